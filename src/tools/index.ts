@@ -1,11 +1,11 @@
 export {
-  checkArtifactName,
   type ArtifactKey,
   type ArtifactPart,
   type ArtifactService,
   type ArtifactVersion,
   type SaveArtifactOptions,
 } from './artifacts/artifact-service.ts';
+export { checkArtifactName } from './artifacts/check-artifact-name.ts';
 export { FileArtifactService } from './artifacts/file-artifact-service.ts';
 export { InMemoryCredentialStore, type CredentialStore } from './auth/credential-store.ts';
 export { callFingerprint } from './tool/call-fingerprint.ts';

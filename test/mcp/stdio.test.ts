@@ -68,12 +68,12 @@ describe('a server that is a program', { concurrency: true }, () => {
     const { pid } = await about(set);
     await assert.rejects(callTool(set, 'exit'), {
       code: 'mcp_connection_lost',
-      message: /may have happened/,
+      message: /may have been processed/,
     });
     await ends(pid);
     const again = await about(set);
     assert.notEqual(again.pid, pid);
-    assert.match(troubles.join(), /went away/);
+    assert.match(troubles.join(), /disconnected/);
   });
 
   it('is told of a cancelled call, and tells of new tools', async () => {

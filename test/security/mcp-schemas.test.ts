@@ -108,7 +108,7 @@ test('a pattern in a question of a server answers at once, and the call waits ag
   };
   assert.throws(() => toQuestion(toRequest(useless), { server: 'hostile' }), {
     code: 'mcp_request_failed',
-    message: /its question "one" cannot be asked: .*backreference/,
+    message: /the schema of its question "one" cannot be used: .*backreference/,
   });
 });
 

@@ -1,96 +1,73 @@
-import {
-  InvalidInputError,
-  type FileDataPart,
-  type InlineDataPart,
-  type SessionKey,
-  type TextPart,
-} from '../../core/index.ts';
+import type { FileDataPart, InlineDataPart, SessionKey, TextPart } from '../../core/index.ts';
 
-/** What an artifact holds: text, bytes, or where they are. */
+/** The content of an artifact: text, bytes, or a reference to bytes stored elsewhere. */
 export type ArtifactPart = TextPart | InlineDataPart | FileDataPart;
 
-/** Which artifact. `user:` before a name makes it the user's: every session of theirs sees the same one. */
+/**
+ * Identifies an artifact. The prefix `user:` in a name makes the artifact belong to the user: every
+ * session of that user sees the same one.
+ */
 export interface ArtifactKey {
   readonly session: SessionKey;
   readonly name: string;
 }
 
-/** What is known of one version. */
+/** Metadata of one version of an artifact. */
 export interface ArtifactVersion {
   readonly version: number;
-  /** Where it is, as its service names things: for people and other programs, not for `load`. */
+  /**
+   * The address of the version in its service, for people and other programs. `load` does not
+   * accept it.
+   */
   readonly canonicalUri: string;
-  /** Of bytes; `text/plain` for text, nothing for what only says where bytes are. */
+  /** The type of the bytes; `text/plain` for text; absent for a reference. */
   readonly mimeType?: string;
   /** Epoch ms. */
   readonly createdAt: number;
   readonly customMetadata: Readonly<Record<string, string>>;
 }
 
-/** What makes a save the same save when it is tried again, and what is kept beside its version. */
+/** Makes a save idempotent and adds metadata to its version. */
 export interface SaveArtifactOptions {
-  /** The same at each try of one save, and of no other for this artifact. */
+  /** The same for every attempt of one save. No other save of this artifact may use it. */
   readonly saveId: string;
-  /** Kept beside the version; at most 1,000 bytes as JSON. */
+  /** Stored with the version. At most 1,000 bytes as JSON. Default: `{}`. */
   readonly customMetadata?: Readonly<Record<string, string>>;
 }
 
-/** Named files with versions, beside the journal, which only says that there are some. */
+/**
+ * Named files with versions. They are stored outside the journal; the journal records only that
+ * they exist.
+ */
 export interface ArtifactService {
   /**
-   * Keeps a new version and tells its number: 0, 1, 2. With a `saveId` it was given before for this artifact it keeps
-   * nothing and tells the number of then, so that a tool that runs again after a crash saves nothing twice.
-   * @throws InvalidInputError for a name that `checkArtifactName` refuses, or too much metadata
+   * Stores a new version and returns its number: 0, 1, 2, … A `saveId` that was already used for
+   * this artifact stores nothing and returns the number of the earlier save, so a tool that runs
+   * again after a crash does not save twice.
+   * @throws InvalidInputError for a name that `checkArtifactName` rejects, or more than 1,000 bytes
+   *   of metadata
    */
   readonly save: (
     key: ArtifactKey,
     part: ArtifactPart,
     options: SaveArtifactOptions,
   ) => Promise<number>;
-  /** That version, the newest unless said; nothing when there is none. */
+  /** Loads a version; `undefined` if it does not exist. Default: the newest. */
   readonly load: (key: ArtifactKey, version?: number) => Promise<ArtifactPart | undefined>;
-  /** The names that a session sees, its user's with `user:` before them, sorted. */
+  /**
+   * The sorted names that a session sees, including those of its user, which start with `user:`.
+   */
   readonly list: (session: SessionKey) => Promise<readonly string[]>;
-  /** The versions there are, oldest first. */
+  /** The numbers of the existing versions, oldest first. */
   readonly versions: (key: ArtifactKey) => Promise<readonly number[]>;
-  /** What is known of that version, the newest unless said; nothing when there is none. */
+  /** The metadata of a version; `undefined` if it does not exist. Default: the newest. */
   readonly describe: (key: ArtifactKey, version?: number) => Promise<ArtifactVersion | undefined>;
-  /** Removes an artifact with all its versions, if it is there. */
+  /** Removes an artifact with all its versions. Does nothing if it does not exist. */
   readonly delete: (key: ArtifactKey) => Promise<void>;
 }
 
-const MAX_NAME_LENGTH = 256;
-const MAX_METADATA_BYTES = 1000;
-
-/** @throws InvalidInputError */
-export function checkCustomMetadata(metadata: Readonly<Record<string, string>>): void {
-  const bytes = Buffer.byteLength(JSON.stringify(metadata));
-  if (bytes > MAX_METADATA_BYTES)
-    throw new InvalidInputError(
-      'customMetadata',
-      `must be at most ${MAX_METADATA_BYTES} bytes as JSON; it has ${bytes}.`,
-    );
-}
-
-/** The type of what a part holds. */
+/** The MIME type of a part; `undefined` for a reference. */
 export function getMimeType(part: ArtifactPart): string | undefined {
   if ('inlineData' in part) return part.inlineData.mimeType;
   return 'text' in part ? 'text/plain' : undefined;
-}
-
-/**
- * Accepts a name of an artifact, which may well become the name of a file somewhere.
- * @throws InvalidInputError
- */
-export function checkArtifactName(name: string): void {
-  const own = name.startsWith('user:') ? name.slice('user:'.length) : name;
-  const problem =
-    own === ''
-      ? 'must not be empty.'
-      : name.length > MAX_NAME_LENGTH
-        ? `must be at most ${MAX_NAME_LENGTH} characters.`
-        : /[/\\\p{Cc}]|\.\./u.test(own)
-          ? 'must hold no path separator, no ".." and no control character.'
-          : undefined;
-  if (problem !== undefined) throw new InvalidInputError('artifact name', problem);
 }

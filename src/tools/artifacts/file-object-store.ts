@@ -7,7 +7,7 @@ const ABOUT = 'about.json';
 const CONTENT = 'content';
 const TEMPORARY = '.new-';
 
-/** Objects as folders of a folder: `content` and `about.json`. */
+/** Stores each object as a folder with two files: `content` and `about.json`. */
 export class FileObjectStore implements ObjectStore {
   readonly #root: string;
 
@@ -19,18 +19,19 @@ export class FileObjectStore implements ObjectStore {
     const folder = join(this.#root, path);
     const parent = dirname(folder);
     await mkdir(parent, { recursive: true, mode: 0o700 });
-    // Made aside and then renamed: nobody sees half of it, and of two the second finds the place taken.
-    const made = await mkdtemp(join(parent, TEMPORARY)).catch(async (error: unknown) => {
+    // The folder is filled under a temporary name and then renamed: readers never see a partial
+    // object, and of two concurrent writers the second finds the name taken.
+    const temporary = await mkdtemp(join(parent, TEMPORARY)).catch(async (error: unknown) => {
       if (!isCode(error, 'ENOENT')) throw error;
       await mkdir(parent, { recursive: true, mode: 0o700 });
       return mkdtemp(join(parent, TEMPORARY));
     });
     try {
-      await write(join(made, CONTENT), bytes);
-      await write(join(made, ABOUT), Buffer.from(JSON.stringify({ contentType, about })));
-      await rename(made, folder);
+      await write(join(temporary, CONTENT), bytes);
+      await write(join(temporary, ABOUT), Buffer.from(JSON.stringify({ contentType, about })));
+      await rename(temporary, folder);
     } catch (error) {
-      await rm(made, { recursive: true, force: true });
+      await rm(temporary, { recursive: true, force: true });
       if (isCode(error, 'ENOTEMPTY', 'EEXIST', 'EPERM') && (await this.about(path)) !== undefined)
         return false;
       throw error;
@@ -52,7 +53,7 @@ export class FileObjectStore implements ObjectStore {
 
   async list(folder: string): Promise<readonly string[]> {
     const names = await this.#in(folder);
-    // Where something was begun and never finished, there is an empty folder.
+    // An unfinished `create` leaves an empty folder.
     const contents = await Promise.all(names.map(async (name) => this.#in(join(folder, name))));
     return names.filter((_, index) => contents[index]?.length !== 0);
   }
@@ -88,10 +89,10 @@ async function write(file: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** The name reaches the disk with its folder. */
+/** Flushes the folder, so that a renamed entry is durable. */
 async function sync(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => undefined);
-  // Some systems do not open folders: there the rename is as durable as they make it.
+  // Some systems cannot open folders. There the rename is as durable as the system makes it.
   await handle?.sync().catch(() => undefined);
   await handle?.close();
 }

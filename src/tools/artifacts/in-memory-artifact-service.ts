@@ -2,13 +2,12 @@ import { deepFreeze, formatSessionKey, type SessionKey } from '../../core/index.
 import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
 import {
-  checkArtifactName,
-  checkCustomMetadata,
   getMimeType,
   type ArtifactKey,
   type ArtifactPart,
   type ArtifactService,
 } from './artifact-service.ts';
+import { checkArtifactName, checkCustomMetadata } from './check-artifact-name.ts';
 
 interface Version {
   readonly part: ArtifactPart;
@@ -17,9 +16,9 @@ interface Version {
   readonly customMetadata: Readonly<Record<string, string>>;
 }
 
-/** Artifacts in the memory of this process, gone with it. */
+/** Stores artifacts in the memory of this process. They are lost when it ends. */
 export class InMemoryArtifactService implements ArtifactService {
-  /** By owner, a session or a user, and by name. */
+  /** By owner (a session or a user), then by name. */
   readonly #artifacts = new Map<string, Map<string, Version[]>>();
   readonly #clock: Clock;
 

@@ -1,6 +1,9 @@
 import { PetrichorError } from '../../core/index.ts';
 
-/** An artifact service needs a package that is not installed. Nothing else of Petrichor does. */
+/**
+ * Thrown when an artifact service needs an optional package that is not installed. Install it with
+ * npm.
+ */
 export class MissingArtifactPackageError extends PetrichorError {
   override readonly code = 'missing_package' as const;
   readonly packageName: string;
@@ -14,7 +17,10 @@ export class MissingArtifactPackageError extends PetrichorError {
   }
 }
 
-/** A package that is being loaded, or what to install instead. @throws MissingArtifactPackageError */
+/**
+ * Awaits the import of an optional package.
+ * @throws MissingArtifactPackageError if it is not installed
+ */
 export async function loadArtifactPackage<M>(packageName: string, loading: Promise<M>): Promise<M> {
   try {
     return await loading;

@@ -2,17 +2,18 @@ import { deepFreeze, sha256Hex } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
 import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
-import { checkArtifactName, checkCustomMetadata, getMimeType } from './artifact-service.ts';
+import { getMimeType } from './artifact-service.ts';
+import { checkArtifactName, checkCustomMetadata } from './check-artifact-name.ts';
 import type { ArtifactKey, ArtifactPart, ArtifactService } from './artifact-service.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
 
-/** What stands beside the bytes of a version. */
+/** The metadata stored beside the bytes of a version. */
 interface About {
   readonly name: string;
   readonly saveId: string;
   readonly createdAt: number;
   readonly customMetadata: Readonly<Record<string, string>>;
-  /** The part, without what the bytes are. */
+  /** The part without its bytes. */
   readonly part: ArtifactPart;
 }
 
@@ -20,9 +21,12 @@ const MAX_PART_LENGTH = 120;
 const HASHED = '~';
 
 /**
- * Artifacts as objects: `app/user/sessions/id/files/name/version` and `app/user/own/files/name/version`, each version the
- * bytes themselves with their type. A version is one object that is made once, so two who save at once get two numbers.
- * Each save says first that it begins: only one that was begun before looks whether it has landed already.
+ * Stores artifacts as objects. The paths are `app/user/sessions/id/files/name/version` and
+ * `app/user/own/files/name/version`; each version is one object: the bytes with their content type.
+ *
+ * An object is created once and never overwritten, so two concurrent saves get two version numbers.
+ * Every save first creates an object that marks its start. Only a save whose mark already exists
+ * searches the versions for its own result.
  */
 export class ObjectArtifactService implements ArtifactService {
   readonly #objects: ObjectStore;
@@ -36,7 +40,7 @@ export class ObjectArtifactService implements ArtifactService {
   readonly save: ArtifactService['save'] = async (key, part, { saveId, customMetadata = {} }) => {
     checkArtifactName(key.name);
     checkCustomMetadata(customMetadata);
-    const begun = await this.#objects.create(
+    const isFirstAttempt = await this.#objects.create(
       `${artifactFolder(key, 'saves')}/${sha256Hex(saveId)}`,
       {
         bytes: new Uint8Array(),
@@ -44,9 +48,9 @@ export class ObjectArtifactService implements ArtifactService {
         about: '{}',
       },
     );
-    if (!begun) {
-      const landed = await this.#findVersion(key, saveId);
-      if (landed !== undefined) return landed;
+    if (!isFirstAttempt) {
+      const existing = await this.#findVersion(key, saveId);
+      if (existing !== undefined) return existing;
     }
     const { name } = key;
     const createdAt = this.#clock.now();
@@ -65,7 +69,7 @@ export class ObjectArtifactService implements ArtifactService {
 
   readonly list: ArtifactService['list'] = async (session) => {
     const names = await Promise.all(
-      ['', 'user:'].map(async (name) => this.#names({ session, name })),
+      ['', 'user:'].map(async (name) => this.#listNames({ session, name })),
     );
     return names.flat().toSorted();
   };
@@ -98,7 +102,7 @@ export class ObjectArtifactService implements ArtifactService {
     await this.#objects.remove(artifactFolder(key, 'saves'));
   };
 
-  /** The version that a save made, if it did. */
+  /** The version that an earlier attempt of the same save created, if it did. */
   async #findVersion(key: ArtifactKey, saveId: string): Promise<number | undefined> {
     const versions = await this.versions(key);
     for (const version of versions.toReversed()) {
@@ -108,13 +112,13 @@ export class ObjectArtifactService implements ArtifactService {
     return undefined;
   }
 
-  async #names(key: ArtifactKey): Promise<readonly string[]> {
+  async #listNames(key: ArtifactKey): Promise<readonly string[]> {
     const folder = `${ownerFolder(key)}/files`;
     const parts = await this.#objects.list(folder);
     const names = await Promise.all(
       parts.map(async (part) => {
         if (!part.startsWith(HASHED)) return [`${key.name}${decodeURIComponent(part)}`];
-        // Too long a name for a path: each version says it.
+        // The name was too long for a path and was hashed. The metadata of each version holds it.
         const [version] = await this.#objects.list(`${folder}/${part}`);
         const about = await this.#objects.about(`${folder}/${part}/${version ?? 0}`);
         return about === undefined ? [] : [parseAbout(about).name];
@@ -134,7 +138,8 @@ function toStoredObject(part: ArtifactPart, about: Omit<About, 'part'>): StoredO
     const { data, ...rest } = part.inlineData;
     return stored({ ...part, inlineData: { ...rest, data: '' } }, Buffer.from(data, 'base64'));
   }
-  // Half a surrogate pair would not survive as UTF-8: such a text goes as JSON, like a reference.
+  // Half a surrogate pair cannot be encoded as UTF-8. Such a text is stored as JSON, like a
+  // reference.
   if ('text' in part && part.text.isWellFormed())
     return stored({ ...part, text: '' }, Buffer.from(part.text, 'utf8'));
   const shape: ArtifactPart = 'text' in part ? { text: '' } : EMPTY_REFERENCE;
@@ -150,12 +155,12 @@ function fromStoredObject({ bytes, about, contentType }: StoredObject): Artifact
     return { ...part, inlineData: { ...part.inlineData, data: buffer.toString('base64') } };
   if ('text' in part && contentType !== 'application/json')
     return { ...part, text: buffer.toString('utf8') };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `objectOf`
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `toStoredObject`
   return JSON.parse(buffer.toString('utf8')) as ArtifactPart;
 }
 
 function parseAbout(text: string): About {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `objectOf`
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `toStoredObject`
   return JSON.parse(text) as About;
 }
 
@@ -163,9 +168,9 @@ function versionPath(key: ArtifactKey, version: number): string {
   return `${artifactFolder(key, 'files')}/${version}`;
 }
 
-function artifactFolder(key: ArtifactKey, what: 'files' | 'saves'): string {
-  const own = key.name.startsWith('user:') ? key.name.slice('user:'.length) : key.name;
-  return `${ownerFolder(key)}/${what}/${encodePathSegment(own)}`;
+function artifactFolder(key: ArtifactKey, kind: 'files' | 'saves'): string {
+  const bareName = key.name.startsWith('user:') ? key.name.slice('user:'.length) : key.name;
+  return `${ownerFolder(key)}/${kind}/${encodePathSegment(bareName)}`;
 }
 
 function ownerFolder({ session, name }: ArtifactKey): string {
@@ -176,13 +181,16 @@ function ownerFolder({ session, name }: ArtifactKey): string {
     : `${user}/sessions/${encodePathSegment(sessionId)}`;
 }
 
-/** A name as one part of a path, anywhere: nothing in it parts paths, leads out of a folder or is too long for a file. */
+/**
+ * Encodes a name as one path segment: it contains no separator, cannot leave its folder and is not
+ * too long for a file name.
+ */
 function encodePathSegment(name: string): string {
   const encoded = encodeURIComponent(name).replaceAll(
     /[.!~*'()]/g,
-    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  // A dot inside is harmless, and what file names look like.
+  // A single dot inside a name is safe and keeps file names readable.
   const readable = encoded.replaceAll(/(?<=[^.])%2E(?=[^%.]|$)/g, '.');
   return readable.length <= MAX_PART_LENGTH ? readable : `${HASHED}${sha256Hex(name)}`;
 }

@@ -1,17 +1,18 @@
 import type { Json } from '../../core/index.ts';
 
 /**
- * Where secrets that a program obtains are kept: tokens, registrations. What is put is there for whoever asks next, in
- * whichever process: then nobody has to sign in again. It never reaches a journal or a log.
+ * Stores secrets that the program obtains at run time: OAuth tokens and client registrations. A
+ * stored value is visible to every process that shares the store, so one authorization serves all
+ * of them. Its values never reach a journal or a log.
  */
 export interface CredentialStore {
   get(key: string): Promise<Json | undefined>;
-  /** The last put of a key counts. */
+  /** Stores a value. The last write of a key wins. */
   put(key: string, value: Json): Promise<void>;
   delete(key: string): Promise<void>;
 }
 
-/** Credentials that end with the process. */
+/** Keeps credentials in memory. They are lost when the process ends. */
 export class InMemoryCredentialStore implements CredentialStore {
   readonly #values = new Map<string, Json>();
 

@@ -3,12 +3,12 @@ import type { Tool } from '../tool/tool.ts';
 import { builtInTools, type BuiltInServices, type BuiltInTool } from './built-in-tools.ts';
 import type { EnvironmentConfig, Environments } from './workspace/environments.ts';
 
-/** What a session asks for, and whether its client runs the tools itself. */
+/** The environment that a session requests. `selfHosted`: its client runs the tools itself. */
 export interface BuiltInEnvironment extends EnvironmentConfig {
   readonly selfHosted?: boolean;
 }
 
-/** What the built-in tools of all sessions share, and what makes the environment of each. */
+/** The services that the built-in tools of all sessions share, and the environments. */
 export interface BuiltInSourceOptions extends Omit<BuiltInServices, 'environment'> {
   readonly environments: Environments;
 }
@@ -22,8 +22,9 @@ const NAMES: ReadonlySet<string> = new Set<BuiltInTool>([
 ]);
 
 /**
- * The built-in tools as a managed runtime asks for them: by the name of one, for sessions of one environment. What the
- * environment asks for is honoured by the tools, or refused when they are made. Undefined for a name that is not known.
+ * Resolves the name of a built-in tool for sessions of one environment, for a managed runtime. The
+ * tools apply every option of the environment; an option that they cannot apply is rejected here.
+ * Returns undefined for an unknown name.
  */
 export function builtInSource({
   environments,
@@ -39,7 +40,7 @@ export function builtInSource({
     if (selfHosted && field !== undefined) {
       throw new InvalidInputError(
         `environment.${field}`,
-        'changes nothing: the client runs the tools of this session. Leave it out.',
+        'has no effect: the client of this session runs its tools. Remove it.',
       );
     }
     return builtInTools([name], {

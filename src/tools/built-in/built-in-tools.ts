@@ -9,25 +9,28 @@ import { filesystemTools } from './files/filesystem-tools.ts';
 import { webFetchTool, type WebFetchOptions } from './web/web-fetch-tool.ts';
 import { webSearchTool, type WebSearchOptions } from './web/web-search-tool.ts';
 
-/** What an agent may be given of its runtime. `filesystem` is six tools. */
+/** The name of a built-in tool. `filesystem` adds six tools. */
 export type BuiltInTool = 'bash' | 'filesystem' | 'web_search' | 'web_fetch' | 'code_execution';
 
-/** What the built-in tools need. A tool whose need is missing cannot be had. */
+/** The services of the built-in tools. A tool whose service is missing cannot be created. */
 export interface BuiltInServices {
-  /** For `bash`, `code_execution` and `filesystem`. */
+  /** Needed by `bash`, `code_execution` and `filesystem`. */
   readonly environment?: ToolEnvironmentSource;
-  /** For `bash` and `code_execution`; bubblewrap unless said. */
+  /** Used by `bash` and `code_execution`. Default: bubblewrap. */
   readonly sandbox?: Sandbox;
   readonly limits?: Partial<SandboxLimits>;
-  /** Goes without what this system cannot hold off: commands run as this process. */
+  /**
+   * Allows running without the confinement that this system cannot provide: commands then run with
+   * the rights of this process. Default: false.
+   */
   readonly unsandboxed?: boolean;
   readonly webFetch?: WebFetchOptions;
   readonly webSearch?: WebSearchOptions;
 }
 
 /**
- * The built-in tools that are asked for, and no other: each is off until it is named here.
- * @throws InvalidInputError for a name that is not known, and for a service that is missing, by its field.
+ * Creates the named built-in tools. A tool that is not named is not available.
+ * @throws InvalidInputError for an unknown name, and for a missing service, with its field
  */
 export function builtInTools(
   names: readonly BuiltInTool[],
@@ -50,8 +53,8 @@ function createTools(name: BuiltInTool, services: BuiltInServices): readonly Too
     case 'web_search':
       return [webSearchTool(requireService(webSearch, 'webSearch', name))];
     default:
-      // What a definition says is not always of this type.
-      throw new InvalidInputError('tools', `"${String(name)}" is no built-in tool.`);
+      // Names from a stored definition are not checked by the type.
+      throw new InvalidInputError('tools', `"${String(name)}" is not a built-in tool.`);
   }
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { SessionKey } from '../../core/index.ts';
 import type { ArtifactKey, ArtifactPart, ArtifactService } from '../artifacts/artifact-service.ts';
 
-/** What every artifact service promises, one check a promise, each on a service without artifacts. */
+/** One promise of every artifact service, checked on a service without artifacts. */
 export interface ArtifactServiceCase {
   readonly name: string;
   readonly check: (service: ArtifactService) => Promise<void>;
@@ -15,7 +15,7 @@ const file = (name: string, session: SessionKey = mine): ArtifactKey => ({ sessi
 
 export const artifactServiceContract: readonly ArtifactServiceCase[] = [
   {
-    name: 'each save is a version, counted from 0, and the newest is loaded unless one is named',
+    name: 'each save is a version, counted from 0, and the newest is loaded by default',
     check: async (service) => {
       const key = file('a.txt');
       assert.equal(await service.load(key), undefined);
@@ -31,7 +31,7 @@ export const artifactServiceContract: readonly ArtifactServiceCase[] = [
     },
   },
   {
-    name: 'eleven versions are in order, and a twelfth follows',
+    name: 'versions are sorted as numbers, and the next one follows',
     check: async (service) => {
       const key = file('a');
       for (let version = 0; version < 12; version++)
@@ -44,7 +44,7 @@ export const artifactServiceContract: readonly ArtifactServiceCase[] = [
     },
   },
   {
-    name: 'a save that is made again, whatever was saved since, gives the number of then',
+    name: 'a repeated saveId returns the version of the first save, whatever was saved since',
     check: async (service) => {
       const key = file('a');
       assert.equal(await service.save(key, { text: 'one' }, { saveId: '1' }), 0);
@@ -58,7 +58,7 @@ export const artifactServiceContract: readonly ArtifactServiceCase[] = [
     },
   },
   {
-    name: 'ten who save at once get ten numbers, and nothing is lost',
+    name: 'ten concurrent saves get ten versions, and none is lost',
     check: async (service) => {
       const key = file('a');
       const ten = Array.from({ length: 10 }, (_, index) => `${index}`);
@@ -120,7 +120,7 @@ export const artifactServiceContract: readonly ArtifactServiceCase[] = [
     },
   },
   {
-    name: 'what was saved cannot be changed from outside',
+    name: 'a saved part cannot be changed by the caller',
     check: async (service) => {
       const part = { text: 'before' };
       await service.save(file('a'), part, { saveId: '1' });
@@ -131,7 +131,7 @@ export const artifactServiceContract: readonly ArtifactServiceCase[] = [
     },
   },
   {
-    name: 'a version says its type, its time and what was said of it',
+    name: 'describe returns the type, creation time and metadata of a version',
     check: async (service) => {
       const before = Date.now();
       const key = file('report.pdf');
@@ -159,7 +159,7 @@ export const artifactServiceContract: readonly ArtifactServiceCase[] = [
     },
   },
   {
-    name: 'names that look like paths, or are long, are names like any other',
+    name: 'names that look like paths and long names work like any other',
     check: async (service) => {
       const names = [
         '.',
@@ -185,7 +185,7 @@ export const artifactServiceContract: readonly ArtifactServiceCase[] = [
     },
   },
   {
-    name: 'a name that could lead out of a folder is refused, and too much metadata',
+    name: 'a name that could leave its folder is rejected, and so is too much metadata',
     check: async (service) => {
       for (const name of ['', 'user:', 'a/b', 'a\\b', '..', 'a\0', 'x'.repeat(257)]) {
         await assert.rejects(

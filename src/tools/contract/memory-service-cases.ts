@@ -3,7 +3,7 @@ import { contentText } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
 import type { MemoryEntry, MemoryService } from '../memory/memory-service.ts';
 
-/** What every memory that finds by words promises, one check a promise, each on one that remembers nothing yet. */
+/** One promise of every memory service that searches by words, checked on an empty service. */
 export interface MemoryServiceCase {
   readonly name: string;
   readonly check: (service: MemoryService) => Promise<void>;
@@ -26,7 +26,7 @@ async function found(service: MemoryService, query: string): Promise<readonly st
 
 export const memoryServiceContract: readonly MemoryServiceCase[] = [
   {
-    name: 'what has more words of the query comes first, and newer before older',
+    name: 'entries with more words of the query come first, and newer before older',
     check: async (service) => {
       const texts = ['The sea is cold.', 'A boat here.', 'A boat in the harbour.', 'A boat here.'];
       await service.add(session, entries(...texts));
@@ -51,7 +51,7 @@ export const memoryServiceContract: readonly MemoryServiceCase[] = [
     },
   },
   {
-    name: 'what looks like a query language is words',
+    name: 'query-language syntax is searched as plain words',
     check: async (service) => {
       await service.add(
         session,
@@ -65,7 +65,7 @@ export const memoryServiceContract: readonly MemoryServiceCase[] = [
     },
   },
   {
-    name: 'a session that is added again is not there twice',
+    name: 'a session that is added again is not stored twice',
     check: async (service) => {
       await service.add(session, entries('tea'));
       await service.add(session, entries('tea', 'more tea'));
@@ -76,7 +76,7 @@ export const memoryServiceContract: readonly MemoryServiceCase[] = [
     },
   },
   {
-    name: 'nobody finds what another user said, or the same user in another app',
+    name: 'a search finds no entries of another user, nor of the same user in another app',
     check: async (service) => {
       await service.add(session, entries('secret'));
       assert.deepEqual(await service.search({ appName: 'a', userId: 'v' }, 'secret'), []);

@@ -12,10 +12,16 @@ export interface ClientServices {
 }
 
 const VERSION = '0.1.0';
-/** An old program may not answer at all to what it does not know, and any may take its time to start: both share the time. */
+/**
+ * The share of the connect timeout for probing the version: an old program may not answer an
+ * unknown request at all, and any program may start slowly. Probe and start share the timeout.
+ */
 const PROBE_SHARE = 0.5;
 
-/** A client that is not connected yet. What a server asks in an `input_required` result comes back to the caller. */
+/**
+ * Creates a client that is not connected yet. Requests in an `input_required` result are returned
+ * to the caller.
+ */
 export function createMcpClient({
   sdk,
   settings,
@@ -32,7 +38,8 @@ export function createMcpClient({
     listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onToolsChanged } },
   };
   const client = new sdk.Client({ name: 'petrichor', version: VERSION }, options);
-  // Only servers of 2025 ask in the middle of a call: nobody is there to answer unless the settings say who.
+  // Only servers of the 2025 protocol ask during a call. Without `elicit`, no one can answer, and
+  // the question is cancelled.
   client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => {
     const answer: McpElicitationResult = (await elicit?.(toElicitation(params), mcpReq.signal)) ?? {
       action: 'cancel',

@@ -16,10 +16,10 @@ import type {
 } from './vocabulary/mcp-options.ts';
 import { openMcpToolset } from './open-mcp-toolset.ts';
 
-/** A server as the definition of a managed agent names it. */
+/** An MCP server in the definition of a managed agent. */
 export interface McpServerEntry {
   readonly name: string;
-  /** `stdio`, or `http`; `sse` is read as `http`. */
+  /** `stdio` or `http`; `sse` is treated as `http`. */
   readonly transport: string;
   readonly command?: string;
   readonly args?: readonly string[];
@@ -28,21 +28,25 @@ export interface McpServerEntry {
   readonly auto_approve?: readonly string[];
 }
 
-/** How the servers of definitions are treated, and which of them may be inside. */
+/** Settings for all servers of definitions, and the private origins they may use. */
 export interface McpSourceOptions extends Omit<McpToolsetSettings, 'name' | 'autoApprove'> {
   /**
-   * Origins that are reached although they have no public address or no TLS: `http://127.0.0.1:8931`. A definition may
-   * come from a caller of the API, so every other server must be at a public address, with TLS. Default: none.
+   * Origins that may be used without a public address or without TLS, such as
+   * `http://127.0.0.1:8931`. A definition may come from a caller of the API, so every other server
+   * must have a public address and TLS. Default: none.
    */
   readonly privateOrigins?: readonly string[];
-  /** Resolves the names of servers. Default: the system's resolver. */
+  /** Resolves host names of servers. Default: the resolver of the system. */
   readonly resolve?: ResolveHost;
 }
 
 /**
- * Opens the servers that definitions of managed agents name, each with these settings. A server over HTTP is asked at a
- * public address with TLS, unless `privateOrigins` lists its origin; each request is judged.
- * What it returns throws InvalidInputError for an entry that lacks its command or its url or whose url is refused, and what `openMcpToolset` throws.
+ * Creates the function that opens the MCP servers of managed agents, each with these settings. An
+ * HTTP server must have a public address and TLS, unless `privateOrigins` lists its origin; every
+ * request is checked.
+ *
+ * The function throws `InvalidInputError` for an entry without its command or url, or whose url is
+ * rejected, and the errors of `openMcpToolset`.
  */
 export function mcpSource({ privateOrigins = [], resolve, ...settings }: McpSourceOptions = {}): (
   server: McpServerEntry,
@@ -66,15 +70,18 @@ export function mcpSource({ privateOrigins = [], resolve, ...settings }: McpSour
   };
 }
 
-/** What will never be asked is refused as what it is: a wrong definition. @throws InvalidInputError */
+/**
+ * Rejects a URL that can never be used as an invalid definition.
+ * @throws InvalidInputError
+ */
 async function checkUrl({ name, url }: McpServerEntry, rule: EgressRule): Promise<void> {
   if (url === undefined) return;
   try {
     await rule(parseWebUrl(url));
   } catch (error) {
-    // Who is not found may be found later.
+    // A host name that cannot be resolved now may resolve later.
     if (!(error instanceof FetchError) || error.code === 'fetch_failed') throw error;
-    const problem = `of the MCP server "${name}" is refused: ${error.message} The operator of this server can list its origin: privateOrigins of mcpSource.`;
+    const problem = `of the MCP server "${name}" is rejected: ${error.message} The operator can allow its origin with the option privateOrigins of mcpSource.`;
     throw new InvalidInputError('mcp_servers.url', problem, { cause: error });
   }
 }

@@ -1,15 +1,12 @@
 import type { Client, Tool as RemoteTool } from '@modelcontextprotocol/client';
 import { checkOptions, InvalidInputError } from '../../core/index.ts';
 import type { Content, Json } from '../../core/index.ts';
-import { toolNames } from '../../models/index.ts';
 import { raceWithAbort } from '../../models/model/race-with-abort.ts';
 import { systemClock, type Clock } from '../../net/index.ts';
 import { checkMaxResultCharacters } from '../tool/truncate-response.ts';
-import { InvalidToolError } from '../schema/invalid-tool-error.ts';
 import type { Tool } from '../tool/tool.ts';
 import { MCP_TOOLSET_OPTIONS } from './vocabulary/mcp-options.ts';
 import { resourcePart } from './tools/call-response.ts';
-import { isBearer } from './vocabulary/mcp-auth.ts';
 import { createMcpClient } from './mcp-client.ts';
 import { McpConnection, type OpenedClient } from './transport/mcp-connection.ts';
 import { McpConnectError } from './vocabulary/mcp-errors.ts';
@@ -24,21 +21,26 @@ import type {
   McpToolset,
   RefusedTool,
 } from './vocabulary/mcp-toolset.ts';
-import { OAuthSession } from './auth/oauth-session.ts';
 import { openTransport, type OpenedTransport } from './transport/open-transport.ts';
 import { promptContent } from './tools/prompt-content.ts';
 import { remoteTool } from './tools/remote-tool.ts';
 import { resourceTools } from './tools/resource-tools.ts';
+import { selectListedTools } from './tools/select-listed-tools.ts';
 import { ListedTools } from './transport/listed-tools.ts';
-import { AuthorizationFlow } from './auth/authorization-flow.ts';
+import type { AuthorizationFlow } from './auth/authorization-flow.ts';
+import { createAuthorizationFlow, createAuthProvider } from './auth/create-auth-provider.ts';
 import { isUnauthorized } from './transport/to-mcp-error.ts';
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
 const TERMINATE_TIMEOUT_MS = 500;
 
 /**
- * Connects to an MCP server and lists its tools. Nothing is started and nobody is asked before this.
- * @throws McpConnectError, McpUnauthorizedError, McpPackageMissingError
+ * Connects to an MCP server and lists its tools. No process is started and no person is asked
+ * before this call.
+ * @throws McpConnectError if the server cannot be reached
+ * @throws McpUnauthorizedError if authorization fails
+ * @throws McpPackageMissingError if `@modelcontextprotocol/client` is not installed
+ * @throws InvalidInputError if an option is not valid
  */
 export async function openMcpToolset(options: McpToolsetOptions): Promise<McpToolset> {
   checkOptions(MCP_TOOLSET_OPTIONS, options);
@@ -72,7 +74,7 @@ class OpenMcpToolset implements McpToolset {
   readonly #secrets: McpSecrets;
   readonly #listeners = new Set<() => void>();
   readonly #listed: ListedTools;
-  /** The listing that runs or ran last. */
+  /** The running or last listing. */
   #listing: Promise<void> = Promise.resolve();
   #isRefreshWaiting = false;
   #tools: readonly Tool[] = [];
@@ -80,7 +82,7 @@ class OpenMcpToolset implements McpToolset {
   #instructions: string | undefined;
   #protocolVersion: string | undefined;
   #wasOpen = false;
-  /** A program of 2025: there is no need to start it twice to find out again. */
+  /** A stdio server of the 2025 protocol: a reconnect need not start it twice to detect that. */
   #isLegacyStdio = false;
 
   constructor(options: McpToolsetOptions, sdk: McpSdk) {
@@ -128,7 +130,18 @@ class OpenMcpToolset implements McpToolset {
     const listed =
       allowed === undefined ? remote : remote.filter(({ name }) => allowed.includes(name));
     const before = JSON.stringify(this.#tools.map(({ declaration }) => declaration));
-    this.#updateTools(listed);
+    const { prefix = '', name: server, resourceTools: withResources = false } = this.#options;
+    const { tools, refused } = selectListedTools(listed, {
+      prefix,
+      invalid: this.#listed.refused,
+      ownTools: withResources ? resourceTools(server, this) : [],
+      toTool: (name, tool) => this.#toTool(name, tool),
+    });
+    for (const { name, reason } of refused) {
+      this.#warn(`MCP server "${server}": tool ${JSON.stringify(name)} is not offered: ${reason}`);
+    }
+    this.#tools = tools;
+    this.#refused = refused;
     const after = JSON.stringify(this.#tools.map(({ declaration }) => declaration));
     if (before !== after) for (const listener of this.#listeners) listener();
   }
@@ -213,38 +226,7 @@ class OpenMcpToolset implements McpToolset {
     return this.#options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
   }
 
-  #updateTools(listed: readonly RemoteTool[]): void {
-    const { prefix = '', name: server, resourceTools: withResources = false } = this.#options;
-    const own = withResources ? resourceTools(server, this) : [];
-    const taken = new Set(listed.map(({ name }) => name));
-    const offered = [...taken, ...own.map(({ name }) => name).filter((name) => !taken.has(name))];
-    const names = toolNames(offered.map((name) => prefix + name));
-    const tools = new Map<string, Tool>();
-    const refused: RefusedTool[] = [...this.#listed.refused];
-    for (const remote of listed) {
-      try {
-        checkListed(remote, tools);
-        const name = names.toProvider(prefix + remote.name);
-        const renamed = name !== remote.name && { originalName: remote.name };
-        tools.set(remote.name, { ...this.#remote(name, remote), ...renamed });
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        refused.push({ name: remote.name, reason });
-      }
-    }
-    for (const one of own) {
-      const name = names.toProvider(prefix + one.name);
-      if (taken.has(one.name)) refused.push({ name: one.name, reason: TAKEN_BY_SERVER });
-      else tools.set(one.name, { ...one, name, declaration: { ...one.declaration, name } });
-    }
-    for (const { name, reason } of refused) {
-      this.#warn(`MCP server "${server}": tool ${JSON.stringify(name)} is left out: ${reason}`);
-    }
-    this.#tools = [...tools.values()];
-    this.#refused = refused;
-  }
-
-  #remote(name: string, remote: RemoteTool): Tool {
+  #toTool(name: string, remote: RemoteTool): Tool {
     return remoteTool(name, remote, {
       connection: this.#connection,
       clock: this.#clock,
@@ -252,7 +234,9 @@ class OpenMcpToolset implements McpToolset {
     });
   }
 
-  /** One attempt to connect; a second one over a new transport when somebody signed in meanwhile. */
+  /**
+   * Connects once; a second time over a new transport if an authorization was needed and completed.
+   */
   async #open(onLost: () => void, signal: AbortSignal): Promise<OpenedClient> {
     try {
       return await this.#connect(onLost);
@@ -284,18 +268,19 @@ class OpenMcpToolset implements McpToolset {
       });
     } catch (cause) {
       await client.close().catch(() => undefined);
-      // They are for whoever opens it: later on, a model would be told.
+      // The output is for the code that opens the toolset. On a reconnect, the error would go to a
+      // model.
       const stderr = this.#wasOpen ? '' : opened.stderrTail();
       if (stderr === '' || isUnauthorized(cause)) throw cause;
       const reason = this.#secrets.redact(cause instanceof Error ? cause.message : String(cause));
-      const message = `${reason}. Its last words: ${stderr}`;
+      const message = `${reason}. Its standard error ended with: ${stderr}`;
       throw new McpConnectError(this.name, message, this.#secrets.cause(cause));
     }
     this.#wasOpen = true;
     this.#isLegacyStdio = isStdio && client.getProtocolEra() === 'legacy';
     this.#instructions = client.getInstructions();
     this.#protocolVersion = client.getNegotiatedProtocolVersion();
-    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- this client is no EventTarget
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- this client is not an EventTarget
     client.onclose = () => {
       this.#protocolVersion = undefined;
       onLost();
@@ -303,12 +288,15 @@ class OpenMcpToolset implements McpToolset {
     return { client, close: () => closeClient(client, opened, this.#clock) };
   }
 
-  /** After a refusal for lack of credentials: true when somebody has signed in since. */
+  /** After a rejected request: true once an authorization is complete. */
   async #awaitAuthorization(error: unknown): Promise<boolean> {
     return (await this.#authorizationFlow?.awaitAuthorization(error)) ?? false;
   }
 
-  /** However often a server tells of changes, one listing runs, and one waits for its end. */
+  /**
+   * Lists the tools again after a change. At most one listing runs and one waits, however many
+   * changes a server reports.
+   */
   #refreshInBackground(): void {
     if (this.#isRefreshWaiting) return;
     this.#isRefreshWaiting = true;
@@ -322,75 +310,21 @@ class OpenMcpToolset implements McpToolset {
   }
 
   #warn(message: string): void {
-    // What a server says may hold what a terminal or a log would act on.
+    // Text of a server may contain control characters that a terminal or a log would act on.
     this.#options.onWarning?.(message.replaceAll(/\p{Cc}/gu, '\uFFFD'));
   }
 }
 
-const TAKEN_BY_SERVER = 'The server has a tool of this name: its own is offered.';
-/** A description goes into every prompt. */
-const MAX_DESCRIPTION_CHARACTERS = 50_000;
-
-/** @throws InvalidToolError for what no model could call, or a prompt could not hold. */
-function checkListed(
-  { name, execution, description = '' }: RemoteTool,
-  tools: ReadonlyMap<string, Tool>,
-): void {
-  if (tools.has(name)) {
-    throw new InvalidToolError(name, 'the server lists two tools of this name; the first counts.');
-  }
-  const { length } = description;
-  if (length > MAX_DESCRIPTION_CHARACTERS) {
-    const problem = `its description has ${length} characters; at most ${MAX_DESCRIPTION_CHARACTERS} are taken.`;
-    throw new InvalidToolError(name, problem);
-  }
-  if (execution?.taskSupport === 'required') {
-    throw new InvalidToolError(
-      name,
-      'it runs as a task of the 2025 protocol, which nobody asks for here.',
-    );
-  }
-}
-
 async function closeClient(client: Client, { http }: OpenedTransport, clock: Clock): Promise<void> {
-  // We know that it ends.
+  // This end is expected.
   delete client.onclose;
   if (http?.sessionId !== undefined) {
-    // A courtesy: a server that does not hear it forgets the session by itself, and is not waited for.
+    // Best effort: a server that does not receive it expires the session by itself, so the wait is
+    // short.
     const { promise, resolve } = Promise.withResolvers<void>();
     const cancel = clock.at(clock.now() + TERMINATE_TIMEOUT_MS, resolve);
     await Promise.race([promise, http.terminateSession().catch(() => undefined)]);
     cancel();
   }
   await client.close();
-}
-
-function createAuthorizationFlow(
-  options: McpToolsetOptions,
-  { sdk, secrets }: { readonly sdk: McpSdk; readonly secrets: McpSecrets },
-): AuthorizationFlow | undefined {
-  if ('command' in options || options.auth === undefined || isBearer(options.auth)) {
-    return undefined;
-  }
-  const { name, url, auth } = options;
-  return new AuthorizationFlow(name, url, {
-    sdk,
-    session: new OAuthSession({ server: name, url, secrets }, auth),
-  });
-}
-
-function createAuthProvider(
-  options: McpToolsetOptions,
-  flow: AuthorizationFlow | undefined,
-  secrets: McpSecrets,
-): { readonly authProvider?: AuthorizationFlow | { token: () => Promise<string | undefined> } } {
-  if (flow !== undefined) return { authProvider: flow };
-  if ('command' in options || options.auth === undefined || !isBearer(options.auth)) return {};
-  const { token: getToken } = options.auth;
-  const token = async (): Promise<string | undefined> => {
-    const value = await getToken();
-    secrets.addToken(value);
-    return value;
-  };
-  return { authProvider: { token } };
 }

@@ -9,7 +9,10 @@ interface IndexedEntry {
 
 const DEFAULT_LIMIT = 10;
 
-/** Remembers in this process, and finds by the words of a query: the more of them an entry has, the better; newer before older. */
+/**
+ * Keeps entries in the memory of this process and searches them by words. Entries with more words
+ * of the query come first, then newer before older.
+ */
 export class InMemoryMemoryService implements MemoryService {
   /** By owner, then by session and id. */
   readonly #entries = new Map<string, Map<string, IndexedEntry>>();

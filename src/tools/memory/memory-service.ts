@@ -6,20 +6,23 @@ import {
   type Timestamp,
 } from '../../core/index.ts';
 
-/** Something that was said, as it is remembered. */
+/** One message as a memory service stores it. */
 export interface MemoryEntry {
-  /** Names the entry within its session. */
+  /** Identifies the entry within its session. */
   readonly id: string;
   readonly author: string;
   readonly at: Timestamp;
   readonly content: Content;
 }
 
-/** What is found again across the sessions of a user. */
+/** Long-term memory: finds messages across all sessions of a user. */
 export interface MemoryService {
-  /** Adds what was said in a session. An entry it has already, by session and id, is replaced and not there twice. */
+  /** Adds messages of a session. An entry with the same session and id is replaced. */
   readonly add: (session: SessionKey, entries: readonly MemoryEntry[]) => Promise<void>;
-  /** What fits a query, best first, at most `limit` (10 unless said), from every session of this user in this app. */
+  /**
+   * Returns the entries that match a query, best first, from every session of this user in this
+   * app. `limit` is the largest number of entries. Default: 10.
+   */
   readonly search: (
     owner: Pick<SessionKey, 'appName' | 'userId'>,
     query: string,
@@ -27,7 +30,10 @@ export interface MemoryService {
   ) => Promise<readonly MemoryEntry[]>;
 }
 
-/** What a log holds that is worth remembering: the words of the user and of the agents. */
+/**
+ * The messages of the user and the agents in a log, as memory entries. Messages without text are
+ * skipped.
+ */
 export function toMemoryEntries(events: Iterable<LogEvent>): readonly MemoryEntry[] {
   const entries: MemoryEntry[] = [];
   for (const event of events) {

@@ -7,8 +7,9 @@ import { tokenize } from './tokenize.ts';
 const DEFAULT_LIMIT = 10;
 
 /**
- * Remembers in a SQLite file, made when it is first needed, and finds by the words of a query: rare ones count more, and so
- * do short texts. Processes may share the file. It is not the file of a session store.
+ * Keeps entries in a SQLite file and searches them by words. Rare words count more, and so do short
+ * texts. The file is created on first use; several processes may share it. Do not use the file of a
+ * session store.
  */
 export class SqliteMemoryService implements MemoryService, AsyncDisposable {
   readonly #file: string;
@@ -59,7 +60,7 @@ export class SqliteMemoryService implements MemoryService, AsyncDisposable {
 }
 
 async function open(file: string): Promise<TextIndex> {
-  // Who does not remember in a file does not load SQLite.
+  // Loaded here so that programs without this service do not load SQLite.
   const { openSqliteTextIndex } = await import('../../store/sqlite/sqlite-text-index.ts');
   return openSqliteTextIndex(file);
 }

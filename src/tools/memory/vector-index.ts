@@ -2,16 +2,16 @@ import type { Json } from '../../core/index.ts';
 
 /** A value with the vector by which it is found. */
 export interface VectorItem {
-  /** One that is there already is replaced. */
+  /** An item with the same id is replaced. */
   readonly id: string;
   readonly vector: readonly number[];
   readonly value: Json;
 }
 
-/** Where vectors are kept, each owner's for themselves: a port to whichever vector database is at hand. */
+/** Stores vectors per owner: a port to a vector database. */
 export interface VectorIndex {
   readonly put: (owner: string, items: readonly VectorItem[]) => Promise<void>;
-  /** Values by how near they are to a vector, nearest first, with their cosine. */
+  /** The values nearest to a vector, nearest first. `score` is the cosine similarity. */
   readonly nearest: (
     owner: string,
     vector: readonly number[],
@@ -19,7 +19,10 @@ export interface VectorIndex {
   ) => Promise<readonly { readonly value: Json; readonly score: number }[]>;
 }
 
-/** Vectors in the memory of this process, each compared with each query. */
+/**
+ * Keeps vectors in the memory of this process. A search compares the query with every vector of the
+ * owner.
+ */
 export class InMemoryVectorIndex implements VectorIndex {
   readonly #items = new Map<string, Map<string, VectorItem>>();
 

@@ -4,19 +4,25 @@ import type { MemoryEntry, MemoryService } from './memory-service.ts';
 import { InMemoryVectorIndex } from './vector-index.ts';
 import type { VectorIndex } from './vector-index.ts';
 
-/** What makes vectors of texts, where they are kept, and how alike is alike enough. */
+/** Options of `VectorMemoryService`: the embedding, the index, and the threshold of a search. */
 export interface VectorMemoryOptions {
-  /** The vectors of texts, one each, all of one length: a call of an embedding model. */
+  /**
+   * Returns one vector for each text, all of the same length, usually by calling an embedding
+   * model.
+   */
   readonly embed: (texts: readonly string[]) => Promise<readonly (readonly number[])[]>;
-  /** In the memory of this process unless given. */
+  /** Default: an `InMemoryVectorIndex`. */
   readonly index?: VectorIndex;
-  /** What is less like the query, by cosine, is not found; 0 unless given. */
+  /** A search returns only entries whose cosine similarity is above it. Default: 0. */
   readonly minScore?: number;
 }
 
 const DEFAULT_LIMIT = 10;
 
-/** Remembers by meaning: by vectors that a model makes of texts. Its methods reject with what model and index throw. */
+/**
+ * Memory that searches by meaning, with embedding vectors. Its methods reject with the errors of
+ * `embed` and of the index.
+ */
 export class VectorMemoryService implements MemoryService {
   readonly #embed: VectorMemoryOptions['embed'];
   readonly #index: VectorIndex;
@@ -57,7 +63,7 @@ export class VectorMemoryService implements MemoryService {
     if (vectors.length === texts.length) return vectors;
     throw new InvalidInputError(
       'embed',
-      `must give one vector a text: there are ${vectors.length} for ${texts.length}.`,
+      `must return one vector per text; it returned ${vectors.length} for ${texts.length} texts.`,
     );
   }
 }

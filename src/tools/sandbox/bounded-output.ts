@@ -1,4 +1,4 @@
-/** Keeps the beginning and the end of a stream of bytes, in bounded memory however much comes. */
+/** Keeps the beginning and the end of a byte stream in bounded memory. */
 export class BoundedOutput {
   readonly #half: number;
   readonly #head: Buffer[] = [];
@@ -24,7 +24,9 @@ export class BoundedOutput {
     this.#tail = Buffer.from(tail.subarray(drop));
   }
 
-  /** As UTF-8; what is not becomes U+FFFD. */
+  /**
+   * The kept bytes as UTF-8. Invalid bytes become U+FFFD, and a line replaces the dropped middle.
+   */
   text(): string {
     const head = Buffer.concat(this.#head);
     return this.truncated

@@ -1,21 +1,27 @@
-/** What the host offers, as it was found. */
+/** What the sandbox mounts from the host. */
 export interface HostFacts {
-  /** Top-level names such as `bin` and `lib64`, each with what it links to, or null when it is a folder. */
+  /**
+   * Top-level names such as `bin` and `lib64`. The value is the target of the symbolic link, or
+   * null for a folder.
+   */
   readonly systemFolders: { readonly [name: string]: string | null };
-  /** The program that runs JavaScript, when the sandbox must bring it along. */
+  /** The Node.js binary to mount into the sandbox, if it must. */
   readonly nodePath: string | undefined;
 }
 
-/** Descriptors that a sandbox is given, after the three of every process. The order is that of `runChild`. */
+/**
+ * File descriptors that a sandboxed process inherits after stdin, stdout and stderr. The order is
+ * that of `runChildProcess`.
+ */
 export const ARGS_FD = 3;
 export const ENV_FD = 4;
 export const PASSWD_FD = 5;
 export const STATUS_FD = 6;
 export const GATE_FD = 7;
 
-/** Where a command sees its folder. */
+/** The path of the command's folder inside the sandbox. */
 export const FOLDER_INSIDE = '/workspace';
-/** A file of shell assignments: a variable counts only when the limits are set. */
+/** A file of shell assignments. The variables are set inside, after the limits. */
 export const ENV_FILE = '/run/petrichor-env';
 const NODE_FOLDER = '/opt/petrichor/bin';
 
@@ -31,8 +37,9 @@ export const PASSWD = 'sandbox:x:1000:1000::/tmp:/bin/sh\n';
 const SCRATCH_BYTES = 64 * 1024 * 1024;
 
 /**
- * The arguments of bubblewrap for one command: all namespaces of its own, no capability, no way to more namespaces; the
- * system read-only, a small /tmp of its own, the folder, and nothing else of the host.
+ * The bubblewrap arguments for one command: new namespaces of every kind, no capabilities, no
+ * further user namespaces; a read-only system, a small private /tmp, the command's folder, and
+ * nothing else of the host.
  */
 export function bubblewrapArgs(
   folder: string,
@@ -49,7 +56,7 @@ export function bubblewrapArgs(
     ...Object.entries(systemFolders).map(([name, target]) =>
       target === null ? ['--ro-bind', `/${name}`, `/${name}`] : ['--symlink', target, `/${name}`],
     ),
-    ...readable(network).map((path) => ['--ro-bind-try', path, path]),
+    ...readableFiles(network).map((path) => ['--ro-bind-try', path, path]),
     ['--ro-bind-data', String(PASSWD_FD), '/etc/passwd'],
     ['--ro-bind-data', String(ENV_FD), ENV_FILE],
     nodePath === undefined ? [] : ['--ro-bind', nodePath, `${NODE_FOLDER}/node`],
@@ -59,7 +66,7 @@ export function bubblewrapArgs(
   ].flat();
 }
 
-function readable(network: boolean): readonly string[] {
+function readableFiles(network: boolean): readonly string[] {
   const system = ['/etc/alternatives', '/etc/ld.so.cache', '/etc/localtime'];
   const names = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/ssl'];
   return network ? [...system, ...names] : system;

@@ -22,23 +22,28 @@ import {
 import { SandboxUnavailableError } from './sandbox-unavailable-error.ts';
 import { waitForExit } from './wait-for-exit.ts';
 
-/** How a sandbox is built: with which programs, and with the network or without. */
+/** Options of `bubblewrap`: the programs it uses and the network. */
 export interface BubblewrapOptions {
-  /** The program; `/usr/bin/bwrap` unless said. */
+  /** The bubblewrap binary. Default: `/usr/bin/bwrap`. */
   readonly bwrap?: string;
-  /** The program that runs JavaScript inside; the one that runs this, unless said. */
+  /** The Node.js binary to provide inside. Default: the one that runs this process. */
   readonly node?: string;
-  /** Shares the network of the host, private addresses included. No network at all unless said. */
+  /**
+   * Shares the network of the host, including private addresses. Default: false, no network at all.
+   */
   readonly network?: boolean;
 }
 
-/** The user that a command is, seen from outside. Undefined: the one that this process is. */
+/** The user that the command runs as, from outside. Undefined: the user of this process. */
 type RunAsUser = { readonly uid: number; readonly gid: number } | undefined;
 
 /**
- * Runs commands under bubblewrap: Linux namespaces, no privileges. Nothing is inherited, nothing but the folder can be
- * written, there is no network, and everything dies with the command, and with this process. As root, commands run as
- * the owner of their folder, and a folder that belongs to root is refused: root is held by no limit.
+ * A sandbox of Linux namespaces, by bubblewrap. Commands have no privileges, inherit nothing, can
+ * write only their folder and have no network. All their processes are killed when the command
+ * ends, and when this process ends.
+ *
+ * If this process is root, a command runs as the owner of its folder. A folder that belongs to root
+ * is rejected, because resource limits do not hold root.
  */
 export function bubblewrap(options: BubblewrapOptions = {}): Sandbox {
   const { bwrap = '/usr/bin/bwrap', network = false } = options;
@@ -53,9 +58,9 @@ export function bubblewrap(options: BubblewrapOptions = {}): Sandbox {
       signal: command.signal,
       kill: (child) => child.kill('SIGKILL'),
       measureMemory: residentMemory,
-      waitForExit: waitForExit,
+      waitForExit,
     });
-    // It reports an exit only of a command that it could start.
+    // bubblewrap reports an exit code only for a command that it could start.
     if (outcome.endedBy === 'exit' && !outcome.report.includes('"exit-code"')) {
       throw new SandboxUnavailableError(`bubblewrap could not set it up: ${outcome.stderr.trim()}`);
     }
@@ -67,7 +72,8 @@ export function bubblewrap(options: BubblewrapOptions = {}): Sandbox {
     pathInside: () => FOLDER_INSIDE,
     check: async () => {
       checkHost(bwrap);
-      // A folder of the system that is only looked at: whether namespaces can be had does not depend on it.
+      // Any readable folder of the system will do: whether namespaces are available does not depend
+      // on it.
       const unprivilegedUser = userInfo().uid === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
       const args = bubblewrapArgs('/usr/share', hostFacts(options.node, unprivilegedUser), {
         network,
@@ -102,12 +108,14 @@ function checkHost(bwrap: string): void {
   ] as const) {
     if (existsSync(program)) continue;
     throw new SandboxUnavailableError(
-      `${program} is not there. On Debian: apt-get install ${from}. ` +
-        'Or set unsandboxed: true, and commands run with all this process may do.',
+      `${program} does not exist. On Debian: apt-get install ${from}. ` +
+        'Or set unsandboxed: true; commands then run with all rights of this process.',
     );
   }
   if (!canMeasureMemory()) {
-    throw new SandboxUnavailableError('this kernel does not tell which process started which.');
+    throw new SandboxUnavailableError(
+      'this kernel has no /proc/thread-self/children, which the memory limit needs.',
+    );
   }
 }
 
@@ -122,16 +130,17 @@ async function userFor(folder: string): Promise<RunAsUser> {
 }
 
 /**
- * Waits until its parent, the first process of the sandbox, rests: from then on all of it dies with the sandbox, and
- * that with this process. Then it asks to begin, closes what this process inherited and would hand on, and becomes the
- * command. When nobody answers, nobody is there any more.
+ * Waits until its parent, the first process of the sandbox, sleeps: from then on everything dies
+ * with the sandbox, and the sandbox with this process. Then it reports that it is ready, closes the
+ * descriptors it inherited, and becomes the command. If no answer comes, this process is gone, and
+ * it exits.
  */
 const START = `until read -r _ _ state _ < /proc/1/stat; [[ $state == S ]]; do :; done
 echo ready >&${GATE_FD}; read -r go <&${GATE_FD}; [[ $go == go ]] || exit 1
 for fd in /proc/self/fd/*; do fd=\${fd##*/}; ((fd > 2)) && eval "exec $fd>&-"; done
 unset fd go state _; . ${ENV_FILE}; exec -- "$@"`;
 
-/** Address space that engines such as V8 reserve without using it; the kernel counts it as data. */
+/** Address space that engines such as V8 reserve without using it. The kernel counts it as data. */
 const RESERVED_BYTES = 768 * 1024 * 1024;
 
 function planFor(
@@ -141,7 +150,7 @@ function planFor(
   limits: SandboxLimits,
   runAs: RunAsUser,
 ): ChildPlan {
-  // Its arguments come by a pipe, so that the list of processes does not show them.
+  // The arguments are passed through a pipe, so that the process list does not show them.
   const sandboxed = ['--args', String(ARGS_FD), '--', '/usr/bin/prlimit', ...limitArgs(limits)];
   const inside = ['--', '/bin/bash', '-c', START, 'bash', ...argv];
   const privileges = ['--reuid', String(runAs?.uid), '--regid', String(runAs?.gid)];
@@ -149,7 +158,7 @@ function planFor(
   return {
     file: runAs === undefined ? bwrap : '/usr/bin/setpriv',
     args: [...(runAs === undefined ? [] : [...drop, bwrap]), ...sandboxed, ...inside],
-    // These two run outside: nothing that a session chose may reach them.
+    // These programs run outside the sandbox: nothing that a session controls may reach them.
     env: { PATH: '/usr/bin:/bin' },
     cwd: '/',
     stdin,
@@ -187,7 +196,8 @@ function hostFacts(node: string | undefined, runAs: RunAsUser): HostFacts {
         lstatSync(`/${name}`).isSymbolicLink() ? readlinkSync(`/${name}`) : null,
       ]),
     ),
-    // A node that this user may not reach cannot be brought along: one in /usr serves too.
+    // A Node.js binary that this user cannot reach cannot be mounted. One in /usr is visible
+    // anyway.
     nodePath: runAs === undefined || isReachable(nodePath, runAs.uid) ? nodePath : undefined,
   };
 }

@@ -1,19 +1,19 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 
-/** False where the kernel does not say who started whom. */
+/** False where the kernel does not list the children of a process. */
 export function canMeasureMemory(): boolean {
   return existsSync('/proc/thread-self/children');
 }
 
 /**
- * Bytes of memory that a process and all it started hold by themselves: anonymous and shared memory, not files. Pages
- * that a fork still shares count once for each. What has ended meanwhile counts nothing.
+ * The memory of a process and its descendants in bytes: anonymous and shared memory, not files. A
+ * page that forks still share counts once for each of them. A process that has ended counts 0.
  */
 export async function residentMemory(pid: number): Promise<number> {
-  const [own, children] = await Promise.all([processMemory(pid), listChildren(pid)]);
-  const theirs = await Promise.all(children.map(residentMemory));
-  return theirs.reduce((sum, bytes) => sum + bytes, own);
+  const [ownBytes, children] = await Promise.all([processMemory(pid), listChildren(pid)]);
+  const childBytes = await Promise.all(children.map(residentMemory));
+  return childBytes.reduce((sum, bytes) => sum + bytes, ownBytes);
 }
 
 async function processMemory(pid: number): Promise<number> {

@@ -1,18 +1,24 @@
-/** What one command may use. Each has a default; a sandbox says in its own words how firmly it holds each. */
+/**
+ * The resources that one command may use. How strictly each limit is enforced depends on the
+ * sandbox.
+ */
 export interface SandboxLimits {
-  /** From start to end, in milliseconds. 120,000 unless said. */
+  /** Time from start to end, in milliseconds. Default: 120,000. */
   readonly timeMs: number;
-  /** Kept of each of the two outputs, half from its beginning and half from its end. 64 KiB unless said. */
+  /**
+   * Bytes kept of each of stdout and stderr, half from the beginning and half from the end.
+   * Default: 64 KiB.
+   */
   readonly outputBytes: number;
-  /** Of all its processes together. 512 MiB unless said. */
+  /** Memory of all its processes together, in bytes. Default: 512 MiB. */
   readonly memoryBytes: number;
-  /** Processes and threads at once. 128 unless said. */
+  /** Processes and threads at once. Default: 128. */
   readonly processes: number;
-  /** The largest file it may write. 256 MiB unless said. */
+  /** The largest file it may write, in bytes. Default: 256 MiB. */
   readonly fileBytes: number;
 }
 
-/** What a command may use that says nothing of it; it may replace each alone. */
+/** The limits of a command that sets none. A command may override each of them. */
 export const defaultSandboxLimits: SandboxLimits = {
   timeMs: 120_000,
   outputBytes: 64 * 1024,
@@ -21,46 +27,53 @@ export const defaultSandboxLimits: SandboxLimits = {
   fileBytes: 256 * 1024 * 1024,
 };
 
-/** One command: a program and its arguments, not a line for a shell. */
+/** One command: a program with its arguments, not a shell line. */
 export interface SandboxCommand {
   readonly argv: readonly [program: string, ...args: readonly string[]];
-  /** The one folder it may write to, and where it starts. An absolute path of the host. */
+  /** The working directory and the only folder it may write to. An absolute path of the host. */
   readonly folder: string;
-  /** All the variables it sees beside PATH, HOME, LANG and TERM, which these may replace. Nothing is inherited. */
+  /**
+   * Environment variables beside PATH, HOME, LANG and TERM, which these may replace. Nothing is
+   * inherited from this process.
+   */
   readonly env?: { readonly [name: string]: string };
-  /** What it reads from its standard input; nothing unless said. */
+  /** The text of its standard input. Default: empty. */
   readonly stdin?: string;
   readonly limits?: Partial<SandboxLimits>;
-  /** Ends it: everything it started is dead when `run` rejects. */
+  /** Aborts the command. All its processes are dead when `run` rejects. */
   readonly signal?: AbortSignal;
 }
 
-/** How a command ended: by itself, or because it reached a limit and was killed with all it had started. */
+/** How a command ended: by exiting, or killed with all its processes at a limit. */
 export type SandboxEnd = 'exit' | 'time limit' | 'memory limit';
 
-/** What a command left behind, apart from its folder. */
+/** The result of a command, apart from the files in its folder. */
 export interface SandboxResult {
   readonly endedBy: SandboxEnd;
-  /** 0 to 255; 128 and more after a signal. Null when it was killed at a limit. */
+  /** 0 to 255; 128 and above after a signal. Null if it was killed at a limit. */
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** The middle of an output is missing, and a line in its place says so. */
+  /** True if the middle of an output was dropped. A line in the output marks the place. */
   readonly truncated: boolean;
 }
 
-/** Where commands run that nobody has read. */
+/** Runs untrusted commands. */
 export interface Sandbox {
   readonly name: string;
-  /** False when commands run as this process itself would: nothing but their folder is asked of them, and nothing is held. */
+  /** False if commands run with the rights of this process and can reach more than their folder. */
   readonly isolated: boolean;
   /** The path under which a command sees its folder. */
   readonly pathInside: (folder: string) => string;
-  /** Resolves when commands can run here. @throws SandboxUnavailableError which says what is missing. */
+  /**
+   * Checks that commands can run here.
+   * @throws SandboxUnavailableError with what is missing
+   */
   readonly check: () => Promise<void>;
   /**
-   * Runs one command to its end, and nothing that it started outlives it.
-   * @throws SandboxUnavailableError, and then it has not run; the reason of the signal when that aborted.
+   * Runs one command to its end. None of its processes outlives it.
+   * @throws SandboxUnavailableError if it cannot be started, and then it has not run; the abort
+   *   reason of the signal if that aborted
    */
   readonly run: (command: SandboxCommand) => Promise<SandboxResult>;
 }

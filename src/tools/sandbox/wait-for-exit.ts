@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_INTERVAL_MS = 2;
-/** What cannot be killed, such as a process that waits for a broken disk, is not waited for longer. */
+/** The longest wait. A process that waits for a broken disk, for example, cannot be killed. */
 const MAX_WAIT_MS = 5_000;
 
 /**
- * Resolves when the sandbox that bubblewrap reported of is empty. bubblewrap itself ends earlier: it knows how its
- * command ended while the first process of the sandbox still ends the others. That one is over when all of them are.
+ * Resolves when the sandbox that bubblewrap reported is empty. bubblewrap itself ends earlier: it
+ * exits with the command while the first process of the sandbox still ends the others. That process
+ * ends last.
  */
 export async function waitForExit(report: string): Promise<void> {
   const pid = /"child-pid"\s*:\s*(?<pid>\d+)/.exec(report)?.groups?.['pid'];
@@ -17,7 +18,7 @@ export async function waitForExit(report: string): Promise<void> {
   }
 }
 
-/** The first process of a namespace, and no other that was given its number since. */
+/** True for the first process of a namespace, and false for a later process with the same pid. */
 async function isAlive(pid: string): Promise<boolean> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return /^NSpid:(?:\t\d+)+\t1$/m.test(status) && !/^State:\t[ZX]/m.test(status);

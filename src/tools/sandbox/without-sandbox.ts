@@ -5,9 +5,10 @@ import { runChildProcess } from './run-child-process.ts';
 import { defaultSandboxLimits, type Sandbox } from './sandbox.ts';
 
 /**
- * Runs commands as this process itself, with its rights: only for a machine that holds nothing else. The variables, the
- * time and the output are limited; memory, processes, files and the network are not. What leaves its process group
- * outlives the command, and a command outlives a process that is killed.
+ * Runs commands with the rights of this process: only for a machine that holds nothing else.
+ * Environment variables, time and output are limited; memory, processes, files and network are not.
+ * A process that leaves its process group outlives the command, and a command outlives this process
+ * if that is killed.
  */
 export function withoutSandbox(): Sandbox {
   return {
@@ -45,7 +46,7 @@ function variables(): { readonly [name: string]: string } {
 function killGroup(child: ChildProcess): void {
   if (child.pid === undefined) return;
   child.kill('SIGKILL');
-  // The group, which Node can signal only through `process`.
+  // A negative pid, which means the process group, is accepted by the shell's `kill`.
   spawn('/bin/sh', ['-c', `kill -9 -${child.pid}`], { stdio: 'ignore', env: {} }).on(
     'error',
     () => undefined,

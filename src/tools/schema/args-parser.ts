@@ -5,8 +5,10 @@ import { isStandardSchema, type ToolParameters } from './tool-parameters.ts';
 import { acceptArgs, AsyncSchemaError, rejectArgs, type ArgsParser } from './parsed-args.ts';
 
 /**
- * Judges arguments with the ORIGINAL schema of a tool; `schema`, what a model was told of it, serves only where that is the original.
- * @throws InvalidToolError when a JSON Schema refers to something that is not in it.
+ * Creates the parser of a tool's arguments. It validates by the tool's original schema; `schema`,
+ * which the model sees, is used only if the original is a JSON Schema.
+ * @throws InvalidToolError if a JSON Schema is not valid, for example has a reference that leads
+ *   outside it
  */
 export function createArgsParser(
   parameters: ToolParameters,
@@ -22,7 +24,7 @@ function standardSchemaParser(schema: StandardSchemaV1, toolName: string): ArgsP
   return (args) => {
     const result = schema['~standard'].validate(args);
     if (result instanceof Promise) {
-      // Nobody waits for it any more: its failure must not end the process.
+      // No caller awaits this promise; its rejection must not end the process.
       result.catch(() => undefined);
       const error = new AsyncSchemaError(toolName);
       return { ok: false, message: error.message, error };

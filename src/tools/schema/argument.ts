@@ -11,18 +11,19 @@ import {
   type GenericSchema,
 } from 'valibot';
 
-// Arguments as a model is told of them. Their types are plain: what the pipes check does not change them.
+// Schemas of arguments with descriptions for the model. Each returns the plain type: its checks do
+// not transform the value.
 
-/** A text of at most `longest` characters; 1,000 unless said. */
-export function textArgument(about: string, max = 1_000): GenericSchema<string> {
-  return pipe(string(), maxLength(max), description(about));
+/** A string of at most `max` characters. Default: 1,000. */
+export function textArgument(text: string, max = 1_000): GenericSchema<string> {
+  return pipe(string(), maxLength(max), description(text));
 }
 
-export function flagArgument(about: string): GenericSchema<boolean> {
-  return pipe(boolean(), description(about));
+export function flagArgument(text: string): GenericSchema<boolean> {
+  return pipe(boolean(), description(text));
 }
 
-/** A whole number from `least` to `most`. */
-export function countArgument(about: string, min: number, max: number): GenericSchema<number> {
-  return pipe(number(), integer(), minValue(min), maxValue(max), description(about));
+/** An integer from `min` to `max`. */
+export function countArgument(text: string, min: number, max: number): GenericSchema<number> {
+  return pipe(number(), integer(), minValue(min), maxValue(max), description(text));
 }

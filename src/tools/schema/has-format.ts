@@ -1,10 +1,10 @@
 import { format as formats } from '@cfworker/json-schema';
 import { linearPattern } from './linear-pattern.ts';
 
-/** What a longer text is judged by is bounded: some of the expressions behind formats need time in the square of it. */
+/** Longer texts are not matched by the expressions of formats: some of them need quadratic time. */
 const MAX_LENGTH = 2_048;
 
-/** Says whether a text has a format of JSON Schema. A format that nobody knows fits every text. */
+/** Whether a text has a `format` of JSON Schema. An unknown format accepts every text. */
 export function hasFormat(text: string, format: string): boolean {
   if (format === 'url') return URL.canParse(text);
   if (format === 'regex') return isPattern(text);
@@ -15,9 +15,9 @@ export function hasFormat(text: string, format: string): boolean {
   return format === 'uri-reference' && URL.canParse(text, 'http://localhost');
 }
 
-/** What it takes at most to say so, in steps of a pattern. */
+/** An upper bound on the work of `hasFormat`, in steps of a pattern. */
 export function formatWork({ length }: string, format: string): number {
-  // It is compiled, with all its repetitions written out.
+  // The check compiles the text, with all its repetitions expanded.
   if (format === 'regex') return Math.min(length, 4_000) * 10_000;
   return length <= MAX_LENGTH ? (length * length) / 10 : length;
 }

@@ -1,6 +1,6 @@
 import { PetrichorError, type PetrichorErrorOptions } from '../../core/index.ts';
 
-/** A tool was defined in a way that cannot work. It is thrown where the tool is defined, before anything runs. */
+/** Thrown where a tool is defined, before anything runs: the definition cannot work. */
 export class InvalidToolError extends PetrichorError {
   override readonly code = 'invalid_tool' as const;
   readonly toolName: string;

@@ -6,9 +6,11 @@ import { validateValue, SchemaTooCostlyError } from './validate-value.ts';
 import { prepareSchema, type PreparedSchema } from './prepared-schema.ts';
 
 /**
- * Judges arguments by a JSON Schema of draft 4, 7, 2019-09 or 2020-12, as its `$schema` says; 2020-12 when it says nothing.
- * @throws InvalidToolError when the schema is too large or too deep, a pattern cannot run in linear time, or a reference
- * leads out of the schema, to nothing or back to itself: nothing is fetched.
+ * Creates a parser that validates arguments by a JSON Schema of draft 4, 7, 2019-09 or 2020-12.
+ * `$schema` selects the draft. Default: 2020-12. References are resolved inside the schema only;
+ * nothing is fetched.
+ * @throws InvalidToolError if the schema is too large or too deep, a pattern cannot run in linear
+ *   time, or a reference leads outside the schema, to nothing, or back to itself
  */
 export function createJsonSchemaParser(jsonSchema: JsonSchema, toolName: string): ArgsParser {
   const validate = createJsonSchemaValidator(jsonSchema, toolName);
@@ -18,29 +20,39 @@ export function createJsonSchemaParser(jsonSchema: JsonSchema, toolName: string)
   };
 }
 
-/** Tells what is wrong with a value, by a JSON Schema as above; nothing is, when the list is empty. @throws InvalidToolError */
+/**
+ * Creates a validator that returns the issues of a value, by a JSON Schema as above. A valid value
+ * has none.
+ * @throws InvalidToolError
+ */
 export function createJsonSchemaValidator(
   jsonSchema: JsonSchema,
   toolName: string,
-  what = 'its parameters',
+  subject = 'its parameters',
 ): (value: unknown) => readonly ArgsIssue[] {
-  const schema = prepareToolSchema(jsonSchema, toolName, what);
+  const schema = prepareToolSchema(jsonSchema, toolName, subject);
   return (value) => {
     try {
       return validateValue(decodeJson(encodeJson(value, 'value'), 'value'), schema);
     } catch (error) {
       if (!(error instanceof SchemaTooCostlyError)) throw error;
-      return [{ path: [], message: 'takes too many steps to judge by its schema: send less' }];
+      return [
+        { path: [], message: 'takes too many steps to validate by its schema. Send less data' },
+      ];
     }
   };
 }
 
-function prepareToolSchema(jsonSchema: JsonSchema, toolName: string, what: string): PreparedSchema {
+function prepareToolSchema(
+  jsonSchema: JsonSchema,
+  toolName: string,
+  subject: string,
+): PreparedSchema {
   try {
     return prepareSchema(jsonSchema);
   } catch (cause) {
     if (!(cause instanceof PetrichorError)) throw cause;
-    const problem = `${what} cannot be used as a JSON Schema: ${cause.message}`;
+    const problem = `${subject} cannot be used as a JSON Schema: ${cause.message}`;
     throw new InvalidToolError(toolName, problem, { cause });
   }
 }

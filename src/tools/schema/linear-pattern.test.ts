@@ -135,7 +135,7 @@ test('what cannot run in linear time is refused with the reason', () => {
     ['^(?!a)b|c', /lookahead beside "\|" is not supported/],
     ['(?=', /lookahead/],
     ['^(?=a', /"\(" has no "\)"/],
-    [String.raw`\y`, /is no escape/],
+    [String.raw`\y`, /is not a valid escape/],
     ['x{1001}', /invalid repeat count/],
     ['a{900}'.repeat(20), /too many repetitions/],
     ['a'.repeat(5_000), /longer than 4000 characters/],

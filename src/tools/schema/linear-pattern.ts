@@ -3,42 +3,46 @@ import type * as Re2 from 're2js';
 import { InvalidInputError } from '../../core/index.ts';
 import { toRe2Parts, type PatternPart } from './pattern-syntax.ts';
 
-/** A regular expression from outside the program, such as one of a tool's schema or one that a model wrote. */
+/** A regular expression from outside the program, such as from a tool's schema or a model. */
 export interface LinearPattern {
-  /** How many steps one character of a text can need at most. */
+  /** The largest number of steps for one character of text. */
   readonly cost: number;
-  /** Says whether a text has a match somewhere. The time it needs is proportional to `cost` times the text's length. */
+  /**
+   * Whether the text contains a match. The time is proportional to `cost` times the length of the
+   * text.
+   */
   readonly matches: (text: string) => boolean;
 }
 
-/** How a pattern is written. */
+/** How to read a pattern. */
 export interface PatternOptions {
-  /** `ecma`: as JSON Schema has them; `re2`: as RE2 does. Default: `ecma`. */
+  /** `ecma`: the syntax of JSON Schema (ECMA-262); `re2`: the syntax of RE2. Default: `ecma`. */
   readonly syntax?: 'ecma' | 're2';
-  /** Takes upper and lower case for the same. Default: false. */
+  /** Ignores the difference of upper and lower case. Default: false. */
   readonly ignoreCase?: boolean;
 }
 
-/** How long a pattern may be. */
+/** The longest pattern, in characters. */
 const MAX_PATTERN_LENGTH = 4_000;
-/** How large its program may be: repetitions are written out in it. */
+/** The largest compiled program. Repetitions are expanded in it. */
 const MAX_PATTERN_COST = 10_000;
 
 /**
- * Compiles a regular expression from outside the program, the only way it is done here. `RegExp` backtracks: one short
- * pattern could hold up the process for hours. This one needs time in proportion to the text.
- * @throws InvalidInputError for a pattern that is none, is too large, or has what cannot be matched in linear time
- * (backreferences, most lookahead).
+ * Compiles a regular expression that comes from outside the program. Use it for every such pattern:
+ * `RegExp` backtracks, so one short pattern could block the process for hours. Here the time is
+ * linear in the text.
+ * @throws InvalidInputError if the pattern is not valid, is too large, or cannot run in linear time
+ *   (backreferences, most lookahead)
  */
 export function linearPattern(pattern: string, options: PatternOptions = {}): LinearPattern {
   const { syntax = 'ecma', ignoreCase = false } = options;
   if (pattern.length > MAX_PATTERN_LENGTH) {
     throw new InvalidInputError('pattern', `is longer than ${MAX_PATTERN_LENGTH} characters.`);
   }
-  const parts = compiled(pattern, syntax, ignoreCase);
+  const parts = compileParts(pattern, syntax, ignoreCase);
   const cost = parts.reduce((sum, { program }) => sum + program.programSize(), 0);
   if (cost > MAX_PATTERN_COST) {
-    throw new InvalidInputError('pattern', `${shown(pattern)} has too many repetitions.`);
+    throw new InvalidInputError('pattern', `${quotePattern(pattern)} has too many repetitions.`);
   }
   return {
     cost,
@@ -50,14 +54,14 @@ interface CompiledPart extends PatternPart {
   readonly program: Re2.RE2JS;
 }
 
-// It is loaded with the first pattern, and then kept by Node: most programs have none, and it would add a tenth to the
-// time that importing the root takes.
+// Loaded with the first pattern and then cached by Node: most programs use no pattern, and it would
+// add a tenth to the import time of the package.
 function loadRe2(): typeof Re2 {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- require() tells no types
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- require() has no types
   return createRequire(import.meta.url)('re2js') as typeof Re2;
 }
 
-function compiled(
+function compileParts(
   pattern: string,
   syntax: 'ecma' | 're2',
   ignoreCase: boolean,
@@ -71,7 +75,7 @@ function compiled(
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new InvalidInputError(
       'pattern',
-      `${shown(pattern)} is not a regular expression of RE2: ${reason}`,
+      `${quotePattern(pattern)} is not a regular expression of RE2: ${reason}`,
       { cause },
     );
   }
@@ -79,7 +83,7 @@ function compiled(
 
 const SHOWN_LENGTH = 100;
 
-function shown(pattern: string): string {
+function quotePattern(pattern: string): string {
   const part = pattern.length > SHOWN_LENGTH ? `${pattern.slice(0, SHOWN_LENGTH)}…` : pattern;
   return JSON.stringify(part);
 }

@@ -2,26 +2,33 @@ import { PetrichorError } from '../../core/index.ts';
 
 declare const valid: unique symbol;
 
-/** Arguments that `parse` of the same tool accepted, in the form its schema gives them. */
+/** Arguments that `parse` of the same tool accepted, as the output of its schema. */
 export type ValidArgs = { readonly [valid]: true };
 
-/** What became of the arguments a model wrote: valid, or refused with words the model can act on. */
+/**
+ * The result of parsing a model's arguments: valid, or rejected with a message that the model can
+ * act on.
+ */
 export type ParsedArgs =
   | { readonly ok: true; readonly value: ValidArgs }
   | { readonly ok: false; readonly message: string; readonly error?: AsyncSchemaError };
 
-/** Judges what a model wrote. It never throws: every call must end in an answer. */
+/**
+ * Validates the arguments that a model wrote. It never throws, because every call must get a
+ * response.
+ */
 export type ArgsParser = (args: unknown) => ParsedArgs;
 
-/** One thing that is wrong with arguments, and where. */
+/** One problem of the arguments, and where. */
 export type ArgsIssue = {
   readonly path: readonly PropertyKey[];
   readonly message: string;
 };
 
 /**
- * A schema answers later, or one of its rules threw and the library hides that behind a promise, as zod does.
- * Arguments are judged before the call is taken up: use a schema without asynchronous rules.
+ * The schema of a tool validates asynchronously, or one of its rules threw and the library (zod,
+ * for example) turned that into a promise. Arguments are validated synchronously before a call
+ * starts, so use a schema without asynchronous rules.
  */
 export class AsyncSchemaError extends PetrichorError {
   override readonly code = 'async_schema' as const;
@@ -29,22 +36,22 @@ export class AsyncSchemaError extends PetrichorError {
 
   constructor(toolName: string) {
     super(
-      `Tool "${toolName}": its parameters are judged asynchronously, or a rule of theirs threw. ` +
+      `Tool "${toolName}": its schema validates asynchronously, or one of its rules threw. ` +
         'Check such rules in execute instead.',
     );
     this.toolName = toolName;
   }
 }
 
-/** Gives the brand: for parsers, that have just judged the value. */
+/** Brands a value as valid. Only for parsers that have just validated it. */
 export function acceptArgs(value: unknown): ParsedArgs {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one place where the brand is given
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the only place that brands a value
   return { ok: true, value: value as ValidArgs };
 }
 
 const MAX_ISSUES = 10;
 
-/** Tells the model what is wrong, at most the first ten things. */
+/** A rejection that lists the first ten issues for the model. */
 export function rejectArgs(issues: readonly ArgsIssue[]): ParsedArgs {
   const lines = issues.slice(0, MAX_ISSUES).map(({ path, message }) => {
     const where = pathText(path);

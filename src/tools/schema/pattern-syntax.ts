@@ -1,13 +1,16 @@
-/** One part of a pattern in the syntax of RE2: a text matches the pattern when each part matches it, or does not, as `holds` says. */
+/**
+ * One part of a pattern in RE2 syntax. A text matches the pattern if, for every part, its match
+ * equals `holds`.
+ */
 export interface PatternPart {
   readonly source: string;
   readonly holds: boolean;
 }
 
 /**
- * Translates a regular expression of ECMA-262, as JSON Schema has them, to the syntax of RE2. Lookahead is possible
- * directly after a leading `^`: each becomes a part of its own.
- * @throws SyntaxError for a backreference, lookahead elsewhere, and an escape that has no meaning.
+ * Translates a regular expression of ECMA-262, the syntax of JSON Schema, to RE2. Lookahead is
+ * supported directly after a leading `^`: each becomes a separate part.
+ * @throws SyntaxError for a backreference, lookahead elsewhere, or an unknown escape
  */
 export function toRe2Parts(pattern: string): readonly PatternPart[] {
   const parts: PatternPart[] = [];
@@ -24,7 +27,7 @@ export function toRe2Parts(pattern: string): readonly PatternPart[] {
   return [...parts, { source: `^${translate(rest)}`, holds: true }];
 }
 
-// One token at a time: an escape, the beginning of a group, or a character.
+// Matches one token: an escape, the start of a group, or a character.
 const TOKEN =
   /\\u\{[0-9a-f]+\}|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|\\u[0-9a-f]{4}|\\x[0-9a-f]{2}|\\c[a-z]|\\p\{[^}]*\}|\\.|\(\?<?[=!]|\(\?<|./gisu;
 
@@ -41,7 +44,7 @@ function translate(pattern: string): string {
     .map((token, i) => {
       if (token.startsWith('\\')) return escapeInRe2(token, inClass);
       if (inClass) {
-        // `[]` and `[^]` are whole: their end is written by their beginning.
+        // `[]` and `[^]` were already translated as a whole at their `[`.
         if (token === ']') inClass = false;
         else if (token === '[') return String.raw`\[`;
         else if (isEmptyClass(tokens, i)) return '';
@@ -90,7 +93,8 @@ function escapeInRe2(token: string, inClass: boolean): string {
   if (kind === 'Z') return String.raw`\z`;
   if (/[dDwWbBtnrvfAz]/.test(kind)) return token;
   if (/[1-9k]/.test(kind)) throw new SyntaxError(`backreference "${token}" is not supported`);
-  if (kind === '' || /[A-Za-z0-9]/.test(kind)) throw new SyntaxError(`"${token}" is no escape`);
+  if (kind === '' || /[A-Za-z0-9]/.test(kind))
+    throw new SyntaxError(`"${token}" is not a valid escape`);
   return kind < '\u0080' ? token : kind;
 }
 
@@ -124,7 +128,7 @@ function property(kind: string, name: string): string {
   return `\\${kind}{${CATEGORIES[value] ?? value}}`;
 }
 
-/** Where the group that the text begins with ends. */
+/** The index at which the group at the start of the text ends. */
 function endOfGroup(text: string): number {
   let depth = 0;
   for (const [i, character] of structure(text)) {
@@ -144,7 +148,7 @@ function hasAlternatives(text: string): boolean {
   return false;
 }
 
-/** The characters that have a meaning: neither escaped nor in a class. */
+/** The characters with a syntactic meaning: not escaped and not in a class. */
 function* structure(text: string): Generator<readonly [index: number, character: string]> {
   let inClass = false;
   for (let i = 0; i < text.length; i++) {

@@ -4,14 +4,14 @@ import type { Json, JsonObject } from '../../core/index.ts';
 import type { JsonSchema } from '../../models/index.ts';
 import { linearPattern, type LinearPattern } from './linear-pattern.ts';
 
-/** The versions of JSON Schema that differ in what a schema means. */
+/** The JSON Schema versions with different semantics. */
 export type SchemaDraft = '4' | '7' | '2019-09' | '2020-12';
 
-/** A schema that can be judged by: its references lead somewhere, its patterns are compiled, its size is bounded. */
+/** A schema ready for validation: references resolved, patterns compiled, size bounded. */
 export interface PreparedSchema {
   readonly root: JsonObject;
   readonly draft: SchemaDraft;
-  /** What a `$ref` of a subschema leads to. */
+  /** The schema to which a reference of a subschema leads. */
   readonly target: (subschema: JsonObject, keyword: '$ref' | '$recursiveRef') => Json | undefined;
   readonly pattern: (source: string) => LinearPattern;
 }
@@ -19,13 +19,14 @@ export interface PreparedSchema {
 const MAX_SCHEMA_CHARACTERS = 500_000;
 const MAX_SCHEMA_DEPTH = 200;
 const MAX_SUBSCHEMAS = 20_000;
-/** What all patterns of a schema may cost together. */
+/** The largest cost of all patterns of a schema together. */
 const MAX_PATTERNS_COST = 50_000;
 
 /**
- * Makes a schema ready to judge by.
- * @throws InvalidInputError when it is too large or too deep, a pattern cannot run in linear time, or a reference leads
- * out of the schema, to nothing, or back to itself: nothing is fetched.
+ * Prepares a schema for validation. References are resolved inside the schema only; nothing is
+ * fetched.
+ * @throws InvalidInputError if it is too large or too deep, a pattern cannot run in linear time, or
+ *   a reference leads outside the schema, to nothing, or back to itself
  */
 export function prepareSchema(schema: JsonSchema): PreparedSchema {
   const { length } = encodeJson(schema, 'schema');
@@ -34,7 +35,7 @@ export function prepareSchema(schema: JsonSchema): PreparedSchema {
     throw new InvalidInputError('schema', problem);
   }
   assertDepth(schema);
-  // The library writes marks into the schema it is given, and ours is frozen.
+  // The library writes markers into the schema, and ours is frozen.
   const root = structuredClone(schema);
   const subschemas = dereferenceSchema(root);
   if (Object.keys(subschemas).length > MAX_SUBSCHEMAS) {
@@ -72,7 +73,7 @@ export function prepareSchema(schema: JsonSchema): PreparedSchema {
   return prepared;
 }
 
-/** The schemas that are judged with the same value as the schema they stand in, the `$ref` first. */
+/** The schemas that apply to the same value as the schema that contains them, the `$ref` first. */
 export function inPlaceSchemas(
   subschema: JsonObject,
   { target, draft }: Pick<PreparedSchema, 'target' | 'draft'>,
@@ -89,7 +90,7 @@ export function inPlaceSchemas(
   ];
 }
 
-/** The list at a keyword; an empty one when there is none. */
+/** The array at a keyword; empty if there is none. */
 export function listAt(schema: JsonObject, keyword: string): readonly Json[] {
   const list = schema[keyword];
   return Array.isArray(list) ? (list as readonly Json[]) : [];
@@ -98,7 +99,7 @@ export function listAt(schema: JsonObject, keyword: string): readonly Json[] {
 const ABSOLUTE_REF = '__absolute_ref__';
 const ABSOLUTE_RECURSIVE_REF = '__absolute_recursive_ref__';
 
-// The marks that the library has written; they are not enumerable.
+// Reads the markers that the library wrote. They are not enumerable.
 function readMarks(subschema: object): { readonly [mark: string]: string | undefined } {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library's own type has them as members of every schema
   return subschema as { readonly [mark: string]: string | undefined };
@@ -119,13 +120,16 @@ function assertDepth(schema: JsonSchema): void {
     if (depth > MAX_SCHEMA_DEPTH) {
       throw new InvalidInputError('schema', `is nested deeper than ${MAX_SCHEMA_DEPTH} levels.`);
     }
-    level = level.flatMap((one) =>
-      typeof one === 'object' && one !== null ? Object.values<Json>(one) : [],
+    level = level.flatMap((value) =>
+      typeof value === 'object' && value !== null ? Object.values<Json>(value) : [],
     );
   }
 }
 
-/** A reference that leads back to its schema without going into the value would be judged for ever. */
+/**
+ * Rejects a reference that leads back to its schema without descending into the value: validation
+ * would never end.
+ */
 function assertNoEndlessReference(
   subschemas: readonly Json[],
   prepared: Pick<PreparedSchema, 'target' | 'draft'>,
@@ -138,7 +142,7 @@ function assertNoEndlessReference(
       if (!isJsonObject(schema) || done.has(schema)) return;
       if (inside.has(schema)) {
         const { $ref = '#' } = schema;
-        const problem = `a $ref leads back to itself, at ${JSON.stringify($ref)}: nothing could ever be judged by it.`;
+        const problem = `the $ref ${JSON.stringify($ref)} leads back to itself, so no value can be validated by it.`;
         throw new InvalidInputError('schema', problem);
       }
       inside.add(schema);
@@ -158,8 +162,8 @@ function assertNoEndlessReference(
 }
 
 function detectDraft(schema: JsonSchema): SchemaDraft {
-  const named = typeof schema['$schema'] === 'string' ? schema['$schema'] : '';
-  if (/draft-0?4/.test(named)) return '4';
-  if (/draft-0?[67]/.test(named)) return '7';
-  return named.includes('2019-09') ? '2019-09' : '2020-12';
+  const uri = typeof schema['$schema'] === 'string' ? schema['$schema'] : '';
+  if (/draft-0?4/.test(uri)) return '4';
+  if (/draft-0?[67]/.test(uri)) return '7';
+  return uri.includes('2019-09') ? '2019-09' : '2020-12';
 }

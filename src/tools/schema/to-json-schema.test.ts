@@ -67,7 +67,7 @@ test('a library without JSON Schema is refused with what to do', () => {
   refuses({ '~standard': { version: 1, vendor: 'zod', validate } }, /use zod 4/);
   refuses(
     { '~standard': { version: 1, vendor: 'acme', validate } },
-    /are of acme, .* pass a JSON Schema/,
+    /are a schema of acme, .* pass a JSON Schema/,
   );
 });
 

@@ -5,9 +5,10 @@ import { InvalidToolError } from './invalid-tool-error.ts';
 import { isStandardSchema, type ToolParameters } from './tool-parameters.ts';
 
 /**
- * The parameters of a tool as JSON Schema, as a frozen copy: what a model may write, so the *input* of the schema.
- * It is the vendor's own Standard JSON Schema, which zod has from 4.2 on.
- * @throws InvalidToolError when a library offers neither, or the schema is not one of an object.
+ * The parameters of a tool as JSON Schema, as a frozen copy. A model writes arguments, so this is
+ * the *input* of the schema. A library schema must implement Standard JSON Schema, as zod does from
+ * 4.2.
+ * @throws InvalidToolError if a library schema does not, or the schema does not describe an object
  */
 export function toJsonSchema(parameters: ToolParameters, toolName: string): JsonSchema {
   const source = isStandardSchema(parameters) ? vendorJsonSchema(parameters, toolName) : parameters;
@@ -15,7 +16,7 @@ export function toJsonSchema(parameters: ToolParameters, toolName: string): Json
   if (!isJsonObject(schema) || !describesObject(schema)) {
     throw new InvalidToolError(
       toolName,
-      'its parameters must describe an object, whose members are the arguments by name.',
+      'its parameters must describe an object whose members are the arguments.',
     );
   }
   return deepFreeze(schema);
@@ -30,7 +31,7 @@ function vendorJsonSchema(schema: StandardSchemaV1, toolName: string): unknown {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new InvalidToolError(
       toolName,
-      `its parameters have no JSON Schema (${reason}): describe them by types that JSON has.`,
+      `its parameters have no JSON Schema (${reason}): use only types that JSON has.`,
       { cause },
     );
   }
@@ -39,10 +40,10 @@ function vendorJsonSchema(schema: StandardSchemaV1, toolName: string): unknown {
 
 function adviceFor(vendor: string): string {
   if (vendor === 'valibot') {
-    return 'are of valibot, which tells no JSON Schema by itself: wrap them in toStandardJsonSchema() of @valibot/to-json-schema.';
+    return 'are a valibot schema, which has no JSON Schema: wrap it in toStandardJsonSchema() of @valibot/to-json-schema.';
   }
-  if (vendor === 'zod') return 'are of a zod that tells no JSON Schema: use zod 4.2 or newer.';
-  return `are of ${vendor}, which does not implement Standard JSON Schema: use its adapter, or pass a JSON Schema.`;
+  if (vendor === 'zod') return 'are a zod schema without JSON Schema: use zod 4.2 or newer.';
+  return `are a schema of ${vendor}, which does not implement Standard JSON Schema: use its adapter, or pass a JSON Schema.`;
 }
 
 function offersJsonSchema(
@@ -60,7 +61,7 @@ function plainCopy(schema: unknown, toolName: string): unknown {
   }
 }
 
-// Without a `type`, a schema may still describe an object by what it is put together from.
+// A schema without `type` may still describe an object through its other keywords.
 function describesObject(schema: JsonSchema): boolean {
   if (schema['type'] !== undefined) return schema['type'] === 'object';
   return ['properties', 'anyOf', 'oneOf', 'allOf', '$ref'].some((keyword) => keyword in schema);

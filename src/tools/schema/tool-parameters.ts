@@ -2,10 +2,15 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { JsonObject } from '../../core/index.ts';
 import type { JsonSchema } from '../../models/index.ts';
 
-/** The arguments of a tool: a schema of any library that speaks Standard Schema, or a JSON Schema as it is. */
+/**
+ * The parameters of a tool: a schema of any library that implements Standard Schema, or a JSON
+ * Schema.
+ */
 export type ToolParameters = StandardSchemaV1 | JsonSchema;
 
-/** What `execute` gets for parameters of type `S`: the output of the schema, or plain JSON. */
+/**
+ * The type of `execute`'s arguments for parameters `S`: the output of the schema, or plain JSON.
+ */
 export type InferArgs<S> = S extends StandardSchemaV1
   ? StandardSchemaV1.InferOutput<S>
   : JsonObject;

@@ -1,16 +1,16 @@
 import type { Json, JsonObject } from '../../core/index.ts';
 import type { SchemaDraft } from './prepared-schema.ts';
 
-/** Takes one thing that is wrong with the value that is judged. */
+/** Receives one problem of the validated value. */
 export type Report = (message: string) => void;
 
-/** The type of a value, as JSON Schema names it. */
+/** The JSON Schema name of a value's type. */
 export function typeName(value: Json): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** Judges the length of a text. */
+/** Checks `minLength` and `maxLength`, in code points. */
 export function validateString(value: string, schema: JsonObject, report: Report): void {
   const { minLength: min, maxLength: max } = schema;
   if (typeof min !== 'number' && typeof max !== 'number') return;
@@ -19,7 +19,7 @@ export function validateString(value: string, schema: JsonObject, report: Report
   if (typeof max === 'number' && length > max) report(`String is too long (${length} > ${max})`);
 }
 
-/** Judges the size of a number. */
+/** Checks the range of a number and `multipleOf`. */
 export function validateNumber(
   value: number,
   schema: JsonObject,
@@ -50,7 +50,7 @@ export function validateNumber(
   }
 }
 
-/** In decimal digits: 0.3 is a multiple of 0.1, which floating point does not say. */
+/** Computes with decimal digits: 0.3 is a multiple of 0.1, which floating point denies. */
 function isMultiple(value: number, divisor: number): boolean {
   const [digits, exponent] = decimal(value);
   const [divisorDigits, divisorExponent] = decimal(divisor);

@@ -4,23 +4,26 @@ import { hasFormat, formatWork } from './has-format.ts';
 import { validateNumber, validateString, typeName, type Report } from './validate-scalar.ts';
 import { listAt, type PreparedSchema } from './prepared-schema.ts';
 
-/** A judgement took more steps than it may: the schema and the value together are too costly. */
+/** The schema and the value together exceed the limits of validation. */
 export class SchemaTooCostlyError extends Error {}
 
-/** One step judges one value by one schema. */
+/** One step validates one value by one schema. */
 const MAX_STEPS = 200_000;
-/** What the steps may need together: a pattern its cost for each character, other keywords what is below. */
+/**
+ * The work of all steps: a pattern costs its `cost` per character, other keywords the constants
+ * below.
+ */
 const MAX_WORK = 50_000_000;
 const MEMBER_WORK = 50;
 const CHARACTER_WORK = 5;
 const MAX_DEPTH = 600;
-/** More are not kept: nobody reads them. */
+/** Further issues are dropped: a caller does not read that many. */
 const MAX_ISSUES = 100;
 
 /**
- * Tells what is wrong with a value; nothing is, when the list is empty. All of it is told, up to 100 things, so that a
- * model needs one more call instead of several. The number of steps is bounded whatever the schema says.
- * @throws SchemaTooCostlyError
+ * Validates a value and returns its issues; a valid value has none. It returns all issues, up to
+ * 100, so that a model can correct them in one more call. The work is bounded for every schema.
+ * @throws SchemaTooCostlyError if the bound is exceeded
  */
 export function validateValue(value: Json, schema: PreparedSchema): readonly ArgsIssue[] {
   return new SchemaValidation(schema).validate(value, schema.root, [], undefined).issues;
@@ -28,7 +31,7 @@ export function validateValue(value: Json, schema: PreparedSchema): readonly Arg
 
 type Path = readonly (string | number)[];
 
-/** What one schema says of one value: what is wrong, and which members or items it has looked at. */
+/** The result of one schema for one value: issues, and the members or items it evaluated. */
 interface Outcome {
   readonly issues: ArgsIssue[];
   readonly evaluated: Set<string | number>;
@@ -38,7 +41,7 @@ class SchemaValidation {
   readonly #schema: PreparedSchema;
   #steps = 0;
   #work = 0;
-  /** The values that a schema allows, as text. */
+  /** By schema: its allowed values as text. */
   readonly #allowed = new Map<JsonObject, string>();
   #depth = 0;
 
@@ -46,7 +49,7 @@ class SchemaValidation {
     this.#schema = schema;
   }
 
-  /** `anchor` is the outermost schema with `$recursiveAnchor`, which draft 2019-09 knows. */
+  /** `anchor` is the outermost schema with `$recursiveAnchor` (draft 2019-09). */
   validate(value: Json, schema: Json, path: Path, anchor: JsonObject | undefined): Outcome {
     const outcome: Outcome = { issues: [], evaluated: new Set() };
     if (++this.#steps > MAX_STEPS || ++this.#depth > MAX_DEPTH) throw new SchemaTooCostlyError();
@@ -108,7 +111,7 @@ class SchemaValidation {
     const { not, if: condition } = schema;
     if (not !== undefined && inner(not).issues.length === 0)
       report('Instance matched "not" schema');
-    for (const one of listAt(schema, 'allOf')) this.#merge(outcome, inner(one));
+    for (const subschema of listAt(schema, 'allOf')) this.#merge(outcome, inner(subschema));
     for (const keyword of ['anyOf', 'oneOf'] as const) {
       if (!Array.isArray(schema[keyword])) continue;
       const outcomes = listAt(schema, keyword).map(inner);
@@ -159,9 +162,9 @@ class SchemaValidation {
         append(outcome.issues, issues);
       }
     }
-    const needs = dependencies(schema);
-    this.#addSteps(needs.length);
-    for (const [key, needed] of needs) {
+    const entries = dependencies(schema);
+    this.#addSteps(entries.length);
+    for (const [key, needed] of entries) {
       if (!has(key)) continue;
       if (!Array.isArray(needed)) this.#merge(outcome, this.validate(value, needed, path, anchor));
       else {
@@ -294,17 +297,17 @@ class SchemaValidation {
         typeof value === 'object' &&
         this.#canonical(other) === this.#canonical(value));
     if (only !== undefined && !isSame(only)) {
-      report(`Instance does not match ${this.#shown(schema, only)}`);
+      report(`Instance does not match ${this.#describe(schema, only)}`);
     }
     if (!Array.isArray(list)) return;
     this.#addWork(list.length);
     if (!(list as readonly Json[]).some(isSame)) {
-      report(`Instance does not match any of ${this.#shown(schema, list)}`);
+      report(`Instance does not match any of ${this.#describe(schema, list)}`);
     }
   }
 
-  #shown(schema: JsonObject, allowed: Json): string {
-    const text = this.#allowed.get(schema) ?? shown(allowed);
+  #describe(schema: JsonObject, allowed: Json): string {
+    const text = this.#allowed.get(schema) ?? truncatedJson(allowed);
     this.#allowed.set(schema, text);
     return text;
   }
@@ -340,19 +343,21 @@ class SchemaValidation {
 function validateType({ type }: JsonObject, value: Json, report: Report): void {
   if (type === undefined) return;
   const types = typeof type === 'string' ? [type] : stringsIn(type);
-  const own = typeName(value);
-  const fits = types.some((one) => one === own || (one === 'integer' && Number.isInteger(value)));
-  if (!fits) report(`Instance type "${own}" is invalid. Expected "${types.join('", "')}"`);
+  const actual = typeName(value);
+  const fits = types.some(
+    (one) => one === actual || (one === 'integer' && Number.isInteger(value)),
+  );
+  if (!fits) report(`Instance type "${actual}" is invalid. Expected "${types.join('", "')}"`);
 }
 
 const SHOWN_LENGTH = 1_000;
 
-function shown(value: Json): string {
+function truncatedJson(value: Json): string {
   const text = JSON.stringify(value);
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text;
 }
 
-/** What a member needs beside it: names, or a schema of the whole. */
+/** The members or schemas that depend on a member: names, or a schema of the whole value. */
 function dependencies(schema: JsonObject): readonly (readonly [key: string, needed: Json])[] {
   return ['dependentRequired', 'dependentSchemas', 'dependencies'].flatMap((keyword) =>
     Object.entries(objectAt(schema, keyword)),

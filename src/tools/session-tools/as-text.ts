@@ -1,6 +1,6 @@
 import type { Json } from '../../core/index.ts';
 
-/** An argument that a JSON Schema has judged to be a text. */
+/** Narrows an argument that a JSON Schema has already validated as a string. */
 export function asText(argument: Json | undefined): string {
   return typeof argument === 'string' ? argument : '';
 }

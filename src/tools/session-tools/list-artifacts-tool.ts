@@ -1,7 +1,7 @@
 import type { Tool } from '../tool/tool.ts';
 import { tool } from '../tool/tool.ts';
 
-/** A tool that tells the model which artifacts there are: `list_artifacts`. */
+/** Creates the tool `list_artifacts`, which returns the names of the saved artifacts. */
 export function listArtifactsTool(): Tool {
   return tool({
     name: 'list_artifacts',

@@ -4,13 +4,16 @@ import { asText } from './as-text.ts';
 import type { Tool } from '../tool/tool.ts';
 import { tool } from '../tool/tool.ts';
 
-/** The name of the tool by which a model reads artifacts. */
+/** The name of the tool that reads artifacts. */
 export const LOAD_ARTIFACTS = 'load_artifacts';
 
-/** How much text one call shows, of all files together. */
+/** How many characters of text one call returns, over all its files. */
 const PAGE_CHARACTERS = 80_000;
 
-/** A tool by which the model reads artifacts, texts and pictures: `load_artifacts`. Long texts are read in pages. */
+/**
+ * Creates the tool `load_artifacts`, which reads artifacts: text and images. Long texts are
+ * returned in pages.
+ */
 export function loadArtifactsTool(): Tool {
   return tool({
     name: LOAD_ARTIFACTS,
@@ -30,7 +33,7 @@ export function loadArtifactsTool(): Tool {
       required: ['artifact_names'],
     },
     readOnly: true,
-    // It cuts texts itself, so that the next call can go on: a page must come whole.
+    // The tool pages its texts itself, so a result must not be truncated as well.
     maxResultCharacters: 2 * PAGE_CHARACTERS,
     execute: async ({ artifact_names: wanted, offset = 0 }, { artifacts }) => {
       const names = Array.isArray(wanted) ? wanted.map(asText) : [];
@@ -53,7 +56,7 @@ function toPage(
   if (!('text' in part)) return { ...part };
   const { length } = part.text;
   if (from === 0 && length <= characters) return { ...part };
-  // Half a character is none.
+  // Do not end in the middle of a surrogate pair.
   const text = part.text.slice(from, from + characters).replace(/[\uD800-\uDBFF]$/, '');
   const next = from + text.length;
   return { text, offset: from, characters: length, ...(next < length && { next_offset: next }) };

@@ -3,7 +3,10 @@ import { asText } from './as-text.ts';
 import type { Tool } from '../tool/tool.ts';
 import { tool } from '../tool/tool.ts';
 
-/** A tool by which the model looks into the memory of the user's sessions: `load_memory`. */
+/**
+ * Creates the tool `load_memory`, which searches the memory of the user's sessions. `limit` is the
+ * largest number of entries. Default: 10.
+ */
 export function loadMemoryTool({ limit = 10 }: { readonly limit?: number } = {}): Tool {
   return tool({
     name: 'load_memory',

@@ -2,7 +2,10 @@ import { asText } from './as-text.ts';
 import type { Tool } from '../tool/tool.ts';
 import { tool } from '../tool/tool.ts';
 
-/** A tool by which the model saves a text as an artifact: `save_artifact`. Run again after a crash it saves nothing twice. */
+/**
+ * Creates the tool `save_artifact`, which saves a text as an artifact. It is idempotent: a second
+ * run after a crash saves nothing.
+ */
 export function saveArtifactTool(): Tool {
   return tool({
     name: 'save_artifact',

@@ -1,13 +1,16 @@
 import { isJsonObject, type JsonObject } from '../../core/index.ts';
 import type { StateSnapshot } from './state-buffer.ts';
 
-/** How one invocation is to run, in words of whoever sent its message: tools are told, and nobody else acts on it. */
+/**
+ * Options that the sender of a message passes for its invocation. Tools can read them; Petrichor
+ * does not act on them.
+ */
 export type RunConfigJson = JsonObject;
 
-/** Where it stands while the invocation runs, and ends with it. */
+/** The state key that holds the run config. Its prefix removes it when the invocation ends. */
 export const RUN_CONFIG_KEY = 'temp:run_config';
 
-/** The run config of the invocation whose state this is; empty when none was given. */
+/** Reads the run config of an invocation from its state; empty if the invocation has none. */
 export function readRunConfig(snapshot: StateSnapshot): RunConfigJson {
   const value = snapshot.get(RUN_CONFIG_KEY);
   return isJsonObject(value) ? value : {};

@@ -8,29 +8,40 @@ import {
 } from '../../core/index.ts';
 import type { StateWrites } from './state-writes.ts';
 
-/** State as it was when a call started. A `Map` of keys in normal form is one. */
+/** Read access to state as it was when a call started, by normalized key. A `Map` is one. */
 export interface StateSnapshot {
   readonly get: (key: string) => Json | undefined;
 }
 
 /**
- * State as a tool sees it: the state of when it started, and its own changes. They are committed with its result, or,
- * if it has none, not at all. Keys with `user:` and `app:` are shared with other sessions, `temp:` ends with the turn.
- * Every method refuses a bad key with `InvalidStateKeyError` and a value that is not JSON with `NotSerializableError`.
+ * State as a tool sees it: the state at the start of the call with the tool's own changes. The
+ * changes are committed together with the tool's result, or not at all if there is none. The
+ * prefixes `user:` and `app:` share a key with other sessions; a key with `temp:` is removed when
+ * the turn ends.
+ *
+ * Every method throws `InvalidStateKeyError` for an invalid key and `NotSerializableError` for a
+ * value that is not JSON.
  */
 export interface ToolState {
   readonly get: (key: string) => Json | undefined;
   readonly set: (key: string, value: Json) => void;
   readonly delete: (key: string) => void;
   /**
-   * Sets what `change` makes of the value. It is made again of the value as it is when the result is committed, if others
-   * of this session changed it meanwhile: so let it do nothing else. Who also reads the key decided by what it saw: then
-   * somebody else's change is a conflict. None is lost.
+   * Sets the value to the result of `change`. If the session changed the key meanwhile, `change`
+   * runs again on the current value when the result is committed, so it must be a pure function. A
+   * tool that also read the key with `get` decided by the old value: a concurrent change is then a
+   * conflict. No change is lost.
    */
   readonly update: (key: string, change: (value: Json | undefined) => Json) => void;
-  /** Adds to a number, 0 when missing. It merges with what others add meanwhile. @throws InvalidInputError if it holds something else */
+  /**
+   * Adds to a number; a missing value counts as 0. Concurrent increments are merged. Default: 1.
+   * @throws InvalidInputError if the value is not a number or `by` is not finite
+   */
   readonly increment: (key: string, by?: number) => void;
-  /** Adds to the end of a list, empty when missing. It merges with what others add meanwhile. @throws InvalidInputError if it holds something else */
+  /**
+   * Appends to a list; a missing value counts as empty. Concurrent appends are merged.
+   * @throws InvalidInputError if the value is not a list
+   */
   readonly append: (key: string, item: Json) => void;
 }
 
@@ -40,13 +51,16 @@ type Write =
   | { readonly kind: 'increment'; readonly by: number }
   | { readonly kind: 'append'; readonly items: readonly Json[] };
 
-/** Collects the changes of one tool run over a snapshot that does not change. */
+/** Collects the changes of one tool run on top of an immutable snapshot. */
 export class StateBuffer implements ToolState {
   readonly #snapshot: StateSnapshot;
   readonly #taken = new Map<string, Json | undefined>();
   #writes = new Map<string, Write>();
   #read = new Set<string>();
-  /** By key, what was made of its value by functions alone, in order. */
+  /**
+   * By key: the functions that alone produced its value, in order. They can run again on a newer
+   * value.
+   */
   readonly #updates = new Map<string, ((value: Json | undefined) => Json)[]>();
 
   constructor(snapshot: StateSnapshot) {
@@ -56,7 +70,8 @@ export class StateBuffer implements ToolState {
   readonly get = (key: string): Json | undefined => {
     const name = normalizeKey(key);
     if (!this.#isOwn(name)) this.#read.add(name);
-    // It knows the value now: a function of another one would be an answer to something else.
+    // The tool has seen this value, so a later update depends on it and must not run on another
+    // one.
     this.#updates.delete(name);
     return this.#getValue(name);
   };
@@ -116,8 +131,9 @@ export class StateBuffer implements ToolState {
   };
 
   /**
-   * The changes since the last time, which from then on are part of what `get` builds on.
-   * @param current the value of a key as it is now, where that is known: what `update` made is made again of it
+   * Returns the changes since the last call. Later reads include them.
+   * @param current reads the current value of a key, if the caller knows it; `update` functions
+   *   then run again on it
    */
   takeWrites(current?: (key: string) => Json | undefined): StateWrites {
     const based = current === undefined ? {} : this.#rebase(current);
@@ -143,13 +159,13 @@ export class StateBuffer implements ToolState {
         this.#writes.set(name, { kind: 'set', value: freezeCopy(value ?? null, name) });
         based[name] = base ?? null;
       } catch {
-        // What it made of the value it saw stands, and is a conflict.
+        // The write computed from the old value remains; the commit reports it as a conflict.
       }
     }
     return based;
   }
 
-  // Its value is then known from here alone, whatever others write.
+  // After `set` or `delete` the value depends on this buffer alone, whatever others write.
   #isOwn(name: string): boolean {
     const kind = this.#writes.get(name)?.kind;
     return kind === 'set' || kind === 'delete';
@@ -171,7 +187,7 @@ function normalizeKey(key: string): string {
   return normalizeStateKey(key);
 }
 
-// What the tool changes in its own object afterwards must not change what it wrote.
+// A tool may mutate its object later; that must not change the write.
 function freezeCopy(value: Json, name: string): Json {
   return frozenJson(value, `state[${JSON.stringify(name)}]`);
 }

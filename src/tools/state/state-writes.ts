@@ -1,21 +1,22 @@
 import type { Json } from '../../core/index.ts';
 
 /**
- * What a tool did to state, in the form that can be committed. Keys are in normal form, and each stands in one of
- * `set`, `delete`, `increment` and `append` only. The last two are merged with what others wrote meanwhile.
+ * The state changes of a tool in the form in which they are committed. Keys are normalized, and
+ * each key is in only one of `set`, `delete`, `increment` and `append`. Increments and appends are
+ * merged with concurrent ones.
  */
 export type StateWrites = {
   readonly set: { readonly [key: string]: Json };
   readonly delete: readonly string[];
   readonly increment: { readonly [key: string]: number };
   readonly append: { readonly [key: string]: readonly Json[] };
-  /** Keys whose value it saw. One of them that it also wrote must not have changed meanwhile. */
+  /** Keys whose value the tool read. A key that it also wrote must not have changed meanwhile. */
   readonly read: readonly string[];
-  /** Of these keys another value than it saw, of which what it sets was made again. */
+  /** Keys whose `update` functions ran again on a newer value, with that value. */
   readonly based?: { readonly [key: string]: Json };
 };
 
-/** True when nothing was written; something may have been read. */
+/** True if nothing was written; keys may have been read. */
 export function isReadOnly(writes: StateWrites): boolean {
   return (
     writes.delete.length === 0 &&

@@ -1,8 +1,8 @@
 import { canonicalJson, sha256Hex, type JsonObject } from '../../core/index.ts';
 
 /**
- * Names one call by what it would do: the tool and its arguments, in any order of members.
- * An approval is bound to it, so it cannot be used for other arguments. 64 hexadecimal digits.
+ * Identifies a call by its effect: the tool and its arguments, in any order of members. An approval
+ * is bound to it, so it cannot be used for other arguments. 64 hexadecimal digits.
  */
 export function callFingerprint(toolName: string, args: JsonObject): string {
   return sha256Hex(`${toolName}\u001F${canonicalJson(args, 'args')}`);

@@ -4,25 +4,27 @@ import { checkNotReserved } from './reserved-tool-names.ts';
 import type { Tool } from './tool.ts';
 import { isToolset, type Toolset } from './toolset.ts';
 
-/** Two tools of one agent have the same name, so a call would not say which is meant. Rename one. */
+/**
+ * Thrown when two tools of one agent have the same name, so a call would be ambiguous. Rename one.
+ */
 export class DuplicateToolError extends PetrichorError {
   override readonly code = 'duplicate_tool' as const;
   readonly toolName: string;
 
   constructor(toolName: string, sources: readonly string[] = []) {
-    const which = sources.length === 0 ? '' : ` (${sources.join(' and ')})`;
+    const origins = sources.length === 0 ? '' : ` (${sources.join(' and ')})`;
     super(
-      `Two tools are named "${toolName}"${which}: rename one, or give a toolset a prefix. A call names its tool by this alone.`,
+      `Two tools are named "${toolName}"${origins}. Tool names must be unique within an agent: rename one, or give its toolset a prefix.`,
     );
     this.toolName = toolName;
   }
 }
 
 /**
- * Tools by their name, in the order given. With toolsets among them the map is live: it shows what they hold now. What
- * comes up later under a name that is taken or reserved is not shown.
- * @throws DuplicateToolError when two have the same name now.
- * @throws InvalidToolError when one has a reserved name now.
+ * Indexes tools by name, in the order of the list. If the list contains toolsets, the map is live:
+ * it shows their current tools, and leaves out a later tool whose name is taken or reserved.
+ * @throws DuplicateToolError if two tools have the same name now
+ * @throws InvalidToolError if a tool has a reserved name now
  */
 export function indexTools(tools: readonly (Tool | Toolset)[]): ReadonlyMap<string, Tool> {
   const byName = new Map<string, { readonly tool: Tool; readonly source: string }>();

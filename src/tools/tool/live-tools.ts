@@ -2,7 +2,10 @@ import { RESERVED_TOOL_NAMES } from './reserved-tool-names.ts';
 import type { Tool } from './tool.ts';
 import { isToolset, type Toolset } from './toolset.ts';
 
-/** Tools by name, some of them from toolsets: every look asks those again. The first of a name counts. */
+/**
+ * Tools by name, some of them from toolsets. Every read asks the toolsets again. The first tool of
+ * a name wins.
+ */
 export class LiveTools implements ReadonlyMap<string, Tool> {
   readonly #sources: readonly (Tool | Toolset)[];
 

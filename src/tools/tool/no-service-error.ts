@@ -1,12 +1,12 @@
 import { PetrichorError } from '../../core/index.ts';
 
-/** What was asked for is kept by a service that this runtime was not given. */
+/** Thrown when a tool uses artifacts or memory and the runtime has no service for them. */
 export class NoServiceError extends PetrichorError {
   override readonly code = 'no_service' as const;
   readonly service: 'artifacts' | 'memory';
 
   constructor(service: 'artifacts' | 'memory') {
-    super(`There is no service for ${service} here: pass { ${service} } to openRuntime.`);
+    super(`This runtime has no ${service} service: pass { ${service} } to openRuntime.`);
     this.service = service;
   }
 }

@@ -1,6 +1,6 @@
 import type { Json } from '../../core/index.ts';
 
-/** What a tool returns when its result comes later, from outside. Made by `pending()`. */
+/** Returned by a tool whose result comes later, from outside. Created by `pending()`. */
 export class Pending {
   readonly request: Json | undefined;
   readonly resume: Json | undefined;
@@ -13,27 +13,31 @@ export class Pending {
   }
 }
 
-/** What a call that waits shows to whoever answers, what it keeps for itself, and how long it waits. */
+/** Options of `pending`: what the waiting call shows, what it keeps, and how long it waits. */
 export interface PendingOptions {
-  /** What is asked, or what is known so far: shown to whoever is to answer. */
+  /** The question, or what is known so far. It is shown to the person or program that answers. */
   readonly request?: Json;
-  /** Given back to the tool with the answer: it then runs again. Without it the answer is the result. */
+  /**
+   * Passed back to the tool with the answer; the tool then runs again. Without it, the answer is
+   * the result.
+   */
   readonly resume?: Json;
-  /** How long it waits, in milliseconds; for ever when missing. */
+  /** How long the call waits, in milliseconds. Default: no limit. */
   readonly timeoutMs?: number;
 }
 
-/** What was said to the question a call waited with. */
+/** The answer to a waiting call. */
 export interface ToolAnswer {
   readonly response: Json;
   readonly isError: boolean;
-  /** What the tool left for itself when it asked. */
+  /** The `resume` value that the tool passed to `pending`. */
   readonly resume: Json;
 }
 
 /**
- * Parks the call that returns it: it waits as a token for an answer, in this process or in a later one. A tool that
- * has written to state may not: its writes belong to a result.
+ * Parks the call that returns it: the call waits as a token for an answer, in this process or a
+ * later one. A tool that has written to state cannot park, because its writes are committed with a
+ * result.
  */
 export function pending(options: PendingOptions = {}): Pending {
   return new Pending(options);

@@ -1,9 +1,12 @@
 import { InvalidToolError } from '../schema/invalid-tool-error.ts';
 
-/** The call by which a model hands the turn to another agent. */
+/** The call by which a model transfers the turn to another agent. */
 export const TRANSFER_TOOL = 'transfer_to_agent';
 
-/** Calls that the runtime makes or answers itself. A tool of one of these names would never run, or take its place. */
+/**
+ * Names of calls that the runtime makes or answers itself. A tool with such a name would never run,
+ * or would replace the runtime's call.
+ */
 export const RESERVED_TOOL_NAMES: ReadonlySet<string> = new Set([
   TRANSFER_TOOL,
   'adk_request_confirmation',
@@ -11,11 +14,14 @@ export const RESERVED_TOOL_NAMES: ReadonlySet<string> = new Set([
   'adk_request_input',
 ]);
 
-/** @throws InvalidToolError for a name that the runtime has for calls of its own. */
+/**
+ * Checks that a tool name is not reserved.
+ * @throws InvalidToolError if it is
+ */
 export function checkNotReserved(name: string): void {
   if (!RESERVED_TOOL_NAMES.has(name)) return;
   throw new InvalidToolError(
     name,
-    'its name is reserved for calls that the runtime makes or answers itself: give it another.',
+    'its name is reserved for calls that the runtime makes or answers itself. Use another name.',
   );
 }

@@ -1,32 +1,42 @@
 import { InvalidInputError } from '../../core/index.ts';
 import type { EventActions } from '../../core/index.ts';
 
-/** The actions that are a tool's to set. State is changed by `state`. */
+/** The actions that a tool may set. State changes go through `state`. */
 export type ToolActions = Partial<
   Pick<
     EventActions,
     'artifactDelta' | 'skipSummarization' | 'transferToAgent' | 'escalate' | 'renderUiWidgets'
   >
 > & {
-  /** The turn stops at once: what is not committed yet is dropped, open calls are answered. */
+  /** Stops the turn at once: uncommitted results are dropped, open calls are answered. */
   readonly endInvocation?: boolean;
 };
 
-/** What a tool or a callback may ask for beside its result. It counts when the result does: with its commit, or never. */
+/**
+ * What a tool or a callback may request beside its result. A request takes effect when the result
+ * is committed, or never.
+ */
 export interface Actions {
-  /** The agent of this name goes on with the turn. Read when all calls of the answer have their results. */
+  /**
+   * Transfers the turn to the agent of this name. Applied when all calls of the response have
+   * results.
+   */
   readonly transferToAgent: (name: string) => void;
-  /** Leaves the loop around the agent. Read by that loop, when the agent is done. */
+  /** Leaves the enclosing loop agent. Applied when the agent is done. */
   readonly escalate: () => void;
-  /** The result is the answer: the model is not asked to say it again. Read when all calls of the answer have their results. */
+  /**
+   * Makes the result the final answer: the model is not called again. Applied when all calls of the
+   * response have results.
+   */
   readonly skipSummarization: () => void;
-  /** Ends the turn now. Read at once: nothing starts any more, and what others of the turn have not committed is dropped. */
+  /** Ends the turn at once: nothing new starts, and uncommitted results of the turn are dropped. */
   readonly endInvocation: () => void;
 }
 
 /**
- * Actions that call `act` with what was asked for.
- * @param rejected actions that nobody would take there, with what to do instead: asking for one throws InvalidInputError
+ * Creates actions that pass each request to `act`.
+ * @param rejected actions that have no effect in this place, with advice; requesting one throws
+ *   `InvalidInputError`
  */
 export function createActions(
   act: (actions: ToolActions) => void,

@@ -1,20 +1,21 @@
 import { encodeJson, sha256Hex, type FiringId, type SessionKey } from '../../core/index.ts';
-import {
-  checkArtifactName,
-  type ArtifactPart,
-  type ArtifactService,
-} from '../artifacts/artifact-service.ts';
+import type { ArtifactPart, ArtifactService } from '../artifacts/artifact-service.ts';
+import { checkArtifactName } from '../artifacts/check-artifact-name.ts';
 import { NoServiceError } from './no-service-error.ts';
 
-/** The artifacts of the session a tool runs in, and, by names with `user:`, of its user. Every method rejects with NoServiceError where there are none. */
+/**
+ * The artifacts of the session a tool runs in and, by names with `user:`, of its user. Every method
+ * rejects with `NoServiceError` if the runtime has no artifact service.
+ */
 export interface ToolArtifacts {
   /**
-   * Keeps a new version at once, whatever becomes of the call, and tells its number; the log says so with the result. The
-   * same content saved at the same point of the same call, run again after a crash, is one version.
-   * @throws InvalidInputError for a bad name
+   * Stores a new version immediately, whatever the outcome of the call, and returns its number. The
+   * log records it with the result. The same content saved at the same point of the same call, run
+   * again after a crash, is one version.
+   * @throws InvalidInputError for an invalid name
    */
   readonly save: (name: string, part: ArtifactPart) => Promise<number>;
-  /** That version, the newest unless said; nothing when there is none. */
+  /** Loads a version; `undefined` if it does not exist. Default: the newest. */
   readonly load: (name: string, version?: number) => Promise<ArtifactPart | undefined>;
   readonly list: () => Promise<readonly string[]>;
 }
@@ -23,7 +24,7 @@ export interface ToolArtifactsOptions {
   readonly service: ArtifactService | undefined;
   readonly session: SessionKey;
   readonly firingId: FiringId;
-  /** Hears of each version that was kept. */
+  /** Called for each stored version. */
   readonly onSaved: (name: string, version: number) => void;
 }
 

@@ -16,7 +16,7 @@ import { createActions, type Actions, type ToolActions } from './tool-actions.ts
 import { toolArtifacts, type ToolArtifacts } from './tool-artifacts.ts';
 import { toolMemory, type ToolMemory } from './tool-memory.ts';
 
-/** Which call it is. All of it is known before the tool runs, and the same at every attempt. */
+/** Identifies a call. All members are known before the tool runs, and equal at every attempt. */
 export interface ToolCallFacts {
   readonly callId: CallId;
   readonly invocationId: InvocationId;
@@ -24,32 +24,39 @@ export interface ToolCallFacts {
   readonly agentName: string;
 }
 
-/** What a tool has at hand while it runs. */
+/** The context that `execute` receives. */
 export interface ToolContext extends ToolCallFacts {
-  /** Aborts at the timeout, at an interrupt, and at shutdown. The call does not wait for a tool that ignores it. */
+  /**
+   * Aborts at the timeout, at an interrupt, and at shutdown. The call does not wait for a tool that
+   * ignores it.
+   */
   readonly signal: AbortSignal;
-  /** Stable over retries and crashes: the idempotency key for what the tool asks of others. */
+  /**
+   * Stable over retries and crashes: use it as the idempotency key of requests to other services.
+   */
   readonly firingId: FiringId;
-  /** 1 for the first. */
+  /** 1 for the first attempt. */
   readonly attempt: number;
-  /** The message that began the invocation. */
+  /** The message that started the invocation. */
   readonly userContent: Content | undefined;
-  /** What was sent with that message for tools to know; empty when nothing was. */
+  /** The run config that was sent with that message. Default: `{}`. */
   readonly runConfig: RunConfigJson;
   readonly state: ToolState;
   readonly artifacts: ToolArtifacts;
   readonly memory: ToolMemory;
-  /** There when the tool asked with `pending({ resume })` and runs again with the answer. */
+  /**
+   * Set when the tool returned `pending({ resume })` earlier and now runs again with the answer.
+   */
   readonly answer?: ToolAnswer;
-  /** Shows how far it is. Never journaled. */
+  /** Reports progress. It is shown live and never journaled. */
   readonly progress: (text: string) => void;
-  /** Adds actions to the event of the result. The last word on each counts. */
+  /** Adds actions to the event of the result. The last value of each action wins. */
   readonly act: (actions: ToolActions) => void;
-  /** The same, one word each. */
+  /** The same actions as methods. */
   readonly actions: Actions;
 }
 
-/** What a tool run needs from the one who runs it. */
+/** What the caller of a tool supplies for one run. */
 export interface ToolRun extends ToolCallFacts {
   readonly signal: AbortSignal;
   readonly firingId: FiringId;
@@ -61,16 +68,16 @@ export interface ToolRun extends ToolCallFacts {
   readonly progress: (text: string) => void;
 }
 
-/** What a runtime may have beside its store, for tools and instructions. */
+/** Optional services of a runtime for tools and instructions. */
 export interface ToolServices {
   readonly artifacts?: ArtifactService;
   readonly memory?: MemoryService;
 }
 
-/** The context of one run, and what the tool did with it. */
+/** The context of one run, and the way to collect its writes and actions. */
 export interface OpenedToolContext {
   readonly context: ToolContext;
-  /** Taken once, when the tool has settled: what it does later goes nowhere. */
+  /** Call it once, when the tool has settled. What the tool does later has no effect. */
   readonly take: (current?: (key: string) => Json | undefined) => {
     readonly writes: StateWrites;
     readonly actions: ToolActions;
@@ -103,7 +110,7 @@ export function openToolContext(run: ToolRun): OpenedToolContext {
   };
 }
 
-// A tool gets no way to take its own writes away.
+// Leaves out `takeWrites`: a tool must not take its own writes.
 function toToolState({
   get,
   set,

@@ -1,9 +1,9 @@
 import { PetrichorError, type JsonObject, type PetrichorErrorOptions } from '../../core/index.ts';
 
-/** A tool failed and has more to tell the model than a sentence. */
+/** Throw it from a tool to give the model more than a message. */
 export class ToolFailedError extends PetrichorError {
   override readonly code: string;
-  /** Stands beside `error` in the response to the call, for example `{ content: [ … ] }`. */
+  /** Members beside `error` in the response to the call, for example `{ content: [ … ] }`. */
   readonly details: JsonObject;
 
   constructor(
@@ -16,7 +16,7 @@ export class ToolFailedError extends PetrichorError {
   }
 }
 
-/** What a failure tells beside its message. */
+/** Options of `ToolFailedError`. */
 export interface ToolFailedErrorOptions extends PetrichorErrorOptions {
   /** Default: `tool_failed`. */
   readonly code?: string;

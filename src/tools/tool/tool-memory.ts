@@ -2,9 +2,12 @@ import type { SessionKey } from '../../core/index.ts';
 import type { MemoryEntry, MemoryService } from '../memory/memory-service.ts';
 import { NoServiceError } from './no-service-error.ts';
 
-/** What is remembered of the user a tool works for. */
+/** The memory of the user a tool works for. */
 export interface ToolMemory {
-  /** What fits best comes first; at most `limit`, 10 unless said. Rejects with NoServiceError where nothing is remembered. */
+  /**
+   * Returns the best matches first, at most `limit`. Default: 10. Rejects with `NoServiceError` if
+   * the runtime has no memory service.
+   */
   readonly search: (
     query: string,
     options?: { readonly limit?: number },

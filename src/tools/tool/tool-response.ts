@@ -12,16 +12,16 @@ import {
 
 import { ToolFailedError } from './tool-failed-error.ts';
 
-/** What the model gets as the answer to a call. */
+/** The response to a call, as the model receives it. */
 export type ToolResponse = {
   readonly outcome: 'ok' | 'error';
   readonly response: JsonObject;
 };
 
 /**
- * Turns what a tool returned into the answer to its call. An object stays as it is, anything else becomes
- * `{ result: … }`, nothing becomes `{ result: null }`. It never throws: what JSON cannot hold, and inline data above
- * `MAX_INLINE_DATA_SIZE`, is answered as an error that says so.
+ * Turns the return value of a tool into the response to its call. An object is used as it is,
+ * another value becomes `{ result: … }`, `undefined` becomes `{ result: null }`. It never throws: a
+ * value that is not JSON, or inline data above `MAX_INLINE_DATA_SIZE`, becomes an error response.
  */
 export function toToolResponse(returned: unknown): ToolResponse {
   try {
@@ -35,7 +35,7 @@ export function toToolResponse(returned: unknown): ToolResponse {
   }
 }
 
-/** The answer to a call whose tool threw. Only the message is told: no stack, no cause. */
+/** The response to a call whose tool threw. It contains only the message: no stack, no cause. */
 export function failedToolResponse(error: unknown): ToolResponse {
   const code = isPetrichorError(error) ? error.code : 'tool_failed';
   const message = error instanceof Error ? error.message : thrownText(error);
@@ -43,7 +43,7 @@ export function failedToolResponse(error: unknown): ToolResponse {
   return { outcome: 'error', response: { ...details, ...toolError(code, message) } };
 }
 
-/** What the failure tells beside its message, if an answer can hold it. */
+/** The details of the failure, if a response can hold them. */
 function toDetails({ details }: ToolFailedError): JsonObject {
   try {
     const text = encodeJson(details, 'details');
@@ -54,7 +54,7 @@ function toDetails({ details }: ToolFailedError): JsonObject {
   }
 }
 
-/** How every answer that is not `ok` looks to the model: `{ error: { code, message } }`. */
+/** The form of every response that is not `ok`: `{ error: { code, message } }`. */
 export function toolError(code: string, message: string): JsonObject {
   return { error: { code, message } };
 }

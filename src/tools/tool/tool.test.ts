@@ -248,7 +248,7 @@ test('a rule that throws refuses the arguments', () => {
   const ofZod = z.object({}).refine(broken);
   assert.match(
     refusal(tool(createDefinition({ parameters: ofZod })), {}),
-    /a rule of theirs threw/,
+    /one of its rules threw/,
   );
 });
 

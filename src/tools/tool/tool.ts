@@ -15,42 +15,55 @@ import {
 import { checkNotReserved } from './reserved-tool-names.ts';
 import type { ToolCallFacts, ToolContext } from './tool-context.ts';
 
-/** What becomes of a call whose process died while the tool ran: it runs again, its outcome is unknown, or a person decides. */
+/**
+ * What happens to a call whose process died while the tool ran: it runs again, it ends with an
+ * unknown outcome, or a person decides.
+ */
 export type ToolCrashPolicy = 'rerun' | 'unknown' | 'ask';
 
-/** What a tool is made from. */
+/** The definition of a tool. */
 export interface ToolDefinition<S extends ToolParameters> {
-  /** `[A-Za-z0-9_-]`, 1 to 64 characters. */
+  /** 1 to 64 characters of `[A-Za-z0-9_-]`. */
   readonly name: string;
-  /** Told to the model: what it does, and when to use it. */
+  /** Sent to the model: what the tool does and when to use it. */
   readonly description: string;
-  /** A schema of one object. No arguments when missing. */
+  /** A schema of an object. Default: no arguments. */
   readonly parameters?: S;
-  /** Does the work. When missing, the call waits until someone outside answers it. */
+  /** Does the work. Without it, the call waits until someone outside answers it. */
   readonly execute?: (args: InferArgs<S>, context: ToolContext) => unknown;
-  /** Whether a person must say yes first. A function must depend on its arguments only. */
+  /**
+   * Whether a person must approve the call first. A function must depend on its arguments only.
+   * Default: false.
+   */
   readonly needsApproval?: boolean | ((args: InferArgs<S>, call: ToolCallFacts) => boolean);
-  /** Doing it twice is the same as doing it once. */
+  /** Running it twice has the same effect as running it once. Default: false. */
   readonly idempotent?: boolean;
-  /** It changes nothing. */
+  /** It changes nothing. Default: false. */
   readonly readOnly?: boolean;
-  /** Milliseconds for one attempt. 60,000 when missing, 300,000 for an answer from outside. */
+  /**
+   * The time limit of one attempt in milliseconds. Default: 60,000; 300,000 for a tool without
+   * `execute`.
+   */
   readonly timeoutMs?: number;
   /**
-   * How many characters of text its result may have. More is cut, kept as an artifact where there is a service for them,
-   * and the model is told. Default: that of the agent, else 100,000.
+   * The largest result, in characters of text. A longer one is truncated, stored in full as an
+   * artifact if there is an artifact service, and marked as truncated for the model. Default: the
+   * agent's limit, else 100,000.
    */
   readonly maxResultCharacters?: number;
-  /** `rerun` when missing for a tool that is idempotent or read-only, else `unknown`. */
+  /** Default: `rerun` for a tool that is idempotent or read-only, else `unknown`. */
   readonly onCrash?: ToolCrashPolicy;
-  /** Its result comes later than its return, from outside: what it returns is the first word on it. */
+  /**
+   * Its result comes later, from outside: the return value is only the first response. Default:
+   * false.
+   */
   readonly longRunning?: boolean;
 }
 
-/** A tool, ready for an agent. Plain data and functions: it holds no state. */
+/** A tool, ready for an agent. It is stateless: data and functions. */
 export interface Tool {
   readonly name: string;
-  /** The name that its source has for it, where that is another, such as an MCP server's. */
+  /** The name in its source if that differs, such as the name on an MCP server. */
   readonly originalName?: string;
   readonly description: string;
   readonly declaration: ToolDeclaration;
@@ -58,15 +71,17 @@ export interface Tool {
   readonly idempotent: boolean;
   readonly readOnly: boolean;
   readonly timeoutMs: number;
-  /** Missing when the agent's limit applies. */
+  /** Undefined: the agent's limit applies. */
   readonly maxResultCharacters?: number;
   readonly onCrash: ToolCrashPolicy;
   readonly longRunning: boolean;
   /** It has no `execute`: someone outside answers its calls. */
   readonly external: boolean;
-  /** Judges what a model wrote. A throw of the schema is a refusal too. */
+  /** Validates the arguments that a model wrote. An exception in the schema is a rejection. */
   readonly parse: ArgsParser;
-  /** Does the work, with arguments that `parse` accepted. It rejects with whatever the tool throws. */
+  /**
+   * Does the work with arguments that `parse` accepted. It rejects with whatever the tool throws.
+   */
   readonly execute: (args: ValidArgs, context: ToolContext) => Promise<unknown>;
 }
 
@@ -81,10 +96,10 @@ const noParameters: NoParameters = { type: 'object', properties: {}, additionalP
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_EXTERNAL_TIMEOUT_MS = 300_000;
-/** The longest time a timer can wait for. */
+/** The longest delay of a timer. */
 const MAX_TIMEOUT_MS = 2_147_483_647;
 
-/** The options of `tool`, with the words that ADK and others have for them. */
+/** The options of `tool`, with aliases from ADK and other libraries for error messages. */
 export const TOOL_OPTIONS: OptionTable = optionTable<ToolDefinition<ToolParameters>>(
   'tool',
   {
@@ -113,9 +128,10 @@ export const TOOL_OPTIONS: OptionTable = optionTable<ToolDefinition<ToolParamete
 );
 
 /**
- * Makes a tool. The type of `execute`'s arguments follows from `parameters`: a schema of zod 4, arktype, or valibot in
- * its adapter, or a JSON Schema as it is.
- * @throws InvalidToolError
+ * Creates a tool. The argument type of `execute` follows from `parameters`: a schema of zod 4,
+ * arktype, or valibot (with its adapter), or a JSON Schema.
+ * @throws InvalidToolError if the name, timeout or parameters are not valid
+ * @throws InvalidInputError if `maxResultCharacters` is not a whole number of at least 500
  */
 export function tool<S extends ToolParameters = NoParameters>(definition: ToolDefinition<S>): Tool {
   checkOptions(TOOL_OPTIONS, definition);
@@ -149,13 +165,13 @@ export function tool<S extends ToolParameters = NoParameters>(definition: ToolDe
   };
 }
 
-/** Someone asked us to run a tool whose calls are answered from outside. */
+/** Thrown when a tool without `execute` is executed: its calls are answered from outside. */
 export class ExternalToolError extends PetrichorError {
   override readonly code = 'external_tool' as const;
   readonly toolName: string;
 
   constructor(toolName: string) {
-    super(`Tool "${toolName}" has no execute: its calls wait for an answer from outside.`);
+    super(`Tool "${toolName}" has no execute function: its calls wait for an answer from outside.`);
     this.toolName = toolName;
   }
 }
@@ -190,13 +206,14 @@ function toExecute<S extends ToolParameters>({
   };
 }
 
-// Sound, because only `parse` of the same tool gives the brand, and it gives it to the output of this very schema.
+// Sound: only `parse` of the same tool brands arguments, and it brands the output of this very
+// schema.
 function asArgs<S>(args: ValidArgs): InferArgs<S> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- tools of different schemas stand in one list
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- tools of different schemas share one list
   return args as unknown as InferArgs<S>;
 }
 
-// Whatever a schema of the user does, a call must end in an answer.
+// A call must get a response whatever a user's schema does.
 function toSafeParser(parse: ArgsParser): ArgsParser {
   return (args): ParsedArgs => {
     if (!isJsonObject(args)) return rejectArgs([{ path: [], message: 'must be an object' }]);

@@ -1,19 +1,25 @@
 import { toolNames } from '../../models/prompt/tool-names.ts';
 import type { Tool } from './tool.ts';
 
-/** Tools that come together. Those that need a connection are opened first, and closed by whoever opened them. */
+/**
+ * A group of tools. A toolset that needs a connection is opened first, and closed by the code that
+ * opened it.
+ */
 export interface Toolset {
   readonly name: string;
-  /** The tools as they are now. Asked before every model call and for every call: it must be quick, and must not throw. */
+  /**
+   * The current tools. It is called before every model call and for every tool call, so it must be
+   * fast and must not throw.
+   */
   readonly tools: () => readonly Tool[];
 }
 
-/** Tools under one name: always the same ones, or what a function says each time it is asked. */
+/** Creates a toolset from a fixed list, or from a function that returns the current tools. */
 export function toolset(name: string, tools: readonly Tool[] | (() => readonly Tool[])): Toolset {
   return { name, tools: typeof tools === 'function' ? tools : () => tools };
 }
 
-/** The tools of a set that are named, or that a function keeps. */
+/** A toolset with only the named tools, or only those that a function accepts. */
 export function filteredToolset(
   set: Toolset,
   filter: readonly string[] | ((tool: Tool) => boolean),
@@ -23,8 +29,9 @@ export function filteredToolset(
 }
 
 /**
- * The tools of a set, each with the prefix before its name, so that two sets never meet. A name that gets too long or
- * has a character that no provider takes is made fine, and ends in a hash of itself.
+ * A toolset whose tool names have a prefix, so that two toolsets do not collide. A name that is too
+ * long or has a character that providers reject is shortened or replaced, and ends in a hash of the
+ * full name.
  */
 export function prefixedToolset(set: Toolset, prefix: string): Toolset {
   return {
@@ -32,17 +39,17 @@ export function prefixedToolset(set: Toolset, prefix: string): Toolset {
     tools: () => {
       const tools = set.tools();
       const names = toolNames(tools.map(({ name }) => prefix + name));
-      return tools.map((tool) => renamed(tool, names.toProvider(prefix + tool.name)));
+      return tools.map((tool) => renameTool(tool, names.toProvider(prefix + tool.name)));
     },
   };
 }
 
-/** Tells a set of tools from a single tool, where either may stand. */
+/** Tells a toolset from a single tool. */
 export function isToolset(one: Tool | Toolset): one is Toolset {
   return 'tools' in one;
 }
 
-function renamed<T extends Tool>(tool: T, name: string): T {
+function renameTool<T extends Tool>(tool: T, name: string): T {
   const { originalName = tool.name } = tool;
   return { ...tool, name, originalName, declaration: { ...tool.declaration, name } };
 }

@@ -8,26 +8,27 @@ import {
 import type { ArtifactPart } from '../artifacts/artifact-service.ts';
 import type { ToolResponse } from './tool-response.ts';
 
-/** How many characters of text the result of a tool may have. Default of tools and agents: 100,000. */
+/** The largest tool result, in characters of text. Default of tools and agents: 100,000. */
 export const DEFAULT_MAX_RESULT_CHARACTERS = 100_000;
 
 const MIN_RESULT_CHARACTERS = 500;
 
-/** Where the whole of a result is kept, and how the model may read it. */
+/** The limit of a result, where its full text is stored, and how the model can read it. */
 export interface ResultLimit {
-  /** Of all texts in the response together; bytes of inline data do not count. */
+  /** Characters of all texts in the response together. Inline data does not count. */
   readonly maxCharacters: number;
   readonly callId: string;
-  /** Keeps the whole result as an artifact. Without it, what does not fit is lost. */
+  /** Stores the full result as an artifact. Without it, the truncated part is lost. */
   readonly save?: ((name: string, part: ArtifactPart) => Promise<unknown>) | undefined;
   /** Whether the model has the tool `load_artifacts`. */
   readonly canLoad: boolean;
 }
 
 /**
- * Cuts the response to a call down to what a prompt and a journal can hold. The response keeps its form; long texts in it
- * are cut, and `truncation` tells how much there was, where the whole is kept and how to read on. A response that fits
- * stays as it is. It never rejects: when the whole cannot be kept, `truncation` says so.
+ * Truncates the response to a call to a size that a prompt and a journal can hold. The response
+ * keeps its shape; long texts in it are cut. The member `truncation` tells the model the original
+ * size, where the full result is stored and how to read on. A response within the limit is returned
+ * unchanged. It never rejects: if the full result cannot be stored, `truncation` says so.
  */
 export async function truncateResponse<R extends Pick<ToolResponse, 'response'>>(
   result: R,
@@ -45,12 +46,12 @@ export async function truncateResponse<R extends Pick<ToolResponse, 'response'>>
   return { ...result, response };
 }
 
-/** @throws InvalidInputError for what is no limit of a result */
+/** @throws InvalidInputError if the value is not a whole number of at least 500 */
 export function checkMaxResultCharacters(value: number | undefined): void {
   if (value === undefined || (Number.isInteger(value) && value >= MIN_RESULT_CHARACTERS)) return;
   throw new InvalidInputError(
     'maxResultCharacters',
-    `must be a whole number from ${MIN_RESULT_CHARACTERS} on; it is ${value}.`,
+    `must be a whole number of at least ${MIN_RESULT_CHARACTERS}; it is ${value}.`,
   );
 }
 
@@ -82,7 +83,7 @@ async function saveFullResult(
     await save(name, { text: isText ? result : JSON.stringify(response) });
     return name;
   } catch {
-    // The call has happened: that its result is not kept whole must not make a failure of it.
+    // The call has succeeded; failing to store its full result must not make it fail.
     return undefined;
   }
 }
@@ -91,10 +92,10 @@ function safeName(callId: string): string {
   return /^[A-Za-z0-9_-]{1,100}$/.test(callId) ? callId : sha256Hex(callId).slice(0, 32);
 }
 
-/** How much of the limit the longest text may have, tried in this order. */
+/** Shares of the limit that the longest text may take, tried in this order. */
 const SHARES = [0.9, 0.5, 0.1, 0.02, 0.004] as const;
 const MIN_TEXT = 100;
-/** What a cut text says of itself, at most. */
+/** The longest marker of a cut text. */
 const CUT_MARKER_LENGTH = 40;
 
 function cutToFit(response: JsonObject, maxCharacters: number): JsonObject {
@@ -123,12 +124,15 @@ function truncateTexts(value: Json, longest: number): Json {
 
 function cutText(text: string, longest: number): string {
   if (text.length <= longest) return text;
-  // Half a character is none.
+  // Do not end in the middle of a surrogate pair.
   const shown = text.slice(0, longest).replace(/[\uD800-\uDBFF]$/, '');
   return `${shown}… [${text.length - shown.length} characters cut]`;
 }
 
-/** The characters of all texts and names, each text counted up to a length; what else there is counts little. */
+/**
+ * The size of all texts and names in characters. Each text counts at most `longestText`; other
+ * values count a small constant.
+ */
 export function jsonSize(value: Json, longestText: number = Infinity): number {
   if (typeof value === 'string') return Math.min(value.length, longestText);
   if (Array.isArray(value)) {

@@ -4,22 +4,23 @@ import { loadArtifactPackage } from '../load-artifact-package.ts';
 import { ObjectArtifactService } from '../object-artifact-service.ts';
 import { GcsObjectStore } from './gcs-object-store.ts';
 
-/** Which bucket holds the artifacts, under which names, and how it is reached. */
+/** Options of `GcsArtifactService`: the bucket, the names of its objects, and the connection. */
 export interface GcsArtifactOptions {
   readonly bucketName: string;
-  /** Before the name of every object, such as `adk/`; nothing unless given. */
+  /** Prefix of every object name, such as `adk/`. Default: no prefix. */
   readonly prefix?: string;
-  /** How the SDK reaches the bucket: project, credentials, an endpoint. */
+  /** Options of the SDK's client: project, credentials, endpoint. */
   readonly config?: StorageOptions;
-  /** A client that is there already, in place of `config`. */
+  /** An existing client. `config` is then ignored. */
   readonly storage?: Storage;
-  /** Says when a version was saved; the system's unless given. */
+  /** Supplies the creation time of versions. Default: the system clock. */
   readonly clock?: Clock;
 }
 
 /**
- * Artifacts in a bucket of Google Cloud Storage, through the SDK `@google-cloud/storage`, loaded with the first call. Its
- * methods reject with what the SDK throws, and with MissingArtifactPackageError where it is not installed.
+ * Stores artifacts in a Google Cloud Storage bucket. The SDK, `@google-cloud/storage`, is an
+ * optional peer dependency and is loaded by the first call. Methods reject with the SDK's errors,
+ * and with `MissingArtifactPackageError` if the SDK is not installed.
  */
 export class GcsArtifactService extends ObjectArtifactService {
   constructor({ bucketName, prefix = '', config, storage, clock }: GcsArtifactOptions) {

@@ -3,10 +3,10 @@ import type { ObjectStore, StoredObject } from '../object-store.ts';
 
 const ABOUT = 'petrichor';
 
-/** Objects in a bucket of Google Cloud Storage. */
+/** Stores objects in a Google Cloud Storage bucket. */
 export class GcsObjectStore implements ObjectStore {
   readonly #open: () => Promise<Bucket>;
-  /** Before every path: empty, or ending in `/`. */
+  /** Prefix of every path: empty, or ending in `/`. */
   readonly #prefix: string;
 
   constructor(open: () => Promise<Bucket>, prefix: string, uri: (path: string) => string) {
@@ -66,7 +66,7 @@ export class GcsObjectStore implements ObjectStore {
         pageToken === undefined ? query : { ...query, pageToken },
       );
       for (const { name } of files) names.push(name.slice(under.length));
-      for (const prefix of prefixesIn(answer)) names.push(prefix.slice(under.length, -1));
+      for (const prefix of getPrefixes(answer)) names.push(prefix.slice(under.length, -1));
       pageToken = next?.pageToken;
       if (pageToken === undefined) break;
     }
@@ -80,10 +80,10 @@ export class GcsObjectStore implements ObjectStore {
   }
 }
 
-function prefixesIn(answer: unknown): readonly string[] {
+function getPrefixes(answer: unknown): readonly string[] {
   if (typeof answer !== 'object' || answer === null || !('prefixes' in answer)) return [];
   const { prefixes } = answer;
-  return Array.isArray(prefixes) ? prefixes.filter((one) => typeof one === 'string') : [];
+  return Array.isArray(prefixes) ? prefixes.filter((prefix) => typeof prefix === 'string') : [];
 }
 
 function decodeAbout(metadata: Readonly<Record<string, unknown>> | undefined): string {

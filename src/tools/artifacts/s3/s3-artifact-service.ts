@@ -5,23 +5,24 @@ import { ObjectArtifactService } from '../object-artifact-service.ts';
 import { S3ObjectStore } from './s3-object-store.ts';
 import type { S3Location } from './s3-object-store.ts';
 
-/** Which bucket holds the artifacts, under which names, and how it is reached. */
+/** Options of `S3ArtifactService`: the bucket, the names of its objects, and the connection. */
 export interface S3ArtifactOptions {
   readonly bucketName: string;
-  /** Before the name of every object, such as `adk/`; nothing unless given. */
+  /** Prefix of every object name, such as `adk/`. Default: no prefix. */
   readonly prefix?: string;
-  /** How the SDK reaches the bucket: region, credentials, an endpoint of another provider. */
+  /** Options of the SDK's client: region, credentials, the endpoint of another provider. */
   readonly config?: S3ClientConfig;
-  /** A client that is there already, in place of `config`. */
+  /** An existing client. `config` is then ignored. */
   readonly client?: S3Client;
-  /** Says when a version was saved; the system's unless given. */
+  /** Supplies the creation time of versions. Default: the system clock. */
   readonly clock?: Clock;
 }
 
 /**
- * Artifacts in a bucket of Amazon S3, or of another provider that heeds `If-None-Match: *` on PUT, through the SDK
- * `@aws-sdk/client-s3`, loaded with the first call. Its methods reject with what the SDK throws, and with
- * MissingArtifactPackageError where it is not installed.
+ * Stores artifacts in a bucket of Amazon S3, or of a compatible provider that supports
+ * `If-None-Match: *` on PUT. The SDK, `@aws-sdk/client-s3`, is an optional peer dependency and is
+ * loaded by the first call. Methods reject with the SDK's errors, and with
+ * `MissingArtifactPackageError` if the SDK is not installed.
  */
 export class S3ArtifactService extends ObjectArtifactService {
   constructor({ bucketName: bucket, prefix = '', config, client, clock }: S3ArtifactOptions) {

@@ -7,13 +7,13 @@ export interface S3Location {
   readonly sdk: Sdk;
   readonly client: s3.S3Client;
   readonly bucket: string;
-  /** Before every path: empty, or ending in `/`. */
+  /** Prefix of every path: empty, or ending in `/`. */
   readonly prefix: string;
 }
 
 const ABOUT = 'petrichor';
 
-/** Objects in a bucket of S3, or of anything that speaks its protocol and heeds `If-None-Match`. */
+/** Stores objects in a bucket of S3, or of a compatible provider that supports `If-None-Match`. */
 export class S3ObjectStore implements ObjectStore {
   readonly #open: () => Promise<S3Location>;
 
@@ -40,7 +40,8 @@ export class S3ObjectStore implements ObjectStore {
       return true;
     } catch (error) {
       if (getStatus(error) === 412) return false;
-      // Another writer of the same object is at it: whether it lands, the next try tells.
+      // A concurrent writer is creating the same object. The next attempt shows whether it
+      // succeeded.
       if (getStatus(error) === 409) return this.create(path, { bytes, contentType, about });
       throw error;
     }

@@ -9,9 +9,10 @@ import { resolveEnvironment } from '../workspace/tool-environment.ts';
 const MAX_COMMAND_LENGTH = 100_000;
 
 /**
- * `bash`: runs a command in the working folder, in a sandbox. Each call is a shell of its own: the folder stays, while
- * variables, `cd` and what runs in the background end with the call. What a crash cut off may have happened.
- * @throws InvalidToolError
+ * Creates `bash`, which runs a command in the working folder, in a sandbox. Every call starts a new
+ * shell: files stay; variables, `cd` and background processes end with the call. A call that a
+ * crash interrupted has an unknown outcome.
+ * @throws InvalidToolError as `resolveCommandSettings` does
  */
 export function bashTool(options: CommandOptions): Tool {
   const { sandbox, limits, needsApproval, timeoutMs } = resolveCommandSettings('bash', options);

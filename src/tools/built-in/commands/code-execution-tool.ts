@@ -8,13 +8,14 @@ import { resolveEnvironment } from '../workspace/tool-environment.ts';
 
 const MAX_CODE_LENGTH = 1_000_000;
 
-/** Each reads the program from its standard input. */
+/** The commands. Each reads the program from its standard input. */
 const INTERPRETERS = { python: ['python3', '-'], javascript: ['node', '-'] } as const;
 
 /**
- * `code_execution`: runs a program in Python 3 or JavaScript (Node) in the working folder, in a sandbox. Each call is a
- * process of its own. What a crash cut off may have happened.
- * @throws InvalidToolError
+ * Creates `code_execution`, which runs a program in Python 3 or JavaScript (Node) in the working
+ * folder, in a sandbox. Every call starts a new process. A call that a crash interrupted has an
+ * unknown outcome.
+ * @throws InvalidToolError as `resolveCommandSettings` does
  */
 export function codeExecutionTool(options: CommandOptions): Tool {
   const { sandbox, limits, needsApproval, timeoutMs } = resolveCommandSettings(

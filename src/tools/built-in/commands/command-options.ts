@@ -6,16 +6,19 @@ import { withoutSandbox } from '../../sandbox/without-sandbox.ts';
 import { InvalidToolError } from '../../schema/invalid-tool-error.ts';
 import type { ToolEnvironmentSource } from '../workspace/tool-environment.ts';
 
-/** What `bash` and `code_execution` are made from. */
+/** Options of `bashTool` and `codeExecutionTool`. */
 export interface CommandOptions {
   readonly environment: ToolEnvironmentSource;
-  /** Bubblewrap unless said. Where that is missing, every call is refused and says so. */
+  /** Default: bubblewrap. If that is not installed, every call is rejected with a message. */
   readonly sandbox?: Sandbox;
-  /** Commands may run as this process itself, with its rights and its network. */
+  /** Allows commands to run as this process, with its rights and its network. Default: false. */
   readonly unsandboxed?: boolean;
-  /** `timeMs` is the longest time that a call may ask for, too. */
+  /** `timeMs` is also the longest time limit that a call may request. */
   readonly limits?: Partial<SandboxLimits>;
-  /** Whether a person must say yes to each call. Without a sandbox they must, unless this says no. */
+  /**
+   * Whether a person must approve each call. Default: false with an isolating sandbox, true
+   * without.
+   */
   readonly needsApproval?: boolean;
 }
 
@@ -30,20 +33,23 @@ export interface CommandSettings {
   readonly sandbox: Sandbox;
   readonly limits: SandboxLimits;
   readonly needsApproval: boolean;
-  /** For the tool: longer than any command may run, so that a command ends by its own limit and its output is seen. */
+  /**
+   * The time limit of the tool. It is longer than that of any command, so that a command ends by
+   * its own limit and the model sees its output.
+   */
   readonly timeoutMs: number;
 }
 
 const END_GRACE_MS = 10_000;
 
-/** @throws InvalidToolError for a sandbox that holds nothing, unless `unsandboxed` says that this is meant. */
+/** @throws InvalidToolError if the sandbox does not isolate and `unsandboxed` is not set */
 export function resolveCommandSettings(toolName: string, options: CommandOptions): CommandSettings {
   checkOptions(COMMAND_OPTIONS, options);
   const { unsandboxed = false, sandbox = unsandboxed ? withoutSandbox() : bubblewrap() } = options;
   if (!sandbox.isolated && !unsandboxed) {
     throw new InvalidToolError(
       toolName,
-      `the sandbox "${sandbox.name}" isolates nothing. Set unsandboxed: true if commands may do all that this process may.`,
+      `the sandbox "${sandbox.name}" does not isolate commands. Set unsandboxed: true to run them with all rights of this process.`,
     );
   }
   const limits = { ...defaultSandboxLimits, ...options.limits };

@@ -1,10 +1,13 @@
 import type { SandboxResult } from '../../sandbox/sandbox.ts';
 
-/** How a model is told of a command. That it failed is an answer, not an error: the tool did what it was asked. */
+/**
+ * The result of a command for the model. A failed command is a result, not an error: the tool
+ * worked.
+ */
 export interface CommandResponse {
   readonly stdout: string;
   readonly stderr: string;
-  /** Missing when it was killed. */
+  /** Missing if the command was killed. */
   readonly exit_code?: number;
   readonly killed?: string;
 }
@@ -19,7 +22,7 @@ export function commandResponse({
     ? {
         stdout,
         stderr,
-        killed: `It reached its ${endedBy}, and was killed with all it had started.`,
+        killed: `It reached its ${endedBy} and was killed with all its processes.`,
       }
     : { stdout, stderr, exit_code: exitCode };
 }

@@ -95,7 +95,7 @@ describe('in the sandbox', { skip: noSandbox }, () => {
     assert.deepEqual(response, {
       stdout: 'so far\n',
       stderr: '',
-      killed: 'It reached its time limit, and was killed with all it had started.',
+      killed: 'It reached its time limit and was killed with all its processes.',
     });
   });
 

@@ -9,13 +9,16 @@ import { decodeText } from '../workspace/decode-text.ts';
 const MAX_BYTES = 10 * 1024 * 1024;
 const MAX_CHARACTERS = 512 * 1024;
 
-/** Replaces one text of a file by another. Made twice it might hit what it has just written: a crash leaves it unknown. */
+/**
+ * Creates `edit`, which replaces one text of a file. Running it twice could replace text that the
+ * first run wrote, so after a crash the outcome is unknown.
+ */
 export function editTool(files: WorkspaceFiles): Tool {
   return tool({
     name: 'edit',
     description:
-      'Replaces text in a file of the working folder. old_string must stand in the file exactly as given, and only once ' +
-      'unless replace_all is true: give as much around it as makes it the only one.',
+      'Replaces text in a file of the working folder. old_string must match the file exactly, and only once ' +
+      'unless replace_all is true: include enough surrounding text to make it unique.',
     parameters: toStandardJsonSchema(
       strictObject({
         file_path: textArgument('The path of the file, relative to the working folder.'),
@@ -29,12 +32,12 @@ export function editTool(files: WorkspaceFiles): Tool {
         const { bytes, identity } = await folder.read(name, MAX_BYTES);
         const pieces = old_string === '' ? [] : decodeText(bytes, path).split(old_string);
         const found = pieces.length - 1;
-        if (found < 1) throw new FileError('text_not_found', path, 'does not hold old_string.');
+        if (found < 1) throw new FileError('text_not_found', path, 'does not contain old_string.');
         if (found > 1 && !replace_all) {
           throw new FileError(
             'text_not_found',
             path,
-            `holds old_string ${found} times: give more of what is around it, or set replace_all.`,
+            `contains old_string ${found} times: include more surrounding text, or set replace_all.`,
           );
         }
         context.signal.throwIfAborted();

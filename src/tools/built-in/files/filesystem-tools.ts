@@ -8,10 +8,13 @@ import { readTool } from './read-tool.ts';
 import { writeTool } from './write-tool.ts';
 
 /**
- * `read`, `write`, `edit`, `list`, `glob` and `grep`, each inside the working folder of its session and nowhere else: no
- * `..`, no link followed, also none that is put there at that moment. What leads out is answered to the model as an error.
+ * Creates `read`, `write`, `edit`, `list`, `glob` and `grep`. Each is confined to the working
+ * folder of its session: `..` is rejected and no link is followed, including a link created during
+ * the call. A path that leads outside is an error response.
  */
 export function filesystemTools(options: WorkspaceFilesOptions): readonly Tool[] {
   const files = new WorkspaceFiles(options);
-  return [readTool, writeTool, editTool, listTool, globTool, grepTool].map((make) => make(files));
+  return [readTool, writeTool, editTool, listTool, globTool, grepTool].map((createTool) =>
+    createTool(files),
+  );
 }

@@ -2,10 +2,11 @@ import { InvalidInputError } from '../../../core/index.ts';
 import { linePattern, type LinePattern } from './line-pattern.ts';
 
 /**
- * Matches paths with `/` between their parts. `*` and `?` stay inside a part, `**` as a whole part stands for any number
- * of parts, `{a,b}` for either, `[a-z]` and `[!a-z]` for one character. A pattern without `/` matches the last part
- * wherever it is. Names that begin with a point are names like any other.
- * @throws InvalidInputError
+ * Compiles a glob for paths with `/` as separator. `*` and `?` match inside one segment, `**` as a
+ * whole segment matches any number of segments, `{a,b}` alternatives, `[a-z]` and `[!a-z]` one
+ * character. A pattern without `/` matches the last segment at any depth. Names with a leading dot
+ * are not special.
+ * @throws InvalidInputError if the pattern is empty or has an unclosed `{`
  */
 export function globPattern(glob: string): LinePattern {
   if (glob === '') throw new InvalidInputError('pattern', 'is empty.');
@@ -13,7 +14,7 @@ export function globPattern(glob: string): LinePattern {
   return linePattern(`^${toExpression(anywhere)}$`);
 }
 
-// One piece of a glob at a time, and what it is as a regular expression.
+// Matches one piece of a glob at a time.
 const PIECES = /\*\*\/|\/\*\*$|\*+|\?|\[(?<not>!?)(?<set>[^\]/]+)\]|\{|\}|,|[^*?[\]{},/]+|./gsu;
 
 function toExpression(glob: string): string {

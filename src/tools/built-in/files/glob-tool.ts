@@ -9,7 +9,7 @@ import { walkFolder } from '../workspace/walk-folder.ts';
 const MAX_PATHS = 1_000;
 const MAX_VISITED = 100_000;
 
-/** Finds files by their paths. */
+/** Creates `glob`, which finds files by path. */
 export function globTool(files: WorkspaceFiles): Tool {
   return tool({
     name: 'glob',
@@ -18,8 +18,8 @@ export function globTool(files: WorkspaceFiles): Tool {
       'A pattern without "/" finds files in all folders.',
     parameters: toStandardJsonSchema(
       strictObject({
-        pattern: textArgument('What the paths look like: *, ?, **, {a,b} and [a-z].', 500),
-        path: optional(textArgument('The folder to search; the working folder unless given.'), '.'),
+        pattern: textArgument('The pattern of the paths: *, ?, **, {a,b} and [a-z].', 500),
+        path: optional(textArgument('The folder to search. Default: the working folder.'), '.'),
       }),
     ),
     readOnly: true,

@@ -11,9 +11,9 @@ import { looksBinary } from '../workspace/decode-text.ts';
 import { walkFolder } from '../workspace/walk-folder.ts';
 
 const MAX_MATCHES = 200;
-/** Of one file: a larger one is passed over and counted. */
+/** The largest file. Larger ones are skipped and counted. */
 const MAX_BYTES = 2 * 1024 * 1024;
-/** Of all files together. */
+/** The total of all files. */
 const MAX_SEARCHED_BYTES = 64 * 1024 * 1024;
 const MAX_LINE_CHARACTERS = 500;
 
@@ -29,24 +29,27 @@ interface Found {
   searchedBytes: number;
 }
 
-/** Finds lines of files. */
+/** Creates `grep`, which finds lines of files. */
 export function grepTool(files: WorkspaceFiles): Tool {
   return tool({
     name: 'grep',
     description:
       `Finds lines of text files in the working folder by a regular expression in the syntax of RE2 (no lookaround, no backreferences); at most ${MAX_MATCHES} lines. ` +
-      'Binary files and files above 2 MiB are passed over, and counted in "skipped".',
+      'Binary files and files above 2 MiB are skipped and counted in "skipped".',
     parameters: toStandardJsonSchema(
       strictObject({
         pattern: textArgument('The regular expression. It is matched with one line at a time.'),
         path: optional(
-          textArgument('The file or folder to search; the working folder unless given.'),
+          textArgument('The file or folder to search. Default: the working folder.'),
           '.',
         ),
         glob: optional(
-          textArgument('Searches only files whose path looks like this, such as "*.ts".', 500),
+          textArgument('Searches only files whose path matches this, such as "*.ts".', 500),
         ),
-        ignore_case: optional(flagArgument('Takes upper and lower case for the same.'), false),
+        ignore_case: optional(
+          flagArgument('Ignores the difference of upper and lower case.'),
+          false,
+        ),
       }),
     ),
     readOnly: true,
@@ -94,7 +97,7 @@ async function search(
   matches: LinePattern,
   found: Found,
 ): Promise<void> {
-  const bytes = await readable(folder, name);
+  const bytes = await readIfText(folder, name);
   if (bytes === undefined) {
     found.skipped += 1;
     return;
@@ -112,7 +115,7 @@ async function search(
   }
 }
 
-async function readable(folder: WorkspaceFolder, name: string): Promise<Buffer | undefined> {
+async function readIfText(folder: WorkspaceFolder, name: string): Promise<Buffer | undefined> {
   try {
     const { bytes } = await folder.read(name, MAX_BYTES);
     return looksBinary(bytes) ? undefined : bytes;

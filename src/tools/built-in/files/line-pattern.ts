@@ -1,17 +1,17 @@
 import { InvalidInputError } from '../../../core/index.ts';
 import { linearPattern } from '../../schema/linear-pattern.ts';
 
-/** Says whether a text has a match of a pattern somewhere. */
+/** Whether a text contains a match of a pattern. */
 export type LinePattern = (text: string) => boolean;
 
-/** How long a pattern may be. */
+/** The longest pattern, in characters. */
 const MAX_PATTERN_LENGTH = 1_000;
-/** How much a pattern may cost for one text. Beyond that the text is not searched. */
+/** The largest cost of a pattern for one text. A costlier search is rejected. */
 const MAX_STEPS = 50_000_000;
 
 /**
- * A regular expression that a model wrote, in the syntax of RE2. It needs time in proportion to the text.
- * @throws InvalidInputError for a pattern that is not one; lookahead and backreferences are not.
+ * Compiles a regular expression that a model wrote, in RE2 syntax. It runs in linear time.
+ * @throws InvalidInputError for an invalid pattern; lookahead and backreferences are invalid in RE2
  */
 export function linePattern(
   pattern: string,

@@ -8,17 +8,14 @@ import type { WorkspaceFiles } from '../workspace/workspace-files.ts';
 
 const MAX_ENTRIES = 1_000;
 
-/** What one folder holds. */
+/** Creates `list`, which lists one folder. */
 export function listTool(files: WorkspaceFiles): Tool {
   return tool({
     name: 'list',
     description: `Lists a folder of the working folder by name, at most ${MAX_ENTRIES} entries: files with their size, folders, links.`,
     parameters: toStandardJsonSchema(
       strictObject({
-        path: optional(
-          textArgument('The path of the folder; the working folder unless given.'),
-          '.',
-        ),
+        path: optional(textArgument('The path of the folder. Default: the working folder.'), '.'),
       }),
     ),
     readOnly: true,

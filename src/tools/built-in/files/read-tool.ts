@@ -6,13 +6,13 @@ import type { WorkspaceFiles } from '../workspace/workspace-files.ts';
 import { FileError } from '../workspace/file-error.ts';
 import { decodeText } from '../workspace/decode-text.ts';
 
-/** How large a file may be that is read in part. */
+/** The largest file, in bytes, even if only a part of it is read. */
 const MAX_BYTES = 10 * 1024 * 1024;
 const MAX_LINES = 2_000;
-/** How much of it a model is shown at once. */
+/** The most characters in one response. */
 const MAX_CHARACTERS = 100_000;
 
-/** Reads a text file, or some lines of it. */
+/** Creates `read`, which reads a text file or some of its lines. */
 export function readTool(files: WorkspaceFiles): Tool {
   return tool({
     name: 'read',
@@ -50,7 +50,7 @@ function splitLines(text: string): readonly string[] {
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
 }
 
-// Always at least one line, and no more of that than can be shown.
+// Returns at least one line, and truncates that line if it alone is too long.
 function truncateLines(lines: readonly string[]): readonly string[] {
   let left = MAX_CHARACTERS;
   const count = lines.findIndex((line) => (left -= line.length + 1) < 0);

@@ -6,16 +6,16 @@ import type { WorkspaceFiles } from '../workspace/workspace-files.ts';
 
 const MAX_CHARACTERS = 1024 * 1024;
 
-/** Writes a file whole. To write it again is the same, so a crash runs it again. */
+/** Creates `write`, which writes a whole file. It is idempotent, so it runs again after a crash. */
 export function writeTool(files: WorkspaceFiles): Tool {
   return tool({
     name: 'write',
     description:
-      'Writes a text file of the working folder. A file that exists is replaced; missing folders are made.',
+      'Writes a text file in the working folder. An existing file is replaced; missing folders are created.',
     parameters: toStandardJsonSchema(
       strictObject({
         file_path: textArgument('The path of the file, relative to the working folder.'),
-        content: textArgument('All that the file is to hold.', MAX_CHARACTERS),
+        content: textArgument('The whole content of the file.', MAX_CHARACTERS),
       }),
     ),
     idempotent: true,

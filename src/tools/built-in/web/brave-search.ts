@@ -3,20 +3,20 @@ import { InvalidInputError } from '../../../core/index.ts';
 import { SearchError } from './search-error.ts';
 import type { SearchProvider, WebSearchResult } from './search-provider.ts';
 
-/** With whose key Brave is asked, and where. The key goes to `baseUrl` alone: a redirect is an error. */
+/** Options of `braveSearch`. The key is sent to `baseUrl` only; a redirect is an error. */
 export interface BraveSearchOptions {
   /** The subscription token. */
   readonly apiKey: string;
   readonly fetch?: typeof globalThis.fetch;
-  /** `https://api.search.brave.com` unless said. */
+  /** Default: `https://api.search.brave.com`. */
   readonly baseUrl?: string;
-  /** Two letters, such as `DE`: where the results come from. */
+  /** The country of the results, as two letters such as `DE`. */
   readonly country?: string;
 }
 
 const NAME = 'Brave Search';
 const PATH = '/res/v1/web/search';
-/** What the service takes. */
+/** The limits of the service. */
 const MAX_QUERY_LENGTH = 400;
 const MAX_RESULTS = 20;
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -36,24 +36,30 @@ const ReplySchema = object({
   ),
 });
 
-/** The web search of Brave (api.search.brave.com). @throws InvalidInputError without a key. */
+/**
+ * Creates a search provider for Brave Search (api.search.brave.com).
+ * @throws InvalidInputError if the key is empty or has characters that a header cannot hold
+ */
 export function braveSearch(options: BraveSearchOptions): SearchProvider {
   const { apiKey, fetch = globalThis.fetch, baseUrl = 'https://api.search.brave.com' } = options;
   if (!/^[\x21-\x7e]+$/.test(apiKey))
-    throw new InvalidInputError('apiKey', 'is not a key of Brave Search.');
+    throw new InvalidInputError(
+      'apiKey',
+      'is not a valid key: it must be non-empty printable ASCII without spaces.',
+    );
   return {
     name: NAME,
     search: async (query, { count, signal }) => {
       const url = new URL(`${baseUrl.replace(/\/$/, '')}${PATH}`);
       url.searchParams.set('q', query.slice(0, MAX_QUERY_LENGTH));
       url.searchParams.set('count', String(Math.min(count, MAX_RESULTS)));
-      // Else it marks what it found with tags of HTML.
+      // Otherwise Brave marks the matched words with HTML tags.
       url.searchParams.set('text_decorations', 'false');
       url.searchParams.set('result_filter', 'web');
       if (options.country !== undefined) url.searchParams.set('country', options.country);
       const headers = { accept: 'application/json', 'x-subscription-token': apiKey };
       try {
-        // To another host the key would go along.
+        // A redirect would send the key to another host.
         const response = await fetch(url, { headers, signal, redirect: 'error' });
         if (!response.ok) throw toSearchError(response);
         return parseResults(await limitedText(response)).slice(0, count);
@@ -72,10 +78,10 @@ function toSearchError({ status, headers }: Response): SearchError {
     return new SearchError('search_unauthorised', NAME, 'does not accept the key.');
   }
   if (status !== 429)
-    return new SearchError('search_failed', NAME, `answered with status ${status}.`);
+    return new SearchError('search_failed', NAME, `responded with status ${status}.`);
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   const options = Number.isFinite(seconds) ? { retryAfterMs: seconds * 1_000 } : {};
-  const problem = 'was asked too often: search again later.';
+  const problem = 'rate limit reached. Search again later.';
   return new SearchError('search_rate_limited', NAME, problem, options);
 }
 
@@ -84,7 +90,8 @@ async function limitedText(response: Response): Promise<string> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > MAX_BYTES) throw new SearchError('search_failed', NAME, 'answered too much.');
+    if (size > MAX_BYTES)
+      throw new SearchError('search_failed', NAME, `sent more than ${MAX_BYTES} bytes.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
@@ -93,7 +100,7 @@ async function limitedText(response: Response): Promise<string> {
 function parseResults(text: string): readonly WebSearchResult[] {
   const reply = safeParse(ReplySchema, tryParseJson(text));
   if (!reply.success) {
-    throw new SearchError('search_failed', NAME, 'answered in a form that is not known.');
+    throw new SearchError('search_failed', NAME, 'sent a response in an unknown format.');
   }
   const found = reply.output.web?.results ?? [];
   return found.map(({ title, url, description, page_age }) => ({

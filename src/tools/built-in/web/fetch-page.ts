@@ -9,20 +9,21 @@ import type { AddressRule, HostRule, ResolveHost } from '../../../egress/index.t
 import { redirectTarget } from './redirect-target.ts';
 import { readResponseBody, type WebResponse } from './web-response.ts';
 
-/** What may be fetched, and how much of it. */
+/** What may be fetched, and how much. */
 export interface FetchRules {
   readonly allowsHost: HostRule;
   readonly allowsAddress: AddressRule;
   readonly resolve: ResolveHost;
-  /** Of a body, unpacked. */
+  /** The largest decompressed body. */
   readonly maxBytes: number;
   readonly maxRedirects: number;
 }
 
 /**
- * Gets a page. Each URL on the way, redirects too, is judged anew: protocol, host, and the address that its name has
- * now, which is the very address that is connected to. No cookies, no credentials, no proxy.
- * @throws FetchError; the reason of the signal.
+ * Fetches a page. Every URL on the way, including redirects, is checked again: protocol, host, and
+ * the address that the host name resolves to. The connection uses exactly the checked address. No
+ * cookies, credentials or proxy are used.
+ * @throws FetchError if a URL is rejected or the request fails; the abort reason of the signal
  */
 export async function fetchPage(
   url: string,
@@ -34,7 +35,7 @@ export async function fetchPage(
     if (!rules.allowsHost(current)) {
       throw new FetchError(
         'host_not_allowed',
-        `${current.host} is not on the list of hosts that may be fetched.`,
+        `${current.host} is not in the list of allowed hosts.`,
       );
     }
     const address = await resolveAllowedAddress(current, rules.resolve, rules.allowsAddress);
@@ -92,7 +93,7 @@ async function toWebResponse(
 
 function toFetchError({ host }: URL, cause: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
-  // The system's own words would name an address.
+  // The message of the system would reveal an address.
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
   return new FetchError('fetch_failed', `${host} could not be read: ${code}.`, { cause });
 }

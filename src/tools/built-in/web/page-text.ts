@@ -1,7 +1,10 @@
 import type { HtmlToTextOptions } from 'html-to-text';
 import { loadToolPackage } from '../../../egress/index.ts';
 
-/** Links keep their address, pictures do not; tables are read row by row. Deeper or wider pages are cut with "...". */
+/**
+ * Links keep their address, images are dropped, tables are read row by row. Pages that are too deep
+ * or too wide are cut with "...".
+ */
 const optionsFor = (url: string): HtmlToTextOptions => ({
   wordwrap: false,
   limits: { maxDepth: 500, maxChildNodes: 20_000, maxInputLength: 4 * 1024 * 1024 },
@@ -24,8 +27,8 @@ const optionsFor = (url: string): HtmlToTextOptions => ({
 });
 
 /**
- * A page as the text a reader sees, its links with their addresses made whole.
- * @throws MissingToolPackageError when `html-to-text` is not installed.
+ * Converts an HTML page to the text that a reader sees. Relative link addresses become absolute.
+ * @throws MissingToolPackageError if `html-to-text` is not installed
  */
 export async function pageText(html: string, url: string): Promise<string> {
   const { convert } = await loadToolPackage('html-to-text', import('html-to-text'));

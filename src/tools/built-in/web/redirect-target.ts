@@ -4,8 +4,9 @@ import { FetchError, parseWebUrl } from '../../../egress/index.ts';
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Where a response sends us; undefined when it is an answer.
- * @throws FetchError with `url_refused`, or with `redirect_refused` when it leads out of encryption.
+ * The URL that a response redirects to; undefined if it is no redirect.
+ * @throws FetchError with `url_refused`, or with `redirect_refused` for a redirect from https to
+ *   http
  */
 export function redirectTarget(
   { statusCode = 0, headers: { location } }: Pick<IncomingMessage, 'statusCode' | 'headers'>,

@@ -1,13 +1,13 @@
 import { PetrichorError, type PetrichorErrorOptions } from '../../../core/index.ts';
 
-/** Why nobody searched: the key was not accepted, it was asked too often, or anything else. */
+/** Why a search failed: the key was rejected, the rate limit was reached, or another reason. */
 export type SearchErrorCode = 'search_unauthorised' | 'search_rate_limited' | 'search_failed';
 
-/** A search found nothing because nobody searched. It names the provider, and never the key. */
+/** Thrown when a search could not run. It names the provider and never contains the key. */
 export class SearchError extends PetrichorError {
   override readonly code: SearchErrorCode;
   readonly provider: string;
-  /** Milliseconds after which the provider will answer again, if it said so. */
+  /** Milliseconds until the provider accepts requests again, if it sent that. */
   readonly retryAfterMs?: number;
 
   constructor(

@@ -1,18 +1,19 @@
-/** One thing a search found. All of it is text that strangers wrote. */
+/** One search result. All its text is untrusted. */
 export interface WebSearchResult {
   readonly title: string;
   readonly url: string;
   readonly snippet: string;
-  /** When the page was published or changed, as far as the provider knows. */
+  /** When the page was published or changed, if the provider knows. */
   readonly date?: string;
 }
 
-/** Somebody who searches the web. */
+/** A web search service. */
 export interface SearchProvider {
   readonly name: string;
   /**
-   * Finds at most `count` pages, best first.
-   * @throws SearchError when the provider does not answer, or not with results; the reason of the signal.
+   * Returns at most `count` pages, best first.
+   * @throws SearchError if the provider fails or sends no valid results; the abort reason of the
+   *   signal
    */
   readonly search: (
     query: string,

@@ -16,23 +16,32 @@ import { fetchPage } from './fetch-page.ts';
 import { pageText } from './page-text.ts';
 import type { WebResponse } from './web-response.ts';
 
-/** What `web_fetch` may reach, and how much of it the model gets. */
+/** Options of `webFetchTool`: the allowed hosts and the limits. */
 export interface WebFetchOptions {
-  /** Hosts that may be asked: `example.com`, `*.example.com`, `example.com:8080`; `*` for the whole public web. */
+  /**
+   * Allowed hosts: `example.com`, `*.example.com`, `example.com:8080`; `*` for the whole public
+   * web.
+   */
   readonly hosts: readonly string[];
-  /** Of one body, unpacked. 4 MiB unless said. */
+  /** The largest decompressed body, in bytes. Default: 4 MiB. */
   readonly maxBytes?: number;
-  /** Of the text that the model gets; the rest is cut, and that is said. 100,000 unless said. */
+  /**
+   * The longest text for the model, in characters. A longer one is cut and marked as truncated.
+   * Default: 100,000.
+   */
   readonly maxCharacters?: number;
-  /** For all of it, redirects too. 30,000 unless said. */
+  /** Time for the whole call including redirects, in milliseconds. Default: 30,000. */
   readonly timeoutMs?: number;
-  /** 5 unless said; one more is refused. */
+  /** Default: 5. One more is rejected. */
   readonly maxRedirects?: number;
-  /** Whether a person is asked before each call; no unless said. */
+  /** Whether a person must approve each call. Default: false. */
   readonly needsApproval?: boolean;
-  /** Resolves names; the system does unless said. */
+  /** Resolves host names. Default: the resolver of the system. */
   readonly resolve?: ResolveHost;
-  /** Judges each address before it is connected to. Public ones only, unless said: give a rule to reach servers inside. */
+  /**
+   * Checks each address before the connection. Default: public addresses only. Pass a rule to reach
+   * internal servers.
+   */
   readonly allowsAddress?: AddressRule;
 }
 
@@ -53,9 +62,10 @@ export const WEB_FETCH_OPTIONS: OptionTable = optionTable<WebFetchOptions>(
 );
 
 /**
- * `web_fetch`: reads a page of the web as text. It reaches nothing inside: no private, loopback, link-local or metadata
- * address, whatever a URL, a name or a redirect says. It only asks, so a crash asks again.
- * @throws InvalidInputError for an entry of `hosts` that is not a host.
+ * Creates `web_fetch`, which reads a web page as text. By default it cannot reach a private,
+ * loopback, link-local or metadata address, whether by URL, host name or redirect. It is read-only,
+ * so it runs again after a crash.
+ * @throws InvalidInputError if an entry of `hosts` is not a host
  */
 export function webFetchTool(options: WebFetchOptions): Tool {
   checkOptions(WEB_FETCH_OPTIONS, options);
@@ -64,7 +74,7 @@ export function webFetchTool(options: WebFetchOptions): Tool {
   return tool({
     name: 'web_fetch',
     description:
-      'Reads a page of the web by its URL (http or https) and returns its text. HTML becomes plain text; what is not text is refused.' +
+      'Reads a page of the web by its URL (http or https) and returns its text. HTML becomes plain text; other content than text is rejected.' +
       (options.hosts.includes('*') ? '' : ` Only these hosts: ${options.hosts.join(', ')}.`),
     parameters: toStandardJsonSchema(
       strictObject({ url: textArgument('The whole URL, with https://.', 8_000) }),
@@ -100,7 +110,7 @@ async function toText({ mediaType, charset, body, url }: WebResponse): Promise<s
   if (!isText(mediaType) || body.subarray(0, 8_192).includes(0)) {
     throw new FetchError(
       'response_not_text',
-      `It is not text, but ${mediaType || 'of no stated type'}.`,
+      `The response is not text. Its type is ${mediaType || 'not stated'}.`,
     );
   }
   const text = decoderFor(charset).decode(body);

@@ -2,20 +2,20 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { FetchError, createDecompressor } from '../../../egress/index.ts';
 
-/** What a server said, its body unpacked. */
+/** A response with its decompressed body. */
 export interface WebResponse {
   readonly status: number;
   readonly url: URL;
-  /** Without parameters, in lower case. */
+  /** Lower case, without parameters. */
   readonly mediaType: string;
   readonly charset: string;
   readonly body: Buffer;
 }
 
 /**
- * Reads a body to its end, unpacked.
- * @throws FetchError with `response_too_large` as soon as there are more than `maxBytes`, packed or unpacked: a small
- * answer that unpacks to a large one is given up before it is large.
+ * Reads and decompresses a body.
+ * @throws FetchError with `response_too_large` as soon as there are more than `maxBytes`,
+ *   compressed or decompressed: a decompression bomb is stopped before it expands
  */
 export async function readResponseBody(
   response: IncomingMessage,
@@ -23,7 +23,7 @@ export async function readResponseBody(
 ): Promise<Buffer> {
   const tooLarge = new FetchError(
     'response_too_large',
-    `The answer has more than ${maxBytes} bytes.`,
+    `The response has more than ${maxBytes} bytes.`,
   );
   if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge;
   const chunks: Buffer[] = [];

@@ -6,13 +6,13 @@ import { tool, type Tool } from '../../tool/tool.ts';
 import { countArgument, textArgument } from '../../schema/argument.ts';
 import type { SearchProvider } from './search-provider.ts';
 
-/** Who answers `web_search`, how long that may take, and whether a person is asked before. */
+/** Options of `webSearchTool`. */
 export interface WebSearchOptions {
-  /** Who searches; `braveSearch({ apiKey })` is one. */
+  /** Runs the searches, for example `braveSearch({ apiKey })`. */
   readonly provider: SearchProvider;
-  /** 30,000 unless said. */
+  /** Time of one search, in milliseconds. Default: 30,000. */
   readonly timeoutMs?: number;
-  /** Whether a person is asked before each call; no unless said. */
+  /** Whether a person must approve each call. Default: false. */
   readonly needsApproval?: boolean;
 }
 
@@ -27,14 +27,17 @@ const MAX_RESULTS = 20;
 const MAX_TITLE_LENGTH = 300;
 const MAX_SNIPPET_LENGTH = 2_000;
 
-/** `web_search`: asks a provider for pages on the web. It only asks, so a crash asks again. */
+/**
+ * Creates `web_search`, which searches the web through a provider. It is read-only, so it runs
+ * again after a crash.
+ */
 export function webSearchTool(options: WebSearchOptions): Tool {
   checkOptions(WEB_SEARCH_OPTIONS, options);
   const { provider, timeoutMs = 30_000, needsApproval = false } = options;
   return tool({
     name: 'web_search',
     description:
-      'Searches the web and returns pages, best first, each with title, url and snippet. What they say was written by others.',
+      'Searches the web and returns pages, best first, each with title, url and snippet. Their text is written by third parties.',
     parameters: toStandardJsonSchema(
       strictObject({
         query: textArgument('What to search for.', 400),

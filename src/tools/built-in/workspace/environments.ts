@@ -5,26 +5,34 @@ import { InvalidInputError, rootSessionId, type SessionKey } from '../../../core
 import { WorkspaceFolder } from './workspace-folder.ts';
 import type { ToolEnvironment } from './tool-environment.ts';
 
-/** What a session may ask for. */
+/** The environment that a session may request. */
 export interface EnvironmentConfig {
   readonly env?: { readonly [name: string]: string };
-  /** One name. Sessions of the same user that give the same name share the folder; a session without one has its own. */
+  /**
+   * A folder name. Sessions of the same user with the same name share the folder. Default: a folder
+   * for this session alone.
+   */
   readonly workingFolder?: string;
 }
 
-/** Where sessions have their folders, and what they may ask for: anything else is refused with InvalidInputError. */
+/**
+ * Where the working folders are, and what a session may request. Other requests are rejected with
+ * `InvalidInputError`.
+ */
 export interface EnvironmentRules {
-  /** A folder that exists. One folder is made in it for each session, and belongs to whom this one belongs to. */
+  /** An existing folder. Each session gets a folder in it, with the same owner as this one. */
   readonly root: string;
-  /** The variables a session may set; any, when missing. */
+  /** The variables that a session may set. Default: any. */
   readonly variables?: readonly string[];
-  /** As for the file tools: goes without what the system cannot hold off. */
+  /**
+   * Allows running without the confinement that the system cannot provide, as for the file tools.
+   */
   readonly unsandboxed?: boolean;
 }
 
 const MAX_VARIABLES = 100;
 const MAX_VALUE_LENGTH = 32 * 1024;
-/** What a shell keeps for itself: to set it would be in vain. */
+/** Variables that a shell sets itself. Setting them would have no effect. */
 const SHELL_VARIABLES =
   /^(?:BASH.*|DIRSTACK|E?UID|EPOCH.*|FUNCNAME|GROUPS|IFS|LINENO|OLDPWD|PPID|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|_)$/;
 
@@ -37,8 +45,8 @@ export class Environments {
   }
 
   /**
-   * Reads what a session asks for. All of it is honoured, or it is refused by name: nothing is passed over.
-   * @throws InvalidInputError
+   * Parses the environment that a session requests.
+   * @throws InvalidInputError for an unknown field, and for a value that cannot be applied
    */
   parse(config: unknown): EnvironmentConfig {
     if (typeof config !== 'object' || config === null || Array.isArray(config)) {
@@ -49,7 +57,7 @@ export class Environments {
     for (const name of Object.keys(rest)) {
       throw new InvalidInputError(
         `environment.${name}`,
-        'is not known: env and workingFolder are.',
+        'is not known. The known fields are env and workingFolder.',
       );
     }
     return {
@@ -58,12 +66,16 @@ export class Environments {
     };
   }
 
-  /** The environment of a session; its folder is made when it is not there. @throws InvalidInputError, FileError */
+  /**
+   * Opens the environment of a session and creates its folder if it does not exist.
+   * @throws InvalidInputError if `config` is not valid
+   * @throws FileError if the folder cannot be opened
+   */
   async open(session: SessionKey, config: EnvironmentConfig = {}): Promise<ToolEnvironment> {
     const { env, workingFolder } = this.parse(config);
     const path = await realpath(this.#rules.root);
     const sessionFolder = sessionFolderName(session);
-    // A called agent goes on in the folder that it began in.
+    // A called agent of an earlier version keeps the folder in which it began.
     const usesSessionFolder =
       workingFolder === undefined && (await isFolder(join(path, sessionFolder)));
     const names = usesSessionFolder ? [sessionFolder] : namesFor(session, workingFolder);
@@ -76,15 +88,17 @@ export class Environments {
   }
 
   /**
-   * Deletes the folder that only this session has, and those of the agents that it called, with all that is in them. One
-   * that has a name is kept. A link is removed, and never followed.
+   * Deletes the private folder of a session and the folders of the agents that it called, with
+   * their content. A named folder is kept. A link is removed and never followed.
    */
   async remove(session: SessionKey): Promise<void> {
     const root = await realpath(this.#rules.root);
-    // A link in place of the folder of called agents leads elsewhere: then there is nothing of ours behind it.
+    // If a link replaces the folder of called agents, it leads elsewhere and there is nothing to
+    // remove behind it.
     const [outer = '', inner] = namesFor(session);
-    const own = inner === undefined || (await isFolder(join(root, outer))) ? [[outer, inner]] : [];
-    const removed = [...own, [sessionFolderName(session)], [calledAgentsName(session)]];
+    const ownFolders =
+      inner === undefined || (await isFolder(join(root, outer))) ? [[outer, inner]] : [];
+    const removed = [...ownFolders, [sessionFolderName(session)], [calledAgentsName(session)]];
     for (const names of removed) {
       const path = join(root, ...names.filter((name) => name !== undefined));
       await rm(path, { recursive: true, force: true, maxRetries: 3 });
@@ -93,7 +107,7 @@ export class Environments {
 
   #variables(env: unknown): { readonly [name: string]: string } {
     if (typeof env !== 'object' || env === null || Array.isArray(env)) {
-      throw new InvalidInputError('environment.env', 'must be an object of texts.');
+      throw new InvalidInputError('environment.env', 'must be an object of strings.');
     }
     const all = Object.entries(env);
     if (all.length > MAX_VARIABLES) {
@@ -106,20 +120,21 @@ export class Environments {
     const refuse = (why: string): InvalidInputError =>
       new InvalidInputError(`environment.env.${name}`, why);
     const { variables } = this.#rules;
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw refuse('is not a name of a variable.');
-    if (SHELL_VARIABLES.test(name)) throw refuse('belongs to the shell, which would set it anew.');
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw refuse('is not a valid variable name.');
+    if (SHELL_VARIABLES.test(name)) throw refuse('is a variable that the shell sets itself.');
     if (variables !== undefined && !variables.includes(name)) {
-      throw refuse(`is not allowed here: ${variables.join(', ') || 'none'} may be set.`);
+      throw refuse(`is not allowed. Allowed variables: ${variables.join(', ') || 'none'}.`);
     }
     if (typeof value !== 'string' || value.includes('\0'))
-      throw refuse('must be a text without NUL.');
+      throw refuse('must be a string without NUL.');
     if (value.length > MAX_VALUE_LENGTH)
       throw refuse(`is longer than ${MAX_VALUE_LENGTH} characters.`);
     return value;
   }
 }
 
-// One name: a folder inside another could be moved by a command that works in the outer one.
+// A single name: a folder inside another one could be moved by a command that works in the outer
+// one.
 function folderName(value: unknown): string {
   if (typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(value)) return value;
   throw new InvalidInputError(
@@ -128,7 +143,7 @@ function folderName(value: unknown): string {
   );
 }
 
-/** The folders on the way to a session's own, below the root: no command works in any but the last. */
+/** The path of a session's folder below the root. No command works in any but the last folder. */
 function namesFor(session: SessionKey, workingFolder?: string): readonly string[] {
   if (workingFolder !== undefined) return [`${ownerHash(session)}-folder-${workingFolder}`];
   const { sessionId } = session;
@@ -138,12 +153,12 @@ function namesFor(session: SessionKey, workingFolder?: string): readonly string[
     : [calledAgentsName({ ...session, sessionId: rootId }), hash([sessionId])];
 }
 
-/** Where the agents that a session called have their folders. */
+/** The folder that contains the folders of the agents that a session called. */
 function calledAgentsName(session: SessionKey): string {
   return `${ownerHash(session)}-agents-${hash([session.sessionId])}`;
 }
 
-/** The folder of a session, which was also that of a called agent's once. */
+/** The folder of a session. Earlier versions used it for a called agent, too. */
 function sessionFolderName(session: SessionKey): string {
   return `${ownerHash(session)}-session-${hash([session.sessionId])}`;
 }

@@ -1,10 +1,14 @@
 import { PetrichorError, type PetrichorErrorOptions } from '../../../core/index.ts';
 
 /**
- * Why a file tool did nothing. `path_refused`: the path leads out of the folder, or over a link. `file_changed`:
- * someone else changed the file meanwhile. `text_not_found`: the text to replace is not in the file, or more than once
- * where one is meant, or the lines to read are not. `file_in_use`: the file belongs to a database that is open.
- * `file_failed`: the system refused.
+ * Why a file tool failed.
+ *
+ * - `path_refused`: the path leads out of the folder, or through a link.
+ * - `file_changed`: the file was changed concurrently.
+ * - `text_not_found`: the text to replace is missing or not unique, or the lines to read do not
+ *   exist.
+ * - `file_in_use`: the file belongs to an open database.
+ * - `file_failed`: the system reported an error.
  */
 export type FileErrorCode =
   | 'path_refused'
@@ -18,10 +22,13 @@ export type FileErrorCode =
   | 'file_in_use'
   | 'file_failed';
 
-/** A file tool did nothing, or found nothing it may show. The message is for the model, and names no path of the host. */
+/**
+ * Thrown when a file tool cannot do its work. The message is for the model and contains no path of
+ * the host.
+ */
 export class FileError extends PetrichorError {
   override readonly code: FileErrorCode;
-  /** As the model wrote it. */
+  /** The path as the model wrote it. */
   readonly path: string;
 
   constructor(code: FileErrorCode, path: string, problem: string, options?: PetrichorErrorOptions) {

@@ -1,25 +1,27 @@
 import { FileError } from './file-error.ts';
 
 const MAX_PARTS = 100;
-/** In UTF-8 bytes: no file system takes more. */
+/** In UTF-8 bytes: the limit of file systems. */
 const MAX_PART_LENGTH = 255;
 
 /**
- * The names on the way to a file, from the working folder on. A path is relative, or begins with the folder as commands
- * see it. `.` and doubled slashes count for nothing; `..` is refused wherever it leads.
+ * The names on the way from the working folder to a file. A path is relative, or begins with the
+ * path under which commands see the folder. `.` and repeated slashes are ignored; `..` is always
+ * rejected.
  * @throws FileError with `path_refused`
  */
 export function pathParts(path: string, mountPath: string): readonly string[] {
   const refuse = (why: string): FileError => new FileError('path_refused', path, why);
-  if (path.includes('\0')) throw refuse('a path has no NUL character.');
+  if (path.includes('\0')) throw refuse('contains a NUL character.');
   const parts = relativeTo(path, mountPath)
     ?.split('/')
     .filter((part) => part !== '' && part !== '.');
-  if (parts === undefined) throw refuse('is outside: write it relative to the working folder.');
+  if (parts === undefined)
+    throw refuse('is outside the working folder: use a path relative to it.');
   if (parts.includes('..'))
-    throw refuse('".." is not allowed: write it relative to the working folder.');
+    throw refuse('".." is not allowed: use a path relative to the working folder.');
   if (parts.length > MAX_PARTS || parts.some((part) => Buffer.byteLength(part) > MAX_PART_LENGTH)) {
-    throw refuse(`is too long: at most ${MAX_PARTS} names of ${MAX_PART_LENGTH} bytes.`);
+    throw refuse(`is too long: at most ${MAX_PARTS} names of ${MAX_PART_LENGTH} bytes each.`);
   }
   return parts;
 }

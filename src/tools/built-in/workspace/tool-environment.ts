@@ -2,18 +2,26 @@ import type { SessionKey } from '../../../core/index.ts';
 
 /** Where the built-in tools of a session work. */
 export interface ToolEnvironment {
-  /** An absolute path of the host. The file tools see nothing else, and commands write nowhere else. */
+  /**
+   * An absolute path of the host. The file tools reach nothing else, and commands write nowhere
+   * else.
+   */
   readonly folder: string;
-  /** Variables for `bash` and `code_execution`. Nothing is inherited from this process. */
+  /**
+   * Environment variables for `bash` and `code_execution`. Nothing is inherited from this process.
+   */
   readonly env?: { readonly [name: string]: string };
 }
 
-/** One environment for all sessions, or one for each. It is asked again at every call, so it must answer the same. */
+/**
+ * One environment for all sessions, or a function of the session. The function runs at every call
+ * and must return the same environment.
+ */
 export type ToolEnvironmentSource =
   | ToolEnvironment
   | ((session: SessionKey) => ToolEnvironment | Promise<ToolEnvironment>);
 
-/** The environment of a session's call. */
+/** The environment of a session. */
 export async function resolveEnvironment(
   source: ToolEnvironmentSource,
   session: SessionKey,

@@ -1,7 +1,10 @@
 import type { WorkspaceFolder } from './workspace-folder.ts';
 import { FileError } from './file-error.ts';
 
-/** A file below a folder, and the open folder it is in. That is closed when the next one is asked for. */
+/**
+ * A file below a folder, with its open folder. The folder is closed when the next file is
+ * requested.
+ */
 export interface WalkedFile {
   readonly path: string;
   readonly name: string;
@@ -11,8 +14,8 @@ export interface WalkedFile {
 const MAX_DEPTH = 64;
 
 /**
- * All files below a folder, in the order of their paths, depth first. Links are passed over, and so are folders that may
- * not be opened or vanish meanwhile.
+ * Yields all files below a folder, depth first, in the order of their paths. Links are skipped, and
+ * so are folders that cannot be opened or disappear.
  */
 export async function* walkFolder(
   folder: WorkspaceFolder,

@@ -5,34 +5,45 @@ import { resolveEnvironment, type ToolEnvironmentSource } from './tool-environme
 import { FileError } from './file-error.ts';
 import { pathParts } from './path-parts.ts';
 
-/** Which folder the file tools work in, and under which path models know it. */
+/** Options of the file tools. */
 export interface WorkspaceFilesOptions {
   readonly environment: ToolEnvironmentSource;
-  /** How commands see the folder, so that their paths can be used here; `/workspace` unless said. */
+  /**
+   * The path under which commands see the folder, so that their paths work here, too. Default:
+   * `/workspace`.
+   */
   readonly mountPath?: string;
-  /** Works also where the system cannot hold off links that are put on the way at the very moment. */
+  /**
+   * Allows systems where a link that is created during a call cannot be detected. Default: false.
+   */
   readonly unsandboxed?: boolean;
 }
 
-/** A file, or what may become one: its folder, held open, and its name there. */
+/** An existing or future file: its open folder and its name there. */
 export interface FileLocation {
   readonly folder: WorkspaceFolder;
   readonly name: string;
-  /** From the working folder on. */
+  /** Relative to the working folder. */
   readonly path: string;
 }
 
-/** Opens what a model names, inside the working folder of its session. All it opens is closed when `use` has settled. */
+/**
+ * Opens files and folders that a model names, inside the working folder of its session. Everything
+ * it opens is closed when `use` has settled.
+ */
 export class WorkspaceFiles {
   readonly #options: WorkspaceFilesOptions;
-  /** The last change of each file that is being changed now. */
+  /** The last pending change of each file. */
   readonly #changes = new Map<string, Promise<unknown>>();
 
   constructor(options: WorkspaceFilesOptions) {
     this.#options = options;
   }
 
-  /** @throws FileError */
+  /**
+   * Opens a folder for `use`.
+   * @throws FileError
+   */
   async withFolder<T>(
     path: string,
     context: ToolContext,
@@ -43,7 +54,10 @@ export class WorkspaceFiles {
     return await use(folder);
   }
 
-  /** @throws FileError */
+  /**
+   * Opens the folder of a file for `use`.
+   * @throws FileError
+   */
   async withFile<T>(
     path: string,
     context: ToolContext,
@@ -53,8 +67,9 @@ export class WorkspaceFiles {
   }
 
   /**
-   * The same, to change the file: one change after the other, so that calls made at once do not lose each other's. With
-   * `create`, missing folders on the way are made.
+   * Like `withFile`, for changing the file. Changes of one file run one after the other, so
+   * concurrent calls do not overwrite each other. With `create`, missing folders on the way are
+   * created.
    * @throws FileError
    */
   async changeFile<T>(
@@ -75,7 +90,10 @@ export class WorkspaceFiles {
     }
   }
 
-  /** The names of a path from the working folder on, joined. @throws FileError */
+  /**
+   * A path in normal form, relative to the working folder.
+   * @throws FileError
+   */
   normalizePath(path: string): string {
     return this.#parts(path).join('/');
   }

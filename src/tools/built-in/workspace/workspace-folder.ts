@@ -12,7 +12,7 @@ import {
 import { userInfo } from 'node:os';
 import { FileError } from './file-error.ts';
 
-/** A file as it was when it was read: another one in its place is not written over. */
+/** Identifies the version of a file that was read, so that another version is not overwritten. */
 export type FileIdentity = Pick<Stats, 'ino' | 'dev' | 'size' | 'mtimeMs'>;
 
 export interface ReadFile {
@@ -21,26 +21,27 @@ export interface ReadFile {
 }
 
 /**
- * A folder that is held open, so that nobody can put another in its place. Names in it are single names, and none is
- * followed when it is a link: to check and to use is one step, also when someone renames and links meanwhile.
+ * A folder held open by its handle, so that it cannot be replaced. Methods take single names and
+ * never follow a link: check and use are one step, even if someone renames or links concurrently.
  */
 export class WorkspaceFolder implements AsyncDisposable {
   readonly #handle: FileHandle;
   /** Leads to this very folder, wherever it is moved. */
   readonly #handlePath: string;
-  /** For errors: from the working folder on. */
+  /** For errors: relative to the working folder. */
   readonly #displayPath: string;
 
-  private constructor(handle: FileHandle, handlePath: string | undefined, shown: string) {
+  private constructor(handle: FileHandle, handlePath: string | undefined, displayPath: string) {
     this.#handle = handle;
     this.#handlePath = handlePath ?? `/proc/self/fd/${handle.fd}`;
-    this.#displayPath = shown;
+    this.#displayPath = displayPath;
   }
 
   /**
    * Opens a folder of the host.
-   * @param unsandboxed works also where the system has no /proc: there, links on the way are seen, but not those that are
-   * put there at that very moment.
+   * @param unsandboxed allows a system without /proc. There, existing links are detected, but not
+   *   links that are created during the call.
+   * @throws FileError on a system without /proc, unless `unsandboxed` is set
    */
   static async open(
     folder: string,
@@ -51,7 +52,7 @@ export class WorkspaceFolder implements AsyncDisposable {
       throw new FileError(
         'path_refused',
         '',
-        'this system has no /proc/self/fd, so that links cannot be held off: set unsandboxed: true to do without.',
+        'this system has no /proc/self/fd, which is needed to reject links safely. Set unsandboxed: true to work without it.',
       );
     }
     const path = await realpath(folder);
@@ -63,7 +64,10 @@ export class WorkspaceFolder implements AsyncDisposable {
     await this.#handle.close();
   }
 
-  /** The folder at the end of a way, each name opened from the one before. With `create`, missing ones are made. */
+  /**
+   * Opens a folder by a list of names, each from the folder before it. With `create`, missing
+   * folders are created.
+   */
   async descend(
     parts: readonly string[],
     { create = false }: { readonly create?: boolean } = {},
@@ -87,24 +91,24 @@ export class WorkspaceFolder implements AsyncDisposable {
     const childPath = this.#pathTo(name);
     const displayPath = this.#displayName(name);
     const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-    const made = create && (await tryMkdir(childPath));
+    const isNew = create && (await tryMkdir(childPath));
     const handle = await this.#refuseLinks(name, () => open(childPath, flags));
     const child = new WorkspaceFolder(
       handle,
       this.#isOpenHandle() ? undefined : childPath,
       displayPath,
     );
-    if (made) await this.#matchOwner(handle);
+    if (isNew) await this.#matchOwner(handle);
     return child;
   }
 
-  /** What is in it, by name. Links are told as links. */
+  /** The entries sorted by name. A link is listed as a link. */
   async entries(): Promise<readonly Dirent[]> {
     const all = await readdir(this.#handlePath, { withFileTypes: true });
     return all.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** What a name stands for: a link is a link. Undefined when it stands for nothing. */
+  /** The status of an entry, without following a link; undefined if it does not exist. */
   async stat(name: string): Promise<Stats | undefined> {
     try {
       return await lstat(this.#pathTo(name));
@@ -115,12 +119,12 @@ export class WorkspaceFolder implements AsyncDisposable {
   }
 
   /**
-   * Reads a file of at most `maxBytes`. What is not a file (a pipe, a device, a folder, a link) is refused unread, and so
-   * is the file of a SQLite database that is open.
+   * Reads a file of at most `maxBytes`. Anything that is not a regular file (a pipe, a device, a
+   * folder, a link) is rejected unread, and so is a file of an open SQLite database.
    */
   async read(name: string, maxBytes: number): Promise<ReadFile> {
     await this.#assertNotOpenDatabase(name);
-    // A pipe would else hold us until someone writes to it.
+    // Without O_NONBLOCK, opening a pipe would block until someone writes to it.
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     await using handle = await this.#refuseLinks(name, () => open(this.#pathTo(name), flags));
     const identity = await handle.stat();
@@ -133,8 +137,8 @@ export class WorkspaceFolder implements AsyncDisposable {
     if (identity.size > maxBytes) throw tooLarge;
     const buffer = Buffer.alloc(identity.size + 1);
     let length = 0;
-    for (let got = -1; got !== 0 && length < buffer.length; length += got) {
-      ({ bytesRead: got } = await handle.read(buffer, length, buffer.length - length));
+    for (let count = -1; count !== 0 && length < buffer.length; length += count) {
+      ({ bytesRead: count } = await handle.read(buffer, length, buffer.length - length));
     }
     if (length > identity.size)
       throw new FileError(
@@ -146,8 +150,9 @@ export class WorkspaceFolder implements AsyncDisposable {
   }
 
   /**
-   * Puts a file in its place at once, whole: no reader ever sees half of it. With `expected`, only over that very file.
-   * It belongs to the owner of the folder when this process is root.
+   * Writes a file atomically: no reader sees a partial file. With `expected`, only if the file has
+   * not changed since it was read. If this process is root, the file belongs to the owner of the
+   * folder.
    */
   async write(name: string, bytes: Buffer, expected?: FileIdentity): Promise<void> {
     const before = await this.stat(name);
@@ -167,7 +172,7 @@ export class WorkspaceFolder implements AsyncDisposable {
         throw new FileError(
           'file_changed',
           this.#displayName(name),
-          'was changed meanwhile: read it again.',
+          'was changed concurrently: read it again.',
         );
       }
       await this.#refuseLinks(name, () => rename(this.#pathTo(temporary), this.#pathTo(name)));
@@ -178,9 +183,9 @@ export class WorkspaceFolder implements AsyncDisposable {
   }
 
   /**
-   * Refuses the file of a SQLite database that somebody has open. POSIX drops all locks that a process has on a file when
-   * the process closes it, whoever in it opened it: to read the database of this very process would let another process
-   * write into it at the same time.
+   * Rejects the files of a SQLite database that is open. POSIX drops all locks that a process has
+   * on a file when the process closes any handle of it. Reading the database of this very process
+   * would therefore let another process write to it at the same time.
    */
   async #assertNotOpenDatabase(name: string): Promise<void> {
     const database = name.replace(/-(?:wal|shm|journal)$/, '');
@@ -190,7 +195,7 @@ export class WorkspaceFolder implements AsyncDisposable {
       throw new FileError(
         'file_in_use',
         this.#displayName(name),
-        'belongs to a SQLite database that is open: use a command of SQLite in a shell instead.',
+        'belongs to an open SQLite database: use a sqlite3 command in a shell instead.',
       );
     }
   }
@@ -209,7 +214,10 @@ export class WorkspaceFolder implements AsyncDisposable {
     );
   }
 
-  /** What root makes in somebody's folder is theirs: their commands must be able to change it. */
+  /**
+   * Gives an entry that root created to the owner of the folder, whose commands must be able to
+   * change it.
+   */
   async #matchOwner(handle: FileHandle): Promise<void> {
     if (userInfo().uid !== 0) return;
     const { uid, gid } = await this.#handle.stat();
@@ -222,7 +230,7 @@ export class WorkspaceFolder implements AsyncDisposable {
 
   #pathTo(name: string): string {
     if (name.includes('/') || name === '' || name === '..') {
-      throw new FileError('path_refused', this.#displayName(name), 'is not one name.');
+      throw new FileError('path_refused', this.#displayName(name), 'is not a single name.');
     }
     return `${this.#handlePath}/${name}`;
   }
@@ -258,9 +266,9 @@ export class WorkspaceFolder implements AsyncDisposable {
         return this.#notAFile(name);
       case 'EACCES':
       case 'EPERM':
-        return new FileError('file_failed', path, 'may not be used.', { cause });
+        return new FileError('file_failed', path, 'permission denied.', { cause });
       default:
-        // The system's own words would name a path of the host.
+        // The message of the system would reveal a path of the host.
         return new FileError('file_failed', path, `failed: ${errorCode(cause)}.`, { cause });
     }
   }
@@ -275,7 +283,7 @@ async function tryMkdir(path: string): Promise<boolean> {
     await mkdir(path, 0o755);
     return true;
   } catch {
-    // To open it says what stands there instead, and why.
+    // Opening the name reports what is there instead, and why it cannot be used.
     return false;
   }
 }

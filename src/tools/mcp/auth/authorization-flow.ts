@@ -8,32 +8,36 @@ import { McpUnauthorizedError } from '../vocabulary/mcp-errors.ts';
 import type { McpSdk } from '../vocabulary/mcp-sdk.ts';
 import type { OAuthSession } from './oauth-session.ts';
 
-type Refusal = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0];
+type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0];
 
 export interface AuthorizationServices {
   readonly sdk: McpSdk;
   readonly session: OAuthSession;
 }
 
-/** A person who is asked; nobody, where a refresh was enough. */
+/**
+ * An authorization in progress. Without `completion`, a token refresh was enough and no person is
+ * involved.
+ */
 interface PendingAuthorization {
   readonly completion?: Promise<void>;
 }
 
 /**
- * How requests that one server refused come to tokens that count: by a refresh, or by a person. Refusals that meet share
- * one way. The request itself does not wait for a person, because its time is short: it fails, and who made it waits by
- * `finished` and asks again.
+ * Obtains valid tokens after a server rejected a request, by a refresh or by asking a person.
+ * Concurrent rejections share one authorization. The request itself does not wait for a person,
+ * because its time limit is short: it fails, and its caller waits with `awaitAuthorization` and
+ * sends it again.
  */
 export class AuthorizationFlow implements AuthProvider {
   readonly #server: string;
   readonly #sdk: McpSdk;
   readonly #session: OAuthSession;
-  /** Which token each refused request came with. */
+  /** By rejected response: the token it was sent with. */
   readonly #rejectedTokens = new WeakMap<Response, string>();
-  /** Which person each failed request waits for. */
+  /** By error of a failed request: the completion of the authorization it waits for. */
   readonly #completions = new WeakMap<object, Promise<void>>();
-  /** How a sign-in is begun; grows by what servers ask for. */
+  /** Options of the authorization. Its scope grows with the challenges of the server. */
   #challenge: AuthOptions;
   #inFlight: Promise<PendingAuthorization> | undefined;
   #pending: PendingAuthorization | undefined;
@@ -49,7 +53,10 @@ export class AuthorizationFlow implements AuthProvider {
     return (await this.#session.loadTokens())?.access_token;
   }
 
-  /** Fetches, and remembers which token was refused: when another one counts by then, there is nothing to be done. */
+  /**
+   * Wraps `fetch` to record which token a rejected request used. If another token is current by
+   * then, the request can be sent again without authorization.
+   */
   trackRejectedTokens(fetch: FetchLike): FetchLike {
     return async (url, init) => {
       const response = await fetch(url, init);
@@ -60,8 +67,11 @@ export class AuthorizationFlow implements AuthProvider {
     };
   }
 
-  /** Returns when the request may be made again. @throws UnauthorizedError when a person is asked. */
-  async onUnauthorized({ response, serverUrl, fetchFn }: Refusal): Promise<void> {
+  /**
+   * Resolves when the request can be sent again.
+   * @throws UnauthorizedError if a person is being asked
+   */
+  async onUnauthorized({ response, serverUrl, fetchFn }: UnauthorizedContext): Promise<void> {
     const token = await this.token();
     const rejected = this.#rejectedTokens.get(response);
     if (token !== undefined && rejected !== undefined && token !== rejected) return;
@@ -75,9 +85,10 @@ export class AuthorizationFlow implements AuthProvider {
   }
 
   /**
-   * After a request failed: true when somebody has signed in since, for this request or for one that was refused with it.
-   * False when it did not fail for lack of credentials, or nobody can be asked.
-   * @throws McpUnauthorizedError when the person did not sign in.
+   * After a failed request: resolves with true once the authorization that it or a concurrent
+   * request started is complete. Resolves with false if the request did not fail for lack of
+   * authorization, or no one can be asked.
+   * @throws McpUnauthorizedError if the authorization fails
    */
   async awaitAuthorization(error: unknown): Promise<boolean> {
     if (error instanceof this.#sdk.InsufficientScopeError) return this.#requestScope(error);
@@ -87,7 +98,7 @@ export class AuthorizationFlow implements AuthProvider {
     return true;
   }
 
-  /** A token that counts, and allows too little: a person agrees to more. */
+  /** The token is valid but its scope is too small: asks a person for a larger one. */
   async #requestScope({
     requiredScope,
     resourceMetadataUrl,
@@ -111,12 +122,12 @@ export class AuthorizationFlow implements AuthProvider {
   async #requireAuthorization(challenge: AuthOptions): Promise<void> {
     const { completion } = this.#pending ?? (await this.#shareAuthorization(challenge));
     if (completion === undefined) return;
-    const error = new this.#sdk.UnauthorizedError('Somebody must sign in.');
+    const error = new this.#sdk.UnauthorizedError('A person must authorize the access.');
     this.#completions.set(error, completion);
     throw error;
   }
 
-  /** One at a time: who comes meanwhile shares what comes of it. */
+  /** Runs one authorization at a time. Concurrent callers share its result. */
   #shareAuthorization(challenge: AuthOptions): Promise<PendingAuthorization> {
     const scope = this.#sdk.computeScopeUnion(this.#challenge.scope, challenge.scope);
     this.#inFlight ??= this.#authorize({ ...challenge, ...(scope !== undefined && { scope }) });
@@ -127,14 +138,14 @@ export class AuthorizationFlow implements AuthProvider {
     const { forceReauthorization: _force, ...challenge } = options;
     this.#challenge = challenge;
     try {
-      // The server may have moved to another authorization server since: it is asked again.
+      // The server may use another authorization server by now, so discovery runs again.
       await this.#session.invalidateCredentials('discovery');
       const outcome = await this.#sdk.auth(this.#session, options);
       if (outcome === 'AUTHORIZED') return {};
       const completion = this.#completeAuthorization(challenge).finally(
         () => (this.#pending = undefined),
       );
-      // Whoever was refused awaits it; a stream that nobody waits for may be the only one.
+      // Rejected requests await it. If only a background stream was rejected, no one does.
       completion.catch(() => undefined);
       this.#pending = { completion };
       return this.#pending;
@@ -151,7 +162,7 @@ export class AuthorizationFlow implements AuthProvider {
       ...(iss !== undefined && { iss }),
     });
     if (outcome !== 'AUTHORIZED')
-      throw new McpUnauthorizedError(this.#server, 'no token was given.');
+      throw new McpUnauthorizedError(this.#server, 'the authorization returned no token.');
   }
 }
 

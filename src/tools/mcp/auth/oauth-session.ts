@@ -12,19 +12,20 @@ import type { McpOAuth } from '../vocabulary/mcp-auth.ts';
 import { McpUnauthorizedError } from '../vocabulary/mcp-errors.ts';
 import type { McpSecrets } from '../vocabulary/mcp-secrets.ts';
 
-/** The server that somebody signs in to. */
+/** The server to authorize with. */
 export interface OAuthServer {
   readonly server: string;
   readonly url: string;
-  /** Where tokens are told, so that nobody sees them. */
+  /** Registers tokens, so that they are redacted everywhere. */
   readonly secrets: McpSecrets;
 }
 
 type Kind = 'client' | 'tokens' | 'discovery';
 
 /**
- * Who we are to one server: what the client of the protocol asks for, kept in the credential store under
- * `mcp <address>`. One sign-in at a time may be in progress: it stays here until it is finished.
+ * The OAuth client of one server, as the MCP package needs it. Tokens and registrations are stored
+ * in the credential store under `mcp <address>`. At most one authorization is in progress at a
+ * time; its state lives in this object.
  */
 export class OAuthSession implements OAuthClientProvider {
   readonly clientMetadataUrl?: string;
@@ -36,7 +37,7 @@ export class OAuthSession implements OAuthClientProvider {
   #state = '';
   #verifier: string | undefined;
   #redirect: Promise<string | URL> | undefined;
-  /** The tokens that the authorization in progress tries. */
+  /** The tokens that the authorization in progress tries to refresh. */
   #attemptedTokens: StoredOAuthTokens | undefined;
 
   constructor({ server, url, secrets }: OAuthServer, auth: McpOAuth) {
@@ -48,7 +49,7 @@ export class OAuthSession implements OAuthClientProvider {
     if (auth.clientMetadataUrl !== undefined) this.clientMetadataUrl = auth.clientMetadataUrl;
   }
 
-  /** The tokens as they are, for a request. */
+  /** Loads the current tokens for a request. */
   async loadTokens(): Promise<StoredOAuthTokens | undefined> {
     const tokens = await this.#get<StoredOAuthTokens>('tokens');
     this.#secrets.addToken(tokens?.access_token);
@@ -56,19 +57,23 @@ export class OAuthSession implements OAuthClientProvider {
     return tokens;
   }
 
-  /** What the browser of the person who was asked came back with. @throws McpUnauthorizedError */
+  /**
+   * Waits until the person's browser returns, and returns the code.
+   * @throws McpUnauthorizedError if the authorization is refused, fails, or belongs to another
+   *   attempt
+   */
   async awaitCallback(): Promise<{ readonly code: string; readonly iss?: string }> {
     const { searchParams } = new URL(await this.#awaitRedirect());
     if (searchParams.get('state') !== this.#state) {
       throw new McpUnauthorizedError(
         this.#server,
-        'the browser came back from another sign-in than the one we began. Try again.',
+        'the browser returned from another authorization (its state does not match). Try again.',
       );
     }
     const code = searchParams.get('code');
     if (code === null) {
-      const refusal = searchParams.get('error') ?? 'the browser came back without a code.';
-      throw new McpUnauthorizedError(this.#server, refusal);
+      const reason = searchParams.get('error') ?? 'the browser returned without a code.';
+      throw new McpUnauthorizedError(this.#server, reason);
     }
     const iss = searchParams.get('iss');
     return { code, ...(iss !== null && { iss }) };
@@ -76,11 +81,13 @@ export class OAuthSession implements OAuthClientProvider {
 
   async #awaitRedirect(): Promise<string | URL> {
     try {
-      if (this.#redirect === undefined) throw new Error('nobody was asked');
+      if (this.#redirect === undefined) throw new Error('no authorization was started');
       return await this.#redirect;
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new McpUnauthorizedError(this.#server, `nobody signed in: ${reason}`, { cause });
+      throw new McpUnauthorizedError(this.#server, `the authorization failed: ${reason}`, {
+        cause,
+      });
     } finally {
       this.#redirect = undefined;
     }
@@ -131,7 +138,7 @@ export class OAuthSession implements OAuthClientProvider {
 
   redirectToAuthorization(address: URL): void {
     this.#redirect = this.#auth.authorize(address);
-    // It is awaited a moment later.
+    // It is awaited later; the rejection must not be unhandled until then.
     this.#redirect.catch(() => undefined);
   }
 
@@ -141,11 +148,11 @@ export class OAuthSession implements OAuthClientProvider {
 
   codeVerifier(): string {
     if (this.#verifier !== undefined) return this.#verifier;
-    throw new McpUnauthorizedError(this.#server, 'no sign-in was begun. Try again.');
+    throw new McpUnauthorizedError(this.#server, 'no authorization was started. Try again.');
   }
 
-  async saveDiscoveryState(found: OAuthDiscoveryState): Promise<void> {
-    await this.#put('discovery', found);
+  async saveDiscoveryState(state: OAuthDiscoveryState): Promise<void> {
+    await this.#put('discovery', state);
   }
 
   async discoveryState(): Promise<OAuthDiscoveryState | undefined> {
@@ -161,16 +168,19 @@ export class OAuthSession implements OAuthClientProvider {
     }
   }
 
-  /** Somebody else who has the store was faster: the refresh token that does not count any more is not the one kept. */
+  /**
+   * Whether another user of the store has already renewed the tokens. Then the stored refresh token
+   * is not the invalid one.
+   */
   async #isRenewed(): Promise<boolean> {
     const current = (await this.loadTokens())?.refresh_token;
     return current !== undefined && current !== this.#attemptedTokens?.refresh_token;
   }
 
-  // What is read was written by this class: the client of the protocol checks it once more.
+  // The value was written by this class, and the MCP package validates it again.
   async #get<T>(kind: Kind): Promise<T | undefined> {
     const value = await this.#credentials.get(this.#storeKey(kind));
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store gives back what was put under this key
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store returns what was put under this key
     return isJsonObject(value) ? (structuredClone(value) as T) : undefined;
   }
 

@@ -4,9 +4,10 @@ import { McpToolError } from '../vocabulary/mcp-errors.ts';
 import { plainJson } from '../vocabulary/plain-json.ts';
 
 /**
- * What a tool of a server gave, as the response to its call. Structured content is the response itself; one text is
- * `{ result }`; anything else is `{ content }`, a list of parts, with structured content beside it.
- * @throws McpToolError when the tool says that it failed.
+ * Converts the result of a server's tool to the response to its call. Structured content becomes
+ * the response itself; text alone becomes `{ result }`; anything else becomes `{ content }`, a list
+ * of parts, beside any structured content.
+ * @throws McpToolError if the result is an error
  */
 export function callResponse(result: CallToolResult): Json {
   const { content, isError, structuredContent } = result;
@@ -21,7 +22,7 @@ export function callResponse(result: CallToolResult): Json {
       },
     });
   }
-  // Servers repeat structured content as text, for clients that know only that.
+  // Servers repeat structured content as text for older clients.
   const rest = structured === undefined ? content : content.filter(({ type }) => type !== 'text');
   if (structured !== undefined && rest.length === 0) return structured;
   if (structured === undefined && rest.every(({ type }) => type === 'text')) return joinText(rest);
@@ -29,7 +30,7 @@ export function callResponse(result: CallToolResult): Json {
   return { content: parts, ...(structured !== undefined && { structuredContent: structured }) };
 }
 
-/** One block as a part: text, bytes, or the address of bytes. */
+/** Converts one content block to a part: text, bytes, or a reference. */
 export function contentPart(block: ContentBlock): JsonObject {
   switch (block.type) {
     case 'text':
@@ -38,7 +39,7 @@ export function contentPart(block: ContentBlock): JsonObject {
     case 'audio':
       return { inlineData: { mimeType: block.mimeType, data: block.data } };
     case 'resource_link':
-      return fileAt(block.uri, block.mimeType, block.title ?? block.name);
+      return toFileData(block.uri, block.mimeType, block.title ?? block.name);
     case 'resource':
       return resourcePart(block.resource);
     default:
@@ -46,7 +47,7 @@ export function contentPart(block: ContentBlock): JsonObject {
   }
 }
 
-/** The contents of a resource as a part. */
+/** Converts the contents of a resource to a part. */
 export function resourcePart(
   resource:
     | { readonly uri: string; readonly mimeType?: string | undefined; readonly text: string }
@@ -57,7 +58,11 @@ export function resourcePart(
   return { inlineData: { mimeType, data, displayName } };
 }
 
-function fileAt(fileUri: string, mimeType: string | undefined, displayName: string): JsonObject {
+function toFileData(
+  fileUri: string,
+  mimeType: string | undefined,
+  displayName: string,
+): JsonObject {
   return { fileData: { mimeType: mimeType ?? 'application/octet-stream', fileUri, displayName } };
 }
 

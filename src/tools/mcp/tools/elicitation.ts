@@ -4,22 +4,21 @@ import type {
   InputResponses,
 } from '@modelcontextprotocol/client';
 import * as v from 'valibot';
-import { isJsonObject, type Json, type JsonObject } from '../../../core/index.ts';
-import { createJsonSchemaValidator } from '../../schema/json-schema-parser.ts';
-import type { ArgsIssue } from '../../schema/parsed-args.ts';
+import { isJsonObject, type Json } from '../../../core/index.ts';
 import { pending, type Pending, type ToolAnswer } from '../../tool/pending.ts';
 import { prepareSchema } from '../../schema/prepared-schema.ts';
 import { McpRequestError } from '../vocabulary/mcp-errors.ts';
 import type { McpElicitation, McpElicitationResult } from '../vocabulary/mcp-options.ts';
 import { plainJson } from '../vocabulary/plain-json.ts';
+import { validateAnswer } from './validate-elicitation-answer.ts';
 
-/** What goes with a call when it is asked again: the answers, and the server's own note to itself, unread. */
+/** Members of the repeated call: the answers, and the server's opaque state. */
 export interface McpInputResponses {
   readonly inputResponses?: InputResponses;
   readonly requestState?: string;
 }
 
-/** What a question depends on. */
+/** The settings that elicitation depends on. */
 export interface ElicitationSettings {
   readonly server: string;
   readonly answerTimeoutMs?: number | undefined;
@@ -30,7 +29,7 @@ const rootsSchema = v.object({
   roots: v.array(v.object({ uri: v.string(), name: v.optional(v.string()) })),
 });
 
-/** What the call keeps while it is parked: enough for another process to go on. */
+/** The state of a parked call: enough for another process to continue it. */
 const parkedStateSchema = v.object({
   questions: v.array(
     v.object({
@@ -40,7 +39,7 @@ const parkedStateSchema = v.object({
       url: v.optional(v.string()),
     }),
   ),
-  /** What needed no person. */
+  /** Requests that the settings answered. */
   answered: v.record(v.string(), rootsSchema),
   requestState: v.optional(v.string()),
 });
@@ -48,19 +47,10 @@ const parkedStateSchema = v.object({
 type ParkedState = v.InferOutput<typeof parkedStateSchema>;
 type ParkedElicitation = ParkedState['questions'][number];
 
-const contentSchema = v.record(
-  v.string(),
-  v.union([v.string(), v.number(), v.boolean(), v.array(v.string())]),
-);
-const answerSchema = v.object({
-  action: v.picklist(['accept', 'decline', 'cancel']),
-  content: v.optional(contentSchema),
-});
-
 /**
- * A server that needs input before it goes on: what only a person can say parks the call, what the settings say is
- * answered at once.
- * @throws McpRequestError when it asks for something we never offered.
+ * Handles the result of a server that needs input. Questions for a person park the call; requests
+ * that the settings can answer are answered at once.
+ * @throws McpRequestError if the server requests something that was not offered
  */
 export function resolveInputRequired(
   { inputRequests = {}, requestState }: InputRequiredResult,
@@ -74,9 +64,9 @@ export function resolveInputRequired(
 }
 
 /**
- * What somebody outside said to the questions of a parked call. One question takes its answer as it is; several take
- * an object by their ids. An answer is the content that was asked for, or `{ action, content }`. One that does not fit
- * the question's schema parks the call again, and says why.
+ * Handles the answer to a parked call. With one question, the response is its answer; with several,
+ * it is an object by their ids. An answer is the requested content, or `{ action, content }`. An
+ * answer that does not match the schema of its question parks the call again, with the problem.
  */
 export function resolveAnswer(
   { response, isError, resume }: ToolAnswer,
@@ -87,8 +77,8 @@ export function resolveAnswer(
   const results: Record<string, McpElicitationResult> = {};
   const problems: string[] = [];
   for (const question of questions) {
-    const own = isError ? undefined : selectAnswer(question, response, questions.length);
-    const result = validateAnswer(question, own);
+    const answer = isError ? undefined : selectAnswer(question, response, questions.length);
+    const result = validateAnswer(question.schema, answer);
     if (typeof result === 'string') problems.push(`${question.id}: ${result}`);
     else results[question.id] = result;
   }
@@ -97,7 +87,7 @@ export function resolveAnswer(
     : toInputResponses(state, results);
 }
 
-/** What a server asks a person, without the words of the wire. */
+/** Converts the question of a server to the form that is independent of the protocol version. */
 export function toElicitation(
   params:
     | { readonly message: string; readonly requestedSchema: object }
@@ -123,20 +113,27 @@ function classifyRequests(
     } else if (request.method === 'roots/list' && roots !== undefined) {
       answers[id] = { roots: roots.map((root) => ({ ...root })) };
     } else {
-      throw new McpRequestError(server, `it asks for ${request.method}, which is not offered.`);
+      throw new McpRequestError(
+        server,
+        `it requests ${request.method}, which this client does not offer.`,
+      );
     }
   }
   return { questions, answered: answers };
 }
 
-/** A question whose schema no answer could be judged by is refused before anybody is asked. */
+/** Rejects a question with an unusable schema before it reaches a person. */
 function assertValidSchema(server: string, id: string, { schema }: McpElicitation): void {
   if (!isJsonObject(schema)) return;
   try {
     prepareSchema(schema);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new McpRequestError(server, `its question "${id}" cannot be asked: ${reason}`, { cause });
+    throw new McpRequestError(
+      server,
+      `the schema of its question "${id}" cannot be used: ${reason}`,
+      { cause },
+    );
   }
 }
 
@@ -175,39 +172,7 @@ function selectAnswer(
   questionCount: number,
 ): Json | undefined {
   const byId = isJsonObject(response) ? response[id] : undefined;
-  // A field of the one question may have its name: then the whole response is the answer.
+  // A field of the single question may have the question's id as its name. Then the whole response
+  // is the answer.
   return questionCount > 1 || isJsonObject(byId) ? byId : response;
-}
-
-function issueText({ path, message }: ArgsIssue): string {
-  return path.length === 0 ? message : `${path.join('.')}: ${message}`;
-}
-
-/** The content, with the default of each member that it leaves out. */
-function withDefaults(content: Json, { properties }: JsonObject): Json {
-  if (!isJsonObject(content) || !isJsonObject(properties)) return content;
-  const defaults = Object.entries(properties).flatMap(([name, member]) =>
-    isJsonObject(member) && member['default'] !== undefined
-      ? [[name, member['default']] as const]
-      : [],
-  );
-  return { ...Object.fromEntries(defaults), ...content };
-}
-
-/** The answer, or what is wrong with it. No answer at all cancels the question. */
-function validateAnswer(
-  { schema }: ParkedElicitation,
-  own: Json | undefined,
-): McpElicitationResult | string {
-  if (own === undefined) return { action: 'cancel' };
-  const whole = v.safeParse(answerSchema, own);
-  if (whole.success && whole.output.action !== 'accept') return { action: whole.output.action };
-  if (!isJsonObject(schema)) return { action: 'accept' };
-  const content = withDefaults(whole.success ? (whole.output.content ?? {}) : own, schema);
-  const issues = createJsonSchemaValidator(schema, 'question')(content);
-  if (issues.length > 0) return issues.map((issue) => issueText(issue)).join('; ');
-  const plain = v.safeParse(contentSchema, content);
-  return plain.success
-    ? { action: 'accept', content: plain.output }
-    : 'The answer must be an object of texts, numbers, yes or no, and lists of texts.';
 }

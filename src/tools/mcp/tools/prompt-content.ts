@@ -2,7 +2,7 @@ import type { PromptMessage } from '@modelcontextprotocol/client';
 import { parseContent, type Content } from '../../../core/index.ts';
 import { contentPart } from './call-response.ts';
 
-/** A message of a prompt of a server, as a conversation has it. */
+/** Converts a message of a server's prompt to content. */
 export function promptContent({ role, content }: PromptMessage): Content {
   const parts = [contentPart(content)];
   return parseContent(

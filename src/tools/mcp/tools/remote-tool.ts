@@ -27,13 +27,19 @@ export interface RemoteToolServices {
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
-/** The net's own timeout comes first: it says so in its own words. */
+/**
+ * Added to the time limit of the request, so that the net's own timeout comes first, with its
+ * message.
+ */
 const GRACE_MS = 1000;
-/** A server that only says "again" is asked so often, a second apart. */
+/** The most rounds of `input_required` without new input, one second apart. */
 const MAX_ROUNDS = 10;
 const ROUND_PAUSE_MS = 1000;
 
-/** A tool of a server as one of ours, under the name we call it by. @throws InvalidToolError */
+/**
+ * Wraps a tool of a server as a tool, under the name that models use.
+ * @throws InvalidToolError if its definition or a schema cannot be used
+ */
 export function remoteTool(name: string, remote: RemoteTool, services: RemoteToolServices): Tool {
   const { settings } = services;
   if (remote.outputSchema !== undefined) createOutputValidator(remote.outputSchema, remote.name);
@@ -75,7 +81,7 @@ async function callRemoteTool(
       await pause(clock, ROUND_PAUSE_MS, context.signal);
     }
   }
-  throw new McpRequestError(settings.name, `it had no answer after ${MAX_ROUNDS} rounds.`);
+  throw new McpRequestError(settings.name, `it still required input after ${MAX_ROUNDS} rounds.`);
 }
 
 async function callOnce(
@@ -101,10 +107,10 @@ async function callOnce(
     }, signal);
   } catch (error) {
     if (!isWithServer) throw error;
-    // The protocol lets a server finish what it was told to cancel.
-    const why = signal.reason instanceof Error ? signal.reason.message : String(signal.reason);
+    // The protocol allows a server to finish a cancelled call.
+    const reason = signal.reason instanceof Error ? signal.reason.message : String(signal.reason);
     throw new OutcomeUnknownError(
-      `MCP server "${settings.name}" was told to cancel the call and had not answered: ${why}`,
+      `The call to MCP server "${settings.name}" was cancelled before the server answered: ${reason}`,
       { cause: error },
     );
   }

@@ -4,11 +4,11 @@ import type { McpToolset } from '../vocabulary/mcp-toolset.ts';
 
 type Reader = Pick<McpToolset, 'resources' | 'resourceTemplates' | 'readResource'>;
 
-/** The resources of a server as two tools that only read. */
+/** Creates two read-only tools for the resources of a server. */
 export function resourceTools(server: string, reader: Reader): readonly Tool[] {
   const list = tool({
     name: 'list_resources',
-    description: `Lists what can be read from ${server} with read_resource, and templates of addresses.`,
+    description: `Lists the resources of ${server} that read_resource can read, and URI templates.`,
     readOnly: true,
     execute: async (_args, { signal }) => ({
       resources: await reader.resources({ signal }),
@@ -17,10 +17,10 @@ export function resourceTools(server: string, reader: Reader): readonly Tool[] {
   });
   const read = tool({
     name: 'read_resource',
-    description: `Reads one resource of ${server} by its address.`,
+    description: `Reads one resource of ${server} by its URI.`,
     parameters: {
       type: 'object',
-      properties: { uri: { type: 'string', description: 'The address, as it is listed.' } },
+      properties: { uri: { type: 'string', description: 'The URI, as listed.' } },
       required: ['uri'],
       additionalProperties: false,
     },

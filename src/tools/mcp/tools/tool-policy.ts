@@ -2,9 +2,9 @@ import type { ToolAnnotations } from '@modelcontextprotocol/client';
 import type { McpToolPolicy, McpToolsetSettings } from '../vocabulary/mcp-options.ts';
 
 /**
- * How a tool of a server is treated. What `policy` says counts first, then `autoApprove`, then what the server says:
- * one that reads, or destroys nothing, needs no approval. A server that says nothing of a tool is taken to mean, as the
- * protocol has it, that it may destroy.
+ * How a server's tool is treated. `policy` takes precedence, then `autoApprove`, then the
+ * annotations of the server: a tool that is read-only or not destructive needs no approval. Without
+ * annotations a tool counts as destructive, as the protocol defines.
  */
 export function toolPolicy(
   remoteName: string,

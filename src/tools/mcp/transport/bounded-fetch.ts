@@ -4,8 +4,8 @@ const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 
 /**
- * A fetch whose responses cannot fill the memory: a body, or one event of a stream of events, above the limit ends with
- * McpMessageTooLargeError. A stream itself may go on for ever.
+ * Wraps `fetch` to bound the memory of responses. A body, or one event of an event stream, above
+ * the limit fails with `McpMessageTooLargeError`. The total length of a stream is not limited.
  */
 export function boundedFetch(
   fetch: typeof globalThis.fetch,
@@ -17,12 +17,12 @@ export function boundedFetch(
     const { body, headers, status, statusText } = response;
     if (body === null || status < 200 || (status >= 300 && status < 400)) return response;
     const isStream = headers.get('content-type')?.includes('text/event-stream') === true;
-    const bounded = body.pipeThrough(counted(server, maxBytes, isStream));
+    const bounded = body.pipeThrough(limitBytes(server, maxBytes, isStream));
     return new Response(bounded, { headers, status, statusText });
   };
 }
 
-function counted(
+function limitBytes(
   server: string,
   maxBytes: number,
   isStream: boolean,
@@ -40,7 +40,7 @@ function counted(
   });
 }
 
-/** Where the last empty line of a chunk is: an event ends there. -1 when there is none. */
+/** The index at which the last event of a chunk ends (an empty line); -1 if none ends there. */
 function lastEventEnd(chunk: Uint8Array, afterLine: boolean): number {
   for (let i = chunk.length - 1; i > 0; i--) {
     if (chunk[i] !== LINE_FEED) continue;

@@ -2,10 +2,13 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { McpSdk } from '../vocabulary/mcp-sdk.ts';
 import type { RefusedTool } from '../vocabulary/mcp-toolset.ts';
 
-/** How many tools of one server are taken. */
+/** The most tools accepted from one server. */
 const MAX_TOOLS = 1_000;
 
-/** Sees each tool that a server lists before the package does: one that is no tool would make the package refuse all. */
+/**
+ * Filters the tools of a listing before the MCP package parses it: one invalid tool would make the
+ * package reject the whole listing.
+ */
 export class ListedTools {
   readonly #sdk: Pick<McpSdk, 'specTypeSchemas'>;
   #requestIds = new Set<string | number>();
@@ -16,31 +19,31 @@ export class ListedTools {
     this.#sdk = sdk;
   }
 
-  /** Entries of the last listing that are no tools, and those above the limit. */
+  /** Invalid tools of the last listing, and those above the limit. */
   get refused(): readonly RefusedTool[] {
     return this.#refused;
   }
 
-  /** A new listing begins: of several pages, maybe. */
+  /** Starts a new listing, which may have several pages. */
   begin(): void {
     this.#requestIds = new Set();
     this.#count = 0;
     this.#refused = [];
   }
 
-  /** Notes which requests are for tools. */
+  /** Records the ids of `tools/list` requests. */
   trackRequests(transport: Transport): void {
     const send = transport.send.bind(transport);
     transport.send = async (message, options) => {
-      for (const one of Array.isArray(message) ? message : [message]) {
-        if ('method' in one && 'id' in one && one.method === 'tools/list')
-          this.#requestIds.add(one.id);
+      for (const request of Array.isArray(message) ? message : [message]) {
+        if ('method' in request && 'id' in request && request.method === 'tools/list')
+          this.#requestIds.add(request.id);
       }
       return send(message, options);
     };
   }
 
-  /** The message, without what is no tool. */
+  /** The message without its invalid tools. */
   filterTools(message: JSONRPCMessage): JSONRPCMessage {
     if (!('result' in message) || message.id === undefined) return message;
     if (!this.#requestIds.delete(message.id)) return message;
@@ -58,7 +61,7 @@ export class ListedTools {
       this.#count += 1;
       return true;
     }
-    // Of those above the limit one says enough.
+    // One entry is enough for all tools above the limit.
     if (reason !== LIMIT || this.#refused.at(-1)?.reason !== LIMIT) {
       if (this.#refused.length < MAX_TOOLS) this.#refused.push({ name: readName(tool), reason });
     }
@@ -70,11 +73,11 @@ export class ListedTools {
     if (result instanceof Promise || result.issues === undefined) return undefined;
     const [issue] = result.issues;
     const path = (issue?.path ?? []).map((key) => String(typeof key === 'object' ? key.key : key));
-    return `It is no tool of the protocol: ${[path.join('.'), issue?.message].filter(Boolean).join(': ')}.`;
+    return `It is not a valid tool: ${[path.join('.'), issue?.message].filter(Boolean).join(': ')}.`;
   }
 }
 
-const LIMIT = `The server lists more than ${MAX_TOOLS} tools: this one and those after it are left out.`;
+const LIMIT = `The server lists more than ${MAX_TOOLS} tools. This one and those after it are not offered.`;
 
 function readName(tool: unknown): string {
   const hasName = typeof tool === 'object' && tool !== null && 'name' in tool;

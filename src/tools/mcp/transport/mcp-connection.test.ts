@@ -82,7 +82,7 @@ test('when it is lost it is made again at once', async () => {
   await ping(it);
   assert.equal(it.attempts.length, 2);
   assert.equal(it.reconnected, 1);
-  assert.match(it.troubles[0] ?? '', /went away/);
+  assert.match(it.troubles[0] ?? '', /disconnected/);
 });
 
 test('while the server is away it is tried after 0.5, 1, 2 and 4 seconds, and then only when it is needed', async () => {

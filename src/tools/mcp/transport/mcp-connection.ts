@@ -4,7 +4,7 @@ import type { Clock } from '../../../net/index.ts';
 import { McpClosedError, McpConnectionLostError } from '../vocabulary/mcp-errors.ts';
 import { isUnsent, toMcpError, type ErrorSource } from './to-mcp-error.ts';
 
-/** A client that is connected, and how it ends. */
+/** A connected client and how to close it. */
 export interface OpenedClient {
   readonly client: Client;
   readonly close: () => Promise<void>;
@@ -12,23 +12,32 @@ export interface OpenedClient {
 
 export interface ConnectionOptions extends ErrorSource {
   readonly clock: Clock;
-  /** One attempt to connect. `onLost` is called when the connection goes away by itself; the signal aborts at the end. */
+  /**
+   * Makes one attempt to connect. `onLost` is called if the connection is lost later; the signal
+   * aborts on close.
+   */
   readonly open: (onLost: () => void, signal: AbortSignal) => Promise<OpenedClient>;
-  /** After every connect but the first. */
+  /** Called after every connect except the first. */
   readonly onReconnected: () => void;
   readonly onWarning: (message: string) => void;
-  /** Makes what was refused for lack of credentials possible; false when it cannot. */
+  /**
+   * Resolves with true once a request that was rejected for lack of authorization can be sent
+   * again.
+   */
   readonly authorize: (error: unknown) => Promise<boolean>;
 }
 
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 30_000;
-/** So often in a row a lost connection is made again unasked. After that, the next call does. */
+/**
+ * How many times in a row a lost connection is reopened in the background. After that, the next
+ * call reopens it.
+ */
 const MAX_RECONNECT_ATTEMPTS = 5;
 
 /**
- * A connection that is made again when it is lost: at once, then after 0.5 s, doubling to 30 s. A call that comes
- * meanwhile waits for the next attempt, and fails when that fails.
+ * A connection that reconnects when it is lost: at once, then after 0.5 s, doubling up to 30 s. A
+ * call in the meantime waits for the next attempt and fails if that fails.
  */
 export class McpConnection {
   readonly #options: ConnectionOptions;
@@ -42,9 +51,13 @@ export class McpConnection {
   }
 
   /**
-   * Asks the server something. What never reached it is sent once more over a new connection; what may have reached it
-   * is not.
-   * @throws McpConnectError, McpConnectionLostError, McpRequestError, McpUnauthorizedError, McpClosedError
+   * Sends a request. A request that certainly did not reach the server is sent once more over a new
+   * connection; any other is not repeated.
+   * @throws McpConnectError if the server cannot be reached
+   * @throws McpConnectionLostError if the connection was lost after the request was sent
+   * @throws McpRequestError if the server rejected the request
+   * @throws McpUnauthorizedError if authorization fails
+   * @throws McpClosedError if the toolset is closed
    */
   async use<T>(request: (client: Client) => Promise<T>, signal?: AbortSignal): Promise<T> {
     for (let attempt = 1; ; attempt++) {
@@ -57,13 +70,13 @@ export class McpConnection {
         if (this.#closing.signal.aborted) throw new McpClosedError(this.#options.server);
         const unsent = isUnsent(error);
         if (unsent) this.#drop(opening);
-        const again = attempt === 1 && (unsent || (await this.#authorize(error, signal)));
-        if (!again) throw toMcpError(this.#options, error);
+        const mayRetry = attempt === 1 && (unsent || (await this.#authorize(error, signal)));
+        if (!mayRetry) throw toMcpError(this.#options, error);
       }
     }
   }
 
-  // A person may take long, or never come.
+  // A person may take long, or not answer at all, so the wait can be aborted.
   async #authorize(error: unknown, signal: AbortSignal | undefined): Promise<boolean> {
     return raceWithAbort(this.#options.authorize(error), this.#abortSignal(signal));
   }

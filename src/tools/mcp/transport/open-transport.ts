@@ -15,22 +15,22 @@ import type { McpSdk } from '../vocabulary/mcp-sdk.ts';
 import type { ListedTools } from './listed-tools.ts';
 import { AuthorizationFlow } from '../auth/authorization-flow.ts';
 
-/** A way to a server that is not used yet. */
+/** A transport to a server that is not connected yet. */
 export interface OpenedTransport {
   readonly transport: Transport;
-  /** Over HTTP only: where a session is ended. */
+  /** Over HTTP only: terminates the session. */
   readonly http?: StreamableHTTPClientTransport;
-  /** The last words of a program on its standard error: why it would not start. */
+  /** The end of a program's standard error, which tells why it did not start. */
   readonly stderrTail: () => string;
 }
 
 export interface TransportServices {
   readonly sdk: McpSdk;
   readonly clock: Clock;
-  /** What the server may know and nobody may hear from it. */
+  /** Redacts the secrets of this server from its messages. */
   readonly secrets: McpSecrets;
   readonly listed: ListedTools;
-  /** Who says which token goes along; a `AuthorizationFlow` also sees what is refused. */
+  /** Supplies the token of requests. An `AuthorizationFlow` also sees rejections. */
   readonly authProvider?: AuthProvider | AuthorizationFlow;
 }
 
@@ -39,7 +39,10 @@ type TransportSettings = Pick<McpToolsetSettings, 'name' | 'maxMessageBytes'>;
 const DEFAULT_MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 const STDERR_TAIL_LENGTH = 2000;
 
-/** When a stream of a running call breaks, and the server can go on with it: tried again 1, 2 and 4 s later. */
+/**
+ * Retries when the stream of a running call breaks and the server can resume it: after 1, 2 and 4
+ * s.
+ */
 const RESUMPTION = {
   initialReconnectionDelay: 1000,
   reconnectionDelayGrowFactor: 2,
@@ -58,7 +61,7 @@ export function openTransport(
   return opened;
 }
 
-/** Everything a server says passes here: results, errors, questions, lists, progress. */
+/** Redacts and filters every message of a server: results, errors, questions, lists, progress. */
 function redactIncoming(
   transport: Transport,
   { secrets, listed }: Pick<TransportServices, 'secrets' | 'listed'>,
@@ -124,7 +127,10 @@ function httpTransport(
   return { transport: http, http, stderrTail: () => '' };
 }
 
-/** What a request is answered with when its stream ended without an answer. The client alone would wait on. */
+/**
+ * The error message of a request whose stream ended without a response. The client alone would wait
+ * forever.
+ */
 export const STREAM_ENDED = 'petrichor: the stream ended without an answer';
 
 function failWhenStreamEnds(transport: StreamableHTTPClientTransport): void {
@@ -137,7 +143,7 @@ function failWhenStreamEnds(transport: StreamableHTTPClientTransport): void {
     const onRequestStreamEnd = (): void => {
       options?.onRequestStreamEnd?.();
       const error = { code: -32_000, message: STREAM_ENDED };
-      // A request that has its answer is not waiting any more, and this goes nowhere.
+      // A request that has its response no longer waits, and ignores this.
       transport.onmessage?.({ jsonrpc: '2.0', id, error });
     };
     return send(message, { ...options, onRequestStreamEnd });

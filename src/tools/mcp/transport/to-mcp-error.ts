@@ -8,11 +8,14 @@ import {
 import type { McpSecrets } from '../vocabulary/mcp-secrets.ts';
 import { STREAM_ENDED } from './open-transport.ts';
 
-/** The server has surely not seen what was asked: there is no connection, or the session is one it does not know. */
+/**
+ * True if the server certainly did not process the request: there is no connection, or it does not
+ * know the session.
+ */
 export function isUnsent(error: unknown): boolean {
   const { code, message, status } = toErrorFacts(error);
   if (code === 'NOT_CONNECTED' || message === 'Not connected' || status === 404) return true;
-  // The protocol has 404 for a session that is gone. Some say 400.
+  // The protocol defines 404 for an expired session. Some servers send 400.
   if (status === 400 && /session/i.test(message)) return true;
   return toErrorFacts(deepestCause(error)).code === 'ECONNREFUSED';
 }
@@ -27,13 +30,16 @@ export function isUnauthorized(error: unknown): boolean {
   );
 }
 
-/** Whose error it is, and what of it nobody is to see. */
+/** The server of an error, and its secrets. */
 export interface ErrorSource {
   readonly server: string;
   readonly secrets: Pick<McpSecrets, 'redact' | 'cause'>;
 }
 
-/** What the client of the protocol threw, in our words. Ours stay as they are. */
+/**
+ * Converts an error of the MCP package to an error of Petrichor. An error of Petrichor is returned
+ * unchanged.
+ */
 export function toMcpError(
   { server, secrets }: ErrorSource,
   thrown: unknown,
@@ -52,12 +58,12 @@ export function toMcpError(
     return new McpConnectionLostError(server, cause);
   }
   if (code === 'REQUEST_TIMEOUT') {
-    return new McpRequestError(server, 'no answer came in time.', cause);
+    return new McpRequestError(server, 'the request timed out.', cause);
   }
   return new McpRequestError(server, message, cause);
 }
 
-/** What fetch says of a connection that broke. */
+/** True for the error of fetch for a broken connection. */
 function isBroken(error: unknown): boolean {
   return error instanceof TypeError && /fetch failed|terminated/.test(error.message);
 }
@@ -78,7 +84,7 @@ interface ErrorFacts {
   readonly status: unknown;
 }
 
-// The classes belong to the optional package, so an error is told by what it has.
+// The classes belong to the optional package, so errors are recognized by their members.
 function toErrorFacts(error: unknown): ErrorFacts {
   if (!(error instanceof Error)) {
     return { name: '', message: '', code: undefined, status: undefined };

@@ -1,33 +1,33 @@
 import type { CredentialStore } from '../../auth/credential-store.ts';
 
-/** How a server is told who we are: with a token somebody else obtained, or by OAuth. */
+/** How to authenticate with a server: with an existing token, or by OAuth. */
 export type McpAuth = McpBearer | McpOAuth;
 
-/** A token, asked for before every request: hand out a fresh one when the old one ends. */
+/** Supplies a token. It is called before every request, so it can return a renewed token. */
 export interface McpBearer {
   readonly token: () => string | undefined | Promise<string | undefined>;
 }
 
 /**
- * OAuth 2.1: an authorization code with PKCE, and its refresh. Tokens, and our registration with the server that gives
- * them, are kept in `credentials`: another process that has them needs nobody to sign in.
+ * OAuth 2.1: the authorization code flow with PKCE, and refresh. Tokens and client registrations
+ * are stored in `credentials`; a process that shares the store needs no new authorization.
  */
 export interface McpOAuth {
   readonly credentials: CredentialStore;
-  /** Where the browser is sent when the person has agreed. */
+  /** The address to which the authorization server redirects the browser. */
   readonly redirectUrl: string;
   /**
-   * Shows a person the address where they agree, and resolves with the address their browser was sent back to.
-   * Rejects when nobody can be asked.
+   * Shows a person the address where they authorize the access, and resolves with the address their
+   * browser was redirected to. Rejects if no one can be asked.
    */
   readonly authorize: (address: URL) => Promise<string | URL>;
   readonly clientName?: string;
-  /** When the program is registered already. Otherwise it registers itself. */
+  /** The client id of a registered program. Default: dynamic registration. */
   readonly clientId?: string;
   readonly clientSecret?: string;
   /**
-   * Where the program describes itself (a client ID metadata document). A server that takes such an address as client id
-   * is given it, and nothing is registered.
+   * The address of the program's client ID metadata document. If the authorization server supports
+   * such documents, it is the client id and nothing is registered.
    */
   readonly clientMetadataUrl?: string;
   readonly scope?: string;

@@ -4,16 +4,22 @@ import type { Clock } from '../../../net/index.ts';
 import type { ToolCrashPolicy } from '../../tool/tool.ts';
 import type { McpAuth, McpBearer, McpOAuth } from './mcp-auth.ts';
 
-/** A server that is a program: started when the toolset is opened, ended when it is closed, or when our process ends. */
+/**
+ * A server that runs as a child process. It starts when the toolset is opened, and ends when the
+ * toolset is closed or this process ends.
+ */
 export interface McpStdioServer {
   readonly command: string;
   readonly args?: readonly string[];
-  /** All it gets of an environment, beside HOME, LOGNAME, PATH, SHELL, TERM and USER (what Windows needs, there). */
+  /**
+   * Its environment variables, in addition to HOME, LOGNAME, PATH, SHELL, TERM and USER (on
+   * Windows, those that Windows needs).
+   */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
 
-/** A server that is somewhere: streamable HTTP. */
+/** A server reached over streamable HTTP. */
 export interface McpHttpServer {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -21,77 +27,89 @@ export interface McpHttpServer {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** How one tool of a server is treated, whatever the server says of it. */
+/** How one tool of a server is treated. It takes precedence over the server's annotations. */
 export interface McpToolPolicy {
   readonly needsApproval?: boolean;
   readonly readOnly?: boolean;
   readonly idempotent?: boolean;
   readonly onCrash?: ToolCrashPolicy;
-  /** Milliseconds for one call; those of the toolset unless said. */
+  /** The time limit of one call, in milliseconds. Default: that of the toolset. */
   readonly timeoutMs?: number;
-  /** How many characters of text its result may have. Default: that of the toolset. */
+  /** The largest result, in characters of text. Default: that of the toolset. */
   readonly maxResultCharacters?: number;
 }
 
-/** A question a server asks a person, in one form for all versions of the protocol. */
+/** A question of a server to a person, in one form for all protocol versions. */
 export interface McpElicitation {
   readonly message: string;
-  /** JSON Schema of the answer. Without it, yes or no is the answer. */
+  /** The JSON Schema of the answer. Without it, the answer is accept or decline. */
   readonly schema?: unknown;
-  /** Where the person is to go, when it is not to be answered here. */
+  /** The address the person must open, if the question is answered elsewhere. */
   readonly url?: string;
 }
 
-/** What a person said to a question. */
+/** A person's answer to a question. */
 export interface McpElicitationResult {
   readonly action: 'accept' | 'decline' | 'cancel';
   readonly content?: Readonly<Record<string, string | number | boolean | string[]>>;
 }
 
-/** Which tools of an MCP server are offered, how far it is trusted, and how long it may take. */
+/** Which tools of an MCP server are offered, how far the server is trusted, and its limits. */
 export interface McpToolsetSettings {
-  /** Names the toolset in errors and questions. */
+  /** The name of the toolset in errors and questions. */
   readonly name: string;
-  /** Put before the name of each tool, so that two servers do not meet. */
+  /** A prefix for the tool names, so that two servers do not collide. Default: no prefix. */
   readonly prefix?: string;
-  /** The tools to offer, by the names the server has for them; all unless said. */
+  /** The tools to offer, by their names on the server. Default: all. */
   readonly tools?: readonly string[];
-  /** Tools that need no approval, by the names the server has for them; `true` for all. */
+  /**
+   * The tools that need no approval, by their names on the server; `true` for all. Default: none.
+   */
   readonly autoApprove?: readonly string[] | true;
-  /** Whether to believe what the server says of its tools: that one only reads, or destroys nothing. Yes unless said. */
+  /**
+   * Whether to trust the server's annotations, for example that a tool is read-only or not
+   * destructive. Default: true.
+   */
   readonly trustHints?: boolean;
-  /** How single tools are treated, by the names the server has for them. */
+  /** Policies of single tools, by their names on the server. */
   readonly policy?: Readonly<Record<string, McpToolPolicy>>;
-  /** Milliseconds for one call; 60,000 unless said. */
+  /** The time limit of one call, in milliseconds. Default: 60,000. */
   readonly timeoutMs?: number;
-  /** How many characters of text a result may have. Default: that of the agent, else 100,000. */
+  /** The largest result, in characters of text. Default: the agent's limit, else 100,000. */
   readonly maxResultCharacters?: number;
-  /** Milliseconds for connecting and for listing; 30,000 unless said. */
+  /** The time limit of connecting and of listing, in milliseconds. Default: 30,000. */
   readonly connectTimeoutMs?: number;
-  /** Milliseconds a question of the server waits for its answer; for ever unless said. */
+  /** How long a question of the server waits for its answer, in milliseconds. Default: no limit. */
   readonly answerTimeoutMs?: number;
-  /** How large one message of the server may be, in bytes; a larger one ends the connection. Default: 33,554,432. */
+  /**
+   * The largest message of the server, in bytes. A larger one ends the connection. Default:
+   * 33,554,432.
+   */
   readonly maxMessageBytes?: number;
-  /** Adds `list_resources` and `read_resource` when the server has resources. No unless said. */
+  /** Adds the tools `list_resources` and `read_resource`. Default: false. */
   readonly resourceTools?: boolean;
-  /** Which protocol to speak: what both can (`auto`), or one of the handshake of 2025; `auto` unless said. */
+  /**
+   * `auto`: the newest protocol version that both sides support. `legacy`: the 2025 handshake.
+   * Default: `auto`.
+   */
   readonly protocol?: 'auto' | 'legacy';
-  /** Folders or addresses the server is told it may work in. */
+  /** Folders or addresses that the server may work in, sent as MCP roots. */
   readonly roots?: readonly { readonly uri: string; readonly name?: string }[];
   /**
-   * Answers what a server of the 2025 protocol asks in the middle of a call: it waits on an open connection, so this
-   * cannot park. Cancelled when missing. A server of 2026-07-28 needs none: its question parks the call.
+   * Answers a question that a server of the 2025 protocol asks during a call. Its call waits on an
+   * open connection and cannot be parked. Default: the question is cancelled. A server of
+   * 2026-07-28 does not need it: its questions park the call.
    */
   readonly elicit?: (
     question: McpElicitation,
     signal: AbortSignal,
   ) => Promise<McpElicitationResult>;
   readonly clock?: Clock;
-  /** Told what went wrong and was not thrown: a lost connection, a tool that cannot be offered. */
+  /** Receives problems that are not thrown: a lost connection, a tool that cannot be offered. */
   readonly onWarning?: (message: string) => void;
 }
 
-/** Which server, and how it is treated. */
+/** The server and its settings. */
 export type McpToolsetOptions = McpToolsetSettings & (McpStdioServer | McpHttpServer);
 
 type McpMembers = McpToolsetSettings & McpStdioServer & McpHttpServer;

@@ -12,7 +12,7 @@ import type {
 import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { McpPackageMissingError } from './mcp-errors.ts';
 
-/** What we use of the package `@modelcontextprotocol/client`. */
+/** The parts of the package `@modelcontextprotocol/client` that Petrichor uses. */
 export interface McpSdk {
   readonly Client: typeof Client;
   readonly StdioClientTransport: typeof StdioClientTransport;
@@ -26,7 +26,10 @@ export interface McpSdk {
   readonly specTypeSchemas: typeof specTypeSchemas;
 }
 
-/** Loads the optional package: the only place that does. @throws McpPackageMissingError */
+/**
+ * Loads the optional package. No other module does.
+ * @throws McpPackageMissingError if it is not installed
+ */
 export async function loadMcpSdk(): Promise<McpSdk> {
   try {
     const [client, { StdioClientTransport }] = await Promise.all([

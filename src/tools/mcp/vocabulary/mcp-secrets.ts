@@ -3,13 +3,16 @@ import { createRedactor, type Redact } from '../../../models/response/redact.ts'
 import { isBearer } from './mcp-auth.ts';
 import type { McpToolsetOptions } from './mcp-options.ts';
 
-/** So many tokens are remembered: one that was renewed may still be in an answer that is on its way. */
+/** How many tokens are remembered. A renewed token may still appear in a response on its way. */
 const MAX_TOKENS = 8;
 
 const SECRET_NAME =
   /(?:^|[_-])(?:api_?key|key|token|secret|password|passwd|pass|credentials?|authorization|auth|cookie|pat)s?(?:$|[_-])|apikey/i;
 
-/** What one server was given and nobody else is to see: no model, no log, whatever the server says. */
+/**
+ * The secrets of one server. They are redacted from everything the server sends, before a model or
+ * a log sees it.
+ */
 export class McpSecrets {
   readonly #configured: readonly string[];
   #tokens: readonly string[] = [];
@@ -20,7 +23,7 @@ export class McpSecrets {
     this.#redact = createRedactor(this.#configured);
   }
 
-  /** Remembers a token that was handed out. */
+  /** Registers a token that was sent to the server. */
   addToken(token: string | undefined): void {
     if (token === undefined || this.#tokens.includes(token)) return;
     this.#tokens = [token, ...this.#tokens].slice(0, MAX_TOKENS);
@@ -29,14 +32,14 @@ export class McpSecrets {
 
   readonly redact: Redact = (text) => this.#redact(text);
 
-  /** The same value, with every text in it redacted. */
+  /** A copy of a value with every string redacted. */
   redacted<T>(value: T): T {
     if (this.#configured.length + this.#tokens.length === 0) return value;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same shape, with other texts
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same shape, with redacted strings
     return this.#copy(value) as T;
   }
 
-  /** The cause of an error, if nothing of it is secret. */
+  /** The cause of an error, unless it contains a secret. */
   cause(cause: unknown): { readonly cause?: unknown } {
     const text = inspect(cause, { depth: Infinity, showHidden: true });
     return this.redact(text) === text ? { cause } : {};
@@ -66,8 +69,8 @@ function httpSecrets(
           ...secretValues(Object.fromEntries(parsed.searchParams)),
         ];
   const inHeaders = secretValues(headers).flatMap((value) => [value, value.replace(/^\w+ /, '')]);
-  const own = auth !== undefined && !isBearer(auth) ? [auth.clientSecret ?? ''] : [];
-  return [...inUrl, ...inHeaders, ...own];
+  const clientSecrets = auth !== undefined && !isBearer(auth) ? [auth.clientSecret ?? ''] : [];
+  return [...inUrl, ...inHeaders, ...clientSecrets];
 }
 
 function secretValues(named: Readonly<Record<string, string>> = {}): readonly string[] {

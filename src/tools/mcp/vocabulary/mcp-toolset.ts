@@ -2,18 +2,18 @@ import type { Content, Json } from '../../../core/index.ts';
 import type { Tool } from '../../tool/tool.ts';
 import type { Toolset } from '../../tool/toolset.ts';
 
-/** A tool of the server that cannot be offered, and why. */
+/** A tool of the server that is not offered, and why. */
 export interface RefusedTool {
   readonly name: string;
   readonly reason: string;
 }
 
-/** What ends a request to the server before its time, which is `connectTimeoutMs` of the settings. */
+/** Aborts a request before its time limit, which is `connectTimeoutMs` of the settings. */
 export interface McpRequestOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Something to read at a server. */
+/** A resource of a server. */
 export interface McpResource {
   readonly uri: string;
   readonly name: string;
@@ -23,7 +23,7 @@ export interface McpResource {
   readonly size?: number;
 }
 
-/** An address with gaps, by RFC 6570. */
+/** A URI template (RFC 6570). */
 export interface McpResourceTemplate {
   readonly uriTemplate: string;
   readonly name: string;
@@ -31,24 +31,27 @@ export interface McpResourceTemplate {
   readonly mimeType?: string;
 }
 
-/** A conversation a server has ready to begin with. */
+/** A prompt of a server. */
 export interface McpPrompt {
   readonly name: string;
   readonly description?: string;
   readonly args: readonly { readonly name: string; readonly required: boolean }[];
 }
 
-/** The tools of one MCP server, and what else it has. Open until it is closed; the connection is made again when lost. */
+/**
+ * The tools, resources and prompts of one MCP server. It stays connected until it is closed; a lost
+ * connection is reopened.
+ */
 export interface McpToolset extends Toolset, AsyncDisposable {
-  /** The tools as the server last listed them. It tells of changes, and the list follows. */
+  /** The tools of the last listing. The list is updated when the server reports a change. */
   readonly tools: () => readonly Tool[];
-  /** What the server lists and no model could use. */
+  /** Listed tools that are not offered because no model could use them. */
   readonly refused: () => readonly RefusedTool[];
-  /** How the server wants to be used, in its words: a part of an instruction. */
+  /** The server's instructions for models: text for an agent's instruction. */
   readonly instructions: () => string | undefined;
-  /** The version of the protocol that is spoken; undefined while there is no connection. */
+  /** The protocol version of the connection; undefined while there is no connection. */
   readonly protocolVersion: () => string | undefined;
-  /** Called after each change of the tools, until the returned function is. */
+  /** Calls `changed` after each change of the tools. The returned function unsubscribes. */
   readonly onChange: (changed: () => void) => () => void;
   /** Lists the tools again. */
   refresh(): Promise<void>;
@@ -57,12 +60,12 @@ export interface McpToolset extends Toolset, AsyncDisposable {
   /** The contents of a resource, as parts. */
   readResource(uri: string, options?: McpRequestOptions): Promise<readonly Json[]>;
   prompts(options?: McpRequestOptions): Promise<readonly McpPrompt[]>;
-  /** A prompt with its gaps filled in, as messages to begin a conversation with. */
+  /** A prompt with its arguments filled in, as the first messages of a conversation. */
   prompt(
     name: string,
     args?: Readonly<Record<string, string>>,
     options?: McpRequestOptions,
   ): Promise<readonly Content[]>;
-  /** Ends the connection, and the program if it is one. Calls that run end with an error. */
+  /** Ends the connection, and the process of a stdio server. Running calls fail. */
   close(): Promise<void>;
 }
