@@ -21,11 +21,11 @@ import type { ToolDeclaration } from './model/tool-declaration.ts';
 import { raceWithAbort } from './model/race-with-abort.ts';
 import { UnsupportedFeatureError } from './model/unsupported-feature-error.ts';
 
-/** How a model of the AI SDK is called here, and what its errors may not show. */
+/** Options of `aiSdkModel`. */
 export interface AiSdkModelOptions {
-  /** How the log and errors name the model; the provider's name and the model's when missing. */
+  /** The name of the model in the log and in errors. Default: `provider/model`. */
   readonly name?: string;
-  /** Takes secrets out of what the provider says in errors. */
+  /** Removes secrets from the provider's error messages. Default: no change. */
   readonly redact?: Redact;
 }
 
@@ -36,16 +36,17 @@ export const AI_SDK_MODEL_OPTIONS: OptionTable = optionTable<AiSdkModelOptions>(
 });
 
 /**
- * A model of the AI SDK's specification as a `Model`: Gemini, OpenAI, Anthropic, Ollama and every other provider that has
- * a package for it. What providers do differently is made the same here and in what this calls, and nowhere else.
- * Nothing is retried, nothing is held back, and an answer without an end is an error.
+ * Wraps a model of the AI SDK specification as a `Model`: Gemini, OpenAI, Anthropic, Ollama and
+ * every other provider with an AI SDK package. All differences between providers are handled here
+ * and in the functions it calls. It does not retry or buffer. A response without a proper end is an
+ * error.
  */
 export function aiSdkModel(model: LanguageModel, options: AiSdkModelOptions = {}): Model {
   checkOptions(AI_SDK_MODEL_OPTIONS, options);
   const { name = `${providerFamily(model)}/${model.modelId}`, redact = (text) => text } = options;
   const schemas = new WeakMap<ToolDeclaration, NormalizedSchema>();
   const { dialect } = getProviderProfile(model);
-  // Until the service says that it does not.
+  // True until the service rejects encrypted thinking.
   let encryptsThinking = true;
   const normalizedSchema = (tool: ToolDeclaration): NormalizedSchema => {
     const known = schemas.get(tool) ?? normalizeSchema(tool.parameters, dialect);
@@ -56,7 +57,7 @@ export function aiSdkModel(model: LanguageModel, options: AiSdkModelOptions = {}
     name,
     generate: async (request, context) => {
       if (context.signal.aborted) throw abortedError(name);
-      // Ours too, so that whatever ends the call closes its socket.
+      // A second signal, so that the socket is closed however the call ends.
       const ended = new AbortController();
       const signal = AbortSignal.any([context.signal, ended.signal]);
       const failed = { model: name, answering: false, redact };
@@ -133,7 +134,7 @@ async function* readStreamParts(
   meter: ResponseSizeLimit,
 ): AsyncGenerator<StreamPart, void> {
   const reader = stream.getReader();
-  // Ends the read that is waiting, whether or not the package heeds the signal.
+  // Ends a pending read even if the package ignores the signal.
   const cancel = (): void => void reader.cancel().catch(() => undefined);
   signal.addEventListener('abort', cancel);
   try {
@@ -151,7 +152,10 @@ async function* readStreamParts(
   }
 }
 
-/** Files are no wishes: a conversation keeps them, so they are refused only where that is asked for. */
+/**
+ * Files are part of the conversation, not requested features: they are rejected only with
+ * `onUnsupported: 'refuse'`.
+ */
 const FILE_FEATURES: ReadonlySet<Feature> = new Set<Feature>(['images', 'imageUrls', 'files']);
 
 function droppedFeatureWarnings(
@@ -164,19 +168,22 @@ function droppedFeatureWarnings(
   if (first !== undefined && config?.onUnsupported !== 'warn') {
     throw new UnsupportedFeatureError(name, first);
   }
-  const [wrong] = misnamed;
-  const reads = `this model reads ${optionNames.join(', ')}`;
-  if (wrong !== undefined && config?.onUnsupported !== 'warn') {
-    throw new UnsupportedFeatureError(name, `providerOptions.${wrong}`, reads);
+  const [firstMisnamed] = misnamed;
+  const advice = `this model reads ${optionNames.join(', ')}`;
+  if (firstMisnamed !== undefined && config?.onUnsupported !== 'warn') {
+    throw new UnsupportedFeatureError(name, `providerOptions.${firstMisnamed}`, advice);
   }
   return [
     ...features.map((feature) => `${feature} is not supported`),
-    ...misnamed.map((one) => `providerOptions.${one}: ${reads}`),
+    ...misnamed.map((optionName) => `providerOptions.${optionName}: ${advice}`),
     ...warnings,
   ];
 }
 
-/** What a refusal teaches, where the same can be asked without it; undefined where nothing is to be learned. */
+/**
+ * What an error teaches about the service, if the request can be repeated without the cause;
+ * otherwise undefined.
+ */
 function learnFromError(
   error: unknown,
   { fileTypes }: PlannedCall,
@@ -190,7 +197,7 @@ function learnFromError(
     const isAboutEncryption = /encrypted[ _]content/i.test(error.message);
     return isAboutEncryption ? { refusedTypes, encryptsThinking: false } : undefined;
   }
-  // Thrown while the package writes the request: nothing was sent.
+  // Thrown while the package builds the request, so nothing was sent.
   const isPackageError = error.name === 'AI_UnsupportedFunctionalityError';
   if (!isPackageError || !mayHide || fileTypes.size === 0) return undefined;
   const types = [...fileTypes];
@@ -199,11 +206,14 @@ function learnFromError(
   const refused = [named, others, types].find(({ length }) => length > 0) ?? [];
   return {
     refusedTypes: new Set([...refusedTypes, ...refused]),
-    encryptsThinking: encryptsThinking,
+    encryptsThinking,
   };
 }
 
-/** What the package says it left out: known only when the call has begun, so a refusal ends it at once. */
+/**
+ * Reads the features that the package dropped. They are known only when the call has begun, so a
+ * rejection ends the call.
+ */
 function readWarnings(
   { warnings }: StreamPart,
   { config }: ModelRequest,
@@ -212,12 +222,16 @@ function readWarnings(
   if (!Array.isArray(warnings)) return [];
   const all: readonly Readonly<Record<string, unknown>>[] = warnings;
   return all.map(({ type, feature, setting, details, message }) => {
-    const what = String(feature ?? setting ?? type);
-    const why = details ?? message;
+    const subject = String(feature ?? setting ?? type);
+    const reason = details ?? message;
     if (type === 'unsupported' && config?.onUnsupported !== 'warn') {
-      throw new UnsupportedFeatureError(name, what, typeof why === 'string' ? why : undefined);
+      throw new UnsupportedFeatureError(
+        name,
+        subject,
+        typeof reason === 'string' ? reason : undefined,
+      );
     }
-    return typeof why === 'string' ? `${what}: ${why}` : `${what} is not supported`;
+    return typeof reason === 'string' ? `${subject}: ${reason}` : `${subject} is not supported`;
   });
 }
 
@@ -229,27 +243,28 @@ function checkEnd(
   const isEnd =
     end !== undefined && end.unified !== 'interrupted' && hasFinishReason(end, provider);
   if (!isEnd) {
-    const message = 'the stream ended before the answer did.';
+    const message = 'the stream ended before the response was complete.';
     throw new ModelError({ model, kind: 'truncated', message });
   }
   if (end.unified === 'error') {
-    const message = `the model stopped because of an error of its own (${end.raw}).`;
+    const message = `the model stopped because of an internal error (${end.raw}).`;
     throw new ModelError({ model, kind: 'server', message });
   }
 }
 
-/** Some packages pass a call without a name on, and some lose it. */
+/** Some packages return a call without a name, and some drop it. */
 function checkCalls({ content }: ModelResponse, end: ResponseEnd | undefined, model: string): void {
   const calls = getFunctionCalls(content);
   const isLost = end?.unified === 'tool-calls' && calls.length === 0 && contentText(content) === '';
   if (!isLost && calls.every((call) => call.name !== '')) return;
-  const message = 'the answer calls a tool and does not say which.';
+  const message = 'the response calls a tool without naming it.';
   throw new ModelError({ model, kind: 'protocol', message });
 }
 
 /**
- * Packages make an end up where a stream just stops, under any word of theirs. The provider's own word tells a real one.
- * Only the responses wire has none for an ordinary end: there the tokens are counted at the end.
+ * Packages invent a finish reason when a stream just stops. A raw reason from the provider proves a
+ * real end. Only the OpenAI responses API has no raw reason for an ordinary end; there the token
+ * counts prove it.
  */
 function hasFinishReason({ unified, raw, counted }: ResponseEnd, provider: string): boolean {
   if (raw !== undefined) return true;

@@ -26,12 +26,8 @@ export type {
 } from './model/model.ts';
 export { PROVIDER_NAMES, UnknownModelError, type ProviderName } from './reference/provider-name.ts';
 export { MissingPackageError } from './reference/load-provider.ts';
-export {
-  checkCallerModel,
-  checkModelOrigin,
-  MissingBaseUrlError,
-  type ModelEnv,
-} from './reference/model-access.ts';
+export { MissingBaseUrlError, type ModelEnv } from './reference/model-access.ts';
+export { checkCallerModel, checkModelOrigin } from './reference/check-model-origin.ts';
 export {
   MissingKeyError,
   resolveModel,

@@ -20,33 +20,36 @@ import { createRedactor } from './response/redact.ts';
 import { raceWithAbort } from './model/race-with-abort.ts';
 import { UnsupportedFeatureError } from './model/unsupported-feature-error.ts';
 
-/** Where the key and the address of a model come from, and how its provider is reached. */
+/** Where keys and addresses of a model come from, and how its provider is reached. */
 export interface ResolveModelOptions {
   /**
-   * Where keys and addresses are looked up: `process.env`, for a program. A key found here is sent to the provider's own
-   * origin and to that of its `…_BASE_URL`, to no other.
+   * The environment variables for keys and addresses, usually `process.env`. A key found here is
+   * sent only to the provider's own origin and to that of its `…_BASE_URL` variable. Default: none.
    */
   readonly env?: ModelEnv;
   /**
-   * Origins that the reference's `baseUrl` may be at, where the reference comes from somebody else:
-   * `http://127.0.0.1:11434`, or `https://*.example.com` for public addresses. Default: any origin, because a program
-   * writes its own references.
+   * The origins that the `baseUrl` of a reference may have, if the reference comes from a third
+   * party: `http://127.0.0.1:11434`, or `https://*.example.com` for public addresses. Default: any
+   * origin, because a program writes its own references.
    */
   readonly modelOrigins?: readonly string[];
-  /** Resolves the names that only a pattern of `modelOrigins` allows. Default: the system's resolver. */
+  /**
+   * Resolves host names that only a pattern of `modelOrigins` allows. Default: the resolver of the
+   * system.
+   */
   readonly resolve?: ResolveHost;
-  /** Gives the key before each call, so that it may change meanwhile. It comes before `env`. */
+  /** Returns the key before each call, so a key can be rotated. It takes precedence over `env`. */
   readonly apiKey?: (
     provider: ProviderName,
     call: KeyedCall,
   ) => string | undefined | Promise<string | undefined>;
-  /** The global one unless given. No redirect is followed to another origin. */
+  /** Default: the global `fetch`. Redirects to another origin are not followed. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Gemini only: keeps the instruction and the tools there, for several calls. */
+  /** Gemini only: caches the instruction and the tools at Gemini for several calls. */
   readonly contextCache?: ContextCacheConfig;
-  /** Epoch milliseconds; the system's clock when missing. */
+  /** The time in epoch milliseconds. Default: the system clock. */
   readonly now?: () => number;
-  /** How the log and errors name the model; `provider/model` when missing. */
+  /** The name of the model in the log and in errors. Default: `provider/model`. */
   readonly name?: string;
 }
 
@@ -69,7 +72,10 @@ export interface KeyedCall {
   readonly signal: AbortSignal;
 }
 
-/** The provider wants a key and none was found. Set one of the variables, or pass a key. */
+/**
+ * Thrown when the provider requires a key and none was found. Set one of the variables, or pass a
+ * key.
+ */
 export class MissingKeyError extends PetrichorError {
   override readonly code = 'missing_key' as const;
   readonly provider: ProviderName;
@@ -94,10 +100,13 @@ export class MissingKeyError extends PetrichorError {
 type MissingKeyFacts = Pick<ModelAccess, 'baseUrl' | 'keyOrigins' | 'keyVariables'>;
 
 /**
- * Makes a model from its name or its place. Its provider package is loaded now, so what is missing is known now.
- * The model shows no key: not printed, not as JSON, not in an error.
- * @throws UnknownModelError, InvalidInputError, MissingPackageError, MissingKeyError, MissingBaseUrlError,
- * UnsupportedFeatureError
+ * Creates a model from a reference. The provider package is loaded now, so missing packages and
+ * keys are reported now. The model never shows a key: not when printed, not as JSON, not in an
+ * error.
+ * @throws UnknownModelError if the provider of a model name is unknown
+ * @throws InvalidInputError for an invalid reference or a base URL that is not allowed
+ * @throws MissingPackageError, MissingKeyError, MissingBaseUrlError
+ * @throws UnsupportedFeatureError for `contextCache` or `speed` on a provider without it
  */
 export async function resolveModel(
   ref: ModelRef,
@@ -126,9 +135,9 @@ export async function resolveModel(
           fetch,
           now: options.now ?? Date.now,
         });
-  const make = await loadProvider(spec);
+  const makeModel = await loadProvider(spec);
   const createWithKey = (apiKey: string | undefined): LanguageModel =>
-    make({ baseUrl, apiKey, fetch: send });
+    makeModel({ baseUrl, apiKey, fetch: send });
   if (spec.speed === 'fast' && getProviderProfile(createWithKey('')).unsupported.has('speed')) {
     throw new UnsupportedFeatureError(name, 'speed');
   }
@@ -142,27 +151,27 @@ export async function resolveModel(
   return spec.speed === 'fast' ? fastModel(keyed) : keyed;
 }
 
-/** Asks for the key before each call, and makes the model anew when it changed. */
+/** Gets the key before each call, and creates the model again if it changed. */
 function keyedModel(
   name: string,
   getKey: (signal: AbortSignal) => Promise<string | undefined>,
   createWithKey: (apiKey: string | undefined) => LanguageModel,
 ): Model {
-  let made: { readonly key: string | undefined; readonly model: Model } | undefined;
+  let current: { readonly key: string | undefined; readonly model: Model } | undefined;
   return {
     name,
     generate: async (request, context) => {
       const { signal } = context;
       const key = await raceWithAbort(getKey(signal), signal).catch((error: unknown) => {
         if (signal.aborted) throw abortedError(name);
-        const why = error instanceof Error ? error.message : 'it failed.';
-        throw new ModelError({ model: name, kind: 'auth', message: `no key: ${why}` });
+        const reason = error instanceof Error ? error.message : 'it failed.';
+        throw new ModelError({ model: name, kind: 'auth', message: `apiKey() failed: ${reason}` });
       });
-      if (made === undefined || made.key !== key) {
+      if (current === undefined || current.key !== key) {
         const redact = createRedactor(key === undefined ? [] : [key]);
-        made = { key, model: aiSdkModel(createWithKey(key), { name, redact }) };
+        current = { key, model: aiSdkModel(createWithKey(key), { name, redact }) };
       }
-      return made.model.generate(request, context);
+      return current.model.generate(request, context);
     },
   };
 }
@@ -180,7 +189,7 @@ async function fetchFor(
   { fetch = globalThis.fetch, resolve }: ResolveModelOptions,
 ): Promise<typeof globalThis.fetch> {
   if (!publicOnly) return fetchWithinOrigin(fetch);
-  // Loaded here, so that a program that never needs them does not load Node's own clients.
+  // Imported here, so that programs that do not need it do not load Node's HTTP clients.
   const { egressFetch, egressRule } = await import('../egress/index.ts');
   return egressFetch(
     egressRule({ isTrusted: () => false, ...(resolve !== undefined && { resolve }) }),

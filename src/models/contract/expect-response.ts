@@ -11,7 +11,7 @@ import type { Model, ModelDelta, ModelRequest, ModelResponse } from '../model/mo
 import type { ToolDeclaration } from '../model/tool-declaration.ts';
 import { withCallIds } from '../model/with-call-ids.ts';
 
-/** What a model said, in pieces and whole. */
+/** The response of a model, as stream deltas and complete. */
 export interface ModelOutput {
   readonly response: ModelResponse;
   readonly deltas: readonly ModelDelta[];
@@ -35,16 +35,16 @@ export const clock: ToolDeclaration = {
 
 export const question: Content = userContent('What is the weather in Rome?');
 
-/** Asks a model, and holds it to what is promised of every answer. */
+/** Calls a model and checks the promises of every response. */
 export async function expectResponse(
   model: Model,
   request: Partial<ModelRequest> = {},
   signal: AbortSignal = new AbortController().signal,
 ): Promise<ModelOutput> {
   const deltas: ModelDelta[] = [];
-  // Frozen: a model that writes into its request would throw.
-  const whole = deepFreeze({ contents: [question], tools: [weather, clock], ...request });
-  const response = await model.generate(whole, {
+  // Frozen, so that a model that modifies its request throws.
+  const fullRequest = deepFreeze({ contents: [question], tools: [weather, clock], ...request });
+  const response = await model.generate(fullRequest, {
     signal,
     onDelta: (delta) => deltas.push(delta),
     firingId: 'firing-1',
@@ -52,15 +52,15 @@ export async function expectResponse(
   });
   assert.equal(response.content.role, 'model');
   const journaled = withCallIds(response.content, 'e-1', 0);
-  assert.deepEqual(parseContent(journaled), journaled, 'an answer can be journaled');
+  assert.deepEqual(parseContent(journaled), journaled, 'a response can be journaled');
   assert.deepEqual(structuredClone(response), JSON.parse(JSON.stringify(response)));
   const hasCalls = getFunctionCalls(response.content).length > 0;
   assert.equal(response.finishReason === 'tool_calls', hasCalls);
-  for (const { text } of deltas) assert.notEqual(text, '', 'no piece is empty');
+  for (const { text } of deltas) assert.notEqual(text, '', 'no delta is empty');
   return { response, deltas };
 }
 
-/** Asks a model that must fail, and returns its error. */
+/** Calls a model that must fail, and returns its error. */
 export async function expectFailure(
   model: Model,
   signal: AbortSignal = new AbortController().signal,
@@ -73,10 +73,10 @@ export async function expectFailure(
     assert.equal(error.code, `model_${error.kind}`);
     return error;
   }
-  throw new assert.AssertionError({ message: 'an answer came where none should' });
+  throw new assert.AssertionError({ message: 'expected a failure, got a response' });
 }
 
-/** The pieces of one kind, joined. */
-export function joined(deltas: readonly ModelDelta[], kind: ModelDelta['kind']): string {
+/** The texts of the deltas of one kind, joined. */
+export function joinDeltas(deltas: readonly ModelDelta[], kind: ModelDelta['kind']): string {
   return deltas.map((delta) => (delta.kind === kind ? delta.text : '')).join('');
 }

@@ -30,7 +30,7 @@ const kinds: readonly ModelErrorKind[] = [
 export const failureCases: readonly ModelContractCase[] = [
   ...kinds.map((kind) =>
     modelContractCase(
-      `a failure of kind ${kind} is told as such, and not retried`,
+      `a failure of kind ${kind} is reported with its kind and not retried`,
       [{ error: { kind } }],
       async (h) => {
         const error = await expectFailure(h.model);
@@ -41,7 +41,7 @@ export const failureCases: readonly ModelContractCase[] = [
   ),
 
   modelContractCase(
-    'the wait that a provider asks for is told in milliseconds',
+    'retryAfterMs is the wait that the provider requested, in milliseconds',
     [{ error: { kind: 'rate_limit', retryAfterMs: 7000 } }],
     async (h) => {
       assert.equal((await expectFailure(h.model)).retryAfterMs, 7000);
@@ -49,7 +49,7 @@ export const failureCases: readonly ModelContractCase[] = [
   ),
 
   modelContractCase(
-    'an answer that breaks off is no shorter answer',
+    'a truncated stream is an error, not a shorter response',
     [{ text: 'Sunny, with', error: { kind: 'truncated' } }],
     async (h) => {
       const error = await expectFailure(h.model);
@@ -58,7 +58,7 @@ export const failureCases: readonly ModelContractCase[] = [
   ),
 
   modelContractCase(
-    'a failure in the middle of an answer is a failure',
+    'a failure in the middle of a response is a failure',
     [{ text: 'Sunny, with', error: { kind: 'overloaded' } }],
     async (h) => {
       assert.equal((await expectFailure(h.model)).kind, 'overloaded');
@@ -66,7 +66,7 @@ export const failureCases: readonly ModelContractCase[] = [
   ),
 
   modelContractCase(
-    'a call that is aborted before it begins asks nothing',
+    'a call that is aborted before it begins sends no request',
     [{ text: 'No.' }],
     async (h) => {
       assert.equal((await expectFailure(h.model, AbortSignal.abort())).kind, 'aborted');
@@ -75,7 +75,7 @@ export const failureCases: readonly ModelContractCase[] = [
   ),
 
   modelContractCase(
-    'a call that waits ends soon when it is aborted',
+    'a waiting call ends soon after an abort',
     [{ text: 'Late.', delayMs: 100_000 }],
     async (h) => {
       const error = await expectFailure(h.model, AbortSignal.timeout(30));
@@ -84,7 +84,7 @@ export const failureCases: readonly ModelContractCase[] = [
   ),
 
   modelContractCase(
-    'a call that answers ends soon when it is aborted',
+    'a streaming call ends soon after an abort',
     [{ deltas: ['one ', 'two'], deltaDelayMs: 100_000 }],
     async (h) => {
       const abort = new AbortController();
@@ -101,7 +101,7 @@ export const failureCases: readonly ModelContractCase[] = [
     },
   ),
 
-  modelContractCase('two calls at once do not mix', [{ text: 'a b c d e f' }], async (h) => {
+  modelContractCase('concurrent calls do not mix', [{ text: 'a b c d e f' }], async (h) => {
     const both = await Promise.all([expectResponse(h.model), expectResponse(h.model)]);
     for (const { response, deltas } of both) {
       assert.deepEqual(response.content.parts, [{ text: 'a b c d e f' }]);

@@ -3,7 +3,7 @@ import type { ModelContractCase } from './model-contract-case.ts';
 import { failureCases } from './failure-cases.ts';
 
 /**
- * What every model promises, one check a promise. A model that passes them all may drive an agent:
- * `for (const { name, check } of modelContract) test(name, () => check(makeHarness));`
+ * The promises of every model. A model that passes all of them can drive an agent: `for (const {
+ * name, check } of modelContract) test(name, () => check(makeHarness));`
  */
 export const modelContract: readonly ModelContractCase[] = [...responseCases, ...failureCases];

@@ -1,49 +1,49 @@
 import assert from 'node:assert/strict';
 import { getFunctionCalls, contentText, contentThinking, type Content } from '../../core/index.ts';
 import { withCallIds } from '../model/with-call-ids.ts';
-import { expectResponse, joined, question } from './expect-response.ts';
+import { expectResponse, joinDeltas, question } from './expect-response.ts';
 import { modelContractCase, type ModelContractCase } from './model-contract-case.ts';
 
 export const responseCases: readonly ModelContractCase[] = [
   modelContractCase(
-    'text comes in pieces that join to it',
+    'the deltas of a text join to the text',
     [{ text: 'Sunny, as ever.' }],
     async (h) => {
       const { response, deltas } = await expectResponse(h.model);
       assert.deepEqual(response.content.parts, [{ text: 'Sunny, as ever.' }]);
       assert.equal(response.finishReason, 'stop');
-      assert.equal(joined(deltas, 'text'), 'Sunny, as ever.');
-      assert.equal(joined(deltas, 'thinking'), '');
+      assert.equal(joinDeltas(deltas, 'text'), 'Sunny, as ever.');
+      assert.equal(joinDeltas(deltas, 'thinking'), '');
       assert.ok(deltas.length > 1);
     },
   ),
 
   modelContractCase(
-    'text of every script arrives whole',
+    'text in every writing system arrives unchanged',
     [{ text: 'Grüße 🌍 — 天気, שלום, e\u0301' }],
     async (h) => {
       const { response, deltas } = await expectResponse(h.model);
       assert.equal(contentText(response.content), 'Grüße 🌍 — 天気, שלום, e\u0301');
-      assert.equal(joined(deltas, 'text'), contentText(response.content));
+      assert.equal(joinDeltas(deltas, 'text'), contentText(response.content));
     },
   ),
 
   modelContractCase(
-    'thinking is told apart from text, and comes first',
+    'thinking is separate from text and comes first',
     [{ thinking: 'Rome is warm.', text: 'Sunny.' }],
     async (h) => {
       const { response, deltas } = await expectResponse(h.model);
       assert.equal(contentThinking(response.content), 'Rome is warm.');
       assert.equal(contentText(response.content), 'Sunny.');
-      assert.equal(joined(deltas, 'thinking'), 'Rome is warm.');
-      assert.equal(joined(deltas, 'text'), 'Sunny.');
+      assert.equal(joinDeltas(deltas, 'thinking'), 'Rome is warm.');
+      assert.equal(joinDeltas(deltas, 'text'), 'Sunny.');
       assert.equal(deltas[0]?.kind, 'thinking');
     },
     { needs: 'thinking' },
   ),
 
   modelContractCase(
-    'calls come in their order, with their arguments, after the text',
+    'calls keep their order and arguments, after the text',
     [
       {
         text: 'I will look.',
@@ -72,7 +72,7 @@ export const responseCases: readonly ModelContractCase[] = [
   ),
 
   modelContractCase(
-    'arguments that are not JSON are a call that says so, with what was written',
+    'arguments that are not JSON become a call with argsError and the raw text',
     [{ toolCalls: [{ name: 'weather', malformedArgs: '{"city": "Ro' }] }],
     async (h) => {
       const { response } = await expectResponse(h.model);
@@ -84,7 +84,7 @@ export const responseCases: readonly ModelContractCase[] = [
   ),
 
   modelContractCase(
-    'a conversation with calls and their results goes on',
+    'a conversation with calls and results continues',
     [
       { thinking: 'Hm.', thoughtSignature: 'sealed-note', toolCalls: [{ name: 'clock' }] },
       { text: 'Noon.' },
@@ -106,7 +106,7 @@ export const responseCases: readonly ModelContractCase[] = [
   ),
 
   modelContractCase(
-    'what was counted is told in totals that hold their parts',
+    'token counts are totals that include their parts',
     [
       {
         text: 'Sunny.',
@@ -132,7 +132,7 @@ export const responseCases: readonly ModelContractCase[] = [
   ),
 
   modelContractCase(
-    'an answer that met its limit, or was refused, says so',
+    'the finish reason tells a length limit and a refusal',
     [
       { text: 'Sunny and', finishReason: 'max_tokens' },
       { text: 'I will not', finishReason: 'refusal' },
@@ -147,7 +147,7 @@ export const responseCases: readonly ModelContractCase[] = [
     },
   ),
 
-  modelContractCase('an answer of nothing is an answer', [{ text: '' }], async (h) => {
+  modelContractCase('an empty response is a response', [{ text: '' }], async (h) => {
     const { response, deltas } = await expectResponse(h.model);
     assert.equal(contentText(response.content), '');
     assert.deepEqual([response.finishReason, deltas], ['stop', []]);

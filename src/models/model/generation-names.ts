@@ -1,7 +1,7 @@
 import type { OptionNames } from '../../core/index.ts';
 import type { CacheConfig, GenerationConfig, ThinkingConfig } from './model.ts';
 
-/** The names that a generation config may have. */
+/** The member names of `GenerationConfig`. */
 export const GENERATION_NAMES: OptionNames<GenerationConfig> = {
   temperature: true,
   topP: true,

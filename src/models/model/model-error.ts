@@ -1,8 +1,12 @@
 import { isPetrichorError, PetrichorError } from '../../core/index.ts';
 
 /**
- * Why a model gave no answer. `truncated`: the stream ended before the answer did. `protocol`: the reply was not one the
- * provider's own description allows. `network`: there was no reply. `unsupported`: it was asked for something it has not.
+ * Why a model gave no response.
+ *
+ * - `truncated`: the stream ended before the response was complete.
+ * - `protocol`: the reply violates the provider's specification.
+ * - `network`: there was no reply.
+ * - `unsupported`: the request uses a feature that the model does not have.
  */
 export type ModelErrorKind =
   | 'rate_limit'
@@ -25,19 +29,22 @@ const RETRYABLE: ReadonlySet<ModelErrorKind> = new Set([
   'truncated',
 ]);
 
-/** What is known of a call that got no answer. `kind` alone decides the code, and whether it is `retryable`. */
+/** Options of a `ModelError`. `kind` alone determines `code` and `retryable`. */
 export interface ModelErrorOptions {
-  /** The name of the model that was asked. */
+  /** The name of the called model. */
   readonly model: string;
   readonly kind: ModelErrorKind;
-  /** What the provider said. Must hold no key and no header. */
+  /** The provider's message. It must not contain a key or a header. */
   readonly message: string;
-  /** The wait the provider asks for, in milliseconds. */
+  /** The wait that the provider requests, in milliseconds. */
   readonly retryAfterMs?: number;
   readonly cause?: unknown;
 }
 
-/** A model gave no answer. When `retryable`, the same request may succeed later: not before `retryAfterMs`, if that is given. */
+/**
+ * A model gave no response. If `retryable`, the same request may succeed later, but not before
+ * `retryAfterMs`, if that is set.
+ */
 export class ModelError extends PetrichorError {
   override readonly code: `model_${ModelErrorKind}`;
   readonly model: string;
@@ -57,8 +64,8 @@ export class ModelError extends PetrichorError {
 }
 
 /**
- * What any throw of a model means: a `ModelError` itself; an abort, `aborted`; anything else is a fault of the
- * model's code and is not retried.
+ * Converts anything a model throws. A `ModelError` is returned unchanged; an abort becomes kind
+ * `aborted`; any other error is a fault of the model's code and is not retryable.
  */
 export function toModelError(error: unknown, model: string): ModelError {
   if (error instanceof ModelError) return error;
@@ -70,7 +77,7 @@ export function toModelError(error: unknown, model: string): ModelError {
   return new ModelError({ model, kind, message, cause: error });
 }
 
-/** A call that its caller ended. */
+/** The error of a call that its caller aborted. */
 export function abortedError(model: string, cause?: unknown): ModelError {
   const message = 'the call was aborted.';
   return new ModelError({ model, kind: 'aborted', message, ...(cause !== undefined && { cause }) });

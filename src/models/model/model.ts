@@ -8,29 +8,30 @@ import type {
 } from '../../core/index.ts';
 import type { JsonSchema, ToolDeclaration } from './tool-declaration.ts';
 
-/** A language model. Whatever the provider, this is all the rest of Petrichor knows of it. */
+/** A language model. The rest of Petrichor knows providers only through this interface. */
 export interface Model {
   readonly name: string;
   /**
-   * Asks once; repeating is the caller's. It settles soon after `context.signal` aborts.
-   * An answer that was cut off is an error, never a shorter answer.
+   * Sends one request; the caller retries. It settles soon after `context.signal` aborts. A
+   * truncated response is an error, never a shorter response.
    * @throws ModelError
    */
   readonly generate: (request: ModelRequest, context: ModelContext) => Promise<ModelResponse>;
 }
 
-/** Everything the answer depends on. */
+/** Everything that determines the response. */
 export type ModelRequest = {
   readonly instruction?: string;
-  /** Oldest first. Each call is answered right after the message that made it. */
+  /** Oldest first. The results of calls follow the message that made the calls. */
   readonly contents: readonly Content[];
   readonly tools: readonly ToolDeclaration[];
   readonly config?: GenerationConfig;
 };
 
 /**
- * Wishes of the caller. A model that cannot grant one refuses the request with `UnsupportedFeatureError`, unless
- * `onUnsupported` says otherwise: a wish that changes nothing should be known to.
+ * Generation options. A model that does not support one rejects the request with
+ * `UnsupportedFeatureError`, unless `onUnsupported` is `warn`, because an ignored option should not
+ * go unnoticed.
  */
 export type GenerationConfig = {
   readonly temperature?: number;
@@ -41,61 +42,76 @@ export type GenerationConfig = {
   readonly presencePenalty?: number;
   readonly frequencyPenalty?: number;
   readonly seed?: number;
-  /** The answer's text is JSON. Implied by `responseSchema`. */
+  /** The response text is JSON. Implied by `responseSchema`. */
   readonly json?: boolean;
-  /** The answer's text is JSON of this schema. */
+  /** The response text is JSON that matches this schema. */
   readonly responseSchema?: JsonSchema;
   readonly thinking?: ThinkingConfig;
   readonly cache?: CacheConfig;
-  /** Whether to call tools: as the model likes (when missing), not at all, at least one, or this one. */
+  /**
+   * Whether to call tools: as the model decides, not at all, at least one, or this one. Default:
+   * `auto`.
+   */
   readonly toolChoice?: 'auto' | 'none' | 'required' | { readonly tool: string };
-  /** Whether one answer may hold several calls. The provider decides when missing. */
+  /** Whether one response may contain several calls. Default: the provider's. */
   readonly parallelToolCalls?: boolean;
-  /** `fast` asks for the provider's quicker and dearer service. */
+  /** `fast` requests the provider's faster and more expensive service. */
   readonly speed?: 'fast' | 'standard';
-  /** Passed to the provider as they are, by the provider package's name for it. The last word on anything above. */
+  /**
+   * Passed to the provider unchanged, by the name that the provider package uses. It overrides
+   * every option above.
+   */
   readonly providerOptions?: { readonly [provider: string]: JsonObject };
-  /** What to do with a wish that cannot be granted. `refuse` when missing; `warn` names it in `providerMetadata.warnings`. */
+  /**
+   * What to do with an unsupported option: reject the request, or list it in
+   * `providerMetadata.warnings`. Default: `refuse`.
+   */
   readonly onUnsupported?: 'refuse' | 'warn';
 };
 
-/** How much to think, by word or by number, and whether to show it. */
+/** How much to think, as a level or a token budget, and whether to show it. */
 export type ThinkingConfig = {
   readonly effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
   readonly budgetTokens?: number;
-  /** Stream a summary of the thinking, where the provider does not do so by itself. */
+  /** Streams a summary of the thinking, where the provider does not do so by default. */
   readonly show?: boolean;
 };
 
-/** Hints for the provider's cache of prompts. They change cost and speed, never the answer. */
+/** Hints for the provider's prompt cache. They change cost and speed, never the response. */
 export type CacheConfig = {
-  /** What stays the same from call to call: the instruction with the tools, or the conversation so far as well. */
+  /**
+   * What stays the same across calls: the instruction with the tools, or also the conversation so
+   * far.
+   */
   readonly prefix?: 'instruction' | 'conversation';
-  /** Requests with the same key are sent where the same cache is. */
+  /** Requests with the same key are routed to the same cache. */
   readonly key?: string;
-  /** `long` keeps it an hour or more instead of some minutes. */
+  /** `long` keeps the cache for an hour or more instead of some minutes. */
   readonly retention?: 'short' | 'long';
 };
 
-/** Beside the request: what the answer does not depend on. */
+/** The context of a call: what does not determine the response. */
 export interface ModelContext {
   readonly signal: AbortSignal;
-  /** Shows a piece of the answer before it is whole. Pieces may be lost, and are void when the call fails. */
+  /**
+   * Shows a piece of the response before it is complete. Deltas may be lost, and are void if the
+   * call fails.
+   */
   readonly onDelta: (delta: ModelDelta) => void;
-  /** Stable over retries and crashes: a provider may take it for an idempotency key. */
+  /** Stable over retries and crashes: usable as an idempotency key of the provider. */
   readonly firingId: FiringId;
-  /** 1 for the first. */
+  /** 1 for the first attempt. */
   readonly attempt: number;
 }
 
-/** A piece of an answer. */
+/** A piece of a response. */
 export type ModelDelta = { readonly kind: 'text' | 'thinking'; readonly text: string };
 
-/** A whole answer. */
+/** A complete response. */
 export type ModelResponse = {
   /**
-   * Of role `model`. The `id` of a call is the provider's, or empty where it gives none:
-   * `withCallIds` puts ours in its place.
+   * Its role is `model`. The `id` of a call is the provider's, or empty if it gives none;
+   * `withCallIds` replaces it.
    */
   readonly content: Content;
   /** `tool_calls` whenever there are calls. */

@@ -1,4 +1,7 @@
-/** Waits for something, but no longer than until the signal aborts: who ignores the signal must not hold the caller. */
+/**
+ * Awaits a value, but rejects as soon as the signal aborts: work that ignores the signal must not
+ * block its caller.
+ */
 export async function raceWithAbort<T>(awaited: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(signal.reason);

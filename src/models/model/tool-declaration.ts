@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../core/index.ts';
 
-/** A JSON Schema, of draft 2020-12 unless its `$schema` says otherwise. */
+/** A JSON Schema. `$schema` selects the draft. Default: 2020-12. */
 export type JsonSchema = JsonObject;
 
-/** What a model is told of a tool. */
+/** The declaration of a tool for a model. */
 export type ToolDeclaration = {
-  /** `[A-Za-z0-9_-]`, 1 to 64 characters. */
+  /** 1 to 64 characters of `[A-Za-z0-9_-]`. */
   readonly name: string;
   readonly description: string;
-  /** Describes one object: the arguments by name. */
+  /** Describes an object whose members are the arguments. */
   readonly parameters: JsonSchema;
 };

@@ -7,9 +7,10 @@ import {
 } from '../../core/index.ts';
 
 /**
- * Gives each call of an answer the id it has in our log, and keeps the provider's beside it.
- * The ids depend on the place of the call only, so the same answer given again after a crash has the same ids.
- * @param round how many answers of this invocation came before.
+ * Gives each call of a response its id in the log, and keeps the provider's id beside it. The ids
+ * depend only on the position of the call, so a response that is repeated after a crash has the
+ * same ids.
+ * @param round the number of earlier responses in this invocation
  */
 export function withCallIds(content: Content, invocationId: InvocationId, round: number): Content {
   let index = 0;
@@ -17,14 +18,14 @@ export function withCallIds(content: Content, invocationId: InvocationId, round:
     isFunctionCallPart(part)
       ? {
           ...part,
-          functionCall: renamed(part.functionCall, deriveCallId(invocationId, round, index++)),
+          functionCall: renameCall(part.functionCall, deriveCallId(invocationId, round, index++)),
         }
       : part,
   );
   return { ...content, parts };
 }
 
-function renamed(call: FunctionCall, id: string): FunctionCall {
+function renameCall(call: FunctionCall, id: string): FunctionCall {
   const providerId = call.providerId ?? call.id;
   return { ...call, id, ...(providerId !== '' && { providerId }) };
 }

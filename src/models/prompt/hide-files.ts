@@ -2,29 +2,29 @@ import type { Content, FileDataPart, InlineDataPart, Part } from '../../core/ind
 import type { Feature } from '../provider/feature.ts';
 import type { SupportedUrls } from '../provider/language-model.ts';
 
-/** Which files a model cannot be shown. */
+/** Which files cannot be sent to a model. */
 export interface FileLimits {
   readonly unsupported: ReadonlySet<Feature>;
-  /** The addresses that the provider fetches; not checked when missing. */
+  /** The URLs that the provider fetches. Default: not checked. */
   readonly supportedUrls?: SupportedUrls;
-  /** Media types that its package has refused. */
+  /** Media types that the provider package has rejected. */
   readonly refusedTypes: ReadonlySet<string>;
 }
 
-/** A conversation as a model can be shown it. */
+/** A conversation without the files that cannot be sent to the model. */
 export interface ShownContents {
   readonly contents: readonly Content[];
   /** The features that the hidden files would need. */
   readonly hidden: ReadonlySet<Feature>;
   /** One sentence for each hidden file. */
   readonly warnings: readonly string[];
-  /** Media types of the files that are shown. */
+  /** Media types of the files that are sent. */
   readonly shownTypes: ReadonlySet<string>;
 }
 
 /**
- * Puts the name and type of each file that the model cannot be shown in its place. A conversation keeps its files for
- * good, so one that is refused would make each later turn fail.
+ * Replaces each file that cannot be sent by its name and type. A conversation keeps its files, so
+ * rejecting one would make every later turn fail.
  */
 export function hideFiles(contents: readonly Content[], limits: FileLimits): ShownContents {
   const hidden = new Set<Feature>();
@@ -39,9 +39,9 @@ export function hideFiles(contents: readonly Content[], limits: FileLimits): Sho
       return part;
     }
     hidden.add(feature);
-    const what = describe(part);
-    warnings.push(`${feature}: ${what} was not shown to the model`);
-    return { text: `(${what}: you cannot be shown it)` };
+    const description = describe(part);
+    warnings.push(`${feature}: ${description} was not shown to the model`);
+    return { text: `(${description}: you cannot be shown it)` };
   };
   return {
     contents: contents.map((content) => ({ ...content, parts: content.parts.map(shown) })),
@@ -76,7 +76,7 @@ function isFetched(
   { mimeType, fileUri }: FileDataPart['fileData'],
   supported: SupportedUrls,
 ): boolean {
-  // A name that is no address is the provider's own for a file it keeps.
+  // A name that is not a URL is the provider's own id of a file that it stores.
   if (!/^[a-z]+:/i.test(fileUri)) return true;
   return Object.entries(supported)
     .filter(([type]) => ['*', '*/*', mimeType, mimeType.replace(/\/.*/, '/*')].includes(type))

@@ -8,23 +8,27 @@ import {
   type Part,
 } from '../../core/index.ts';
 
-/** One message as every provider accepts it: never empty, and the answers of calls stand alone. */
+/**
+ * One message in a form that every provider accepts: never empty, and results of calls are
+ * separate.
+ */
 export type PromptTurn =
   | { readonly kind: 'user'; readonly parts: readonly Part[] }
   | { readonly kind: 'model'; readonly parts: readonly Part[] }
   | { readonly kind: 'results'; readonly results: readonly AnsweredCall[] };
 
-/** A call and its one answer. */
+/** A call and its only result. */
 export type AnsweredCall = {
   readonly call: FunctionCallPart;
   readonly response: FunctionResponse;
 };
 
 /**
- * Puts a conversation in the one order that the strictest provider takes: it begins with a user, each call is answered
- * once, right after the message that made it and in its order, and what else was said comes after. What cannot be
- * sent is left out (blanks, answers to calls that are gone); a call without an answer gets one that says so.
- * @param isSent whether a part other than a call is sent at all, which may depend on who it is sent to.
+ * Puts a conversation in the order that the strictest provider requires: it begins with a user
+ * message; the results of calls follow the message that made the calls, once and in order; other
+ * content comes after. Parts that cannot be sent are dropped (blank texts, results of unknown
+ * calls). A call without a result gets one that says so.
+ * @param isSent whether a part other than a call is sent. It may depend on the provider.
  */
 export function toPromptTurns(
   contents: readonly Content[],
@@ -56,14 +60,15 @@ const opening: PromptTurn = {
 
 interface OpenCall {
   readonly call: FunctionCallPart;
-  /** Which message made it. */
+  /** The index of the message that made it. */
   readonly message: number;
   response?: FunctionResponse;
 }
 
 /**
- * The calls of the model in their order, each with its answer: the first one stands, as everywhere. Programs number their
- * calls anew in each message, so an answer is for the nearest message before it.
+ * The calls of the model in order, each with its first result. Some programs number their calls
+ * from the beginning in each message, so a result belongs to the nearest earlier message with its
+ * id.
  */
 function callResults(contents: readonly Content[]): readonly AnsweredCall[] {
   const calls: OpenCall[] = [];
@@ -87,7 +92,7 @@ function callResults(contents: readonly Content[]): readonly AnsweredCall[] {
   return calls.map(({ call, response }) => ({ call, response: response ?? noResult(call) }));
 }
 
-/** False when nobody has made such a call yet. */
+/** False if no such call was made so far. */
 function assignResponse(
   calls: ReadonlyMap<string, readonly OpenCall[]>,
   response: FunctionResponse,
@@ -103,10 +108,10 @@ function noResult({ functionCall: { id, name } }: FunctionCallPart): FunctionRes
   return { id, name, response: { error }, isError: true };
 }
 
-/** A user who says nothing is heard to: there is a message to answer. */
+/** Replaces an empty user message, because there must be a message to respond to. */
 const EMPTY_MESSAGE: Part = { text: '(An empty message.)' };
 
-/** Some refuse a text of mere blanks as they do an empty one, and with it every later request. */
+/** Some providers reject a blank text like an empty one, and with it every later request. */
 export function isBlank(part: Part): boolean {
   return isTextPart(part) && part.text.trim() === '';
 }

@@ -8,17 +8,18 @@ import {
 import { toFilePart } from '../provider/file-part.ts';
 import type { PromptPart } from '../provider/language-model.ts';
 
-/** For whom a result is. */
+/** The provider that receives a result. */
 export interface ResultTarget {
   readonly version: 'v3' | 'v4';
   readonly family: string;
-  /** It can be shown an image inside a result. */
+  /** Whether it accepts an image inside a result. */
   readonly supportsResultImages: boolean;
 }
 
 /**
- * What a tool gave, as the output of a result. Images in its `content` go beside the text where the provider can see
- * them there. Bytes it cannot see are only named: as text they would cost a fortune and say nothing.
+ * Converts the result of a tool to an output of the AI SDK. Images in its `content` are sent beside
+ * the text if the provider can see them there. Other bytes are only described: as text they would
+ * be expensive and useless.
  */
 export function resultOutput(
   { response, isError }: FunctionResponse,
@@ -37,7 +38,7 @@ export function resultOutput(
     ),
   };
   if (shown.length === 0) return { type: isError === true ? 'error-json' : 'json', value };
-  // One text and no more: Gemini's package makes a result of each.
+  // Exactly one text: Gemini's package makes a separate result of each.
   const text = { type: 'text', text: JSON.stringify(value) };
   return { type: 'content', value: [text, ...shown.flatMap((part) => imagePart(part, target))] };
 }
@@ -53,7 +54,7 @@ function hasBytes(part: Json): part is BytesPart {
   );
 }
 
-/** Of the kinds that each of them takes: another one is an error of the whole request. */
+/** The image types that all providers accept. Another type would fail the whole request. */
 function isImage({ inlineData: { mimeType } }: BytesPart): boolean {
   return /^image\/(?:png|jpeg|gif|webp)$/.test(mimeType);
 }

@@ -14,40 +14,41 @@ import type {
   ModelRequest,
   ThinkingConfig,
 } from '../model/model.ts';
-import { OPTION_NAMES, getProviderProfile } from '../provider/provider-profile.ts';
+import { getProviderProfile } from '../provider/provider-profile.ts';
 import type { NormalizedSchema, SchemaDialect } from '../schema/normalize-schema.ts';
 import { responseSchemaFor } from '../schema/response-schema.ts';
 import { toPrompt } from './to-prompt.ts';
 import type { ToolDeclaration } from '../model/tool-declaration.ts';
 import { toolNames, type ToolNames } from './tool-names.ts';
+import { toProviderOptions, findStrayOptions, omitFeatures } from './provider-options.ts';
 
-/** One call, in the words of the SDK, and how to read what comes back. */
+/** One call as options of the AI SDK, and how to read its response. */
 export interface PlannedCall {
   readonly options: Omit<ModelCallOptions, 'abortSignal'>;
-  /** What was wished for and cannot be said to this provider. */
+  /** Requested features that this provider cannot express. */
   readonly unsupported: readonly Feature[];
-  /** Names of provider options that no package reads. */
+  /** Names in `providerOptions` that no package reads. */
   readonly misnamed: readonly string[];
-  /** The names that its package reads. */
+  /** The names that the provider's package reads. */
   readonly optionNames: readonly string[];
-  /** What is left out though nothing is refused. */
+  /** What is dropped without rejecting the request. */
   readonly warnings: readonly string[];
-  /** Media types of the files that go along. */
+  /** Media types of the files that are sent. */
   readonly fileTypes: ReadonlySet<string>;
   readonly names: ToolNames;
-  /** Gives the arguments of a call the form the tool's own schema means. */
+  /** Restores the arguments of a call to the form of the tool's original schema. */
   readonly restore: (toolName: string, args: JsonObject) => JsonObject;
 }
 
-/** What earlier answers of a service taught about it. */
+/** What earlier calls taught about a service. */
 export interface LearnedLimits {
-  /** Media types that the package has refused. */
+  /** Media types that the package has rejected. */
   readonly refusedTypes: ReadonlySet<string>;
-  /** Whether the service seals thinking. */
+  /** Whether the service returns encrypted thinking. */
   readonly encryptsThinking: boolean;
 }
 
-/** Writes a request for one model, leaving out what its provider has no word for. */
+/** Plans a call for one model, without the features that its provider cannot express. */
 export async function toCallOptions(
   model: LanguageModel,
   request: ModelRequest,
@@ -70,7 +71,7 @@ export async function toCallOptions(
     (feature === 'thinking.effort' && (isNonReasoning || (v3 && effortOption === undefined)));
   const missing = [...requestedFeatures({ config, contents, tools })].filter(isUnsupported);
   const supportedConfig = omitFeatures(config, new Set(missing));
-  // No effort is what a model that cannot think makes anyway.
+  // Effort `none` is the behavior of a non-reasoning model anyway.
   const changesNothing = (feature: Feature): boolean =>
     feature === 'thinking.effort' && isNonReasoning && config.thinking?.effort === 'none';
   const stray = findStrayOptions(model, config);
@@ -100,7 +101,7 @@ export async function toCallOptions(
       ...toolOptions(tools, schemas, names, supportedConfig),
       ...toReasoningOption(model, supportedConfig.thinking),
       ...format,
-      ...toProviderOptions(model, supportedConfig, { strict, encryptsThinking: encryptsThinking }),
+      ...toProviderOptions(model, supportedConfig, { strict, encryptsThinking }),
     },
   };
 }
@@ -153,7 +154,8 @@ function toolOptions(
   return { tools, toolChoice: { type: 'tool', toolName: names.toProvider(toolChoice.tool) } };
 }
 
-// Version 3 has no word for it, but the packages of the big providers have.
+// Version 3 of the specification has no option for effort, but the packages of the large providers
+// do.
 function toReasoningOption(
   { specificationVersion }: LanguageModel,
   { effort }: ThinkingConfig = {},
@@ -170,87 +172,4 @@ function toResponseFormat(
   }
   const { schema, strict } = responseSchemaFor(responseSchema, dialect);
   return { format: { responseFormat: { type: 'json', schema } }, strict };
-}
-
-/** Under the names by which the packages look for them; what the caller says stands above all. */
-function toProviderOptions(
-  model: LanguageModel,
-  config: GenerationConfig,
-  {
-    strict,
-    encryptsThinking,
-  }: { readonly strict?: boolean | undefined; readonly encryptsThinking: boolean },
-): Partial<ModelCallOptions> {
-  const {
-    options,
-    optionNames,
-    familyOptions = {},
-    effortOption,
-    dialect,
-  } = getProviderProfile(model);
-  const { modelId, specificationVersion } = model;
-  const effort = specificationVersion === 'v3' ? config.thinking?.effort : undefined;
-  const hasStrictOption = dialect === 'openai' || dialect === 'compatible';
-  const derived: JsonObject = {
-    ...options(config, { modelId, encryptsThinking }),
-    ...(effort !== undefined && effortOption?.(effort)),
-    ...(strict !== undefined && hasStrictOption && { strictJsonSchema: strict }),
-  };
-  const callerOptions: ProviderOptions = config.providerOptions ?? {};
-  const names = optionNames(providerFamily(model));
-  // A package takes the first of its names that there is, so each of them holds everything.
-  const own = Object.assign({}, derived, ...names.toReversed().map((name) => callerOptions[name]));
-  const family = providerFamily(model);
-  const merged = {
-    ...callerOptions,
-    [family]: { ...familyOptions, ...callerOptions[family] },
-    ...Object.fromEntries(names.map((name) => [name, own])),
-  };
-  const nonEmpty = Object.entries(merged).filter(([, one]) => Object.keys(one).length > 0);
-  return nonEmpty.length === 0 ? {} : { providerOptions: Object.fromEntries(nonEmpty) };
-}
-
-interface StrayOptions {
-  /** The names that the package reads. */
-  readonly read: readonly string[];
-  /** Names that no package reads. */
-  readonly misnamed: readonly string[];
-  readonly warnings: readonly string[];
-}
-
-/** Provider options that nobody reads here: those for another provider are told, those for none are a mistake. */
-function findStrayOptions(
-  model: LanguageModel,
-  { providerOptions = {} }: GenerationConfig,
-): StrayOptions {
-  const { optionNames, aliases } = getProviderProfile(model);
-  const family = providerFamily(model);
-  const read = [...new Set([...optionNames(family), ...(aliases?.(family) ?? [])])];
-  const camel = family.replaceAll(/[-_]+(\w)/g, (_, char: string) => char.toUpperCase());
-  const stray = Object.keys(providerOptions).filter((name) => ![...read, camel].includes(name));
-  // What a package that is not known reads is not known either.
-  const misnamed = aliases === undefined ? [] : stray.filter((name) => !OPTION_NAMES.has(name));
-  const warnings = stray
-    .filter((name) => !misnamed.includes(name))
-    .map((name) => `providerOptions.${name}: this model reads ${read.join(', ')}`);
-  return { read, misnamed, warnings };
-}
-
-/** The configuration without the wishes that cannot be said. */
-function omitFeatures(config: GenerationConfig, features: ReadonlySet<Feature>): GenerationConfig {
-  const { thinking = {}, cache = {}, ...flat } = config;
-  const keep = <T extends object>(members: T, prefix: string): T => {
-    const kept = Object.entries(members).filter(([name]) => !isOmitted(`${prefix}${name}`));
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same object with fewer of its optional members
-    return Object.fromEntries(kept) as T;
-  };
-  return {
-    ...keep(flat, ''),
-    thinking: keep(thinking, 'thinking.'),
-    cache: keep(cache, 'cache.'),
-  };
-
-  function isOmitted(name: string): boolean {
-    return [...features].some((feature) => feature === name);
-  }
 }

@@ -8,22 +8,24 @@ import { fromThoughtSignature, type ProviderSignature } from '../provider/provid
 import { resultOutput } from './result-output.ts';
 import type { ToolNames } from './tool-names.ts';
 
-/** For whom a prompt is. */
+/** The provider that receives a prompt. */
 export interface PromptTarget {
   readonly version: 'v3' | 'v4';
-  /** Whose notes go along; those of others stay here. */
+  /** The provider family. Only its own signatures are sent. */
   readonly family: string;
   readonly names: ToolNames;
-  /** It can be shown an image inside a result. */
+  /** Whether it accepts an image inside a result. */
   readonly supportsResultImages: boolean;
-  /** Marks the end of what should be cached: after the instruction, or after the whole conversation too. */
+  /**
+   * Marks the end of the cacheable prefix: after the instruction, or also after the conversation.
+   */
   readonly cacheMark?: {
     readonly after: 'instruction' | 'conversation';
     readonly options: ProviderOptions;
   };
 }
 
-/** Writes a request as a prompt of the AI SDK's specification. */
+/** Converts a request to a prompt of the AI SDK specification. */
 export function toPrompt(
   request: Pick<ModelRequest, 'instruction' | 'contents'>,
   target: PromptTarget,
@@ -43,7 +45,10 @@ export function toPrompt(
   return [{ role: 'system', content: instruction, ...marked }, ...messages];
 }
 
-/** The ids of the calls of each turn, and of their answers: no two are the same, because the strict take no id twice. */
+/**
+ * The ids of the calls of each turn and of their results. They are unique, because strict providers
+ * reject a repeated id.
+ */
 function callIds(
   turns: readonly PromptTurn[],
   target: PromptTarget,
@@ -52,23 +57,24 @@ function callIds(
   const ids = new Map<PromptTurn, readonly string[]>();
   for (const [i, turn] of turns.entries()) {
     if (turn.kind !== 'results') continue;
-    const own = turn.results.map(({ call }) => unusedId(call, used, target));
-    ids.set(turn, own);
+    const turnIds = turn.results.map(({ call }) => unusedId(call, used, target));
+    ids.set(turn, turnIds);
     const before = turns[i - 1];
-    if (before !== undefined) ids.set(before, own);
+    if (before !== undefined) ids.set(before, turnIds);
   }
   return ids;
 }
 
-// The provider's own id goes back to that provider; to any other the call has ours. So has a call whose id the provider
-// gave before: some number theirs anew in each answer. Ours differ, unless a program wrote the conversation.
+// The provider's own id is sent back to that provider; every other provider gets ours. A provider's
+// id that was already used is replaced, too: some providers number calls from the beginning in each
+// response. Our ids are unique, unless a program wrote the conversation.
 function unusedId(
   { functionCall: { id, providerId }, thoughtSignature }: FunctionCallPart,
   used: Set<string>,
   target: PromptTarget,
 ): string {
-  const theirs = readSignature(thoughtSignature, target) === undefined ? undefined : providerId;
-  let unused = theirs !== undefined && !used.has(theirs) ? theirs : id;
+  const ownId = readSignature(thoughtSignature, target) === undefined ? undefined : providerId;
+  let unused = ownId !== undefined && !used.has(ownId) ? ownId : id;
   for (let n = 2; used.has(unused); n++) unused = `${id}_${n}`;
   used.add(unused);
   return unused;
@@ -89,7 +95,7 @@ function toMessage(turn: PromptTurn, ids: readonly string[], target: PromptTarge
   return { role: 'assistant', content };
 }
 
-/** Thinking belongs to what follows it: at the end of an answer nobody but Gemini takes it back. */
+/** Drops thinking at the end of a response. Only Gemini accepts it there. */
 function dropTrailingThoughts(content: Content, target: PromptTarget): Content {
   const { role, parts } = content;
   if (role !== 'model' || target.family === 'google') return content;
@@ -97,14 +103,18 @@ function dropTrailingThoughts(content: Content, target: PromptTarget): Content {
   return { role, parts: parts.filter((part, i) => i < last || !isThought(part)) };
 }
 
-/** Whether anything of a part goes to this provider: what it did not seal itself is not shown to it, nor are blanks. */
+/**
+ * Whether any of a part is sent to this provider. Thinking and opaque parts of other providers are
+ * not sent, nor are blank texts.
+ */
 function isSent(role: Content['role'], part: Part, target: PromptTarget): boolean {
   if ('functionResponse' in part) return false;
   if (role !== 'model') return !isThought(part) && !('opaque' in part) && !isBlank(part);
   if ('opaque' in part) return fromOpaque(part, target.family).length > 0;
   if (!('text' in part)) return true;
   const signature = readSignature(part.thoughtSignature, target);
-  // Gemini seals an empty text at the end of its answer. Thinking is of use only to the one who thought it.
+  // Gemini signs an empty text at the end of its response. Thinking is useful only to the model
+  // family that produced it.
   const mayBeBlank =
     signature?.note !== undefined && (isThought(part) || target.family === 'google');
   return isThought(part)
@@ -143,7 +153,7 @@ function modelPart(part: Part, target: PromptTarget): readonly PromptPart[] {
       },
     ];
   }
-  // No provider takes an address from a model's mouth, and only Gemini takes bytes from it.
+  // No provider accepts a URL in a model message, and only Gemini accepts bytes.
   if ('fileData' in part) return [{ type: 'text', text: `(file: ${part.fileData.fileUri})` }];
   if ('inlineData' in part && target.family !== 'google') {
     return [{ type: 'text', text: `(a file of ${part.inlineData.mimeType})` }];

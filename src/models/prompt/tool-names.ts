@@ -1,27 +1,31 @@
 import { sha256Hex } from '../../core/index.ts';
 
-/** The names of tools as a provider sees them. */
+/** The mapping of tool names to names that a provider accepts. */
 export interface ToolNames {
-  /** What the provider is told. Any name may be asked for: a conversation may hold calls of tools that are gone. */
+  /**
+   * The name to send. It works for any name, because a conversation may contain calls of removed
+   * tools.
+   */
   readonly toProvider: (name: string) => string;
-  /** What the provider meant. A name it made up comes back as it is. */
+  /** The original of a name that the provider sent. An unknown name is returned unchanged. */
   readonly fromProvider: (name: string) => string;
 }
 
 const MAX_LENGTH = 64;
 
 /**
- * Gives each tool a name that every provider accepts: a letter or `_`, then letters, digits, `_` and `-`, at most 64.
- * A name that is fine stays; any other is made fine and ends in a hash of itself, so that two never become one.
+ * Maps each tool to a name that every provider accepts: a letter or `_`, then letters, digits, `_`
+ * and `-`, at most 64 characters. A valid name is unchanged. An invalid one is sanitized and ends
+ * in a hash of the original, so that two names never collide.
  */
 export function toolNames(names: readonly string[]): ToolNames {
   const sent = new Map<string, string>();
   const originals = new Map<string, string>();
-  // Names that need no change come first: they must not lose theirs to one that does.
-  for (const name of names.toSorted((a, b) => Number(isFine(b)) - Number(isFine(a)))) {
-    const fine = unusedName(name, originals);
-    sent.set(name, fine);
-    originals.set(fine, name);
+  // Valid names come first: a sanitized name must not take theirs.
+  for (const name of names.toSorted((a, b) => Number(isValidName(b)) - Number(isValidName(a)))) {
+    const safeName = unusedName(name, originals);
+    sent.set(name, safeName);
+    originals.set(safeName, name);
   }
   return {
     toProvider: (name) => sent.get(name) ?? unusedName(name, originals),
@@ -29,16 +33,16 @@ export function toolNames(names: readonly string[]): ToolNames {
   };
 }
 
-function isFine(name: string): boolean {
+function isValidName(name: string): boolean {
   return /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(name);
 }
 
 function unusedName(name: string, used: ReadonlyMap<string, string>): string {
-  if (isFine(name) && !used.has(name)) return name;
+  if (isValidName(name) && !used.has(name)) return name;
   const hash = sha256Hex(name);
   const legal = name.replaceAll(/[^A-Za-z0-9_-]/g, '_').replace(/^(?=[^A-Za-z_])/, '_');
   for (let digits = 8; ; digits += 4) {
-    const fine = `${legal.slice(0, MAX_LENGTH - digits - 1)}_${hash.slice(0, digits)}`;
-    if (!used.has(fine)) return fine;
+    const candidate = `${legal.slice(0, MAX_LENGTH - digits - 1)}_${hash.slice(0, digits)}`;
+    if (!used.has(candidate)) return candidate;
   }
 }

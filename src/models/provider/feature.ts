@@ -2,7 +2,9 @@ import type { Content } from '../../core/index.ts';
 import type { GenerationConfig } from '../model/model.ts';
 import type { ToolDeclaration } from '../model/tool-declaration.ts';
 
-/** What a request may ask of a model beyond plain text, one word for each row of the table in `docs/models.md`. */
+/**
+ * The features that a request may use beyond plain text: the rows of the table in `docs/models.md`.
+ */
 export type Feature =
   | 'temperature'
   | 'topP'
@@ -27,14 +29,14 @@ export type Feature =
   | 'parallelToolCalls'
   | 'speed';
 
-/** The part of a request that decides what it needs. */
+/** The parts of a request that determine its features. */
 export interface FeatureInput {
   readonly config?: GenerationConfig;
   readonly contents: readonly Content[];
   readonly tools: readonly ToolDeclaration[];
 }
 
-/** Every feature a request makes use of. A wish for what happens anyway is none. */
+/** The features that a request uses. An option that equals the default behavior is none. */
 export function requestedFeatures({
   config = {},
   contents,
@@ -66,7 +68,7 @@ export function requestedFeatures({
   return new Set(FEATURES.filter((feature) => requested[feature]));
 }
 
-/** In the order of the table. */
+/** All features, in the order of the table. */
 export const FEATURES: readonly Feature[] = [
   'temperature',
   'topP',

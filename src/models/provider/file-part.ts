@@ -1,7 +1,7 @@
 import type { FileDataPart, InlineDataPart, Part } from '../../core/index.ts';
 import type { PromptPart, StreamPart } from './language-model.ts';
 
-/** Writes bytes, or the address of bytes, as a part of a prompt. Other parts give none. */
+/** Converts a file part to a part of a prompt. Other parts give none. */
 export function toFilePart(
   part: Part,
   target: { readonly version: 'v3' | 'v4'; readonly family: string },
@@ -24,7 +24,7 @@ export function toFilePart(
   return [{ type: 'file', mediaType, data: toFileData(fileUri, target), ...named }];
 }
 
-/** Reads a file that a model made. */
+/** Converts a file that a model generated. */
 export function fromFilePart(part: StreamPart): InlineDataPart | FileDataPart | undefined {
   const { mediaType: mimeType, data } = part;
   if (typeof mimeType !== 'string') return undefined;
@@ -39,7 +39,7 @@ export function fromFilePart(part: StreamPart): InlineDataPart | FileDataPart | 
   return typeof fileUri === 'string' ? { fileData: { mimeType, fileUri } } : undefined;
 }
 
-// A name that is no address is the provider's own name for a file it keeps.
+// A name that is not a URL is the provider's own id of a file that it stores.
 function toFileData(
   fileUri: string,
   { version, family }: { readonly version: 'v3' | 'v4'; readonly family: string },
@@ -47,7 +47,7 @@ function toFileData(
   const url = URL.parse(fileUri);
   if (version === 'v3') return url ?? fileUri;
   if (url === null) return { type: 'reference', reference: { [family]: fileUri } };
-  // A parsed gs: address loses what makes it one, so its text goes along.
+  // Parsing a gs: URL loses information, so the original text is sent, too.
   return { type: 'url', url, ...(url.protocol === 'gs:' && { originalUrl: fileUri }) };
 }
 

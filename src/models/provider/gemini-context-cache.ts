@@ -1,13 +1,16 @@
 import { canonicalJson, InvalidInputError, isJsonObject, sha256Hex } from '../../core/index.ts';
 import type { JsonObject, OptionNames } from '../../core/index.ts';
 
-/** Keeps instruction and tools at Gemini's, so that a long one is sent and paid once and not with every call. */
+/**
+ * Options of Gemini's context cache. It stores the instruction and the tools at Gemini, so that a
+ * long prefix is sent and paid for once.
+ */
 export type ContextCacheConfig = {
-  /** Invocations that use one cache before it is made anew: 1 to 100, 10 when missing. */
+  /** How many invocations use a cache before it is renewed: 1 to 100. Default: 10. */
   readonly cacheIntervals?: number;
-  /** How long Gemini keeps it: above 0, 1800 when missing. */
+  /** How long Gemini keeps a cache, in seconds: above 0. Default: 1800. */
   readonly ttlSeconds?: number;
-  /** Below this many tokens, by estimate, nothing is cached: 0 when missing. */
+  /** The smallest prefix to cache, in estimated tokens. Default: 0. */
   readonly minTokens?: number;
 };
 
@@ -36,14 +39,15 @@ const CACHED_FIELDS: readonly string[] = ['systemInstruction', 'tools', 'toolCon
 const CHARACTERS_PER_TOKEN = 4;
 
 /**
- * A `fetch` for Gemini's package that puts what stays the same into a cached content of Gemini's, and refers to it. A
- * cache that cannot be made, or is gone, costs money and not the answer: the request then goes out whole.
- * @throws InvalidInputError when the configuration is out of its ranges.
+ * Wraps `fetch` for Gemini's package: it stores the unchanging part of a request as cached content
+ * at Gemini and refers to it. If a cache cannot be created or has disappeared, the request is sent
+ * in full: it costs more, but does not fail.
+ * @throws InvalidInputError if an option is out of range
  */
 export function contextCachingFetch(options: ContextCacheOptions): typeof globalThis.fetch {
   const { config, baseUrl, model, fetch, now } = options;
   const { cacheIntervals, ttlSeconds, minTokens } = withDefaults(config);
-  // By what is kept. Nothing there: Gemini refused it, and would again.
+  // By hash of the cached part. `undefined`: Gemini rejected it, and would again.
   const caches = new Map<string, Promise<Cached | undefined>>();
 
   return async (input, init) => {
@@ -64,7 +68,7 @@ export function contextCachingFetch(options: ContextCacheOptions): typeof global
     };
     const text = JSON.stringify({ ...short, cachedContent: cached.name });
     const response = await fetch(input, { ...init, body: text });
-    // Gone before its time: 403 and 404 are how Gemini says so.
+    // 403 and 404 mean that the cache has disappeared early.
     if (response.status !== 403 && response.status !== 404) return response;
     await response.body?.cancel();
     caches.delete(id);
@@ -78,16 +82,16 @@ export function contextCachingFetch(options: ContextCacheOptions): typeof global
     init: RequestInit | undefined,
   ): Promise<Cached | undefined> {
     const known = await caches.get(id);
-    // The later calls of an invocation are no further use: it ends with the cache it began with.
+    // Later calls of an invocation do not count as a use: it keeps the cache with which it began.
     if (known !== undefined && known.expiresAt > now() && (known.usesLeft > 0 || !begins)) {
       if (begins) known.usesLeft--;
       return known;
     }
     if (known === undefined && caches.has(id)) return undefined;
-    const making = create(id, kept, init);
-    caches.set(id, making);
+    const creating = create(id, kept, init);
+    caches.set(id, creating);
     if (known !== undefined) void remove(known.name, init);
-    return making;
+    return creating;
   }
 
   async function create(
@@ -95,20 +99,20 @@ export function contextCachingFetch(options: ContextCacheOptions): typeof global
     kept: JsonObject,
     init: RequestInit | undefined,
   ): Promise<Cached | undefined> {
-    const wanted = { model: `models/${model}`, ...kept, ttl: `${ttlSeconds}s` };
-    const request = { ...init, body: JSON.stringify(wanted) };
+    const content = { model: `models/${model}`, ...kept, ttl: `${ttlSeconds}s` };
+    const request = { ...init, body: JSON.stringify(content) };
     const response = await fetch(`${baseUrl}/cachedContents`, request).catch(() => undefined);
-    const made: unknown = await response?.json().catch(() => undefined);
-    if (response?.ok === true && isJsonObject(made) && typeof made['name'] === 'string') {
+    const created: unknown = await response?.json().catch(() => undefined);
+    if (response?.ok === true && isJsonObject(created) && typeof created['name'] === 'string') {
       const expiresAt = now() + ttlSeconds * 1000;
-      return { name: made['name'], expiresAt, usesLeft: cacheIntervals - 1 };
+      return { name: created['name'], expiresAt, usesLeft: cacheIntervals - 1 };
     }
-    // Only a refusal of what was asked would be the same next time.
+    // A 400 would be repeated next time; any other failure may be temporary.
     if (response?.status !== 400) caches.delete(id);
     return undefined;
   }
 
-  // It ends by itself too: a failure here is only a few cents.
+  // The cache also expires by itself, so a failure only costs a few cents.
   async function remove(name: string, init: RequestInit | undefined): Promise<void> {
     const { headers } = init ?? {};
     const request = { method: 'DELETE', ...(headers !== undefined && { headers }) };
@@ -119,8 +123,8 @@ export function contextCachingFetch(options: ContextCacheOptions): typeof global
 /** @throws InvalidInputError */
 function withDefaults(config: ContextCacheConfig): Required<ContextCacheConfig> {
   const { cacheIntervals = 10, ttlSeconds = 1800, minTokens = 0 } = config;
-  const check = (isRight: boolean, field: string, rule: string): void => {
-    if (!isRight) throw new InvalidInputError(`contextCache.${field}`, `must be ${rule}.`);
+  const check = (isValid: boolean, field: string, rule: string): void => {
+    if (!isValid) throw new InvalidInputError(`contextCache.${field}`, `must be ${rule}.`);
   };
   const isWhole = Number.isInteger(cacheIntervals);
   check(
@@ -133,7 +137,7 @@ function withDefaults(config: ContextCacheConfig): Required<ContextCacheConfig> 
   return { cacheIntervals, ttlSeconds, minTokens };
 }
 
-/** Whether somebody has spoken since the model did: what follows the results of tools belongs to what began before. */
+/** Whether the last message is a user message. One with tool results continues an invocation. */
 function beginsInvocation({ contents }: JsonObject): boolean {
   const last: unknown = Array.isArray(contents) ? contents.at(-1) : undefined;
   const parts: unknown = isJsonObject(last) ? last['parts'] : undefined;

@@ -2,32 +2,38 @@ import type { JsonObject } from '../../core/index.ts';
 import type { JsonSchema } from '../model/tool-declaration.ts';
 
 /**
- * A model of the AI SDK's language-model specification, version 3 or 4: what its provider packages make.
- * Told apart by what it has, so no package of the SDK is needed to name it.
+ * A model of the AI SDK's language-model specification, version 3 or 4, as its provider packages
+ * create them. It is recognized by its members, so no package of the SDK is needed for the type.
  */
 export interface LanguageModel {
   readonly specificationVersion: 'v3' | 'v4';
-  /** Such as `anthropic.messages`. What stands before the first dot names whose notes its parts carry. */
+  /**
+   * For example `anthropic.messages`. The part before the first dot is the provider family, whose
+   * signatures its parts carry.
+   */
   readonly provider: string;
   readonly modelId: string;
-  /** Which addresses of files the provider fetches by itself, by media type. */
+  /** The URLs that the provider can fetch, by media type. */
   readonly supportedUrls: SupportedUrls | PromiseLike<SupportedUrls>;
-  /** Takes `CallOptions`. Each version words its own more narrowly, so that no one type fits both: call it by `openStream`. */
+  /**
+   * Takes `ModelCallOptions`. Each version has a narrower type, so no single type fits both: call
+   * it through `openStream`.
+   */
   doStream(options: never): PromiseLike<{ readonly stream: ReadableStream<unknown> }>;
 }
 
-/** Begins a call of a model of either version. */
+/** Starts a call of a model of either version. */
 export function openStream(
   model: LanguageModel,
   options: ModelCallOptions,
 ): PromiseLike<{ readonly stream: ReadableStream<unknown> }> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what both versions read is what CallOptions holds
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both versions read the members of ModelCallOptions
   return model.doStream(options as never);
 }
 
 export type SupportedUrls = Readonly<Record<string, readonly RegExp[]>>;
 
-/** One call of a `LanguageModel`, in the words both versions share. */
+/** Options of one call, in the members that both versions share. */
 export interface ModelCallOptions {
   readonly prompt: PromptMessage[];
   readonly temperature?: number;
@@ -49,7 +55,7 @@ export interface ModelCallOptions {
   readonly providerOptions?: ProviderOptions;
 }
 
-/** What only one provider reads, by its name. */
+/** Options for single providers, by provider name. */
 export type ProviderOptions = Readonly<Record<string, JsonObject>>;
 
 export interface ProviderFunctionTool {
@@ -65,13 +71,13 @@ export type PromptMessage = (
   | { readonly role: 'user' | 'assistant' | 'tool'; readonly content: PromptPart[] }
 ) & { readonly providerOptions?: ProviderOptions };
 
-/** A part of a message. Which fields there are follows from `type`; the specification has the list. */
+/** A part of a message. Its members depend on `type`; see the AI SDK specification. */
 export type PromptPart = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** One thing a stream of a `LanguageModel` says. Providers add kinds, so every field is read with care. */
+/** One event of a model's stream. Providers add types, so every member is checked before use. */
 export type StreamPart = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** The part, or nothing where the stream holds something else. */
+/** The value as a stream part; undefined if it is none. */
 export function asStreamPart(value: unknown): StreamPart | undefined {
   return hasType(value) ? value : undefined;
 }
@@ -82,7 +88,10 @@ function hasType(value: unknown): value is StreamPart {
   );
 }
 
-/** Whose model it is: all endpoints and models of one provider understand each other's notes. */
+/**
+ * The provider family of a model. All endpoints and models of a family accept each other's
+ * signatures.
+ */
 export function providerFamily(model: Pick<LanguageModel, 'provider'>): string {
   return model.provider.split('.', 1)[0] ?? model.provider;
 }

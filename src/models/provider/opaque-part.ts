@@ -2,14 +2,17 @@ import { decodeJson, isJsonObject, type JsonObject, type OpaquePart } from '../.
 import type { PromptPart, StreamPart } from './language-model.ts';
 
 /**
- * Keeps a part that only its provider understands: a tool it ran itself, a note of its own, a source it names.
- * Nothing of it is ever run here.
+ * Stores a part that only its provider understands: a tool that the provider ran, a custom part, a
+ * source. It is never executed.
  */
 export function toOpaque(part: StreamPart, family: string): OpaquePart {
   return { opaque: { by: family, part: decodeJson(JSON.stringify(part, bytesAsBase64), 'part') } };
 }
 
-/** What goes back to the provider it came from; nothing to others, and nothing where the part was only told. */
+/**
+ * Restores the part for the provider it came from. Other providers get nothing, and informational
+ * parts are not sent back.
+ */
 export function fromOpaque({ opaque }: OpaquePart, family: string): readonly PromptPart[] {
   if (!isJsonObject(opaque) || opaque['by'] !== family || !isJsonObject(opaque['part'])) return [];
   const part = opaque['part'];

@@ -2,46 +2,48 @@ import type { JsonObject } from '../../core/index.ts';
 import type { Feature } from './feature.ts';
 import type { LanguageModel } from './language-model.ts';
 import type { CacheConfig, GenerationConfig } from '../model/model.ts';
-import { isNonReasoningOpenAiModel } from './openai-model-id.ts';
 import type { SchemaDialect } from '../schema/normalize-schema.ts';
 
-/** What is particular to one way of talking to models, beyond what its package already levels. */
+/** The properties of one provider API that its AI SDK package does not unify. */
 export interface ProviderProfile {
   readonly dialect: SchemaDialect;
-  /** What there is no word for on this wire. */
+  /** Features that this API cannot express. */
   readonly unsupported: ReadonlySet<Feature>;
-  /** The wishes that only this provider's own options can say. */
+  /** Options that only this provider's own options can express. */
   readonly options: (config: GenerationConfig, call: ProfiledCall) => JsonObject;
-  /** The names under which its package looks for these options, for a provider of this family. */
+  /** The names under which its package reads these options, for a provider of this family. */
   readonly optionNames: (family: string) => readonly string[];
-  /** Options that a package of another maker reads under its own name on the same wire. */
+  /** Options that a third-party package reads under its own name for the same API. */
   readonly familyOptions?: JsonObject;
-  /** Further names that its package reads; unknown for a package that is not known. */
+  /** Further names that its package reads. Undefined for an unknown package. */
   readonly aliases?: (family: string) => readonly string[];
-  /** The model surely does not think, whatever effort is asked for. */
+  /** Whether the model certainly does not think, whatever the effort. */
   readonly cannotThink?: (modelId: string) => boolean;
-  /** How effort is said where the specification has no word for it: in version 3. */
+  /** The option for effort, where the specification has none: in version 3. */
   readonly effortOption?: (effort: string) => JsonObject;
-  /** How the end of what should be cached is marked in the prompt, where it is marked at all. */
+  /** The mark for the end of the cacheable prefix in the prompt, if the API has one. */
   readonly cacheMark?: (cache: CacheConfig) => JsonObject;
-  /** It says itself which addresses of files it fetches. */
+  /** Whether the package declares the URLs that the provider fetches. */
   readonly declaresSupportedUrls: boolean;
-  /** It can be shown an image inside the result of a tool. */
+  /** Whether an image can be sent inside the result of a tool. */
   readonly supportsResultImages: boolean;
-  /** Thinking goes back to it although nothing sealed it. */
+  /** Whether thinking without a signature is sent back. */
   readonly acceptsUnsignedThinking: boolean;
-  /** An ordinary end has no reason on this wire. */
+  /** Whether an ordinary end has no finish reason in this API. */
   readonly omitsFinishReason: boolean;
 }
 
 /** What options depend on beside the configuration. */
 export interface ProfiledCall {
   readonly modelId: string;
-  /** The service is asked to seal the thinking, so that it can go back. */
+  /** Whether to request encrypted thinking, so that it can be sent back. */
   readonly encryptsThinking: boolean;
 }
 
-/** Names of provider options that some package reads. One of them is no mistake, even where another one is asked. */
+/**
+ * Names of provider options that some package reads. They are not misspelled, even for a model of
+ * another provider.
+ */
 export const OPTION_NAMES: ReadonlySet<string> = new Set([
   'openai',
   'azure',
@@ -58,8 +60,8 @@ export const OPTION_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The profile of a model, by the wire that it speaks: `azure.responses` and `my-proxy.responses` speak that of
- * `openai.responses`, `vertex.anthropic.messages` that of `anthropic.messages`.
+ * The profile of a model, by the API that it uses: `azure.responses` and `my-proxy.responses` use
+ * that of `openai.responses`, `vertex.anthropic.messages` that of `anthropic.messages`.
  */
 export function getProviderProfile(model: Pick<LanguageModel, 'provider'>): ProviderProfile {
   const { provider } = model;
@@ -119,9 +121,10 @@ const openaiResponses: ProviderProfile = {
   ]),
   options: (config, { modelId, encryptsThinking }) => ({
     ...openaiOptions(config),
-    // The conversation is in our journal: nothing is to be looked up in theirs.
+    // The conversation is in our journal: the provider must not store it.
     store: false,
-    // The package asks for sealed thinking where it knows the id of the model. A deployment may have any.
+    // The package requests encrypted thinking only for model ids that it knows. A deployment may
+    // have any id.
     ...(encryptsThinking &&
       !isNonReasoningOpenAiModel(modelId) && { include: ['reasoning.encrypted_content'] }),
     ...forcedReasoning(config, modelId),
@@ -188,7 +191,10 @@ const compatible: ProviderProfile = {
   omitsFinishReason: false,
 };
 
-/** Any other package of the AI SDK: it says itself what it lacks of what the specification has a word for. */
+/**
+ * Any other package of the AI SDK. It reports itself which options of the specification it does not
+ * support.
+ */
 const unknownProvider: ProviderProfile = {
   dialect: 'compatible',
   unsupported: new Set<Feature>([
@@ -208,7 +214,7 @@ const unknownProvider: ProviderProfile = {
   omitsFinishReason: false,
 };
 
-/** An OpenAI-compatible server that documents which of the fields it does not read. */
+/** An OpenAI-compatible server that documents the fields it does not read. */
 const ollama: ProviderProfile = {
   ...compatible,
   unsupported: new Set<Feature>([
@@ -221,12 +227,18 @@ const ollama: ProviderProfile = {
   options: () => ({}),
 };
 
-/** Azure's models look under their own name first, and then under OpenAI's, whatever else the provider is called. */
+/**
+ * Azure's models read options under their own name first, and then under OpenAI's, whatever the
+ * name of the provider.
+ */
 function openaiNames(family: string): readonly string[] {
   return family.includes('azure') ? ['azure', 'openai'] : ['openai'];
 }
 
-/** Whoever asks for thinking knows that the model thinks, also where its package does not know the id. */
+/**
+ * A caller who requests thinking knows that the model reasons, even if the package does not know
+ * its id.
+ */
 function forcedReasoning({ thinking = {} }: GenerationConfig, modelId: string): JsonObject {
   const { effort = 'none', show = false } = thinking;
   const isRequested = effort !== 'none' || show;
@@ -240,4 +252,15 @@ function openaiOptions({ cache = {}, parallelToolCalls, speed }: GenerationConfi
     ...(parallelToolCalls !== undefined && { parallelToolCalls }),
     ...(speed === 'fast' && { serviceTier: 'priority' }),
   };
+}
+
+/**
+ * Ids of models that are known not to reason. A deployment may have any name, so an unknown id may
+ * reason.
+ */
+const NON_REASONING = /^(?:ft:)?(?:gpt-3|gpt-4|chatgpt-|davinci|babbage|gpt-\d+(?:\.\d+)?-chat)/;
+
+/** Whether an OpenAI model certainly does not reason, by its id. */
+function isNonReasoningOpenAiModel(modelId: string): boolean {
+  return NON_REASONING.test(modelId);
 }

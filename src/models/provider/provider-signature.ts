@@ -5,21 +5,24 @@ import {
   type ThoughtSignature,
 } from '../../core/index.ts';
 
-/** What a provider wants to see again with a part, and which provider that is. */
+/** Metadata that a provider needs back with a part, and its provider family. */
 export type ProviderSignature = {
   readonly by: string;
-  /** As the provider gave it, by its own name for itself. */
+  /** The metadata as the provider sent it, under the provider's own name. */
   readonly note?: JsonObject;
 };
 
-/** Writes a seal as the signature of a part: the journal keeps it, and nobody but the bridge reads it. */
+/**
+ * Encodes a signature as the `thoughtSignature` of a part. The journal stores it; only the model
+ * adapters read it.
+ */
 export function toThoughtSignature(signature: ProviderSignature): ThoughtSignature {
   return JSON.stringify(signature);
 }
 
 /**
- * Reads the signature of a part for one provider. Nothing comes back for another provider's: a note must not travel.
- * A bare signature, as other programs write it, is Gemini's.
+ * Reads the signature of a part for one provider. A signature of another provider is not returned,
+ * because it must not be sent there. A bare signature, as other programs write it, is Gemini's.
  */
 export function fromThoughtSignature(
   signature: ThoughtSignature | undefined,

@@ -2,7 +2,7 @@ import { PetrichorError } from '../../core/index.ts';
 import type { LanguageModel } from '../provider/language-model.ts';
 import type { ModelSpec } from './model-ref.ts';
 
-/** The provider needs a package that is not installed. Nothing else of Petrichor does. */
+/** Thrown when the package of a provider is not installed. Only models of that provider need it. */
 export class MissingPackageError extends PetrichorError {
   override readonly code = 'missing_package' as const;
   readonly packageName: string;
@@ -13,19 +13,22 @@ export class MissingPackageError extends PetrichorError {
   }
 }
 
-/** What a provider package needs to make a model. */
+/** What a provider package needs to create a model. */
 export interface ProviderAccess {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
   readonly fetch: typeof globalThis.fetch;
 }
 
-/** Makes the model for one way to reach it: again with another key, without loading anything again. */
+/**
+ * Creates a model for a base URL and key. It can be called again with another key without loading
+ * the package again.
+ */
 export type MakeModel = (access: ProviderAccess) => LanguageModel;
 
 /**
- * Loads the package of a provider: the only place that does, and only when a model of it is asked for.
- * @throws MissingPackageError
+ * Loads the package of a provider. No other module does, and only models of that provider load it.
+ * @throws MissingPackageError if it is not installed
  */
 export async function loadProvider({ provider, model, api }: ModelSpec): Promise<MakeModel> {
   switch (provider) {
@@ -35,7 +38,7 @@ export async function loadProvider({ provider, model, api }: ModelSpec): Promise
         '@ai-sdk/google',
         import('@ai-sdk/google'),
       );
-      // Gemini gives calls no id, and an invented one would differ at every attempt.
+      // Gemini gives calls no id. A generated one would differ at every attempt.
       return (access) => createGoogle({ ...toPackageOptions(access), generateId: () => '' })(model);
     }
     case 'openai': {

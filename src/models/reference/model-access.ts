@@ -1,18 +1,18 @@
 import { InvalidInputError, PetrichorError } from '../../core/index.ts';
 import { parseOrigins } from '../../egress/parse-origins.ts';
-import { parseModelRef, type ModelSpec, type ModelRef } from './model-ref.ts';
+import { type ModelSpec } from './model-ref.ts';
 import type { ProviderName } from './provider-name.ts';
 
-/** Variables by name: `process.env`, for a program. */
+/** Environment variables by name, usually `process.env`. */
 export type ModelEnv = Readonly<Record<string, string | undefined>>;
 
-/** The server has no address of its own, and none was given. */
+/** Thrown for a model on an OpenAI-compatible server without a base URL. */
 export class MissingBaseUrlError extends PetrichorError {
   override readonly code = 'missing_base_url' as const;
 
   constructor(model: string) {
     super(
-      `Model "${model}" is on an OpenAI-compatible server: say where, as baseUrl or in ` +
+      `Model "${model}" is on an OpenAI-compatible server: set its address as baseUrl or in ` +
         'OPENAI_COMPATIBLE_BASE_URL, for example http://127.0.0.1:8000/v1.',
     );
   }
@@ -25,7 +25,7 @@ interface ProviderDefaults {
   readonly needsKey: boolean;
 }
 
-const DEFAULTS: Readonly<Record<ProviderName, ProviderDefaults>> = {
+export const PROVIDER_DEFAULTS: Readonly<Record<ProviderName, ProviderDefaults>> = {
   gemini: {
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
     baseUrlVariables: ['GEMINI_BASE_URL'],
@@ -58,24 +58,28 @@ const DEFAULTS: Readonly<Record<ProviderName, ProviderDefaults>> = {
   },
 };
 
-/** Where a model is, and which key may go there. */
+/** The address of a model, and the key that may be sent there. */
 export interface ModelAccess {
   readonly baseUrl: string;
-  /** The key of the reference itself, or that of the environment where it belongs to this origin. */
+  /** The key of the reference, or the key of the environment if that belongs to this origin. */
   readonly key: string | undefined;
   readonly needsKey: boolean;
   readonly keyVariables: readonly string[];
-  /** The origins that a key of the environment belongs to. */
+  /** The origins to which a key of the environment belongs. */
   readonly keyOrigins: readonly string[];
-  /** Only a pattern of the operator allows this origin: it is asked at a public address only, with TLS. */
+  /**
+   * True if only a pattern of the operator allows this origin. Then it must have a public address
+   * and TLS.
+   */
   readonly publicOnly: boolean;
 }
 
 /**
- * Finds where a model is. A key of the environment belongs to two origins: the provider's own, and the one that the
- * provider's `…_BASE_URL` names. It is given to no other.
- * With `origins`, a base URL in the reference must be at one of them, or be one of these two.
- * @throws MissingBaseUrlError, InvalidInputError for `model.base_url`
+ * Resolves the address of a model. A key of the environment belongs to two origins: the provider's
+ * own, and that of the provider's `…_BASE_URL` variable. It is sent to no other. With `origins`, a
+ * base URL in the reference must be at one of them, or be one of these two.
+ * @throws MissingBaseUrlError if there is no base URL
+ * @throws InvalidInputError for `model.base_url`, if its origin is not allowed
  */
 export function modelAccess(
   spec: ModelSpec,
@@ -83,46 +87,23 @@ export function modelAccess(
   origins?: readonly string[],
 ): ModelAccess {
   const { provider, model } = spec;
-  const { baseUrl: own, baseUrlVariables, keyVariables, needsKey } = DEFAULTS[provider];
+  const {
+    baseUrl: defaultUrl,
+    baseUrlVariables,
+    keyVariables,
+    needsKey,
+  } = PROVIDER_DEFAULTS[provider];
   const configured = firstSet(env, baseUrlVariables);
-  const baseUrl = spec.baseUrl ?? configured ?? own;
+  const baseUrl = spec.baseUrl ?? configured ?? defaultUrl;
   if (baseUrl === undefined) throw new MissingBaseUrlError(model);
-  const keyOrigins = [own, configured].flatMap((url) => parseOrigin(url) ?? []);
+  const keyOrigins = [defaultUrl, configured].flatMap((url) => parseOrigin(url) ?? []);
   const origin = parseOrigin(baseUrl);
-  const belongs = origin !== undefined && keyOrigins.includes(origin);
-  const key = spec.apiKey ?? (belongs ? firstSet(env, keyVariables) : undefined);
-  const isChosen = spec.baseUrl !== undefined && ![own, configured].includes(spec.baseUrl);
+  const ownsKey = origin !== undefined && keyOrigins.includes(origin);
+  const key = spec.apiKey ?? (ownsKey ? firstSet(env, keyVariables) : undefined);
+  const isChosen = spec.baseUrl !== undefined && ![defaultUrl, configured].includes(spec.baseUrl);
   const publicOnly =
     isChosen && origins !== undefined && originVerdict(baseUrl, origins) === 'public';
   return { baseUrl, key, needsKey, keyVariables, keyOrigins, publicOnly };
-}
-
-/**
- * Checks that a reference names no base URL outside the operator's list. The provider's own base URL, and the one that
- * the environment names for it, need not be on the list.
- * @throws InvalidInputError for `model.base_url`, UnknownModelError
- */
-export function checkModelOrigin(ref: ModelRef, env: ModelEnv, origins: readonly string[]): void {
-  const spec = parseModelRef(ref);
-  if (spec.baseUrl !== undefined) modelAccess(spec, env, origins);
-}
-
-/**
- * Checks a reference that a caller of a server chose: as `checkModelOrigin`, and a provider whose own address is on the
- * server's machine, such as Ollama, must be on the operator's list as well.
- * @throws InvalidInputError for `model` or `model.base_url`, UnknownModelError
- */
-export function checkCallerModel(ref: ModelRef, origins: readonly string[]): void {
-  checkModelOrigin(ref, {}, origins);
-  const { provider, baseUrl } = parseModelRef(ref);
-  const own = new URL(DEFAULTS[provider].baseUrl ?? 'https://none.invalid');
-  if (baseUrl !== undefined || own.protocol === 'https:') return;
-  if (parseOrigins(origins, 'modelOrigins')(own) === 'unlisted')
-    throw new InvalidInputError(
-      'model',
-      `is on the server's own machine, at ${own.origin}, which the operator does not list. Choose another model, or ask ` +
-        `the operator to allow it: petrichor serve --model-origin ${own.origin}, or modelOrigins of createServer.`,
-    );
 }
 
 function originVerdict(baseUrl: string, origins: readonly string[]): 'named' | 'public' {
@@ -132,13 +113,15 @@ function originVerdict(baseUrl: string, origins: readonly string[]): 'named' | '
   return verdict;
 }
 
-/** A definition names a base URL at an origin that the operator did not list. Nothing was sent there. */
+/**
+ * A definition has a base URL at an origin that the operator did not allow. Nothing was sent there.
+ */
 class ModelOriginError extends InvalidInputError {
   constructor(origin: string) {
     super(
       'model.base_url',
-      `is at ${origin}, which the operator of this server does not list. Leave base_url out, or ask the operator to ` +
-        'list the origin: modelOrigins of openManagedRuntime and createServer, or --model-origin of petrichor serve.',
+      `is at ${origin}, which the operator of this server does not allow. Remove base_url, or ask the operator to ` +
+        'allow the origin: modelOrigins of openManagedRuntime and createServer, or --model-origin of petrichor serve.',
     );
   }
 }

@@ -7,27 +7,27 @@ import {
   type ProviderName,
 } from './provider-name.ts';
 
-/** Which model, and where it is: by its name alone (`gemini-2.5-flash`), or in full. */
+/** Names a model: by its name (`gemini-2.5-flash`), or in full. */
 export type ModelRef = string | ModelSpec | NestedModelSpec;
 
 /**
- * A model in full: who serves it, where, and with what key. What is missing comes from the environment or is the
- * provider's own default.
+ * A model in full: its provider, address and key. Missing members are read from the environment or
+ * are the provider's defaults.
  */
 export type ModelSpec = {
   readonly provider: ProviderName;
   readonly model: string;
-  /** Where the provider's endpoints begin, version included. */
+  /** The base of the provider's endpoints, including the version. */
   readonly baseUrl?: string;
-  /** Better kept in the environment. */
+  /** Prefer the environment. */
   readonly apiKey?: string;
-  /** `fast`, or `balanced`, which is what happens anyway. */
+  /** `fast` or `balanced`. Default: `balanced`. */
   readonly speed?: string;
-  /** OpenAI has two: `responses` when missing. */
+  /** The API of OpenAI to use. Default: `responses`. */
   readonly api?: 'responses' | 'chat';
 };
 
-/** The other spelling of the same. */
+/** The nested spelling of a `ModelSpec`. */
 export type NestedModelSpec = {
   readonly provider: ProviderName;
   readonly model: {
@@ -38,7 +38,7 @@ export type NestedModelSpec = {
   readonly speed?: string;
 };
 
-/** The members of a reference in all of its spellings. */
+/** The members of a reference in all spellings. */
 export const MODEL_REFERENCE: OptionTable = optionTable<
   Record<'provider' | 'speed' | 'api' | Address, unknown> & {
     model: Record<'model' | Address, unknown>;
@@ -57,8 +57,9 @@ export const MODEL_REFERENCE: OptionTable = optionTable<
 type Address = 'baseUrl' | 'base_url' | 'apiKey' | 'api_key';
 
 /**
- * Reads a reference of either spelling, snake case or camel case.
- * @throws InvalidInputError naming the field, UnknownModelError
+ * Parses a reference in either spelling, snake case or camel case.
+ * @throws InvalidInputError with the field
+ * @throws UnknownModelError if the provider of a model name is unknown
  */
 export function parseModelRef(ref: unknown): ModelSpec {
   if (typeof ref === 'string') return { provider: inferProvider(ref), model: ref };
@@ -96,22 +97,22 @@ function parseProvider(value: unknown): ProviderName {
 function parseText(value: unknown, field: string): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string' && value !== '') return value;
-  // The value is not shown: it may be a key.
-  throw new InvalidInputError(`model.${field}`, 'must be text that is not empty.');
+  // The value is not shown, because it may be a key.
+  throw new InvalidInputError(`model.${field}`, 'must be a non-empty string.');
 }
 
 function parseBaseUrl(text: string): string {
   const url = URL.parse(text);
   const isAddress = url !== null && /^https?:$/.test(url.protocol);
-  // It is not shown either: an address that carries a password is a secret itself.
+  // The URL is not shown, because one with a password is a secret.
   if (isAddress && (url.username !== '' || url.password !== '')) {
     throw new InvalidInputError(
       'model.baseUrl',
-      'must hold no user name and no password: use apiKey.',
+      'must not contain a user name or password: use apiKey.',
     );
   }
   if (isAddress) return text.replace(/\/+$/, '');
-  throw new InvalidInputError('model.baseUrl', 'must be an http or https address.');
+  throw new InvalidInputError('model.baseUrl', 'must be an http or https URL.');
 }
 
 function parseSpeed(value: unknown): 'fast' | 'balanced' | undefined {
@@ -123,7 +124,8 @@ function parseSpeed(value: unknown): 'fast' | 'balanced' | undefined {
 
 function parseApi(value: unknown, provider: ProviderName): ModelSpec['api'] {
   if (value === undefined || value === null) return undefined;
-  if (provider !== 'openai') throw new InvalidInputError('model.api', 'is for openai only.');
+  if (provider !== 'openai')
+    throw new InvalidInputError('model.api', 'is allowed for the provider openai only.');
   if (value === 'responses' || value === 'chat') return value;
   throw new InvalidInputError('model.api', 'must be responses or chat.');
 }

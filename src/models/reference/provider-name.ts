@@ -1,6 +1,9 @@
 import { PetrichorError } from '../../core/index.ts';
 
-/** Who serves a model: decides the package that is loaded and the variables that keys and addresses are read from. */
+/**
+ * The provider of a model. It determines the package to load and the environment variables of keys
+ * and addresses.
+ */
 export type ProviderName = 'gemini' | 'openai' | 'anthropic' | 'ollama' | 'openai_compatible';
 
 /** Every provider that a model reference may name. */
@@ -16,7 +19,7 @@ export function isProviderName(name: unknown): name is ProviderName {
   return PROVIDER_NAMES.some((known) => known === name);
 }
 
-/** A name alone does not say whose model it is. Say it in full: `{ provider, model }`. */
+/** The provider of a model name is unknown. Name it: `{ provider, model }`. */
 export class UnknownModelError extends PetrichorError {
   override readonly code = 'unknown_model' as const;
   readonly model: string;
@@ -24,8 +27,8 @@ export class UnknownModelError extends PetrichorError {
   constructor(model: string) {
     const prefixes = PREFIXES.map(([provider, names]) => `${names.join(', ')} (${provider})`);
     super(
-      `No provider is known for the model "${model}". Names begin with ${prefixes.join('; ')}. ` +
-        `Or say it in full: { provider, model }, with provider one of ${PROVIDER_NAMES.join(', ')}.`,
+      `The provider of the model "${model}" is unknown. Known names begin with ${prefixes.join('; ')}. ` +
+        `For any other model use { provider, model }, with provider one of ${PROVIDER_NAMES.join(', ')}.`,
     );
     this.model = model;
   }
@@ -38,7 +41,11 @@ const PREFIXES: readonly (readonly [ProviderName, readonly string[]])[] = [
   ['ollama', ['llama', 'mistral', 'deepseek', 'qwen', 'gemma', 'phi']],
 ];
 
-/** Whose model a name means, in whatever case. `gpt-oss` is told by its prefix to OpenAI: say `{ provider }` for Ollama. @throws UnknownModelError */
+/**
+ * The provider of a model name, ignoring case. `gpt-oss` matches a prefix of OpenAI: use `{
+ * provider }` for Ollama.
+ * @throws UnknownModelError
+ */
 export function inferProvider(model: string): ProviderName {
   const name = model.toLowerCase();
   const found = PREFIXES.find(([, prefixes]) => prefixes.some((prefix) => name.startsWith(prefix)));

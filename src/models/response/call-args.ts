@@ -8,13 +8,16 @@ import {
   type JsonObject,
 } from '../../core/index.ts';
 
-/** Far below what JSON in the journal may have, of which the arguments are the innermost part. */
+/** Far below the depth limit of the journal, in which arguments are nested deepest. */
 const MAX_DEPTH = 100;
 
-/** The arguments of a call as the model wrote them, read once. */
+/** The parsed arguments of a call, or the text that could not be parsed. */
 export type CallArgs = { readonly args: JsonObject; readonly argsError?: ArgsError };
 
-/** Reads the arguments of a call. None at all are no arguments; what is not an object of JSON is kept as an error. */
+/**
+ * Parses the arguments of a call. An empty text means no arguments. Anything that is not a JSON
+ * object becomes `argsError`.
+ */
 export function parseCallArgs(text: string): CallArgs {
   if (text.trim() === '') return { args: {} };
   try {
@@ -29,26 +32,30 @@ export function parseCallArgs(text: string): CallArgs {
 }
 
 /**
- * Reads the arguments of a call whose text was streamed first. A package that lost the end of the stream makes arguments
- * up, so arguments that differ from the streamed text are an error. No text at all claims nothing.
+ * Parses the arguments of a call whose text was streamed before. A package that lost the end of the
+ * stream invents arguments, so arguments that differ from the streamed text are an error. Without
+ * streamed text, nothing is compared.
  */
 export function parseStreamedArgs(text: string, streamed: string): CallArgs {
   if (streamed.trim() === '') return parseCallArgs(text);
-  const read = parseCallArgs(streamed);
-  if (read.argsError !== undefined) return read;
-  const made = parseCallArgs(text);
-  if (made.argsError !== undefined || canonicalJson(made.args) !== canonicalJson(read.args)) {
+  const expected = parseCallArgs(streamed);
+  if (expected.argsError !== undefined) return expected;
+  const actual = parseCallArgs(text);
+  if (
+    actual.argsError !== undefined ||
+    canonicalJson(actual.args) !== canonicalJson(expected.args)
+  ) {
     return invalidArgs('The arguments are not those that were streamed for this call.', streamed);
   }
-  return made;
+  return actual;
 }
 
-/** Arguments that broke off: nobody knows what the call meant. */
+/** The arguments of a call whose text was cut off. */
 export function truncatedArgs(text: string): CallArgs {
   return invalidArgs('The arguments broke off before they were whole.', text);
 }
 
-/** What the journal could not hold, though it is JSON. */
+/** Finds what the journal cannot hold although it is JSON. */
 function findProblem(value: Json, depth: number): string | undefined {
   if (typeof value === 'number' && !Number.isFinite(value))
     return 'have a number that is too large';

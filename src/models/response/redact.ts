@@ -1,13 +1,13 @@
-/** Takes secrets out of a text before anyone sees it. */
+/** Removes secrets from a text. */
 export type Redact = (text: string) => string;
 
-// A shorter one would take ordinary words out of messages, and is no secret.
+// A shorter value would remove ordinary words, and is not a secret.
 const MIN_SECRET_LENGTH = 6;
 
-/** Puts `[redacted]` wherever one of the secrets stands, as it is or as an address writes it. */
+/** Creates a function that replaces each secret, plain or URL-encoded, by `[redacted]`. */
 export function createRedactor(secrets: readonly string[]): Redact {
   const hidden = secrets
-    // A header is sent without what stands around it, so that is how a server knows it.
+    // Servers see header values trimmed, and echo them so.
     .map((secret) => secret.trim())
     .filter((secret) => secret.length >= MIN_SECRET_LENGTH)
     .flatMap((secret) => [...new Set([secret, encodeURIComponent(secret)])]);

@@ -17,27 +17,30 @@ import { toThoughtSignature } from '../provider/provider-signature.ts';
 import { toUsage } from './to-usage.ts';
 
 export interface ResponseBuilderOptions {
-  /** Whose notes the parts carry. */
+  /** The provider family whose signatures the parts carry. */
   readonly family: string;
-  /** Thinking goes back to this provider even if it sealed nothing. */
+  /** Whether this provider accepts thinking without a signature. */
   readonly acceptsUnsignedThinking: boolean;
   readonly onDelta: (delta: ModelDelta) => void;
-  /** The name a call meant, and its arguments as the tool's own schema means them. */
+  /** Restores the name of a tool, and its arguments to the form of the tool's schema. */
   readonly toolName: (name: string) => string;
   readonly restore: (toolName: string, args: JsonObject) => JsonObject;
 }
 
-/** How an answer ended, before it is known whether that is an end. */
+/** How the stream ended. It is not yet known whether this is a proper end. */
 export interface ResponseEnd {
-  /** In the words of the SDK: `stop`, `tool-calls`, `length`, `content-filter`, `interrupted`, `error`, `other`. */
+  /**
+   * The unified reason of the SDK: `stop`, `tool-calls`, `length`, `content-filter`, `interrupted`,
+   * `error`, `other`.
+   */
   readonly unified: string;
-  /** In the provider's own. */
+  /** The provider's own reason. */
   readonly raw: string | undefined;
-  /** The provider counted tokens. */
+  /** Whether the provider sent token counts. */
   readonly counted: boolean;
 }
 
-/** Puts an answer together from the parts of a stream, in the order in which they began. */
+/** Builds a response from the parts of a stream, in the order in which they began. */
 export class ResponseBuilder {
   readonly #options: ResponseBuilderOptions;
   readonly #pieces: Piece[] = [];
@@ -51,12 +54,12 @@ export class ResponseBuilder {
     this.#options = options;
   }
 
-  /** How the stream said that the answer is over; nothing as long as it did not. */
+  /** How the stream ended; undefined until then. */
   get end(): ResponseEnd | undefined {
     return this.#end;
   }
 
-  /** Takes the next part. What is no part of an answer is passed over. */
+  /** Adds the next part. Parts that do not belong to the response are ignored. */
   add(part: StreamPart): void {
     switch (part.type) {
       case 'text-start':
@@ -87,7 +90,7 @@ export class ResponseBuilder {
         if (part['preliminary'] !== true) this.#addOpaque(part);
         break;
       case 'custom':
-        // Anthropic's package announces a message by one; what it holds is told elsewhere too.
+        // Anthropic's package announces a message with this part; its content also comes elsewhere.
         if (part['kind'] !== 'anthropic.message_start') this.#addOpaque(part);
         break;
       case 'reasoning-file':
@@ -106,12 +109,12 @@ export class ResponseBuilder {
     }
   }
 
-  /** Tells something of the answer beside it. */
+  /** Adds metadata beside the content. */
   setMetadata(name: string, value: string): void {
     this.#metadata[name] = value;
   }
 
-  /** The whole answer. Calls whose arguments broke off are calls that say so. */
+  /** The complete response. A call with truncated arguments has `argsError`. */
   build(): ModelResponse {
     for (const call of this.#unfinishedCalls.values()) {
       this.#pieces.push(this.#callPart(call, truncatedArgs(call.argsText)));
@@ -151,7 +154,8 @@ export class ResponseBuilder {
     this.#options.onDelta({ kind: piece.thought ? 'thinking' : 'text', text });
   }
 
-  // A note may come at the start, with any piece or at the end; the last word on each member counts.
+  // Metadata may come at the start, with any delta or at the end. The last value of each member
+  // wins.
   #mergeMetadata({ providerMetadata }: StreamPart, piece: TextPiece | undefined): void {
     if (piece !== undefined) piece.note = mergeMetadata(piece.note, providerMetadata);
   }
@@ -187,7 +191,7 @@ export class ResponseBuilder {
     this.#pieces.push(this.#callPart(call, read));
   }
 
-  /** An answer that was cut off may have been cut before the first of its last call's arguments. */
+  /** A truncated response may have been cut before the first argument of its last call. */
   #markLastCallTruncated(): void {
     if (!TRUNCATED_ENDS.has(this.#end?.unified ?? '')) return;
     const last = this.#pieces.at(-1);
@@ -297,7 +301,7 @@ function mergeMetadata(before: JsonObject, more: unknown): JsonObject {
   return merged;
 }
 
-// Where a provider keeps the part, and what it cites: nothing it needs to be told again, and the first goes stale.
+// Ids and citations of the provider: it does not need them back, and the ids expire.
 function omitTransientMetadata(note: JsonObject): JsonObject {
   const kept = Object.entries(note).map(([name, one]) => {
     if (!isJsonObject(one)) return [name, one] as const;
@@ -313,7 +317,7 @@ function hasValues(note: JsonObject): boolean {
   );
 }
 
-/** Ends, in the words of the SDK, that come where the model would have gone on. */
+/** Unified end reasons where the model would have continued. */
 const TRUNCATED_ENDS: ReadonlySet<string> = new Set(['length', 'content-filter', 'other']);
 
 const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {

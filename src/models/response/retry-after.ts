@@ -1,15 +1,15 @@
 import { isJsonObject } from '../../core/index.ts';
 
-/** What a provider said with an error. Names of headers are in lower case. */
+/** The headers and body of an error reply. Header names are in lower case. */
 export interface ErrorReply {
   readonly headers: Readonly<Record<string, string>>;
-  /** The body as JSON, if it was. */
+  /** The body as JSON, if it was JSON. */
   readonly body: unknown;
 }
 
 /**
- * How long a provider wants us to wait, in milliseconds: from `retry-after-ms`, `retry-after` (seconds, or a date by the
- * provider's own clock), or the RetryInfo that Gemini puts in the body.
+ * The wait that a provider requests, in milliseconds: from `retry-after-ms`, `retry-after`
+ * (seconds, or a date by the provider's own clock), or the RetryInfo that Gemini puts in the body.
  */
 export function parseRetryAfter({ headers, body }: ErrorReply): number | undefined {
   return (

@@ -1,8 +1,8 @@
 import { isJsonObject, type Usage } from '../../core/index.ts';
 
 /**
- * Reads what a stream counted. Totals hold their parts, whatever the provider's habit; a part of nothing is left out.
- * Nothing comes back where the provider counted nothing.
+ * Converts the token counts of a stream. Totals include their parts, whatever the provider's
+ * convention. Parts of 0 are left out. Returns undefined if the provider sent no counts.
  */
 export function toUsage(counted: unknown): Usage | undefined {
   if (!isJsonObject(counted)) return undefined;

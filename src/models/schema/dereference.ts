@@ -2,14 +2,14 @@ import { isJsonObject, type Json } from '../../core/index.ts';
 import type { JsonSchema } from '../model/tool-declaration.ts';
 import { asSchema, isList, mapSubschemas, getTypes, without } from './subschemas.ts';
 
-// Definitions that refer to each other several times each would otherwise grow without end.
+// Definitions with several references to each other would otherwise grow exponentially.
 const MAX_INLINED = 2_000;
 const MAX_PARTS = 20_000;
 const MAX_DEPTH = 100;
 
 /**
- * Puts in place of each `$ref` what it refers to. A schema that refers to itself is unrolled once and then cut: deeper
- * down anything of its type is told to be fine, and the original schema still judges it.
+ * Replaces each `$ref` by its target. A recursive schema is unrolled once and then cut: deeper
+ * levels accept any value of the type. Arguments are still validated by the original schema.
  */
 export function dereference(schema: JsonSchema): JsonSchema {
   let inlined = 0;
@@ -30,7 +30,7 @@ export function dereference(schema: JsonSchema): JsonSchema {
   }
 }
 
-/** What a reference inside a schema leads to, as long as it stays inside. */
+/** The target of a reference inside a schema; undefined if it leads outside or to nothing. */
 export function resolveRef(root: JsonSchema, ref: string): JsonSchema | undefined {
   if (!ref.startsWith('#')) return undefined;
   let found: Json | undefined = root;

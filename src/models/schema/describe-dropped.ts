@@ -2,14 +2,14 @@ import type { Json } from '../../core/index.ts';
 import type { JsonSchema } from '../model/tool-declaration.ts';
 import { mapMembers } from './subschemas.ts';
 
-// What a model can make use of although the provider does not enforce it.
+// Keywords that help a model even if the provider does not enforce them.
 const DESCRIBED_KEYWORDS: ReadonlySet<string> = new Set(
   'pattern format minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems uniqueItems minProperties maxProperties default examples'.split(
     ' ',
   ),
 );
 
-/** Leaves out the keywords that are not kept, and says in the description what is worth saying of them. */
+/** Drops the keywords that are not kept, and adds the useful ones to the description. */
 export function describeDropped(
   schema: JsonSchema,
   isKept: (keyword: string) => boolean,
@@ -20,11 +20,11 @@ export function describeDropped(
     if (DESCRIBED_KEYWORDS.has(keyword)) hints.push(`${keyword}: ${JSON.stringify(value)}`);
     return undefined;
   });
-  return hints.length === 0 ? kept : described(kept, hints.join(', '));
+  return hints.length === 0 ? kept : addToDescription(kept, hints.join(', '));
 }
 
-/** Adds to the description of a schema. */
-export function described(schema: JsonSchema, more: string): JsonSchema {
+/** Adds a text to the description of a schema. */
+export function addToDescription(schema: JsonSchema, more: string): JsonSchema {
   const before: Json | undefined = schema['description'];
   const text = typeof before === 'string' && before !== '' ? `${before} (${more})` : more;
   return { ...schema, description: text };

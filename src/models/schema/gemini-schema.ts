@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../../core/index.ts';
 import type { JsonSchema } from '../model/tool-declaration.ts';
-import { described, describeDropped } from './describe-dropped.ts';
+import { addToDescription, describeDropped } from './describe-dropped.ts';
 import {
   getBranches,
   isList,
@@ -23,23 +23,23 @@ const OPENAPI_KEYWORDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** A schema without references, in the words of Gemini's JSON Schema field. */
+/** Converts a schema without references to Gemini's JSON Schema field. */
 export function toGeminiSchema(schema: JsonSchema): JsonSchema {
   const inner = mapSubschemas(mergeAllOfBranches(schema), toGeminiSchema);
   const { enum: values } = constAsEnum(inner);
   const converted = describeDropped(replaceOneOfKeyword(constAsEnum(inner)), (keyword) =>
     JSON_SCHEMA_KEYWORDS.has(keyword),
   );
-  // Only strings and numbers may stand in a list of values.
+  // An enum may contain only strings and numbers.
   const fits = !isList(values) || values.every((v) => ['string', 'number'].includes(typeof v));
   return fits
     ? converted
-    : described(without(converted, ['enum']), `one of: ${JSON.stringify(values)}`);
+    : addToDescription(without(converted, ['enum']), `one of: ${JSON.stringify(values)}`);
 }
 
 /**
- * A schema without references, in the words of Gemini's older OpenAPI field. Values that are no strings become
- * strings, so what comes back must be read by the original schema.
+ * Converts a schema without references to Gemini's older OpenAPI field. Enum values that are not
+ * strings become strings, so arguments must be restored by the original schema.
  */
 export function toGeminiOpenApiSchema(schema: JsonSchema): JsonSchema {
   const inner = mapSubschemas(mergeAllOfBranches(schema), toGeminiOpenApiSchema);
@@ -51,7 +51,7 @@ export function toGeminiOpenApiSchema(schema: JsonSchema): JsonSchema {
     : converted;
   const map = inner['additionalProperties'];
   return isJsonObject(map) || isJsonObject(inner['patternProperties'])
-    ? described(listed, 'an object with further members of any name')
+    ? addToDescription(listed, 'an object with further members of any name')
     : listed;
 }
 
@@ -87,7 +87,8 @@ function hasNullValue({ enum: values }: JsonSchema): boolean {
   return isList(values) && values.includes(null);
 }
 
-// What all of them say of the same thing cannot be said twice: the last word counts, and the original still judges.
+// Conflicting keywords cannot be combined: the first schema wins, and the original schema still
+// validates.
 function mergeAllOfBranches(schema: JsonSchema): JsonSchema {
   const parts = getBranches(schema, 'allOf').map(mergeAllOfBranches);
   if (parts.length === 0) return schema;

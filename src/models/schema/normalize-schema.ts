@@ -8,27 +8,31 @@ import { withSafeKeys } from './safe-key.ts';
 import { toStrictSchema } from './strict-schema.ts';
 
 /**
- * The part of JSON Schema a provider reads. `gemini` is its JSON Schema field and `gemini-openapi` the older one;
- * `compatible` is what can be expected of a server nobody knows.
+ * The subset of JSON Schema that a provider supports. `gemini` is its JSON Schema field and
+ * `gemini-openapi` the older one; `compatible` is what an unknown server can be expected to
+ * support.
  */
 export type SchemaDialect = 'gemini' | 'gemini-openapi' | 'openai' | 'anthropic' | 'compatible';
 
-/** The parameters of a tool as one provider is told them. */
+/** The parameters of a tool in the form that one provider accepts. */
 export interface NormalizedSchema {
   readonly schema: JsonSchema;
-  /** The provider can be told to keep to it exactly; missing where it has no such word. */
+  /** Whether strict mode is requested. Undefined if the provider has none. */
   readonly strict?: boolean;
-  /** Gives the arguments that come back the form the original schema means; they are then judged by the original. */
+  /** Restores arguments to the form of the original schema, by which they are then validated. */
   readonly restore: (args: JsonObject) => JsonObject;
 }
 
-/** Tells the parameters of a tool in the words of a provider. The original is not changed, and stays the judge. */
+/**
+ * Converts the parameters of a tool for a provider. The original is not changed, and still
+ * validates the arguments.
+ */
 export function normalizeSchema(original: JsonSchema, dialect: SchemaDialect): NormalizedSchema {
   const root = toObjectRoot(original);
   const restoring =
-    (what: Restoration): NormalizedSchema['restore'] =>
+    (changes: Restoration): NormalizedSchema['restore'] =>
     (args) =>
-      restoreArgs(args, original, what);
+      restoreArgs(args, original, changes);
   switch (dialect) {
     case 'gemini':
       return { schema: toGeminiSchema(dereference(root)), restore: identity };

@@ -11,13 +11,14 @@ import {
 } from './subschemas.ts';
 
 /**
- * A schema whose top level is an object with all its properties in one list, as every provider wants the arguments of a
- * tool. Alternatives at the top become one object that has the properties of all, and requires what all require: that is
- * wider than the original, which still judges. Inside, what no provider reads is dropped.
+ * Converts a schema to one whose top level is an object with all its properties in one list, as
+ * providers require. Alternatives at the top level become one object with the properties of all,
+ * which requires what all of them require. That is wider than the original, which still validates.
+ * Keywords that no provider reads are dropped.
  */
 export function toObjectRoot(schema: JsonSchema): JsonSchema {
   const merged = merge(schema, { root: schema, left: MAX_MERGED }, 0);
-  // An object that names no property takes any, and providers want a list of names all the same.
+  // An object without properties accepts any member, but providers require a list of properties.
   const open = { additionalProperties: true, ...merged, properties: {} };
   return tidy({ ...(isJsonObject(merged['properties']) ? merged : open), type: 'object' });
 }
@@ -34,7 +35,7 @@ const COMBINING_KEYWORDS: readonly string[] = [
   '$ref',
 ];
 const MAX_MERGE_DEPTH = 10;
-/** Alternatives that refer to alternatives would otherwise multiply. */
+/** Nested alternatives with references would otherwise multiply. */
 const MAX_MERGED = 1_000;
 
 interface Merging {
@@ -93,7 +94,7 @@ function isMerged(schema: JsonSchema): boolean {
   return Object.keys(schema).join() === 'anyOf';
 }
 
-// Closed only if every alternative is, as now all their properties are known.
+// Closed only if every alternative is closed: then all their properties are known.
 function closedIn(both: readonly JsonSchema[], either: readonly JsonSchema[]): JsonSchema {
   const isClosed = (one: JsonSchema): boolean => one['additionalProperties'] === false;
   const closed = either.length > 0 ? either.every(isClosed) : both.every(isClosed);

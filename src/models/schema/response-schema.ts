@@ -7,8 +7,8 @@ import { isStrictAsItIs, toStrictSchema } from './strict-schema.ts';
 import { getTypes } from './subschemas.ts';
 
 /**
- * The schema of an answer as one provider is told it. It is told strictly only where that changes nothing: an answer is
- * text, and shown while it comes, so nothing in it could be restored.
+ * The schema of a response for one provider. Strict mode is used only if the schema needs no change
+ * for it: a response is text that is shown while it streams, so it cannot be restored afterwards.
  */
 export function responseSchemaFor(
   schema: JsonSchema,

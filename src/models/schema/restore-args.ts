@@ -11,18 +11,25 @@ import {
   getTypes,
 } from './subschemas.ts';
 
-/** What a normalised schema made different in the arguments, and is undone. */
+/** Which changes of a normalized schema to undo in arguments. */
 export interface Restoration {
   /** Optional properties came as null. */
   readonly nulls?: true;
-  /** Values that are no strings came as strings. */
+  /** Values that are not strings came as strings. */
   readonly values?: true;
   /** Properties came under safe names. */
   readonly keys?: true;
 }
 
-/** Gives arguments the form that the original schema means. What it does not know stays as it is. */
-export function restoreArgs(args: JsonObject, schema: JsonSchema, what: Restoration): JsonObject {
+/**
+ * Restores arguments to the form of the original schema. Members that it does not describe stay
+ * unchanged.
+ */
+export function restoreArgs(
+  args: JsonObject,
+  schema: JsonSchema,
+  changes: Restoration,
+): JsonObject {
   let steps = 0;
   const restored = restore(args, [schema], 0);
   return isJsonObject(restored) ? restored : args;
@@ -32,7 +39,9 @@ export function restoreArgs(args: JsonObject, schema: JsonSchema, what: Restorat
     if (all.length === 0) return value;
     if (isList(value)) return value.map((item, i) => restore(item, itemSchemas(all, i), depth + 1));
     if (isJsonObject(value)) return restoreObject(value, all, depth);
-    return what.values === true && typeof value === 'string' ? toOriginalValue(value, all) : value;
+    return changes.values === true && typeof value === 'string'
+      ? toOriginalValue(value, all)
+      : value;
   }
 
   function restoreObject(
@@ -49,8 +58,9 @@ export function restoreArgs(args: JsonObject, schema: JsonSchema, what: Restorat
         const property = properties[name];
         return property === undefined ? [] : [property];
       });
-      const meansNothing = member === null && what.nulls === true && !required.has(name);
-      // A null may also be what it says; one that no schema knows came from another alternative.
+      const meansNothing = member === null && changes.nulls === true && !required.has(name);
+      // A null may be meant literally. A null that no schema describes comes from another
+      // alternative.
       const allowed = inner.length > 0 && inner.every((one) => couldBe(null, one, depth));
       if (meansNothing && !allowed) continue;
       const others = inner.length > 0 ? inner : schemas.flatMap(getAdditional);
@@ -63,11 +73,12 @@ export function restoreArgs(args: JsonObject, schema: JsonSchema, what: Restorat
     key: string,
     known: readonly Readonly<Record<string, JsonSchema>>[],
   ): string {
-    if (what.keys !== true) return key;
+    if (changes.keys !== true) return key;
     return known.flatMap(Object.keys).find((name) => safeKey(name) === key) ?? key;
   }
 
-  // A schema with all it is put together from, and of its alternatives the first that the value could be of.
+  // The schema, the schemas it is composed of, and the first of its alternatives that the value
+  // could match.
   function applicable(value: Json, one: JsonSchema, depth: number): readonly JsonSchema[] {
     if (depth > MAX_DEPTH || ++steps > MAX_STEPS) return [];
     const { $ref: ref } = one;
@@ -79,8 +90,8 @@ export function restoreArgs(args: JsonObject, schema: JsonSchema, what: Restorat
     return [one, ...inner.flatMap((part) => applicable(value, part, depth + 1))];
   }
 
-  // Whether a value, as it came, could be of a schema: good enough to tell alternatives apart. Whether the arguments
-  // are right is judged elsewhere.
+  // Whether a value, as it came, could match a schema: precise enough to choose an alternative. The
+  // arguments are validated elsewhere.
   function couldBe(value: Json, one: JsonSchema, depth: number): boolean {
     if (depth > MAX_DEPTH || ++steps > MAX_STEPS) return true;
     const { $ref: ref } = one;
@@ -107,7 +118,7 @@ export function restoreArgs(args: JsonObject, schema: JsonSchema, what: Restorat
     if (!isJsonObject(value)) return true;
     const properties = getProperties(one);
     const members = Object.entries(value)
-      .filter(([, member]) => what.nulls !== true || member !== null)
+      .filter(([, member]) => changes.nulls !== true || member !== null)
       .map(([key, member]) => [toOriginalKey(key, [properties]), member] as const);
     const names = new Set(members.map(([name]) => name));
     return (
@@ -123,7 +134,7 @@ export function restoreArgs(args: JsonObject, schema: JsonSchema, what: Restorat
 
   function isOneOfItsValues(value: Json, { const: only, enum: list }: JsonSchema): boolean {
     const isSame = (each: Json): boolean =>
-      sameScalar(each, value) || (what.values === true && isWrittenAs(each, value));
+      sameScalar(each, value) || (changes.values === true && isWrittenAs(each, value));
     if (only !== undefined && !isSame(only)) return false;
     return !isList(list) || list.some(isSame);
   }
@@ -131,14 +142,19 @@ export function restoreArgs(args: JsonObject, schema: JsonSchema, what: Restorat
   function isOfItsTypes(value: Json, one: JsonSchema): boolean {
     const types = getTypes(one);
     if (types.length === 0 || types.some((type) => isOfType(value, type))) return true;
-    // A value that is no string may have come as one.
-    return what.values === true && typeof value === 'string' && ('enum' in one || 'const' in one);
+    // A value that is not a string may have come as one.
+    return (
+      changes.values === true && typeof value === 'string' && ('enum' in one || 'const' in one)
+    );
   }
 }
 
 const OPTIONS = ['anyOf', 'oneOf'] as const;
 const MAX_DEPTH = 60;
-/** Alternatives inside alternatives multiply: what is not reached stays as it came, and is judged all the same. */
+/**
+ * Nested alternatives multiply. Values beyond the limit stay unchanged, and are validated all the
+ * same.
+ */
 const MAX_STEPS = 30_000;
 
 function itemSchemas(schemas: readonly JsonSchema[], index: number): readonly JsonSchema[] {

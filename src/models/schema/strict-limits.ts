@@ -1,15 +1,15 @@
 import type { JsonSchema } from '../model/tool-declaration.ts';
 import { isList, mapSubschemas, getProperties } from './subschemas.ts';
 
-/** What OpenAI documents of how large a strict schema may be. */
+/** The documented limits of OpenAI for a strict schema. */
 const MAX_PROPERTIES = 5000;
 const MAX_ENUM_VALUES = 1000;
 const MAX_CHARACTERS = 120_000;
-/** One list of more than so many texts may have so many characters. */
+/** An enum with more values than this may have at most `LONG_LIST_CHARACTERS`. */
 const LONG_LIST = 250;
 const LONG_LIST_CHARACTERS = 15_000;
 
-/** Whether strict mode takes a schema of this size. */
+/** Whether a schema is within the size limits of strict mode. */
 export function fitsStrictLimits(schema: JsonSchema): boolean {
   const size = { properties: 0, enumValues: 0, characters: 0, hasLongList: false };
   const count = (one: JsonSchema): JsonSchema => {

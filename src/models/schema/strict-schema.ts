@@ -12,14 +12,15 @@ import {
 } from './subschemas.ts';
 
 /**
- * A schema as OpenAI's strict mode wants it: every object closed, every property required, what was optional may be
- * null. Nothing comes back where that cannot say the same (open maps, tuples, conditions), or the schema is too large.
+ * Converts a schema to OpenAI's strict mode: every object is closed, every property required, and
+ * optional properties may be null. Returns undefined if strict mode cannot express it (open maps,
+ * tuples, conditions), or the schema is too large.
  */
 export function toStrictSchema(schema: JsonSchema): JsonSchema | undefined {
   return hasNoStrictForm(schema, 0) || !fitsStrictLimits(schema) ? undefined : toStrict(schema);
 }
 
-/** Whether strict mode takes the schema without making anything null that was optional. */
+/** Whether strict mode accepts the schema without making optional properties nullable. */
 export function isStrictAsItIs(schema: JsonSchema): boolean {
   return !hasNoStrictForm(schema, 0) && allRequired(schema);
 }
@@ -43,7 +44,7 @@ const MAX_DEPTH = 10;
 
 function hasNoStrictForm(schema: JsonSchema, depth: number): boolean {
   const isObject = getTypes(schema).includes('object') || isJsonObject(schema['properties']);
-  // An object that names no property is an open map, whatever else is said of it.
+  // An object without properties is an open map, whatever its other keywords.
   const isMap =
     isJsonObject(schema['additionalProperties']) ||
     (schema['additionalProperties'] !== false && isObject && schema['properties'] === undefined) ||
@@ -87,7 +88,7 @@ const STRICT_KEYWORDS: ReadonlySet<string> = new Set(
 function toStrict(schema: JsonSchema): JsonSchema {
   const required = new Set(getRequired(schema));
   const { oneOf, ...rest } = mapSubschemas(schema, toStrict);
-  // Strict mode has no word for "exactly one", and the original still judges.
+  // Strict mode cannot express "exactly one"; the original schema still validates.
   const alternatives: Json | undefined = oneOf ?? rest['anyOf'];
   const plain = describeDropped(
     { ...rest, ...(alternatives !== undefined && { anyOf: alternatives }) },

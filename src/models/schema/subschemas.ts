@@ -15,7 +15,7 @@ const MAP: ReadonlySet<string> = new Set([
   'properties',
 ]);
 
-/** Replaces every schema directly inside a schema. A schema that is `true` or `false` is not asked about. */
+/** Replaces every schema directly inside a schema. Boolean schemas are left unchanged. */
 export function mapSubschemas(
   schema: JsonSchema,
   map: (subschema: JsonSchema) => Json,
@@ -31,7 +31,7 @@ export function mapSubschemas(
   }
 }
 
-/** Replaces the members of an object, and leaves out those that become nothing. */
+/** Maps the members of an object, and drops those that become undefined. */
 export function mapMembers(
   object: JsonObject,
   map: (value: Json, key: string) => Json | undefined,
@@ -44,12 +44,12 @@ function isKept(member: readonly [string, Json | undefined]): member is readonly
   return member[1] !== undefined;
 }
 
-/** The same without these keywords. */
+/** A copy without some keywords. */
 export function without(schema: JsonSchema, keywords: readonly string[]): JsonSchema {
   return mapMembers(schema, (value, key) => (keywords.includes(key) ? undefined : value));
 }
 
-/** The schemas of the properties by name; those that are `true` become `{}`. */
+/** The schemas of the properties by name. A schema `true` becomes `{}`. */
 export function getProperties(schema: JsonSchema): Readonly<Record<string, JsonSchema>> {
   const { properties } = schema;
   if (!isJsonObject(properties)) return {};
@@ -62,7 +62,7 @@ export function getRequired(schema: JsonSchema): readonly string[] {
   return readStrings(schema['required']);
 }
 
-/** The schemas of a keyword that holds a list of them. */
+/** The schemas of a keyword that contains a list of schemas. */
 export function getBranches(
   schema: JsonSchema,
   keyword: 'allOf' | 'anyOf' | 'oneOf',
@@ -71,13 +71,13 @@ export function getBranches(
   return isList(branches) ? branches.map(asSchema) : [];
 }
 
-/** The types a schema names: none when it names none. */
+/** The types of a schema; empty if it has no `type`. */
 export function getTypes(schema: JsonSchema): readonly string[] {
   const { type } = schema;
   return typeof type === 'string' ? [type] : readStrings(type);
 }
 
-/** `true` allows anything, `false` nothing. */
+/** A boolean schema as an object: `true` allows anything, `false` nothing. */
 export function asSchema(value: Json): JsonSchema {
   if (isJsonObject(value)) return value;
   return value === false ? { not: {} } : {};

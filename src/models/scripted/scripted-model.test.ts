@@ -167,7 +167,7 @@ test('a script that is over says how long it was', async () => {
   const model = new ScriptedModel([{ text: 'one' }]);
   await assert.rejects(model.generate(requestAfter(1), contextWith()), (error) => {
     assert.ok(error instanceof ScriptExhaustedError);
-    assert.match(error.message, /has 1 turns and the request asks for turn 2: add a turn/);
+    assert.match(error.message, /has 1 turns and the request needs turn 2: add a turn/);
     return true;
   });
 });

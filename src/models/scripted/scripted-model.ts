@@ -15,37 +15,39 @@ import {
   type ScriptedTurn,
 } from './scripted-turn.ts';
 
-/** The turns in order; or what to answer to a request, given how many answers it already holds. */
+/**
+ * The turns in order, or a function of the request and the number of responses it already contains.
+ */
 export type ModelScript =
   | readonly ScriptedTurn[]
   | ((request: ModelRequest, turnIndex: number) => ScriptedTurn);
 
-/** How a scripted model is called, and how it passes the delays of its script. */
+/** Options of `ScriptedModel`. */
 export interface ScriptedModelOptions {
-  /** `scripted` when missing. */
+  /** Default: `scripted`. */
   readonly name?: string;
-  /** Waits, and rejects when aborted. A real timer when missing. */
+  /** Waits, and rejects when aborted. Default: a real timer. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** The conversation went on longer than the script. */
+/** Thrown when a conversation is longer than the script. */
 export class ScriptExhaustedError extends PetrichorError {
   override readonly code = 'script_exhausted' as const;
   readonly turns: number;
 
   constructor(turns: number) {
     super(
-      `The script has ${turns} turns and the request asks for turn ${turns + 1}: ` +
-        'add a turn, or check why the agent asked again.',
+      `The script has ${turns} turns and the request needs turn ${turns + 1}: ` +
+        'add a turn, or check why the agent called the model again.',
     );
     this.turns = turns;
   }
 }
 
 /**
- * A model that answers from a script, for tests and demonstrations. Which turn answers is read from the request alone
- * (how many messages of the model it holds), so a request that is made again after a crash gets the same answer, and
- * one model serves any number of sessions at once.
+ * A model that responds from a script, for tests and demonstrations. The turn is determined by the
+ * request alone (the number of model messages in it), so a request that is repeated after a crash
+ * gets the same response, and one model serves any number of sessions concurrently.
  */
 export class ScriptedModel implements Model {
   readonly name: string;
@@ -59,17 +61,24 @@ export class ScriptedModel implements Model {
     this.#sleep = options.sleep ?? realSleep;
   }
 
-  /** Plays the `scripted_model` member of a conformance fixture. @throws InvalidInputError */
+  /**
+   * Creates a model from the `scripted_model` member of a conformance fixture.
+   * @throws InvalidInputError with the path
+   */
   static fromFixture(scriptedModel: unknown, options?: ScriptedModelOptions): ScriptedModel {
     return new ScriptedModel(parseScriptedTurns(scriptedModel), options);
   }
 
-  /** Every request this object was asked, oldest first. */
+  /** Every request this object received, oldest first. */
   get requests(): readonly ModelRequest[] {
     return this.#requests;
   }
 
-  /** @throws ModelError, ScriptExhaustedError */
+  /**
+   * Responds with the next turn of the script.
+   * @throws ModelError for a scripted error or an abort
+   * @throws ScriptExhaustedError if the script has no such turn
+   */
   readonly generate = async (
     request: ModelRequest,
     context: ModelContext,

@@ -9,42 +9,42 @@ import {
 } from '../../core/index.ts';
 import type { ModelErrorKind } from '../model/model-error.ts';
 
-/** One answer of a `ScriptedModel`, or one failure. */
+/** One response or failure of a `ScriptedModel`. */
 export type ScriptedTurn = {
   readonly text?: string;
   readonly thinking?: string;
   readonly thoughtSignature?: string;
   readonly toolCalls?: readonly ScriptedToolCall[];
-  /** Milliseconds before the first piece. */
+  /** Milliseconds before the first delta. */
   readonly delayMs?: number;
-  /** Milliseconds before each further piece. */
+  /** Milliseconds before each further delta. */
   readonly deltaDelayMs?: number;
-  /** The pieces of the text, or how many to cut it into. One a word when missing. */
+  /** The deltas of the text, or how many to cut it into. Default: one per word. */
   readonly deltas?: number | readonly string[];
-  /** Thrown after the pieces of the text, if there is one. */
+  /** Thrown after the deltas of the text, if there are any. */
   readonly error?: ScriptedError;
   readonly usage?: Usage;
-  /** `tool_calls` or `stop` when missing, as there are calls or not. */
+  /** Default: `tool_calls` if there are calls, else `stop`. */
   readonly finishReason?: FinishReason;
   readonly providerMetadata?: ProviderMetadata;
 };
 
-/** A call in a scripted answer, as a provider would give it. */
+/** A call in a scripted response. */
 export type ScriptedToolCall = {
   readonly name: string;
   readonly args?: JsonObject;
-  /** The id the provider would give. */
+  /** The id that the provider would give. Default: empty. */
   readonly id?: string;
-  /** Arguments the model wrote that are not JSON; `args` is not used then. */
+  /** Arguments that are not JSON. They replace `args`. */
   readonly malformedArgs?: string;
 };
 
-/** How a scripted turn fails: what the attempts throw as a `ModelError` before one succeeds. */
+/** How a scripted turn fails: the `ModelError` that its attempts throw. */
 export type ScriptedError = {
   readonly kind: ModelErrorKind;
   readonly message?: string;
   readonly retryAfterMs?: number;
-  /** How many attempts fail, the first ones. All of them when missing. */
+  /** How many attempts fail before one succeeds. Default: all. */
   readonly attempts?: number;
 };
 
@@ -67,8 +67,9 @@ const fixtureSchema = v.object({
 });
 
 /**
- * Reads the `scripted_model` member of a conformance fixture: `{ turns: [{ text?, tool_calls?: [{ name, input, id? }] }] }`.
- * @throws InvalidInputError naming the path.
+ * Parses the `scripted_model` member of a conformance fixture: `{ turns: [{ text?, tool_calls?: [{
+ * name, input, id? }] }] }`.
+ * @throws InvalidInputError with the path
  */
 export function parseScriptedTurns(scriptedModel: unknown): readonly ScriptedTurn[] {
   const result = v.safeParse(fixtureSchema, scriptedModel, { abortEarly: true });
