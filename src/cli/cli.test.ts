@@ -74,13 +74,13 @@ const misuses: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['help', 'walk'], /There is no command "walk"\./],
   [['run'], /AGENT_MODULE is missing\. Try: petrichor help run$/],
   [['replay'], /SESSION is missing\./],
-  [['replay', 'a', 'b'], /"b" is one argument too many\./],
+  [['replay', 'a', 'b'], /Unexpected argument "b"\./],
   [['run', 'a.ts', '--colour'], /Unknown option '--colour'\. Try: petrichor help run$/],
   [['run', 'a.ts', '--session'], /--session <value>' argument missing\./],
   [['sessions', '--limit', 'all'], /--limit must be a whole number above 0; it is "all"\./],
   [['serve', '--port', 'high'], /--port must be a number from 0 to 65535; it is "high"\./],
   [['serve', '--max-body', '0'], /--max-body must be a whole number above 0; it is "0"\./],
-  [['chat', 'nowhere'], /"nowhere" is no URL\./],
+  [['chat', 'nowhere'], /"nowhere" is not a URL\./],
   [['keys'], /create\|list\|revoke is missing\./],
   [['keys', 'burn'], /"burn" is not create, list or revoke\. Try: petrichor help keys$/],
   [['keys', 'revoke'], /ID is missing\./],
@@ -111,11 +111,11 @@ test('a failure is one object for a program, with its code', async () => {
 
 test('--debug shows where an error came from', async () => {
   const { stderr } = await new CommandFolder().run(['run', 'missing.ts', '--debug']);
-  assert.match(stderr.text, /^petrichor: missing\.ts is not there/);
+  assert.match(stderr.text, /^petrichor: missing\.ts does not exist/);
   assert.match(stderr.text, /^ {4}at /m);
 });
 
 test('what comes after -- is an argument, not an option', async () => {
   const { stderr } = await new CommandFolder().run(['run', '--', '--json']);
-  assert.match(stderr.text, /^petrichor: --json is not there/);
+  assert.match(stderr.text, /^petrichor: --json does not exist/);
 });

@@ -31,7 +31,10 @@ const commands: readonly Command[] = [
   proveCommand,
 ];
 
-/** Runs the program: the first argument names a command. Never rejects: an error becomes a sentence and an exit code. */
+/**
+ * Runs the program. The first argument names a command. It never rejects: an error becomes a
+ * message and an exit code.
+ */
 export async function runCli(context: CliContext): Promise<ExitCode> {
   try {
     return await dispatch(context);
@@ -45,7 +48,7 @@ async function dispatch(context: CliContext): Promise<ExitCode> {
   if (name === '--version' || name === '-v') return showVersion({ ...context, args });
   const help = helpCommand(commands);
   const commandName = name === '--help' || name === '-h' ? help.name : name;
-  const command = [...commands, help].find((one) => one.name === commandName);
+  const command = [...commands, help].find(({ name: candidate }) => candidate === commandName);
   if (command === undefined) throw new UsageError(`There is no command "${name}".`);
   if (requestsHelp(args) && command !== help) {
     context.stdout.write(commandPage(command, createPaint(context.stdout, context.env)));
@@ -63,7 +66,10 @@ function requestsHelp(args: readonly string[]): boolean {
   return listOptions(args).some((arg) => arg === '--help' || arg === '-h');
 }
 
-/** An error is one sentence for a person, or one object for a program; where it came from only when asked. */
+/**
+ * Writes an error: one sentence for a person, or one JSON object for a program. `--debug` adds the
+ * stack.
+ */
 function report(error: unknown, { args, stderr, env }: CliContext): ExitCode {
   const options = listOptions(args);
   if (options.includes('--json')) {

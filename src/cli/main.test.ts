@@ -67,7 +67,7 @@ test('echo hello | petrichor run agent.ts', async (t) => {
   const { code, stdout, stderr } = await run(t, folder, ['run', 'agent.ts'], 'hello\n');
   assert.equal(code, 0);
   assert.match(stdout.text, /^› hello\nYou said: hello$/m);
-  assert.match(stdout.text, /Go on: petrichor run agent\.ts --session \S+\n$/);
+  assert.match(stdout.text, /Resume with: petrichor run agent\.ts --session \S+\n$/);
   assert.equal(stderr.raw, '');
 });
 
@@ -94,7 +94,7 @@ test('a SIGINT while nothing runs leaves, with the code of the signal', async (t
   await program.stdout.shows(/You said: hello\n\d+ ms\n\n/);
   program.kill('SIGINT');
   assert.equal(await program.exit, 130);
-  assert.match(program.stdout.text, /The session is kept\. Go on:/);
+  assert.match(program.stdout.text, /The session is saved\. Resume with:/);
 });
 
 test('a second SIGINT leaves', async (t) => {
@@ -120,7 +120,7 @@ test('a session killed inside a tool goes on, and the screen says what happened'
   const second = await run(t, folder, args, 'and now?\n');
   assert.equal(second.code, 0);
   const story = [
-    /^Left in the middle of a turn \(\d events, the last just now\)\. It goes on:$/m,
+    /^Stopped in the middle of a turn \(\d events, the last just now\)\. It continues:$/m,
     /^› wait\n● wait\n↻ wait runs again, attempt 2: the process died while it ran\.\n {2}└ .*waited$/m,
     /^Then: \{"result":"waited"\}$/m,
     /^› and now\?\nYou said: and now\?$/m,
@@ -139,7 +139,7 @@ test('errors are sentences on the error stream, with their exit codes', async (t
   await run(t, folder, ['run', 'agent.ts'], 'hello\n');
   const cases: readonly (readonly [args: readonly string[], code: number, says: RegExp])[] = [
     [['replay', 'nobody'], 1, /There is no session "nobody"/],
-    [['run', 'missing.ts'], 1, /missing\.ts is not there/],
+    [['run', 'missing.ts'], 1, /missing\.ts does not exist/],
     [['run', 'broken.ts'], 1, /broken\.ts could not be loaded: No API key\./],
     [['run', 'agent.ts', '--store', 'ftp://x'], 1, /Unknown store URL scheme "ftp:"/],
     [['fly'], 2, /There is no command "fly"/],

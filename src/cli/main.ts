@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { isJsonObject } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
 
-// Whoever reads our output may have seen enough of it (`petrichor replay demo | head`).
+// The reader of our output may close it early (`petrichor replay demo | head`).
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1);
 });
 
-// Node 22 says of its own SQLite that it is new, as soon as it is loaded. Who runs this program can do nothing about that.
+// Node 22 warns that its SQLite is experimental. The user of this program cannot act on that.
 const warn = process.listeners('warning');
 process.removeAllListeners('warning').on('warning', (warning) => {
   const isKnown = warning.name === 'ExperimentalWarning' && warning.message.startsWith('SQLite');
@@ -28,13 +28,17 @@ const code = await runCli({
   version: version(),
 });
 
-// An agent's module may hold something open that would keep the process; what was written goes out first.
+// An agent module may hold a resource open that would keep the process alive. The output is flushed
+// before the exit.
 process.stdout.write('', () => process.exit(code));
 
-/** The package's own, whether this file runs as source or as built: both stand two folders below it. */
+/**
+ * The version of the package. As source and as built, this file is two folders below the
+ * package.json.
+ */
 function version(): string {
   const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  const read: unknown = JSON.parse(file);
-  const found = isJsonObject(read) ? read['version'] : undefined;
-  return typeof found === 'string' ? found : 'unknown';
+  const manifest: unknown = JSON.parse(file);
+  const value = isJsonObject(manifest) ? manifest['version'] : undefined;
+  return typeof value === 'string' ? value : 'unknown';
 }

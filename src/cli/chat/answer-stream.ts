@@ -5,7 +5,7 @@ import type { Screen } from '../terminal/screen.ts';
 
 type Piece = Extract<PartialEvent, { readonly type: 'partial' }>;
 
-/** Shows a model's answer as it comes, and at its end whatever of it did not come that way. */
+/** Shows a model's response while it streams, and at its end any part that did not stream. */
 export class AnswerStream {
   readonly #screen: Screen;
   #answer: { readonly piece: Piece; readonly text: string } | undefined;
@@ -25,14 +25,14 @@ export class AnswerStream {
     this.#answer = { piece, text: piece.kind === 'text' ? text + piece.text : text };
   }
 
-  /** A new attempt begins: what came of the one before counts no more. */
+  /** A new attempt starts: the text of the attempt before is void. */
   restart(firingId: FiringId): void {
     if (this.#answer?.piece.firingId !== firingId) return;
     this.#answer = undefined;
     this.#screen.endLine();
   }
 
-  /** The whole answer, as the log has it. */
+  /** The complete response, as the log has it. */
   finish(content: Content): void {
     const text = contentText(content);
     const shown = this.#answer?.text ?? '';

@@ -3,6 +3,7 @@ import type { CallId, Json, LogEventByType, ToolOutcome } from '../../core/index
 import { formatDuration } from '../terminal/duration.ts';
 import { jsonText, oneLine, printable } from '../terminal/printable.ts';
 import type { Screen } from '../terminal/screen.ts';
+import { textWidth } from '../terminal/text-width.ts';
 
 const ARGS_WIDTH = 40;
 
@@ -14,19 +15,19 @@ interface OpenCall {
   readonly progress?: string;
 }
 
-/** Shows the calls of a turn: a line when one begins, and a line for what came of it. */
+/** Shows the calls of a turn: a line when a call starts, and a line for its result. */
 export class CallView {
   readonly #screen: Screen;
   readonly #open = new Map<CallId, OpenCall>();
   readonly #shownDetails = new Map<CallId, string>();
-  /** The call whose line is the last on the screen, so that what comes of it needs no name. */
+  /** The call whose line is the last on the screen. Its result needs no name. */
   #last: CallId | undefined;
 
   constructor(screen: Screen) {
     this.#screen = screen;
   }
 
-  /** What is running, in words; undefined when nothing is. */
+  /** The running calls as a status text; undefined if none runs. */
   get running(): string | undefined {
     const running = [...this.#open.values()].filter(({ runs }) => runs);
     if (running.length === 0) return undefined;
@@ -40,7 +41,7 @@ export class CallView {
     return this.#open.size > 0;
   }
 
-  /** Something else is about to be shown, of this call or of none. */
+  /** Another line follows, of this call or of none. */
   interruptedBy(callId: CallId | undefined): void {
     if (callId !== this.#last) this.#last = undefined;
   }
@@ -48,11 +49,11 @@ export class CallView {
   started({ callId, name, args, needs, at }: LogEventByType<'tool.call'>): void {
     const runs = needs === 'nothing';
     this.#open.set(callId, { name, args, startedAt: at, runs });
-    // One that waits is shown when someone is asked about it, or was.
+    // A waiting call is shown when a person is asked about it.
     if (runs) this.#callLine(callId, name, args, this.#screen.width);
   }
 
-  /** Whoever is asked about a call sees all of it: they answer for all of it. */
+  /** Shows a call with all its arguments. A person who approves a call must see all of it. */
   showInFull(callId: CallId, name: string, args: Json): void {
     if (this.#last !== callId) this.#callLine(callId, name, args, Infinity);
   }
@@ -63,17 +64,17 @@ export class CallView {
 
   retried({ callId, name, attempt, reason, at }: LogEventByType<'tool.attempt'>): void {
     this.#change(callId, { startedAt: at, runs: true });
-    const why = reason === 'crash' ? 'the process died while it ran' : 'it failed';
-    this.#screen.mark('yellow', '↻', `${name} runs again, attempt ${attempt}: ${why}.`);
+    const details = reason === 'crash' ? 'the process died while it ran' : 'it failed';
+    this.#screen.mark('yellow', '↻', `${name} runs again, attempt ${attempt}: ${details}.`);
   }
 
-  /** It ran, and now waits for its result from outside. */
+  /** The call ran and now waits for its result from outside. */
   pending({ callId, name, request }: LogEventByType<'tool.pending'>): void {
     const call = this.#open.get(callId);
     this.#change(callId, { runs: false });
-    const called = calledAgentWaits(request);
-    if (called !== undefined) {
-      for (const wait of called)
+    const agentWaits = calledAgentWaits(request);
+    if (agentWaits !== undefined) {
+      for (const wait of agentWaits)
         this.showInFull(wait.callId, [...wait.path, wait.name].join(' › '), wait.args);
       return;
     }
@@ -81,7 +82,9 @@ export class CallView {
     if (request !== undefined) this.showDetails(callId, request);
   }
 
-  /** What a call that waits asks, or what is known of it so far: said once. */
+  /**
+   * Shows the question of a waiting call, or what is known so far. Repeated details are shown once.
+   */
   showDetails(callId: CallId, request: Json): void {
     const details = typeof request === 'string' ? request : responseText(request);
     if (this.#shownDetails.get(callId) === details) return;
@@ -106,16 +109,16 @@ export class CallView {
   ended(event: LogEventByType<'tool.result'>): void {
     const { callId, name, outcome, response, durationMs, at } = event;
     const call = this.#open.get(callId);
-    const which = callId === this.#last ? [] : [callText(name, call?.args)];
-    const how = outcome === 'ok' ? [] : [OUTCOMES[outcome]];
+    const label = callId === this.#last ? [] : [callText(name, call?.args)];
+    const status = outcome === 'ok' ? [] : [OUTCOMES[outcome]];
     const ms = durationMs ?? (call?.runs === true ? at - call.startedAt : undefined);
-    const took = ms === undefined ? [] : [formatDuration(ms)];
-    const text = [...which, ...how, ...took, responseText(response)].join(' · ');
+    const duration = ms === undefined ? [] : [formatDuration(ms)];
+    const text = [...label, ...status, ...duration, responseText(response)].join(' · ');
     this.#lineBelow(callId, text, outcome === 'ok' ? 'dim' : 'yellow', '└');
     this.#open.delete(callId);
   }
 
-  /** The turn is over, and all its calls with it. */
+  /** Forgets all calls at the end of a turn. */
   clear(): void {
     this.#open.clear();
     this.#shownDetails.clear();
@@ -129,7 +132,7 @@ export class CallView {
   #callLine(callId: CallId, name: string, args: Json, width: number): void {
     const { paint } = this.#screen;
     const hasArgs = isJsonObject(args) && Object.keys(args).length > 0;
-    const text = hasArgs ? ` ${oneLine(jsonText(args), width - name.length - 3)}` : '';
+    const text = hasArgs ? ` ${oneLine(jsonText(args), width - textWidth(name) - 3)}` : '';
     this.#screen.line(
       `${paint('cyan', '●')} ${paint('bold', printable(name))}${paint('dim', text)}`,
     );
@@ -151,15 +154,15 @@ const OUTCOMES: Readonly<Record<ToolOutcome, string>> = {
   denied: 'denied',
   cancelled: 'stopped',
   not_found: 'no such tool',
-  invalid: 'refused',
+  invalid: 'invalid arguments',
 };
 
-/** Which call it is, when others run beside it. */
+/** Names a call while other calls run. */
 function callText(name: string, args: Json | undefined): string {
   return args === undefined ? name : `${name} ${oneLine(jsonText(args), ARGS_WIDTH)}`;
 }
 
-/** What a result says in few words: the message of an error, the one value of `{ result }`, or all of it. */
+/** A result in few words: the message of an error, the value of `{ result }`, or all of it. */
 function responseText(response: Json): string {
   if (!isJsonObject(response)) return jsonText(response);
   const { error, result } = response;

@@ -11,24 +11,30 @@ import { untilAborted } from './until-aborted.ts';
 export interface ChatOptions {
   readonly view: ChatView;
   readonly reader: LineReader;
-  /** A person sits there: lines that begin with `/` are commands, and a failed turn is theirs to judge. */
+  /**
+   * A person types: lines that begin with `/` are commands, and a failed turn does not set the exit
+   * code.
+   */
   readonly interactive: boolean;
-  /** The session, made when the first message is said; `resumed` says that it is there already. */
+  /** Opens the session, at the latest for the first message. `resumed`: it exists already. */
   readonly open: () => Promise<Session>;
   readonly resumed: boolean;
 }
 
-/** The last turn of a session that goes on is looked for among so many events. */
+/** How many events to search for the last turn of a resumed session. */
 const RECENT_EVENTS = 200;
 const LOG_LINES = 20;
 const HELP = [
-  '/log [N]   the last N events of this session (20 unless given)',
-  '/exit      leave; the session is kept',
-  'Ctrl-C     stop the turn; again, or at the prompt, leave',
-  'A \\ at the end of a line goes on in the next one; // at its beginning says a single /.',
+  '/log [N]   show the last N events of this session (default: 20)',
+  '/exit      leave; the session is saved',
+  'Ctrl-C     stop the turn; again, or at the prompt: leave',
+  'A \\ at the end of a line continues it on the next; // at its beginning sends a single /.',
 ];
 
-/** A conversation over lines: what was left open first, then a message, the calls it leads to, and the next. */
+/**
+ * A conversation over lines: first the open calls, then a message, the calls it leads to, and the
+ * next message.
+ */
 export class Chat {
   readonly #options: ChatOptions;
   readonly #view: ChatView;
@@ -44,7 +50,7 @@ export class Chat {
     this.#view = options.view;
   }
 
-  /** Until there is nothing more to read, or someone leaves. */
+  /** Runs until the input ends or the user leaves. */
   async run(): Promise<ExitCode> {
     if (this.#options.resumed) {
       await this.#open();
@@ -58,7 +64,10 @@ export class Chat {
     return this.#code;
   }
 
-  /** Ctrl-C, as a key or as a signal: stops the turn that runs; leaves when there is none, or it is asked to stop already. */
+  /**
+   * Handles Ctrl-C, as a key or as a signal: stops the running turn; leaves if none runs or it is
+   * already stopping.
+   */
   interrupt(by: 'key' | Signal = 'key'): void {
     if (this.#turn === 'running' && this.#session !== undefined) {
       this.#turn = 'stopping';
@@ -68,7 +77,7 @@ export class Chat {
     else this.leave(by === 'key' ? undefined : by);
   }
 
-  /** Ends the chat where it is. The session stays as it is. */
+  /** Ends the chat. The session stays as it is. */
   leave(signal?: Signal): void {
     this.#exitReason = signal === undefined ? 'exit' : 'signal';
     if (signal !== undefined) this.#code = toExitCode(signal);
@@ -80,7 +89,7 @@ export class Chat {
     return this.#leaving.signal.aborted;
   }
 
-  /** False when it was the last. */
+  /** One message with all it leads to. False if it was the last. */
   async #round(): Promise<boolean> {
     if (!(await this.#answerCalls())) return false;
     const message = await this.#readMessage();
@@ -97,7 +106,7 @@ export class Chat {
     return this.#session;
   }
 
-  /** Asks about every call that waits, until none does. False when the chat ends first. */
+  /** Asks about every waiting call. False if the chat ends first. */
   async #answerCalls(): Promise<boolean> {
     while (!this.#isLeaving) {
       const [call] = (await this.#session?.pending()) ?? [];
@@ -119,14 +128,14 @@ export class Chat {
     }
     const turn = submitAnswer(session, call, line);
     if (turn === undefined) {
-      this.#view.notice('Answer y or n; after n you may say why.');
+      this.#view.notice('Answer y or n. After n you can add a reason.');
       return true;
     }
     this.#view.typed(call.callId);
     try {
       await turn.accepted;
     } catch (error) {
-      // Someone else answered, or it waits no more: what became of it is in the log.
+      // Someone else answered, or the call no longer waits. The log has the outcome.
       this.#view.problem(error);
       await this.#catchUp();
       return true;
@@ -147,7 +156,7 @@ export class Chat {
     }
   }
 
-  /** A line, and those after it that it says it goes on in. */
+  /** Reads a line with its continuation lines. */
   async #readLine(before = ''): Promise<string | undefined> {
     const { reader, interactive } = this.#options;
     const line = await reader.read(this.#view.prompt(before !== ''));
@@ -161,12 +170,13 @@ export class Chat {
     if (name === '/exit' || name === '/quit') this.leave();
     else if (name === '/help') this.#view.list(HELP);
     else if (name === '/log') await this.#showLog(Number(argument ?? LOG_LINES));
-    else this.#view.notice(`There is no command ${name}. /help shows those there are.`);
+    else this.#view.notice(`There is no command ${name}. /help lists the commands.`);
   }
 
   async #showLog(count: number): Promise<void> {
-    if (this.#session === undefined) return this.#view.notice('Nothing was said yet.');
-    if (!Number.isSafeInteger(count) || count < 1) return this.#view.notice('How many? /log 50');
+    if (this.#session === undefined) return this.#view.notice('This session has no events yet.');
+    if (!Number.isSafeInteger(count) || count < 1)
+      return this.#view.notice('N must be a whole number above 0, for example: /log 50');
     const { lastSeq } = await this.#session.status();
     const lines: string[] = [];
     for await (const event of this.#session.events(Math.max(0, lastSeq - count), {
@@ -194,7 +204,7 @@ export class Chat {
       this.#code = EXIT_FAILURE;
   }
 
-  /** A session that goes on shows where it stands: its last turn, and what that still does. */
+  /** Shows the last turn of a resumed session, and what it still does. */
   async #showLastTurn(): Promise<void> {
     const session = await this.#open();
     const { lastSeq } = await session.status();
@@ -209,7 +219,7 @@ export class Chat {
     await this.#catchUp();
   }
 
-  /** Shows what happened since, until the session is idle or waits. */
+  /** Shows further events until the session is idle or waits. */
   async #catchUp(): Promise<void> {
     const session = await this.#open();
     if (await this.#isIdle(session)) return;
@@ -233,7 +243,7 @@ export class Chat {
   }
 }
 
-/** The answer a line gives to a call; undefined when it gives none. */
+/** Submits a line as the answer to a call; undefined if it is no answer. */
 function submitAnswer(
   session: Session,
   call: PendingCall,
@@ -250,7 +260,7 @@ function submitAnswer(
 
 function parseJsonOrText(line: string): Json {
   try {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse gives JSON
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse returns JSON
     return JSON.parse(line) as Json;
   } catch {
     return line;

@@ -2,7 +2,7 @@ import type { ChatView } from './chat-view.ts';
 import type { OutputStream } from '../command/cli-context.ts';
 import { toFailureJson } from '../command/failure-json.ts';
 
-/** A chat for programs: one JSON object a line. Events of the log are as the log has them. */
+/** Shows a chat to a program: one JSON object per line. Log events are written unchanged. */
 export function createJsonView(output: OutputStream): ChatView {
   const write = (value: object): void => {
     output.write(`${JSON.stringify(value)}\n`);

@@ -3,10 +3,10 @@ import type { LogEvent } from '../../core/index.ts';
 import { formatTime } from '../terminal/duration.ts';
 import { jsonText, oneLine } from '../terminal/printable.ts';
 
-/** What an event says is cut to this; a screen may cut more. */
+/** The longest summary of an event. A screen may cut more. */
 const WIDTH = 200;
 
-/** One event of a log in one line: its number, its time, what it is and what it says. */
+/** Formats a log event as one line: number, time, type and summary. */
 export function formatLogEvent(event: LogEvent): string {
   const { seq, at, type } = event;
   return `${String(seq).padStart(5)}  ${formatTime(at)}  ${type.padEnd(14)}  ${oneLine(summarizeEvent(event), WIDTH)}`.trimEnd();

@@ -1,9 +1,12 @@
-/** A person's answer to "may this call run?". */
+/** A person's answer to the question whether a call may run. */
 export type ApprovalDecision =
   | { readonly approve: true }
   | { readonly approve: false; readonly message?: string };
 
-/** Reads `y`, `yes`, `n`, `no`, and what follows a no as its reason. Undefined for anything else: it is asked again. */
+/**
+ * Parses `y`, `yes`, `n` or `no`; text after a no is its reason. Undefined for anything else: the
+ * question is repeated.
+ */
 export function parseApproval(line: string): ApprovalDecision | undefined {
   const [, word = '', reason = ''] = /^\s*(\w+)[\s,:]*(.*?)\s*$/s.exec(line) ?? [];
   switch (word.toLowerCase()) {

@@ -17,7 +17,10 @@ export interface RemoteChatOptions {
 type Idle = Extract<SessionEvent, { readonly type: 'session.status_idle' }>;
 type Sent = Awaited<ReturnType<Client['sessions']['send']>>;
 
-/** A conversation with a session on a server: what was left open first, then a message, and all it leads to. */
+/**
+ * A conversation with a session on a server: first the open calls, then a message and all it leads
+ * to.
+ */
 export class RemoteChat {
   readonly #options: RemoteChatOptions;
   readonly #leaving = new AbortController();
@@ -33,12 +36,12 @@ export class RemoteChat {
     this.#options = options;
   }
 
-  /** True for what was typed here. */
+  /** True for an event that was sent from here. */
   isLocalEvent(event: SessionEvent): boolean {
     return this.#sent.has(event.id);
   }
 
-  /** Until there is nothing more to read, or someone leaves. */
+  /** Runs until the input ends or the user leaves. */
   async run(): Promise<ExitCode> {
     await this.#catchUp();
     while (!this.#isOver && !this.#isLeaving && (await this.#round())) {
@@ -47,7 +50,7 @@ export class RemoteChat {
     return this.#code;
   }
 
-  /** Ctrl-C: stops the turn that runs; leaves when there is none, or it is asked to stop already. */
+  /** Handles Ctrl-C: stops the running turn; leaves if none runs or it is already stopping. */
   interrupt(signal?: Signal): void {
     if (this.#turn !== 'running') return this.leave(signal);
     this.#turn = 'stopping';
@@ -57,7 +60,7 @@ export class RemoteChat {
     );
   }
 
-  /** Ends the chat where it is; the session stays as it is. */
+  /** Ends the chat. The session stays as it is. */
   leave(signal?: Signal): void {
     if (signal !== undefined) this.#code = toExitCode(signal);
     this.#leaving.abort();
@@ -68,7 +71,7 @@ export class RemoteChat {
     return this.#leaving.signal.aborted;
   }
 
-  /** What there is, and what still happens of it. */
+  /** Shows the past events, and follows a running turn. */
   async #catchUp(): Promise<void> {
     const { client, sessionId } = this.#options;
     const { last_seq: last, status } = await client.sessions.get(sessionId);
@@ -78,7 +81,7 @@ export class RemoteChat {
     if (this.#idle === undefined && !this.#isOver) await this.#follow();
   }
 
-  /** False when it was the last. */
+  /** Sends one input and follows its turn. False if it was the last. */
   async #round(): Promise<boolean> {
     const events = await this.#read();
     if (events === undefined || this.#isLeaving) return false;
@@ -87,7 +90,7 @@ export class RemoteChat {
     return true;
   }
 
-  /** What is sent next: an answer to the call that waits, or a message. */
+  /** Reads what to send: the answer to the waiting call, or a message. */
   async #read(): Promise<readonly UserEvent[] | undefined> {
     const { reader, prompt, notice } = this.#options;
     const reason = this.#idle?.stop_reason;
@@ -99,7 +102,7 @@ export class RemoteChat {
       if (call === undefined && line.trim() === '') continue;
       const userEvent = call === undefined ? toUserMessage(line) : parseAnswer(call, line);
       if (userEvent !== undefined) return [userEvent];
-      notice('Answer y or n; after n you may say why.');
+      notice('Answer y or n. After n you can add a reason.');
     }
   }
 
@@ -110,7 +113,7 @@ export class RemoteChat {
     return sent;
   }
 
-  /** Shows what happens, until the session is idle again. */
+  /** Shows events until the session is idle again. */
   async #follow(): Promise<void> {
     const { client, sessionId } = this.#options;
     this.#turn = 'running';
@@ -179,7 +182,7 @@ function toUserMessage(text: string): UserEvent {
   return { type: 'user.message', content: [{ type: 'text', text }] };
 }
 
-/** The answer that a line gives to a call; undefined when it gives none. */
+/** Parses a line as the answer to a call; undefined if it is no answer. */
 function parseAnswer(call: SessionEvent, line: string): UserEvent | undefined {
   const content = [{ type: 'text', text: line }] as const;
   if (call.type === 'agent.custom_tool_use')

@@ -8,14 +8,17 @@ type ToolUse = Extract<
   { readonly type: 'agent.tool_use' | 'agent.mcp_tool_use' | 'agent.custom_tool_use' }
 >;
 
-/** Shows the events of a session on a server: what is said as it comes, a line for each call and each result. */
+/**
+ * Shows the events of a session on a server: messages as they stream, a line for each call and each
+ * result.
+ */
 export class RemoteView {
   readonly #screen: Screen;
-  /** What was shown of a message before it was whole, by its id. */
+  /** By message id: the text shown before the message was complete. */
   readonly #shownText = new Map<string, string>();
   readonly #isSentHere: (event: SessionEvent) => boolean;
 
-  /** @param isSentHere tells what was typed here, and so is on the screen already */
+  /** @param isSentHere true for an event that was typed here and is already on the screen */
   constructor(screen: Screen, isSentHere: (event: SessionEvent) => boolean) {
     this.#screen = screen;
     this.#isSentHere = isSentHere;
@@ -23,11 +26,12 @@ export class RemoteView {
 
   show(event: StreamedEvent): void {
     if (event.type === 'event_start') return;
-    if (event.type === 'event_delta') return this.#piece(event.event_id, event.delta.content.text);
+    if (event.type === 'event_delta')
+      return this.#showDelta(event.event_id, event.delta.content.text);
     if (!this.#isSentHere(event)) this.#event(event);
   }
 
-  #piece(id: string, text: string): void {
+  #showDelta(id: string, text: string): void {
     this.#shownText.set(id, (this.#shownText.get(id) ?? '') + text);
     this.#screen.writeWrapped(printable(text));
   }
@@ -53,7 +57,7 @@ export class RemoteView {
       case 'session.deleted':
         return this.#screen.mark('yellow', '■', 'The session is closed.');
       default:
-        // Statuses, spans, and what this version does not know.
+        // Statuses, spans, and event types that this version does not know.
         return undefined;
     }
   }
@@ -69,7 +73,7 @@ export class RemoteView {
 
   #call({ name, input }: ToolUse): void {
     const { paint } = this.#screen;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it came as JSON
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it was parsed from JSON
     const args = jsonText(input as Json);
     this.#screen.line(
       `${paint('cyan', '●')} ${paint('bold', printable(name))} ${paint('dim', printable(args))}`,

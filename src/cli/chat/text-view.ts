@@ -14,23 +14,23 @@ import { DEFAULT_USER } from '../command/shared-options.ts';
 export interface TextViewOptions {
   readonly screen: Screen;
   readonly now: () => number;
-  /** Said at the top of a new session, for whoever can type it. */
+  /** Shown at the top of a new session to a user at a terminal. */
   readonly hint: string;
-  /** The command line that goes on with this session; undefined when its store keeps nothing. */
+  /** The command line that resumes this session; undefined if its store is in memory. */
   readonly resumeCommand: string | undefined;
 }
 
-/** More sessions than this are counted, not named. */
-const MANY = 3;
+/** How many unfinished sessions are listed by id. */
+const MAX_LISTED = 3;
 
-/** A chat for people: what is said streams in, each call has a line, and its result another. */
+/** Shows a chat to a person: text streams in; each call has a line, and each result another. */
 export class TextView implements ChatView {
   readonly #options: TextViewOptions;
   readonly #screen: Screen;
   readonly #paint: Paint;
   readonly #answer: AnswerStream;
   readonly #calls: CallView;
-  /** Turns and calls whose input was typed here, and so is on the screen already. */
+  /** Turns and calls whose input was typed here and is already on the screen. */
   readonly #typed = new Set<string>();
   #turn: { readonly startedAt: number; readonly waited: boolean } | undefined;
 
@@ -43,11 +43,11 @@ export class TextView implements ChatView {
   }
 
   opened({ agent, session, store, user, found, unfinished }: ChatFacts): void {
-    const who = user === DEFAULT_USER ? '' : ` · user ${user}`;
-    const where = printable(` · session ${session}${who} · ${store}`);
+    const userLabel = user === DEFAULT_USER ? '' : ` · user ${user}`;
+    const context = printable(` · session ${session}${userLabel} · ${store}`);
     const more =
       found === undefined ? this.#options.hint : describeFound(found, this.#options.now());
-    this.#screen.line(`${this.#paint('bold', agent)}${this.#paint('dim', where)}`);
+    this.#screen.line(`${this.#paint('bold', agent)}${this.#paint('dim', context)}`);
     if (more !== '') this.#dim(more);
     if (unfinished.length > 0) this.#dim(describeUnfinished(unfinished));
     this.#screen.line();
@@ -102,8 +102,9 @@ export class TextView implements ChatView {
       const what = needs === 'approval' ? 'an approval' : 'its result';
       this.#screen.line(this.#paint('yellow', printable(`${name} still waits for ${what}.`)));
     }
-    if (row.status === 'running') this.#dim('The turn goes on when the session does.');
-    if (resumeCommand !== undefined) this.#dim(`The session is kept. Go on: ${resumeCommand}`);
+    if (row.status === 'running') this.#dim('The turn continues when the session is resumed.');
+    if (resumeCommand !== undefined)
+      this.#dim(`The session is saved. Resume with: ${resumeCommand}`);
   }
 
   #partial(event: PartialEvent): void {
@@ -135,9 +136,9 @@ export class TextView implements ChatView {
       case 'error':
         return this.#screen.mark('red', '✖', event.message);
       case 'session.rewound':
-        return this.#dim('The conversation was taken back to an earlier turn.');
+        return this.#dim('The conversation was rewound to an earlier turn.');
       case 'session.upgraded':
-        return this.#dim('The agent has changed: the session goes on with the new one.');
+        return this.#dim('The agent has changed. The session continues with the new version.');
       case 'turn.rescheduled':
         return this.#screen.mark('yellow', '↻', `${event.error.message} Trying again soon.`);
       case 'session.paused':
@@ -146,11 +147,11 @@ export class TextView implements ChatView {
       case 'session.archived':
         return this.#dim(`The session is ${event.type.slice('session.'.length)}.`);
       case 'outcome.defined':
-        return this.#dim(`Turns are judged by: ${event.description}`);
+        return this.#dim(`Goal of the next turns: ${event.description}`);
       case 'outcome.evaluated':
         return this.#dim(`Round ${event.iteration}, ${event.result}: ${event.explanation}`);
       case 'outcome.ended':
-        return this.#dim(`The outcome: ${event.result}.`);
+        return this.#dim(`Outcome: ${event.result}.`);
       case 'turn.started':
       case 'turn.waiting':
       case 'turn.resumed':
@@ -179,14 +180,14 @@ export class TextView implements ChatView {
     const turn = this.#turn;
     this.#turn = undefined;
     this.#calls.clear();
-    const why = STOP_NOTICES[stopReason];
-    if (why !== undefined) this.#screen.mark('yellow', '■', why);
-    // Time that a person took to answer says nothing.
-    const took = turn === undefined || turn.waited ? [] : [formatDuration(at - turn.startedAt)];
+    const stopNotice = STOP_NOTICES[stopReason];
+    if (stopNotice !== undefined) this.#screen.mark('yellow', '■', stopNotice);
+    // The duration is not shown if it includes time a person took to answer.
+    const duration = turn === undefined || turn.waited ? [] : [formatDuration(at - turn.startedAt)];
     const { inputTokens = 0, outputTokens = 0 } = usage ?? {};
     const tokens = inputTokens + outputTokens;
     const used = tokens === 0 ? [] : [`${inputTokens} tokens in, ${outputTokens} out`];
-    const facts = [...took, ...used].join(' · ');
+    const facts = [...duration, ...used].join(' · ');
     if (facts !== '') this.#dim(facts);
     this.#screen.line();
   }
@@ -206,7 +207,7 @@ export class TextView implements ChatView {
   }
 }
 
-/** What is not seen comes between nothing. */
+/** Whether an event shows anything on the screen. */
 function isVisible(event: LogEvent | PartialEvent): boolean {
   return !SILENT.has(event.type) && !(event.type === 'partial' && event.kind === 'progress');
 }
@@ -218,34 +219,34 @@ const SILENT: ReadonlySet<string> = new Set([
   'turn.waiting',
 ]);
 
-/** What a person should know of a turn that did not just end. */
+/** The notice for a turn that did not end normally. */
 const STOP_NOTICES: Readonly<Record<StopReason, string | undefined>> = {
   end_turn: undefined,
   requires_action: undefined,
-  max_tokens: 'The answer was cut: it reached the most tokens the model may write.',
+  max_tokens: 'The response was cut at the token limit of the model.',
   interrupted: 'Stopped.',
-  retries_exhausted: 'The model could not be reached. Say something to try again.',
-  budget_reached: 'The turn used all the steps it may take.',
+  retries_exhausted: 'The model could not be reached. Send a message to try again.',
+  budget_reached: 'The turn reached its step limit.',
   refusal: 'The model declined.',
   error: 'The turn failed.',
 };
 
 function describeFound({ status, pending, lastSeq, updatedAt }: SessionRow, now: number): string {
   const facts = `(${lastSeq} events, the last ${formatAge(now - updatedAt)})`;
-  const calls = pending.length === 1 ? 'a call that waits' : `${pending.length} calls that wait`;
-  if (status === 'running') return `Left in the middle of a turn ${facts}. It goes on:`;
-  if (status === 'waiting') return `Left with ${calls} for you ${facts}.`;
-  return `Going on ${facts}. The last turn was:`;
+  const calls = pending.length === 1 ? '1 call waits' : `${pending.length} calls wait`;
+  if (status === 'running') return `Stopped in the middle of a turn ${facts}. It continues:`;
+  if (status === 'waiting') return `${calls} for your answer ${facts}.`;
+  return `Resumed ${facts}. The last turn was:`;
 }
 
 function describeUnfinished(ids: readonly string[]): string {
-  const named = ids.slice(0, MANY).join(', ');
-  const more = ids.length > MANY ? ` and ${ids.length - MANY} more` : '';
-  return `Left unfinished: ${named}${more}. Go on with one by --session ID.`;
+  const listed = ids.slice(0, MAX_LISTED).join(', ');
+  const more = ids.length > MAX_LISTED ? ` and ${ids.length - MAX_LISTED} more` : '';
+  return `Unfinished sessions: ${listed}${more}. Resume one with --session ID.`;
 }
 
 function describeModelAttempt({ attempt, reason, error }: LogEventByType<'model.attempt'>): string {
-  const prefix = `Asking the model again, attempt ${attempt}`;
-  if (reason === 'crash') return `${prefix}: the process died meanwhile.`;
+  const prefix = `Retrying the model, attempt ${attempt}`;
+  if (reason === 'crash') return `${prefix}: the process died during the call.`;
   return error === undefined ? `${prefix}.` : `${prefix}: ${error.message}`;
 }

@@ -1,4 +1,4 @@
-/** What `source` yields, until the signal aborts: also while it has nothing to yield. */
+/** Yields from `source` until the signal aborts, even while the source has nothing to yield. */
 export async function* untilAborted<T>(
   source: AsyncIterable<T>,
   signal: AbortSignal,
@@ -18,7 +18,7 @@ export async function* untilAborted<T>(
       yield result.value;
     }
   } finally {
-    // Not awaited: a source that waits ends only when what it waits for comes.
+    // Not awaited: a waiting source ends only when its next value comes.
     next?.catch(() => {});
     iterator.return?.().catch(() => {});
   }

@@ -1,33 +1,33 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../../net/index.ts';
 
-/** Where a person or a program types. */
+/** The input stream of a command. */
 export type InputStream = Readable & { readonly isTTY?: boolean };
 
-/** Where a command writes. A terminal says how wide it is. */
+/** The output stream of a command. A terminal has a width. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** What the system may ask of a running command: end, in one of three tones. */
+/** The signals that a running command handles. */
 export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
-/** Where signals come from. While somebody listens to one, it does not end the program by itself. */
+/** The source of signals. While a listener is registered, a signal does not end the process. */
 export interface Signals {
   readonly on: (signal: Signal, listener: () => void) => unknown;
   readonly off: (signal: Signal, listener: () => void) => unknown;
 }
 
-/** Everything a command may touch of the world around it. */
+/** Everything outside itself that a command may use. */
 export interface CliContext {
-  /** Without the names of the program and the command. */
+  /** The arguments after the names of the program and the command. */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The folder that relative paths begin at. */
+  /** The folder against which relative paths are resolved. */
   readonly cwd: string;
   readonly stdin: InputStream;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
   readonly clock: Clock;
   readonly signals: Signals;
-  /** Of this program. */
+  /** The version of this program. */
   readonly version: string;
 }

@@ -3,20 +3,20 @@ import type { CliContext } from './cli-context.ts';
 import type { ExitCode } from './exit-code.ts';
 import { UsageError } from './usage-error.ts';
 
-/** An option that is there or not. */
+/** An option without a value. */
 export interface Switch {
   readonly type: 'boolean';
   readonly summary: string;
 }
 
-/** An option that takes a value; `value` names it in the help. */
+/** An option with a value. `value` is the name of the value in the help. */
 export interface TextOption {
   readonly type: 'string';
   readonly value: string;
   readonly summary: string;
 }
 
-/** An option that may be given several times. */
+/** An option that may be repeated. */
 export interface ListOption extends TextOption {
   readonly multiple: true;
 }
@@ -24,7 +24,7 @@ export interface ListOption extends TextOption {
 export type Option = Switch | TextOption | ListOption;
 export type Options = Readonly<Record<string, Option>>;
 
-/** What was given for each option: a switch is off unless given, a list is empty. */
+/** The parsed options. A missing switch is false; a missing list is empty. */
 export type OptionValues<O extends Options> = {
   readonly [Name in keyof O]: O[Name] extends Switch
     ? boolean
@@ -33,7 +33,7 @@ export type OptionValues<O extends Options> = {
       : string | undefined;
 };
 
-/** What every command takes. */
+/** The options of every command. */
 export interface CommonOptions extends Options {
   readonly json: Switch;
   readonly debug: Switch;
@@ -41,26 +41,29 @@ export interface CommonOptions extends Options {
 }
 
 const commonOptions: CommonOptions = {
-  json: { type: 'boolean', summary: 'Write for programs: one JSON object a line' },
-  debug: { type: 'boolean', summary: 'Show where an error came from' },
+  json: { type: 'boolean', summary: 'Write one JSON object per line, for programs' },
+  debug: { type: 'boolean', summary: 'Show the stack of an error' },
   help: { type: 'boolean', summary: 'Show this page' },
 };
 
-/** One thing the program can do. Plain data and a function: it runs with any streams. */
+/** One command of the program: plain data and a function that runs with any streams. */
 export interface Command {
   readonly name: string;
-  /** The command line after the program's name, with `NAME`s to fill in. */
+  /** The command line after the program's name, with placeholders in capitals. */
   readonly usage: string;
   /** One line. */
   readonly summary: string;
-  /** More, for the command's own page. */
+  /** The text of the command's help page. */
   readonly description: string;
   readonly options: Options;
-  /** @throws UsageError, and what goes wrong while it runs. */
+  /**
+   * Runs the command.
+   * @throws UsageError for an invalid command line, and the errors of the command
+   */
   readonly run: (context: CliContext) => Promise<ExitCode>;
 }
 
-/** What a command's own code gets: the world, and its command line, read. */
+/** What a command's own code receives: the context and the parsed command line. */
 export interface CommandCall<O extends Options> extends CliContext {
   readonly values: OptionValues<O & CommonOptions>;
   readonly operands: readonly string[];
@@ -68,7 +71,7 @@ export interface CommandCall<O extends Options> extends CliContext {
 
 export interface CommandDefinition<O extends Options> {
   readonly name: string;
-  /** What stands after the name, besides options: how each is called. Those in brackets may be left out. */
+  /** The names of the positional arguments, in the help. Those in brackets are optional. */
   readonly operands: readonly string[];
   readonly summary: string;
   readonly description: string;
@@ -76,7 +79,7 @@ export interface CommandDefinition<O extends Options> {
   readonly run: (call: CommandCall<O>) => Promise<ExitCode>;
 }
 
-/** Makes a command whose `run` reads its arguments first. */
+/** Creates a command that parses its arguments before `run`. */
 export function defineCommand<const O extends Options>(definition: CommandDefinition<O>): Command {
   const { name, operands, summary, description, run } = definition;
   const options = { ...definition.options, ...commonOptions };
@@ -87,9 +90,9 @@ export function defineCommand<const O extends Options>(definition: CommandDefini
     description,
     options,
     run: async (context) => {
-      const read = parseCommandArgs(name, context.args, options);
-      checkOperands(name, operands, read.operands);
-      return run({ ...context, ...read });
+      const parsed = parseCommandArgs(name, context.args, options);
+      checkOperands(name, operands, parsed.operands);
+      return run({ ...context, ...parsed });
     },
   };
 }
@@ -106,20 +109,22 @@ function parseCommandArgs<O extends Options>(
 ): { readonly values: OptionValues<O>; readonly operands: readonly string[] } {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    const off = Object.fromEntries(
+    const defaults = Object.fromEntries(
       Object.entries(options).flatMap(([name, option]): [string, unknown][] =>
         option.type === 'boolean' ? [[name, false]] : 'multiple' in option ? [[name, []]] : [],
       ),
     );
-    // What `parseArgs` gives has the names and kinds of `options`; its type loses them for a generic one.
+    // The result of `parseArgs` has the names and types of `options`, but its generic type loses
+    // them.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
-    return { values: { ...off, ...values } as unknown as OptionValues<O>, operands: positionals };
+    const parsed = { ...defaults, ...values } as unknown as OptionValues<O>;
+    return { values: parsed, operands: positionals };
   } catch (error) {
     throw new UsageError(firstSentence(error), command);
   }
 }
 
-/** The first sentence: what follows it in Node's messages is advice for another case. */
+/** The first sentence of Node's message; the rest is advice for other cases. */
 function firstSentence(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return `${message.split(/\.\s|\n/)[0]?.replace(/\.$/, '') ?? message}.`;
@@ -134,5 +139,5 @@ function checkOperands(
   if (missing !== undefined && !missing.startsWith('['))
     throw new UsageError(`${missing} is missing.`, command);
   const extra = operands[names.length];
-  if (extra !== undefined) throw new UsageError(`"${extra}" is one argument too many.`, command);
+  if (extra !== undefined) throw new UsageError(`Unexpected argument "${extra}".`, command);
 }

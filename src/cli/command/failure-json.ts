@@ -1,11 +1,11 @@
-/** An error as programs read it. */
+/** An error as JSON, for programs. */
 export interface FailureJson {
   readonly type: 'failure';
   readonly code: string;
   readonly message: string;
 }
 
-// The code by its shape: an agent's module may throw errors of another copy of this package.
+// The code is read by its shape: an agent module may throw errors of another copy of this package.
 export function toFailureJson(error: unknown): FailureJson {
   const message = error instanceof Error ? error.message : String(error);
   const hasCode = error instanceof Error && 'code' in error && typeof error.code === 'string';

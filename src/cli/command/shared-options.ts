@@ -4,45 +4,45 @@ export const DEFAULT_STORE = 'sqlite:petrichor.db';
 export const DEFAULT_APP = 'petrichor';
 export const DEFAULT_USER = 'default';
 
-/** Where to find sessions. */
+/** Selects the store. */
 export const storeOption: TextOption = {
   type: 'string',
   value: 'URL',
-  summary: 'Where sessions are kept; sqlite:petrichor.db unless given',
+  summary: 'Where sessions are stored. Default: sqlite:petrichor.db',
 };
 
-/** Which agent of a module. */
+/** Selects an agent of a module. */
 export const agentOption: TextOption = {
   type: 'string',
   value: 'NAME',
-  summary: 'Which agent, when the module exports several',
+  summary: 'The agent to use, if the module exports several',
 };
 
-/** Which user's session. */
+/** Selects the user of a session. */
 export const userOption: TextOption = {
   type: 'string',
   value: 'U',
-  summary: 'Whose session it is; "default" unless given',
+  summary: 'The user of the session. Default: default',
 };
 
-/** Which application's session. */
+/** Selects the application of a session. */
 export const appOption: TextOption = {
   type: 'string',
   value: 'NAME',
-  summary: 'The application it belongs to; "petrichor" unless given',
+  summary: 'The application of the session. Default: petrichor',
 };
 
-/** Which session a command means, in any application of a store. */
+/** Select a session in any application of a store. */
 export const sessionSelectorOptions: {
   readonly store: TextOption;
   readonly user: TextOption;
   readonly app: TextOption;
 } = {
   store: storeOption,
-  user: { type: 'string', value: 'U', summary: 'Whose session it is; any user unless given' },
+  user: { type: 'string', value: 'U', summary: 'The user of the session. Default: any' },
   app: {
     type: 'string',
     value: 'NAME',
-    summary: 'The application it belongs to; any unless given',
+    summary: 'The application of the session. Default: any',
   },
 };

@@ -1,4 +1,4 @@
-/** A command line as one would type it: what a shell would read otherwise is quoted. */
+/** Formats a command line for a shell; special characters are quoted. */
 export function formatShellCommand(args: readonly string[]): string {
   return args.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quote(word))).join(' ');
 }

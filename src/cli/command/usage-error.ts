@@ -1,6 +1,6 @@
 import { PetrichorError } from '../../core/index.ts';
 
-/** The command line makes no sense. Nothing was done: `petrichor help` shows how it is written. */
+/** The command line is invalid. Nothing was done. `petrichor help` shows the usage. */
 export class UsageError extends PetrichorError {
   override readonly code = 'usage' as const;
 

@@ -28,7 +28,7 @@ test('lines become messages, and the answers are shown', async () => {
   const { code, stdout } = await new CommandFolder().run(['chat', on.url], 'hello\nworld\n');
   assert.equal(code, 0);
   assert.match(stdout.text, /^› hello\nYou said: hello\n› world\nYou said: world\n/m);
-  assert.match(stdout.text, /Go on: petrichor chat \S+ --session session_\S+\n$/);
+  assert.match(stdout.text, /Resume with: petrichor chat \S+ --session session_\S+\n$/);
 });
 
 test('a key that is missing or refused says how to give one, and is not shown', async () => {
@@ -37,7 +37,7 @@ test('a key that is missing or refused says how to give one, and is not shown', 
   assert.equal(without.code, 1);
   assert.match(without.stderr.text, /The server needs a key: .*--key KEY or PETRICHOR_API_KEY/);
   const wrong = await new CommandFolder().run(['chat', on.url, '--key', 'ptk_wrong'], 'hello\n');
-  assert.match(wrong.stderr.text, /The server refused this key: .*petrichor keys create/);
+  assert.match(wrong.stderr.text, /The server rejected this key: .*petrichor keys create/);
   assert.doesNotMatch(wrong.stderr.text, /ptk_wrong/);
 });
 

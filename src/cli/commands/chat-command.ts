@@ -15,28 +15,32 @@ import { UsageError } from '../command/usage-error.ts';
 const DEFAULT_URL = 'http://127.0.0.1:8787';
 
 const options = {
-  agent: { type: 'string', value: 'ID', summary: 'With which agent, when there are several' },
-  session: { type: 'string', value: 'ID', summary: 'Go on with this session' },
-  key: { type: 'string', value: 'KEY', summary: 'The key; PETRICHOR_API_KEY unless given' },
+  agent: {
+    type: 'string',
+    value: 'ID',
+    summary: 'The agent to chat with, if the server has several',
+  },
+  session: { type: 'string', value: 'ID', summary: 'Resume this session' },
+  key: { type: 'string', value: 'KEY', summary: 'The API key. Default: PETRICHOR_API_KEY' },
 } as const;
 
 type ChatCall = CommandCall<typeof options>;
 
-/** The command that talks with an agent of a server. */
+/** The command that chats with an agent of a server. */
 export const chatCommand: Command = defineCommand({
   name: 'chat',
   operands: ['[URL]'],
-  summary: 'Talk with an agent of a server',
+  summary: 'Chat with an agent of a server',
   description: [
-    `URL is that of petrichor serve, ${DEFAULT_URL} unless given. Ctrl-C stops the turn; again, or at the prompt, it`,
-    'leaves. Without a terminal each line of the input is a message, or the answer to the call that waits. What the',
-    'connection does is of no matter: the chat goes on where it was.',
+    `URL is the address of petrichor serve. Default: ${DEFAULT_URL}. Ctrl-C stops the turn; again, or at the prompt,`,
+    'it leaves. Without a terminal, each line of the input is a message or the answer to the waiting call. A lost',
+    'connection is reopened, and the chat continues where it was.',
   ].join('\n'),
   options,
   run: async (call) => {
     const { operands, values, env } = call;
     const url = operands[0] ?? DEFAULT_URL;
-    if (!URL.canParse(url)) throw new UsageError(`"${url}" is no URL.`, 'chat');
+    if (!URL.canParse(url)) throw new UsageError(`"${url}" is not a URL.`, 'chat');
     const apiKey = values.key ?? env['PETRICHOR_API_KEY'];
     const client = createClient({ baseUrl: url, ...(apiKey !== undefined && { apiKey }) });
     try {
@@ -49,14 +53,14 @@ export const chatCommand: Command = defineCommand({
   },
 });
 
-/** The server takes no request without a valid key. */
+/** The server rejects requests without a valid key. */
 class KeyRefusedError extends PetrichorError {
   override readonly code = 'key_refused' as const;
 
   constructor(hadKey: boolean, cause: ApiError) {
-    const problem = hadKey ? 'The server refused this key' : 'The server needs a key';
+    const problem = hadKey ? 'The server rejected this key' : 'The server needs a key';
     super(
-      `${problem}: give a valid one with --key KEY or PETRICHOR_API_KEY. petrichor keys create makes one.`,
+      `${problem}: pass a valid one with --key KEY or PETRICHOR_API_KEY. petrichor keys create creates one.`,
       { cause },
     );
   }
@@ -74,7 +78,7 @@ async function findOnlyAgent(client: Client): Promise<string> {
   const [only, ...others] = found;
   if (only === undefined)
     throw new UsageError(
-      'The server has no agent yet: make one, or serve one with --agents.',
+      'The server has no agent yet: create one, or serve one with --agents.',
       'chat',
     );
   if (others.length > 0)
@@ -126,6 +130,8 @@ async function runRemoteChat(
   } finally {
     for (const [signal, listener] of listeners) signals.off(signal, listener);
     reader.close();
-    notice(`Go on: ${formatShellCommand(['petrichor', 'chat', url, '--session', sessionId])}`);
+    notice(
+      `Resume with: ${formatShellCommand(['petrichor', 'chat', url, '--session', sessionId])}`,
+    );
   }
 }

@@ -5,16 +5,16 @@ import { findSession } from '../loading/find-session.ts';
 import { printable } from '../terminal/printable.ts';
 import { DEFAULT_STORE, sessionSelectorOptions } from '../command/shared-options.ts';
 
-/** The command that takes a session from an owner that hangs. */
+/** The command that takes a session from a hanging owner. */
 export const evictCommand: Command = defineCommand({
   name: 'evict',
   operands: ['SESSION'],
-  summary: 'Take a session from a process that lives and hangs',
+  summary: 'Take a session from a process that hangs',
   description: [
-    'A session of a process that died is taken over without this. evict is for one that lives and does not go on: from',
-    'now on it can append nothing to the session, and the next process that looks takes it. What was in flight is',
-    'judged as after a crash: it runs again, is told to the model as unknown, or is asked about, as `onCrash` says.',
-    'What the hung process still does outside, such as a request under way, is not undone.',
+    'A session of a process that died is taken over without this. evict is for a process that is alive but makes no',
+    'progress: it can no longer append to the session, and the next process that looks takes the session over. Calls',
+    'in flight are handled as after a crash: as `onCrash` says, a call runs again, ends with an unknown outcome, or',
+    'waits for a decision. Effects of the hanging process outside, such as a request in progress, are not undone.',
   ].join('\n'),
   options: sessionSelectorOptions,
   run: async ({ values, operands: [sessionId = ''], cwd, stdout }) => {
@@ -26,7 +26,7 @@ export const evictCommand: Command = defineCommand({
       const facts = { session: sessionId, user: key.userId, app: key.appName, evicted, inFlight };
       const text =
         evicted === null
-          ? `Session "${sessionId}" has no owner: nothing was changed.`
+          ? `Session "${sessionId}" has no owner. Nothing was changed.`
           : `Session "${sessionId}" was taken from ${evicted}; ${inFlight} effects were in flight.`;
       stdout.write(values.json ? `${JSON.stringify(facts)}\n` : `${printable(text)}\n`);
     });

@@ -16,17 +16,21 @@ export const graphCommand: Command = defineCommand({
   operands: ['AGENT_MODULE'],
   summary: 'Draw the net of an agent',
   description: [
-    'Draws the net that runs: places, transitions, arcs, and a box around each subnet. DOT is text for Graphviz;',
-    'SVG is a picture, and needs the package @viz-js/viz beside this one.',
+    'Draws the net that runs: places, transitions, arcs, and a box around each subnet. DOT is text for Graphviz.',
+    'SVG is an image, and needs the optional package @viz-js/viz.',
   ].join('\n'),
   options: {
     agent: agentOption,
     format: {
       type: 'string',
       value: 'svg|dot',
-      summary: "svg unless given, or FILE's ending says dot",
+      summary: 'The format. Default: dot if FILE ends in .dot or .gv, else svg',
     },
-    out: { type: 'string', value: 'FILE', summary: 'Write it there instead of showing it' },
+    out: {
+      type: 'string',
+      value: 'FILE',
+      summary: 'Write to this file instead of standard output',
+    },
   },
   run: async ({ values, operands, cwd, stdout }) => {
     const [file = ''] = operands;

@@ -4,13 +4,13 @@ import { createPaint, type Paint } from '../terminal/paint.ts';
 import { formatTable } from '../terminal/table.ts';
 import { UsageError } from '../command/usage-error.ts';
 
-/** The command that shows what these, and itself, do. */
+/** The command that shows the help of the other commands and of itself. */
 export function helpCommand(commands: readonly Command[]): Command {
   const help: Command = defineCommand({
     name: 'help',
     operands: ['[COMMAND]'],
-    summary: 'Show what the program or a command does',
-    description: 'Shows all commands, or the page of one.',
+    summary: 'Show the help of the program or of a command',
+    description: 'Lists all commands, or shows the help page of one.',
     options: {},
     run: async ({ operands, values, stdout, env, version }) => {
       const paint = createPaint(stdout, env);
@@ -29,7 +29,7 @@ export function helpCommand(commands: readonly Command[]): Command {
   return help;
 }
 
-/** A command's own page. */
+/** The help page of a command. */
 export function commandPage(
   { usage, summary, description, options }: Command,
   paint: Paint,
@@ -57,20 +57,20 @@ function mainPage(commands: readonly Command[], version: string, paint: Paint): 
     paint('bold', 'Commands'),
     ...formatTable(commands.map(({ usage, summary }) => [`  ${withoutOptions(usage)}`, summary])),
     '',
-    paint('bold', 'Everywhere'),
+    paint('bold', 'Options of every command'),
     ...formatTable([
-      ['  --json', 'Write for programs: one JSON object a line'],
-      ['  --debug', 'Show where an error came from'],
-      ['  --help', "A command's own page, with its options"],
-      ['  --version', 'The version of this program'],
+      ['  --json', 'Write one JSON object per line, for programs'],
+      ['  --debug', 'Show the stack of an error'],
+      ['  --help', 'Show the help page of a command'],
+      ['  --version', 'Show the version of this program'],
     ]),
     '',
     paint('bold', 'Exit codes'),
-    '  0 done, 1 failed, 2 not a command line this program knows, 128 + n left by signal n.',
+    '  0 success, 1 failure, 2 invalid command line, 128 + n ended by signal n.',
   ]);
 }
 
-/** Options have their place on the command's own page. */
+/** The usage without options, which are on the command's own page. */
 function withoutOptions(usage: string): string {
   return usage.split(' [--')[0] ?? usage;
 }

@@ -75,7 +75,7 @@ test('a key is made with a scope and an end, and listed with both', async () => 
   for (const [args, why] of [
     [['--scope', 'admin'], /full, read, metrics, operator or environment; it is "admin"/],
     [['--scope', 'environment'], /needs --environment ID/],
-    [['--environment', 'env_1'], /is for --scope environment/],
+    [['--environment', 'env_1'], /is allowed only with --scope environment/],
     [['--scope', 'environment', '--environment', 'env_1'], /no environment "env_1"/],
     [['--expires', 'tomorrow'], /it is "tomorrow"/],
     [['--expires', '0d'], /it is "0d"/],

@@ -13,45 +13,43 @@ import { UsageError } from '../command/usage-error.ts';
 
 const options = {
   store: storeOption,
-  name: { type: 'string', value: 'NAME', summary: 'What the key is for; create' },
+  name: { type: 'string', value: 'NAME', summary: 'With create: a description of the key' },
   workspace: {
     type: 'string',
     value: 'NAME',
-    summary: 'Whose agents and sessions it opens; "default" unless given; create',
+    summary: 'With create: the workspace it gives access to. Default: default',
   },
   scope: {
     type: 'string',
     value: 'SCOPE',
-    summary:
-      'What it opens: full, read, metrics, operator or environment; full unless given; create',
+    summary: 'With create: full, read, metrics, operator or environment. Default: full',
   },
   environment: {
     type: 'string',
     value: 'ID',
-    summary: 'The environment whose work it opens, with --scope environment; create',
+    summary: 'With create and --scope environment: the environment it gives access to',
   },
   expires: {
     type: 'string',
     value: 'DURATION',
-    summary: 'It ends after so long: 90d, 12h, 30m; never unless given; create',
+    summary: 'With create: when it expires: 90d, 12h, 30m. Default: never',
   },
 } as const;
 
 const DEFAULT_WORKSPACE = 'default';
 const NAME_WIDTH = 60;
 
-/** The command that makes, lists and revokes the keys of a server. */
+/** The command that creates, lists and revokes the API keys of a server. */
 export const keysCommand: Command = defineCommand({
   name: 'keys',
   operands: ['create|list|revoke', '[ID]'],
-  summary: 'Make, list and revoke the keys of a server',
+  summary: 'Create, list and revoke the API keys of a server',
   description: [
-    'create makes a key and shows it, once: what the store keeps of it cannot be used. list shows the keys there',
-    'are, revoke ends one by its id, at once and for a server that runs too. From the first key on, a server of this',
-    'store asks for one. A key opens one workspace: its agents, environments and sessions, and no others. Its scope',
-    'limits it further: "read" changes nothing, "metrics" opens GET /metrics alone, "operator" lists, evicts and',
-    'unquarantines sessions of all workspaces and nothing else, and "environment" opens the work of one environment,',
-    'for whoever runs workers.',
+    'create creates a key and shows it once; the store keeps only a hash. list shows the existing keys. revoke revokes',
+    'a key by its id, with immediate effect, also on a running server. Once the store has a key, its servers require',
+    'one. A key gives access to one workspace: its agents, environments and sessions. Its scope limits it further:',
+    '"read" allows no changes, "metrics" only GET /metrics, "operator" only listing, evicting and unquarantining',
+    'sessions of all workspaces, and "environment" only the work of one environment, for workers.',
   ].join('\n'),
   options,
   run: async (call) => {
@@ -106,13 +104,13 @@ async function list(call: KeysCall, id: string | undefined): Promise<ExitCode> {
   assertNoId(id);
   const { values, stdout, env, clock } = call;
   const keys = await withKeys(call, async (all) => all.list());
-  // Those for a worker's one session come and go by themselves.
+  // Keys for a single session of a worker are created and revoked automatically.
   const shown = keys.filter(({ scope }) => scope.type !== 'session');
   if (values.json) for (const key of shown) stdout.write(`${JSON.stringify(toKeyJson(key))}\n`);
   else if (shown.length === 0) stdout.write('There are no keys here yet.\n');
   else {
     const [head = '', ...lines] = formatTable([
-      ['KEY', 'WORKSPACE', 'SCOPE', 'MADE', 'STATE', 'NAME'],
+      ['KEY', 'WORKSPACE', 'SCOPE', 'CREATED', 'STATE', 'NAME'],
       ...shown.map((key) => [
         key.id,
         key.workspace,
@@ -133,7 +131,8 @@ async function revoke(call: KeysCall, id: string | undefined): Promise<ExitCode>
   const isRevoked = await withKeys(call, async (keys) => keys.revoke(id));
   if (values.json) stdout.write(`${JSON.stringify({ id, revoked: isRevoked })}\n`);
   else if (isRevoked) stdout.write(`Key ${id} is revoked.\n`);
-  else stderr.write(`There is no valid key ${printable(id)}: petrichor keys list shows them.\n`);
+  else
+    stderr.write(`There is no valid key ${printable(id)}. petrichor keys list shows the keys.\n`);
   return isRevoked ? EXIT_OK : EXIT_FAILURE;
 }
 
@@ -146,14 +145,14 @@ async function withKeys<T>(
   );
 }
 
-// Loaded when it is asked for: it brings the server with it.
+// Loaded on demand, because it loads the server.
 async function openKeys(store: Store, clock: Clock): Promise<ApiKeys> {
   const { ApiKeys: Keys } = await import('../../server/index.ts');
   return new Keys(store, clock);
 }
 
 function assertNoId(id: string | undefined): void {
-  if (id !== undefined) throw new UsageError(`"${id}" is one argument too many.`, 'keys');
+  if (id !== undefined) throw new UsageError(`Unexpected argument "${id}".`, 'keys');
 }
 
 function parseScope({ scope = 'full', environment }: KeysCall['values']): KeyScope {
@@ -163,7 +162,7 @@ function parseScope({ scope = 'full', environment }: KeysCall['values']): KeySco
     return { type: scope, environmentId: environment };
   }
   if (environment !== undefined)
-    throw new UsageError('--environment is for --scope environment.', 'keys');
+    throw new UsageError('--environment is allowed only with --scope environment.', 'keys');
   if (scope === 'full' || scope === 'read' || scope === 'metrics' || scope === 'operator')
     return { type: scope };
   throw new UsageError(

@@ -104,7 +104,7 @@ test('a refutation is drawn where it is wanted; what is proved has no picture', 
   const proved = ['--property', 'oneTurn', '--svg', 'none.svg'];
   const other = await folder.run(['prove', 'agent.ts', ...small, ...proved]);
   assert.equal(other.code, 0);
-  assert.equal(other.stderr.text, 'Nothing was refuted: no none.svg.\n');
+  assert.equal(other.stderr.text, 'Nothing was refuted; did not write none.svg.\n');
 });
 
 test('an agent that breaks a rule by its arcs is said to, and does not exit with 0', async () => {
@@ -118,7 +118,10 @@ test('an agent that breaks a rule by its arcs is said to, and does not exit with
 const misuses: readonly (readonly [property: string, says: RegExp])[] = [
   ['unreachable(turn.permti)', /has no place "turn\.permti": it has .*turn\.permit/],
   ['atMostOnce(model.aks)', /has no transition "model\.aks"/],
-  ['deadlockfree', /There is no property "deadlockfree"; there are deadlockFree, oneTurn/],
+  [
+    'deadlockfree',
+    /There is no property "deadlockfree"\. The properties are deadlockFree, oneTurn/,
+  ],
   ['placeBound(turn.permit)', /must be placeBound\(PLACE, …, MAX\); it is "placeBound\(turn/],
   ['mutualExclusion(turn.permit)', /must be mutualExclusion\(PLACE, PLACE, …\)/],
   ['atMostOnce(a, b)', /must be atMostOnce\(TRANSITION\)/],

@@ -2,39 +2,32 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { agentProof, checkInvariants, InvariantError } from '../../agents/index.ts';
 import type { Agent, AgentProofLimits } from '../../agents/index.ts';
-import {
-  formatReport,
-  InvalidPropertyError,
-  isProved,
-  prove,
-  traceToSvg,
-  UnknownNameError,
-} from '../../verify/index.ts';
-import type { ProofReport, Property, ProveOptions } from '../../verify/index.ts';
+import { InvalidPropertyError, isProved, prove, UnknownNameError } from '../../verify/index.ts';
+import type { ProveOptions } from '../../verify/index.ts';
 import { defineCommand, type Command } from '../command/command.ts';
 import { EXIT_FAILURE, EXIT_OK } from '../command/exit-code.ts';
 import { loadAgent } from '../loading/load-agent.ts';
-import { createPaint, type Paint } from '../terminal/paint.ts';
-import { printable } from '../terminal/printable.ts';
+import { createPaint } from '../terminal/paint.ts';
 import { parseProperty, propertyForms } from '../loading/parse-property.ts';
 import { agentOption } from '../command/shared-options.ts';
 import { UsageError } from '../command/usage-error.ts';
+import { drawFirstRefutation, reportText, reportJson } from './proof-output.ts';
 
-/** The command that proves an agent's net, or shows how it breaks. */
+/** The command that proves properties of an agent's net, or shows a counterexample. */
 export const proveCommand: Command = defineCommand({
   name: 'prove',
   operands: ['AGENT_MODULE'],
-  summary: 'Prove that the net of an agent keeps its promises',
+  summary: 'Prove properties of the net of an agent',
   description: [
-    'Looks at every order of events, every declared outcome and every failure, within the bounds that the report',
-    'names. Nothing runs: no model is asked, no tool called. What is refuted comes with the steps that lead there,',
-    'and a drawing of the markings on the way. The rules that an agent keeps by its arcs alone are checked, too.',
+    'Explores every order of events, every declared outcome and every failure, within the bounds that the report',
+    'names. Nothing runs: no model and no tool is called. A refuted property comes with a counterexample: the steps',
+    'that lead to it and its markings. The rules that an agent keeps by its arcs alone are checked, too.',
     '',
-    'Proved unless --property says what: deadlockFree, oneTurn, reaskBudgetIsBounded, noFireAfterEndInvocation, and of',
-    'several agents what bounds their loops, steps and transfers. A property is one of these names, or a call:',
+    'Default properties: deadlockFree, oneTurn, reaskBudgetIsBounded, noFireAfterEndInvocation, and for several',
+    'agents the bounds of their loops, steps and transfers. A property is one of these names, or a call:',
     ...propertyForms.map((form) => `  ${form}`),
     '',
-    'Exits with 0 when everything was proved and no rule is broken, with 1 when something was refuted or is unknown.',
+    'Exits with 0 if everything is proved and no rule is broken, with 1 if something is refuted or unknown.',
   ].join('\n'),
   options: {
     agent: agentOption,
@@ -42,37 +35,40 @@ export const proveCommand: Command = defineCommand({
       type: 'string',
       multiple: true,
       value: 'PROPERTY',
-      summary: 'Prove this, and nothing that is not named so',
+      summary: 'Prove only this property; may be repeated',
     },
     rests: {
       type: 'string',
       multiple: true,
       value: 'PLACE',
-      summary: "A place that may hold tokens at rest, besides the agent's own",
+      summary:
+        "A place that may hold tokens at rest, in addition to the agent's own; may be repeated",
     },
-    messages: { type: 'string', value: 'N', summary: 'Messages of the user; 1 unless given' },
+    messages: { type: 'string', value: 'N', summary: 'The number of user messages. Default: 1' },
     'at-once': {
       type: 'string',
       value: 'N',
-      summary: 'Tool calls of an answer, and re-asks of a turn; 2 unless given',
+      summary:
+        'The number of tool calls of a response, and of further model calls of a turn. Default: 2',
     },
     faults: {
       type: 'string',
       value: 'N',
-      summary: 'Transitions whose own logic fails; 1 unless given',
+      summary: 'The number of transitions whose own logic fails. Default: 1',
     },
-    shutdowns: { type: 'boolean', summary: 'Also let the owner close at any time' },
+    shutdowns: { type: 'boolean', summary: 'Also let the owner shut down at any time' },
     states: {
       type: 'string',
       value: 'N',
-      summary: 'Give up after so many states; 1000000 unless given',
+      summary: 'Stop the search after this many states. Default: 1000000',
     },
     'solver-seconds': {
       type: 'string',
       value: 'N',
-      summary: 'Ask a solver so long what the search gives up; 20 unless given, 0 for none',
+      summary:
+        'Time limit of the solver for what the search does not decide. 0: no solver. Default: 20',
     },
-    svg: { type: 'string', value: 'FILE', summary: 'Draw the first refutation there' },
+    svg: { type: 'string', value: 'FILE', summary: 'Draw the first counterexample to this file' },
   },
   run: async ({ values, operands, cwd, env, stdout, stderr }) => {
     const [file = ''] = operands;
@@ -98,9 +94,9 @@ export const proveCommand: Command = defineCommand({
         : reportText(report, broken, createPaint(stdout, env)),
     );
     if (values.svg !== undefined) {
-      const drawn = drawFirstRefutation(report);
-      if (drawn !== undefined) await writeFile(resolve(cwd, values.svg), drawn);
-      const message = drawn === undefined ? 'Nothing was refuted: no' : 'Wrote';
+      const svg = drawFirstRefutation(report);
+      if (svg !== undefined) await writeFile(resolve(cwd, values.svg), svg);
+      const message = svg === undefined ? 'Nothing was refuted; did not write' : 'Wrote';
       stderr.write(`${message} ${values.svg}.\n`);
     }
     return isProved(report) && broken.length === 0 ? EXIT_OK : EXIT_FAILURE;
@@ -141,7 +137,7 @@ function parseWholeNumber(option: string, value: string, least: number): number 
   );
 }
 
-/** A name that the net has not, or a count that cannot be, was typed here. */
+/** Turns an unknown name or an impossible count in the options into a usage error. */
 async function rethrowMisuse<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -152,7 +148,7 @@ async function rethrowMisuse<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What the rules of agents say of the arcs of this one; empty when it keeps them. */
+/** The rules of agents that the arcs of this one break. */
 function findBrokenRules({ compiled }: Agent): readonly string[] {
   try {
     checkInvariants(compiled);
@@ -161,55 +157,4 @@ function findBrokenRules({ compiled }: Agent): readonly string[] {
     if (error instanceof InvariantError) return error.problems;
     throw error;
   }
-}
-
-/** The first refutation as a picture; undefined when there is none. */
-function drawFirstRefutation({ results }: ProofReport): string | undefined {
-  const refuted = results.find(({ trace }) => trace !== undefined);
-  if (refuted?.trace === undefined) return undefined;
-  return traceToSvg(refuted.trace, `${refuted.property.name}: refuted`);
-}
-
-function reportText(report: ProofReport, broken: readonly string[], paint: Paint): string {
-  const rules =
-    broken.length === 0
-      ? ['✔ rules of an agent: kept (by its arcs)']
-      : ['✖ rules of an agent: broken (by its arcs)', ...broken.map((problem) => `  ${problem}`)];
-  const lines = printable([formatReport(report), ...rules].join('\n')).split('\n');
-  return `${lines.map((line) => paintReportLine(line, paint)).join('\n')}\n`;
-}
-
-function paintReportLine(line: string, paint: Paint): string {
-  if (line.startsWith('✔')) return paint('green', line);
-  if (line.startsWith('✖')) return paint('red', line);
-  return line.startsWith('?') ? paint('yellow', line) : line;
-}
-
-function reportJson(
-  agent: string,
-  { results, ...facts }: ProofReport,
-  broken: readonly string[],
-): string {
-  const lines = [
-    ...results.map(({ property, ...result }) => ({
-      type: 'property',
-      ...toPropertyJson(property),
-      ...result,
-    })),
-    { type: 'rules', kept: broken.length === 0, problems: broken },
-    {
-      type: 'report',
-      agent,
-      proved: isProved({ results, ...facts }) && broken.length === 0,
-      ...facts,
-    },
-  ];
-  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-}
-
-function toPropertyJson({ name, kind }: Property): {
-  readonly name: string;
-  readonly kind: string;
-} {
-  return { name, kind };
 }

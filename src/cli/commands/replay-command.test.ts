@@ -154,7 +154,7 @@ test('a journal whose records do not follow from each other is refused at the fi
   assert.equal(failure?.['code'], 'journal_damaged');
   assert.match(
     String(failure?.['message']),
-    /damaged at record 6: .* which is not there\. Restore the store from a copy\.$/,
+    /damaged at record 6: .* which is not there\. Restore the store from a backup\.$/,
   );
 });
 

@@ -9,7 +9,8 @@ import { defineCommand, type CommandCall, type Command } from '../command/comman
 import { withExistingStore } from '../loading/existing-store.ts';
 import { EXIT_OK } from '../command/exit-code.ts';
 import { UnknownSessionError } from '../loading/find-session.ts';
-import { JournalReplay, type ReplayEnd, type ReplayEntry } from '../replay/journal-replay.ts';
+import { JournalReplay } from '../replay/journal-replay.ts';
+import type { ReplayEnd, ReplayEntry } from '../replay/replay-entry.ts';
 import { createPaint } from '../terminal/paint.ts';
 import { formatFlow, formatReplayEntry } from '../replay/replay-line.ts';
 import {
@@ -21,15 +22,18 @@ import {
   userOption,
 } from '../command/shared-options.ts';
 
-/** A journal whose records do not follow from each other. It was left as it is: restore the store from a copy. */
+/**
+ * The records of a journal do not follow from each other. The journal was not changed. Restore the
+ * store from a backup.
+ */
 export class JournalDamagedError extends PetrichorError {
   override readonly code = 'journal_damaged' as const;
   readonly record: number;
 
   constructor(key: SessionKey, record: number, cause: unknown) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const reason = cause instanceof Error ? cause.message : String(cause);
     super(
-      `The journal of ${formatSessionKey(key)} is damaged at record ${record}: ${why} Restore the store from a copy.`,
+      `The journal of ${formatSessionKey(key)} is damaged at record ${record}: ${reason} Restore the store from a backup.`,
       { cause },
     );
     this.record = record;
@@ -38,15 +42,15 @@ export class JournalDamagedError extends PetrichorError {
 
 const options = { store: storeOption, user: userOption, app: appOption } as const;
 
-/** The command that tells what a session did. */
+/** The command that shows what a session did. */
 export const replayCommand: Command = defineCommand({
   name: 'replay',
   operands: ['SESSION'],
-  summary: 'Show what a session did, one firing a line; nothing runs',
+  summary: 'Show what a session did, one firing per line; nothing runs',
   description: [
-    'The marking is computed again from the journal, record by record, without the agent: a line is a firing of',
-    'its net, where it ended, with how long it took, what it was about, and the tokens it took and gave. Inputs,',
-    'new attempts and new owners have lines of their own. Firings still in flight, and what is where, come last.',
+    'Recomputes the marking from the journal, record by record, without the agent. A line is a firing of its net, at',
+    'the record where it ended: how long it took, what it was about, and the tokens it consumed and produced. Inputs,',
+    'new attempts and new owners have their own lines. Firings in flight and the final marking come last.',
   ].join('\n'),
   options,
   run: async (call) => {
@@ -112,7 +116,7 @@ function createWriter({ values, stdout, env }: CommandCall<typeof options>): Rep
       write(
         paint(
           'dim',
-          `${firings} firings in ${records} records. Now: ${formatFlow(tokens) || 'no token anywhere'}.`,
+          `${firings} firings in ${records} records. Now: ${formatFlow(tokens) || 'no tokens'}.`,
         ),
       );
     },

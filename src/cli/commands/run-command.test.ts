@@ -39,7 +39,10 @@ test('a piped message is answered, and the program ends with its input', async (
   assert.equal(code, 0);
   assert.match(stdout.text, /^assistant · session demo · sqlite:/);
   assert.match(stdout.text, /^› hello\nYou said: hello\n/m);
-  assert.match(stdout.text, /Go on: petrichor run agent\.ts --session demo --store sqlite:\S+\n$/);
+  assert.match(
+    stdout.text,
+    /Resume with: petrichor run agent\.ts --session demo --store sqlite:\S+\n$/,
+  );
   assert.equal(stderr.raw, '');
   assert.equal(listened(), 0, 'no signal is listened to any more');
 });
@@ -108,7 +111,7 @@ test('a call that nobody answers goes on waiting, and the next run asks about it
   const back = await desk.say('y', 'done?');
   assert.match(
     back.stdout.text,
-    /^Left with a call that waits for you \(5 events, the last just now\)\.$/m,
+    /^1 call waits for your answer \(5 events, the last just now\)\.$/m,
   );
   assert.match(
     back.stdout.text,
@@ -210,7 +213,7 @@ test('who names no session is told of those that wait', async () => {
   const desk = new Desk();
   await desk.say('delete a.txt');
   const fresh = await desk.run(['run', 'agent.ts', '--store', desk.store], 'hello\n');
-  assert.match(fresh.stdout.text, /^Left unfinished: demo\. Go on with one by --session ID\.$/m);
+  assert.match(fresh.stdout.text, /^Unfinished sessions: demo\. Resume one with --session ID\.$/m);
   const named = await desk.say('n');
   assert.doesNotMatch(named.stdout.text, /unfinished/);
 });
@@ -219,7 +222,7 @@ test('who says nothing leaves no session behind', async () => {
   const desk = new Desk();
   const { code, stdout } = await desk.say();
   assert.equal(code, 0);
-  assert.doesNotMatch(stdout.text, /The session is kept/);
+  assert.doesNotMatch(stdout.text, /The session is saved/);
   assert.deepEqual(await desk.sessions(), []);
 });
 
@@ -227,7 +230,7 @@ test('a store in memory is not offered for later', async () => {
   const desk = new Desk();
   const { stdout } = await desk.run(['run', 'agent.ts', '--store', 'memory:'], 'hello\n');
   assert.match(stdout.text, /You said: hello/);
-  assert.doesNotMatch(stdout.text, /Go on/);
+  assert.doesNotMatch(stdout.text, /Resume with/);
 });
 
 test('sessions of different users never meet', async () => {
@@ -274,7 +277,7 @@ test('at a terminal an answer streams in below the prompt, and Ctrl-D leaves', a
   await chat.stdout.shows(/› hello you\r?\nYou said: hello you\n\d+ ms\n\n› /);
   chat.type('\u0004');
   assert.equal(await chat.exit, 0);
-  await chat.stdout.shows('The session is kept.');
+  await chat.stdout.shows('The session is saved.');
 });
 
 test('Ctrl-C stops the turn that runs, and the chat goes on', async () => {
@@ -349,7 +352,7 @@ test('lines that begin with / are commands, and // says a /', async () => {
   chat.type('/dance\r');
   await chat.stdout.shows('There is no command /dance. /help shows those there are.');
   chat.type('/help\r');
-  await chat.stdout.shows(/^\/exit +leave; the session is kept$/m);
+  await chat.stdout.shows(/^\/exit +leave; the session is saved$/m);
   chat.type('/exit\r');
   assert.equal(await chat.exit, 0);
 });

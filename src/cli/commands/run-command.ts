@@ -28,7 +28,7 @@ const options = {
   session: {
     type: 'string',
     value: 'ID',
-    summary: 'Go on with this session, or begin it under this id',
+    summary: 'Resume this session, or start a new one with this id',
   },
   agent: agentOption,
   store: storeOption,
@@ -38,19 +38,19 @@ const options = {
 
 const RECENT_SESSIONS = 50;
 
-/** The command that talks with an agent. */
+/** The command that chats with an agent. */
 export const runCommand: Command = defineCommand({
   name: 'run',
   operands: ['AGENT_MODULE'],
-  summary: 'Talk with an agent; a session that was left goes on',
+  summary: 'Chat with an agent, in a new or a resumed session',
   description: [
     'AGENT_MODULE is a .ts or .js file that exports what agent({ … }) returns, by default or by name.',
-    'What you say and what follows is kept in the store, firing by firing: end it at any moment, even with',
-    'kill -9, and the same command with --session goes on, first with the calls that wait for you.',
+    'Every firing is saved in the store. End the program at any time, even with kill -9: the same command with',
+    '--session resumes the session, first with the calls that wait for you.',
     '',
-    'Ctrl-C stops the turn; again, or at the prompt, it leaves. /help shows what else can be typed.',
-    'Without a terminal each line of the input is a message, or the answer (y, n, n REASON) to the call that',
-    'waits; the program ends when the input does, with 1 if a turn failed. Calls left unanswered go on waiting.',
+    'Ctrl-C stops the turn; again, or at the prompt, it leaves. /help lists the chat commands.',
+    'Without a terminal, each line of the input is a message, or the answer (y, n, n REASON) to the waiting call.',
+    'The program ends with the input, with 1 if a turn failed. Unanswered calls keep waiting.',
   ].join('\n'),
   options,
   run: runChat,
@@ -90,7 +90,7 @@ async function runChatWithStore(
     },
   });
   const open = async () => runtime.session(id, { user, agent: agent.name });
-  // Before anything is shown: it may belong to another agent.
+  // Before anything is shown: the session may belong to another agent, which is an error.
   if (found !== undefined) await open();
   view.opened({
     session: id,
@@ -103,7 +103,7 @@ async function runChatWithStore(
   return await runChatLoop(call, { view, open, resumed: found !== undefined });
 }
 
-/** Whoever names no session may look for one that a crash left. */
+/** Unfinished sessions of this user and agent, for a user who chose no session. */
 async function listUnfinished(
   store: Store,
   key: SessionKey,
@@ -130,12 +130,12 @@ async function runChatLoop(
     input: stdin,
     output: stdout,
     mode: interactive ? 'terminal' : call.values.json ? 'silent' : 'transcript',
-    onInterrupt: () => talk.interrupt(),
+    onInterrupt: () => chat.interrupt(),
   });
-  const talk = new Chat({ view, reader, interactive, open, resumed });
-  const onInterrupt = (): void => talk.interrupt('SIGINT');
-  const onTerminate = (): void => talk.leave('SIGTERM');
-  const onHangup = (): void => talk.leave('SIGHUP');
+  const chat = new Chat({ view, reader, interactive, open, resumed });
+  const onInterrupt = (): void => chat.interrupt('SIGINT');
+  const onTerminate = (): void => chat.leave('SIGTERM');
+  const onHangup = (): void => chat.leave('SIGHUP');
   const listeners: readonly (readonly [Signal, () => void])[] = [
     ['SIGINT', onInterrupt],
     ['SIGTERM', onTerminate],
@@ -143,9 +143,9 @@ async function runChatLoop(
   ];
   for (const [signal, listener] of listeners) signals.on(signal, listener);
   try {
-    return await talk.run();
+    return await chat.run();
   } finally {
-    // From here on a signal ends the program at once.
+    // From here on, a signal ends the program at once.
     for (const [signal, listener] of listeners) signals.off(signal, listener);
     reader.close();
   }
@@ -161,7 +161,7 @@ function createView(call: CommandCall<typeof options>, store: Store, session: st
   return new TextView({
     screen: new Screen({ output: stdout, paint: createPaint(stdout, env), clock }),
     now: clock.now,
-    hint: isInteractive(call) ? '/help shows what can be typed, Ctrl-D leaves' : '',
+    hint: isInteractive(call) ? '/help lists the commands, Ctrl-D leaves' : '',
     resumeCommand:
       store.durability === 'process'
         ? undefined

@@ -34,7 +34,7 @@ test('a server says where it is, whether a key is needed, and each call that cha
   folder.write('agents.json', agents());
   const one = await started(folder, ['--agents', 'agents.json']);
   await one.stdout.shows(
-    /No key is needed: only this machine can call\.\n +agent_echo-chamber +Echo/,
+    /No key is required: only this machine can call\.\n +agent_echo-chamber +Echo/,
   );
   const { id } = await createClient({ baseUrl: one.url }).sessions.create({
     agent: 'agent_echo-chamber',
@@ -43,7 +43,7 @@ test('a server says where it is, whether a key is needed, and each call that cha
   await stopped(one);
   const made = await folder.run(['keys', 'create', '--store', folder.store]);
   const two = await started(folder);
-  await two.stdout.shows('A key is needed.');
+  await two.stdout.shows('A key is required.');
   await assert.rejects(createClient({ baseUrl: two.url }).sessions.get(id), { status: 401 });
   const apiKey = made.stdout.text.trim();
   const client = createClient({ baseUrl: two.url, apiKey });
@@ -137,7 +137,7 @@ test('a server that cannot begin says why, and leaves', async () => {
     /trustedProxies: .*"10\.0\.0\.0\/8"/,
   );
   await refused(['--port', '0', '--web-host', 'http://a'], /hosts: "http:\/\/a" is not a host/);
-  await refused(['--agents', 'nowhere.ts'], /nowhere\.ts is not there/);
+  await refused(['--agents', 'nowhere.ts'], /nowhere\.ts does not exist/);
   folder.write('bad.json', '[{"name": 5, "model": "gpt-5"}]');
   await refused(['--agents', 'bad.json'], /agents\[0\]\.name/);
   folder.write(

@@ -5,20 +5,20 @@ import { serveOptions } from '../serve/serve-options.ts';
 export const serveCommand: Command = defineCommand({
   name: 'serve',
   operands: [],
-  summary: 'Serve agents over HTTP; sessions that were running go on',
+  summary: 'Serve agents over HTTP, and resume their running sessions',
   description: [
-    'Speaks the protocol of Managed Agents: the official SDK with this base URL is a client. FILE is a .json list of',
-    'agents as one would send them, or a module that exports `agents` and, if it likes, `tools`, `resolver`,',
-    '`builtIns`, `mcp` and `skills`. Its agents are found by the id agent_NAME; a changed one is a new version.',
+    'Implements the Managed Agents protocol: the official SDK with this base URL is a client. FILE is a .json list of',
+    'agents as a client would send them, or a module that exports `agents` and optionally `tools`, `resolver`,',
+    '`builtIns`, `mcp` and `skills`. Its agents get the id agent_NAME; a changed agent becomes a new version.',
     '',
-    'While the store has no key, anybody on this machine may call. From the first key on, everybody must bring one.',
-    'SIGTERM and Ctrl-C end it gracefully: what runs settles, streams end where they can be resumed. However it',
-    'ends, kill -9 included, the same command goes on with every session.',
+    'Until the store has a key, only this machine may call the server. Once it has one, every request needs a key.',
+    'SIGTERM and Ctrl-C shut it down gracefully: running effects settle, streams end where they can be resumed.',
+    'However it ends, even with kill -9, the same command resumes every session.',
     '',
-    'Environment: the keys of model providers. PETRICHOR_SECRET_KEY (32 or more random characters) encrypts the',
-    'secrets of webhooks; without it a key file is made beside a SQLite store. BRAVE_API_KEY gives agents web_search.',
+    'Environment: the keys of model providers. PETRICHOR_SECRET_KEY (32 or more random characters) encrypts the secrets',
+    'of webhooks; without it, a key file is created beside a SQLite store. BRAVE_API_KEY gives agents web_search.',
   ].join('\n'),
   options: serveOptions,
-  // Loaded when it is asked for: what a server needs is more than all else here.
+  // Loaded on demand, because a server needs more than all other commands together.
   run: async (call) => (await import('../serve/serve.ts')).serve(call),
 });

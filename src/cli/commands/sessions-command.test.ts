@@ -70,7 +70,7 @@ test('a quarantined session is found by its status and released, and a hung owne
   assert.deepEqual(await named('idle'), ['idle']);
   const release = ['unquarantine', 'hers', '--store', folder.store];
   assert.match((await folder.run(release)).stdout.text, /"hers" is released; it is idle/);
-  assert.match((await folder.run(release)).stdout.text, /is idle, not quarantined: nothing/);
+  assert.match((await folder.run(release)).stdout.text, /is idle, not quarantined\. Nothing/);
   assert.deepEqual(await named('quarantined'), []);
 
   await store.join('hung');
@@ -113,7 +113,7 @@ test('a session of another application is shown with its name, which replay and 
 test('a list that was cut says so', async () => {
   const folder = await filled();
   const { stdout } = await folder.run(['sessions', '--store', folder.store, '--limit', '2']);
-  assert.match(stdout.text, /^The 2 last changed; --limit shows more\.$/m);
+  assert.match(stdout.text, /^The 2 most recently changed; --limit shows more\.$/m);
 });
 
 test('to look at a store that is not there is an error, and makes none', async () => {

@@ -18,26 +18,30 @@ const DEFAULT_LIMIT = 50;
 
 const options = {
   store: storeOption,
-  user: { type: 'string', value: 'U', summary: 'Only this user’s' },
-  app: { type: 'string', value: 'NAME', summary: 'Only this application’s' },
-  agent: { type: 'string', value: 'NAME', summary: 'Only this agent’s' },
+  user: { type: 'string', value: 'U', summary: 'Only sessions of this user' },
+  app: { type: 'string', value: 'NAME', summary: 'Only sessions of this application' },
+  agent: { type: 'string', value: 'NAME', summary: 'Only sessions of this agent' },
   status: {
     type: 'string',
     value: 'STATUS',
-    summary: 'Only sessions that are idle, running, waiting or quarantined',
+    summary: 'Only sessions with this status: idle, running, waiting or quarantined',
   },
-  limit: { type: 'string', value: 'N', summary: `At most so many; ${DEFAULT_LIMIT} unless given` },
+  limit: {
+    type: 'string',
+    value: 'N',
+    summary: `The most sessions to list. Default: ${DEFAULT_LIMIT}`,
+  },
 } as const;
 
 /** The command that lists sessions. */
 export const sessionsCommand: Command = defineCommand({
   name: 'sessions',
   operands: [],
-  summary: 'List the sessions of a store, last changed first',
+  summary: 'List the sessions of a store, most recently changed first',
   description: [
-    'idle: the last turn is over. running: a turn is on its way, or was when its process died; opening the',
-    'session goes on with it. waiting: a call waits for you. quarantined: it could not be brought back three times in',
-    'a row and is left alone: petrichor unquarantine releases it.',
+    'idle: the last turn is over. running: a turn is in progress, or was when its process died; opening the session',
+    'continues it. waiting: a call waits for an answer. quarantined: opening it failed three times in a row, and it is',
+    'not opened again until petrichor unquarantine releases it.',
   ].join('\n'),
   options,
   run: async (call) => {
@@ -61,7 +65,7 @@ const STATUSES: readonly SessionStatus[] = ['idle', 'running', 'waiting', 'quara
 
 function parseStatus(value: string | undefined): { readonly status?: SessionStatus } {
   if (value === undefined) return {};
-  const status = STATUSES.find((one) => one === value);
+  const status = STATUSES.find((known) => known === value);
   if (status !== undefined) return { status };
   throw new UsageError(
     `--status must be one of ${STATUSES.join(', ')}; it is "${value}".`,
@@ -116,7 +120,7 @@ function showTable(
     stdout.write(`${paint('dim', head)}\n${lines.join('\n')}\n`);
   }
   if (rows.length === limit)
-    stdout.write(`${paint('dim', `The ${limit} last changed; --limit shows more.`)}\n`);
+    stdout.write(`${paint('dim', `The ${limit} most recently changed; --limit shows more.`)}\n`);
   return EXIT_OK;
 }
 
@@ -128,14 +132,14 @@ function toCells(
     ...(key.userId === DEFAULT_USER ? [] : [`user ${key.userId}`]),
     ...(key.appName === DEFAULT_APP ? [] : [`app ${key.appName}`]),
   ];
-  const whose = marks.length === 0 ? '' : ` (${marks.join(', ')})`;
-  const waits = pending.map(({ name, needs }) => `${name}: ${needs}`).join(', ');
+  const owner = marks.length === 0 ? '' : ` (${marks.join(', ')})`;
+  const waitsFor = pending.map(({ name, needs }) => `${name}: ${needs}`).join(', ');
   return [
-    key.sessionId + whose,
+    key.sessionId + owner,
     agent,
     status,
     String(lastSeq),
     formatAge(now - updatedAt),
-    waits,
+    waitsFor,
   ].map(printable);
 }

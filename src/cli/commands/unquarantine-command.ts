@@ -9,11 +9,11 @@ import { DEFAULT_STORE, sessionSelectorOptions } from '../command/shared-options
 export const unquarantineCommand: Command = defineCommand({
   name: 'unquarantine',
   operands: ['SESSION'],
-  summary: 'Release a quarantined session, so that it is tried again',
+  summary: 'Release a quarantined session, so that it is opened again',
   description: [
-    'A session that could not be brought back three times in a row is quarantined: no process takes it, and sends to',
-    'it are refused. When the reason is gone (a missing model, a tool, a fixed agent), unquarantine releases it. The next',
-    'process that looks tries it again; after three more failures it is quarantined again.',
+    'A session that could not be opened three times in a row is quarantined: no process opens it, and messages to it',
+    'are rejected. When the cause is fixed (a missing model, tool or agent), unquarantine releases it. The next process',
+    'that looks opens it again; after three more failures it is quarantined again.',
   ].join('\n'),
   options: sessionSelectorOptions,
   run: async ({ values, operands: [sessionId = ''], cwd, stdout }) => {
@@ -27,8 +27,8 @@ export const unquarantineCommand: Command = defineCommand({
       const facts = { session: sessionId, user: key.userId, app: key.appName, status: after };
       const text =
         status === 'quarantined'
-          ? `Session "${sessionId}" is released; it is ${after} and is tried again.`
-          : `Session "${sessionId}" is ${status}, not quarantined: nothing was changed.`;
+          ? `Session "${sessionId}" is released; it is ${after} and will be opened again.`
+          : `Session "${sessionId}" is ${status}, not quarantined. Nothing was changed.`;
       stdout.write(values.json ? `${JSON.stringify(facts)}\n` : `${printable(text)}\n`);
     });
     return EXIT_OK;

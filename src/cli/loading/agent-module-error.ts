@@ -1,14 +1,17 @@
 import { PetrichorError, type PetrichorErrorOptions } from '../../core/index.ts';
 
-/** What is wrong with an agent module: it is not there, it fails, it holds no agent, or more than one. */
+/**
+ * Why an agent module cannot be used: the file is missing, loading it failed, it exports no agent,
+ * it exports several, or not the named one.
+ */
 export type AgentModuleProblem = 'missing' | 'failed' | 'no_agent' | 'several_agents' | 'not_found';
 
-/** The file named as AGENT_MODULE gives no agent to work with. Nothing was run. */
+/** The file given as AGENT_MODULE provides no agent. Nothing was run. */
 export class AgentModuleError extends PetrichorError {
   override readonly code = 'agent_module' as const;
   readonly file: string;
   readonly problem: AgentModuleProblem;
-  /** What the module exports, by name; empty when it could not be loaded. */
+  /** The names of its exports or agents; empty if it could not be loaded. */
   readonly found: readonly string[];
 
   constructor(

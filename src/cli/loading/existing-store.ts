@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { PetrichorError } from '../../core/index.ts';
 import { openStore, parseStoreUrl, type Store } from '../../store/index.ts';
 
-/** There is nothing to look at: the store's file is not there. It was not made. */
+/** There is no store to read: its file does not exist. It was not created. */
 export class NoStoreError extends PetrichorError {
   override readonly code = 'no_store' as const;
   readonly url: string;
@@ -15,8 +15,8 @@ export class NoStoreError extends PetrichorError {
 }
 
 /**
- * Opens a store to look at what is in it, and closes it after `use`.
- * @throws NoStoreError, and what opening throws.
+ * Opens an existing store for `use`, and closes it afterwards.
+ * @throws NoStoreError if it does not exist; the errors of opening it
  */
 export async function withExistingStore<T>(
   url: string,
@@ -27,7 +27,7 @@ export async function withExistingStore<T>(
   if (parsed.kind === 'memory') {
     throw new NoStoreError(
       url,
-      'A store in memory ends with its program: there is nothing to see.',
+      'A store in memory ends with its program, so it has no sessions to read.',
     );
   }
   if (parsed.kind === 'sqlite' && !existsSync(resolve(cwd, parsed.file))) {

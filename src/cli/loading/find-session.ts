@@ -2,14 +2,14 @@ import { PetrichorError } from '../../core/index.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
 import { UsageError } from '../command/usage-error.ts';
 
-/** Whose session is meant; what is not given is any. */
+/** Selects a session. A user or app that is undefined matches any. */
 export interface SessionSelector {
   readonly sessionId: string;
   readonly user: string | undefined;
   readonly app: string | undefined;
 }
 
-/** There is no session of this id, of the user and the app that were given. */
+/** There is no session with this id, user and app. */
 export class UnknownSessionError extends PetrichorError {
   override readonly code = 'session_not_found' as const;
 
@@ -20,14 +20,15 @@ export class UnknownSessionError extends PetrichorError {
     ].join(' and ');
     super(
       `There is no session "${sessionId}"${conditions === '' ? '' : ` of ${conditions}`} in ${store}. ` +
-        '`petrichor sessions` lists those there are.',
+        '`petrichor sessions` lists the sessions.',
     );
   }
 }
 
 /**
- * The one session of this id, among those of the user and the app when they are given.
- * @throws UnknownSessionError when there is none, UsageError when there are several
+ * Finds the session with this id, among those of the user and the app if they are given.
+ * @throws UnknownSessionError if there is none
+ * @throws UsageError if there are several
  */
 export async function findSession(
   store: Store,
@@ -45,7 +46,7 @@ export async function findSession(
   if (another === undefined) return row;
   const owners = rows.map(({ key: { appName, userId } }) => `--app ${appName} --user ${userId}`);
   throw new UsageError(
-    `There are ${rows.length} sessions "${sessionId}": say which with ${owners.join(', or ')}.`,
+    `There are ${rows.length} sessions "${sessionId}". Choose one with ${owners.join(', or ')}.`,
     command,
   );
 }

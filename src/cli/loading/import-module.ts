@@ -2,16 +2,20 @@ import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { AgentModuleError } from './agent-module-error.ts';
 
-/** What a module exports, by name. This runs it. @param file as it was given, for the error @throws AgentModuleError */
+/**
+ * Imports a module, which runs it, and returns its exports by name.
+ * @param file the path as the user gave it, for the error
+ * @throws AgentModuleError if it is missing or fails
+ */
 export async function importModule(
   file: string,
   path: string,
 ): Promise<Readonly<Record<string, unknown>>> {
   if (!existsSync(path)) {
-    throw new AgentModuleError(file, 'missing', 'is not there: check the path.');
+    throw new AgentModuleError(file, 'missing', 'does not exist. Check the path.');
   }
   try {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a module's exports, of which nothing is known yet
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the exports of an unknown module
     return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
   } catch (error) {
     throw new AgentModuleError(file, 'failed', `could not be loaded: ${getFailureReason(error)}`, {

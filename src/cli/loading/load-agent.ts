@@ -5,15 +5,15 @@ import { importModule } from './import-module.ts';
 
 export interface AgentSelector {
   readonly file: string;
-  /** The folder a relative `file` begins at. */
+  /** The folder against which a relative `file` is resolved. */
   readonly cwd: string;
-  /** Which agent, when the module exports several. */
+  /** The agent to load, if the module exports several. */
   readonly name?: string | undefined;
 }
 
 /**
  * Loads the agent that a module exports, by default or by name. This runs the module.
- * @throws AgentModuleError
+ * @throws AgentModuleError if the module cannot be loaded, or exports no such agent or several
  */
 export async function loadAgent({ file, cwd, name }: AgentSelector): Promise<Agent> {
   const exported = await importModule(file, resolve(cwd, file));
@@ -45,8 +45,8 @@ function createNoAgentError(
 ): AgentModuleError {
   const found = Object.keys(exported);
   const listed = Object.entries(exported).map(([name, value]) => `${name} (${getTypeName(value)})`);
-  const what = listed.length === 0 ? 'nothing' : listed.join(', ');
-  const sentence = `exports no agent, but ${what}. Export what agent({ … }) returns.`;
+  const exports = listed.length === 0 ? 'nothing' : listed.join(', ');
+  const sentence = `exports no agent, but ${exports}. Export what agent({ … }) returns.`;
   return new AgentModuleError(file, 'no_agent', sentence, { found });
 }
 
@@ -55,7 +55,7 @@ function getTypeName(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-// By its shape, not its class: the module may have loaded another copy of this package than the program did.
+// Checked by its shape, not its class: the module may have loaded another copy of this package.
 function isAgent(value: unknown): value is Agent {
   return (
     typeof value === 'object' &&

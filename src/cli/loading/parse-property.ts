@@ -13,11 +13,11 @@ import {
 import type { Property } from '../../verify/index.ts';
 import { UsageError } from '../command/usage-error.ts';
 
-/** Makes a property of what stands between its parentheses; undefined when that is too little or too much. */
+/** Creates a property from the arguments in its parentheses; undefined if their number is wrong. */
 type Factory = (args: readonly string[]) => Property | undefined;
 
 const namesArgument =
-  (make: (of: readonly string[]) => Property, least = 1): Factory =>
+  (make: (names: readonly string[]) => Property, least = 1): Factory =>
   (args) =>
     args.length >= least ? make(args) : undefined;
 
@@ -27,7 +27,7 @@ const oneArgument =
     name === undefined || more.length > 0 ? undefined : make(name);
 
 const countedArgument =
-  (make: (of: readonly string[], max: number) => Property | undefined): Factory =>
+  (make: (names: readonly string[], max: number) => Property | undefined): Factory =>
   (args) => {
     const max = args.at(-1) ?? '';
     return args.length > 1 && /^\d+$/.test(max) ? make(args.slice(0, -1), Number(max)) : undefined;
@@ -66,12 +66,12 @@ const factories: Readonly<Record<string, readonly [form: string, make: Factory]>
   ],
 };
 
-/** How the properties of a command line are written, for its help. */
+/** The forms of the properties, for the help. */
 export const propertyForms: readonly string[] = Object.values(factories).map(([form]) => form);
 
 /**
- * A property as it is written on a command line: the name of one that is proved anyway, or a call as in a program.
- * @throws UsageError
+ * Parses a property of the command line: the name of a default property, or a call as in a program.
+ * @throws UsageError if it is unknown or its arguments do not fit
  */
 export function parseProperty(text: string, known: Readonly<Record<string, Property>>): Property {
   const knownProperty = Object.hasOwn(known, text) ? known[text] : undefined;
@@ -80,7 +80,7 @@ export function parseProperty(text: string, known: Readonly<Record<string, Prope
   const factory = Object.hasOwn(factories, name) ? factories[name] : undefined;
   if (factory === undefined) {
     const choices = [...Object.keys(known), ...propertyForms].join(', ');
-    throw new UsageError(`There is no property "${text}"; there are ${choices}.`, 'prove');
+    throw new UsageError(`There is no property "${text}". The properties are ${choices}.`, 'prove');
   }
   const [form, make] = factory;
   const property = args === undefined ? undefined : make(splitArguments(args));

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JournalRecord } from '../../net/index.ts';
-import { JournalReplay, type ReplayEntry } from './journal-replay.ts';
+import { JournalReplay } from './journal-replay.ts';
+import type { ReplayEntry } from './replay-entry.ts';
 
 function told(records: readonly JournalRecord[]): {
   readonly entries: readonly ReplayEntry[];

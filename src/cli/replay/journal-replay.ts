@@ -1,91 +1,37 @@
 import { applyRecord, emptyMarking } from '../../net/index.ts';
 import type { Firing, JournalRecord, Marking } from '../../net/index.ts';
-import { isJsonObject, contentText } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
-import { jsonText } from '../terminal/printable.ts';
+import {
+  describeValues,
+  toFlow,
+  toOutputFlow,
+  toReplayEntry,
+  type FiringOutcome,
+  type Flow,
+  type RecordByKind,
+  type ReplayEnd,
+  type ReplayEntry,
+  type TokenMoves,
+} from './replay-entry.ts';
 
-/** How many tokens went into or out of each place, or came to a list. */
-export type Flow = Readonly<Record<string, number>>;
-
-/** How a firing went. `aborted`: another firing took it while it ran. `running`: the journal ends before it does. */
-export type FiringOutcome =
-  | 'fired'
-  | 'ok'
-  | 'failed'
-  | 'timeout'
-  | 'cancelled'
-  | 'unknown'
-  | 'aborted'
-  | 'faulted'
-  | 'running';
-
-/** One thing a session did, as its journal tells it. */
-export type ReplayEntry = {
-  /** The number of the record that completes it. */
-  readonly seq: number;
-  /** When, epoch ms. */
-  readonly at: number;
-} & (
-  | {
-      readonly type: 'firing';
-      readonly transition: string;
-      readonly outcome: FiringOutcome;
-      /** The record it started with, and how long it ran, for one that does not happen at once. */
-      readonly started?: number;
-      readonly durationMs?: number;
-      readonly attempts?: number;
-      readonly reason?: string;
-      /** What it was about, in words. */
-      readonly about?: string;
-      readonly take: Flow;
-      readonly give: Flow;
-    }
-  | { readonly type: 'input'; readonly give: Flow; readonly key?: string; readonly about?: string }
-  | {
-      readonly type: 'attempt';
-      readonly transition: string;
-      readonly started: number;
-      readonly attempt: number;
-      readonly cause: string;
-    }
-  | {
-      readonly type: 'retry';
-      readonly transition: string;
-      readonly started: number;
-      readonly dueAt: number;
-      readonly reason: string;
-    }
-  | { readonly type: 'late'; readonly transition: string; readonly started: number }
-  | { readonly type: 'owner'; readonly owner: string; readonly epoch: number }
-  | { readonly type: 'upgrade'; readonly from: string; readonly to: string }
-  | { readonly type: 'shared'; readonly keys: readonly string[] }
-);
-
-/** What is where when the journal ends. */
-export interface ReplayEnd {
-  readonly records: number;
-  readonly firings: number;
-  readonly tokens: Flow;
-}
-
-/** Computes a session's marking again from its records, and tells what each of them was. Nothing runs. */
+/** Recomputes a session's marking from its records and describes each of them. Nothing runs. */
 export class JournalReplay {
   readonly #marking: Marking = emptyMarking();
   #firings = 0;
 
   /**
-   * What this record tells: a firing that is complete, or one that was cut short by it, and so on; nothing for the
-   * start of one.
-   * @throws Error when the record does not follow from those before it: the journal is damaged.
+   * Applies a record, and returns the entries it completes: a firing that ended or was aborted, an
+   * input, and so on. The start of a firing completes nothing.
+   * @throws Error if the record does not follow from those before it: the journal is damaged
    */
   apply(record: JournalRecord): readonly ReplayEntry[] {
-    // First: what a record takes can only be read before it is gone.
+    // Describe first: the consumed tokens can only be read before the record removes them.
     const entries = this.#toEntries(record);
     applyRecord(this.#marking, record);
     return entries;
   }
 
-  /** The firings that the journal leaves in flight. */
+  /** The firings that are in flight at the end of the journal. */
   inFlight(): readonly ReplayEntry[] {
     const { firings, at } = this.#marking;
     return [...firings.values()].map((firing) =>
@@ -125,7 +71,7 @@ export class JournalReplay {
     }
   }
 
-  /** A firing that is one record. */
+  /** A firing that is a single record. */
   #fired(record: RecordByKind<'fired' | 'faulted'>): ReplayEntry {
     const { seq, at, t, kind, take } = record;
     return this.#count({
@@ -143,8 +89,8 @@ export class JournalReplay {
 
   #ended(record: RecordByKind<'ended'>): readonly ReplayEntry[] {
     const { seq, at, firing, outcome, reason } = record;
-    const why = reason === undefined ? {} : { reason };
-    return this.#endFiring(firing, { seq, at, outcome, give: toOutputFlow(record), ...why });
+    const details = reason === undefined ? {} : { reason };
+    return this.#endFiring(firing, { seq, at, outcome, give: toOutputFlow(record), ...details });
   }
 
   #faulted({ seq, at, firing, error }: RecordByKind<'faulted'>): readonly ReplayEntry[] {
@@ -194,84 +140,4 @@ interface FiringEnd {
   readonly outcome: FiringOutcome;
   readonly reason?: string;
   readonly give?: Flow;
-}
-
-type RecordByKind<K extends JournalRecord['kind']> = Extract<JournalRecord, { readonly kind: K }>;
-type TokenMoves = RecordByKind<'fired'>['take'];
-type RecordOutputs = Pick<RecordByKind<'fired'>, 'give' | 'lists' | 'maps'>;
-type StandaloneRecord = RecordByKind<
-  'injected' | 'restarted' | 'retrying' | 'discarded' | 'owned' | 'upgraded' | 'loaded'
->;
-
-/** A record that is no part of a firing, or not its end. */
-function toReplayEntry(record: StandaloneRecord): ReplayEntry {
-  const { seq, at } = record;
-  switch (record.kind) {
-    case 'injected': {
-      const about = describeValues(record.give.map(([, value]) => value));
-      const key = record.key === undefined ? {} : { key: record.key };
-      return { type: 'input', seq, at, ...key, ...about, give: toOutputFlow(record) };
-    }
-    case 'restarted': {
-      const { t: transition, firing: started, attempt, cause } = record;
-      return { type: 'attempt', seq, at, transition, started, attempt, cause };
-    }
-    case 'retrying': {
-      const { t: transition, firing: started, dueAt, reason } = record;
-      return { type: 'retry', seq, at, transition, started, dueAt, reason };
-    }
-    case 'discarded':
-      return { type: 'late', seq, at, transition: record.t, started: record.firing };
-    case 'owned':
-      return { type: 'owner', seq, at, owner: record.owner, epoch: record.epoch };
-    case 'upgraded':
-      return { type: 'upgrade', seq, at, from: record.from, to: record.to.hash };
-    case 'loaded':
-      return { type: 'shared', seq, at, keys: Object.keys(record.entries) };
-    default:
-      return record satisfies never;
-  }
-}
-
-function toFlow(moves: TokenMoves): Flow {
-  return Object.fromEntries((moves ?? []).map(([place, ...ids]) => [place, ids.length]));
-}
-
-function toOutputFlow({ give, lists, maps }: RecordOutputs): Flow {
-  const flow: Record<string, number> = {};
-  const add = (place: string, count: number): void => {
-    if (count !== 0) flow[place] = (flow[place] ?? 0) + count;
-  };
-  for (const [place, , more] of give ?? []) add(place, more?.times ?? 1);
-  for (const change of lists ?? []) {
-    if ('append' in change) add(change.place, change.append.length);
-    else if ('dropLast' in change) add(change.place, -change.dropLast);
-    else add(change.place, change.prefix.length);
-  }
-  for (const { place, set, delete: removed, increment, append } of maps ?? []) {
-    const keys = [set, increment, append].flatMap((change) => Object.keys(change ?? {}));
-    add(place, keys.length + (removed?.length ?? 0));
-  }
-  return flow;
-}
-
-/** The first token that says something to a person: a call by its name, a message by its text, an answer by its word. */
-function describeValues(values: readonly Json[]): { readonly about?: string } {
-  for (const value of values) {
-    if (!isJsonObject(value)) continue;
-    const { name, args, content, decision } = value;
-    if (typeof decision === 'string') return { about: decision };
-    if (typeof name === 'string')
-      return { about: args === undefined ? name : `${name} ${jsonText(args)}` };
-    const text = readText(content);
-    if (text !== '') return { about: `“${text}”` };
-  }
-  return {};
-}
-
-function readText(content: Json | undefined): string {
-  if (content === undefined || !isJsonObject(content) || !Array.isArray(content['parts']))
-    return '';
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- content, as the places' schemas took it
-  return contentText(content as unknown as Parameters<typeof contentText>[0]);
 }

@@ -1,22 +1,23 @@
 import { formatDuration, formatTime } from '../terminal/duration.ts';
-import type { Flow, ReplayEntry } from './journal-replay.ts';
+import type { Flow, ReplayEntry } from './replay-entry.ts';
 import type { Paint, Style } from '../terminal/paint.ts';
 import { truncate, oneLine } from '../terminal/printable.ts';
+import { padColumns, textWidth } from '../terminal/text-width.ts';
 
 const NAME_WIDTH = 14;
 const ABOUT_WIDTH = 40;
 const REASON_WIDTH = 60;
 const GAP = '  ';
 
-/** A piece of a line; `plain` text has no style. */
+/** A part of a line. `plain` text has no style. */
 interface Piece {
   readonly text: string;
   readonly style: Style | 'plain';
 }
 
 /**
- * One line of a replay: the record, when, how long it took, what fired, what it was about, and the tokens it moved.
- * At most `width` characters.
+ * Formats a replay entry as one line of at most `width` columns: record, time, duration,
+ * transition, subject, and moved tokens.
  */
 export function formatReplayEntry(entry: ReplayEntry, paint: Paint, width: number): string {
   let remaining = width;
@@ -24,7 +25,7 @@ export function formatReplayEntry(entry: ReplayEntry, paint: Paint, width: numbe
   for (const { text, style } of [...headPieces(entry), ...bodyPieces(entry)]) {
     if (text === '' || remaining <= 0) continue;
     const piece = truncate(text, remaining);
-    remaining -= piece.length + GAP.length;
+    remaining -= textWidth(piece) + GAP.length;
     shown.push(style === 'plain' ? piece : paint(style, piece));
   }
   return shown.join(GAP).trimEnd();
@@ -33,11 +34,11 @@ export function formatReplayEntry(entry: ReplayEntry, paint: Paint, width: numbe
 function headPieces(entry: ReplayEntry): readonly Piece[] {
   const { seq, at } = entry;
   const timed = entry.type === 'firing' && entry.durationMs !== undefined;
-  const took = timed ? formatDuration(entry.durationMs) : '';
-  const text = [String(seq).padStart(5), formatTime(at), took.padStart(9)].join(GAP);
+  const duration = timed ? formatDuration(entry.durationMs) : '';
+  const text = [String(seq).padStart(5), formatTime(at), duration.padStart(9)].join(GAP);
   return [
     { text, style: 'dim' },
-    { text: getEntryName(entry).padEnd(NAME_WIDTH), style: 'bold' },
+    { text: padColumns(getEntryName(entry), NAME_WIDTH), style: 'bold' },
   ];
 }
 
@@ -49,7 +50,7 @@ function getEntryName(entry: ReplayEntry): string {
     case 'late':
       return entry.transition;
     case 'input':
-      // What nobody sent is what the net begins with.
+      // An input without a key is the initial marking of the net.
       return entry.key === undefined ? 'begin' : 'input';
     case 'owner':
     case 'upgrade':
@@ -72,7 +73,7 @@ function bodyPieces(entry: ReplayEntry): readonly Piece[] {
     case 'retry':
       return [notice(`failed, again at ${formatTime(entry.dueAt)}: ${entry.reason}`)];
     case 'late':
-      return [{ text: `a result for #${entry.started}, which is over: dropped`, style: 'dim' }];
+      return [{ text: `dropped a late result of #${entry.started}`, style: 'dim' }];
     case 'owner':
       return [notice(`owner ${entry.epoch} took the session: ${entry.owner}`)];
     case 'upgrade':
@@ -86,11 +87,11 @@ function bodyPieces(entry: ReplayEntry): readonly Piece[] {
 
 function outcomePiece(entry: Extract<ReplayEntry, { readonly type: 'firing' }>): Piece {
   const { outcome, reason, attempts = 1 } = entry;
-  const again = attempts > 1 ? ` in attempt ${attempts}` : '';
-  const isPlain = outcome === 'fired' || (outcome === 'ok' && again === '');
+  const attempt = attempts > 1 ? ` in attempt ${attempts}` : '';
+  const isPlain = outcome === 'fired' || (outcome === 'ok' && attempt === '');
   if (isPlain) return { text: '', style: 'plain' };
-  const why = reason === undefined ? '' : `: ${oneLine(reason, REASON_WIDTH)}`;
-  const text = `${outcome}${again}${why}`;
+  const details = reason === undefined ? '' : `: ${oneLine(reason, REASON_WIDTH)}`;
+  const text = `${outcome}${attempt}${details}`;
   return outcome === 'running' ? { text, style: 'cyan' } : notice(text);
 }
 
@@ -106,7 +107,7 @@ function notice(text: string): Piece {
   return { text: oneLine(text, Infinity), style: 'yellow' };
 }
 
-/** `user.in, turn.budget ×25`. */
+/** Formats a flow, for example `user.in, turn.budget ×25`. */
 export function formatFlow(flow: Flow): string {
   return Object.entries(flow)
     .map(([place, count]) => (count === 1 ? place : `${place} ×${count}`))

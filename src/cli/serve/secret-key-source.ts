@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import { parseStoreUrl } from '../../store/index.ts';
 
 /**
- * Where a server's key for secrets comes from: the environment, else for a SQLite store a file beside it, which is made
- * when it is first needed and which its owner alone can read. Undefined for other stores: a key in the process would end
- * with it.
+ * The source of a server's encryption key for secrets: the environment, or for a SQLite store a key
+ * file beside it, which is created on first use and readable only by its owner. Undefined for other
+ * stores: a key in memory would be lost with the process.
  */
 export function secretKeySource(
   storeUrl: string,
@@ -23,7 +23,7 @@ export function secretKeySource(
 function readOrCreateKey(file: string): string {
   const random = Buffer.from(globalThis.crypto.getRandomValues(new Uint8Array(32)));
   try {
-    // Of two processes that make it at once, the second reads what the first made.
+    // If two processes create it at once, the second reads the file of the first.
     writeFileSync(file, `${random.toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;

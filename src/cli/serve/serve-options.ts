@@ -4,7 +4,7 @@ import { storeOption } from '../command/shared-options.ts';
 export const DEFAULT_PORT = 8787;
 export const DEFAULT_HOST = '127.0.0.1';
 
-/** What a server is told when it begins. */
+/** The options of `petrichor serve`. */
 export interface ServeOptions extends Options {
   readonly port: TextOption;
   readonly host: TextOption;
@@ -28,85 +28,88 @@ export const serveOptions: ServeOptions = {
   port: {
     type: 'string',
     value: 'N',
-    summary: `Where to listen; ${DEFAULT_PORT} unless given, 0 for any that is free`,
+    summary: `The port to listen on; 0 for any free one. Default: ${DEFAULT_PORT}`,
   },
   host: {
     type: 'string',
     value: 'ADDRESS',
-    summary: `On which address; ${DEFAULT_HOST} unless given. Another one needs a key: petrichor keys create`,
+    summary: `The address to listen on. Default: ${DEFAULT_HOST}. Others require a key: petrichor keys create`,
   },
   store: storeOption,
   agents: {
     type: 'string',
     value: 'FILE',
-    summary: 'Agents that are there from the start: a .json list, or a module',
+    summary: 'Agents to serve from the start: a .json list or a module',
   },
   sandbox: {
     type: 'string',
     value: 'FOLDER',
-    summary: 'A folder for the built-in tools (bash, files): each session gets one in it',
+    summary: 'A folder for the built-in tools (bash, files); each session gets a folder in it',
   },
   'web-host': {
     type: 'string',
     value: 'HOST',
     multiple: true,
-    summary: 'A host that the built-in tool web_fetch may ask: example.com, *.example.com, *',
+    summary: 'A host that the built-in tool web_fetch may read: example.com, *.example.com, *',
   },
   'allow-origin': {
     type: 'string',
     value: 'ORIGIN',
     multiple: true,
-    summary: 'Pages of this origin may call; none unless given',
+    summary: 'An origin whose web pages may call (CORS). Default: none',
   },
   'allow-host': {
     type: 'string',
     value: 'HOST',
     multiple: true,
     summary:
-      'Without keys, a name of this server beside localhost that requests may use as Host: agents.internal, *.internal',
+      'Without keys: another Host header to accept beside localhost: agents.internal, *.internal',
   },
   'webhook-host': {
     type: 'string',
     value: 'HOST',
     multiple: true,
-    summary:
-      'Webhooks may go to this host even if its address is not public: 127.0.0.1:8080, *.internal',
+    summary: 'A webhook host that needs no public address: 127.0.0.1:8080, *.internal',
   },
   'model-origin': {
     type: 'string',
     value: 'ORIGIN',
     multiple: true,
     summary:
-      'Agents may name a base_url at this origin: http://127.0.0.1:11434, https://*.example.com; none unless given',
+      'An origin that the base_url of agents may have: http://127.0.0.1:11434, https://*.example.com. Default: none',
   },
-  'max-body': { type: 'string', value: 'BYTES', summary: 'Of a request; 1048576 unless given' },
+  'max-body': {
+    type: 'string',
+    value: 'BYTES',
+    summary: 'The largest request body. Default: 1048576',
+  },
   'creates-per-minute': {
     type: 'string',
     value: 'N',
-    summary: 'New agents, environments and sessions for each key; 60 unless given',
+    summary: 'New agents, environments and sessions per key. Default: 60',
   },
   'requests-per-minute': {
     type: 'string',
     value: 'N',
-    summary: 'Other requests for each key; 600 unless given',
+    summary: 'Other requests per key. Default: 600',
   },
   'retry-window': {
     type: 'string',
     value: 'DURATION',
     summary:
-      'How long after a reply an equal retry without an Idempotency-Key counts once: 30s, 2m, or 0; 60s unless given',
+      'How long after a reply an equal request without Idempotency-Key counts as a retry: 30s, 2m, or 0. Default: 60s',
   },
   'failed-keys-per-minute': {
     type: 'string',
     value: 'N',
-    summary: 'Requests with an invalid key for each address, then 429; 30 unless given',
+    summary: 'Requests with an invalid key per address before status 429. Default: 30',
   },
   'trust-proxy': {
     type: 'string',
     value: 'ADDRESS',
     multiple: true,
     summary:
-      'The IP address of a proxy in front of this server, whose x-forwarded-for names the client: 10.0.0.1',
+      'The IP address of a trusted proxy, whose x-forwarded-for header names the client: 10.0.0.1',
   },
 };
 

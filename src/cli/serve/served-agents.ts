@@ -6,14 +6,14 @@ import type { Tool, Toolset } from '../../tools/index.ts';
 import { AgentModuleError } from '../loading/agent-module-error.ts';
 import { importModule } from '../loading/import-module.ts';
 
-/** What a file says of a server: its agents, and what only code can give them. */
+/** The agents of a file, and the services that only a module can provide. */
 export interface ServedAgents extends Pick<
   ManagedRuntimeOptions,
   'resolver' | 'mcp' | 'skills' | 'builtIns'
 > {
-  /** As a client would send them. */
+  /** Agent definitions as a client would send them. */
   readonly agents: readonly unknown[];
-  /** What `{ "type": "builtin", "name": … }` in an agent names. */
+  /** The tools that `{ "type": "builtin", "name": … }` in an agent can name. */
   readonly tools: readonly (Tool | Toolset)[];
 }
 
@@ -22,9 +22,9 @@ type ServiceName = 'resolver' | 'mcp' | 'skills' | 'builtIns';
 const SERVICES: readonly ServiceName[] = ['resolver', 'mcp', 'skills', 'builtIns'];
 
 /**
- * Reads a .json file that holds a list of agents, or runs a module that exports `agents`, and if it likes `tools`,
- * `resolver`, `builtIns`, `mcp`, `skills`.
- * @throws AgentModuleError
+ * Reads a .json file with a list of agents, or runs a module that exports `agents` and optionally
+ * `tools`, `resolver`, `builtIns`, `mcp` and `skills`.
+ * @throws AgentModuleError if the file is missing, fails, or exports a value of the wrong type
  */
 export async function loadServedAgents(file: string, cwd: string): Promise<ServedAgents> {
   const path = resolve(cwd, file);
@@ -45,14 +45,14 @@ export async function loadServedAgents(file: string, cwd: string): Promise<Serve
   return {
     agents: parseAgents(file, exported['agents'], exported),
     tools: tools as readonly (Tool | Toolset)[],
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- functions; what they give is checked where it is used
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- functions; their results are checked where they are used
     ...(services as Pick<ManagedRuntimeOptions, ServiceName>),
   };
 }
 
 function readJsonFile(file: string, path: string): unknown {
   if (!existsSync(path))
-    throw new AgentModuleError(file, 'missing', 'is not there: check the path.');
+    throw new AgentModuleError(file, 'missing', 'does not exist. Check the path.');
   try {
     const read = decodeJson(readFileSync(path, 'utf8'), file);
     return isJsonObject(read) ? (read['agents'] ?? [read]) : read;
@@ -72,7 +72,7 @@ function parseAgents(
     throw new AgentModuleError(
       file,
       'no_agent',
-      'exports no agents to serve. Export a list of what one would post: `export const agents = [{ name: "Greeter", model: "gpt-5" }]`.',
+      'exports no agents to serve. Export a list of agent definitions:  `export const agents = [{ name: "Greeter", model: "gpt-5" }]`.',
       { found: Object.keys(exported) },
     );
   throw invalidExportError(file, 'agents', 'must be a list of agents', exported);

@@ -6,13 +6,13 @@ import { braveSearch, builtInSource, Environments } from '../../tools/built-in/i
 import type { ServeCall } from './serve-options.ts';
 import type { ServedAgents } from './served-agents.ts';
 
-/** Where tools are found, and what removes the folders of a session that is deleted. */
+/** The source of tools, and the clean-up of a deleted session's folders. */
 export type ServedTools = Required<Pick<ManagedRuntimeOptions, 'builtIns'>> &
   Pick<ManagedRuntimeOptions, 'onDelete'>;
 
 /**
- * The tools behind the names in definitions: those of the file first, then what its `builtIns` finds, then the built-in
- * ones that this server was given what they need for.
+ * The tools behind the names in definitions: first those of the file, then those of its `builtIns`,
+ * then the built-in tools whose services this server has.
  * @throws InvalidInputError for a `--web-host` that is not a host
  */
 export function createServedTools(
@@ -30,7 +30,7 @@ export function createServedTools(
   const root = resolve(cwd, sandbox ?? '.');
   if (sandbox !== undefined) mkdirSync(root, { recursive: true, mode: 0o700 });
   const environments = new Environments({ root });
-  const stock = builtInSource({
+  const builtInTools = builtInSource({
     environments,
     webFetch: { hosts },
     ...(searchKey !== '' && { webSearch: { provider: braveSearch({ apiKey: searchKey }) } }),
@@ -39,7 +39,7 @@ export function createServedTools(
     const found = tools.filter((tool) => 'name' in tool && tool.name === name);
     if (found.length > 0) return found;
     const fromFile = await moduleBuiltIns?.(name, environment);
-    return fromFile ?? (enabled.has(name) ? stock(name, environment) : undefined);
+    return fromFile ?? (enabled.has(name) ? builtInTools(name, environment) : undefined);
   };
   return {
     builtIns,

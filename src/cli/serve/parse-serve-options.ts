@@ -1,0 +1,49 @@
+import type { ServerOptions } from '../../server/index.ts';
+import { parseDuration } from '../terminal/duration.ts';
+import { DEFAULT_PORT, type ServeCall } from './serve-options.ts';
+import { UsageError } from '../command/usage-error.ts';
+
+type ServerLimits = NonNullable<ServerOptions['limits']>;
+
+/** Parses `--port`. @throws UsageError */
+export function parsePort(value: string | undefined): number {
+  const port = Number(value ?? DEFAULT_PORT);
+  if (Number.isSafeInteger(port) && port >= 0 && port < 65_536 && value !== '') return port;
+  throw new UsageError(`--port must be a number from 0 to 65535; it is "${value}".`, 'serve');
+}
+
+/** Parses the options that limit requests. @throws UsageError */
+export function parseLimits({ values }: ServeCall): ServerLimits {
+  const bodyBytes = parseCount('max-body', values['max-body']);
+  const createsPerMinute = parseCount('creates-per-minute', values['creates-per-minute']);
+  const requestsPerMinute = parseCount('requests-per-minute', values['requests-per-minute']);
+  const failedKeysPerMinute = parseCount(
+    'failed-keys-per-minute',
+    values['failed-keys-per-minute'],
+  );
+  return {
+    ...(bodyBytes !== undefined && { bodyBytes }),
+    ...(createsPerMinute !== undefined && { createsPerMinute }),
+    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
+    ...(failedKeysPerMinute !== undefined && { failedKeysPerMinute }),
+  };
+}
+
+/** Parses `--retry-window`. @throws UsageError */
+export function parseRetryWindow({ values }: ServeCall): { readonly retryWindowMs?: number } {
+  const value = values['retry-window'];
+  if (value === undefined) return {};
+  const ms = value === '0' ? 0 : parseDuration(value);
+  if (ms !== undefined) return { retryWindowMs: ms };
+  throw new UsageError(
+    `--retry-window must be 0 or a duration such as 30s or 2m; it is "${value}".`,
+    'serve',
+  );
+}
+
+function parseCount(name: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const count = Number(value);
+  if (Number.isSafeInteger(count) && count > 0) return count;
+  throw new UsageError(`--${name} must be a whole number above 0; it is "${value}".`, 'serve');
+}

@@ -1,0 +1,72 @@
+import { statSync } from 'node:fs';
+import { platform } from 'node:os';
+import { resolve } from 'node:path';
+import type { ManagedRuntime } from '../../managed/index.ts';
+import type { AuditLine, Server, SessionFailure } from '../../server/index.ts';
+import { parseStoreUrl } from '../../store/index.ts';
+import { createPaint } from '../terminal/paint.ts';
+import { oneLine, printable } from '../terminal/printable.ts';
+import type { ServeCall } from './serve-options.ts';
+import { DEFAULT_STORE } from '../command/shared-options.ts';
+
+/** Writes the address of the server, whether it needs a key, and its agents. */
+export async function announce(
+  { values, stdout, env }: ServeCall,
+  {
+    url,
+    server,
+    runtime,
+  }: { readonly url: string; readonly server: Server; readonly runtime: ManagedRuntime },
+): Promise<void> {
+  const store = values.store ?? DEFAULT_STORE;
+  const needsKey = await server.keys.hasActiveKey();
+  const { data } = await runtime.listAgents({ limit: 100 });
+  if (values.json) {
+    const agents = data.map(({ id }) => id);
+    stdout.write(`${JSON.stringify({ type: 'serving', url, store, needsKey, agents })}\n`);
+    return;
+  }
+  const paint = createPaint(stdout, env);
+  const access = needsKey
+    ? 'A key is required.'
+    : 'No key is required: only this machine can call.';
+  stdout.write(`Serving on ${paint('bold', url)} from ${printable(store)}. ${access}\n`);
+  for (const { id, definition } of data)
+    stdout.write(`  ${paint('cyan', id)}  ${oneLine(definition.name, 200)}\n`);
+}
+
+/** Writes an audit line. */
+export function writeAudit({ values, stdout }: ServeCall, line: AuditLine): void {
+  if (values.json) {
+    stdout.write(`${JSON.stringify({ type: 'audit', ...line })}\n`);
+    return;
+  }
+  const { at, method, path, status, workspace, keyId, requestId } = line;
+  const time = new Date(at).toISOString();
+  const caller = workspace === '' ? '-' : `${workspace}/${keyId}`;
+  stdout.write(`${time} ${method} ${printable(path)} ${status} ${caller} ${requestId}\n`);
+}
+
+/** A client receives only the reference of a failure. Here it is written with the reason. */
+export function writeFailure({ values, stderr }: ServeCall, failure: SessionFailure): void {
+  const { reference, code, message } = failure;
+  stderr.write(
+    values.json
+      ? `${JSON.stringify({ type: 'failure', ...failure })}\n`
+      : `${printable(reference)} ${code}: ${oneLine(message, 2000)}\n`,
+  );
+}
+
+/**
+ * Warns about a store file that other users of the machine can read, such as one created by an
+ * earlier version.
+ */
+export function warnIfReadableByOthers({ cwd, stderr }: ServeCall, url: string): void {
+  const parsed = parseStoreUrl(url);
+  if (parsed.kind !== 'sqlite' || platform() === 'win32') return;
+  const mode = statSync(resolve(cwd, parsed.file)).mode & 0o777;
+  if ((mode & 0o077) !== 0)
+    stderr.write(
+      `${printable(parsed.file)} can be read by other users (mode ${mode.toString(8)}). Run chmod 600 unless that is intended.\n`,
+    );
+}
