@@ -3,7 +3,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Milliseconds as a person says them: `12 ms`, `1.4 s`, `2 min 5 s`, `3 h 10 min`. */
+/** Formats milliseconds for a person: `12 ms`, `1.4 s`, `2 min 5 s`, `3 h 10 min`. */
 export function formatDuration(ms: number): string {
   if (ms < SECOND) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 10 * SECOND) return `${(ms / SECOND).toFixed(1)} s`;
@@ -12,7 +12,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(ms / HOUR)} h ${Math.floor((ms % HOUR) / MINUTE)} min`;
 }
 
-/** How long ago, in the largest unit that is not 0. */
+/** Formats how long ago something was, in its largest unit. */
 export function formatAge(ms: number): string {
   if (ms < MINUTE) return 'just now';
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min ago`;
@@ -20,14 +20,14 @@ export function formatAge(ms: number): string {
   return `${Math.floor(ms / DAY)} days ago`;
 }
 
-/** Milliseconds of `90s`, `30m`, `12h` or `90d`; undefined for anything else. */
+/** Parses `90s`, `30m`, `12h` or `90d` to milliseconds; undefined for anything else. */
 export function parseDuration(text: string): number | undefined {
   const [, count = '', unit = ''] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];
   const ms = { s: SECOND, m: MINUTE, h: HOUR, d: DAY }[unit];
   return ms === undefined ? undefined : Number(count) * ms;
 }
 
-/** The time of day, to the millisecond, where this program runs. */
+/** The local time of day, with milliseconds. */
 export function formatTime(at: number): string {
   const date = new Date(at);
   const [hours, minutes, seconds] = [date.getHours(), date.getMinutes(), date.getSeconds()].map(

@@ -5,15 +5,18 @@ import type { InputStream, OutputStream } from '../command/cli-context.ts';
 export interface LineReaderOptions {
   readonly input: InputStream;
   readonly output: OutputStream;
-  /** `terminal`: a person edits lines. `transcript`: lines come from elsewhere, and are shown. `silent`: and are not. */
+  /**
+   * `terminal`: a person edits lines. `transcript`: lines come from a file or pipe and are shown.
+   * `silent`: they are not shown.
+   */
   readonly mode: 'terminal' | 'transcript' | 'silent';
-  /** Ctrl-C at a terminal, which is a key there and no signal. */
+  /** Called for Ctrl-C at a terminal, where it is a key and not a signal. */
   readonly onInterrupt: () => void;
 }
 
 /**
- * Reads lines one by one, whatever they come from. What is typed while nobody reads is kept and not shown: it is there
- * at the next prompt, and whole lines of it are read first.
+ * Reads lines one by one from a terminal, file or pipe. Input typed while no read is pending is
+ * kept and not echoed: it appears at the next prompt, and complete lines of it are read first.
  */
 export class LineReader {
   readonly #options: LineReaderOptions;
@@ -41,7 +44,7 @@ export class LineReader {
     });
   }
 
-  /** The next line; undefined when there is none any more. `remember` keeps it for the up arrow. */
+  /** Reads the next line; undefined at the end of the input. `remember` adds it to the history. */
   async read(
     prompt: string,
     { remember = true }: { readonly remember?: boolean } = {},
@@ -66,7 +69,7 @@ export class LineReader {
     return received;
   }
 
-  /** Whoever waits for a line gets none. */
+  /** Closes the reader. A pending read resolves with undefined. */
   close(): void {
     this.#interface.close();
     this.#end();
@@ -84,23 +87,23 @@ export class LineReader {
     const waiting = this.#waiting;
     this.#waiting = undefined;
     if (waiting === undefined) return;
-    // The prompt has no line: what comes next must not stand beside it.
+    // The prompt has no answer: the next output must start on a new line.
     if (this.#options.mode === 'terminal') this.#options.output.write('\n');
     waiting.resolve(undefined);
   }
 
-  /** The terminal, while somebody is asked. */
+  /** The terminal output of the line editor, which echoes only while a read is pending. */
   #echo(): Writable {
     const { output } = this.#options;
     const isReading = (): boolean => this.#waiting !== undefined;
     const echo = new Writable({
       write(chunk: Buffer, _encoding, done) {
-        // Judged and passed on at once: a chunk that waited would be judged by what is asked later.
+        // Written synchronously: a delayed chunk could be echoed during a later read.
         if (isReading()) output.write(chunk);
         done();
       },
     });
-    // The line editor asks it how wide the terminal is.
+    // The line editor reads the terminal width from it.
     Object.defineProperty(echo, 'columns', { get: () => output.columns });
     output.on('resize', () => echo.emit('resize'));
     return echo;

@@ -3,10 +3,13 @@ import type { CliContext, OutputStream } from '../command/cli-context.ts';
 
 export type Style = 'bold' | 'cyan' | 'dim' | 'green' | 'italic' | 'red' | 'yellow';
 
-/** Gives text a style, or leaves it as it is where nobody would see it. */
+/** Applies a style to a text, or returns it unchanged where styles are not supported. */
 export type Paint = (style: Style, text: string) => string;
 
-/** Colours for a terminal, none for a file or a pipe; `NO_COLOR` and `FORCE_COLOR` decide otherwise. */
+/**
+ * Creates the painter of a stream: colors on a terminal, none in a file or a pipe. `NO_COLOR` and
+ * `FORCE_COLOR` override that.
+ */
 export function createPaint(stream: OutputStream, env: CliContext['env']): Paint {
   if (!supportsColor(stream, env)) return (_style, text) => text;
   return (style, text) => styleText(style, text, { validateStream: false });

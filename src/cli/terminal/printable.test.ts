@@ -4,6 +4,7 @@ import { formatAge, formatDuration } from './duration.ts';
 import { jsonText, oneLine, printable } from './printable.ts';
 import { formatShellCommand } from '../command/shell-command.ts';
 import { formatTable } from './table.ts';
+import { textWidth } from './text-width.ts';
 
 test('printable text has lines and tabs, and nothing a terminal obeys', () => {
   assert.equal(printable('a\tb\nc\u001b[31md\u0007\r\u009b2Je'), 'a\tb\nc[31md2Je');
@@ -54,5 +55,23 @@ test('a command line can be typed as it is shown', () => {
   assert.equal(
     formatShellCommand(['petrichor', 'run', './my agent.ts', '--user', "O'Neil"]),
     `petrichor run './my agent.ts' --user 'O'\\''Neil'`,
+  );
+});
+
+test('CJK characters and emoji are two columns wide', () => {
+  assert.deepEqual(
+    ['abc', '世界', '👩‍🚀', 'e\u0301', '\u001b[31mred\u001b[39m'].map(textWidth),
+    [3, 4, 2, 1, 3],
+  );
+  assert.equal(oneLine('世界你好', 8), '世界你好');
+  assert.equal(oneLine('世界你好', 7), '世界你…');
+  assert.equal(oneLine('世界你好', 6), '世界…');
+  assert.equal(oneLine('👩‍🚀👩‍🚀👩‍🚀', 5), '👩‍🚀👩‍🚀…');
+  assert.deepEqual(
+    formatTable([
+      ['世界', 'x'],
+      ['abcde', 'y'],
+    ]),
+    ['世界   x', 'abcde  y'],
   );
 });

@@ -80,3 +80,9 @@ test('a line begins on a line of its own', () => {
   screen.endLine();
   assert.equal(output.raw, 'begun\nown\n');
 });
+
+test('wide characters wrap by their columns', () => {
+  const { screen, output } = createScreen(10);
+  screen.writeWrapped('世界 世界 世界');
+  assert.equal(output.text, '世界 世界\n世界');
+});

@@ -1,9 +1,9 @@
-import { stripVTControlCharacters } from 'node:util';
 import type { OutputStream } from '../command/cli-context.ts';
 import { formatDuration } from './duration.ts';
 import type { Clock } from '../../net/index.ts';
 import type { Paint, Style } from './paint.ts';
 import { oneLine, printable } from './printable.ts';
+import { textWidth } from './text-width.ts';
 
 const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const FRAME_MS = 100;
@@ -16,12 +16,12 @@ export interface ScreenOptions {
   readonly clock: Clock;
 }
 
-/** Writes text from top to bottom, and on a terminal, below it, what is going on right now. */
+/** Writes text from top to bottom and, on a terminal, a status line below it. */
 export class Screen {
   readonly paint: Paint;
   readonly #output: OutputStream;
   readonly #clock: Clock;
-  /** How many characters the present line has. */
+  /** The number of columns that the current line uses. */
   #column = 0;
   #drawn = false;
   #status: { readonly text: string; readonly since: number } | undefined;
@@ -33,12 +33,12 @@ export class Screen {
     this.#clock = clock;
   }
 
-  /** How many characters fit in a line. */
+  /** The number of columns of a line. */
   get width(): number {
     return this.#output.columns ?? DEFAULT_WIDTH;
   }
 
-  /** Goes on where the text ended. */
+  /** Continues the current line. */
   write(text: string): void {
     if (text === '') return;
     this.#erase();
@@ -46,28 +46,30 @@ export class Screen {
     this.#column = columnAfter(text, this.#column);
   }
 
-  /** Goes on where the text ended, and breaks lines between words instead of within them. Styles what it writes. */
+  /**
+   * Continues the current line and breaks lines between words. `style` is applied to the result.
+   */
   writeWrapped(text: string, style: (text: string) => string = (plain) => plain): void {
     this.write(style(this.#output.isTTY === true ? this.#wrap(text) : text));
   }
 
-  /** A line of its own. */
+  /** Writes a separate line. */
   line(text = ''): void {
     this.endLine();
     this.write(`${text}\n`);
   }
 
-  /** A line that begins with a mark of this style. */
+  /** Writes a line with a styled mark at its beginning. */
   mark(style: Style, mark: string, text: string): void {
     this.line(`${this.paint(style, mark)} ${printable(text)}`);
   }
 
-  /** Ends the line that was begun, if one was. */
+  /** Ends the current line, if it has text. */
   endLine(): void {
     if (this.#column > 0) this.write('\n');
   }
 
-  /** What is going on, with how long it has been, until told otherwise; nothing when left out. */
+  /** Shows a status with its duration until the next call; without a text, removes it. */
   status(text?: string): void {
     if (text === this.#status?.text) return;
     this.#cancel();
@@ -79,7 +81,8 @@ export class Screen {
   #wrap(text: string): string {
     let column = this.#column;
     return text.replace(/([ \t]*)(\n|[^\s]*)/g, (piece, space: string, word: string) => {
-      const breaks = space !== '' && column > 0 && column + space.length + word.length > this.width;
+      const breaks =
+        space !== '' && column > 0 && column + textWidth(space) + textWidth(word) > this.width;
       const written = breaks ? `\n${word}` : piece;
       column = columnAfter(written, column);
       return written;
@@ -111,8 +114,8 @@ export class Screen {
   }
 }
 
+/** The column after writing a text at a column. */
 function columnAfter(text: string, column: number): number {
-  const plain = stripVTControlCharacters(text);
-  const newline = plain.lastIndexOf('\n');
-  return newline < 0 ? column + plain.length : plain.length - newline - 1;
+  const newline = text.lastIndexOf('\n');
+  return newline < 0 ? column + textWidth(text) : textWidth(text.slice(newline + 1));
 }
