@@ -1,6 +1,6 @@
 import { InvalidInputError, PetrichorError } from '../../core/index.ts';
 import { parseOrigins } from '../../egress/parse-origins.ts';
-import { type ModelSpec } from './model-ref.ts';
+import type { ModelSpec } from './model-ref.ts';
 import type { ProviderName } from './provider-name.ts';
 
 /** Environment variables by name, usually `process.env`. */
