@@ -4,7 +4,10 @@ import type { Content, Part } from '../../core/index.ts';
 
 type StockContent = NonNullable<StockEvent['content']>;
 
-/** A message of stock ADK as ours. @throws InvalidInputError for a part that is none */
+/**
+ * Converts content of stock ADK.
+ * @throws InvalidInputError for an invalid part
+ */
 export function fromStockContent(content: StockContent, role: Content['role']): Content {
   const parts = (content.parts ?? []).map((part): unknown =>
     Object.fromEntries(Object.entries(part).filter(([, value]) => value !== undefined)),
@@ -12,7 +15,10 @@ export function fromStockContent(content: StockContent, role: Content['role']): 
   return parseContent({ role, parts }, { unknownParts: 'keep' });
 }
 
-/** What an agent shows to others: its words and its files; its thinking and its calls are its own. */
+/**
+ * The parts of an agent's content that other agents see: text and files, without thinking and
+ * calls.
+ */
 export function visibleParts(content: StockContent | undefined): readonly Part[] {
   const parts = (content?.parts ?? []).filter(
     (part) =>

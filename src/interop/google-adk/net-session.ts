@@ -8,23 +8,26 @@ import type { RegisteredSession } from './session-registry.ts';
 import type { Lease, SharedRunners } from './shared-runners.ts';
 import { toStockEvent } from './to-stock-event.ts';
 
-/** The net of one stock session, through all its turns. */
+/** The net of one stock session, across all its turns. */
 export class NetSession implements RegisteredSession {
   readonly #runners: SharedRunners;
   readonly #lease: Lease;
   readonly #key: SessionKey;
   readonly #agentName: string;
-  /** The names under which it speaks in the stock session. */
+  /** The author names of this agent and its sub-agents in the stock session. */
   readonly #ownNames: ReadonlySet<string>;
-  /** What the stock session holds is known to it: it said so itself, or was told. */
+  /** Whether the net already knows the history of the stock session. */
   #knowsHistory: boolean;
-  /** State of the stock session as it was last told, encoded. */
+  /** By key: the encoded value of the stock session's state that the net knows. */
   readonly #knownState = new Map<string, string>();
-  /** Invocations whose messages stand behind a turn that waits for someone, the oldest first. */
+  /** Invocations whose messages are queued behind a waiting turn, oldest first. */
   #queuedInvocations: readonly string[] = [];
   readonly #closing = new AbortController();
 
-  /** @param names of the agent and all agents below it, the agent's own first */
+  /**
+   * Opens the net of a session.
+   * @param names the name of the agent, followed by those of all its sub-agents
+   */
   static async open(
     runners: SharedRunners,
     key: SessionKey,
@@ -48,7 +51,10 @@ export class NetSession implements RegisteredSession {
     return this.#runners === runners;
   }
 
-  /** One turn: it hears what was said since its last one, and says its part. Leaving it stops the turn. */
+  /**
+   * Runs one turn: passes on what was said since the last turn, and yields the events of the agent.
+   * Leaving the generator stops the turn.
+   */
   async *turn(context: InvocationContext): AsyncGenerator<StockEvent, void, void> {
     const newMessage = this.#buildMessage(context);
     if (newMessage === undefined) return;
@@ -72,14 +78,14 @@ export class NetSession implements RegisteredSession {
         yield toStockEvent(event, { invocationId, branch, agentName: this.#agentName });
         continues = !context.endInvocation;
       } finally {
-        // Before the events are let go: whoever gives them hears it no more then.
+        // Abort before returning from the generator: afterwards, no event reaches it any more.
         if (!continues) stop.abort();
       }
       if (!continues) return;
     }
   }
 
-  /** The events of a message; then of those that were kept while a turn waited, when their turns have come. */
+  /** Runs a message and yields its events; then those of queued messages whose turns have come. */
   async *#runMessage(
     params: Omit<RunParams, 'userId' | 'sessionId'>,
   ): AsyncGenerator<Event, void, void> {
@@ -102,7 +108,7 @@ export class NetSession implements RegisteredSession {
       const rest = await runner.run({ ...sessionIds, invocationId: next, ...signal });
       if (rest.some(isQueued)) return;
       this.#queuedInvocations = this.#queuedInvocations.slice(1);
-      // Its turn may have begun before it was looked at: what it said is in its session.
+      // The turn may have begun before this call, so its events are read from the session.
       const session = await runner.sessionService.getSession({
         ...sessionIds,
         appName: runner.appName,
@@ -112,7 +118,7 @@ export class NetSession implements RegisteredSession {
     }
   }
 
-  /** Ends it: what runs is stopped, and what only it remembers is gone. */
+  /** Ends the net: stops a running turn, and deletes its session if that is transient. */
   async close(): Promise<void> {
     this.#closing.abort();
     const { runner, isTransient } = this.#lease;
@@ -125,8 +131,8 @@ export class NetSession implements RegisteredSession {
   }
 
   /**
-   * What was said since its own last words: by others as they are quoted, then by the user. A net that has no memory of a
-   * session is told all of it.
+   * Builds the message of a turn from what was said since the agent's last event: quotes of other
+   * agents, then the user's message. A net without a stored history gets the whole history.
    */
   #buildMessage({
     session,
@@ -143,9 +149,9 @@ export class NetSession implements RegisteredSession {
     const otherParts = session.events
       .slice(from)
       .filter((event) => isVisible(event, branch))
-      .filter(({ author, invocationId: of }) => author !== 'user' || of !== invocationId)
+      .filter((event) => event.author !== 'user' || event.invocationId !== invocationId)
       .flatMap(quoteEvent);
-    // In a loop it has heard the user already: then what others said is the news.
+    // In a loop, the agent already has the user's message; only what other agents said is new.
     const isRepeated = session.events[last]?.invocationId === invocationId;
     return {
       role: 'user',
@@ -165,13 +171,13 @@ export class NetSession implements RegisteredSession {
     return changes;
   }
 
-  /** What it wrote, the stock session is about to know from its event. */
+  /** Records the agent's writes: the stock session learns them from the yielded event. */
   #recordWrites({ actions }: Event): void {
     for (const [key, value] of Object.entries(actions.stateDelta))
       this.#knownState.set(key, JSON.stringify(value));
   }
 
-  /** An event that only tells the net's own log what the stock session knows: nothing said, nothing new. */
+  /** True for an event that only repeats in the net's log what the stock session already knows. */
   #isEcho({ author, content, errorCode, actions }: Event): boolean {
     return (
       (author === 'user' || author === 'system') &&
@@ -184,7 +190,7 @@ export class NetSession implements RegisteredSession {
   }
 }
 
-/** The message is kept until a turn that waits for someone is over. */
+/** True if the message waits until a waiting turn is over. */
 function isQueued({ customMetadata }: Event): boolean {
   return customMetadata?.['queuedBehind'] !== undefined;
 }
@@ -197,10 +203,18 @@ function toRunConfig({ runConfig }: InvocationContext): RunConfig {
   };
 }
 
-/** Peers of a parallel branch are not heard. */
-function isVisible({ partial, branch: of }: StockEvent, branch: string | undefined): boolean {
+/** Events of parallel branches are not visible. */
+function isVisible(
+  { partial, branch: eventBranch }: StockEvent,
+  branch: string | undefined,
+): boolean {
   if (partial === true) return false;
-  return of === undefined || branch === undefined || branch === of || branch.startsWith(`${of}.`);
+  return (
+    eventBranch === undefined ||
+    branch === undefined ||
+    branch === eventBranch ||
+    branch.startsWith(`${eventBranch}.`)
+  );
 }
 
 function quoteEvent({ author = 'someone', content }: StockEvent): readonly Part[] {
@@ -210,7 +224,7 @@ function quoteEvent({ author = 'someone', content }: StockEvent): readonly Part[
   return [...(text === '' ? [] : [{ text: `[${author}] said: ${text}` }]), ...files];
 }
 
-/** Stock ADK takes any text for a key. */
+/** Whether a key is valid here. Stock ADK accepts any string. */
 function isStateKey(key: string): boolean {
   try {
     validateStateKey(key);
@@ -220,11 +234,11 @@ function isStateKey(key: string): boolean {
   }
 }
 
-/** A value of stock state as JSON; others cannot be told. */
+/** A value of stock state as JSON; undefined for a value that JSON cannot hold. */
 function encodeJson(value: unknown): { readonly text: string; readonly value: Json } | undefined {
   try {
     const text = JSON.stringify(value);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse gives nothing else
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON.parse returns JSON
     return text === undefined ? undefined : { text, value: JSON.parse(text) as Json };
   } catch {
     return undefined;

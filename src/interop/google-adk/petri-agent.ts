@@ -11,23 +11,30 @@ import { SharedRunners } from './shared-runners.ts';
 import type { SharedRunnerOptions } from './shared-runners.ts';
 
 /**
- * Which agent runs under the stock Runner, and whose life the nets of its sessions share; services and plugins are
- * those of `petrichor/adk`.
+ * Options of `PetriAgent`: the agent, the services and plugins of `petrichor/adk`, and the lifetime
+ * of the nets of its sessions.
  */
 export interface PetriAgentOptions extends SharedRunnerOptions {
-  /** The agent to run: of `petrichor/adk`, or made by `agent()` and its like. */
+  /** The agent to run: from `petrichor/adk`, or created by `agent()` and similar functions. */
   readonly agent: OwnBaseAgent | Agent;
-  /** Where the runners of sessions are kept, and how they end; `cleanerOwned()` unless given. Not shared by two agents. */
+  /**
+   * Holds the nets of sessions and ends them. Two agents cannot share one. Default:
+   * `cleanerOwned()`.
+   */
   readonly registry?: SessionRegistry<NetSession>;
-  /** Whose life a session's runner shares; the session service of the stock runner unless given. */
+  /**
+   * The object whose lifetime a session's net shares. Default: the session service of the stock
+   * runner.
+   */
   readonly getOwner?: (context: InvocationContext) => object;
 }
 
 /**
- * Runs an agent of ours under the Runner of stock `@google/adk`, as its root or as a child of its Sequential-, Parallel-
- * and LoopAgent. Each session has one net, which lives from its first message until its owner is gone or `close` is
- * called; what it says, and the state it writes, are events of the stock session. Without a session service of ours, the
- * net's own memory ends with it.
+ * Runs a Petrichor agent under the Runner of stock `@google/adk`, as its root agent or as a
+ * sub-agent of its SequentialAgent, ParallelAgent and LoopAgent. Each session has one net, which
+ * lives from its first message until its owner is garbage-collected or `close` is called. Its
+ * messages and state changes are events of the stock session. Without a `sessionService`, the net's
+ * own history is lost when it ends.
  */
 export class PetriAgent extends BaseAgent implements AsyncDisposable {
   readonly #registry: SessionRegistry<NetSession>;
@@ -44,15 +51,18 @@ export class PetriAgent extends BaseAgent implements AsyncDisposable {
     this.#getOwner = getOwner ?? (({ sessionService, session }) => sessionService ?? session);
   }
 
-  /** A second one would have the same nets: make another PetriAgent. @throws InvalidInputError */
+  /**
+   * Not supported: a clone would share the nets. Create another PetriAgent.
+   * @throws InvalidInputError always
+   */
   override clone(): never {
     throw new InvalidInputError(
       'clone',
-      `makes no second "${this.name}": make another PetriAgent of its agent.`,
+      `cannot copy "${this.name}": create another PetriAgent for its agent.`,
     );
   }
 
-  /** Ends a session's net; false when it has none. */
+  /** Ends the net of a session. False if it has none. */
   async close(key: SessionKey): Promise<boolean> {
     return this.#registry.close(key);
   }
@@ -74,21 +84,21 @@ export class PetriAgent extends BaseAgent implements AsyncDisposable {
     if (!session.usesRunners(this.#runners))
       throw new InvalidInputError(
         'registry',
-        `has the net of another agent for this session: give "${this.name}" a registry of its own.`,
+        `already has the net of another agent for this session: pass a separate registry to "${this.name}".`,
       );
     yield* session.turn(context);
   }
 
-  // oxlint-disable-next-line require-yield -- it refuses before it could
+  // oxlint-disable-next-line require-yield -- it throws before it could
   protected async *runLiveImpl(): AsyncGenerator<StockEvent, void, void> {
     throw new InvalidInputError(
       'runLive',
-      'is for live sessions, which this version has not: use runAsync.',
+      'needs live sessions, which this version does not support: use runAsync.',
     );
   }
 }
 
-/** The agent's name, and then those of all agents below it. */
+/** The name of the agent, followed by those of all its sub-agents. */
 function listAgentNames(agent: OwnBaseAgent | Agent): readonly string[] {
   const below: readonly (OwnBaseAgent | Agent)[] =
     'role' in agent ? agent.role.subAgents : agent.subAgents;

@@ -1,32 +1,32 @@
 import { formatSessionKey, safeListener } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
 
-/** What runs one session, and is to be closed when the session is let go. */
+/** A resource that runs one session, and is closed when the session ends. */
 export interface RegisteredSession {
   close(): Promise<void>;
 }
 
 /**
- * One runner for each session, made when it is first needed. There is no other way in than `getOrCreate`, so no runner
- * is here without its end.
+ * Holds one runner per session, created on first use. `getOrCreate` is the only way to add one, so
+ * every runner has an owner that ends it.
  */
 export interface SessionRegistry<R extends RegisteredSession> extends AsyncDisposable {
   readonly size: number;
-  /** The session's runner: the one that is there, or a new one. A runner that cannot be made is not kept. */
+  /** Returns the session's runner, or creates it. A runner that cannot be created is not stored. */
   getOrCreate(key: SessionKey, owner: object, create: () => Promise<R>): Promise<R>;
-  /** Ends the session's runner; false when there is none. */
+  /** Closes the session's runner. False if there is none. */
   close(key: SessionKey): Promise<boolean>;
 }
 
 interface Entry<R> {
   readonly runner: Promise<R>;
-  /** What `close` must undo beside the runner. */
+  /** Undoes the binding to the owner. */
   readonly release: () => void;
 }
 
 class Registry<R extends RegisteredSession> implements SessionRegistry<R> {
   readonly #entries = new Map<string, Entry<R>>();
-  /** Ties the end of an entry to its owner, and says how to untie it. */
+  /** Ends an entry with its owner. Returns a function that undoes this. */
   readonly #bindToOwner: (owner: object, end: () => void) => () => void;
   readonly #onError: (error: unknown) => void;
 
@@ -85,18 +85,18 @@ class Registry<R extends RegisteredSession> implements SessionRegistry<R> {
 }
 
 /**
- * Calls what ends a runner when its owner is gone. One for the process: were it a registry's own, both could be gone
- * with the owner, and nobody would be left to call.
+ * Ends a runner when its owner is garbage-collected. It is one for the process: a registry's own
+ * could be collected together with the owner, and would then never run.
  */
 const finalizers = new FinalizationRegistry<() => void>((end) => end());
 
-/** Who hears of trouble when runners end; nobody unless said. */
+/** Options of the session registries. */
 export interface RegistryOptions {
-  /** Hears of runners that did not close as they should. */
+  /** Receives the errors of runners that fail to close. Default: ignored. */
   readonly onError?: (error: unknown) => void;
 }
 
-/** Runners that end by themselves when their owner is no longer reachable, or before that by `close`. */
+/** Creates a registry whose runners end when their owner is garbage-collected, or on `close`. */
 export function cleanerOwned<R extends RegisteredSession>(
   options: RegistryOptions = {},
 ): SessionRegistry<R> {
@@ -110,7 +110,10 @@ export function cleanerOwned<R extends RegisteredSession>(
   );
 }
 
-/** Runners that end by `close` alone: for programs without an object that lives as long as a session. */
+/**
+ * Creates a registry whose runners end only on `close`: for programs without an object that lives
+ * as long as a session.
+ */
 export function strongOwned<R extends RegisteredSession>(
   options: RegistryOptions = {},
 ): SessionRegistry<R> {

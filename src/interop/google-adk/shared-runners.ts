@@ -3,7 +3,7 @@ import type { Agent } from '../../agents/index.ts';
 import { InMemorySessionService, Runner } from '../../adk/index.ts';
 import type { BaseAgent, RunnerOptions } from '../../adk/index.ts';
 
-/** What the sessions' runners are made with, as in `petrichor/adk`. */
+/** The options of the sessions' runners, as in `petrichor/adk`. */
 export type SharedRunnerOptions = Partial<
   Pick<
     RunnerOptions,
@@ -26,15 +26,15 @@ interface Shared {
   users: number;
 }
 
-/** A runner in use by a session. */
+/** A session's use of a shared runner. */
 export interface Lease {
   readonly runner: Runner;
-  /** The session's memory ends with the session's net. */
+  /** True if the session's history is deleted with its net. */
   readonly isTransient: boolean;
   release(): Promise<void>;
 }
 
-/** One runner for the sessions of an app, open while one of them has a net. */
+/** One runner per app, open while a session of the app has a net. */
 export class SharedRunners {
   readonly #agent: BaseAgent | Agent;
   readonly #options: SharedRunnerOptions;
@@ -47,7 +47,7 @@ export class SharedRunners {
 
   lease(stockAppName: string): Lease {
     const appName = toAppName(stockAppName);
-    const shared = this.#byApp.get(appName) ?? this.#make(appName);
+    const shared = this.#byApp.get(appName) ?? this.#createShared(appName);
     shared.users++;
     let released: Promise<void> | undefined;
     return {
@@ -57,7 +57,7 @@ export class SharedRunners {
     };
   }
 
-  #make(appName: string): Shared {
+  #createShared(appName: string): Shared {
     const { sessionService, clock, ...rest } = this.#options;
     const runner = new Runner({
       ...rest,
@@ -81,7 +81,10 @@ export class SharedRunners {
   }
 }
 
-/** A name that is no identifier gets one: what is stored under it stays where it is. */
+/**
+ * Maps an app name to a valid identifier. The mapping is stable, so stored sessions are found
+ * again.
+ */
 function toAppName(stockName: string): string {
   if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(stockName) && stockName !== 'user') return stockName;
   const hash = createHash('sha256').update(stockName).digest('hex').slice(0, 8);

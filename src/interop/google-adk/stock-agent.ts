@@ -8,23 +8,27 @@ import type { AgentYield, BaseAgentConfig } from '../../adk/index.ts';
 import { visibleParts } from './from-stock-content.ts';
 import { toStockContent } from './to-stock-event.ts';
 
-/** A stock agent waits for something from outside, which it cannot do within a net of ours. */
+/**
+ * A stock agent made a call that is answered from outside. That is not possible inside a Petrichor
+ * net.
+ */
 export class StockAgentWaitsError extends PetrichorError {
   override readonly code = 'stock_agent_waits' as const;
   readonly agentName: string;
 
   constructor(agentName: string) {
     super(
-      `The stock agent "${agentName}" made a call that is answered from outside. Give that tool to an agent of ours, where a call can wait.`,
+      `The stock agent "${agentName}" made a call that is answered from outside. Move that tool to a Petrichor agent, where a call can wait.`,
     );
     this.agentName = agentName;
   }
 }
 
 /**
- * An agent of stock `@google/adk` as one of ours, so that it can be a child of our agents. It sees the conversation and
- * the state of the session, the last thing said being its user content; what it says and writes is committed before it goes on. Its calls of tools are its own
- * affair. After a crash it runs again from its beginning, and what it had said is not said again.
+ * Runs an agent of stock `@google/adk` as a Petrichor agent, so that it can be a sub-agent. It
+ * receives the conversation and the session's state; the last user message is its user content.
+ * What it says and writes is committed before it continues. Its tool calls are not recorded. After
+ * a crash it runs again from its beginning; what it already said is not repeated.
  */
 export class StockAgent extends BaseAgent {
   readonly #stock: StockBaseAgent;
@@ -67,9 +71,9 @@ export class StockAgent extends BaseAgent {
     if ((event.longRunningToolIds ?? []).length > 0) throw new StockAgentWaitsError(this.name);
     if (event.errorCode !== undefined) throw new Error(event.errorMessage ?? event.errorCode);
     const parts = visibleParts(event.content);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- stock state that is not JSON is refused when it is written
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- stock state that is not JSON is rejected when it is written
     const stateDelta = event.actions.stateDelta as Record<string, never>;
-    // A transfer, the end of an agent and a rewind are of the stock agents among themselves.
+    // Transfers, agent ends and rewinds are internal to the stock agents.
     const { escalate, skipSummarization, artifactDelta } = event.actions;
     const actions = {
       ...(Object.keys(stateDelta).length > 0 && { stateDelta }),
@@ -82,7 +86,7 @@ export class StockAgent extends BaseAgent {
   }
 }
 
-/** The last message of a user, which a stock runner is sent, and what was said before it. */
+/** The last user message, which is sent to the stock runner, and the contents before it. */
 function splitAtLastMessage(contents: readonly Content[]): {
   readonly before: readonly Content[];
   readonly message: Content;

@@ -14,15 +14,15 @@ const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
   other: 'OTHER',
 };
 
-/** Whose the event is to be in the stock session. */
+/** The place of an event in the stock session. */
 export interface StockEventContext {
   readonly invocationId: string;
   readonly branch: string | undefined;
-  /** Says what nobody in particular says. */
+  /** The author of system events. */
   readonly agentName: string;
 }
 
-/** An event of ours as stock ADK's. What happened inside the net, a transfer between its agents, stays inside. */
+/** Converts an event to stock ADK. Transfers between agents inside the net are not converted. */
 export function toStockEvent(event: Event, context: StockEventContext): StockEvent {
   const { content, usage, finishReason, actions, errorCode, errorMessage } = event;
   const { stateDelta, artifactDelta, skipSummarization, escalate } = actions;
@@ -52,7 +52,7 @@ export function toStockEvent(event: Event, context: StockEventContext): StockEve
 }
 
 function toFinishReason(reason: FinishReason): NonNullable<StockEvent['finishReason']> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- stock ADK's enum of these very words
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the values of stock ADK's enum
   return FINISH_REASONS[reason] as NonNullable<StockEvent['finishReason']>;
 }
 
@@ -61,7 +61,7 @@ export function toStockContent({ role, parts }: Content): StockContent {
 }
 
 function toStockPart(part: Part): StockPart {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a block that came from a provider goes on as it came
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a provider's block is passed on unchanged
   if (isOpaquePart(part)) return part.opaque as StockPart;
   if ('functionCall' in part) {
     const { id, name, args } = part.functionCall;

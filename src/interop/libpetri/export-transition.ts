@@ -5,10 +5,13 @@ import type { Libpetri } from './load-libpetri.ts';
 import { toExportedAction, toExportedPlace } from './exported-source.ts';
 import type { In, Out, Place as LibpetriPlace, Transition as LibpetriTransition } from 'libpetri';
 
-/** A place that always holds exactly one thing: in libpetri, one token that is taken and given back. */
+/**
+ * A place that always holds exactly one value: in libpetri, one token that is consumed and produced
+ * again.
+ */
 const isSingleton = (kind: AnyPlace['kind']): boolean => kind === 'list' || kind === 'map';
 
-/** An outcome without a token. `and()` refuses to make one, and the rest of libpetri understands it. */
+/** An outcome without a token. `and()` rejects it, but the rest of libpetri supports it. */
 const NOTHING: Out = Object.freeze({ type: 'and', children: [] });
 
 type PlaceLookup = (name: string) => LibpetriPlace<unknown>;
@@ -20,17 +23,17 @@ interface LibpetriArcs {
   readonly resets: readonly LibpetriPlace<unknown>[];
 }
 
-/** `ended(model.ask)`: the second of the two steps of an effect. */
+/** The name of the transition that ends an effect, such as `ended(model.ask)`. */
 export function endTransitionName(effect: string): string {
   return `ended(${effect})`;
 }
 
-/** The places of a net as libpetri knows them, `running(t)` included; one object each. */
+/** Maps names to libpetri places, `running(t)` included; one object per name. */
 export function createPlaceLookup(known: ReadonlyMap<string, AnyPlace>): PlaceLookup {
-  const made = new Map<string, LibpetriPlace<unknown>>();
+  const exported = new Map<string, LibpetriPlace<unknown>>();
   return (name) => {
-    const place = made.get(name) ?? exportPlaceNamed(name, known);
-    made.set(name, place);
+    const place = exported.get(name) ?? exportPlaceNamed(name, known);
+    exported.set(name, place);
     return place;
   };
 }
@@ -43,7 +46,9 @@ function exportPlaceNamed(
   return place === undefined ? { name } : toExportedPlace(place);
 }
 
-/** A pure transition is one of libpetri's; an effect is two, with `running(t)` between them. */
+/**
+ * Exports a pure transition as one transition, and an effect as two with `running(t)` between them.
+ */
 export function exportTransition(
   lp: Libpetri,
   t: CompiledTransition,
@@ -102,10 +107,10 @@ function withArcs(
   if (keys.length < 2) return builder;
   return builder.match(
     lp.matchSpec(
-      ...keys.map(({ place, getKey: toKey }) =>
+      ...keys.map(({ place, getKey }) =>
         lp.matchKey(
           inputs.find((input) => input.place.name === place)?.place ?? { name: place },
-          (value: unknown) => lp.nameId(toKey?.(value) ?? ''),
+          (value: unknown) => lp.nameId(getKey?.(value) ?? ''),
         ),
       ),
     ),
@@ -128,7 +133,7 @@ function exportArcs(
       .filter((input) => !takesAnyNumber(input) && !changedPlaces.includes(input.place))
       .map((input) => places(input.place)),
     inhibitors: t.unless.map(({ name }) => places(name)),
-    // To take whatever there is, nothing included, is to empty the place.
+    // Consuming any number of tokens, including none, is a reset arc.
     resets: uniquePlaces([
       ...t.takes.filter(takesAnyNumber).map((input) => places(input.place)),
       ...t.reset.map(({ name }) => places(name)),
@@ -149,7 +154,7 @@ function takesAnyNumber({ mode, count }: CompiledInput): boolean {
   return mode === 'all' && count === 0;
 }
 
-/** Lists and maps that a transition changes in one of its outcomes. */
+/** The list and map places that a transition changes in one of its outcomes. */
 function listChangedPlaces(t: CompiledTransition): readonly string[] {
   const changed = listOutcomes(t)
     .flat()
@@ -194,30 +199,34 @@ function uniquePlaces(
   return [...new Set(places)];
 }
 
-/** What libpetri is told otherwise than our net says it. */
+/** The differences between a transition and its export. */
 export function listLosses(t: CompiledTransition): readonly Loss[] {
   const keyed = t.takes.filter((input) => input.getKey !== undefined);
   const { after, concurrency } = t.spec;
   const descriptions = [
     ...t.reads
       .filter(takesAnyNumber)
-      .map(({ place }) => `reads whatever "${place}" holds: there is no arc for it`),
+      .map(({ place }) => `reads any number of tokens of "${place}": exported without an arc`),
     ...listOutcomes(t).flatMap((outputs) => [
       ...outputs.flatMap(({ output, place }) =>
         'kind' in output || isSingleton(place.kind)
           ? []
-          : [`gives ${output.arc}() to "${place.name}": it is one token`],
+          : [`gives ${output.arc}() to "${place.name}": exported as one token`],
       ),
-      ...listRepeated(outputs).map((place) => `gives to "${place}" twice: it is one token`),
+      ...listRepeated(outputs).map((place) => `gives to "${place}" twice: exported as one token`),
     ]),
     ...(keyed.length > 0 && listMatchedInputs(t).length !== keyed.length
-      ? ['takes any number of tokens that match: they are not matched']
+      ? ['takes any number of matching tokens: exported without matching']
       : listMatchedInputs(t).length === 1
-        ? [`takes tokens of "${keyed[0]?.place ?? ''}" that match each other: they are not matched`]
+        ? [
+            `takes tokens of "${keyed[0]?.place ?? ''}" that match each other: exported without matching`,
+          ]
         : []),
-    ...(typeof after === 'function' ? ['waits as long as its token says: it waits any time'] : []),
+    ...(typeof after === 'function'
+      ? ['has a delay computed from its token: exported with any delay']
+      : []),
     ...(concurrency !== undefined && concurrency > 1
-      ? [`has at most ${concurrency} firings in flight: it may have any number`]
+      ? [`has at most ${concurrency} firings in flight: exported without a limit`]
       : []),
   ];
   return [...new Set(descriptions)].map((what) => ({ where: t.name, what }));

@@ -1,7 +1,7 @@
 import type { AnyPlace, Transition } from '../../net/index.ts';
 import type { Place as LibpetriPlace, TransitionAction } from 'libpetri';
 
-/** Under this an exported place or action remembers what it was made of. */
+/** The key under which an exported place or action refers to its source. */
 const SOURCE: unique symbol = Symbol.for('petrichor.source');
 
 interface ExportedPlace extends LibpetriPlace<unknown> {
@@ -20,10 +20,15 @@ export function getPlaceSource(place: LibpetriPlace<unknown>): AnyPlace | undefi
   return isExportedPlace(place) ? place[SOURCE] : undefined;
 }
 
-/** An exported transition does nothing in libpetri's executor but say so. */
+/**
+ * The action of an exported transition. In libpetri's executor it only throws an error that
+ * explains this.
+ */
 export function toExportedAction(source: Transition): ExportedAction {
   const action = async (): Promise<void> => {
-    throw new Error(`"${source.name}" was exported to be drawn and analysed: Petrichor runs it.`);
+    throw new Error(
+      `"${source.name}" was exported to be drawn and analyzed. Run the net with Petrichor.`,
+    );
   };
   return Object.assign(action, { [SOURCE]: source });
 }

@@ -300,17 +300,17 @@ const refused: readonly (readonly [RefusedFeature, Transition, RegExp])[] = [
   [
     'at-least',
     Transition.builder('t').inputs(atLeast(2, read)).build(),
-    /at least 2 of "mail\.read"/,
+    /at least 2 tokens of "mail\.read"/,
   ],
   [
     'clock',
     Transition.builder('t').inputs(one(read), one(bin)).timing(delayed(5)).build(),
-    /by more than one token/,
+    /needs more than one token/,
   ],
   [
     'timed effect',
     Transition.builder('t').inputs(one(read)).timing(delayed(5)).action(act).build(),
-    /waits and then runs/,
+    /has a delay and an asynchronous/,
   ],
   [
     'timeout',
@@ -319,7 +319,7 @@ const refused: readonly (readonly [RefusedFeature, Transition, RegExp])[] = [
       .outputs(and(outPlace(bin), timeout(5, outPlace(bad))))
       .action(act)
       .build(),
-    /timeout inside other outcomes/,
+    /timeout inside another outcome/,
   ],
 ];
 

@@ -19,29 +19,31 @@ import type {
 } from 'libpetri';
 
 /**
- * What a libpetri net does not say of itself and an import must know: its first tokens, its open places, and how its
- * actions behave. A name in `sync` that the net has not is refused.
+ * What an import must know beyond the libpetri net: its initial tokens, its environment places, and
+ * how its actions behave. An unknown name in `sync` is rejected.
  */
 export interface ImportOptions {
-  /** What libpetri's executor would begin with. */
+  /** The initial marking for libpetri's executor. */
   readonly initial?: ReadonlyMap<LibpetriPlace<unknown>, readonly Token<unknown>[]>;
-  /** Places that tokens come to from outside. */
+  /** Places that receive tokens from outside. */
   readonly environment?: ReadonlySet<EnvironmentPlace<unknown>>;
-  /** Transitions whose action does all it does before it returns: they become pure. Others become effects. */
+  /** Transitions whose action is synchronous: they become pure. The others become effects. */
   readonly sync?: readonly string[];
-  /** Schemas of places by name; a place without one takes any JSON. */
+  /** Schemas of places by name. Default: any JSON. */
   readonly schemas?: Readonly<Record<string, StandardSchemaV1>>;
-  /** Most tokens an action gives at once, by place; exactly one where nothing is said. */
+  /** By place: the most tokens an action produces at once. Default: exactly one. */
   readonly most?: Readonly<Record<string, number>>;
-  /** Places that others may join, by port. */
+  /** The input ports of the net: the name of a place, by port. */
   readonly in?: Readonly<Record<string, string>>;
   readonly out?: Readonly<Record<string, string>>;
 }
 
 /**
- * Imports a libpetri net. An action that does nothing, or was declared synchronous, is a pure transition; another is an
- * effect, whose failure goes to the place `<transition>.failed`. What came from `toLibpetri` becomes what it was.
- * @throws LibpetriImportError naming all that has no counterpart, LibpetriMissingError
+ * Imports a libpetri net. A transition whose action does nothing or was declared synchronous
+ * becomes a pure transition; any other becomes an effect, whose failure goes to the place
+ * `<transition>.failed`. Transitions that came from `toLibpetri` become their originals again.
+ * @throws LibpetriImportError with everything that has no counterpart
+ * @throws LibpetriMissingError if libpetri is not installed
  */
 export async function fromLibpetri(
   libpetriNet: PetriNet,
@@ -81,11 +83,11 @@ function listUnknownNames(libpetriNet: PetriNet, { sync = [] }: ImportOptions): 
     .map((name) => ({
       transition: name,
       feature: 'unknown name',
-      problem: `transition "${name}" was declared synchronous, but the net has none of that name`,
+      problem: `transition "${name}" was declared synchronous, but the net has no such transition`,
     }));
 }
 
-/** An exported transition stands for what it was made of only while its arcs do. */
+/** An exported transition can be replaced by its original only if its arcs are unchanged. */
 function listChangedTransitions(lp: Libpetri, libpetriNet: PetriNet): readonly Refusal[] {
   const byName = new Map([...libpetriNet.transitions].map((t) => [t.name, t]));
   const sources = new Set(
@@ -94,15 +96,17 @@ function listChangedTransitions(lp: Libpetri, libpetriNet: PetriNet): readonly R
   const refuse = (transition: string): Refusal => ({
     transition,
     feature: 'changed',
-    problem: `transition "${transition}" is not as it was exported: change the net it came from`,
+    problem: `transition "${transition}" was changed after its export: change the original net instead`,
   });
   if (sources.size === 0) return [];
   const expected = new Set<string>();
   const changed = compile(net(libpetriNet.name, { transitions: [...sources] })).transitions.flatMap(
     (t) => {
-      const made = exportTransition(lp, t, createPlaceLookup(new Map()));
-      for (const { name } of made) expected.add(name);
-      return made.every((one) => isSame(one, byName.get(one.name), t.spec)) ? [] : [refuse(t.name)];
+      const exported = exportTransition(lp, t, createPlaceLookup(new Map()));
+      for (const { name } of exported) expected.add(name);
+      return exported.every((transition) => isSame(transition, byName.get(transition.name), t.spec))
+        ? []
+        : [refuse(t.name)];
     },
   );
   const unexpected = [...libpetriNet.transitions]
@@ -112,12 +116,14 @@ function listChangedTransitions(lp: Libpetri, libpetriNet: PetriNet): readonly R
 }
 
 function isSame(
-  made: LibpetriTransition,
-  there: LibpetriTransition | undefined,
+  exported: LibpetriTransition,
+  current: LibpetriTransition | undefined,
   source: Transition,
 ): boolean {
   return (
-    there !== undefined && getActionSource(there.action) === source && hasSameArcs(made, there)
+    current !== undefined &&
+    getActionSource(current.action) === source &&
+    hasSameArcs(exported, current)
   );
 }
 
@@ -125,13 +131,16 @@ const anyJson: StandardSchemaV1 = {
   '~standard': { version: 1, vendor: 'petrichor', validate: (value) => ({ value }) },
 };
 
-/** The places of an import: those of an exported net are its own, the others are made here. */
+/**
+ * Resolves the places of an import: places of an exported net are the originals, others are
+ * created.
+ */
 function createPlaceResolver(
   libpetriNet: PetriNet,
   options: ImportOptions,
 ): (name: string) => AnyPlace {
   const { environment = new Set(), schemas = {} } = options;
-  const fromOutside = new Set([...environment].map(({ place }) => place.name));
+  const environmentNames = new Set([...environment].map(({ place }) => place.name));
   const known = new Map<string, AnyPlace>();
   for (const place of libpetriNet.places) {
     const source = getPlaceSource(place);
@@ -140,7 +149,7 @@ function createPlaceResolver(
   return (name) => {
     const place =
       known.get(name) ??
-      newPlace(name, schemas[name] ?? anyJson, { environment: fromOutside.has(name) });
+      newPlace(name, schemas[name] ?? anyJson, { environment: environmentNames.has(name) });
     known.set(name, place);
     return place;
   };
@@ -153,7 +162,7 @@ function toPorts(
   return Object.fromEntries(Object.entries(ports).map(([port, name]) => [port, placeNamed(name)]));
 }
 
-/** Equal tokens that follow each other are one entry. A list or map place holds its one thing by itself. */
+/** Groups equal consecutive tokens. A list or map place creates its single value itself. */
 function toInitialTokens(
   { initial = new Map() }: ImportOptions,
   placeNamed: (name: string) => AnyPlace,

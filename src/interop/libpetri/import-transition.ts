@@ -12,16 +12,16 @@ export interface ImportContext {
   readonly lp: Libpetri;
   readonly placeNamed: (name: string) => AnyPlace;
   readonly isSync: boolean;
-  /** Most tokens an action gives at once, by place; exactly one where nothing is said. */
+  /** By place: the most tokens an action produces at once. Default: exactly one. */
   readonly most: Readonly<Record<string, number>>;
 }
 
-/** Where an imported effect's failure goes: nothing takes it by itself. */
+/** The place that receives an imported effect's failures. No transition consumes it. */
 export function failurePlaceName(transition: string): string {
   return `${transition}.failed`;
 }
 
-/** A libpetri transition as ours; what cannot be was refused before. */
+/** Imports a libpetri transition. Unsupported features were rejected before. */
 export function importTransition(t: LibpetriTransition, context: ImportContext): Transition {
   const { placeNamed } = context;
   const outcome = importOutcomes(t, context);
@@ -102,7 +102,9 @@ function importInput(
   placeNamed: (name: string) => AnyPlace,
 ): InputArc {
   const place = placeNamed(input.place.name);
-  const key = t.matchSpec?.keys.find((one) => one.place.name === input.place.name)?.key;
+  const key = t.matchSpec?.keys.find(
+    ({ place: keyPlace }) => keyPlace.name === input.place.name,
+  )?.key;
   const plain =
     input.type === 'one' ? place : input.type === 'exactly' ? many(input.count, place) : all(place);
   if (key === undefined) return plain;
@@ -114,7 +116,7 @@ type Outputs = Readonly<Record<string, OutputArc>>;
 
 interface ImportedOutcomes {
   readonly alternatives: readonly (readonly [name: string, outputs: Outputs])[];
-  /** @throws Error when the action gave what it had not declared */
+  /** @throws Error if the action produced tokens that are none of its outcomes */
   readonly toReturnValue: (output: ActionOutput) => Readonly<Record<string, unknown>>;
 }
 
@@ -139,7 +141,7 @@ function importOutcomes(
       const branch = branches[index];
       if (branch === undefined)
         throw new Error(
-          `"${t.name}" gave to ${[...output.keys()].join(', ') || 'nothing'}, which is none of its outcomes`,
+          `"${t.name}" gave to ${[...output.keys()].join(', ') || 'nothing'}, which is not one of its outcomes`,
         );
       const values = branch.places.map(
         ({ name }) => [name, readOutput(t, output, name, most)] as const,

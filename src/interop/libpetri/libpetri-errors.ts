@@ -1,6 +1,6 @@
 import { PetrichorError } from '../../core/errors/petrichor-error.ts';
 
-/** libpetri is an optional package. */
+/** The optional package libpetri is not installed. */
 export class LibpetriMissingError extends PetrichorError {
   override readonly code = 'libpetri_missing' as const;
 
@@ -9,7 +9,7 @@ export class LibpetriMissingError extends PetrichorError {
   }
 }
 
-/** What our nets have no counterpart for, or what was changed since it was exported. */
+/** A feature without a counterpart in Petrichor, or a change after the export. */
 export type RefusedFeature =
   | 'guard'
   | 'deadline'
@@ -22,43 +22,46 @@ export type RefusedFeature =
   | 'unknown name'
   | 'changed';
 
-/** One thing of a libpetri net that is not imported. */
+/** One feature of a libpetri net that cannot be imported. */
 export interface Refusal {
   readonly transition: string;
   readonly feature: RefusedFeature;
-  /** A sentence: what is there, and what to do. */
+  /** A sentence: the problem, and what to do. */
   readonly problem: string;
 }
 
-/** The libpetri net says what ours cannot. Nothing was imported; everything refused is listed. */
+/**
+ * The libpetri net uses features that Petrichor does not have. Nothing was imported; `refusals`
+ * lists all of them.
+ */
 export class LibpetriImportError extends PetrichorError {
   override readonly code = 'libpetri_import' as const;
   readonly refusals: readonly Refusal[];
 
   constructor(net: string, refusals: readonly Refusal[]) {
     super(
-      `The libpetri net "${net}" is not imported:\n${refusals.map(({ problem }) => `  - ${problem}`).join('\n')}`,
+      `The libpetri net "${net}" cannot be imported:\n${refusals.map(({ problem }) => `  - ${problem}`).join('\n')}`,
     );
     this.refusals = refusals;
   }
 }
 
-/** Something of our net that libpetri shows differently. */
+/** A difference between a net and its export. */
 export interface Loss {
   /** The transition or place. */
   readonly where: string;
-  /** A phrase: what the net says, and what libpetri is told instead. */
+  /** A phrase: the property of the net, and how it was exported. */
   readonly what: string;
 }
 
-/** The net cannot be said exactly in libpetri, and that was asked for. */
+/** The net has no exact counterpart in libpetri, and `exact` was set. */
 export class LibpetriExportError extends PetrichorError {
   override readonly code = 'libpetri_export' as const;
   readonly losses: readonly Loss[];
 
   constructor(net: string, losses: readonly Loss[]) {
     super(
-      `Net "${net}" has no exact counterpart in libpetri; leave out \`exact\` to export it all the same:\n` +
+      `Net "${net}" has no exact counterpart in libpetri. Remove \`exact\` to export it anyway:\n` +
         losses.map(({ where, what }) => `  - "${where}" ${what}`).join('\n'),
     );
     this.losses = losses;

@@ -2,7 +2,7 @@ import { listBranches, findTimeout } from './output-branches.ts';
 import type { Refusal, RefusedFeature } from './libpetri-errors.ts';
 import type { In, Out, Place as LibpetriPlace, Transition as LibpetriTransition } from 'libpetri';
 
-/** What a transition says that ours cannot, by name. */
+/** The features of a transition that cannot be imported, by name. */
 export function listRefusals(t: LibpetriTransition, isSync: boolean): readonly Refusal[] {
   const refuse = (feature: RefusedFeature, problem: string): Refusal => ({
     transition: t.name,
@@ -15,7 +15,7 @@ export function listRefusals(t: LibpetriTransition, isSync: boolean): readonly R
       .map(({ place }) =>
         refuse(
           'guard',
-          `has a guard on "${place.name}": route by a transition with outcomes of its own`,
+          `has a guard on "${place.name}": use a separate transition with several outcomes instead`,
         ),
       ),
     ...t.inputSpecs.flatMap((input) =>
@@ -23,7 +23,7 @@ export function listRefusals(t: LibpetriTransition, isSync: boolean): readonly R
         ? [
             refuse(
               'at-least',
-              `needs at least ${input.minimum} of "${input.place.name}" and takes all: take exactly so many, or all`,
+              `needs at least ${input.minimum} tokens of "${input.place.name}" and takes all: take an exact number, or all`,
             ),
           ]
         : [],
@@ -42,14 +42,18 @@ function findDoubleArcs(t: LibpetriTransition): readonly string[] {
     inputs.some((input) => input.name === name);
   const inhibitors = t.inhibitors.map(({ place }) => place);
   return [
-    ...listRepeated(inputs).map((name) => `takes from "${name}" twice: take exactly two`),
+    ...listRepeated(inputs).map(
+      (name) => `takes from "${name}" twice: use one arc that takes exactly two`,
+    ),
     ...listRepeated(reads).map((name) => `reads "${name}" twice`),
-    ...reads.filter(isInput).map(({ name }) => `takes and reads "${name}": it has what it takes`),
+    ...reads.filter(isInput).map(({ name }) => `takes and reads "${name}": remove the read arc`),
     ...inhibitors
       .filter((place) => isInput(place) || reads.some(({ name }) => name === place.name))
       .map(({ name }) => `needs a token of "${name}" and needs it empty: it can never fire`),
     ...listBranches(t.outputSpec).flatMap(({ places }) =>
-      listRepeated(places).map((name) => `gives to "${name}" by two arcs: give both tokens by one`),
+      listRepeated(places).map(
+        (name) => `gives to "${name}" by two arcs: use one arc for both tokens`,
+      ),
     ),
   ];
 }
@@ -64,7 +68,7 @@ function findClockProblems(
     return [
       [
         'deadline',
-        `must fire by a ${timing.type}, or never: time does not take a choice away here, let a timed transition take the token instead`,
+        `must fire by a ${timing.type}, which Petrichor does not have: let a timed transition take the token instead`,
       ],
     ];
   const [first, ...more] = t.inputSpecs;
@@ -75,16 +79,17 @@ function findClockProblems(
       : [
           [
             'timed effect',
-            'waits and then runs an action that may wait: let a synchronous one wait',
+            'has a delay and an asynchronous action: delay a synchronous transition instead',
           ] as const,
         ]),
-    // Here a clock is a token's, there a transition's: they agree when one token is all it needs.
+    // Here a clock belongs to a token, in libpetri to a transition. They agree if the transition
+    // needs exactly one token.
     ...(only
       ? []
       : [
           [
             'clock',
-            'waits from when it is enabled, by more than one token: let a transition with one input wait',
+            'has a delay and needs more than one token: delay a transition with one input instead',
           ] as const,
         ]),
   ];
@@ -94,7 +99,7 @@ function findTimeoutProblems(t: LibpetriTransition, isSync: boolean): readonly s
   if (!t.hasActionTimeout()) return [];
   if (isSync) return ['has a timeout, but was declared synchronous'];
   return findTimeout(t.outputSpec) === undefined || countTimeouts(t.outputSpec) > 1
-    ? ['has a timeout inside other outcomes: let it be one of the alternatives']
+    ? ['has a timeout inside another outcome: make it one of the alternatives']
     : [];
 }
 

@@ -5,7 +5,10 @@ import { LibpetriMissingError } from './libpetri-errors.ts';
 export type Libpetri = typeof libpetri;
 export type LibpetriExport = typeof libpetriExport;
 
-/** @throws LibpetriMissingError */
+/**
+ * Loads the optional package.
+ * @throws LibpetriMissingError if it is not installed
+ */
 export async function loadLibpetri(): Promise<Libpetri> {
   try {
     return await import('libpetri');
@@ -14,7 +17,10 @@ export async function loadLibpetri(): Promise<Libpetri> {
   }
 }
 
-/** @throws LibpetriMissingError */
+/**
+ * Loads the optional package's DOT export.
+ * @throws LibpetriMissingError if it is not installed
+ */
 export async function loadLibpetriExport(): Promise<LibpetriExport> {
   try {
     return await import('libpetri/export');

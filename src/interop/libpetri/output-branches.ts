@@ -1,21 +1,23 @@
 import type { Out, OutTimeout, Place as LibpetriPlace } from 'libpetri';
 
-/** One of the ways a libpetri transition may end: the places it gives to. */
+/** One outcome of a libpetri transition: the places it produces tokens in. */
 export interface Branch {
   readonly places: readonly LibpetriPlace<unknown>[];
 }
 
-/** What a libpetri transition gives when its action takes too long. */
+/** The outcome of a libpetri transition whose action takes too long. */
 export interface TimeoutBranch {
   readonly afterMs: number;
-  /** By place: the input whose value goes there, or undefined for a bare token. */
+  /** By place: the input whose value goes there, or undefined for a token without a value. */
   readonly outputs: readonly {
     readonly place: LibpetriPlace<unknown>;
     readonly from: string | undefined;
   }[];
 }
 
-/** All ways to end, the timeout's apart. Without an output there is one, which gives nothing. */
+/**
+ * All outcomes, without that of the timeout. A transition without outputs has one empty outcome.
+ */
 export function listBranches(out: Out | null): readonly Branch[] {
   if (out === null) return [{ places: [] }];
   switch (out.type) {
@@ -40,7 +42,10 @@ export function listBranches(out: Out | null): readonly Branch[] {
   }
 }
 
-/** The timeout of a transition, when it stands alone or as one alternative; undefined when it is part of something. */
+/**
+ * The timeout of a transition if it is the whole output or one alternative; undefined if it is
+ * nested deeper.
+ */
 export function findTimeout(out: Out | null): TimeoutBranch | undefined {
   const branch =
     out?.type === 'timeout' ? out : out?.type === 'xor' ? out.children.find(isTimeout) : undefined;

@@ -138,8 +138,8 @@ test('an effect is exported as it runs: started, in flight, ended', async () => 
 test('what libpetri cannot be told is listed by name, and refused when exactness is asked for', async () => {
   const { losses } = await toLibpetri(shop());
   assert.deepEqual(losses, [
-    { where: 'order.split', what: 'gives upTo() to "question.asked": it is one token' },
-    { where: 'question.answer', what: 'has at most 3 firings in flight: it may have any number' },
+    { where: 'order.split', what: 'gives upTo() to "question.asked": exported as one token' },
+    { where: 'question.answer', what: 'has at most 3 firings in flight: exported without a limit' },
   ]);
   await assert.rejects(toLibpetri(shop(), { exact: true }), (error: unknown) => {
     assert.ok(error instanceof LibpetriExportError);

@@ -2,13 +2,19 @@ import { inspect } from 'node:util';
 import type { Libpetri } from './load-libpetri.ts';
 import type { Transition as LibpetriTransition, TransitionContext } from 'libpetri';
 
-/** What a firing of an imported transition has: by place name, a token's value or a list of them. */
+/**
+ * The inputs of a firing of an imported transition: by place name, the value of a token or a list
+ * of values.
+ */
 export type ActionInput = Readonly<Record<string, unknown>>;
 
-/** What an action gave: values by place, in its order. */
+/** The values that an action produced, by place, in order. */
 export type ActionOutput = ReadonlyMap<string, readonly unknown[]>;
 
-/** What libpetri's executor would hand to an action. Fresh names follow from the firing, so that a restart mints them again. */
+/**
+ * Creates the context that libpetri's executor would pass to an action. Fresh names are derived
+ * from the firing, so that a restart creates the same ones.
+ */
 export function createActionContext(
   lp: Libpetri,
   t: LibpetriTransition,
@@ -41,7 +47,7 @@ export function createActionContext(
   return context;
 }
 
-/** What the action has given. */
+/** The values that the action produced. */
 export function readActionOutput(context: TransitionContext): ActionOutput {
   const output = new Map<string, unknown[]>();
   for (const { place, token } of context.rawOutput().entries())
@@ -50,9 +56,9 @@ export function readActionOutput(context: TransitionContext): ActionOutput {
 }
 
 /**
- * Runs an action that was declared synchronous. libpetri's actions return promises all the same; one that has not
- * settled by itself was declared wrongly.
- * @throws Error when it waits, or failed
+ * Runs an action that was declared synchronous. libpetri's actions always return promises; the
+ * promise of a synchronous action is settled at once.
+ * @throws Error if the action waits or fails
  */
 export function runSyncAction(t: LibpetriTransition, context: TransitionContext): ActionOutput {
   const promise = t.action(context);

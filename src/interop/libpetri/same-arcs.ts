@@ -1,6 +1,8 @@
 import type { In, Out, Timing, Transition as LibpetriTransition } from 'libpetri';
 
-/** True when two transitions have the same arcs, clock and priority, whatever they do. */
+/**
+ * True if two transitions have the same arcs, timing and priority. Their actions are not compared.
+ */
 export function hasSameArcs(a: LibpetriTransition, b: LibpetriTransition): boolean {
   return JSON.stringify(describeArcs(a)) === JSON.stringify(describeArcs(b));
 }

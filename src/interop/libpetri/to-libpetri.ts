@@ -11,29 +11,32 @@ import type { Loss } from './libpetri-errors.ts';
 import { loadLibpetri, loadLibpetriExport } from './load-libpetri.ts';
 import type { EnvironmentPlace, PetriNet, Place as LibpetriPlace, Token } from 'libpetri';
 
-/** A net of ours as libpetri draws and analyses it. */
+/** A net in the form that libpetri draws and analyzes. */
 export interface ExportedNet {
   readonly net: PetriNet;
-  /** What its executor and analyser begin with. A list or map place holds one token. */
+  /** The initial marking for its executor and analyzer. A list or map place holds one token. */
   readonly initial: Map<LibpetriPlace<unknown>, Token<unknown>[]>;
   readonly environment: Set<EnvironmentPlace<unknown>>;
-  /** Names of the places that others may join, by port. */
+  /** The input ports of the net: the name of a place, by port. */
   readonly in: Readonly<Record<string, string>>;
   readonly out: Readonly<Record<string, string>>;
-  /** What libpetri is told otherwise than the net says; `fromLibpetri` restores it all. */
+  /** The differences between the net and its export. `fromLibpetri` restores all of them. */
   readonly losses: readonly Loss[];
 }
 
-/** How strict an export is about what libpetri has no word for. */
+/** Options of `toLibpetri`. */
 export interface ExportOptions {
-  /** Refuses what libpetri cannot be told exactly. */
+  /** Rejects a net that libpetri cannot represent exactly. Default: false. */
   readonly exact?: boolean;
 }
 
 /**
- * Exports a net, expanded as it runs: an effect is a transition that starts it, the place `running(t)`, and
- * `ended(t)`. Behaviour stays here: an exported transition does not run in libpetri.
- * @throws NetBuildError, LibpetriMissingError, LibpetriExportError
+ * Exports a net in expanded form: an effect becomes a transition that starts it, the place
+ * `running(t)`, and the transition `ended(t)`. Actions are not exported: an exported transition
+ * cannot run in libpetri.
+ * @throws NetBuildError if the net is not valid
+ * @throws LibpetriMissingError if libpetri is not installed
+ * @throws LibpetriExportError if `exact` is set and there are losses, or a name is taken
  */
 export async function toLibpetri(
   source: Net,
@@ -41,13 +44,13 @@ export async function toLibpetri(
 ): Promise<ExportedNet> {
   const compiled = compile(source);
   const losses = compiled.transitions.flatMap(listLosses);
-  const taken = compiled.transitions
+  const nameConflicts = compiled.transitions
     .filter((t) => t.spec.kind === 'effect' && compiled.byName.has(endTransitionName(t.name)))
     .map((t) => ({
       where: endTransitionName(t.name),
-      what: 'is the name of the end of an effect: rename it',
+      what: 'is the reserved name of the end of an effect: rename it',
     }));
-  if (taken.length > 0) throw new LibpetriExportError(source.name, taken);
+  if (nameConflicts.length > 0) throw new LibpetriExportError(source.name, nameConflicts);
   if (exact && losses.length > 0) throw new LibpetriExportError(source.name, losses);
   const lp = await loadLibpetri();
   const places = createPlaceLookup(compiled.places);
@@ -78,7 +81,10 @@ export async function toLibpetri(
   };
 }
 
-/** A net as libpetri draws it, as DOT. @throws as `toLibpetri` */
+/**
+ * Draws a net in libpetri's style, as DOT.
+ * @throws as `toLibpetri`
+ */
 export async function toLibpetriDot(source: Net): Promise<string> {
   const { net, environment } = await toLibpetri(source);
   const { DEFAULT_DOT_CONFIG, dotExport } = await loadLibpetriExport();
@@ -86,7 +92,10 @@ export async function toLibpetriDot(source: Net): Promise<string> {
   return dotExport(net, { ...DEFAULT_DOT_CONFIG, environmentPlaces });
 }
 
-/** Places that something speaks of; the two for faults exist in every net, and are exported where they are used. */
+/**
+ * The places that the net uses. Every net has two places for faults, which are exported only if
+ * they are used.
+ */
 function listUsedPlaces(source: Net, { places, transitions }: CompiledNet): readonly string[] {
   const used = new Set([
     ...transitions.flatMap((t) => [
