@@ -272,7 +272,7 @@ test('a store that cannot be opened is a sentence and a 1', async () => {
 
 test('at a terminal an answer streams in below the prompt, and Ctrl-D leaves', async () => {
   const chat = new Desk().chat();
-  await chat.stdout.shows('/help shows what can be typed, Ctrl-D leaves\n\n› ');
+  await chat.stdout.shows('/help lists the commands, Ctrl-D leaves\n\n› ');
   chat.type('hello you\r');
   await chat.stdout.shows(/› hello you\r?\nYou said: hello you\n\d+ ms\n\n› /);
   chat.type('\u0004');
@@ -343,14 +343,14 @@ test('what is typed during a turn is there at the next prompt', async () => {
 test('lines that begin with / are commands, and // says a /', async () => {
   const chat = new Desk().chat();
   chat.type('/log\r');
-  await chat.stdout.shows('Nothing was said yet.');
+  await chat.stdout.shows('This session has no events yet.');
   chat.type('//etc is a folder\r');
   await chat.stdout.shows('You said: /etc is a folder');
   chat.type('/log\r');
   await chat.stdout.shows(/^ {4}1 {2}\d\d:\d\d:\d\d\.\d{3} {2}user\.message +\/etc is a folder$/m);
   await chat.stdout.shows(/^ {4}4 .* turn\.ended +end_turn$/m);
   chat.type('/dance\r');
-  await chat.stdout.shows('There is no command /dance. /help shows those there are.');
+  await chat.stdout.shows('There is no command /dance. /help lists the commands.');
   chat.type('/help\r');
   await chat.stdout.shows(/^\/exit +leave; the session is saved$/m);
   chat.type('/exit\r');
