@@ -25,7 +25,7 @@ it('importing the root loads what every program needs: no prover, no provider, n
   assert.ok(loaded.includes('src/runtime/runtime.ts'));
   assert.deepEqual(
     loaded.filter((path) =>
-      /^src\/(?:verify|cli|server|client|testing)\/|^src\/store\/sqlite|^src\/tools\/(?:artifacts\/(?!artifact-service)|memory\/(?:sqlite|vector))/.test(
+      /^src\/(?:verify|cli|server|client|testing)\/|^src\/store\/sqlite|^src\/tools\/(?:artifacts\/(?!artifact-service|check-artifact-name)|memory\/(?:sqlite|vector))/.test(
         path,
       ),
     ),
