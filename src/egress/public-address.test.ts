@@ -55,7 +55,7 @@ const refused: readonly string[] = [
   '8.8.8.8.',
 ];
 
-test('an address that is private, local, reserved, translated or oddly spelt is never public', async () => {
+test('an address that is private, local, reserved, translated or oddly spelled is never public', async () => {
   const isPublic = await loadPublicAddressRule();
   assert.deepEqual(refused.filter(isPublic), []);
 });

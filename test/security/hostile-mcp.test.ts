@@ -14,11 +14,11 @@ import { countLoopTurns } from './loop-turns.ts';
 const PROGRAM = fileURLToPath(new URL('hostile-program.ts', import.meta.url));
 const MEGABYTE = 1024 * 1024;
 
-function program(behaviour: string, more: object = {}): Promise<McpToolset> {
+function program(behavior: string, more: object = {}): Promise<McpToolset> {
   return openMcpToolset({
     name: 'hostile',
     command: process.execPath,
-    args: [PROGRAM, behaviour],
+    args: [PROGRAM, behavior],
     protocol: 'legacy',
     ...more,
   });

@@ -1,7 +1,7 @@
 /** An MCP server on standard input and output that behaves as its first argument demands. */
 import { createInterface } from 'node:readline';
 
-const behaviour = process.argv[2] ?? '';
+const behavior = process.argv[2] ?? '';
 
 function say(message: object): void {
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
@@ -14,10 +14,10 @@ function saySomethingForEver(): void {
 const lines = createInterface({ input: process.stdin });
 lines.on('line', (line) => {
   const { id, method } = JSON.parse(line) as { id?: number; method: string };
-  if (behaviour === 'silent') return;
-  if (behaviour === 'endless line') return saySomethingForEver();
+  if (behavior === 'silent') return;
+  if (behavior === 'endless line') return saySomethingForEver();
   if (id === undefined) return;
-  if (behaviour === 'stranger') {
+  if (behavior === 'stranger') {
     process.stdout.write('no JSON at all\n[]\n{"jsonrpc":"1.0"}\n');
     process.stdout.write('{"jsonrpc":"2.0","id":999,"result":{"__proto__":{"polluted":true}}}\n');
     say({ id: 'never asked', result: { tools: [{ name: 'planted' }] } });

@@ -57,8 +57,8 @@ const EVENT_RETRY_DELAYS_MS = [
 const CALL_RETRY_DELAYS_MS = [SECOND, 2 * SECOND, 5 * SECOND, 10 * SECOND, 30 * SECOND];
 
 /**
- * Delay before the next attempt, in milliseconds; undefined when the delivery is given up after 10 retries. A call is
- * retried every minute, for as long as it waits for its result.
+ * Delay before the next attempt, in milliseconds; undefined when the delivery is given up, after 10 retries. A call is
+ * retried for as long as it waits for its result, from the sixth retry on every minute.
  */
 export function retryDelayMs({ tries, call }: Delivery): number | undefined {
   return call === undefined
