@@ -52,7 +52,7 @@ export class NoAnswerError extends PetrichorError {
   }
 }
 
-/** A runner that can be asked in a fixed session. */
+/** A runner with a fixed session and the method `ask`. */
 export class EnhancedRunner<T = string> extends Runner {
   readonly #options: EnhancedRunnerOptions<T>;
 

@@ -1,5 +1,4 @@
 import {
-  createEventActions,
   getFunctionResponses,
   InvalidInputError,
   deriveInvocationId,
@@ -7,7 +6,6 @@ import {
   newSessionId,
   parseSessionKey,
   safeListener,
-  toAdkSeconds,
   checkOptions,
   optionTable,
 } from '../../core/index.ts';
@@ -18,7 +16,6 @@ import type {
   InvocationId,
   JsonObject,
   SessionKey,
-  StateDelta,
   OptionTable,
 } from '../../core/index.ts';
 import { findCurrentWait } from '../../runtime/log/find-current-wait.ts';
@@ -36,7 +33,7 @@ import {
   filterInvocation,
   findQueuedMessage,
 } from './invocation-log.ts';
-import { saveMetadata, addCustomMetadata } from '../sessions/invocation-metadata.ts';
+import { saveMetadata } from '../sessions/invocation-metadata.ts';
 import { AppRuntime } from './app-runtime.ts';
 import { InvocationScope } from './invocation-scope.ts';
 import { rewindSession } from '../sessions/rewind-session.ts';
@@ -51,6 +48,7 @@ import type { RunnerOptions } from './runner-options.ts';
 import type { SessionService } from '../sessions/session-service.ts';
 import { answerCalls, findAnsweredCall } from './answer-calls.ts';
 import { followEvents } from './invocation-stream.ts';
+import { appendReplacedInvocation } from './replaced-invocation.ts';
 import type { FollowOptions } from './invocation-stream.ts';
 
 /** The session that messages are sent to, and what is printed. The session is created if it does not exist. */
@@ -308,7 +306,19 @@ export class Runner implements AsyncDisposable {
     await saveMetadata(store, row.uid, invocationId, config.customMetadata);
     await invocation.begin();
     if (replacement !== undefined || invocation.isEnded) {
-      yield* this.#shortCircuit(params, invocation, message, replacement);
+      const { clock } = this.#options;
+      yield* appendReplacedInvocation(
+        params,
+        invocation,
+        { message, answer: replacement },
+        {
+          sessionService: this.sessionService,
+          plugins: this.#plugins,
+          appName: this.appName,
+          rootAgent: this.agent.name,
+          ...(clock !== undefined && { clock }),
+        },
+      );
       return;
     }
     appRuntime.cacheUserMessage(session.key, invocationId, message);
@@ -345,41 +355,6 @@ export class Runner implements AsyncDisposable {
       customMetadata,
       ...(recent !== undefined && { numRecentEvents: recent }),
     };
-  }
-
-  /** Handles an invocation that a plugin ended or answered: appends both messages as events, and starts no turn. */
-  async *#shortCircuit(
-    params: RunParams,
-    invocation: InvocationScope,
-    message: Content,
-    answer: Content | undefined,
-  ): AsyncGenerator<Event, void, void> {
-    const address = { ...params, appName: this.appName, config: { numRecentEvents: 0 } };
-    const { invocationId, runConfig } = invocation.context;
-    const session = await this.sessionService.getSession(address);
-    if (session === undefined) return;
-    const event = (author: string, content: Content, stateDelta: StateDelta = {}): Event => ({
-      id: newMessageId(),
-      timestamp: toAdkSeconds(this.#options.clock?.now() ?? Date.now()),
-      invocationId,
-      author,
-      content,
-      actions: createEventActions({ stateDelta }),
-    });
-    const userEvent = await this.sessionService.appendEvent({
-      session,
-      event: event('user', message, params.stateDelta),
-    });
-    if (params.yieldUserMessage === true)
-      yield addCustomMetadata(userEvent, runConfig.customMetadata);
-    if (answer !== undefined) {
-      const answerEvent = event(this.agent.name, { ...answer, role: 'model' });
-      yield addCustomMetadata(
-        await this.sessionService.appendEvent({ session, event: answerEvent }),
-        runConfig.customMetadata,
-      );
-    }
-    await this.#plugins.afterRun(invocation.context);
   }
 
   async *#runAnswers(

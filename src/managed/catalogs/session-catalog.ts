@@ -182,7 +182,7 @@ export class SessionCatalog {
 }
 
 function asJson(value: SessionRecord | SessionEnvironment): Json {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON all through; interfaces do not say so
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all members are JSON; an interface does not express that
   return value as unknown as Json;
 }
 
