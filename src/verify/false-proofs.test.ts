@@ -1,6 +1,6 @@
 /**
- * Eight statements that are false and that a known verifier proves. Each is refuted here, with a trace that ran on the
- * executor; beside it stands the mended net, which is proved.
+ * Eight false properties that a known verifier proves. Each is refuted here, with a trace that ran on the executor. The
+ * corrected net, for which the property is proved, follows each one.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
