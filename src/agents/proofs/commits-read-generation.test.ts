@@ -46,7 +46,7 @@ const sites = [
   commit('filler.commit', filler),
 ] as const;
 
-const judge = (...transitions: readonly Transition[]): readonly string[] =>
+const findProblems = (...transitions: readonly Transition[]): readonly string[] =>
   commitsReadGeneration(
     compile(net('own', { transitions, initial: [initialToken(generation, 0)] })),
     {
@@ -56,13 +56,13 @@ const judge = (...transitions: readonly Transition[]): readonly string[] =>
   );
 
 test('commit sites that all read the generation pass, and so does the one that makes it', () => {
-  assert.deepEqual(judge(bump, ...sites), []);
+  assert.deepEqual(findProblems(bump, ...sites), []);
 });
 
 test('whichever of several commit sites forgets to look, it is found and named', () => {
   for (const [index, site] of sites.entries()) {
     const forgetful = { ...site, read: {} };
-    const problems = judge(bump, ...sites.with(index, forgetful));
+    const problems = findProblems(bump, ...sites.with(index, forgetful));
     assert.equal(problems.length, 1);
     assert.match(
       problems.join(),
@@ -81,7 +81,7 @@ test('to look and commit all the same is no look', () => {
     }),
     run: () => ({ forced: { said: '' } }),
   });
-  assert.deepEqual(judge(bump, always), [], 'a list may be left as it is');
+  assert.deepEqual(findProblems(bump, always), [], 'a list may be left as it is');
   const of = compile(
     net('own', { transitions: [bump, always], initial: [initialToken(generation, 0)] }),
   );
@@ -102,7 +102,7 @@ test('an effect that commits is refused: what it read is from its start', () => 
     failed: () => ({}),
     run: async () => ({}),
   });
-  assert.match(judge(bump, slow).join(), /effect "chunk.fetch" commits to "conversation"/);
+  assert.match(findProblems(bump, slow).join(), /effect "chunk.fetch" commits to "conversation"/);
 });
 
 test('to cut the list off commits nothing', () => {
@@ -111,7 +111,7 @@ test('to cut the list off commits nothing', () => {
     give: allOf({ said: truncate(conversation) }),
     run: () => ({ said: { length: 0 } }),
   });
-  assert.deepEqual(judge(bump, rewind), []);
+  assert.deepEqual(findProblems(bump, rewind), []);
 });
 
 test('a place the net does not have is an error, never a pass', () => {

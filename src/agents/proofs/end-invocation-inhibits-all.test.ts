@@ -20,17 +20,20 @@ const calling = (name: string, unless: readonly AnyPlace[]): Effect =>
 const note = pure('note', { take: { asked }, give: allOf({}), run: () => ({}) });
 const close = pure('close', { take: { ended, other }, give: allOf({}), run: () => ({}) });
 
-const judge = (...effects: readonly Effect[]): readonly string[] =>
+const findProblems = (...effects: readonly Effect[]): readonly string[] =>
   endInvocationInhibitsAll(compile(net('own', { transitions: [...effects, note, close] })), {
     endInvocation: 'invocation.end',
   });
 
 test('effects that the signal inhibits pass; pure transitions need no arc', () => {
-  assert.deepEqual(judge(calling('model.ask', [ended]), calling('tool.run', [other, ended])), []);
+  assert.deepEqual(
+    findProblems(calling('model.ask', [ended]), calling('tool.run', [other, ended])),
+    [],
+  );
 });
 
 test('each effect that the signal does not inhibit is named', () => {
-  const problems = judge(
+  const problems = findProblems(
     calling('model.ask', [ended]),
     calling('tool.run', []),
     calling('mail.send', [other]),

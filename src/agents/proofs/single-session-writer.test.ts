@@ -47,11 +47,11 @@ const begin = pure('turn.begin', {
   run: () => ({ turn: null }),
 });
 
-const judge = (...transitions: readonly Transition[]): readonly string[] =>
+const findProblems = (...transitions: readonly Transition[]): readonly string[] =>
   singleSessionWriter(compile(net('own', { transitions })));
 
 test('one transition writes what waits, and who holds the turn may write beside it', () => {
-  assert.deepEqual(judge(ask, persist, begin, end), []);
+  assert.deepEqual(findProblems(ask, persist, begin, end), []);
 });
 
 test('the nets of our agents have one writer', () => {
@@ -65,13 +65,13 @@ test('who stops a turn may drop the writes that wait', () => {
     give: allOf({ permit }),
     run: () => ({ permit: null }),
   });
-  assert.deepEqual(judge(ask, persist, begin, end, stop), []);
+  assert.deepEqual(findProblems(ask, persist, begin, end, stop), []);
 });
 
 test('two transitions that drain the writes are refused', () => {
   const second = { ...persist, name: 'state.persist-too' };
   assert.match(
-    judge(ask, persist, second, begin, end).join(),
+    findProblems(ask, persist, second, begin, end).join(),
     /"state.persist" and "state.persist-too" all apply the writes/,
   );
 });
@@ -82,7 +82,7 @@ test('a transition that writes beside the writer is refused, unless it holds the
     give: oneOf({ kept: allOf({ state: put(state) }), said }),
     run: () => ({ said: '' }),
   });
-  const problems = judge(ask, persist, begin, end, beside);
+  const problems = findProblems(ask, persist, begin, end, beside);
   assert.equal(problems.length, 1);
   assert.match(problems.join(), /"note.keep" writes "state" besides "state.persist"/);
 });
@@ -94,11 +94,17 @@ test('an effect that writes is refused even when it holds the turn', () => {
     failed: () => ({ turn: null }),
     run: async () => ({ turn: null }),
   });
-  assert.match(judge(ask, persist, begin, end, slow).join(), /effect "note.fetch" writes "state"/);
+  assert.match(
+    findProblems(ask, persist, begin, end, slow).join(),
+    /effect "note.fetch" writes "state"/,
+  );
 });
 
 test('writes that nobody takes are refused', () => {
-  assert.match(judge(ask, begin, end).join(), /no transition applies the writes in "state.write"/);
+  assert.match(
+    findProblems(ask, begin, end).join(),
+    /no transition applies the writes in "state.write"/,
+  );
 });
 
 test('a place the net does not have is an error, never a pass', () => {

@@ -26,21 +26,21 @@ const route = (give: Transition['give']): Transition => ({
 });
 const good = route(oneOf({ billing, unknown }));
 
-const judge = (...transitions: readonly Transition[]): readonly string[] =>
+const findProblems = (...transitions: readonly Transition[]): readonly string[] =>
   transferHasUnknownFallback(compile(net('own', { transitions })), { transfer: 'transfer' });
 
 test('a router with a way for names that nobody has passes', () => {
-  assert.deepEqual(judge(ask, good, serve, sorry), []);
+  assert.deepEqual(findProblems(ask, good, serve, sorry), []);
 });
 
 test('the fallback may leave the net at once', () => {
   const out = outlet('target/unknown', v.string());
-  assert.deepEqual(judge(ask, route(oneOf({ billing, out })), serve), []);
+  assert.deepEqual(findProblems(ask, route(oneOf({ billing, out })), serve), []);
 });
 
 test('a router that knows its targets only is refused', () => {
   assert.match(
-    judge(ask, route(oneOf({ billing, said })), serve).join(),
+    findProblems(ask, route(oneOf({ billing, said })), serve).join(),
     /has no alternative for an unknown name/,
   );
 });
@@ -48,19 +48,19 @@ test('a router that knows its targets only is refused', () => {
 test('a fallback that need not be taken is none', () => {
   const give = allOf({ billing: optional(billing), unknown: optional(unknown) });
   assert.match(
-    judge(ask, route(give), serve, sorry).join(),
+    findProblems(ask, route(give), serve, sorry).join(),
     /has no alternative for an unknown name/,
   );
   const maybe = oneOf({ billing, none: allOf({ unknown: optional(unknown) }) });
   assert.match(
-    judge(ask, route(maybe), serve, sorry).join(),
+    findProblems(ask, route(maybe), serve, sorry).join(),
     /has no alternative for an unknown name/,
   );
 });
 
 test('transfers to nobody that pile up are refused, and so is a transfer that nobody routes', () => {
-  assert.match(judge(ask, good, serve).join(), /no transition takes from "target\/unknown"/);
-  assert.match(judge(ask).join(), /no transition takes from "transfer"/);
+  assert.match(findProblems(ask, good, serve).join(), /no transition takes from "target\/unknown"/);
+  assert.match(findProblems(ask).join(), /no transition takes from "transfer"/);
 });
 
 test('every router is judged, one that takes several at once included', () => {
@@ -70,7 +70,7 @@ test('every router is judged, one that takes several at once included', () => {
     take: { all: all(transfer) },
     give: oneOf({ billing }),
   };
-  const problems = judge(ask, good, second, serve, sorry);
+  const problems = findProblems(ask, good, second, serve, sorry);
   assert.equal(problems.length, 1);
   assert.match(problems.join(), /"transfer.sweep"/);
 });

@@ -44,7 +44,7 @@ export interface FunctionNodeDefinition extends FunctionNodeBase {
 /** A node that runs a function for each item of a list, several at once. Its output is the list of outputs, in order. */
 export interface EachNodeDefinition extends FunctionNodeBase {
   readonly kind: 'each';
-  /** 8 unless given. */
+  /** How many items run at once. Default: 8. */
   readonly maxAtOnce?: number;
 }
 
@@ -53,7 +53,7 @@ export interface EachAgentNodeDefinition {
   readonly kind: 'each-agent';
   readonly name: string;
   readonly agent: Agent;
-  /** 8 unless given. */
+  /** How many items run at once. Default: 8. */
   readonly maxAtOnce?: number;
   /** How long one item may take, in milliseconds. Default: 5 minutes. */
   readonly timeoutMs?: number;
