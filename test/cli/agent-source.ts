@@ -1,9 +1,11 @@
 const source = (path: string): string => new URL(`../../src/${path}`, import.meta.url).href;
 
 /**
- * The text of an agent module for tests. Its model does what the last message says: `delete X` asks for a tool that
- * needs a yes, `read X` for one that does not, `wait` for one that ends only when it is stopped, `ask` for a result from outside, `order` for a tool that asks, `fail` fails; anything else is repeated. Every run of a
- * tool adds a line to `runs.log` beside the module.
+ * The text of an agent module for tests. Its model does what the last message says: `delete X`
+ * calls a tool that needs approval, `read X` one that does not, `wait` one that ends only when it
+ * is stopped, `ask` one whose result comes from outside, `order` one that asks a question; `fail`
+ * fails; any other message is repeated. Every run of a tool adds a line to `runs.log` beside the
+ * module.
  */
 export const agentSource: string = `
 import { appendFileSync } from 'node:fs';

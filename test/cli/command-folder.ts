@@ -11,7 +11,7 @@ import type { Clock } from '../../src/net/index.ts';
 
 const ERASE_LINE = '\r\u001b[2K';
 
-/** Collects what a command writes, and tells when something is there. */
+/** Collects what a command writes, and notifies watchers. */
 export class Output extends Writable {
   readonly isTTY: boolean;
   declare readonly columns?: number;
@@ -30,19 +30,22 @@ export class Output extends Writable {
     done();
   }
 
-  /** What a person reads in the end: no colours, and of a line that was written over what was written last. */
+  /** What a person reads at the end: without colors, and without lines that were overwritten. */
   get text(): string {
     const left = this.raw.split('\n').map((line) => line.split(ERASE_LINE).at(-1));
     return stripVTControlCharacters(left.join('\n'));
   }
 
-  /** Every line as the JSON it must be. */
+  /** Every line, parsed as JSON. */
   get json(): readonly Record<string, unknown>[] {
     const lines = this.raw.split('\n').filter((line) => line !== '');
     return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
-  /** Resolves as soon as the text matches. The test's own time limit ends a wait in vain. */
+  /**
+   * Resolves as soon as the text matches. The test's own timeout ends a wait that is never
+   * fulfilled.
+   */
   async shows(what: RegExp | string): Promise<void> {
     const is = (): boolean =>
       typeof what === 'string' ? this.text.includes(what) : what.test(this.text);
@@ -59,30 +62,30 @@ export class Output extends Writable {
 }
 
 export interface RunOptions {
-  /** Lines of a program's input, ended; a person types instead when missing. */
+  /** The lines of the input, which then ends. Without it, a person types. */
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly columns?: number;
   readonly clock?: Clock;
 }
 
-/** A command that runs, and everything it touches. */
+/** A running command with its streams. */
 export interface Running {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly exit: Promise<number>;
   readonly type: (text: string) => void;
-  /** No more input. */
+  /** Ends the input. */
   readonly hangUp: () => void;
   readonly signal: (signal: Signal) => void;
-  /** Signals that somebody still listens to. */
+  /** The number of signals with a listener. */
   readonly listened: () => number;
 }
 
 const root = mkdtempSync(join(tmpdir(), 'petrichor-cli-'));
 process.once('exit', () => rmSync(root, { recursive: true, force: true }));
 
-/** An empty folder, to run commands in. It lasts as long as the tests do. */
+/** An empty folder in which commands run. It is removed after the tests. */
 export class CommandFolder {
   readonly path: string = mkdtempSync(join(root, 'folder-'));
 
@@ -129,7 +132,7 @@ export class CommandFolder {
     };
   }
 
-  /** Runs a command whose input is the given text, to its end. */
+  /** Runs a command to its end, with the given text as input. */
   async run(args: readonly string[], input = ''): Promise<Running & { readonly code: number }> {
     const running = this.start(args, { input });
     return { ...running, code: await running.exit };

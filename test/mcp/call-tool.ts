@@ -11,7 +11,7 @@ export interface CallOptions {
   readonly answer?: ToolAnswer;
 }
 
-/** Runs a tool of a set as a session would, with arguments its schema accepts. */
+/** Runs a tool of a toolset as a session would, with arguments that its schema accepts. */
 export async function callTool(
   set: Toolset,
   name: string,

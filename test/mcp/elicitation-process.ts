@@ -1,4 +1,4 @@
-/** Lets the shop's agent run until it waits for a person, says so, and stays until it is killed. */
+/** Runs the shop agent until it waits for a person, reports that, and stays until it is killed. */
 import { openRuntime } from '../../src/runtime/index.ts';
 import { openShop } from './shop-agent.ts';
 

@@ -7,16 +7,16 @@ import {
 import * as z from 'zod';
 import { openWebServer, type WebServer } from './web-server.ts';
 
-/** A server of 2026-07-28 that keeps nothing between requests and asks a person in the middle of a call. */
+/** A stateless server of 2026-07-28 that asks a person during a call. */
 export interface ElicitationServer extends WebServer {
   readonly url: string;
-  /** What was ordered, in order. */
+  /** The orders, oldest first. */
   readonly orders: readonly string[];
-  /** Adds a tool named `later`, and says so to whoever listens. */
+  /** Adds a tool named `later`, and notifies the clients. */
   readonly grow: () => void;
-  /** A call of `hang` has come. */
+  /** Resolves when a call of `hang` has arrived. */
   readonly hanging: Promise<void>;
-  /** And was cancelled. */
+  /** Resolves when that call was cancelled. */
   readonly cancelled: Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { openWebServer, type WebServer } from './web-server.ts';
 
-/** A server of the 2025 protocol, written by hand, that does what a server should not. */
+/** A hand-written server of the 2025 protocol that violates the protocol on request. */
 export interface FaultyServer extends WebServer {
   readonly url: string;
   /** Of the last request. */
@@ -66,7 +66,7 @@ function answer({ id, method, params = {} }: Message, headers: Headers): Respons
           capabilities: { tools: {} },
           serverInfo: { name: 'faulty', version: '1' },
         },
-        // A session whose end it does not want to hear of.
+        // A session whose termination request it never answers.
         { 'mcp-session-id': 'one' },
       );
     case 'tools/list':
@@ -115,7 +115,7 @@ function called(id: number | undefined, name: string, headers: Headers): Respons
   }
 }
 
-/** The rest of a stream that broke, to a client that says how far it came. */
+/** The rest of a broken stream, for a client that sends the last event it received. */
 function resumed(id: number | undefined): Response {
   const content = [{ type: 'text', text: 'resumed' }];
   return stream((controller) => {

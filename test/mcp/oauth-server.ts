@@ -2,18 +2,21 @@ import { createHash, randomUUID } from 'node:crypto';
 import { openElicitationServer } from './elicitation-server.ts';
 import { openWebServer, type WebServer } from './web-server.ts';
 
-/** The asking server behind OAuth: it takes only tokens that the authorization server beside it gave and that still count. */
+/**
+ * The elicitation server behind OAuth. It accepts only valid tokens of the authorization server
+ * beside it.
+ */
 export interface OAuthServer extends WebServer {
   readonly url: string;
-  /** The grants that gave tokens, in order. */
+  /** The grants that returned tokens, oldest first. */
   readonly grants: readonly string[];
-  /** Ends all access tokens; `all` ends the refresh tokens too. */
+  /** Invalidates all access tokens; with `all`, the refresh tokens too. */
   readonly expire: (which: 'access' | 'all') => void;
-  /** From now on a token must have this scope. */
+  /** From now on, tokens must have this scope. */
   readonly demand: (scope: string) => void;
-  /** From now on everything is answered with this, and status 500. */
+  /** From now on, every request gets this body with status 500. */
   readonly say: (words: string) => void;
-  /** Keeps the next refusal back until the returned function is called. */
+  /** Delays the next rejection until the returned function is called. */
   readonly holdRefusal: () => () => void;
 }
 
@@ -75,7 +78,7 @@ export async function openOAuthServer(): Promise<OAuthServer> {
     return Response.json({ ...client, client_id: id }, { status: 201 });
   }
 
-  /** The person agrees at once. */
+  /** The person authorizes at once. */
   function agreed(asked: URLSearchParams): Response {
     const redirect = asked.get('redirect_uri') ?? '';
     if (
@@ -105,7 +108,9 @@ export async function openOAuthServer(): Promise<OAuthServer> {
     return Response.json({ access_token: token, refresh_token: next, ...about });
   }
 
-  /** What the grant allows; undefined when it counts no more. A code and a refresh token count once. */
+  /**
+   * The scope of a grant; undefined if it is not valid. Codes and refresh tokens are valid once.
+   */
   function getScope(grant: string, form: URLSearchParams): string | undefined {
     if (grant === 'refresh_token') {
       const token = form.get('refresh_token') ?? '';

@@ -1,4 +1,7 @@
-/** Opens a toolset on a program, tells the process id of that program, and stays until it is killed. */
+/**
+ * Opens a toolset on a program, prints the process id of that program, and stays until it is
+ * killed.
+ */
 import { openMcpToolset } from '../../src/tools/mcp/index.ts';
 import { callTool } from './call-tool.ts';
 

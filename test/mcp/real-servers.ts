@@ -18,12 +18,12 @@ const servers: Readonly<Record<ServerName, string>> = {
   memory: memory.bin['mcp-server-memory'],
 };
 
-/** One of the three servers of the protocol's own project, as a program. */
+/** One of the three servers of the protocol's project, as a program. */
 export function realServer(name: ServerName, ...args: readonly string[]): McpStdioServer {
   return { command: process.execPath, args: [resolveProgram(name), ...args] };
 }
 
-/** One that writes its process id into a file before it begins: to be stopped and killed from outside. */
+/** A server that writes its process id to a file first, so that a test can stop and kill it. */
 export function killableServer(
   name: ServerName,
   pidFile: string,
@@ -45,11 +45,11 @@ function resolveProgram(name: ServerName): string {
   return join(dirname(fileURLToPath(found)), servers[name]);
 }
 
-/** The everything server over streamable HTTP, on a port of its own. */
+/** The everything server over streamable HTTP, on its own port. */
 export interface HttpServerProcess extends AsyncDisposable {
   readonly url: string;
   kill(): Promise<void>;
-  /** Again, on the same port. */
+  /** Starts it again on the same port. */
   restart(): Promise<void>;
 }
 
@@ -84,7 +84,7 @@ async function started(port: number): Promise<ChildProcess> {
   throw new Error('The everything server ended before it listened.');
 }
 
-/** A port that was free a moment ago, and that no connection is given by chance. */
+/** A port that was free a moment ago and is outside the range of ephemeral ports. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_000);

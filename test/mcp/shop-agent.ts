@@ -2,7 +2,7 @@ import { agent, type Agent } from '../../src/agents/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { openMcpToolset, type McpToolset } from '../../src/tools/mcp/index.ts';
 
-/** An agent that orders a shirt at the server there, and says what it was told. */
+/** An agent that orders a shirt at the elicitation server and repeats its response. */
 export async function openShop(url: string): Promise<{ agent: Agent; set: McpToolset }> {
   const set = await openMcpToolset({ name: 'shop', url, autoApprove: ['order'] });
   const shop = agent({

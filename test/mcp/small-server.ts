@@ -1,10 +1,10 @@
-/** A server over stdio that tells who it is, and exits or stays when it should not. */
+/** A stdio server that identifies itself, and can exit too early or fail to exit. */
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import * as z from 'zod';
 
 if (process.env['STUBBORN'] !== undefined) {
-  // A closed pipe ends most servers, because nothing else keeps them.
+  // Most servers end when their input is closed, because nothing else keeps them alive.
   setInterval(() => undefined, 1000);
   process.on('exit', () => undefined);
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-/** A server on 127.0.0.1 that answers requests as the web standard has them. */
+/** A server on 127.0.0.1 whose handler takes web-standard requests. */
 export interface WebServer extends AsyncDisposable {
   readonly origin: string;
   /** Method and path of every request so far. */

@@ -1,6 +1,9 @@
 import type { Feature, GenerationConfig, ModelSpec, ModelRequest } from '../../src/models/index.ts';
 
-/** A request that makes use of one feature, and how a body shows that it was said, in any provider's spelling. */
+/**
+ * A request that uses one feature, and how a request body shows it, in the spelling of any
+ * provider.
+ */
 export interface FeatureProbe {
   readonly request: Partial<ModelRequest>;
   readonly sign: RegExp;
@@ -79,7 +82,7 @@ export const featureProbes: Readonly<Record<Feature, FeatureProbe>> = {
   speed: configProbe({ speed: 'fast' }, /"service_?tier":"priority"|"speed":"fast"/i),
 };
 
-/** A model of the provider that has the feature, where the one of the other tests has not. */
+/** A model of the provider with this feature, if the default model of the tests lacks it. */
 export function placeFor(place: ModelSpec, feature: Feature): ModelSpec {
   const isOpenAi = place.provider === 'openai';
   if (isOpenAi && feature.startsWith('thinking.')) return { ...place, model: 'gpt-5-mini' };

@@ -10,7 +10,7 @@ import type { WireFormat } from './wire/wire-format.ts';
 import { openWireServer, wireEnv, type WireServer } from './wire/wire-server.ts';
 import type { WireTurn } from './wire/wire-turn.ts';
 
-/** A model that is really resolved and really asks over HTTP, with the server it asks. */
+/** A resolved model that sends real HTTP requests, with the server that receives them. */
 export interface WireModel extends AsyncDisposable {
   readonly model: Model;
   readonly server: WireServer;

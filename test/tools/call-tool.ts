@@ -7,7 +7,10 @@ import {
 import type { Tool } from '../../src/tools/tool/tool.ts';
 import type { JsonObject } from '../../src/core/index.ts';
 
-/** Calls a tool as a session would: its arguments are judged first, and whatever it throws becomes an answer. */
+/**
+ * Calls a tool as a session would: its arguments are validated first, and an exception becomes an
+ * error response.
+ */
 export async function callTool(
   tool: Tool,
   args: JsonObject,
@@ -36,7 +39,7 @@ export async function callTool(
   }
 }
 
-/** The code of the error that a call was answered with; undefined when it went well. */
+/** The error code of a response; undefined for a success. */
 export function getErrorCode({ response }: ToolResponse): unknown {
   const { error } = response as { readonly error?: { readonly code: string } };
   return error?.code;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Processes of this machine whose command line holds a marker. */
+/** The processes of this machine whose command line contains a marker. */
 export function processesWith(marker: string): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

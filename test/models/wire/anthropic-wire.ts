@@ -67,7 +67,7 @@ function anthropicStream(turn: WireTurn): WireStream {
     content: [],
     stop_reason: null,
     stop_sequence: null,
-    // What was cached is not counted among the tokens read.
+    // Cached tokens are not included in the input tokens.
     usage: {
       input_tokens:
         (usage?.inputTokens ?? 0) - (usage?.cacheReadTokens ?? 0) - (usage?.cacheWriteTokens ?? 0),

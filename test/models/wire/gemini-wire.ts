@@ -55,7 +55,7 @@ function chunk(parts: readonly object[], more: object = {}, about: object = {}):
   return frame({ candidates, responseId: 'resp-1', modelVersion: 'gemini-test', ...about });
 }
 
-// The signature comes on the first call, or after everything on a part that says nothing.
+// The signature comes on the first call, or at the end on an empty part.
 function callChunks(turn: WireTurn): readonly string[] {
   return (turn.toolCalls ?? []).map((call, i) => {
     const { name, args, id, malformedArgs } = call;

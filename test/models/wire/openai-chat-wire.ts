@@ -38,7 +38,7 @@ export const openaiChatWire: WireFormat = {
   complaint: (body) => chatComplaint(body) ?? strictComplaint(body),
 };
 
-/** A server that speaks the same, and shows thinking in a field of its own. */
+/** A compatible server that shows thinking in an additional field. */
 export function compatibleWire(
   more: Pick<WireFormat, 'name' | 'provider' | 'keyVariable' | 'ref'>,
   thinkingField: 'reasoning' | 'reasoning_content',
@@ -166,7 +166,7 @@ const STRICT_KEYWORDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Why strict mode would refuse a schema. */
+/** Why strict mode would reject a schema. */
 export function findStrictSchemaProblem(schema: unknown): string | undefined {
   const unknown = unknownKeyword(schema, STRICT_KEYWORDS);
   if (unknown !== undefined) return `Invalid schema: '${unknown}' is not permitted.`;

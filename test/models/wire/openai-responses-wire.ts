@@ -11,7 +11,7 @@ import {
 } from './wire-format.ts';
 import type { WireTurn } from './wire-turn.ts';
 
-/** `responses` with `stream: true`, asked to store nothing. */
+/** `responses` with `stream: true` and `store: false`. */
 export const openaiResponsesWire: WireFormat = {
   name: 'openai responses',
   provider: 'openai',
@@ -53,7 +53,8 @@ function responsesStream(turn: WireTurn): WireStream {
   };
 }
 
-// Frames that say nothing of their own travel with the next that does, so that one piece is one write.
+// Frames without content are sent together with the next frame that has some, so that one delta is
+// one write.
 function thinkingEvents(turn: WireTurn): readonly string[] {
   const { thinking = '', thoughtSignature } = turn;
   if (thinking === '' && thoughtSignature === undefined) return [];

@@ -7,11 +7,14 @@ import type { WireTurn } from './wire-turn.ts';
 export interface StandIn extends AsyncDisposable {
   readonly ref: ModelRef;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** False when the real service is asked: then nobody knows what it will say. */
+  /** False for the real service, whose responses are unknown. */
   readonly isScripted: boolean;
 }
 
-/** The real service, if its key is in the environment; else a server on this machine that talks like it and plays turns. */
+/**
+ * The real service if its key is in the environment; otherwise a local server with the same
+ * protocol that plays turns.
+ */
 export async function openStandIn(
   ref: ModelRef,
   format: WireFormat,

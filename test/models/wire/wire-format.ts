@@ -1,39 +1,39 @@
 import type { ModelRef, ProviderName, ScriptedError } from 'petrichor/models';
 import type { WireTurn } from './wire-turn.ts';
 
-/** One provider's way of talking, written from its public documentation. */
+/** The protocol of one provider, written from its public documentation. */
 export interface WireFormat {
   readonly name: string;
   readonly provider: ProviderName;
-  /** The variable under which the key of the real service is kept. */
+  /** The environment variable with the key of the real service. */
   readonly keyVariable: string;
-  /** How a model of this format is referred to, on a server at an address. */
+  /** A reference to a model of this format, on a server at an address. */
   readonly ref: (baseUrl: string) => ModelRef;
-  /** Whether a request is one of this format. */
+  /** Whether a request is in this format. */
   readonly accepts: (path: string) => boolean;
   readonly getKey: (headers: Readonly<Record<string, string | undefined>>) => string | undefined;
   readonly stream: (turn: WireTurn) => WireStream;
-  /** The body of an HTTP error, and its status. */
+  /** The body and status of an HTTP error. */
   readonly failure: (error: ScriptedError) => { readonly status: number; readonly body: unknown };
-  /** An error in the middle of a stream. */
+  /** An error event in the middle of a stream. */
   readonly failureFrame: (error: ScriptedError) => string;
-  /** Why the provider would refuse the request, if it would. */
+  /** Why the provider would reject the request, if it would. */
   readonly complaint: (body: Body) => string | undefined;
 }
 
-/** An answer as frames of server-sent events. */
+/** A response as frames of server-sent events. */
 export interface WireStream {
-  /** Before anything of the answer. */
+  /** The frames before the content. */
   readonly head: readonly string[];
-  /** Thinking and text, one piece each. */
+  /** Thinking and text, one frame per delta. */
   readonly deltas: readonly string[];
-  /** The calls, in pieces. */
+  /** The calls, in several frames. */
   readonly calls: readonly string[];
-  /** What says that the answer is over. */
+  /** The frames that end the response. */
   readonly tail: readonly string[];
 }
 
-/** A parsed body of JSON, of which nothing is known. */
+/** A parsed JSON body of unknown shape. */
 export type Body = Readonly<Record<string, unknown>>;
 
 export function frame(data: unknown, event?: string): string {
@@ -41,13 +41,13 @@ export function frame(data: unknown, event?: string): string {
   return `${event === undefined ? '' : `event: ${event}\n`}data: ${text}\n\n`;
 }
 
-/** The pieces in which a turn's text comes. */
+/** The deltas of a turn's text. */
 export function textPieces({ text = '', deltas }: WireTurn): readonly string[] {
   if (typeof deltas === 'object') return deltas;
   return text.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? [];
 }
 
-/** A call's arguments as the model writes them, cut in two. */
+/** The arguments of a call as the model writes them, in two parts. */
 export function argsPieces(call: {
   readonly args?: object;
   readonly malformedArgs?: string;
@@ -79,7 +79,7 @@ export const STATUS: Readonly<Record<ScriptedError['kind'], number>> = {
   aborted: 499,
 };
 
-/** Some keyword of a schema that is not among these, at any depth. */
+/** A keyword of a schema, at any depth, that is not in the list. */
 export function unknownKeyword(schema: unknown, known: ReadonlySet<string>): string | undefined {
   return (
     Object.keys(asBody(schema)).find((keyword) => !known.has(keyword)) ??
@@ -92,7 +92,7 @@ export function unknownKeyword(schema: unknown, known: ReadonlySet<string>): str
 const SCHEMAS_BY_NAME = ['properties', 'patternProperties', '$defs', 'definitions'];
 const NO_SCHEMAS = ['enum', 'const', 'default', 'examples', 'required', 'propertyOrdering'];
 
-/** The schemas that a schema is made of. A property may have the name of a keyword. */
+/** The schemas inside a schema. A property may have the name of a keyword. */
 export function schemasIn(schema: unknown): readonly unknown[] {
   const inner = Object.entries(asBody(schema)).flatMap(([keyword, value]): readonly unknown[] => {
     if (SCHEMAS_BY_NAME.includes(keyword)) return Object.values(asBody(value));

@@ -24,7 +24,7 @@ export const openaiCompatibleWire: WireFormat = compatibleWire(
   'reasoning_content',
 );
 
-/** The five ways of talking, and Ollama's accent of the last. */
+/** The five wire formats, and Ollama's variant of the last. */
 export const wireFormats: readonly WireFormat[] = [
   geminiWire,
   openaiChatWire,

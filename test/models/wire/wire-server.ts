@@ -6,24 +6,27 @@ import type { ScriptedError } from 'petrichor/models';
 import { asBody, type Body, type WireFormat } from './wire-format.ts';
 import type { WireTurn } from './wire-turn.ts';
 
-/** A request as the server saw it. */
+/** A request as the server received it. */
 export interface WireRequest {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: Body;
-  /** Settles when the client has closed the connection before the answer was over, or the answer is over. */
+  /** Settles when the response is complete, or when the client has closed the connection before. */
   readonly closed: Promise<'by the client' | 'answered'>;
 }
 
-/** A provider on 127.0.0.1, playing turns: the n-th request gets the n-th, and the last one all that come after. */
+/**
+ * A provider on 127.0.0.1 that plays turns: the n-th request gets the n-th turn, and all later ones
+ * the last.
+ */
 export interface WireServer extends AsyncDisposable {
   readonly baseUrl: string;
   readonly requests: readonly WireRequest[];
-  /** Lets one more delta of a turn that is held go. */
+  /** Releases one more delta of a held turn. */
   readonly release: () => void;
 }
 
-/** What a server answers beside its models. */
+/** Responses of the server beside those of its models. */
 export type ExtraHandler = (
   method: string,
   path: string,
@@ -32,7 +35,10 @@ export type ExtraHandler = (
 
 export const WIRE_KEY = 'sk-wire-0123456789';
 
-/** The environment of a program whose provider is at this address: a key goes to no other. */
+/**
+ * The environment of a program whose provider is at this address. A key is sent to no other
+ * address.
+ */
 export function wireEnv(
   { keyVariable }: Pick<WireFormat, 'keyVariable'>,
   baseUrl: string,
@@ -167,7 +173,7 @@ async function delay(ms: number, response: ServerResponse): Promise<void> {
   await sleep(ms, undefined, { signal: gone.signal }).catch(() => undefined);
 }
 
-/** Lets as many through as it was opened for. */
+/** Lets as many waiters through as it was opened for. */
 class Gate {
   #open = 0;
   readonly #waiting: (() => void)[] = [];
