@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, test } from 'node:test';
 import packageJson from '../package.json' with { type: 'json' };
 
 const root = join(import.meta.dirname, '..');
@@ -65,6 +65,15 @@ function packagesIn(page: string): readonly string[] {
         .map((name) => name.trim().replace(/ \d+$/, '')),
     );
 }
+
+test('the glossary defines a word once', () => {
+  const words = [...read('GLOSSARY.md').matchAll(/^- \*\*([^*]+)\*\*/gm)].map(([, word]) => word);
+  assert.ok(words.length > 20);
+  assert.deepEqual(
+    words.filter((word, index) => words.indexOf(word) !== index),
+    [],
+  );
+});
 
 describe('the pages', () => {
   for (const path of pages) {

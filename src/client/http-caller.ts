@@ -1,3 +1,4 @@
+import { omitUndefined } from '../core/json/omit-undefined.ts';
 import { ApiError } from './api-error.ts';
 import { ConnectionError } from './connection-error.ts';
 import { backoffMs, type Delay } from './delay.ts';
@@ -96,7 +97,7 @@ export class HttpCaller {
       const timeout = AbortSignal.timeout(this.#options.timeoutMs);
       const response = await this.#fetch(method, path, {
         query,
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...omitUndefined({ body: body === undefined ? undefined : JSON.stringify(body) }),
         headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
@@ -108,7 +109,7 @@ export class HttpCaller {
       return {
         error: await toApiError(response),
         isRetryable: response.status === 408 || response.status === 429 || response.status >= 500,
-        ...(Number.isFinite(seconds) && { retryAfterMs: seconds * 1000 }),
+        ...omitUndefined({ retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined }),
       };
     } catch (error) {
       // An incomplete response counts as no response, so it is retryable.
@@ -127,10 +128,12 @@ export class HttpCaller {
       signal,
       headers: {
         ...headers,
-        ...(apiKey !== undefined && { 'x-api-key': apiKey }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...omitUndefined({
+          'x-api-key': apiKey,
+          'content-type': body === undefined ? undefined : 'application/json',
+        }),
       },
-      ...(body !== undefined && { body }),
+      ...omitUndefined({ body }),
     });
   }
 
@@ -183,10 +186,10 @@ function parseErrorBody(text: string): { readonly message?: string; readonly typ
     const body: unknown = JSON.parse(text);
     const error: unknown = Object(body).error;
     const { message, type }: { message?: unknown; type?: unknown } = Object(error);
-    return {
-      ...(typeof message === 'string' && { message }),
-      ...(typeof type === 'string' && { type }),
-    };
+    return omitUndefined({
+      message: typeof message === 'string' ? message : undefined,
+      type: typeof type === 'string' ? type : undefined,
+    });
   } catch {
     // The response is not an error of this server; a proxy may have sent it.
     return {};

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../core/json/omit-undefined.ts';
 import type { IncomingMessage } from 'node:http';
 import { createDecompressor } from './decompressor.ts';
 import type { EgressRule } from './egress-rule.ts';
@@ -22,7 +23,7 @@ export function egressFetch(rule: EgressRule): typeof globalThis.fetch {
       const response = await pinnedRequest(url, address, {
         method,
         headers: { 'accept-encoding': 'identity', ...Object.fromEntries(headers) },
-        ...(body !== undefined && { body }),
+        ...omitUndefined({ body }),
         signal,
       });
       return toResponse(response, signal);

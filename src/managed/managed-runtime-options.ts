@@ -1,3 +1,4 @@
+import { omitUndefined } from '../core/json/omit-undefined.ts';
 import { optionTable } from '../core/index.ts';
 import type { SessionKey, OptionTable } from '../core/index.ts';
 import type { BeforeTool, CallbackList } from '../agents/index.ts';
@@ -131,13 +132,15 @@ export function toAgentServices(options: ManagedRuntimeOptions): AgentServices {
       checkModelOrigin(ref, env, modelOrigins);
       return resolver === undefined ? resolveModel(ref, { env, modelOrigins }) : resolver(ref);
     },
-    ...(grader !== undefined && { grader }),
-    ...(builtIns !== undefined && { builtIns }),
-    ...(mcp !== undefined && { mcp }),
-    ...(skills !== undefined && { skills }),
-    ...(guardrails !== undefined && { guardrails }),
-    ...(modelTimeoutMs !== undefined && { modelTimeoutMs }),
-    ...(maxRetryAfterMs !== undefined && { maxRetryAfterMs }),
+    ...omitUndefined({
+      grader,
+      builtIns,
+      mcp,
+      skills,
+      guardrails,
+      modelTimeoutMs,
+      maxRetryAfterMs,
+    }),
     reaskBudget: options.reaskBudget ?? DEFAULT_REASK_BUDGET,
     modelAttempts: options.modelAttempts ?? DEFAULT_MODEL_ATTEMPTS,
     maxModelCalls,

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../core/json/omit-undefined.ts';
 import { checkOptions, InvalidInputError, safeListener, sha256Hex } from '../core/index.ts';
 import { parseOrigins } from '../egress/index.ts';
 import { checkModelOrigin } from '../models/index.ts';
@@ -103,10 +104,12 @@ class LocalManagedRuntime extends ManagedSessions implements ManagedRuntime {
       clock,
       observers:
         memoryIngestion === undefined ? observers : [...observers, memoryIngestion.observe],
-      ...(options.interceptors !== undefined && { interceptors: options.interceptors }),
-      ...(memory !== undefined && { memory }),
-      ...(artifacts !== undefined && { artifacts }),
-      ...(options.maxInputBytes !== undefined && { maxInputBytes: options.maxInputBytes }),
+      ...omitUndefined({
+        interceptors: options.interceptors,
+        memory,
+        artifacts,
+        maxInputBytes: options.maxInputBytes,
+      }),
       onError,
     });
     const { env = {}, modelOrigins = [] } = options;
@@ -142,7 +145,7 @@ class LocalManagedRuntime extends ManagedSessions implements ManagedRuntime {
       records,
       newId,
       maxBuffered,
-      ...(onDelete !== undefined && { onDelete }),
+      ...omitUndefined({ onDelete }),
     });
     this.#memoryIngestion = parts.memoryIngestion;
     this.#checkModel = parts.checkModel;
@@ -248,9 +251,11 @@ class LocalManagedRuntime extends ManagedSessions implements ManagedRuntime {
           agentName: name,
           userId,
           createdAt: this.#clock.now(),
-          ...(Object.keys(environment).length > 0 && { environment }),
-          ...(title !== undefined && { title }),
-          ...(metadata !== undefined && { metadata }),
+          ...omitUndefined({
+            environment: Object.keys(environment).length > 0 ? environment : undefined,
+            title,
+            metadata,
+          }),
         },
         {
           startKey,

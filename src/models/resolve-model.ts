@@ -1,3 +1,4 @@
+import { omitUndefined } from '../core/json/omit-undefined.ts';
 import { PetrichorError, checkOptions, optionTable } from '../core/index.ts';
 import type { OptionTable } from '../core/index.ts';
 import type { ResolveHost } from '../egress/resolve-allowed-address.ts';
@@ -191,7 +192,5 @@ async function fetchFor(
   if (!publicOnly) return fetchWithinOrigin(fetch);
   // Imported here, so that programs that do not need it do not load Node's HTTP clients.
   const { egressFetch, egressRule } = await import('../egress/index.ts');
-  return egressFetch(
-    egressRule({ isTrusted: () => false, ...(resolve !== undefined && { resolve }) }),
-  );
+  return egressFetch(egressRule({ isTrusted: () => false, ...omitUndefined({ resolve }) }));
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../core/json/omit-undefined.ts';
 import type { Agent, ChildAgentOutcome, ChildAgentRequest } from '../agents/index.ts';
 import {
   checkOptions,
@@ -289,7 +290,7 @@ class LocalRuntime implements Runtime {
     return this.store.list({
       appName: this.app,
       parent,
-      ...(user !== undefined && { userId: user }),
+      ...omitUndefined({ userId: user }),
       ...rest,
     });
   }
@@ -498,7 +499,7 @@ class LocalRuntime implements Runtime {
 }
 
 function toToolServices({ artifacts, memory }: RuntimeOptions): ToolServices {
-  return { ...(artifacts !== undefined && { artifacts }), ...(memory !== undefined && { memory }) };
+  return omitUndefined({ artifacts, memory });
 }
 
 /** @throws InvalidInputError */

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../core/json/omit-undefined.ts';
 import type { Attributes } from '@opentelemetry/api';
 import type { InterceptedCall } from '../agents/index.ts';
 import { isJsonObject } from '../core/index.ts';
@@ -35,7 +36,7 @@ export function invocationAttributes(
 export function callAttributes(call: InterceptedCall): Attributes {
   return {
     [GenAi.conversationId]: call.sessionKey.sessionId,
-    ...(call.agentName !== undefined && { [GenAi.agentName]: call.agentName }),
+    ...omitUndefined({ [GenAi.agentName]: call.agentName }),
     [Petrichor.attempt]: call.attempt,
     ...(call.kind === 'model' ? modelAttributes(call) : toolAttributes(call)),
   };
@@ -61,7 +62,7 @@ function toolAttributes({
     [GenAi.toolName]: name,
     [GenAi.toolCallId]: callId,
     [GenAi.toolType]: 'function',
-    ...(description !== '' && { [GenAi.toolDescription]: description }),
+    ...omitUndefined({ [GenAi.toolDescription]: description !== '' ? description : undefined }),
   };
 }
 
@@ -103,8 +104,4 @@ export function usageAttributes(usage: Usage): Attributes {
 
 function isModelResponse(value: unknown): value is ModelResponse {
   return isJsonObject(value) && typeof value['finishReason'] === 'string';
-}
-
-function omitUndefined(attributes: Attributes): Attributes {
-  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }

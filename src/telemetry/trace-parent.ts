@@ -1,3 +1,4 @@
+import { omitUndefined } from '../core/json/omit-undefined.ts';
 import type { SpanContext } from '@opentelemetry/api';
 import { isJsonObject } from '../core/index.ts';
 import type { JsonObject } from '../core/index.ts';
@@ -16,7 +17,7 @@ export function toTraceParent({
   const state = traceState?.serialize() ?? '';
   return {
     traceparent: `00-${traceId}-${spanId}-${flags}`,
-    ...(state !== '' && { tracestate: state }),
+    ...omitUndefined({ tracestate: state !== '' ? state : undefined }),
   };
 }
 
@@ -31,7 +32,9 @@ export function fromTraceParent(api: TelemetryApi, traceContext: unknown): SpanC
     spanId,
     traceFlags: Number.parseInt(flags, 16),
     isRemote: true,
-    ...(typeof tracestate === 'string' && { traceState: api.createTraceState(tracestate) }),
+    ...omitUndefined({
+      traceState: typeof tracestate === 'string' ? api.createTraceState(tracestate) : undefined,
+    }),
   };
   return api.isSpanContextValid(context) ? context : undefined;
 }

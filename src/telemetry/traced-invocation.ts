@@ -1,3 +1,4 @@
+import { omitUndefined } from '../core/json/omit-undefined.ts';
 import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
 import type { Agent, InterceptedCall } from '../agents/index.ts';
 import type { LogEvent, SessionKey } from '../core/index.ts';
@@ -48,7 +49,7 @@ export class TracedInvocation {
     this.invocationId = invocationId;
     this.#invocationSpan = this.#open('invocation', parent, api.SpanKind.INTERNAL, {
       ...invocationAttributes(key, invocationId),
-      ...(resumed && { [Petrichor.resumed]: true }),
+      ...omitUndefined({ [Petrichor.resumed]: resumed ? true : undefined }),
     });
     this.#openAgent(getAgentName(agent));
   }
@@ -167,7 +168,7 @@ export class TracedInvocation {
       [GenAi.operationName]: 'invoke_agent',
       [GenAi.agentName]: name,
       [GenAi.conversationId]: this.key.sessionId,
-      ...(description !== '' && { [GenAi.agentDescription]: description }),
+      ...omitUndefined({ [GenAi.agentDescription]: description !== '' ? description : undefined }),
     });
     this.#agents.set(name, opened);
     return opened;

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { agentTool } from '../../agents/index.ts';
 import type { AgentToolOptions } from '../../agents/index.ts';
 import type { Tool } from '../../tools/index.ts';
@@ -19,7 +20,7 @@ export class AgentTool implements CompilableTool {
   async compileTool(context: CompileContext): Promise<Tool> {
     const { inputSchema } = this.agent;
     return agentTool(await this.agent.compile(context), {
-      ...(inputSchema !== undefined && { parameters: inputSchema }),
+      ...omitUndefined({ parameters: inputSchema }),
       ...this.#options,
     });
   }

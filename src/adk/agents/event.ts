@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { NodeEvent } from '../../agents/workflow/node-event.ts';
 import type { RequestedActions } from '../../agents/index.ts';
 import { InvalidInputError } from '../../core/index.ts';
@@ -41,13 +42,7 @@ export function Event(event: EventShorthand): NodeEvent {
       'is unknown. An event has message, content, output, route, state and actions.',
     );
   const eventContent = content ?? (message === undefined ? undefined : toContent(message));
-  return new NodeEvent({
-    ...(eventContent !== undefined && { content: eventContent }),
-    ...(output !== undefined && { output }),
-    ...(route !== undefined && { route }),
-    ...(state !== undefined && { state }),
-    ...(actions !== undefined && { actions }),
-  });
+  return new NodeEvent(omitUndefined({ content: eventContent, output, route, state, actions }));
 }
 
 function toContent(message: string | readonly Part[] | Content): Content {

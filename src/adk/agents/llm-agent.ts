@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import { agent } from '../../agents/index.ts';
@@ -147,10 +148,13 @@ export class LlmAgent extends BaseAgent {
     return agent({
       ...settings,
       model: await compileContext.resolveModel(model),
-      ...(fallbacks.length > 0 && { fallbackModels: fallbacks }),
+      ...omitUndefined({ fallbackModels: fallbacks.length > 0 ? fallbacks : undefined }),
       description: this.description,
-      ...(config.instruction !== undefined && {
-        instruction: toInstruction(config.instruction, name, compileContext.findUserContent),
+      ...omitUndefined({
+        instruction:
+          config.instruction === undefined
+            ? undefined
+            : toInstruction(config.instruction, name, compileContext.findUserContent),
       }),
       ...(globalInstructions !== undefined && {
         globalInstruction: globalInstructions.map((one) =>
@@ -169,11 +173,11 @@ export class LlmAgent extends BaseAgent {
           ...toolFilters,
         ]),
       ),
-      ...(config.outputKey !== undefined &&
-        output === undefined && { outputKey: config.outputKey }),
-      ...(config.reaskBudget !== undefined && { reaskBudget: config.reaskBudget }),
-      ...(config.toolConcurrency !== undefined && { toolConcurrency: config.toolConcurrency }),
-      ...(config.maxResultCharacters !== undefined && {
+      ...omitUndefined({
+        outputKey:
+          config.outputKey !== undefined && output === undefined ? config.outputKey : undefined,
+        reaskBudget: config.reaskBudget,
+        toolConcurrency: config.toolConcurrency,
         maxResultCharacters: config.maxResultCharacters,
       }),
       subAgents: await compileAgents(this.subAgents, compileContext),
@@ -201,9 +205,11 @@ function applyPluginSettings(
       name,
       model,
       tools,
-      ...(fallbackModels !== undefined && { fallbackModels }),
-      ...(globalInstruction !== undefined && { globalInstructions: [globalInstruction] }),
-      ...(generation !== undefined && { config: generation }),
+      ...omitUndefined({
+        fallbackModels,
+        globalInstructions: globalInstruction === undefined ? undefined : [globalInstruction],
+        config: generation,
+      }),
     },
   );
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import { loop } from '../../agents/index.ts';
@@ -35,7 +36,7 @@ export class LoopAgent extends BaseAgent {
     return loop({
       ...toCompositeDefinition(this, this.config, context),
       subAgents,
-      ...(maxIterations !== undefined && { maxIterations }),
+      ...omitUndefined({ maxIterations }),
     });
   }
 }

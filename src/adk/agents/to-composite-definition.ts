@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { LoopDefinition } from '../../agents/index.ts';
 import type { BaseAgent, BaseAgentConfig } from './base-agent.ts';
 import type { CompileContext } from '../tools/compile-context.ts';
@@ -14,9 +15,6 @@ export function toCompositeDefinition(
   return {
     name,
     description,
-    callbacks: {
-      ...(beforeAgent !== undefined && { beforeAgent }),
-      ...(afterAgent !== undefined && { afterAgent }),
-    },
+    callbacks: omitUndefined({ beforeAgent, afterAgent }),
   };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { AgentCallbackContext as NetContext, Callbacks } from '../../agents/index.ts';
 import { isJsonObject, PetrichorError } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
@@ -236,20 +237,21 @@ function toLlmRequest({ instruction, contents, tools, config }: ModelRequest): L
   return {
     contents: [...contents],
     tools: [...tools],
-    ...(instruction !== undefined && { instruction }),
-    ...(config !== undefined && { config }),
+    ...omitUndefined({ instruction, config }),
   };
 }
 
 /** Returns the changed members. Lists are compared by the identity of their items, so no long text is compared. */
 function diffRequest(before: ModelRequest, after: LlmRequest): Partial<ModelRequest> {
-  return {
-    ...(after.instruction !== undefined &&
-      after.instruction !== before.instruction && { instruction: after.instruction }),
-    ...(!sameMembers(after.contents, before.contents) && { contents: after.contents }),
-    ...(!sameMembers(after.tools, before.tools) && { tools: after.tools }),
-    ...(after.config !== undefined && after.config !== before.config && { config: after.config }),
-  };
+  return omitUndefined({
+    instruction:
+      after.instruction !== undefined && after.instruction !== before.instruction
+        ? after.instruction
+        : undefined,
+    contents: !sameMembers(after.contents, before.contents) ? after.contents : undefined,
+    tools: !sameMembers(after.tools, before.tools) ? after.tools : undefined,
+    config: after.config !== undefined && after.config !== before.config ? after.config : undefined,
+  });
 }
 
 function sameMembers(a: readonly unknown[], b: readonly unknown[]): boolean {

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { ContextCacheConfig, Model } from '../../models/index.ts';
 import type { CommandOptions } from '../../tools/built-in/commands/command-options.ts';
@@ -229,7 +230,7 @@ export class AgentBuilder<T = string> {
         new LoopAgent({
           name,
           subAgents,
-          ...(maxIterations !== undefined && { maxIterations }),
+          ...omitUndefined({ maxIterations }),
           ...descriptionOption(description),
         }),
     });

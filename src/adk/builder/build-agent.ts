@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { InvalidInputError, isJsonObject, newSessionId } from '../../core/index.ts';
 import type { Content, JsonObject } from '../../core/index.ts';
 import { tool } from '../../tools/index.ts';
@@ -105,7 +106,7 @@ export async function buildAgent<T>(
     autoCreateSession: true,
     userId: session.userId,
     sessionId: session.id,
-    ...(runConfig !== undefined && { runConfig }),
+    ...omitUndefined({ runConfig }),
     toMessage:
       inputSchema === undefined ? toPlainMessage : createTypedMessage(agent.name, inputSchema),
     parseAnswer: parseAnswer,

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { isFunctionCallPart, PetrichorError, contentText } from '../../core/index.ts';
 import type { Content, Event } from '../../core/index.ts';
 import type { RunConfig } from '../contracts/run-config.ts';
@@ -72,7 +73,7 @@ export class EnhancedRunner<T = string> extends Runner {
       userId,
       sessionId,
       newMessage: toMessage(message),
-      ...(runConfig !== undefined && { runConfig }),
+      ...omitUndefined({ runConfig }),
     });
     const answers = collectAnswers(events);
     const waiting = events.at(-1)?.longRunningToolIds ?? [];

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { Model } from '../../models/index.ts';
 import type { LlmAgentSettings } from './base-plugin.ts';
@@ -28,7 +29,7 @@ export class ModelFallbackPlugin extends BasePlugin {
     const { models, coolDownMs } = this.#options;
     return {
       fallbackModels: [...fallbackModels, ...models],
-      ...(coolDownMs !== undefined && { modelCoolDownMs: coolDownMs }),
+      ...omitUndefined({ modelCoolDownMs: coolDownMs }),
     };
   }
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { formatSessionKey } from '../../core/index.ts';
 import type { Content, InvocationId, Seq, SessionKey } from '../../core/index.ts';
 import { systemClock } from '../../net/index.ts';
@@ -68,10 +69,7 @@ export class AppRuntime {
         agents: [withAppendedEvents(app.name, root, extraNets)],
         store,
         app: app.name,
-        ...(clock !== undefined && { clock }),
-        ...(artifactService !== undefined && { artifacts: artifactService }),
-        ...(memoryService !== undefined && { memory: memoryService }),
-        ...(onError !== undefined && { onError }),
+        ...omitUndefined({ clock, artifacts: artifactService, memory: memoryService, onError }),
         interceptors: [
           ...(options.interceptors ?? []),
           ...app.plugins.flatMap(({ interceptor }) => interceptor ?? []),

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { resolveModel } from '../../models/resolve-model.ts';
 import type { Model } from '../../models/index.ts';
 import { toolset } from '../../tools/index.ts';
@@ -21,7 +22,10 @@ export function createCompileContext(
     options.modelResolver?.(name) ??
     resolveModel(name, {
       env,
-      ...(contextCache !== undefined && name.startsWith('gemini') && { contextCache }),
+      ...omitUndefined({
+        contextCache:
+          contextCache !== undefined && name.startsWith('gemini') ? contextCache : undefined,
+      }),
     });
   const context: CompileContext = {
     plugins: app.plugins,

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { ConversationItem } from '../../agents/index.ts';
 import {
   createEventActions,
@@ -85,7 +86,7 @@ function toEvent(
     author: content.role === 'user' ? 'user' : (author ?? agentName),
     content,
     actions: createEventActions(),
-    ...(branch !== undefined && { branch }),
+    ...omitUndefined({ branch }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { checkOptions } from '../../core/index.ts';
 import { InMemoryArtifactService, InMemoryMemoryService } from '../../tools/index.ts';
 import { InMemorySessionService } from '../sessions/in-memory-session-service.ts';
@@ -23,7 +24,7 @@ export class InMemoryRunner extends Runner {
     const memoryService = new InMemoryMemoryService();
     super({
       ...options,
-      ...(app === undefined && { appName }),
+      ...omitUndefined({ appName: app === undefined ? appName : undefined }),
       sessionService: new InMemorySessionService(clock === undefined ? {} : { clock }),
       artifactService,
       memoryService,

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { createEventActions, newMessageId, toAdkEvent, toAdkSeconds } from '../../core/index.ts';
 import type { Event, LogEvent, PartialEvent, PartialText } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
@@ -87,8 +88,7 @@ function toPartialEvent(
     timestamp: toAdkSeconds(clock?.now() ?? Date.now()),
     invocationId,
     author,
-    ...(branch !== undefined && { branch }),
-    ...(nodeInfo !== undefined && { nodeInfo }),
+    ...omitUndefined({ branch, nodeInfo }),
     content: {
       role: 'model',
       parts: [kind === 'thinking' ? { text, thought: true } : { text }],

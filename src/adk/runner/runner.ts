@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import {
   getFunctionResponses,
   InvalidInputError,
@@ -219,7 +220,7 @@ export class Runner implements AsyncDisposable {
       session,
       {
         store: appRuntime.runtime.store,
-        ...(artifactService !== undefined && { artifacts: artifactService }),
+        ...omitUndefined({ artifacts: artifactService }),
       },
       rewindBeforeInvocationId,
     );
@@ -316,7 +317,7 @@ export class Runner implements AsyncDisposable {
           plugins: this.#plugins,
           appName: this.appName,
           rootAgent: this.agent.name,
-          ...(clock !== undefined && { clock }),
+          ...omitUndefined({ clock }),
         },
       );
       return;
@@ -324,7 +325,7 @@ export class Runner implements AsyncDisposable {
     appRuntime.cacheUserMessage(session.key, invocationId, message);
     const turn = session.send(message, {
       messageId,
-      ...(params.stateDelta !== undefined && { stateDelta: params.stateDelta }),
+      ...omitUndefined({ stateDelta: params.stateDelta }),
       runConfig: await this.#serializeRunConfig(config, session.key),
     });
     await turn.accepted;
@@ -353,7 +354,7 @@ export class Runner implements AsyncDisposable {
       maxLlmCalls,
       streamingMode,
       customMetadata,
-      ...(recent !== undefined && { numRecentEvents: recent }),
+      ...omitUndefined({ numRecentEvents: recent }),
     };
   }
 
@@ -450,8 +451,7 @@ export class Runner implements AsyncDisposable {
       store,
       plugins: this.#plugins,
       rootAgent: this.agent.name,
-      ...(clock !== undefined && { clock }),
-      ...(memoryService !== undefined && { memoryService }),
+      ...omitUndefined({ clock, memoryService }),
     });
   }
 

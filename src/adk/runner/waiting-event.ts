@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import {
   calledAgentWaits,
   createEventActions,
@@ -102,7 +103,7 @@ function waitingAuthor(
   if (first === undefined || others.some(({ author }) => author !== first.author))
     return { author: rootAgent };
   const { author, branch } = first;
-  return { author, ...(branch !== undefined && { branch }) };
+  return { author, ...omitUndefined({ branch }) };
 }
 
 function toFunctionCallPart({ callId, name, args }: StoredPendingCall): Part {

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import * as v from 'valibot';
 import { conversation, eventOut, state, turnCurrent, turnPermit } from '../../agents/index.ts';
 import type { ConversationItem } from '../../agents/index.ts';
@@ -65,7 +66,11 @@ export function appendedEventsNet(inTurns: boolean): Net {
     }),
   });
   return net('session-events', {
-    in: { eventIn, turnPermit, ...(inTurns && { turnCurrent }) },
+    in: {
+      eventIn,
+      turnPermit,
+      ...omitUndefined({ turnCurrent: inTurns ? turnCurrent : undefined }),
+    },
     out: { state, conversation, eventOut },
     transitions: [
       applyAppended,
@@ -86,7 +91,7 @@ function toAppendOutputs({ event, stateDelta }: AppendedEvent): {
   const item = content !== undefined && {
     invocationId,
     content,
-    ...(author !== 'user' && { author }),
+    ...omitUndefined({ author: author !== 'user' ? author : undefined }),
   };
   return {
     state: entries,

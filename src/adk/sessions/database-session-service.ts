@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { InvalidInputError, checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
@@ -66,8 +67,10 @@ export class DatabaseSessionService extends StoreSessionService {
     const store = {
       ...rest,
       maxConnections: poolSize + maxOverflow,
-      ...(poolRecycle !== undefined && { connectionMaxAgeMs: poolRecycle * 1000 }),
-      ...(echo !== undefined && { onStatement: echo }),
+      ...omitUndefined({
+        connectionMaxAgeMs: poolRecycle === undefined ? undefined : poolRecycle * 1000,
+        onStatement: echo,
+      }),
     };
     super(async () => openStore(url, store), clock);
   }

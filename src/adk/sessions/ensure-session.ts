@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { JsonObject } from '../../core/index.ts';
 import type { Session } from './session.ts';
 import { SessionExistsError } from './session-errors.ts';
@@ -17,7 +18,7 @@ export async function ensureSession(
   const found = await read();
   if (found !== undefined) return found;
   try {
-    return await service.createSession({ ...address, ...(state !== undefined && { state }) });
+    return await service.createSession({ ...address, ...omitUndefined({ state }) });
   } catch (error) {
     const created = error instanceof SessionExistsError ? await read() : undefined;
     if (created === undefined) throw error;

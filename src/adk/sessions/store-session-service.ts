@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import {
   assertUserParts,
   InvalidInputError,
@@ -91,7 +92,7 @@ export class StoreSessionService implements SessionService {
     const rows = await store.list({
       appName,
       parent: null,
-      ...(userId !== undefined && { userId }),
+      ...omitUndefined({ userId }),
     });
     const sessions: Session[] = [];
     for (const row of rows) {

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import {
   conversation,
   eventOut,
@@ -22,7 +23,12 @@ export function withAppendedEvents(
 ): Agent {
   const open: Net = {
     ...root.net,
-    in: { ...root.net.in, turnPermit, turnCurrent, ...(extraNets.length > 0 && { turnStopping }) },
+    in: {
+      ...root.net.in,
+      turnPermit,
+      turnCurrent,
+      ...omitUndefined({ turnStopping: extraNets.length > 0 ? turnStopping : undefined }),
+    },
     out: { ...root.net.out, state, conversation, eventOut },
   };
   const whole = compose(root.net.name, {

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { tool } from '../../tools/index.ts';
 import type { InferArgs, Tool, ToolDefinition, ToolParameters } from '../../tools/index.ts';
 import type { CompileContext, CompilableTool } from './compile-context.ts';
@@ -85,7 +86,7 @@ export abstract class BaseTool implements CompilableTool {
       name: this.name,
       description: this.description,
       longRunning: this.isLongRunning,
-      ...(parameters !== undefined && { parameters }),
+      ...omitUndefined({ parameters }),
       execute: async (args, context) =>
         this.runAsync({
           args,

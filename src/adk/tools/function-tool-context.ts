@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { InvalidInputError, isJsonObject } from '../../core/index.ts';
 import type { AuthConfig, CallId, Json, JsonObject, ToolConfirmation } from '../../core/index.ts';
 import { pending } from '../../tools/index.ts';
@@ -52,7 +53,7 @@ export function createFunctionToolContext(
     requestCredential: ({ authScheme, credentialKey }) =>
       pending({
         request: {
-          [CREDENTIAL]: { authScheme, ...(credentialKey !== undefined && { credentialKey }) },
+          [CREDENTIAL]: { authScheme, ...omitUndefined({ credentialKey }) },
         },
         resume: CREDENTIAL,
       }),
@@ -67,7 +68,12 @@ export function parseCredentialRequest(request: Json | undefined): AuthConfig | 
   const authScheme = isJsonObject(credential) ? credential['authScheme'] : undefined;
   if (!isJsonObject(credential) || !isJsonObject(authScheme)) return undefined;
   const { credentialKey } = credential;
-  return { authScheme, ...(typeof credentialKey === 'string' && { credentialKey }) };
+  return {
+    authScheme,
+    ...omitUndefined({
+      credentialKey: typeof credentialKey === 'string' ? credentialKey : undefined,
+    }),
+  };
 }
 
 /**
@@ -90,5 +96,5 @@ function parseConfirmation(
 ): ToolConfirmation | undefined {
   if (resume !== CONFIRMATION || !isJsonObject(response)) return undefined;
   const { confirmed, payload } = response;
-  return { confirmed: confirmed === true, ...(payload !== undefined && { payload }) };
+  return { confirmed: confirmed === true, ...omitUndefined({ payload }) };
 }

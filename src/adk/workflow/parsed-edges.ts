@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { START } from '../../agents/workflow/workflow-definition.ts';
 import type { WorkflowEdge } from '../../agents/workflow/workflow-definition.ts';
 import { InvalidInputError } from '../../core/index.ts';
@@ -52,8 +53,7 @@ export class ParsedEdges {
     for (const element of chain) {
       const targets = this.#parseTargets(element);
       for (const from of before ?? [])
-        for (const { to, route } of targets)
-          edges.push({ from, to, ...(route !== undefined && { route }) });
+        for (const { to, route } of targets) edges.push({ from, to, ...omitUndefined({ route }) });
       if (before === undefined && targets.some(({ route }) => route !== undefined))
         throw new InvalidInputError(
           'edges',
@@ -70,7 +70,7 @@ export class ParsedEdges {
     return {
       from: source?.to ?? '',
       to: target?.to ?? '',
-      ...(route !== undefined && { route }),
+      ...omitUndefined({ route }),
     };
   }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { PetrichorError } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import { toJsonSchema } from '../../tools/index.ts';
@@ -51,7 +52,7 @@ function createValueParser(schema: Json, $defs: Json | undefined): ArgsParser {
     type: 'object',
     properties: { value: schema },
     required: ['value'],
-    ...($defs !== undefined && { $defs }),
+    ...omitUndefined({ $defs }),
   };
   return createJsonSchemaParser(one, 'stateSchema');
 }

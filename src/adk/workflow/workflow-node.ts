@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type {
   NodeBody,
@@ -109,9 +110,11 @@ export class AgentNode extends BaseNode {
         kind: 'each-agent',
         name,
         agent: compiled,
-        ...(maxParallelWorkers !== undefined && { maxAtOnce: maxParallelWorkers }),
-        ...(timeoutMs !== undefined && { timeoutMs }),
-        ...(retryConfig !== undefined && { retry: toRetry(retryConfig) }),
+        ...omitUndefined({
+          maxAtOnce: maxParallelWorkers,
+          timeoutMs,
+          retry: retryConfig === undefined ? undefined : toRetry(retryConfig),
+        }),
       };
     const unsupported = findUnsupportedOption(this.options);
     if (unsupported !== undefined)
@@ -123,7 +126,9 @@ export class AgentNode extends BaseNode {
       kind: 'agent',
       name,
       agent: compiled,
-      ...(agent instanceof LlmAgent && agent.returnsJson && { toOutput: parseJson }),
+      ...omitUndefined({
+        toOutput: agent instanceof LlmAgent && agent.returnsJson ? parseJson : undefined,
+      }),
     };
   }
 }
@@ -133,14 +138,14 @@ export function toNetNode(name: string, run: NodeBody, options: NodeOptions): Ne
   const body = {
     name,
     run,
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(retryConfig !== undefined && { retry: toRetry(retryConfig) }),
-    ...(rerunOnResume !== undefined && { rerunOnResume }),
-    ...(inputSchema !== undefined && {
-      parseInput: createSchemaParser(name, 'input', inputSchema),
-    }),
-    ...(outputSchema !== undefined && {
-      parseOutput: createSchemaParser(name, 'output', outputSchema),
+    ...omitUndefined({
+      timeoutMs,
+      retry: retryConfig === undefined ? undefined : toRetry(retryConfig),
+      rerunOnResume,
+      parseInput:
+        inputSchema === undefined ? undefined : createSchemaParser(name, 'input', inputSchema),
+      parseOutput:
+        outputSchema === undefined ? undefined : createSchemaParser(name, 'output', outputSchema),
     }),
   };
   const { parallelWorker, maxParallelWorkers } = options;
@@ -148,7 +153,7 @@ export function toNetNode(name: string, run: NodeBody, options: NodeOptions): Ne
   return {
     kind: 'each',
     ...body,
-    ...(maxParallelWorkers !== undefined && { maxAtOnce: maxParallelWorkers }),
+    ...omitUndefined({ maxAtOnce: maxParallelWorkers }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import { workflow } from '../../agents/workflow/workflow.ts';
@@ -66,8 +67,10 @@ export class Workflow extends BaseAgent {
       ...toCompositeDefinition(this, this.config, context),
       nodes,
       edges: this.#graph.edges,
-      ...(maxSteps !== undefined && { maxSteps }),
-      ...(stateSchema !== undefined && { checkState: createStateValidator(stateSchema) }),
+      ...omitUndefined({
+        maxSteps,
+        checkState: stateSchema === undefined ? undefined : createStateValidator(stateSchema),
+      }),
     });
   }
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { Content, LogEntry } from '../../core/index.ts';
 import { allOf, append, effect, oneOf, upTo } from '../../net/index.ts';
 import type { Effect, EffectFailure, TokenPlace } from '../../net/index.ts';
@@ -152,7 +153,10 @@ export function afterAgentEffect(
         ? { stopped: { stop: { stopReason: 'end_turn' as const }, ...outputs } }
         : {
             ended: {
-              ending: { ...ending, ...(actions.escalate === true && { escalate: true }) },
+              ending: {
+                ...ending,
+                ...omitUndefined({ escalate: actions.escalate === true ? true : undefined }),
+              },
               ...outputs,
             },
           };

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type {
   EventActions,
   FiringId,
@@ -90,7 +91,9 @@ export function openCallbackContext(
     actions = {
       ...actions,
       ...more,
-      ...(Object.keys(artifactDelta).length > 0 && { artifactDelta }),
+      ...omitUndefined({
+        artifactDelta: Object.keys(artifactDelta).length > 0 ? artifactDelta : undefined,
+      }),
     };
   };
   const { get, set, delete: remove, update, increment, append } = state;

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { FunctionCall, JsonObject } from '../../core/index.ts';
 import { callFingerprint } from '../../tools/tool/call-fingerprint.ts';
 import { toolError } from '../../tools/tool/tool-response.ts';
@@ -30,7 +31,7 @@ export function toRequestedCall(
     name,
     args,
     index,
-    ...(argsError !== undefined && { argsError: argsError.message }),
+    ...omitUndefined({ argsError: argsError === undefined ? undefined : argsError.message }),
   };
 }
 
@@ -68,7 +69,7 @@ export function admitCall(
   const rejected = rejectUnknown(requested, tools);
   const tool = tools.get(name);
   if (rejected !== undefined || tool === undefined)
-    return { requested, ...(rejected !== undefined && { result: rejected }) };
+    return { requested, ...omitUndefined({ result: rejected }) };
   if (argsError !== undefined)
     return reject('invalid', `${argsError} Correct them and call again.`);
   const parsed = tool.parse(args);

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { LogEntry } from '../../core/index.ts';
 import type { CallAdmission } from './admit-call.ts';
 import type { Call, CallResult, ParkedCall } from '../vocabulary/tool-call.ts';
@@ -25,8 +26,10 @@ export function callEvent(identity: AgentIdentity, requested: Call, parked?: Par
     name,
     args,
     needs: parked?.needs ?? 'nothing',
-    ...(parked !== undefined && { fingerprint: parked.fingerprint }),
-    ...(node !== undefined && { nodeInfo: node }),
+    ...omitUndefined({
+      fingerprint: parked === undefined ? undefined : parked.fingerprint,
+      nodeInfo: node,
+    }),
   };
 }
 
@@ -40,8 +43,7 @@ export function pendingEvent(identity: AgentIdentity, parked: ParkedCall): LogEn
     ...branchField(identity),
     callId,
     name,
-    ...(request !== undefined && { request }),
-    ...(node !== undefined && { nodeInfo: node }),
+    ...omitUndefined({ request, nodeInfo: node }),
   };
 }
 
@@ -61,7 +63,9 @@ export function resultEvent(identity: AgentIdentity, result: CallResult): LogEnt
     name,
     outcome,
     response,
-    ...(Object.keys(actions).length > 0 && { actions }),
-    ...(node !== undefined && { nodeInfo: node }),
+    ...omitUndefined({
+      actions: Object.keys(actions).length > 0 ? actions : undefined,
+      nodeInfo: node,
+    }),
   };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { Content, Json } from '../../core/index.ts';
 import { toolError } from '../../tools/tool/tool-response.ts';
 import type { Answer } from '../vocabulary/messages.ts';
@@ -20,9 +21,7 @@ export function toCall(parked: ParkedCall): Call {
     name,
     args,
     index,
-    ...(node !== undefined && { node }),
-    ...(asks !== undefined && { asks }),
-    ...(answer !== undefined && { answer }),
+    ...omitUndefined({ node, asks, answer }),
   };
 }
 
@@ -70,7 +69,12 @@ export function toToolMessage(
       result?.response ?? toolError('cancelled', 'The call was cancelled before it had a result.');
     const failed = result?.outcome !== 'ok';
     return {
-      functionResponse: { id: callId, name, response, ...(failed && { isError: true as const }) },
+      functionResponse: {
+        id: callId,
+        name,
+        response,
+        ...omitUndefined({ isError: failed ? (true as const) : undefined }),
+      },
     };
   });
   return { invocationId: batch.invocationId, content: { role: 'tool', parts } };

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import { compile, compose, initialToken } from '../../net/index.ts';
 import type { AnyPlace, Migrate } from '../../net/index.ts';
@@ -55,7 +56,7 @@ export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent
   const transfers = placed.some(({ slot }) => slot.targets.length > 0);
   const entry = multiAgentTurnStart({
     entryAgents: listEntryAgents(root),
-    ...(transfers && { maxTransfers }),
+    ...omitUndefined({ maxTransfers: transfers ? maxTransfers : undefined }),
   });
   const shared: TurnResources = {
     identity: { agentName: name },
@@ -128,7 +129,7 @@ function placeAgents(root: AgentInfo): {
       ...current,
       from: targetPlace(name),
       targets: listTransferTargets(agent, parent),
-      ...(globalInstruction !== undefined && { globalInstruction }),
+      ...omitUndefined({ globalInstruction }),
     };
     return [
       { name, role, slot },

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { LogEntry } from '../../core/index.ts';
 import { allOf, append, net, oneOf, optional, pure, upTo } from '../../net/index.ts';
 import type {
@@ -85,7 +86,7 @@ export function multiAgentTurnStart({
     in: { userIn, turnPermit, answerIn, conversation },
     out: {
       ...Object.fromEntries(entryAgents.map((name) => [`target/${name}`, targetPlace(name)])),
-      ...(maxTransfers !== undefined && { turnTransfers: transferBudget }),
+      ...omitUndefined({ turnTransfers: maxTransfers === undefined ? undefined : transferBudget }),
       turnCurrent,
       conversation,
       sessionWrite,

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { allOf, append, effect, oneOf, upTo } from '../../net/index.ts';
 import type { TokenPlace, Transition } from '../../net/index.ts';
 import type { CustomContext } from './custom-context.ts';
@@ -107,14 +108,16 @@ export function stepEffect(
       for (const [key, value] of Object.entries(requested.stateDelta))
         opened.context.state.set(key, value);
       const { route, endOfAgent, ...otherShown } = requested.shown;
-      opened.act({ ...otherShown, ...(requested.endInvocation && { endInvocation: true }) });
+      opened.act({
+        ...otherShown,
+        ...omitUndefined({ endInvocation: requested.endInvocation ? true : undefined }),
+      });
       const { write, actions, artifactDelta: saved } = opened.take();
       const { endInvocation, ...otherActions } = actions;
       const shown = {
-        ...(saved !== undefined && { artifactDelta: saved }),
+        ...omitUndefined({ artifactDelta: saved }),
         ...otherActions,
-        ...(route !== undefined && { route }),
-        ...(endOfAgent === true && { endOfAgent }),
+        ...omitUndefined({ route, endOfAgent: endOfAgent === true ? endOfAgent : undefined }),
       };
       const outputs = {
         ...yieldMessage(identity, invocationId, { ...parsed, shown, node }),
@@ -123,9 +126,11 @@ export function stepEffect(
       const nextStep: CustomStep = {
         ...step,
         yielded: yielded + 1,
-        ...(otherActions.escalate === true && { escalate: true }),
-        ...(output !== undefined && { output }),
-        ...(route !== undefined && { route }),
+        ...omitUndefined({
+          escalate: otherActions.escalate === true ? true : undefined,
+          output,
+          route,
+        }),
       };
       const to = otherActions.transferToAgent;
       if (endInvocation === true || to !== undefined || endOfAgent === true)
@@ -133,7 +138,7 @@ export function stepEffect(
       if (endInvocation === true)
         return { stopped: { stop: { stopReason: 'end_turn' as const }, ...outputs } };
       if (to !== undefined) {
-        const start = { invocationId, round, ...(node !== undefined && { node }) };
+        const start = { invocationId, round, ...omitUndefined({ node }) };
         const waiting = { ...nextStep, ended: true };
         if (names.includes(to)) return startSubAgent(to, { start, waiting, ...outputs });
         if (!targets.includes(to)) throw new UnknownTransferError(to, [...names, ...targets]);
@@ -204,8 +209,10 @@ export function toEnding({
     stopReason: last?.stopReason ?? 'end_turn',
     invocationId,
     round,
-    ...((step.escalate ?? last?.escalate) === true && { escalate: true }),
-    ...(output !== undefined && { output }),
-    ...(route !== undefined && { route }),
+    ...omitUndefined({
+      escalate: (step.escalate ?? last?.escalate) === true ? true : undefined,
+      output,
+      route,
+    }),
   };
 }

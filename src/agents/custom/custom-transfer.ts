@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { all, allOf, oneOf, optional, pure, upTo } from '../../net/index.ts';
 import type { AllOf, Optional, TokenPlace, Transition } from '../../net/index.ts';
 import { agentCallers, pushCaller } from '../transfer/agent-returns.ts';
@@ -41,7 +42,9 @@ export function transferTransitions(
     run: ({ leaving: { to, ...start }, before }) => ({
       [`target/${to}`]: {
         start,
-        ...(callers !== undefined && { callers: pushCaller(before, agentName) }),
+        ...omitUndefined({
+          callers: callers === undefined ? undefined : pushCaller(before, agentName),
+        }),
       },
     }),
   });
@@ -55,7 +58,7 @@ export function transferTransitions(
         stopReason: 'budget_reached',
         invocationId,
         round,
-        ...(escalate === true && { escalate }),
+        ...omitUndefined({ escalate: escalate === true ? escalate : undefined }),
       },
       events: [
         {

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { InvalidInputError, checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import { allOf, pure, upTo } from '../../net/index.ts';
@@ -77,7 +78,7 @@ function customRole(definition: CustomDefinition, maxYields: number): AgentRole 
         {
           kind: 'custom',
           name,
-          ...(callbacks !== undefined && { callbacks }),
+          ...omitUndefined({ callbacks }),
           shared: [
             ...[...names, ...foreignTargets].map(targetPlace),
             ...names.map(donePlace),
@@ -151,7 +152,10 @@ function resumeTransition(sub: string): Transition {
       next: {
         ...waiting,
         round,
-        replies: [...waiting.replies, { stopReason, ...(escalate === true && { escalate }) }],
+        replies: [
+          ...waiting.replies,
+          { stopReason, ...omitUndefined({ escalate: escalate === true ? escalate : undefined }) },
+        ],
       },
     }),
   });

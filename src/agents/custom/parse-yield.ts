@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { decodeJson, encodeJson, InvalidInputError, parseContent } from '../../core/index.ts';
 import type { Content, Json, LogEntry, NodeInfo } from '../../core/index.ts';
 import type { CustomYield } from './custom-generator.ts';
@@ -40,7 +41,9 @@ export function parseYield(value: Exclude<CustomYield, { readonly runs: string }
   }
   return {
     ...(content !== undefined && toModelContent(content)),
-    ...(output !== undefined && { output: decodeJson(encodeJson(output, 'output'), 'output') }),
+    ...omitUndefined({
+      output: output === undefined ? undefined : decodeJson(encodeJson(output, 'output'), 'output'),
+    }),
     actions: parseActions(actions),
   };
 }
@@ -76,9 +79,7 @@ export function yieldMessage(
         author: identity.agentName,
         ...branchField(identity),
         content: content ?? { role: 'model', parts: [] },
-        ...(output !== undefined && { output }),
-        ...(hasActions && { actions: shown }),
-        ...(node !== undefined && { nodeInfo: node }),
+        ...omitUndefined({ output, actions: hasActions ? shown : undefined, nodeInfo: node }),
       },
     ],
   };

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { InvalidInputError, checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import { allOf, oneOf, place, pure, upTo } from '../../net/index.ts';
@@ -63,7 +64,7 @@ function loopRole(definition: LoopDefinition, maxIterations: number): AgentRole 
         {
           kind: 'loop',
           name,
-          ...(callbacks !== undefined && { callbacks }),
+          ...omitUndefined({ callbacks }),
           shared: [...names.map(targetPlace), ...names.map(donePlace)],
           budgets: [loopBudget],
           transitions: ({ startPlace, endPlace }) => [

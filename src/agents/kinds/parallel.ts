@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { InvalidInputError, checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import { allOf, pure } from '../../net/index.ts';
@@ -49,7 +50,7 @@ function parallelRole(definition: CompositeAgentDefinition): AgentRole {
         {
           kind: 'parallel',
           name,
-          ...(callbacks !== undefined && { callbacks }),
+          ...omitUndefined({ callbacks }),
           shared: [...names.map(targetPlace), ...names.map(donePlace)],
           transitions: ({ startPlace, endPlace }) => [
             pure('agent.begin', {

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import { allOf, pure } from '../../net/index.ts';
@@ -48,7 +49,7 @@ function sequentialRole(definition: CompositeAgentDefinition): AgentRole {
         {
           kind: 'sequence',
           name,
-          ...(callbacks !== undefined && { callbacks }),
+          ...omitUndefined({ callbacks }),
           shared: [
             ...subAgents.map((agent) => targetPlace(agent.name)),
             ...subAgents.slice(0, -1).map((agent) => donePlace(agent.name)),

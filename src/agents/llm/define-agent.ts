@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { InvalidInputError, checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import { GENERATION_NAMES } from '../../models/model/generation-names.ts';
@@ -157,9 +158,7 @@ export function agent(definition: AgentDefinition): Agent {
     net,
     compiled: compile(net),
     tools,
-    ...(definition.maxResultCharacters !== undefined && {
-      maxResultCharacters: definition.maxResultCharacters,
-    }),
+    ...omitUndefined({ maxResultCharacters: definition.maxResultCharacters }),
     children: collectChildAgents(tools.values()),
     migrate: definition.migrate,
     readStatus,
@@ -183,8 +182,7 @@ function toAgentRole(
       toParent: definition.disallowTransferToParent !== true,
       toPeers: definition.disallowTransferToPeers !== true,
     },
-    ...(globalInstruction !== undefined && { globalInstruction }),
-    ...(outputKey !== undefined && { outputKey }),
+    ...omitUndefined({ globalInstruction, outputKey }),
     hasAfterAgent: hasAfterAgent(definition.callbacks ?? {}),
     extensions,
     childSlot: (_, slot) => slot,

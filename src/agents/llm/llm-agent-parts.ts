@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { GenerationConfig, Model } from '../../models/index.ts';
 import { compose, join, net, running } from '../../net/index.ts';
 import type { Effect, Net, TokenPlace, Transition } from '../../net/index.ts';
@@ -118,7 +119,7 @@ export function llmAgentParts(options: LlmAgentOptions): LlmAgentParts {
   const { name, callbacks = {} } = definition;
   const identity: AgentIdentity = {
     agentName: name,
-    ...(multiAgent !== undefined && { multiAgent }),
+    ...omitUndefined({ multiAgent }),
   };
   const transfers = targets.length > 0;
   const stepOptions = {
@@ -131,16 +132,14 @@ export function llmAgentParts(options: LlmAgentOptions): LlmAgentParts {
     },
     attempts: definition.modelAttempts ?? DEFAULT_MODEL_ATTEMPTS,
     timeoutMs: definition.modelTimeoutMs ?? DEFAULT_MODEL_TIMEOUT_MS,
-    ...(definition.maxRetryAfterMs !== undefined && {
+    ...omitUndefined({
       maxRetryAfterMs: definition.maxRetryAfterMs,
-    }),
-    ...(definition.instruction !== undefined && { instruction: definition.instruction }),
-    ...(definition.globalInstruction !== undefined && {
+      instruction: definition.instruction,
       globalInstruction: definition.globalInstruction,
+      config: definition.config,
+      context: definition.context,
+      maxModelCalls: definition.maxModelCalls,
     }),
-    ...(definition.config !== undefined && { config: definition.config }),
-    ...(definition.context !== undefined && { context: definition.context }),
-    ...(definition.maxModelCalls !== undefined && { maxModelCalls: definition.maxModelCalls }),
   };
   const step = modelStep(stepOptions);
   const dispatch = toolDispatch({
@@ -149,8 +148,8 @@ export function llmAgentParts(options: LlmAgentOptions): LlmAgentParts {
     callbacks,
     transfers,
     budgetMessage: definition.budgetMessage ?? DEFAULT_BUDGET_MESSAGE,
-    ...(definition.toolConcurrency !== undefined && { concurrency: definition.toolConcurrency }),
-    ...(definition.maxResultCharacters !== undefined && {
+    ...omitUndefined({
+      concurrency: definition.toolConcurrency,
       maxResultCharacters: definition.maxResultCharacters,
     }),
   });
@@ -161,7 +160,7 @@ export function llmAgentParts(options: LlmAgentOptions): LlmAgentParts {
       tools,
       transfers,
       hasBeforeTool: hasBeforeTool(callbacks),
-      ...(definition.outputKey !== undefined && { outputKey: definition.outputKey }),
+      ...omitUndefined({ outputKey: definition.outputKey }),
     }),
     toolDispatch: dispatch.subnet,
   };
@@ -223,7 +222,7 @@ function selectModelStep(
     get tools() {
       return stepOptions.tools;
     },
-    ...(modelCoolDownMs !== undefined && { coolDownMs: modelCoolDownMs }),
+    ...omitUndefined({ coolDownMs: modelCoolDownMs }),
   });
 }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { allOf, compose, instance, net, pure, upTo } from '../../net/index.ts';
 import type { AnyPlace, Effect } from '../../net/index.ts';
 import type { Tool } from '../../tools/index.ts';
@@ -33,7 +34,7 @@ export function llmSubnet(options: LlmSubnetOptions, slot: AgentSlot): AgentSubn
   const { multiAgent, from, done, targets, returns, globalInstruction } = slot;
   const definition = {
     ...options.definition,
-    ...(globalInstruction !== undefined && { globalInstruction }),
+    ...omitUndefined({ globalInstruction }),
   };
   const { name } = definition;
   const callers =
@@ -63,7 +64,7 @@ export function llmSubnet(options: LlmSubnetOptions, slot: AgentSlot): AgentSubn
       turnCurrent,
       turnStopping,
       state,
-      ...(callers !== undefined && { callers }),
+      ...omitUndefined({ callers }),
     },
     out: {
       turnEnding,
@@ -73,8 +74,7 @@ export function llmSubnet(options: LlmSubnetOptions, slot: AgentSlot): AgentSubn
       sessionWrite,
       conversation,
       eventOut,
-      ...(targets.length > 0 && { turnTransfers: transferBudget }),
-      ...(callers !== undefined && { callers }),
+      ...omitUndefined({ turnTransfers: targets.length > 0 ? transferBudget : undefined, callers }),
       ...Object.fromEntries(targets.map((target) => [target.name, targetPlace(target.name)])),
     },
     nets: [
@@ -90,7 +90,7 @@ export function llmSubnet(options: LlmSubnetOptions, slot: AgentSlot): AgentSubn
               agentName: name,
               multiAgent,
               targets,
-              ...(callers !== undefined && { callers }),
+              ...omitUndefined({ callers }),
             }),
           ]
         : []),

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import * as v from 'valibot';
 import { InvalidInputError } from '../../core/index.ts';
 import { ModelError } from '../../models/model/model-error.ts';
@@ -83,7 +84,7 @@ export function fallbackModelStep(options: FallbackModelStepOptions): Net {
     }),
     timeoutMs: options.timeoutMs,
     onCrash: 'rerun',
-    ...(first.ask.retry !== undefined && { retry: first.ask.retry }),
+    ...omitUndefined({ retry: first.ask.retry }),
     failed: (thrown, tokens) => {
       const { request, down } = tokens;
       const failure = unwrapFailure(thrown);

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { isPetrichorError } from '../../core/index.ts';
 import { allOf, compose, effect, join, net, oneOf, running, upTo } from '../../net/index.ts';
 import type { AnyPlace, Effect, EffectFailure, Net, Ports, Transition } from '../../net/index.ts';
@@ -50,11 +51,11 @@ export function withModelCallbacks(subnet: Net, options: ModelCallbackOptions): 
     callbacksIn(callbacks.onModelError).length > 0 ? [onModelErrorEffect(options, hasAfter)] : [];
   const added = [...before, ...after, ...onError];
   if (added.length === 0) return { subnet, discardable: [] };
-  const inner: Ports = {
-    ...(before.length > 0 && { modelReady }),
-    ...(after.length > 0 && { modelAnswered }),
-    ...(onError.length > 0 && { modelErred: modelError }),
-  };
+  const inner: Ports = omitUndefined({
+    modelReady: before.length > 0 ? modelReady : undefined,
+    modelAnswered: after.length > 0 ? modelAnswered : undefined,
+    modelErred: onError.length > 0 ? modelError : undefined,
+  });
   return {
     subnet: net(subnet.name, {
       in: { ...subnet.in, ...inner, turnStopping },
@@ -207,8 +208,7 @@ function afterModelEffect(
         {
           content,
           finishReason,
-          ...(usage !== undefined && { usage }),
-          ...(providerMetadata !== undefined && { providerMetadata }),
+          ...omitUndefined({ usage, providerMetadata }),
         },
       );
       const { write, actions, actionEvents: events } = opened.take();
@@ -218,7 +218,12 @@ function afterModelEffect(
           : // The model was called, so its usage counts even if the response is replaced.
             {
               ...toModelAnswer(options, answer, callbackResult.response),
-              ...(callbackResult.response.usage === undefined && usage !== undefined && { usage }),
+              ...omitUndefined({
+                usage:
+                  callbackResult.response.usage === undefined && usage !== undefined
+                    ? usage
+                    : undefined,
+              }),
             };
       return actions.endInvocation === true
         ? { stopped: { stop: { stopReason: 'end_turn' as const }, response, events, write } }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { InvalidInputError, parseContent } from '../../core/index.ts';
 import type { Content, JsonObject, LogEntry } from '../../core/index.ts';
 import { checkResponse } from '../../models/model/check-response.ts';
@@ -101,9 +102,11 @@ export function modelStep(options: ModelStepOptions): {
       const fullRequest = { ...baseRequest, ...request.changes };
       const emitFields = {
         invocationId,
-        ...(options.agentName !== undefined && { author: options.agentName }),
-        ...(multiAgent?.branch !== undefined && { branch: multiAgent.branch }),
-        ...(request.node !== undefined && { nodeInfo: request.node }),
+        ...omitUndefined({
+          author: options.agentName,
+          branch: multiAgent?.branch === undefined ? undefined : multiAgent.branch,
+          nodeInfo: request.node,
+        }),
       };
       await countModelCall(context.host, { ...request, ...tokens, maxModelCalls });
       const answer = await interceptCall(
@@ -116,7 +119,7 @@ export function modelStep(options: ModelStepOptions): {
           agentName: options.agentName,
           attempt,
           signal,
-          ...(fullRequest.config !== undefined && { config: fullRequest.config }),
+          ...omitUndefined({ config: fullRequest.config }),
         },
         async () =>
           model.generate(fullRequest, {
@@ -161,7 +164,7 @@ export function modelStep(options: ModelStepOptions): {
       out: {
         modelResponse,
         modelFailed,
-        ...(multiAgent === undefined && { turnEnding }),
+        ...omitUndefined({ turnEnding: multiAgent === undefined ? turnEnding : undefined }),
         turnCurrent,
         eventOut,
       },
@@ -204,10 +207,10 @@ export function createModelRequestBuilder(
         : visibleContents({ agentName, multiAgent }, conversation, rewritten);
     const info = { invocationId, round, model: model.name, instruction, tools, state };
     return {
-      ...(instruction !== undefined && { instruction }),
+      ...omitUndefined({ instruction }),
       contents: (await contextPolicy?.(contents, info)) ?? contents,
       tools,
-      ...(config !== undefined && { config }),
+      ...omitUndefined({ config }),
     };
   };
 }
@@ -223,12 +226,10 @@ export function toModelAnswer(
   return {
     invocationId,
     round,
-    ...(escalate === true && { escalate }),
-    ...(node !== undefined && { node }),
+    ...omitUndefined({ escalate: escalate === true ? escalate : undefined, node }),
     content: parseAnswerContent(withCallIds(content, idPrefix, round)),
     finishReason,
-    ...(usage !== undefined && { usage }),
-    ...(providerMetadata !== undefined && { providerMetadata }),
+    ...omitUndefined({ usage, providerMetadata }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { TRANSFER_TOOL } from '../../tools/tool/reserved-tool-names.ts';
 import { addUsage, getFunctionCalls, noUsage } from '../../core/index.ts';
 import type { FunctionCall, JsonObject, LogEntry, StopReason } from '../../core/index.ts';
@@ -88,7 +89,10 @@ export function router(options: RouterOptions): Net {
       const said =
         content.parts.length === 0 ? [] : [toConversationItem(options, { invocationId, content })];
       const message = answerEvent(options, response);
-      const continuation = { round: round + 1, ...(escalate === true && { escalate }) };
+      const continuation = {
+        round: round + 1,
+        ...omitUndefined({ escalate: escalate === true ? escalate : undefined }),
+      };
       if (calls.length === 0) {
         const output = toOutputDelta(response, outputKey);
         return {
@@ -96,7 +100,7 @@ export function router(options: RouterOptions): Net {
             turn: next,
             ending: { stopReason: toStopReason(response), invocationId, ...continuation },
             said,
-            ...(output !== undefined && { output: { set: output } }),
+            ...omitUndefined({ output: output === undefined ? undefined : { set: output } }),
             events: [
               output === undefined ? message : { ...message, actions: { stateDelta: output } },
             ],
@@ -106,13 +110,12 @@ export function router(options: RouterOptions): Net {
       const facts = { invocationId, agentName, sessionKey: getSessionKey(host) };
       const requested = calls.map((call, index) => ({
         ...toRequestedCall(call, index, facts),
-        ...(node !== undefined && { node }),
+        ...omitUndefined({ node }),
       }));
       const batch: Batch = {
         invocationId,
         round,
-        ...(escalate === true && { escalate }),
-        ...(node !== undefined && { node }),
+        ...omitUndefined({ escalate: escalate === true ? escalate : undefined, node }),
         calls: calls.map(({ id, name }) => ({ callId: id, name })),
       };
       const to = transfers ? findTransferCall(calls) : undefined;
@@ -170,9 +173,11 @@ export function router(options: RouterOptions): Net {
   return net('router', {
     in: { modelResponse, turnCurrent, turnStopping },
     out: {
-      ...(hasBeforeTool && { toolAsked: toolRequested }),
-      ...(transfers && { turnTransfer }),
-      ...(outputKey !== undefined && { state }),
+      ...omitUndefined({
+        toolAsked: hasBeforeTool ? toolRequested : undefined,
+        turnTransfer: transfers ? turnTransfer : undefined,
+        state: outputKey === undefined ? undefined : state,
+      }),
       toolBatch,
       ...(!hasBeforeTool && { toolCall, toolParked }),
       toolResult,
@@ -221,9 +226,7 @@ function answerEvent(
     ...branchField(identity),
     content,
     finishReason,
-    ...(usage !== undefined && { usage }),
-    ...(providerMetadata !== undefined && { providerMetadata }),
-    ...(node !== undefined && { nodeInfo: node }),
+    ...omitUndefined({ usage, providerMetadata, nodeInfo: node }),
   };
 }
 

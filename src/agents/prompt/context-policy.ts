@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { encodeJson, InvalidInputError } from '../../core/index.ts';
 import type { Content, InvocationId, JsonObject } from '../../core/index.ts';
 import type { ToolDeclaration } from '../../models/index.ts';
@@ -56,8 +57,11 @@ function subtractFixedTokens(
   return {
     ...options,
     maxTokens: rest,
-    ...(trimToTokens !== undefined && {
-      trimToTokens: Math.max(1, Math.min(rest, trimToTokens - fixedTokens)),
+    ...omitUndefined({
+      trimToTokens:
+        trimToTokens === undefined
+          ? undefined
+          : Math.max(1, Math.min(rest, trimToTokens - fixedTokens)),
     }),
   };
 }

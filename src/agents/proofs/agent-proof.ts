@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import {
   atMost,
   deadlockFree,
@@ -67,25 +68,29 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
   return {
     properties: {
       deadlockFree: deadlockFree(quiescentStates(agent, limits.quiescentPlaces ?? [])),
-      ...(has(turnPermit, turnCurrent) && {
-        oneTurn: placeBound([turnPermit.name, turnCurrent.name], 1),
+      ...omitUndefined({
+        oneTurn: has(turnPermit, turnCurrent)
+          ? placeBound([turnPermit.name, turnCurrent.name], 1)
+          : undefined,
       }),
       ...Object.fromEntries(reaskBudgets(agent, atOnce)),
       ...Object.fromEntries(roundBudgets(agent, atOnce)),
-      ...(has(transferBudget) && {
-        transfersAreBounded: atMost(
-          [
-            ...transitionsNamed(agent, 'transfer.route'),
-            ...transitionsNamed(agent, 'custom.transfer'),
-          ],
-          Math.min(atOnce, maxOutputCount(agent, transferBudget.name)),
-          { per: userIn.name },
-        ),
-      }),
-      ...(has(turnStopping, turnPermit) && {
-        noFireAfterEndInvocation: noFireAfterEndInvocation(effects, turnStopping.name, {
-          until: turnPermit.name,
-        }),
+      ...omitUndefined({
+        transfersAreBounded: has(transferBudget)
+          ? atMost(
+              [
+                ...transitionsNamed(agent, 'transfer.route'),
+                ...transitionsNamed(agent, 'custom.transfer'),
+              ],
+              Math.min(atOnce, maxOutputCount(agent, transferBudget.name)),
+              { per: userIn.name },
+            )
+          : undefined,
+        noFireAfterEndInvocation: has(turnStopping, turnPermit)
+          ? noFireAfterEndInvocation(effects, turnStopping.name, {
+              until: turnPermit.name,
+            })
+          : undefined,
       }),
     },
     bounds: {

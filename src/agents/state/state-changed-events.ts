@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { validateStateDelta } from '../../core/index.ts';
 import type { Json, LogEntry, StateDelta } from '../../core/index.ts';
 import type { MapWrites } from '../../net/index.ts';
@@ -19,10 +20,12 @@ export function stateChangedEvents(
     {
       type: 'state.changed',
       delta,
-      ...(removed.length > 0 && { removed }),
-      ...(invocationId !== undefined && { invocationId }),
-      ...(author !== undefined && { author }),
-      ...(branch !== undefined && { branch }),
+      ...omitUndefined({
+        removed: removed.length > 0 ? removed : undefined,
+        invocationId,
+        author,
+        branch,
+      }),
     },
   ];
 }

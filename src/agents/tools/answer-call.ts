@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { LogEntry } from '../../core/index.ts';
 import { all, allOf, each, matching, oneOf, pure, upTo } from '../../net/index.ts';
 import type { Transition } from '../../net/index.ts';
@@ -134,6 +135,6 @@ function answeredEvent(
     invocationId,
     callId,
     decision,
-    ...(message !== undefined && { message }),
+    ...omitUndefined({ message }),
   };
 }

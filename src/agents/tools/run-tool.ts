@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { decodeJson, encodeJson, PetrichorError } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
 import { allOf, effect, oneOf, upTo } from '../../net/index.ts';
@@ -86,7 +87,7 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
       // The process died while the tool ran, and a person decides whether it runs again.
       ask: allOf({ parked: toolParked }),
     }),
-    ...(concurrency !== undefined && { concurrency }),
+    ...omitUndefined({ concurrency }),
     timeoutMs: ({ call }) => tools.get(call.name)?.timeoutMs ?? NO_TOOL_TIMEOUT_MS,
     onCrash: ({ call }) => (tools.get(call.name)?.onCrash === 'rerun' ? 'rerun' : 'unknown'),
     failed: (failure, { call }) => {
@@ -127,7 +128,7 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
         userContent: findUserContent(conversation, invocationId),
         snapshot: { get: (key) => state[key] },
         services: getServices(host),
-        ...(call.answer !== undefined && { answer: call.answer }),
+        ...omitUndefined({ answer: call.answer }),
         progress: (text) =>
           emit({
             kind: 'progress',
@@ -136,7 +137,7 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
             invocationId,
             author: agentName,
             ...branchField(options),
-            ...(call.node !== undefined && { nodeInfo: call.node }),
+            ...omitUndefined({ nodeInfo: call.node }),
           }),
       });
       const { description } = tool;
@@ -173,7 +174,7 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
       const write = toSessionWrite(writes, state);
       if (write !== undefined) uncommitted?.addWrite(firingId, write);
       return hasAfterTool
-        ? { ran: { args: call.args, result, ...(write !== undefined && { write }) } }
+        ? { ran: { args: call.args, result, ...omitUndefined({ write }) } }
         : toToolOutcome(options, result, write);
     },
   });
@@ -208,14 +209,16 @@ function toParkedCall({ request, resume, timeoutMs }: Pending, call: Call): Park
     name,
     args,
     index,
-    ...(node !== undefined && { node }),
+    ...omitUndefined({ node }),
     needs: 'result',
     reason: 'policy',
     fingerprint: callFingerprint(name, args),
     asks: asks + 1,
-    ...(request !== undefined && { request: toJson(request) }),
-    ...(resume !== undefined && { resume: toJson(resume) }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...omitUndefined({
+      request: request === undefined ? undefined : toJson(request),
+      resume: resume === undefined ? undefined : toJson(resume),
+      timeoutMs,
+    }),
   };
 }
 

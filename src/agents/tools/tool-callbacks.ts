@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { allOf, effect, oneOf, upTo } from '../../net/index.ts';
 import type { Effect, EffectContext, EffectFailure } from '../../net/index.ts';
 import { truncateResponse } from '../../tools/tool/truncate-response.ts';
@@ -178,7 +179,9 @@ export function afterToolEffect(
       };
       const done = toCallResult({
         ...after,
-        ...(Object.keys(actionsTogether).length > 0 && { actions: actionsTogether }),
+        ...omitUndefined({
+          actions: Object.keys(actionsTogether).length > 0 ? actionsTogether : undefined,
+        }),
       });
       return toToolOutcome(options, done, mergeWrites(write, written[0], state));
     },

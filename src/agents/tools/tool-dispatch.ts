@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { Content, LogEntry } from '../../core/index.ts';
 import { all, allOf, append, net, oneOf, pure, running, upTo } from '../../net/index.ts';
 import type { Net } from '../../net/index.ts';
@@ -85,7 +86,10 @@ export function toolDispatch(options: ToolDispatchOptions): {
     run: ({ batch: taken, results }) => {
       const batch = withEscalation(taken, results);
       const { invocationId, round, escalate, node } = batch;
-      const continuation = { round: round + 1, ...(escalate === true && { escalate }) };
+      const continuation = {
+        round: round + 1,
+        ...omitUndefined({ escalate: escalate === true ? escalate : undefined }),
+      };
       const within = node !== undefined && { node };
       const to = results.find(({ actions }) => actions?.transferToAgent !== undefined)?.actions
         ?.transferToAgent;
@@ -115,7 +119,7 @@ export function toolDispatch(options: ToolDispatchOptions): {
           stopReason: 'budget_reached',
           invocationId,
           round: round + 1,
-          ...(escalate === true && { escalate }),
+          ...omitUndefined({ escalate: escalate === true ? escalate : undefined }),
         },
         said: [toToolMessage(batch, results), { invocationId, content }].map((line) =>
           toConversationItem(options, line),
@@ -143,8 +147,10 @@ export function toolDispatch(options: ToolDispatchOptions): {
     },
     subnet: net('tool-dispatch', {
       in: {
-        ...(before.length > 0 && { toolAsked: toolRequested }),
-        ...(after.length > 0 && { toolRan: toolCompleted }),
+        ...omitUndefined({
+          toolAsked: before.length > 0 ? toolRequested : undefined,
+          toolRan: after.length > 0 ? toolCompleted : undefined,
+        }),
         toolBatch,
         toolCall,
         toolParked,
@@ -158,8 +164,10 @@ export function toolDispatch(options: ToolDispatchOptions): {
         state,
       },
       out: {
-        ...(before.length > 0 && { sessionWrite }),
-        ...(transfers && { turnTransfer }),
+        ...omitUndefined({
+          sessionWrite: before.length > 0 ? sessionWrite : undefined,
+          turnTransfer: transfers ? turnTransfer : undefined,
+        }),
         modelRequest,
         stopAsked: stopRequested,
         turnStopping,

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { TRANSFER_TOOL } from '../../tools/tool/reserved-tool-names.ts';
 import type { LogEntry } from '../../core/index.ts';
 import { all, allOf, append, net, oneOf, optional, pure, upTo } from '../../net/index.ts';
@@ -99,7 +100,9 @@ export function transferRouter(options: TransferRouterOptions): Net {
           start: nextModelCall(batch),
           said: [toConversationItem(options, toToolMessage(batch, [...transfer.results, ...done]))],
           events: done.map((result) => resultEvent(options, result)),
-          ...(callers !== undefined && { callers: pushCaller(before, options.agentName) }),
+          ...omitUndefined({
+            callers: callers === undefined ? undefined : pushCaller(before, options.agentName),
+          }),
         },
       };
     },
@@ -147,10 +150,10 @@ export function transferRouter(options: TransferRouterOptions): Net {
       targetUnknown,
       turnTransfers: transferBudget,
       turnStopping,
-      ...(callers !== undefined && { callers }),
+      ...omitUndefined({ callers }),
     },
     out: {
-      ...(callers !== undefined && { callers }),
+      ...omitUndefined({ callers }),
       ...Object.fromEntries(names.map((name) => [`target/${name}`, targetPlace(name)])),
       targetUnknown,
       toolBatch,

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import * as v from 'valibot';
 import { PetrichorError } from '../../core/index.ts';
 import type { ToolDeclaration } from '../../models/index.ts';
@@ -97,7 +98,6 @@ export function nextModelCall({ invocationId, round, escalate, node }: Batch): M
   return {
     invocationId,
     round: round + 1,
-    ...(escalate === true && { escalate }),
-    ...(node !== undefined && { node }),
+    ...omitUndefined({ escalate: escalate === true ? escalate : undefined, node }),
   };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { LogEntry } from '../../core/index.ts';
 import { inputValues, SHUTDOWN } from '../../net/index.ts';
 import type { JournalRecord, Marking, TokenPlace } from '../../net/index.ts';
@@ -31,8 +32,12 @@ export function recordEvents(record: JournalRecord, marking: Marking): readonly 
     invocationId,
     attempt,
     reason,
-    ...(reason === 'retry' &&
-      failed !== undefined && { error: { code: 'attempt_failed', message: failed } }),
+    ...omitUndefined({
+      error:
+        reason === 'retry' && failed !== undefined
+          ? { code: 'attempt_failed', message: failed }
+          : undefined,
+    }),
   }));
   return [...calls, ...requests];
 }

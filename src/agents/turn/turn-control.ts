@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { JsonObject, LogEntry } from '../../core/index.ts';
 import {
   all,
@@ -133,7 +134,7 @@ export function turnControl({ resources }: TurnControlOptions): Net {
         type: 'error',
         code: fault.code,
         message: `${fault.transition} failed: ${fault.message}`,
-        ...(invocationId !== undefined && { invocationId }),
+        ...omitUndefined({ invocationId }),
       };
       const ended: readonly LogEntry[] =
         invocationId === undefined

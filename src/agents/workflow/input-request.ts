@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { LogEntry } from '../../core/index.ts';
 import { callFingerprint } from '../../tools/tool/call-fingerprint.ts';
 import type { RequestInput } from './node-event.ts';
@@ -15,10 +16,7 @@ export function inputRequestEvent(
   callId: string,
   { message, payload }: RequestInput,
 ): LogEntry {
-  const args = {
-    ...(message !== undefined && { message }),
-    ...(payload !== undefined && { payload }),
-  };
+  const args = omitUndefined({ message, payload });
   const call = { functionCall: { id: callId, name: INPUT_CALL, args } };
   return {
     type: 'agent.message',
@@ -42,10 +40,7 @@ export function toParkedInputRequest(
   step: NodeStep,
 ): ParkedCall {
   const { invocationId } = step;
-  const request = {
-    ...(message !== undefined && { message }),
-    ...(payload !== undefined && { payload }),
-  };
+  const request = omitUndefined({ message, payload });
   return {
     invocationId,
     callId,

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { Json, LogEntry } from '../../core/index.ts';
 import { all, allOf, matching, oneOf, pure, upTo } from '../../net/index.ts';
 import type { Transition } from '../../net/index.ts';
@@ -60,7 +61,7 @@ export function answerInput({ definition, nodeIdentity }: WorkflowRulesOptions):
           : {
               path: step.path,
               output: value,
-              ...(step.route !== undefined && { route: step.route }),
+              ...omitUndefined({ route: step.route }),
             };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the outputs are those of the nodes, and no type can name them
       return { [node]: { next, events } } as never;
@@ -86,7 +87,7 @@ function answerEvents(
       invocationId,
       callId,
       decision,
-      ...(message !== undefined && { message }),
+      ...omitUndefined({ message }),
     },
     resultEvent(identity, result),
   ];

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { Json, LogEntry, Route } from '../../core/index.ts';
 import { allOf, append, effect, oneOf, upTo } from '../../net/index.ts';
 import type { Effect, EffectFailure } from '../../net/index.ts';
@@ -81,7 +82,7 @@ export function functionEffect(
       stopped: allOf({ stop: stopRequested, ...sharedOutputs }),
     }),
     timeoutMs,
-    ...(retry !== undefined && { retry }),
+    ...omitUndefined({ retry }),
     onCrash: rerunOnResume === false ? 'unknown' : 'rerun',
     failed: (failure, { step }) => ({ stopped: nodeFailed(name, step, failure) }),
     run: async ({ step, conversation: lines, state: entries }, effectContext) => {
@@ -147,8 +148,10 @@ export function functionEffect(
       const visible = isLast && result.content === undefined ? outputContent : result.content;
       const messageOutputs = nodeMessage(identity, step, {
         ...result,
-        ...(result.output !== undefined && output !== undefined && { output }),
-        ...(visible !== undefined && { content: visible }),
+        ...omitUndefined({
+          output: result.output !== undefined && output !== undefined ? output : undefined,
+          content: visible,
+        }),
       });
       const outputs = {
         said: messageOutputs.said,
@@ -160,11 +163,11 @@ export function functionEffect(
         if (generator !== undefined) endNodeGenerator(generator);
         return { stopped: { stop: { stopReason: 'end_turn' as const }, ...outputs } };
       }
-      const progress = {
-        ...(output !== undefined && { output }),
-        ...(route !== undefined && { route }),
-        ...(escalate === true && { escalate }),
-      };
+      const progress = omitUndefined({
+        output,
+        route,
+        escalate: escalate === true ? escalate : undefined,
+      });
       if (isDone || generator === undefined) {
         const done: NodeDone = { path: step.path, ...progress };
         return { done: { done, ...outputs } };
@@ -196,7 +199,7 @@ export function itemEffect(
       stopped: allOf({ stop: stopRequested, ...sharedOutputs }),
     }),
     timeoutMs,
-    ...(retry !== undefined && { retry }),
+    ...omitUndefined({ retry }),
     onCrash: 'rerunOnResume' in node && !node.rerunOnResume ? 'unknown' : 'rerun',
     failed: (failure, { item }) => ({ stopped: nodeFailed(name, item, failure) }),
     run: async ({ item, conversation: lines, state: entries }, effectContext) => {

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { Content, Json, Route, StateDelta } from '../../core/index.ts';
 import type { RequestedActions, ShownActions } from '../callbacks/parse-actions.ts';
 import type { YieldedEvent } from '../custom/custom-generator.ts';
@@ -47,12 +48,13 @@ export function toYieldedEvent({
   actions,
 }: NodeEvent): YieldedEvent {
   return {
-    ...(content !== undefined && { content }),
-    ...(output !== undefined && { output }),
+    ...omitUndefined({ content, output }),
     actions: {
       ...actions,
-      ...(state !== undefined && { stateDelta: { ...actions?.stateDelta, ...state } }),
-      ...(route !== undefined && { route }),
+      ...omitUndefined({
+        stateDelta: state === undefined ? undefined : { ...actions?.stateDelta, ...state },
+        route,
+      }),
     },
   };
 }

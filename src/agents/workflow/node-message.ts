@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { Content, Json, LogEntry, NodeInfo } from '../../core/index.ts';
 import type { ParsedNodeResult } from './node-event.ts';
 import type { ConversationItem } from '../vocabulary/conversation.ts';
@@ -11,7 +12,7 @@ export function nodeMessage(
   { invocationId, path, runId }: Pick<NodeStep, 'invocationId' | 'path' | 'runId'>,
   { content, output, route, shown }: ParsedNodeResult,
 ): { readonly said: readonly ConversationItem[]; readonly events: readonly LogEntry[] } {
-  const actions = { ...shown, ...(route !== undefined && { route }) };
+  const actions = { ...shown, ...omitUndefined({ route }) };
   const hasActions = Object.keys(actions).length > 0;
   if (content === undefined && output === undefined && !hasActions) return { said: [], events: [] };
   const message: Content = { ...(content ?? { parts: [] }), role: 'model' };
@@ -27,9 +28,9 @@ export function nodeMessage(
         author: identity.agentName,
         ...branchField(identity),
         content: message,
-        ...(output !== undefined && { output }),
+        ...omitUndefined({ output }),
         nodeInfo: toNodeInfo(identity, { path, runId }),
-        ...(hasActions && { actions }),
+        ...omitUndefined({ actions: hasActions ? actions : undefined }),
       },
     ],
   };

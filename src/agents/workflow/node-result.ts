@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { decodeJson, encodeJson, isJsonObject, parseContent } from '../../core/index.ts';
 import type { Content, Json, JsonObject } from '../../core/index.ts';
 import { parseActions } from '../callbacks/parse-actions.ts';
@@ -78,9 +79,11 @@ export function parseNodeResult(
     const { stateDelta, shown, endInvocation } = parseActions(value.actions, unsupported);
     const { route = shown.route } = value;
     return {
-      ...(content !== undefined && { content: toModelContent(content) }),
-      ...(output !== undefined && { output: decodeJson(encodeJson(output, name), name) }),
-      ...(route !== undefined && { route }),
+      ...omitUndefined({
+        content: content === undefined ? undefined : toModelContent(content),
+        output: output === undefined ? undefined : decodeJson(encodeJson(output, name), name),
+        route,
+      }),
       state: { ...stateDelta, ...delta },
       shown,
       endInvocation,

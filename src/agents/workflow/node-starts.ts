@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import { all, allOf, append, pure, running, upTo } from '../../net/index.ts';
 import type { AnyPlace, TokenPlace, Transition } from '../../net/index.ts';
@@ -101,12 +102,14 @@ function startAgent(
         const { output = toOutput?.(text) ?? text, round = 0, escalate, stopReason, route } = ended;
         const first = run.stopReason ?? (stopReason === 'end_turn' ? undefined : stopReason);
         return {
-          done: { path, output, ...(route !== undefined && { route }) },
+          done: { path, output, ...omitUndefined({ route }) },
           run: {
             ...run,
             round: Math.max(run.round, round),
-            ...(escalate === true && { escalate }),
-            ...(first !== undefined && { stopReason: first }),
+            ...omitUndefined({
+              escalate: escalate === true ? escalate : undefined,
+              stopReason: first,
+            }),
           },
         };
       },
@@ -229,7 +232,10 @@ function toVisibleResult(name: string, output: Json, { edges }: WorkflowDefiniti
     edges.filter(({ from }) => from === name),
     undefined,
   );
-  return { output, ...(nextEdges.length === 0 && { content: textContent(output) }) };
+  return {
+    output,
+    ...omitUndefined({ content: nextEdges.length === 0 ? textContent(output) : undefined }),
+  };
 }
 
 /** The first step of a node's run, and the workflow's token with the run counted. */

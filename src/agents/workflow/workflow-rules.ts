@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { contentText } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import { all, allOf, pure, upTo } from '../../net/index.ts';
@@ -61,7 +62,7 @@ function beginTransition(options: WorkflowRulesOptions): Transition {
           round,
           runs: {},
           outputs: {},
-          ...(escalate === true && { escalate }),
+          ...omitUndefined({ escalate: escalate === true ? escalate : undefined }),
         },
         budget: Array.from({ length: maxSteps }, () => null),
         ...activateEdges(first, nodes, START, ready, { path: ready.trail, output: input }),
@@ -90,7 +91,11 @@ function routeTransition(
       const ready: NodeReady = { input: output, trail };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the outputs are those of the nodes, and no type can name them
       return {
-        run: { ...run, outputs, ...(done.escalate === true && { escalate: true }) },
+        run: {
+          ...run,
+          outputs,
+          ...omitUndefined({ escalate: done.escalate === true ? true : undefined }),
+        },
         ...activateEdges(taken, nodes, name, ready, done),
       } as never;
     },
@@ -123,8 +128,7 @@ function endTransition({ definition, endPlace, busy }: WorkflowRulesOptions): Tr
           stopReason,
           invocationId,
           round,
-          ...(escalate === true && { escalate }),
-          ...(output !== undefined && { output }),
+          ...omitUndefined({ escalate: escalate === true ? escalate : undefined, output }),
         },
         events:
           stuck.length === 0

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import { running } from '../../net/index.ts';
@@ -95,7 +96,7 @@ function workflowRole(definition: WorkflowDefinition, maxSteps: number): AgentRo
         {
           kind: 'workflow',
           name,
-          ...(callbacks !== undefined && { callbacks }),
+          ...omitUndefined({ callbacks }),
           shared: [
             ...agents.flatMap((node) => [targetPlace(node.name), donePlace(node.name)]),
             ...(canAsk ? [answerIn, turnWaiting] : []),

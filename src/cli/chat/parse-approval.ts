@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 /** A person's answer to the question whether a call may run. */
 export type ApprovalDecision =
   | { readonly approve: true }
@@ -15,7 +16,7 @@ export function parseApproval(line: string): ApprovalDecision | undefined {
       return reason === '' ? { approve: true } : undefined;
     case 'n':
     case 'no':
-      return { approve: false, ...(reason !== '' && { message: reason }) };
+      return { approve: false, ...omitUndefined({ message: reason !== '' ? reason : undefined }) };
     default:
       return undefined;
   }

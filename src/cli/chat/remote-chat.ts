@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { Client, SessionEvent, StreamedEvent, UserEvent } from '../../client/index.ts';
 import type { Signal } from '../command/cli-context.ts';
 import { parseApproval } from './parse-approval.ts';
@@ -193,5 +194,5 @@ function parseAnswer(call: SessionEvent, line: string): UserEvent | undefined {
   const id = { type: 'user.tool_confirmation', tool_use_id: call.id } as const;
   if (decision.approve) return { ...id, result: 'allow' };
   const { message } = decision;
-  return { ...id, result: 'deny', ...(message !== undefined && { deny_message: message }) };
+  return { ...id, result: 'deny', ...omitUndefined({ deny_message: message }) };
 }

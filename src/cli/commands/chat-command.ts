@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { PetrichorError } from '../../core/index.ts';
 import { ApiError, createClient, type Client, type StreamedEvent } from '../../client/index.ts';
 import type { Signal } from '../command/cli-context.ts';
@@ -42,7 +43,7 @@ export const chatCommand: Command = defineCommand({
     const url = operands[0] ?? DEFAULT_URL;
     if (!URL.canParse(url)) throw new UsageError(`"${url}" is not a URL.`, 'chat');
     const apiKey = values.key ?? env['PETRICHOR_API_KEY'];
-    const client = createClient({ baseUrl: url, ...(apiKey !== undefined && { apiKey }) });
+    const client = createClient({ baseUrl: url, ...omitUndefined({ apiKey }) });
     try {
       const sessionId = values.session ?? (await createSession(client, values.agent));
       return await runRemoteChat(call, { client, sessionId, url });

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { ApiKey, ApiKeys, KeyScope } from '../../server/index.ts';
 import type { Clock } from '../../net/index.ts';
 import { openStore, type Store } from '../../store/index.ts';
@@ -81,7 +82,7 @@ async function create(call: KeysCall, id: string | undefined): Promise<ExitCode>
       await openKeys(store, clock)
     ).create(workspace, name, {
       scope,
-      ...(expiresAt !== undefined && { expiresAt }),
+      ...omitUndefined({ expiresAt }),
     });
     if (values.json) stdout.write(`${JSON.stringify({ ...toKeyJson(key), key: token })}\n`);
     else {
@@ -202,7 +203,6 @@ function toKeyJson({
     name,
     scope,
     createdAt,
-    ...(expiresAt !== undefined && { expiresAt }),
-    ...(revokedAt !== undefined && { revokedAt }),
+    ...omitUndefined({ expiresAt, revokedAt }),
   };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { SessionRow, SessionStatus } from '../../store/index.ts';
 import { defineCommand, type CommandCall, type Command } from '../command/command.ts';
 import { formatAge } from '../terminal/duration.ts';
@@ -50,9 +51,7 @@ export const sessionsCommand: Command = defineCommand({
     const filter = {
       limit,
       parent: null,
-      ...(values.user !== undefined && { userId: values.user }),
-      ...(values.app !== undefined && { appName: values.app }),
-      ...(values.agent !== undefined && { agent: values.agent }),
+      ...omitUndefined({ userId: values.user, appName: values.app, agent: values.agent }),
       ...parseStatus(values.status),
     };
     const url = values.store ?? DEFAULT_STORE;

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { PetrichorError } from '../../core/index.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
 import { UsageError } from '../command/usage-error.ts';
@@ -36,10 +37,7 @@ export async function findSession(
   { sessionId, user, app }: SessionSelector,
   command: string,
 ): Promise<SessionRow> {
-  const filter = {
-    ...(user !== undefined && { userId: user }),
-    ...(app !== undefined && { appName: app }),
-  };
+  const filter = omitUndefined({ userId: user, appName: app });
   const rows = (await store.list(filter)).filter(({ key }) => key.sessionId === sessionId);
   const [row, another] = rows;
   if (row === undefined) throw new UnknownSessionError({ sessionId, user, app }, url);

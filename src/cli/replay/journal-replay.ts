@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { applyRecord, emptyMarking } from '../../net/index.ts';
 import type { Firing, JournalRecord, Marking } from '../../net/index.ts';
 import type { Json } from '../../core/index.ts';
@@ -80,7 +81,7 @@ export class JournalReplay {
       at,
       transition: t,
       outcome: kind,
-      ...(kind === 'faulted' && { reason: record.error.message }),
+      ...omitUndefined({ reason: kind === 'faulted' ? record.error.message : undefined }),
       ...describeValues(this.#values(take)),
       take: toFlow(take),
       give: kind === 'fired' ? toOutputFlow(record) : {},

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { ServerOptions } from '../../server/index.ts';
 import { parseDuration } from '../terminal/duration.ts';
 import { DEFAULT_PORT, type ServeCall } from './serve-options.ts';
@@ -21,12 +22,7 @@ export function parseLimits({ values }: ServeCall): ServerLimits {
     'failed-keys-per-minute',
     values['failed-keys-per-minute'],
   );
-  return {
-    ...(bodyBytes !== undefined && { bodyBytes }),
-    ...(createsPerMinute !== undefined && { createsPerMinute }),
-    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
-    ...(failedKeysPerMinute !== undefined && { failedKeysPerMinute }),
-  };
+  return omitUndefined({ bodyBytes, createsPerMinute, requestsPerMinute, failedKeysPerMinute });
 }
 
 /** Parses `--retry-window`. @throws UsageError */

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { isJsonObject } from '../../core/index.ts';
 import { openManagedRuntime } from '../../managed/index.ts';
 import type { ManagedRuntime } from '../../managed/index.ts';
@@ -94,7 +95,7 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
     allowHosts: values['allow-host'],
     modelOrigins: values['model-origin'],
     webhooks: { allowHosts: values['webhook-host'] },
-    ...(secretKey !== undefined && { secretKey }),
+    ...omitUndefined({ secretKey }),
     audit: (line) => writeAudit(call, line),
     onError,
   });

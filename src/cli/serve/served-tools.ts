@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseAllowedHosts } from '../../egress/index.ts';
@@ -33,7 +34,9 @@ export function createServedTools(
   const builtInTools = builtInSource({
     environments,
     webFetch: { hosts },
-    ...(searchKey !== '' && { webSearch: { provider: braveSearch({ apiKey: searchKey }) } }),
+    ...omitUndefined({
+      webSearch: searchKey !== '' ? { provider: braveSearch({ apiKey: searchKey }) } : undefined,
+    }),
   });
   const builtIns: BuiltInSource = async (name, environment) => {
     const found = tools.filter((tool) => 'name' in tool && tool.name === name);

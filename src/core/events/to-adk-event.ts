@@ -1,3 +1,4 @@
+import { omitUndefined } from '../json/omit-undefined.ts';
 import { calledAgentWaits } from './called-agent.ts';
 import type { Event } from './event.ts';
 import { createEventActions, type EventActions } from './event-actions.ts';
@@ -117,7 +118,7 @@ function toToolConfirmation({
   readonly args: Json;
   readonly fingerprint?: string;
 }): JsonObject {
-  return { toolName: name, args, ...(fingerprint !== undefined && { fingerprint }) };
+  return { toolName: name, args, ...omitUndefined({ fingerprint }) };
 }
 
 /** Returns the pending calls: the call itself, or those of the agent that it called. */
@@ -169,13 +170,13 @@ function fromToolResult(result: LogEventByType<'tool.result'>): EventFields {
     id: callId,
     name,
     response: toObject(response),
-    ...(outcome !== 'ok' && { isError: true as const }),
+    ...omitUndefined({ isError: outcome !== 'ok' ? (true as const) : undefined }),
   };
   return {
     author,
     ...eventLocation(result),
     content: { role: 'tool', parts: [{ functionResponse }] },
-    ...(actions !== undefined && { actions }),
+    ...omitUndefined({ actions }),
   };
 }
 
@@ -183,10 +184,7 @@ function eventLocation({
   branch,
   nodeInfo,
 }: Pick<Event, 'branch' | 'nodeInfo'>): Pick<Event, 'branch' | 'nodeInfo'> {
-  return {
-    ...(branch !== undefined && { branch }),
-    ...(nodeInfo !== undefined && { nodeInfo }),
-  };
+  return omitUndefined({ branch, nodeInfo });
 }
 
 function toObject(response: Json): JsonObject {

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../json/omit-undefined.ts';
 /** The token usage of model calls. Totals include their parts, even if the provider reports them separately. */
 export type Usage = {
   /** All input tokens, including cached ones. */
@@ -22,9 +23,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
     totalTokens: a.totalTokens + b.totalTokens,
-    ...(thinkingTokens !== undefined && { thinkingTokens }),
-    ...(cacheReadTokens !== undefined && { cacheReadTokens }),
-    ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
+    ...omitUndefined({ thinkingTokens, cacheReadTokens, cacheWriteTokens }),
   };
 }
 

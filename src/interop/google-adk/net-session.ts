@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { StreamingMode } from '@google/adk';
 import type { Event as StockEvent, InvocationContext } from '@google/adk';
 import { contentText, validateStateKey } from '../../core/index.ts';
@@ -197,10 +198,10 @@ function isQueued({ customMetadata }: Event): boolean {
 
 function toRunConfig({ runConfig }: InvocationContext): RunConfig {
   const { maxLlmCalls, streamingMode } = runConfig ?? {};
-  return {
-    ...(maxLlmCalls !== undefined && { maxLlmCalls }),
-    ...(streamingMode === StreamingMode.SSE && { streamingMode: 'sse' }),
-  };
+  return omitUndefined({
+    maxLlmCalls,
+    streamingMode: streamingMode === StreamingMode.SSE ? 'sse' : undefined,
+  });
 }
 
 /** Events of parallel branches are not visible. */

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { createHash } from 'node:crypto';
 import type { Agent } from '../../agents/index.ts';
 import { InMemorySessionService, Runner } from '../../adk/index.ts';
@@ -61,7 +62,7 @@ export class SharedRunners {
     const { sessionService, clock, ...rest } = this.#options;
     const runner = new Runner({
       ...rest,
-      ...(clock !== undefined && { clock }),
+      ...omitUndefined({ clock }),
       agent: this.#agent,
       appName,
       sessionService:

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { createEvent, InMemorySessionService, Runner } from '@google/adk';
 import type { BaseAgent as StockBaseAgent, Event as StockEvent } from '@google/adk';
 import type { CustomContext } from '../../agents/index.ts';
@@ -75,14 +76,17 @@ export class StockAgent extends BaseAgent {
     const stateDelta = event.actions.stateDelta as Record<string, never>;
     // Transfers, agent ends and rewinds are internal to the stock agents.
     const { escalate, skipSummarization, artifactDelta } = event.actions;
-    const actions = {
-      ...(Object.keys(stateDelta).length > 0 && { stateDelta }),
-      ...(Object.keys(artifactDelta).length > 0 && { artifactDelta }),
-      ...(escalate === true && { escalate }),
-      ...(skipSummarization === true && { skipSummarization }),
-    };
+    const actions = omitUndefined({
+      stateDelta: Object.keys(stateDelta).length > 0 ? stateDelta : undefined,
+      artifactDelta: Object.keys(artifactDelta).length > 0 ? artifactDelta : undefined,
+      escalate: escalate === true ? escalate : undefined,
+      skipSummarization: skipSummarization === true ? skipSummarization : undefined,
+    });
     if (parts.length === 0 && Object.keys(actions).length === 0) return undefined;
-    return { ...(parts.length > 0 && { content: { role: 'model', parts } }), actions };
+    return {
+      ...(parts.length > 0 && { content: { role: 'model', parts } }),
+      actions,
+    };
   }
 }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { createEvent } from '@google/adk';
 import type { Event as StockEvent } from '@google/adk';
 import { isOpaquePart } from '../../core/index.ts';
@@ -31,22 +32,25 @@ export function toStockEvent(event: Event, context: StockEventContext): StockEve
     timestamp: Math.round(event.timestamp * 1000),
     invocationId: context.invocationId,
     author: event.author === 'system' ? context.agentName : event.author,
-    ...(context.branch !== undefined && { branch: context.branch }),
-    ...(content !== undefined && { content: toStockContent(content) }),
-    ...(event.partial === true && { partial: true }),
-    ...(event.longRunningToolIds !== undefined && {
-      longRunningToolIds: [...event.longRunningToolIds],
+    ...omitUndefined({
+      branch: context.branch,
+      content: content === undefined ? undefined : toStockContent(content),
+      partial: event.partial === true ? true : undefined,
+      longRunningToolIds:
+        event.longRunningToolIds === undefined ? undefined : [...event.longRunningToolIds],
+      usageMetadata: usage === undefined ? undefined : toUsageMetadata(usage),
+      finishReason: finishReason === undefined ? undefined : toFinishReason(finishReason),
+      errorCode,
+      errorMessage,
+      customMetadata: event.customMetadata === undefined ? undefined : { ...event.customMetadata },
     }),
-    ...(usage !== undefined && { usageMetadata: toUsageMetadata(usage) }),
-    ...(finishReason !== undefined && { finishReason: toFinishReason(finishReason) }),
-    ...(errorCode !== undefined && { errorCode }),
-    ...(errorMessage !== undefined && { errorMessage }),
-    ...(event.customMetadata !== undefined && { customMetadata: { ...event.customMetadata } }),
     actions: {
       stateDelta: { ...stateDelta },
       artifactDelta: { ...artifactDelta },
-      ...(skipSummarization === true && { skipSummarization }),
-      ...(escalate === true && { escalate }),
+      ...omitUndefined({
+        skipSummarization: skipSummarization === true ? skipSummarization : undefined,
+        escalate: escalate === true ? escalate : undefined,
+      }),
     },
   });
 }
@@ -80,7 +84,9 @@ function toUsageMetadata(usage: Usage): NonNullable<StockEvent['usageMetadata']>
     promptTokenCount: inputTokens,
     candidatesTokenCount: outputTokens - (thinkingTokens ?? 0),
     totalTokenCount: totalTokens,
-    ...(thinkingTokens !== undefined && { thoughtsTokenCount: thinkingTokens }),
-    ...(cacheReadTokens !== undefined && { cachedContentTokenCount: cacheReadTokens }),
+    ...omitUndefined({
+      thoughtsTokenCount: thinkingTokens,
+      cachedContentTokenCount: cacheReadTokens,
+    }),
   };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { all, allOf, many, matching, oneOf, upTo } from '../../net/index.ts';
 import type { AnyPlace, EffectFailure, Transition } from '../../net/index.ts';
 import type { InputArc, OutputArc } from '../../net/language/arcs.ts';
@@ -51,8 +52,14 @@ function toPureRun(
       outcome.alternatives.length === 1
         ? allOf(outcome.alternatives[0]?.[1] ?? {})
         : toAlternatives(outcome, {}),
-    ...(timing.type === 'delayed' && { after: timing.afterMs }),
-    ...(timing.type === 'exact' && { after: timing.atMs }),
+    ...omitUndefined({
+      after:
+        timing.type === 'delayed'
+          ? timing.afterMs
+          : timing.type === 'exact'
+            ? timing.atMs
+            : undefined,
+    }),
     run: (values: ActionInput, { firingId }: { readonly firingId: string }) => {
       const returned = outcome.toReturnValue(
         runSyncAction(t, createActionContext(lp, t, values, firingId)),
@@ -73,10 +80,10 @@ function toEffectRun(
   return {
     kind: 'effect',
     give: toAlternatives(outcome, {
-      ...(late !== undefined && { timeout: Object.fromEntries(late) }),
+      ...omitUndefined({ timeout: late === undefined ? undefined : Object.fromEntries(late) }),
       failed: { [failed]: placeNamed(failed) },
     }),
-    ...(timeout !== undefined && { timeoutMs: timeout.afterMs }),
+    ...omitUndefined({ timeoutMs: timeout === undefined ? undefined : timeout.afterMs }),
     failed: ({ kind, message, timedOut }: EffectFailure, values: ActionInput) =>
       (kind === 'timeout' || timedOut === true) && timeout !== undefined
         ? {

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { canonicalJson } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
@@ -74,7 +75,7 @@ export class AgentCatalog {
         kind: HEADS,
         order: 'descending',
         limit,
-        ...(after !== undefined && { after }),
+        ...omitUndefined({ after }),
       });
       return Promise.all(
         heads.map(async ({ id, value }) => {
@@ -97,7 +98,7 @@ export class AgentCatalog {
         prefix: `${id}/`,
         order: 'descending',
         limit,
-        ...(after !== undefined && { after }),
+        ...omitUndefined({ after }),
       });
       return found.map((document) => ({
         id: document.id,

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { Page, PageOptions } from '../interface/managed-runtime.ts';
 
@@ -38,5 +39,5 @@ export async function paginate<T>(
   }
   const data = shown.slice(0, limit);
   const next = shown.length > limit ? data.at(-1)?.id : undefined;
-  return { data: data.map(({ item }) => item), ...(next !== undefined && { next }) };
+  return { data: data.map(({ item }) => item), ...omitUndefined({ next }) };
 }

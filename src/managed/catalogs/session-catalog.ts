@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { canonicalJson, InvalidInputError, sha256Hex } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
 import type { DocumentChange, DocumentStore } from '../../store/index.ts';
@@ -92,7 +93,7 @@ export class SessionCatalog {
         kind: SESSIONS,
         order: 'descending',
         limit,
-        ...(after !== undefined && { after }),
+        ...omitUndefined({ after }),
       });
       return Promise.all(
         found.map(async ({ id, value }): Promise<ListedEntry<T>> => ({

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { agent } from '../../agents/index.ts';
 import type { Agent, BeforeTool, CallbackList } from '../../agents/index.ts';
 import { PetrichorError } from '../../core/index.ts';
@@ -95,18 +96,19 @@ export async function compileAgent(
     const built = agent({
       name: toAuthor(definition.name),
       model: hideDeniedTools(model, permissions),
-      ...(definition.description !== undefined && { description: definition.description }),
+      ...omitUndefined({ description: definition.description }),
       // A function, so that braces in the text are not treated as a template.
       ...(instruction !== undefined && { instruction: () => instruction }),
       tools: permissions.toolsets,
       reaskBudget,
       modelAttempts: services.modelAttempts,
-      ...(services.guardrails !== undefined && {
-        callbacks: { beforeTool: services.guardrails },
+      ...omitUndefined({
+        callbacks:
+          services.guardrails === undefined ? undefined : { beforeTool: services.guardrails },
+        modelTimeoutMs: services.modelTimeoutMs,
+        maxRetryAfterMs: services.maxRetryAfterMs,
+        maxModelCalls: services.maxModelCalls,
       }),
-      ...(services.modelTimeoutMs !== undefined && { modelTimeoutMs: services.modelTimeoutMs }),
-      ...(services.maxRetryAfterMs !== undefined && { maxRetryAfterMs: services.maxRetryAfterMs }),
-      ...(services.maxModelCalls !== undefined && { maxModelCalls: services.maxModelCalls }),
       subnets: (stock) => managedSubnets(stock, (call) => permissions.tag(call)),
       extensions: [
         sessionControl(),
@@ -244,7 +246,7 @@ function toServerSource({ name, auto_approve }: McpServerConfig, tools: Toolset)
     origin: { kind: 'mcp', server: name },
     tools,
     group: name,
-    ...(auto_approve !== undefined && { approved: auto_approve }),
+    ...omitUndefined({ approved: auto_approve }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { eventOut, userIn } from '../../agents/vocabulary/messages.ts';
 import { conversation } from '../../agents/vocabulary/conversation.ts';
 import { turnBudget, turnCurrent, turnEnding, turnPermit } from '../../agents/vocabulary/turn.ts';
@@ -289,7 +290,7 @@ function definedEvent({ outcomeId, description, rubric, maxIterations }: Outcome
     outcomeId,
     description,
     maxIterations,
-    ...(rubric !== undefined && { rubric }),
+    ...omitUndefined({ rubric }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import * as v from 'valibot';
 import { InvalidInputError, isJsonObject, parseJsonWithSchema } from '../../core/index.ts';
 import type { JsonObject } from '../../core/index.ts';
@@ -153,15 +154,19 @@ export function parseAgentDef(value: unknown): ManagedAgentDef {
   return {
     name,
     model,
-    ...(system !== undefined && { system }),
-    ...(description !== undefined && { description }),
-    ...(tools.length > 0 && { tools }),
-    ...(mcp_servers.length > 0 && { mcp_servers: mcp_servers.map(omitEmptyFields) }),
-    ...(skills.length > 0 && { skills }),
-    ...(read.agents.length > 0 && { agents: read.agents }),
-    ...(policy !== undefined && { permission_policy: policy }),
-    ...(read.metadata != null &&
-      Object.keys(read.metadata).length > 0 && { metadata: sortKeys(read.metadata) }),
+    ...omitUndefined({
+      system,
+      description,
+      tools: tools.length > 0 ? tools : undefined,
+      mcp_servers: mcp_servers.length > 0 ? mcp_servers.map(omitEmptyFields) : undefined,
+      skills: skills.length > 0 ? skills : undefined,
+      agents: read.agents.length > 0 ? read.agents : undefined,
+      permission_policy: policy,
+      metadata:
+        read.metadata != null && Object.keys(read.metadata).length > 0
+          ? sortKeys(read.metadata)
+          : undefined,
+    }),
   };
 }
 
@@ -213,11 +218,14 @@ function omitEmptyFields(server: McpServerConfig): McpServerConfig {
     name,
     // Two names of one transport: store one of them.
     transport: transport === 'streamable_http' ? 'http' : transport,
-    ...(command !== undefined && { command }),
-    ...(args !== undefined && args.length > 0 && { args }),
-    ...(url !== undefined && { url }),
-    ...(env !== undefined && Object.keys(env).length > 0 && { env }),
-    ...(auto_approve !== undefined && auto_approve.length > 0 && { auto_approve }),
+    ...omitUndefined({
+      command,
+      args: args !== undefined && args.length > 0 ? args : undefined,
+      url,
+      env: env !== undefined && Object.keys(env).length > 0 ? env : undefined,
+      auto_approve:
+        auto_approve !== undefined && auto_approve.length > 0 ? auto_approve : undefined,
+    }),
   };
 }
 

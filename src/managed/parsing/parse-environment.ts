@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import * as v from 'valibot';
 import { InvalidInputError, parseJsonWithSchema } from '../../core/index.ts';
 import type { ManagedAgentDef } from '../interface/agent-def.ts';
@@ -22,11 +23,11 @@ export function parseEnvironment(
     workingFolder,
     selfHosted,
   } = parseJsonWithSchema(schema, value ?? {}, 'environment');
-  const environment: SessionEnvironment = {
-    ...(Object.keys(env).length > 0 && { env }),
-    ...(workingFolder !== undefined && { workingFolder }),
-    ...(selfHosted === true && { selfHosted }),
-  };
+  const environment: SessionEnvironment = omitUndefined({
+    env: Object.keys(env).length > 0 ? env : undefined,
+    workingFolder,
+    selfHosted: selfHosted === true ? selfHosted : undefined,
+  });
   const [field] = Object.keys(environment);
   if (field !== undefined && tools.every(({ type }) => type === 'custom'))
     throw new InvalidInputError(

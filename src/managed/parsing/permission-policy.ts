@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import * as v from 'valibot';
 import { InvalidInputError } from '../../core/index.ts';
 import type { PermissionMode, PermissionPolicy } from '../interface/agent-def.ts';
@@ -99,5 +100,8 @@ export function withToolRules(
 }
 
 function omitEmptyTools({ default: general, tools = {} }: PermissionPolicy): PermissionPolicy {
-  return { default: general, ...(Object.keys(tools).length > 0 && { tools }) };
+  return {
+    default: general,
+    ...omitUndefined({ tools: Object.keys(tools).length > 0 ? tools : undefined }),
+  };
 }

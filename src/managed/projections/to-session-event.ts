@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { LogEvent, StopReason, Usage } from '../../core/index.ts';
 import { toContentBlocks } from './content-blocks.ts';
 import type { SessionDeleted } from '../interface/managed-runtime.ts';
@@ -23,7 +24,9 @@ export function toSessionEvent(event: LogEvent | SessionDeleted): SessionEvent |
         seq,
         type: 'status.idle',
         stop_reason: toIdleReason(event.stopReason),
-        ...(event.usage !== undefined && { usage: toUsageReport(event.usage) }),
+        ...omitUndefined({
+          usage: event.usage === undefined ? undefined : toUsageReport(event.usage),
+        }),
       };
     case 'error':
       return { seq, type: 'error', code: event.code, message: event.message };
@@ -46,9 +49,12 @@ export function toUsageReport(usage: Usage): UsageReport {
     input_tokens: input ?? 0,
     output_tokens: output ?? 0,
     total_tokens: total !== undefined && total > 0 ? total : (input ?? 0) + (output ?? 0),
-    ...(thinkingTokens !== undefined && { thinking_tokens: atLeastZero(thinkingTokens) }),
-    ...(cacheReadTokens !== undefined && { cache_read_tokens: atLeastZero(cacheReadTokens) }),
-    ...(cacheWriteTokens !== undefined && { cache_write_tokens: atLeastZero(cacheWriteTokens) }),
+    ...omitUndefined({
+      thinking_tokens: thinkingTokens === undefined ? undefined : atLeastZero(thinkingTokens),
+      cache_read_tokens: cacheReadTokens === undefined ? undefined : atLeastZero(cacheReadTokens),
+      cache_write_tokens:
+        cacheWriteTokens === undefined ? undefined : atLeastZero(cacheWriteTokens),
+    }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { InvalidInputError, isJsonObject, newMessageId } from '../../core/index.ts';
 import type { Json, Seq, SessionKey, Usage } from '../../core/index.ts';
 import type { PendingCall, Runtime, Session } from '../../runtime/index.ts';
@@ -237,7 +238,7 @@ export class ManagedSessions {
     const { updatedAt } = await session.status();
     // A copy without a record was left by a process that died. The copy itself is complete.
     const copy = await this.#find({ ...record, id });
-    if ((copy?.head ?? 0) === 0) await session.fork({ id, ...(upTo !== undefined && { upTo }) });
+    if ((copy?.head ?? 0) === 0) await session.fork({ id, ...omitUndefined({ upTo }) });
     await this.#records.add({ ...same, id, createdAt: updatedAt }, { documents: documents?.(id) });
     return this.getSession(id);
   }
@@ -374,9 +375,7 @@ export class ManagedSessions {
       agentVersion,
       owner: { appName: this.#runtime.app, userId },
       status: toManagedStatus(row),
-      ...(environment !== undefined && { environment }),
-      ...(title !== undefined && { title }),
-      ...(metadata !== undefined && { metadata }),
+      ...omitUndefined({ environment, title, metadata }),
       createdAt,
       updatedAt: Math.max(createdAt, row.updatedAt),
       lastSeq: row.lastSeq,
@@ -386,8 +385,8 @@ export class ManagedSessions {
 
 function toAddedEvent(input: Json | undefined): AddedEvent {
   const { invocationId, callId } = isJsonObject(input) ? input : {};
-  return {
-    ...(typeof invocationId === 'string' && { invocationId }),
-    ...(typeof callId === 'string' && { callId }),
-  };
+  return omitUndefined({
+    invocationId: typeof invocationId === 'string' ? invocationId : undefined,
+    callId: typeof callId === 'string' ? callId : undefined,
+  });
 }

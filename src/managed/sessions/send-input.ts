@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { userIn } from '../../agents/vocabulary/messages.ts';
 import { deriveInvocationId } from '../../core/index.ts';
 import type { Session } from '../../runtime/index.ts';
@@ -28,7 +29,7 @@ function toOutcome(event: UserDefineOutcomeEvent, key: string): Outcome {
   return {
     outcomeId: `outcome_${key}`,
     description: description ?? criteria ?? '',
-    ...(rubric !== undefined && { rubric }),
+    ...omitUndefined({ rubric }),
     maxIterations: maxIterations ?? DEFAULT_ITERATIONS,
     completeWhenSatisfied: event.complete_when_satisfied === true,
     startsNow: description !== undefined,

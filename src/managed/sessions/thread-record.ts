@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { SessionRow } from '../../store/index.ts';
 import { parseAgentName } from '../catalogs/agent-name.ts';
 import type { SessionRecord } from '../catalogs/session-catalog.ts';
@@ -15,7 +16,7 @@ export function toThreadRecord(root: SessionRecord, row: SessionRow): SessionRec
   return {
     id: row.key.sessionId,
     userId: root.userId,
-    ...(root.environment !== undefined && { environment: root.environment }),
+    ...omitUndefined({ environment: root.environment }),
     agentId: parts.agentId,
     agentVersion: parts.version,
     agentName: row.agent,

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { isPetrichorError, PetrichorError } from '../../core/index.ts';
 
 /**
@@ -80,5 +81,5 @@ export function toModelError(error: unknown, model: string): ModelError {
 /** The error of a call that its caller aborted. */
 export function abortedError(model: string, cause?: unknown): ModelError {
   const message = 'the call was aborted.';
-  return new ModelError({ model, kind: 'aborted', message, ...(cause !== undefined && { cause }) });
+  return new ModelError({ model, kind: 'aborted', message, ...omitUndefined({ cause }) });
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import {
   deriveCallId,
   isFunctionCallPart,
@@ -27,5 +28,9 @@ export function withCallIds(content: Content, invocationId: InvocationId, round:
 
 function renameCall(call: FunctionCall, id: string): FunctionCall {
   const providerId = call.providerId ?? call.id;
-  return { ...call, id, ...(providerId !== '' && { providerId }) };
+  return {
+    ...call,
+    id,
+    ...omitUndefined({ providerId: providerId !== '' ? providerId : undefined }),
+  };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { JsonObject } from '../../core/index.ts';
 import type { Feature } from '../provider/feature.ts';
 import {
@@ -34,7 +35,9 @@ export function toProviderOptions(
   const derived: JsonObject = {
     ...options(config, { modelId, encryptsThinking }),
     ...(effort !== undefined && effortOption?.(effort)),
-    ...(strict !== undefined && hasStrictOption && { strictJsonSchema: strict }),
+    ...omitUndefined({
+      strictJsonSchema: strict !== undefined && hasStrictOption ? strict : undefined,
+    }),
   };
   const callerOptions: ProviderOptions = config.providerOptions ?? {};
   const names = optionNames(providerFamily(model));

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { JsonObject } from '../../core/index.ts';
 import { requestedFeatures, type Feature } from '../provider/feature.ts';
 import { hideFiles } from './hide-files.ts';
@@ -63,7 +64,9 @@ export async function toCallOptions(
   const { contents, hidden, warnings, shownTypes } = hideFiles(request.contents, {
     unsupported,
     refusedTypes,
-    ...(declaresSupportedUrls && { supportedUrls: await model.supportedUrls }),
+    ...omitUndefined({
+      supportedUrls: declaresSupportedUrls ? await model.supportedUrls : undefined,
+    }),
   });
   const v3 = model.specificationVersion === 'v3';
   const isUnsupported = (feature: Feature): boolean =>
@@ -120,16 +123,16 @@ function toCacheMark(
 function toSamplingOptions(config: GenerationConfig): Partial<ModelCallOptions> {
   const { temperature, topP, topK, maxOutputTokens, stopSequences, seed } = config;
   const { presencePenalty, frequencyPenalty } = config;
-  return {
-    ...(temperature !== undefined && { temperature }),
-    ...(topP !== undefined && { topP }),
-    ...(topK !== undefined && { topK }),
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-    ...(stopSequences !== undefined && { stopSequences: [...stopSequences] }),
-    ...(presencePenalty !== undefined && { presencePenalty }),
-    ...(frequencyPenalty !== undefined && { frequencyPenalty }),
-    ...(seed !== undefined && { seed }),
-  };
+  return omitUndefined({
+    temperature,
+    topP,
+    topK,
+    maxOutputTokens,
+    stopSequences: stopSequences === undefined ? undefined : [...stopSequences],
+    presencePenalty,
+    frequencyPenalty,
+    seed,
+  });
 }
 
 function toolOptions(
@@ -146,7 +149,7 @@ function toolOptions(
       name: names.toProvider(name),
       description,
       inputSchema: schema,
-      ...(strict !== undefined && { strict }),
+      ...omitUndefined({ strict }),
     };
   });
   if (toolChoice === undefined) return { tools };

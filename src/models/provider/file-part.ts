@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { FileDataPart, InlineDataPart, Part } from '../../core/index.ts';
 import type { PromptPart, StreamPart } from './language-model.ts';
 
@@ -48,7 +49,11 @@ function toFileData(
   if (version === 'v3') return url ?? fileUri;
   if (url === null) return { type: 'reference', reference: { [family]: fileUri } };
   // Parsing a gs: URL loses information, so the original text is sent, too.
-  return { type: 'url', url, ...(url.protocol === 'gs:' && { originalUrl: fileUri }) };
+  return {
+    type: 'url',
+    url,
+    ...omitUndefined({ originalUrl: url.protocol === 'gs:' ? fileUri : undefined }),
+  };
 }
 
 function isTagged(

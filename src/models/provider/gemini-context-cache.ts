@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { canonicalJson, InvalidInputError, isJsonObject, sha256Hex } from '../../core/index.ts';
 import type { JsonObject, OptionNames } from '../../core/index.ts';
 
@@ -115,7 +116,7 @@ export function contextCachingFetch(options: ContextCacheOptions): typeof global
   // The cache also expires by itself, so a failure only costs a few cents.
   async function remove(name: string, init: RequestInit | undefined): Promise<void> {
     const { headers } = init ?? {};
-    const request = { method: 'DELETE', ...(headers !== undefined && { headers }) };
+    const request = { method: 'DELETE', ...omitUndefined({ headers }) };
     await fetch(`${baseUrl}/${name}`, request).catch(() => undefined);
   }
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { JsonObject } from '../../core/index.ts';
 import type { Feature } from './feature.ts';
 import type { LanguageModel } from './language-model.ts';
@@ -78,13 +79,16 @@ const gemini: ProviderProfile = {
   dialect: 'gemini',
   unsupported: new Set<Feature>(['cache.key', 'cache.retention', 'parallelToolCalls']),
   options: ({ thinking: { budgetTokens, show } = {}, speed }) => ({
-    ...((budgetTokens !== undefined || show === true) && {
-      thinkingConfig: {
-        ...(budgetTokens !== undefined && { thinkingBudget: budgetTokens }),
-        ...(show === true && { includeThoughts: true }),
-      },
+    ...omitUndefined({
+      thinkingConfig:
+        budgetTokens !== undefined || show === true
+          ? omitUndefined({
+              thinkingBudget: budgetTokens,
+              includeThoughts: show === true ? true : undefined,
+            })
+          : undefined,
+      serviceTier: speed === 'fast' ? 'priority' : undefined,
     }),
-    ...(speed === 'fast' && { serviceTier: 'priority' }),
   }),
   optionNames: (family) => [family],
   aliases: () => ['googleVertex', 'vertex'],
@@ -125,10 +129,14 @@ const openaiResponses: ProviderProfile = {
     store: false,
     // The package requests encrypted thinking only for model ids that it knows. A deployment may
     // have any id.
-    ...(encryptsThinking &&
-      !isNonReasoningOpenAiModel(modelId) && { include: ['reasoning.encrypted_content'] }),
+    ...omitUndefined({
+      include:
+        encryptsThinking && !isNonReasoningOpenAiModel(modelId)
+          ? ['reasoning.encrypted_content']
+          : undefined,
+    }),
     ...forcedReasoning(config, modelId),
-    ...(config.thinking?.show === true && { reasoningSummary: 'auto' }),
+    ...omitUndefined({ reasoningSummary: config.thinking?.show === true ? 'auto' : undefined }),
   }),
   optionNames: openaiNames,
   familyOptions: { store: false },
@@ -151,15 +159,20 @@ const anthropic: ProviderProfile = {
     'cache.key',
   ]),
   options: ({ thinking: { budgetTokens } = {}, parallelToolCalls, speed }) => ({
-    ...(budgetTokens !== undefined && { thinking: { type: 'enabled', budgetTokens } }),
-    ...(parallelToolCalls === false && { disableParallelToolUse: true }),
-    ...(speed === 'fast' && { speed: 'fast' }),
+    ...omitUndefined({
+      thinking: budgetTokens === undefined ? undefined : { type: 'enabled', budgetTokens },
+      disableParallelToolUse: parallelToolCalls === false ? true : undefined,
+      speed: speed === 'fast' ? 'fast' : undefined,
+    }),
   }),
   optionNames: () => ['anthropic'],
   aliases: (family) => [family, 'googleVertex', 'vertex', 'bedrock', 'amazonBedrock'],
   effortOption: (effort) => ({ effort }),
   cacheMark: ({ retention }) => ({
-    cacheControl: { type: 'ephemeral', ...(retention === 'long' && { ttl: '1h' }) },
+    cacheControl: {
+      type: 'ephemeral',
+      ...omitUndefined({ ttl: retention === 'long' ? '1h' : undefined }),
+    },
   }),
   declaresSupportedUrls: true,
   supportsResultImages: true,
@@ -246,12 +259,12 @@ function forcedReasoning({ thinking = {} }: GenerationConfig, modelId: string): 
 }
 
 function openaiOptions({ cache = {}, parallelToolCalls, speed }: GenerationConfig): JsonObject {
-  return {
-    ...(cache.key !== undefined && { promptCacheKey: cache.key }),
-    ...(cache.retention === 'long' && { promptCacheRetention: '24h' }),
-    ...(parallelToolCalls !== undefined && { parallelToolCalls }),
-    ...(speed === 'fast' && { serviceTier: 'priority' }),
-  };
+  return omitUndefined({
+    promptCacheKey: cache.key,
+    promptCacheRetention: cache.retention === 'long' ? '24h' : undefined,
+    parallelToolCalls,
+    serviceTier: speed === 'fast' ? 'priority' : undefined,
+  });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import {
   decodeJson,
   isJsonObject,
@@ -42,7 +43,7 @@ function parseSignature(signature: string): ProviderSignature | undefined {
     const value = decodeJson(signature, 'signature');
     if (!isJsonObject(value) || typeof value['by'] !== 'string') return undefined;
     const { by, note } = value;
-    return { by, ...(isJsonObject(note) && { note }) };
+    return { by, ...omitUndefined({ note: isJsonObject(note) ? note : undefined }) };
   } catch {
     return undefined;
   }

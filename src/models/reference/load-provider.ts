@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { PetrichorError } from '../../core/index.ts';
 import type { LanguageModel } from '../provider/language-model.ts';
 import type { ModelSpec } from './model-ref.ts';
@@ -78,7 +79,7 @@ function toPackageOptions({ baseUrl, apiKey, fetch }: ProviderAccess): {
   fetch: typeof globalThis.fetch;
   apiKey?: string;
 } {
-  return { baseURL: baseUrl, fetch, ...(apiKey !== undefined && { apiKey }) };
+  return { baseURL: baseUrl, fetch, ...omitUndefined({ apiKey }) };
 }
 
 async function importPackage<T>(

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { InvalidInputError, isJsonObject, checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import {
@@ -80,10 +81,12 @@ export function parseModelRef(ref: unknown): ModelSpec {
   return {
     provider,
     model,
-    ...(baseUrl !== undefined && { baseUrl: parseBaseUrl(baseUrl) }),
-    ...(apiKey !== undefined && { apiKey }),
-    ...(speed !== undefined && { speed }),
-    ...(api !== undefined && { api }),
+    ...omitUndefined({
+      baseUrl: baseUrl === undefined ? undefined : parseBaseUrl(baseUrl),
+      apiKey,
+      speed,
+      api,
+    }),
   };
 }
 

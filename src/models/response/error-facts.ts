@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { decodeJson } from '../../core/index.ts';
 
 /** The common facts of the errors of all provider packages and of all error events in streams. */
@@ -32,8 +33,7 @@ export function toErrorFacts(error: unknown): ErrorFacts {
     headers: readHeaders(error['responseHeaders']),
     body,
     causes: listCauses(error),
-    ...(status !== undefined && { status }),
-    ...(functionality !== undefined && { functionality }),
+    ...omitUndefined({ status, functionality }),
   };
 }
 

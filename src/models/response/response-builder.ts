@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type {
   Content,
   FinishReason,
@@ -126,7 +127,7 @@ export class ResponseBuilder {
     return {
       content,
       finishReason: toFinishReason(this.#end, parts),
-      ...(this.#usage !== undefined && { usage: this.#usage }),
+      ...omitUndefined({ usage: this.#usage }),
       ...this.#providerMetadata(),
     };
   }
@@ -208,7 +209,7 @@ export class ResponseBuilder {
     const name = this.#options.toolName(sent);
     const restored = argsError === undefined ? this.#options.restore(name, args) : args;
     return {
-      functionCall: { id, name, args: restored, ...(argsError !== undefined && { argsError }) },
+      functionCall: { id, name, args: restored, ...omitUndefined({ argsError }) },
       ...this.#toThoughtSignature(omitTransientMetadata(note), id !== ''),
     };
   }
@@ -252,7 +253,9 @@ export class ResponseBuilder {
       ? this.#toThoughtSignature(note, this.#options.acceptsUnsignedThinking)
       : this.#toThoughtSignature(omitTransientMetadata(note), false);
     if (text === '' && !('thoughtSignature' in signature && hasValues(note))) return [];
-    return [{ text, ...(thought && { thought: true as const }), ...signature }];
+    return [
+      { text, ...omitUndefined({ thought: thought ? (true as const) : undefined }), ...signature },
+    ];
   }
 
   #toThoughtSignature(

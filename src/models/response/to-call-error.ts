@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { FetchError } from '../../egress/fetch-error.ts';
 import { ModelError } from '../model/model-error.ts';
 import type { Redact } from './redact.ts';
@@ -34,7 +35,7 @@ export function toCallError(error: unknown, call: FailedCall): ModelError {
     model: call.model,
     kind: classifyError(facts, call),
     message,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...omitUndefined({ retryAfterMs }),
   });
 }
 

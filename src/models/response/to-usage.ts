@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { isJsonObject, type Usage } from '../../core/index.ts';
 
 /**
@@ -17,9 +18,7 @@ export function toUsage(counted: unknown): Usage | undefined {
     inputTokens: inputTokens ?? 0,
     outputTokens: outputTokens ?? 0,
     totalTokens: (inputTokens ?? 0) + (outputTokens ?? 0),
-    ...(thinkingTokens !== undefined && { thinkingTokens }),
-    ...(cacheReadTokens !== undefined && { cacheReadTokens }),
-    ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
+    ...omitUndefined({ thinkingTokens, cacheReadTokens, cacheWriteTokens }),
   };
 }
 

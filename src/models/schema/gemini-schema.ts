@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { isJsonObject, type Json } from '../../core/index.ts';
 import type { JsonSchema } from '../model/tool-declaration.ts';
 import { addToDescription, describeDropped } from './describe-dropped.ts';
@@ -76,10 +77,12 @@ function singleType(schema: JsonSchema): JsonSchema {
   return {
     ...without(schema, ['type', 'anyOf']),
     ...(options.length === 1 && options[0]),
-    ...(options.length > 1 && { anyOf: options }),
+    ...omitUndefined({ anyOf: options.length > 1 ? options : undefined }),
     ...(rest.length > 1 && { anyOf: rest.map((one) => ({ type: one })) }),
-    ...(rest.length === 1 && type !== undefined && { type }),
-    ...(nullable && { nullable: true }),
+    ...omitUndefined({
+      type: rest.length === 1 && type !== undefined ? type : undefined,
+      nullable: nullable ? true : undefined,
+    }),
   };
 }
 
@@ -99,7 +102,9 @@ function mergeAllOfBranches(schema: JsonSchema): JsonSchema {
   const required = [...new Set(all.flatMap(getRequired))];
   return {
     ...Object.fromEntries(all.toReversed().flatMap((one) => Object.entries(one))),
-    ...(Object.keys(properties).length > 0 && { properties }),
-    ...(required.length > 0 && { required }),
+    ...omitUndefined({
+      properties: Object.keys(properties).length > 0 ? properties : undefined,
+      required: required.length > 0 ? required : undefined,
+    }),
   };
 }

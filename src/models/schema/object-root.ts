@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { canonicalJson, isJsonObject, type Json } from '../../core/index.ts';
 import type { JsonSchema } from '../model/tool-declaration.ts';
 import { resolveRef } from './dereference.ts';
@@ -62,7 +63,7 @@ function merge(schema: JsonSchema, merging: Merging, depth: number): JsonSchema 
     ]),
     ...closedIn(both, either),
     properties: mergedProperties([...both, ...either]),
-    ...(required.length > 0 && { required: [...new Set(required)] }),
+    ...omitUndefined({ required: required.length > 0 ? [...new Set(required)] : undefined }),
   };
 }
 
@@ -114,8 +115,8 @@ function tidy(schema: JsonSchema): JsonSchema {
   if (!isJsonObject(properties)) return inner;
   const required: Json = getRequired(inner).filter((name) => name in properties);
   return {
-    ...(inner['type'] === undefined && { type: 'object' }),
+    ...omitUndefined({ type: inner['type'] === undefined ? 'object' : undefined }),
     ...without(inner, ['required']),
-    ...(required.length > 0 && { required }),
+    ...omitUndefined({ required: required.length > 0 ? required : undefined }),
   };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { sha256Hex } from '../../core/index.ts';
 import type { JsonSchema } from '../model/tool-declaration.ts';
 import { mapSubschemas, getProperties, getRequired } from './subschemas.ts';
@@ -23,6 +24,6 @@ export function withSafeKeys(schema: JsonSchema): JsonSchema {
     properties: Object.fromEntries(
       properties.map(([name, property]) => [safeKey(name), property] as const),
     ),
-    ...(required.length > 0 && { required }),
+    ...omitUndefined({ required: required.length > 0 ? required : undefined }),
   };
 }

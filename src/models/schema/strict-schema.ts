@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { isJsonObject, type Json } from '../../core/index.ts';
 import type { JsonSchema } from '../model/tool-declaration.ts';
 import { describeDropped } from './describe-dropped.ts';
@@ -90,9 +91,8 @@ function toStrict(schema: JsonSchema): JsonSchema {
   const { oneOf, ...rest } = mapSubschemas(schema, toStrict);
   // Strict mode cannot express "exactly one"; the original schema still validates.
   const alternatives: Json | undefined = oneOf ?? rest['anyOf'];
-  const plain = describeDropped(
-    { ...rest, ...(alternatives !== undefined && { anyOf: alternatives }) },
-    (keyword) => STRICT_KEYWORDS.has(keyword),
+  const plain = describeDropped({ ...rest, ...omitUndefined({ anyOf: alternatives }) }, (keyword) =>
+    STRICT_KEYWORDS.has(keyword),
   );
   if (!isJsonObject(plain['properties'])) return plain;
   const properties = Object.entries(getProperties(plain)).map(

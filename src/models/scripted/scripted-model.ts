@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PetrichorError, type Content, type FunctionCall, type Part } from '../../core/index.ts';
 import { abortedError, ModelError, toModelError } from '../model/model-error.ts';
@@ -120,7 +121,7 @@ export class ScriptedModel implements Model {
       model: this.name,
       kind,
       message: message ?? `the script says ${kind}.`,
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...omitUndefined({ retryAfterMs }),
     });
   }
 }
@@ -159,8 +160,7 @@ function toResponse(turn: ScriptedTurn): ModelResponse {
   return {
     content: toContent(turn, calls),
     finishReason: turn.finishReason ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
-    ...(turn.usage !== undefined && { usage: turn.usage }),
-    ...(turn.providerMetadata !== undefined && { providerMetadata: turn.providerMetadata }),
+    ...omitUndefined({ usage: turn.usage, providerMetadata: turn.providerMetadata }),
   };
 }
 

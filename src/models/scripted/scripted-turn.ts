@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import * as v from 'valibot';
 import {
   InvalidInputError,
@@ -79,9 +80,13 @@ export function parseScriptedTurns(scriptedModel: unknown): readonly ScriptedTur
     throw new InvalidInputError(['scripted_model', ...keys].join('.'), `${issue.message}.`);
   }
   return result.output.turns.map(({ text, tool_calls: calls }) => ({
-    ...(text !== undefined && { text }),
+    ...omitUndefined({ text }),
     ...(calls.length > 0 && {
-      toolCalls: calls.map(({ name, input, id }) => ({ name, args: input, ...(id && { id }) })),
+      toolCalls: calls.map(({ name, input, id }) => ({
+        name,
+        args: input,
+        ...omitUndefined({ id: id ? id : undefined }),
+      })),
     }),
   }));
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { Binding, NetState } from './binding.ts';
 import type { CompiledInput, CompiledTransition } from '../build/compile.ts';
 import { listIn, tokensIn } from '../journal/marking.ts';
@@ -57,11 +58,11 @@ export function createPin(t: CompiledTransition, marking: Marking): Pin | undefi
     } else if (input.kind === 'map') maps.push(input.place);
     else tokens.push([input.place, ...readTokenIds(input, marking)]);
   }
-  return {
-    ...(tokens.length > 0 && { tokens }),
-    ...(Object.keys(lists).length > 0 && { lists }),
-    ...(maps.length > 0 && { maps }),
-  };
+  return omitUndefined({
+    tokens: tokens.length > 0 ? tokens : undefined,
+    lists: Object.keys(lists).length > 0 ? lists : undefined,
+    maps: maps.length > 0 ? maps : undefined,
+  });
 }
 
 function readTokenIds({ place, mode, count }: CompiledInput, marking: Marking): readonly TokenId[] {

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { Agenda } from './agenda.ts';
 import type { Expiry } from './agenda.ts';
 import { bind, readTokens, readFiringTokens } from './binding.ts';
@@ -105,7 +106,7 @@ export class Executor {
   inject(place: string, value: unknown, now: number, key?: string): void {
     const target = environmentPlace(this.net, place);
     const deposit = toDeposit(this.net, target, parseTokenValue(target, value), this.#at(now));
-    this.#append({ kind: 'injected', give: [deposit], ...(key !== undefined && { key }) }, now);
+    this.#append({ kind: 'injected', give: [deposit], ...omitUndefined({ key }) }, now);
   }
 
   /** Appends a record that is not a firing: ownership, loaded shared state, or an upgrade. */

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { CompiledNet } from '../build/compile.ts';
 import { toDeposit, dueTimes } from './check-outputs.ts';
@@ -53,8 +54,10 @@ export function planUpgrade(
   const clocks = missingClocks(marking, net, moved);
   return {
     ...base,
-    ...(migration !== undefined && { moved }),
-    ...(Object.keys(clocks).length > 0 && { clocks }),
+    ...omitUndefined({
+      moved: migration === undefined ? undefined : moved,
+      clocks: Object.keys(clocks).length > 0 ? clocks : undefined,
+    }),
     ...(give.length > 0 && { give: give.map((token) => toInitialDeposit(net, token, now)) }),
   };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { isJsonObject } from '../../core/json/json.ts';
 import type { Json } from '../../core/json/json.ts';
 import { TokenSchemaError } from '../language/net-errors.ts';
@@ -21,11 +22,13 @@ export function toMapChange(place: AnyPlace, writes: unknown): MapChange {
   if (!isRecord(append, Array.isArray)) throw invalidWrites(place, 'append', 'an object of lists');
   return {
     place: place.name,
-    ...(hasKeys(set) && { set }),
-    ...(gone.length > 0 && { delete: gone }),
-    ...(hasKeys(increment) && { increment }),
-    ...(hasKeys(append) && { append }),
-    ...(replace === true && { replace }),
+    ...omitUndefined({
+      set: hasKeys(set) ? set : undefined,
+      delete: gone.length > 0 ? gone : undefined,
+      increment: hasKeys(increment) ? increment : undefined,
+      append: hasKeys(append) ? append : undefined,
+      replace: replace === true ? replace : undefined,
+    }),
   };
 }
 

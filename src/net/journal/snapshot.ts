@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { Json } from '../../core/json/json.ts';
 import { deepFreeze } from '../../core/json/json.ts';
 import { UNKNOWN_ORIGIN } from './list-state.ts';
@@ -144,7 +145,7 @@ function fromTokenRows(rows: TokenRows): ReadonlyMap<string, readonly Token[]> {
         id,
         at,
         value: deepFreeze(value),
-        ...(due !== undefined && { due }),
+        ...omitUndefined({ due }),
       })),
     ]),
   );
@@ -161,8 +162,7 @@ function toFiringRow(firing: Firing, marking: Marking): FiringRow {
     ),
     maps: Object.fromEntries(reads.maps),
     shared: reads.shared,
-    ...(retryAt !== undefined && { retryAt }),
-    ...(reason !== undefined && { reason }),
+    ...omitUndefined({ retryAt, reason }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { state } from '../../agents/vocabulary/state.ts';
 import { readTraceContext } from '../../agents/vocabulary/intercept-call.ts';
 import type {
@@ -221,7 +222,7 @@ export class HostedSession {
         () => mapIn(currentMarking(), state.name),
         (firingId) => currentMarking().firings.has(Number(firingId.slice(row.uid.length + 1))),
       ),
-      ...(interceptCall !== undefined && { interceptCall }),
+      ...omitUndefined({ interceptCall }),
       services: scopeServices(row.key, this.#options.services),
       runChildAgent: async (request) => this.#options.runChild(row.key, request),
       countModelCall: async (invocation) => this.#options.modelCalls.next(row.key, invocation),
@@ -265,8 +266,10 @@ export class HostedSession {
         marking,
         this.#toRuntimeTime(executor.nextRunAt),
       ),
-      ...(shared !== undefined && { shared }),
-      ...(number % STEPS_PER_SNAPSHOT === 0 && { snapshot: toStoredSnapshot(marking) }),
+      ...omitUndefined({
+        shared,
+        snapshot: number % STEPS_PER_SNAPSHOT === 0 ? toStoredSnapshot(marking) : undefined,
+      }),
     };
     const result = await committer.commit(settled);
     if (!result.ok) return result.refused === 'conflict' ? 'conflict' : 'refused';

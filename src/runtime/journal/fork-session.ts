@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { interruptIn } from '../../agents/vocabulary/control.ts';
 import type { Agent } from '../../agents/index.ts';
 import { InvalidInputError, newSessionId } from '../../core/index.ts';
@@ -136,7 +137,7 @@ function stopRunningTurn(
     records: step.records,
     events: toLogEvents(step, (record) => agent.recordEvents(record, marking), lastSeq),
     summary: toSessionSummary(agent.readStatus(marking), marking, executor.nextRunAt),
-    ...(shared !== undefined && { shared }),
+    ...omitUndefined({ shared }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { eventOut } from '../../agents/vocabulary/messages.ts';
 import type { AgentStatus } from '../../agents/index.ts';
 import { calledAgentWaits } from '../../core/index.ts';
@@ -52,7 +53,7 @@ export function toSessionSummary(
 ): SessionSummary {
   return {
     status: status.status,
-    ...(status.phase !== undefined && { phase: status.phase }),
+    ...omitUndefined({ phase: status.phase }),
     inFlight: [...marking.firings.values()].filter(isRunning).length,
     nextDueAt: nextDueAt ?? null,
     pending: status.pending.flatMap(toPendingCalls),
@@ -75,9 +76,7 @@ function toPendingCalls(parked: AgentStatus['pending'][number]): readonly Stored
       invocationId,
       fingerprint,
       reason,
-      ...(asks !== undefined && { asks }),
-      ...(request !== undefined && { request }),
-      ...(resume !== undefined && { resumes: true }),
+      ...omitUndefined({ asks, request, resumes: resume === undefined ? undefined : true }),
     },
   ];
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { resultLimit } from '../../agents/tools/result-limit.ts';
 import type { Agent, Answer } from '../../agents/index.ts';
 import { encodeJson, rootSessionId, sha256Hex } from '../../core/index.ts';
@@ -50,12 +51,12 @@ export async function truncateAnswer(
     const session = { ...key, sessionId: rootSessionId(key.sessionId) };
     return artifacts?.save({ session, name }, part, { saveId });
   };
-  const limits = { tools, ...(maxResultCharacters !== undefined && { maxResultCharacters }) };
+  const limits = { tools, ...omitUndefined({ maxResultCharacters }) };
   return truncateResponse(
     answer,
     resultLimit(limits, toolName, {
       callId,
-      ...(artifacts !== undefined && { save }),
+      ...omitUndefined({ save: artifacts === undefined ? undefined : save }),
     }),
   );
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import {
   assertInputSize,
   checkOptions,
@@ -128,8 +129,7 @@ export class SessionHandle implements Session {
     const traceContext = this.#services.propagateContext();
     const fullDelta = {
       ...options.stateDelta,
-      ...(runConfig !== undefined && { [RUN_CONFIG_KEY]: runConfig }),
-      ...(traceContext !== undefined && { [TRACE_CONTEXT_KEY]: traceContext }),
+      ...omitUndefined({ [RUN_CONFIG_KEY]: runConfig, [TRACE_CONTEXT_KEY]: traceContext }),
     };
     const stateDelta =
       Object.keys(fullDelta).length === 0 ? {} : { stateDelta: validateStateDelta(fullDelta) };
@@ -193,7 +193,7 @@ export class SessionHandle implements Session {
     return this.#answer(callId, () => ({
       callId,
       decision: 'denied',
-      ...(options.message !== undefined && { message: options.message }),
+      ...omitUndefined({ message: options.message }),
     }));
   }
 
@@ -293,7 +293,7 @@ export class SessionHandle implements Session {
       from: await this.status(),
       agent: this.#agent,
       to,
-      ...(upTo !== undefined && { upTo }),
+      ...omitUndefined({ upTo }),
     });
     return this.#services.open(to, this.agent);
   }
@@ -333,7 +333,7 @@ export class SessionHandle implements Session {
         place: answerIn,
         value: await answerTo(call),
         dedupeKey: answerKey(toAnswerId(call)),
-        ...(call.session !== undefined && { session: call.session }),
+        ...omitUndefined({ session: call.session }),
       };
     });
     return createTurn({

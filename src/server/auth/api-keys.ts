@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { timingSafeEqual } from 'node:crypto';
 import { InvalidInputError, isJsonObject, sha256Hex } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
@@ -79,7 +80,7 @@ export class ApiKeys {
       workspace,
       name,
       createdAt,
-      ...(expiresAt !== undefined && { expiresAt }),
+      ...omitUndefined({ expiresAt }),
       scope,
     };
     const value: Json = { ...toStoredKey(key), hash: sha256Hex(secret) };
@@ -176,7 +177,7 @@ function toStoredKey(key: ApiKey): { readonly [name: string]: Json } {
     workspace,
     name,
     createdAt,
-    ...(expiresAt !== undefined && { expiresAt }),
+    ...omitUndefined({ expiresAt }),
     scope: toKeyScopeJson(scope),
   };
 }
@@ -198,8 +199,10 @@ function parseApiKey(id: string, value: Json): ApiKey | undefined {
     workspace,
     name,
     createdAt,
-    ...(typeof revokedAt === 'number' && { revokedAt }),
-    ...(typeof expiresAt === 'number' && { expiresAt }),
+    ...omitUndefined({
+      revokedAt: typeof revokedAt === 'number' ? revokedAt : undefined,
+      expiresAt: typeof expiresAt === 'number' ? expiresAt : undefined,
+    }),
     scope: keyScope,
   };
 }

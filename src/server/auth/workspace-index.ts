@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { Json } from '../../core/index.ts';
 import type { DocumentChange, DocumentStore } from '../../store/index.ts';
 
@@ -77,7 +78,7 @@ export class WorkspaceIndex {
         prefix: `${workspace}/`,
         order: isAscending ? 'ascending' : 'descending',
         limit: limit + 1,
-        ...(after !== undefined && { after: `${workspace}/${after}` }),
+        ...omitUndefined({ after: after === undefined ? undefined : `${workspace}/${after}` }),
       });
       for (const entry of entries) {
         const id = entry.id.slice(workspace.length + 1);

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { interruptIn } from '../../agents/vocabulary/control.ts';
 import { answerIn, userIn } from '../../agents/vocabulary/messages.ts';
 import { isJsonObject } from '../../core/index.ts';
@@ -148,7 +149,7 @@ async function toAnswerEvent(
       fields: {
         tool_use_id: id,
         result: decision === 'approved' ? 'allow' : 'deny',
-        ...(message !== undefined && { deny_message: message }),
+        ...omitUndefined({ deny_message: message }),
       },
     };
   const isCustom = (await projection.findCall(callId))?.origin?.kind === 'custom';

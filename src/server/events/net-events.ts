@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { Seq } from '../../core/index.ts';
 import type { JournalRecord } from '../../net/index.ts';
 import type { CommittedStep, StepNumber } from '../../store/index.ts';
@@ -54,10 +55,12 @@ export class NetEvents {
       type: `net.${record.kind}`,
       seq,
       record: record.seq,
-      ...('t' in record && { transition: record.t }),
-      ...('firing' in record && record.firing !== undefined && { firing: record.firing }),
-      ...('outcome' in record && { outcome: record.outcome }),
-      ...('attempt' in record && { attempt: record.attempt }),
+      ...omitUndefined({
+        transition: 't' in record ? record.t : undefined,
+        firing: 'firing' in record && record.firing !== undefined ? record.firing : undefined,
+        outcome: 'outcome' in record ? record.outcome : undefined,
+        attempt: 'attempt' in record ? record.attempt : undefined,
+      }),
       processed_at: toWireTime(record.at),
     };
   }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { isPetrichorError, PetrichorError } from '../../core/index.ts';
 import type { JsonObject } from '../../core/index.ts';
 
@@ -87,7 +88,7 @@ export function toHttpError(error: unknown): HttpError {
   return new HttpError(status, error.message, {
     details: { error_code: error.code },
     cause: error,
-    ...(status === 503 && { retryAfterSeconds: 1 }),
+    ...omitUndefined({ retryAfterSeconds: status === 503 ? 1 : undefined }),
   });
 }
 
@@ -99,7 +100,7 @@ export function toErrorResponse(
   { status, type, message, details, retryAfterSeconds }: HttpError,
   requestId: string,
 ): Response {
-  const error = { type, message, ...(details !== undefined && { details }) };
+  const error = { type, message, ...omitUndefined({ details }) };
   const headers = new Headers({
     'request-id': requestId,
     // Stock clients retry a 409 as if it were transient. It never is here.

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { InvalidInputError, isJsonObject, newMessageId, sha256Hex } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
@@ -106,7 +107,12 @@ export class RequestDeduplication {
     if (version === 0) return;
     const next = change(requests);
     const written = await this.#documents.writeDocuments([
-      { kind: KIND, id: documentId, version, ...(next.length > 0 && { value: toJson(next) }) },
+      {
+        kind: KIND,
+        id: documentId,
+        version,
+        ...omitUndefined({ value: next.length > 0 ? toJson(next) : undefined }),
+      },
     ]);
     if (!written.ok) await this.#change(documentId, change);
   }
@@ -158,6 +164,15 @@ function parseRequests(value: Json): readonly RecentRequest[] {
     const { key, count, at, until } = one;
     const isRequest =
       typeof key === 'string' && typeof count === 'number' && typeof at === 'number';
-    return isRequest ? [{ key, count, at, ...(typeof until === 'number' && { until }) }] : [];
+    return isRequest
+      ? [
+          {
+            key,
+            count,
+            at,
+            ...omitUndefined({ until: typeof until === 'number' ? until : undefined }),
+          },
+        ]
+      : [];
   });
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { AgentVersionConflictError, parseAgentDef } from '../../managed/index.ts';
@@ -95,10 +96,10 @@ export function agentRoutes(context: ServerContext): readonly HttpRoute[] {
       query: v.object(pagination),
       run: async ({ caller: { workspace }, params, query: { limit, page } }) => {
         const { id } = await getWorkspaceAgent(context, workspace, params('agent_id'));
-        const { data, next } = await runtime.agentVersions(id, {
-          ...(limit !== undefined && { limit }),
-          ...(page !== undefined && { after: page }),
-        });
+        const { data, next } = await runtime.agentVersions(
+          id,
+          omitUndefined({ limit, after: page }),
+        );
         return { data: data.map(toWireAgent), next_page: next ?? null };
       },
     }),

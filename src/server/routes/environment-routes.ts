@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import * as v from 'valibot';
 import type { JsonObject } from '../../core/index.ts';
 import { notFound, HttpError } from '../http/http-error.ts';
@@ -139,8 +140,10 @@ export function environmentRoutes(context: ServerContext): readonly HttpRoute[] 
           });
         return save(workspace, id, {
           ...present,
-          ...(body.name != null && { name: body.name }),
-          ...(body.description !== undefined && { description: body.description }),
+          ...omitUndefined({
+            name: body.name != null ? body.name : undefined,
+            description: body.description,
+          }),
           metadata: mergeMetadata(present.metadata, body.metadata ?? {}),
           updatedAt: clock.now(),
         });

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import * as v from 'valibot';
 import { InvalidInputError, isJsonObject } from '../../core/index.ts';
 import type { JsonObject, SessionKey } from '../../core/index.ts';
@@ -43,9 +44,11 @@ export function operatorRoutes({ runtime, store }: ServerContext): readonly Http
           const rows = await store.list({
             parent: null,
             limit: limit + 1,
-            ...(status !== undefined && { status }),
-            ...(workspace !== undefined && { userId: workspace }),
-            ...(page !== undefined && { after: parsePageCursor(page) }),
+            ...omitUndefined({
+              status,
+              userId: workspace,
+              after: page === undefined ? undefined : parsePageCursor(page),
+            }),
           });
           const data = rows.slice(0, limit);
           const last = data.at(-1);

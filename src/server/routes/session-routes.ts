@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import * as v from 'valibot';
 import type { ManagedAgent, ManagedAgentDef, SessionEnvironment } from '../../managed/index.ts';
 import { HttpError } from '../http/http-error.ts';
@@ -99,8 +100,10 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
           {
             environment,
             dedupeKey: idempotencyKey,
-            ...(body.title != null && { title: body.title }),
-            ...(body.metadata != null && { metadata: body.metadata }),
+            ...omitUndefined({
+              title: body.title != null ? body.title : undefined,
+              metadata: body.metadata != null ? body.metadata : undefined,
+            }),
             events,
             documents: (id) => [
               sessions.insertion(workspace, id, { environmentId }),
@@ -143,8 +146,10 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
         const session = await getWorkspaceSession(context, call);
         const { title, metadata: pairs } = call.body;
         const changed = await runtime.updateSession(session.id, {
-          ...(title !== undefined && { title: title ?? '' }),
-          ...(pairs != null && { metadata: mergeMetadata(session.metadata ?? {}, pairs) }),
+          ...omitUndefined({
+            title: title === undefined ? undefined : (title ?? ''),
+            metadata: pairs != null ? mergeMetadata(session.metadata ?? {}, pairs) : undefined,
+          }),
         });
         return toWireSession(context, changed);
       },

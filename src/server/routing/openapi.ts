@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { isJsonObject } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
@@ -87,12 +88,15 @@ function toOperation({
     operationId: `${method.toLowerCase()}${path.replaceAll(/[^A-Za-z0-9]+(\w?)/g, (_, letter: string) => letter.toUpperCase())}`,
     summary,
     ...(open ? { security: [] } : { 'x-key-scopes': [...scopes] }),
-    ...(parameters.length > 0 && { parameters }),
-    ...(body !== undefined && {
-      requestBody: {
-        required: true,
-        content: { 'application/json': { schema: convertSchema(body) } },
-      },
+    ...omitUndefined({
+      parameters: parameters.length > 0 ? parameters : undefined,
+      requestBody:
+        body === undefined
+          ? undefined
+          : {
+              required: true,
+              content: { 'application/json': { schema: convertSchema(body) } },
+            },
     }),
     responses: {
       '200': {

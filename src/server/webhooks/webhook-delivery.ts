@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import * as v from 'valibot';
 import { sha256Hex } from '../../core/index.ts';
 import type { Json, JsonObject, LogEventByType } from '../../core/index.ts';
@@ -36,7 +37,7 @@ export function parseDelivery(value: Json): Delivery {
 }
 
 export function toDeliveryJson({ call, ...rest }: Delivery): Json {
-  return { ...rest, ...(call !== undefined && { call: { ...call } }) };
+  return { ...rest, ...omitUndefined({ call: call === undefined ? undefined : { ...call } }) };
 }
 
 const SECOND = 1000;

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { IncomingMessage } from 'node:http';
 import { InvalidInputError } from '../../core/index.ts';
 import {
@@ -50,7 +51,7 @@ export function createWebhookSender({
 }: WebhookRules = {}): WebhookSender {
   const resolveAddress = egressRule({
     isTrusted: parseAllowedHosts(allowHosts),
-    ...(resolve !== undefined && { resolve }),
+    ...omitUndefined({ resolve }),
   });
   return {
     assertAllowed: async (text) => {

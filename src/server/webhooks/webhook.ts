@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { createHmac } from 'node:crypto';
 import * as v from 'valibot';
 import type { Json, JsonObject } from '../../core/index.ts';
@@ -60,7 +61,7 @@ export function toWireWebhook(
     events: [...events],
     tools: [...tools],
     created_at: toWireTime(createdAt),
-    ...(isNew && { secret }),
+    ...omitUndefined({ secret: isNew ? secret : undefined }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { JsonObject } from '../../core/index.ts';
 import type { AddedEvent, UserEvent } from '../../managed/index.ts';
 import { confirmationKey, interruptKey, messageKey, outcomeKey, resultKey } from './event-keys.ts';
@@ -65,7 +66,7 @@ function toWireFields(event: UserEvent, key: string): JsonObject {
       return {};
     case 'user.tool_confirmation': {
       const { tool_use_id, result, deny_message } = event;
-      return { tool_use_id, result, ...(deny_message !== undefined && { deny_message }) };
+      return { tool_use_id, result, ...omitUndefined({ deny_message }) };
     }
     case 'user.tool_result': {
       const { tool_use_id, content, is_error = false } = event;

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import * as v from 'valibot';
 import type { ContentBlock, UserEvent } from '../../managed/index.ts';
 import { nonEmptyText, text, unsupported } from './wire-schemas.ts';
@@ -198,8 +199,10 @@ export function toInitialEvent(
   return {
     type: wire.type,
     description,
-    ...(rubric != null && { rubric: rubric.content }),
-    ...(max_iterations != null && { max_iterations }),
+    ...omitUndefined({
+      rubric: rubric != null ? rubric.content : undefined,
+      max_iterations: max_iterations != null ? max_iterations : undefined,
+    }),
   };
 }
 
@@ -217,7 +220,7 @@ export function toUserEvent(wire: WireUserEvent): UserEvent {
         type: wire.type,
         tool_use_id,
         result,
-        ...(deny_message != null && { deny_message }),
+        ...omitUndefined({ deny_message: deny_message != null ? deny_message : undefined }),
       };
     }
     case 'user.custom_tool_result': {
@@ -226,7 +229,7 @@ export function toUserEvent(wire: WireUserEvent): UserEvent {
         type: wire.type,
         custom_tool_use_id,
         content: (content ?? []).flatMap(toContentBlocks),
-        ...(is_error != null && { is_error }),
+        ...omitUndefined({ is_error: is_error != null ? is_error : undefined }),
       };
     }
     case 'user.tool_result': {
@@ -235,7 +238,7 @@ export function toUserEvent(wire: WireUserEvent): UserEvent {
         type: wire.type,
         tool_use_id,
         content: (content ?? []).flatMap(toContentBlocks),
-        ...(is_error != null && { is_error }),
+        ...omitUndefined({ is_error: is_error != null ? is_error : undefined }),
       };
     }
     default:

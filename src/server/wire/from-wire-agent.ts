@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import type {
@@ -34,14 +35,16 @@ export function toAgentDefinition(agent: AgentCreate): JsonObject {
   return {
     name,
     model: toModelRef(model),
-    ...(system != null && system !== '' && { system }),
-    ...(description != null && description !== '' && { description }),
-    ...(tools != null && { tools: toToolConfigsJson(tools) }),
-    ...(servers != null && { mcp_servers: servers.map(toMcpServerConfig) }),
-    ...(agent.skills != null && { skills: agent.skills.map(toSkillConfig) }),
-    ...(policy !== undefined && { permission_policy: toPolicyJson(policy) }),
-    ...(agent.multiagent != null && { agents: toCalledAgents(agent.multiagent) }),
-    ...(metadata != null && { metadata: { ...metadata } }),
+    ...omitUndefined({
+      system: system != null && system !== '' ? system : undefined,
+      description: description != null && description !== '' ? description : undefined,
+      tools: tools != null ? toToolConfigsJson(tools) : undefined,
+      mcp_servers: servers != null ? servers.map(toMcpServerConfig) : undefined,
+      skills: agent.skills != null ? agent.skills.map(toSkillConfig) : undefined,
+      permission_policy: policy === undefined ? undefined : toPolicyJson(policy),
+      agents: agent.multiagent != null ? toCalledAgents(agent.multiagent) : undefined,
+      metadata: metadata != null ? { ...metadata } : undefined,
+    }),
   };
 }
 
@@ -60,15 +63,20 @@ export function applyAgentUpdate({ definition }: ManagedAgent, update: AgentUpda
   return {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a definition is JSON, which its interface does not express
     ...(definition as unknown as JsonObject),
-    ...(name !== undefined && { name }),
-    ...(model !== undefined && { model: toModelRef(model) }),
-    ...(system !== undefined && { system: system === '' ? null : system }),
-    ...(description !== undefined && { description: description === '' ? null : description }),
-    ...(tools !== undefined && { tools: toToolConfigsJson(tools ?? []) }),
-    ...(servers !== undefined && { mcp_servers: (servers ?? []).map(toMcpServerConfig) }),
-    ...(skills !== undefined && { skills: (skills ?? []).map(toSkillConfig) }),
-    ...(update.multiagent !== undefined && {
-      agents: update.multiagent === null ? [] : toCalledAgents(update.multiagent),
+    ...omitUndefined({
+      name,
+      model: model === undefined ? undefined : toModelRef(model),
+      system: system === undefined ? undefined : system === '' ? null : system,
+      description: description === undefined ? undefined : description === '' ? null : description,
+      tools: tools === undefined ? undefined : toToolConfigsJson(tools ?? []),
+      mcp_servers: servers === undefined ? undefined : (servers ?? []).map(toMcpServerConfig),
+      skills: skills === undefined ? undefined : (skills ?? []).map(toSkillConfig),
+      agents:
+        update.multiagent === undefined
+          ? undefined
+          : update.multiagent === null
+            ? []
+            : toCalledAgents(update.multiagent),
     }),
     permission_policy: policy === undefined ? null : toPolicyJson(policy),
     metadata: pairs,
@@ -81,7 +89,10 @@ export function toCalledAgents({
 }: WireCoordinator): readonly { readonly agent_id: string; readonly version?: number }[] {
   return agents.map((one) => {
     if (typeof one === 'string') return { agent_id: one };
-    return { agent_id: one.id, ...(one.version != null && { version: one.version }) };
+    return {
+      agent_id: one.id,
+      ...omitUndefined({ version: one.version != null ? one.version : undefined }),
+    };
   });
 }
 
@@ -93,9 +104,7 @@ function toToolConfigs(tool: WireTool): readonly ToolConfig[] {
   switch (tool.type) {
     case 'custom': {
       const { type, name, description, input_schema, timeout_ms } = tool;
-      return [
-        { type, name, description, input_schema, ...(timeout_ms !== undefined && { timeout_ms }) },
-      ];
+      return [{ type, name, description, input_schema, ...omitUndefined({ timeout_ms }) }];
     }
     case 'builtin':
       return [{ type: 'builtin', name: tool.name }];
@@ -238,13 +247,13 @@ export function toModelRef(model: WireModel): Json {
   return {
     provider: model.provider,
     model: model.model,
-    ...(base_url !== undefined && { baseUrl: base_url }),
+    ...omitUndefined({ baseUrl: base_url }),
   };
 }
 
 function withoutNulls({ enabled, permission_policy }: ToolRule): ToolRule {
-  return {
-    ...(enabled != null && { enabled }),
-    ...(permission_policy != null && { permission_policy }),
-  };
+  return omitUndefined({
+    enabled: enabled != null ? enabled : undefined,
+    permission_policy: permission_policy != null ? permission_policy : undefined,
+  });
 }

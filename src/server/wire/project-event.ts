@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { calledAgentWaits, isTextPart } from '../../core/index.ts';
 import type {
   CalledAgentWait,
@@ -174,7 +175,7 @@ function projectConfirmation(
   const fields = {
     tool_use_id: index.eventId(callKey(callId)),
     result: decision === 'approved' ? 'allow' : 'deny',
-    ...(message !== undefined && { deny_message: message }),
+    ...omitUndefined({ deny_message: message }),
   };
   return [{ key: confirmationKey(callId), type: 'user.tool_confirmation', fields }];
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { JsonObject } from '../../core/index.ts';
 import type { PermissionPolicy, ToolConfig } from '../../managed/index.ts';
 import { getToolName } from '../../managed/parsing/parse-agent-def.ts';
@@ -31,5 +32,8 @@ export function listMcpToolRules(
 
 /** A permission policy as JSON. */
 export function toPolicyJson({ default: general, tools }: PermissionPolicy): JsonObject {
-  return { default: general, ...(tools !== undefined && { tools: { ...tools } }) };
+  return {
+    default: general,
+    ...omitUndefined({ tools: tools === undefined ? undefined : { ...tools } }),
+  };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { isJsonObject } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import type { ManagedRuntime, ManagedSession } from '../../managed/index.ts';
@@ -396,5 +397,5 @@ function parseQueueEntry(value: Json | undefined): QueueEntry {
 }
 
 function toQueueEntryJson({ at, workId }: QueueEntry): Json {
-  return { at, ...(workId !== undefined && { workId }) };
+  return { at, ...omitUndefined({ workId }) };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { isPetrichorError } from '../../core/errors/petrichor-error.ts';
@@ -165,7 +166,7 @@ async function commit(store: Store, plans: readonly StepPlan[], at: number): Pro
         pending: plan.text === undefined ? [] : [pendingCall(plan.text)],
       }),
       ...(plan.writes === 'none' ? {} : { shared: toSharedWrites(plan, versions) }),
-      ...(plan.text === undefined ? {} : { snapshot: { text: plan.text } }),
+      ...omitUndefined({ snapshot: plan.text === undefined ? undefined : { text: plan.text } }),
     });
     before.set(row.uid, {
       head: from.head + 1,

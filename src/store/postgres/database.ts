@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
 import { StoreClosedError, StoreUnavailableError } from '../store-errors.ts';
@@ -186,7 +187,7 @@ export class Database {
       connectionTimeoutMillis: connectTimeoutMs,
       keepAlive: true,
       application_name: 'petrichor',
-      ...(tls !== undefined && { ssl: tls }),
+      ...omitUndefined({ ssl: tls }),
       types: {
         // All integers of this store are exact in a double.
         getTypeParser: (oid: number, format?: 'text' | 'binary') =>

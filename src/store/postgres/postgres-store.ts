@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { encodeJson } from '../../core/json/encode-json.ts';
 import { newSessionUid } from '../../core/identity/ids.ts';
 import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
@@ -441,7 +442,7 @@ export class PostgresStore implements Store {
     const exceptOwners = owner === undefined ? [] : await this.#findOtherLiveOwners(owner);
     return this.#sessions.nextDueAt(this.#database, {
       exceptOwners,
-      ...(agents !== undefined && { agents }),
+      ...omitUndefined({ agents }),
     });
   }
 

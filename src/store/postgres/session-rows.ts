@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { SessionKey } from '../../core/identity/session-key.ts';
 import { CHILD_REGEX } from '../encoding/child-session-pattern.ts';
 import { parsePosition } from '../rules/parse-position.ts';
@@ -259,7 +260,7 @@ export function toSessionRow(row: FullRow): SessionRow {
     head: row.head,
     lastSeq: row.last_seq,
     status: row.failures >= MAX_HYDRATION_FAILURES ? 'quarantined' : row.status,
-    ...(row.phase !== null && { phase: row.phase }),
+    ...omitUndefined({ phase: row.phase !== null ? row.phase : undefined }),
     inFlight: row.in_flight,
     nextDueAt: row.next_due_at,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by a commit

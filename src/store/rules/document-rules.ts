@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { frozenJson } from '../../core/json/frozen-json.ts';
 import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
 import { parseIdentity } from '../../core/identity/session-key.ts';
@@ -23,7 +24,9 @@ export function checkChanges(changes: readonly DocumentChange[]): readonly Docum
       kind,
       id,
       version,
-      ...(value !== undefined && { value: frozenJson(value, `${field}.value`) }),
+      ...omitUndefined({
+        value: value === undefined ? undefined : frozenJson(value, `${field}.value`),
+      }),
     };
   });
 }

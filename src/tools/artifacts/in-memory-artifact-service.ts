@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { deepFreeze, formatSessionKey, type SessionKey } from '../../core/index.ts';
 import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
@@ -67,7 +68,7 @@ export class InMemoryArtifactService implements ArtifactService {
     return {
       version: number,
       canonicalUri: `memory:${encodeURI(ownerKey(key))}/${encodeURIComponent(key.name)}/${number}`,
-      ...(mimeType !== undefined && { mimeType }),
+      ...omitUndefined({ mimeType }),
       createdAt,
       customMetadata,
     };

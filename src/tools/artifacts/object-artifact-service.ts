@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { deepFreeze, sha256Hex } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
 import { systemClock } from '../../net/index.ts';
@@ -91,7 +92,7 @@ export class ObjectArtifactService implements ArtifactService {
     return {
       version: number,
       canonicalUri: this.#objects.getUri(path),
-      ...(mimeType !== undefined && { mimeType }),
+      ...omitUndefined({ mimeType }),
       createdAt,
       customMetadata,
     };

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { Client, ClientCapabilities, ClientOptions } from '@modelcontextprotocol/client';
 import type { McpElicitationResult, McpToolsetSettings } from './vocabulary/mcp-options.ts';
 import type { McpSdk } from './vocabulary/mcp-sdk.ts';
@@ -11,7 +12,7 @@ export interface ClientServices {
   readonly onToolsChanged: () => void;
 }
 
-const VERSION = '0.1.0';
+const VERSION = '0.2.0';
 /**
  * The share of the connect timeout for probing the version: an old program may not answer an
  * unknown request at all, and any program may start slowly. Probe and start share the timeout.
@@ -32,7 +33,10 @@ export function createMcpClient({
   const probe = { timeoutMs: connectTimeoutMs * PROBE_SHARE };
   const options: ClientOptions = {
     capabilities: clientCapabilities(settings),
-    versionNegotiation: { mode: protocol, ...(isStdio && { probe }) },
+    versionNegotiation: {
+      mode: protocol,
+      ...omitUndefined({ probe: isStdio ? probe : undefined }),
+    },
     inputRequired: { autoFulfill: false },
     jsonSchemaValidator: outputValidator,
     listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: onToolsChanged } },
@@ -45,7 +49,10 @@ export function createMcpClient({
       action: 'cancel',
     };
     const { action, content } = answer;
-    return { action, ...(content !== undefined && { content: { ...content } }) };
+    return {
+      action,
+      ...omitUndefined({ content: content === undefined ? undefined : { ...content } }),
+    };
   });
   if (roots !== undefined) {
     client.setRequestHandler('roots/list', () => ({ roots: roots.map((root) => ({ ...root })) }));
@@ -56,6 +63,6 @@ export function createMcpClient({
 function clientCapabilities({ roots }: McpToolsetSettings): ClientCapabilities {
   return {
     elicitation: { form: { applyDefaults: true }, url: {} },
-    ...(roots !== undefined && { roots: {} }),
+    ...omitUndefined({ roots: roots === undefined ? undefined : {} }),
   };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import {
   egressFetch,
@@ -54,7 +55,7 @@ export function mcpSource({ privateOrigins = [], resolve, ...settings }: McpSour
   const classifyOrigin = parseOrigins(privateOrigins, 'privateOrigins');
   const rule = egressRule({
     isTrusted: (url) => classifyOrigin(url) === 'named',
-    ...(resolve !== undefined && { resolve }),
+    ...omitUndefined({ resolve }),
   });
   const fetch = egressFetch(rule);
   return async (server) => {
@@ -93,7 +94,7 @@ function toServerOptions(
   switch (transport) {
     case 'stdio':
       if (command === undefined) throw missing('command', transport);
-      return { command, ...(args !== undefined && { args }), ...(env !== undefined && { env }) };
+      return { command, ...omitUndefined({ args, env }) };
     case 'http':
     case 'sse':
       if (url === undefined) throw missing('url', transport);

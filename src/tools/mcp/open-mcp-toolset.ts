@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { Client, Tool as RemoteTool } from '@modelcontextprotocol/client';
 import { checkOptions, InvalidInputError } from '../../core/index.ts';
 import type { Content, Json } from '../../core/index.ts';
@@ -154,9 +155,7 @@ class OpenMcpToolset implements McpToolset {
     return resources.map(({ uri, name, description, mimeType, size }) => ({
       uri,
       name,
-      ...(description !== undefined && { description }),
-      ...(mimeType !== undefined && { mimeType }),
-      ...(size !== undefined && { size }),
+      ...omitUndefined({ description, mimeType, size }),
     }));
   }
 
@@ -168,8 +167,7 @@ class OpenMcpToolset implements McpToolset {
     return resourceTemplates.map(({ uriTemplate, name, description, mimeType }) => ({
       uriTemplate,
       name,
-      ...(description !== undefined && { description }),
-      ...(mimeType !== undefined && { mimeType }),
+      ...omitUndefined({ description, mimeType }),
     }));
   }
 
@@ -188,7 +186,7 @@ class OpenMcpToolset implements McpToolset {
     );
     return prompts.map(({ name, description, arguments: args = [] }) => ({
       name,
-      ...(description !== undefined && { description }),
+      ...omitUndefined({ description }),
       args: args.map((arg) => ({ name: arg.name, required: arg.required === true })),
     }));
   }
@@ -218,7 +216,7 @@ class OpenMcpToolset implements McpToolset {
     send: (client: Client, request: { timeout: number; signal?: AbortSignal }) => Promise<T>,
     { signal }: McpRequestOptions = {},
   ): Promise<T> {
-    const request = { timeout: this.#connectTimeoutMs, ...(signal !== undefined && { signal }) };
+    const request = { timeout: this.#connectTimeoutMs, ...omitUndefined({ signal }) };
     return this.#connection.use((client) => send(client, request), signal);
   }
 

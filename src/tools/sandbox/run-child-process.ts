@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { BoundedOutput } from './bounded-output.ts';
@@ -58,7 +59,7 @@ export async function runChildProcess(
   const child = spawn(plan.file, plan.args, {
     env: plan.env,
     detached: plan.detached,
-    ...(plan.cwd === undefined ? {} : { cwd: plan.cwd }),
+    ...omitUndefined({ cwd: plan.cwd }),
     stdio: [
       'pipe',
       'pipe',

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { Json } from '../../core/index.ts';
 import type { ArtifactPart } from '../artifacts/artifact-service.ts';
 import { asText } from './as-text.ts';
@@ -59,5 +60,10 @@ function toPage(
   // Do not end in the middle of a surrogate pair.
   const text = part.text.slice(from, from + characters).replace(/[\uD800-\uDBFF]$/, '');
   const next = from + text.length;
-  return { text, offset: from, characters: length, ...(next < length && { next_offset: next }) };
+  return {
+    text,
+    offset: from,
+    characters: length,
+    ...omitUndefined({ next_offset: next < length ? next : undefined }),
+  };
 }

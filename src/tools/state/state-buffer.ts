@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import {
   canonicalJson,
   frozenJson,
@@ -139,7 +140,7 @@ export class StateBuffer implements ToolState {
     const based = current === undefined ? {} : this.#rebase(current);
     const writes = {
       ...toStateWrites(this.#writes, this.#read),
-      ...(Object.keys(based).length > 0 && { based }),
+      ...omitUndefined({ based: Object.keys(based).length > 0 ? based : undefined }),
     };
     this.#updates.clear();
     for (const name of this.#writes.keys()) this.#taken.set(name, this.#getValue(name));

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { isJsonObject, PetrichorError, checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import type { ToolDeclaration } from '../../models/index.ts';
@@ -156,7 +157,7 @@ export function tool<S extends ToolParameters = NoParameters>(definition: ToolDe
     idempotent,
     readOnly,
     timeoutMs: resolveTimeout(name, definition.timeoutMs, external),
-    ...(maxResultCharacters !== undefined && { maxResultCharacters }),
+    ...omitUndefined({ maxResultCharacters }),
     onCrash: definition.onCrash ?? (idempotent || readOnly ? 'rerun' : 'unknown'),
     longRunning,
     external,

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import {
   InvalidInputError,
   isJsonObject,
@@ -37,7 +38,7 @@ export async function truncateResponse<R extends Pick<ToolResponse, 'response'>>
   const total = jsonSize(result.response);
   if (total <= limit.maxCharacters) return result;
   const name = await saveFullResult(result.response, limit);
-  const truncation = { characters: total, ...(name !== undefined && { artifact: name }) };
+  const truncation = { characters: total, ...omitUndefined({ artifact: name }) };
   const note = truncationNote(total, name, limit);
   const response = {
     ...cutToFit(result.response, limit.maxCharacters),

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import type { Move, MoveKind } from '../system/move.ts';
 import type { Path } from '../search/search.ts';
 import type { State } from '../system/state.ts';
@@ -32,7 +33,7 @@ export function toTrace(system: TransitionSystem, path: Path): Trace {
     steps: path.moves.map((move) => toTraceStep(system, move)),
     markings: path.states.map((state) => countByPlace(system, state)),
     marking: end === undefined ? {} : countByPlace(system, end),
-    ...(path.cycleFrom !== undefined && { circleFrom: path.cycleFrom }),
+    ...omitUndefined({ circleFrom: path.cycleFrom }),
   };
 }
 
@@ -60,8 +61,7 @@ function toTraceStep({ net, tokenClasses }: TransitionSystem, move: Move): Trace
   const alternative = move.variant?.alternative ?? '';
   return {
     kind: move.kind,
-    ...(transition !== undefined && { transition }),
-    ...(alternative !== '' && { alternative }),
+    ...omitUndefined({ transition, alternative: alternative !== '' ? alternative : undefined }),
     gives,
   };
 }

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../../core/json/omit-undefined.ts';
 import type { SessionId } from '../../../core/identity/ids.ts';
 import { formatSessionKey, type SessionKey } from '../../../core/identity/session-key.ts';
 import { CHILD_GLOB } from '../../encoding/child-session-pattern.ts';
@@ -316,7 +317,7 @@ export class SessionTable {
       head: row.head,
       lastSeq: row.last_seq,
       status: row.failures >= MAX_HYDRATION_FAILURES ? 'quarantined' : row.status,
-      ...(row.phase !== null && { phase: row.phase }),
+      ...omitUndefined({ phase: row.phase !== null ? row.phase : undefined }),
       inFlight: row.in_flight,
       nextDueAt: row.next_due_at,
       pending: this.#unpackPending(key, row.pending),

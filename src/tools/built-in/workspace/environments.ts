@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../../core/json/omit-undefined.ts';
 import { createHash } from 'node:crypto';
 import { lstat, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -60,10 +61,10 @@ export class Environments {
         'is not known. The known fields are env and workingFolder.',
       );
     }
-    return {
-      ...(env === undefined ? {} : { env: this.#variables(env) }),
-      ...(workingFolder === undefined ? {} : { workingFolder: folderName(workingFolder) }),
-    };
+    return omitUndefined({
+      env: env === undefined ? undefined : this.#variables(env),
+      workingFolder: workingFolder === undefined ? undefined : folderName(workingFolder),
+    });
   }
 
   /**

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../../core/json/omit-undefined.ts';
 import type {
   AuthOptions,
   AuthProvider,
@@ -79,8 +80,7 @@ export class AuthorizationFlow implements AuthProvider {
     await this.#requireAuthorization({
       serverUrl,
       fetchFn,
-      ...(resourceMetadataUrl !== undefined && { resourceMetadataUrl }),
-      ...(scope !== undefined && { scope }),
+      ...omitUndefined({ resourceMetadataUrl, scope }),
     });
   }
 
@@ -109,8 +109,7 @@ export class AuthorizationFlow implements AuthProvider {
     try {
       await this.#requireAuthorization({
         ...this.#challenge,
-        ...(resourceMetadataUrl !== undefined && { resourceMetadataUrl }),
-        ...(scope !== undefined && { scope }),
+        ...omitUndefined({ resourceMetadataUrl, scope }),
         forceReauthorization: isStrictScopeSuperset(scope, granted),
       });
       return true;
@@ -130,7 +129,7 @@ export class AuthorizationFlow implements AuthProvider {
   /** Runs one authorization at a time. Concurrent callers share its result. */
   #shareAuthorization(challenge: AuthOptions): Promise<PendingAuthorization> {
     const scope = this.#sdk.computeScopeUnion(this.#challenge.scope, challenge.scope);
-    this.#inFlight ??= this.#authorize({ ...challenge, ...(scope !== undefined && { scope }) });
+    this.#inFlight ??= this.#authorize({ ...challenge, ...omitUndefined({ scope }) });
     return this.#inFlight;
   }
 
@@ -159,7 +158,7 @@ export class AuthorizationFlow implements AuthProvider {
     const outcome = await this.#sdk.auth(this.#session, {
       ...challenge,
       authorizationCode: code,
-      ...(iss !== undefined && { iss }),
+      ...omitUndefined({ iss }),
     });
     if (outcome !== 'AUTHORIZED')
       throw new McpUnauthorizedError(this.#server, 'the authorization returned no token.');

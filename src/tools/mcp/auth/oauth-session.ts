@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../../core/json/omit-undefined.ts';
 import { randomBytes } from 'node:crypto';
 import type {
   OAuthClientMetadata,
@@ -76,7 +77,7 @@ export class OAuthSession implements OAuthClientProvider {
       throw new McpUnauthorizedError(this.#server, reason);
     }
     const iss = searchParams.get('iss');
-    return { code, ...(iss !== null && { iss }) };
+    return { code, ...omitUndefined({ iss: iss !== null ? iss : undefined }) };
   }
 
   async #awaitRedirect(): Promise<string | URL> {
@@ -105,7 +106,7 @@ export class OAuthSession implements OAuthClientProvider {
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
       token_endpoint_auth_method: clientSecret === undefined ? 'none' : 'client_secret_post',
-      ...(scope !== undefined && { scope }),
+      ...omitUndefined({ scope }),
     };
   }
 
@@ -119,7 +120,7 @@ export class OAuthSession implements OAuthClientProvider {
     if (clientId === undefined) return this.#get<StoredOAuthClientInformation>('client');
     return {
       client_id: clientId,
-      ...(clientSecret !== undefined && { client_secret: clientSecret }),
+      ...omitUndefined({ client_secret: clientSecret }),
     };
   }
 

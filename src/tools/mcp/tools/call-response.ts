@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../../core/json/omit-undefined.ts';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
 import type { Json, JsonObject } from '../../../core/index.ts';
 import { McpToolError } from '../vocabulary/mcp-errors.ts';
@@ -16,10 +17,10 @@ export function callResponse(result: CallToolResult): Json {
   if (isError === true) {
     const parts = content.filter(({ type }) => type !== 'text').map((block) => contentPart(block));
     throw new McpToolError(joinText(content) || 'The tool failed.', {
-      details: {
-        ...(parts.length > 0 && { content: parts }),
-        ...(structured !== undefined && { structuredContent: structured }),
-      },
+      details: omitUndefined({
+        content: parts.length > 0 ? parts : undefined,
+        structuredContent: structured,
+      }),
     });
   }
   // Servers repeat structured content as text for older clients.
@@ -27,7 +28,7 @@ export function callResponse(result: CallToolResult): Json {
   if (structured !== undefined && rest.length === 0) return structured;
   if (structured === undefined && rest.every(({ type }) => type === 'text')) return joinText(rest);
   const parts = rest.map((block) => contentPart(block));
-  return { content: parts, ...(structured !== undefined && { structuredContent: structured }) };
+  return { content: parts, ...omitUndefined({ structuredContent: structured }) };
 }
 
 /** Converts one content block to a part: text, bytes, or a reference. */

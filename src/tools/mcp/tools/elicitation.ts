@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../../core/json/omit-undefined.ts';
 import type {
   InputRequests,
   InputRequiredResult,
@@ -58,7 +59,7 @@ export function resolveInputRequired(
 ): Pending | McpInputResponses {
   const state: ParkedState = {
     ...classifyRequests(inputRequests, settings),
-    ...(requestState !== undefined && { requestState }),
+    ...omitUndefined({ requestState }),
   };
   return state.questions.length > 0 ? parkCall(state, settings) : toInputResponses(state, {});
 }
@@ -141,9 +142,9 @@ function parkCall(state: ParkedState, settings: ElicitationSettings, problem?: s
   const { server, answerTimeoutMs } = settings;
   const questions = plainJson(state.questions, 'questions');
   return pending({
-    request: { server, questions, ...(problem !== undefined && { problem }) },
+    request: { server, questions, ...omitUndefined({ problem }) },
     resume: plainJson(state, 'resume'),
-    ...(answerTimeoutMs !== undefined && { timeoutMs: answerTimeoutMs }),
+    ...omitUndefined({ timeoutMs: answerTimeoutMs }),
   });
 }
 
@@ -154,16 +155,19 @@ function toInputResponses(
   const responses: InputResponses = {};
   for (const [id, { roots }] of Object.entries(answered)) {
     responses[id] = {
-      roots: roots.map(({ uri, name }) => ({ uri, ...(name !== undefined && { name }) })),
+      roots: roots.map(({ uri, name }) => ({ uri, ...omitUndefined({ name }) })),
     };
   }
   for (const [id, { action, content }] of Object.entries(results)) {
-    responses[id] = { action, ...(content !== undefined && { content: { ...content } }) };
+    responses[id] = {
+      action,
+      ...omitUndefined({ content: content === undefined ? undefined : { ...content } }),
+    };
   }
-  return {
-    ...(Object.keys(responses).length > 0 && { inputResponses: responses }),
-    ...(requestState !== undefined && { requestState }),
-  };
+  return omitUndefined({
+    inputResponses: Object.keys(responses).length > 0 ? responses : undefined,
+    requestState,
+  });
 }
 
 function selectAnswer(

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../../core/json/omit-undefined.ts';
 import type {
   CallToolRequest,
   CallToolResult,
@@ -49,9 +50,7 @@ export function remoteTool(name: string, remote: RemoteTool, services: RemoteToo
     name,
     description: remote.description ?? remote.title ?? remote.annotations?.title ?? remote.name,
     parameters: plainObject(remote.inputSchema, 'inputSchema'),
-    ...(settings.maxResultCharacters !== undefined && {
-      maxResultCharacters: settings.maxResultCharacters,
-    }),
+    ...omitUndefined({ maxResultCharacters: settings.maxResultCharacters }),
     ...policy,
     timeoutMs,
     execute: (args, context) =>

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../../core/json/omit-undefined.ts';
 import type {
   AuthProvider,
   StreamableHTTPClientTransport,
@@ -93,7 +94,7 @@ function stdioTransport(
     env: { ...env },
     stderr: 'pipe',
     maxBufferSize: maxMessageBytes,
-    ...(cwd !== undefined && { cwd }),
+    ...omitUndefined({ cwd }),
   });
   let stderr = '';
   transport.stderr?.on('data', (chunk: Buffer) => {
@@ -121,7 +122,7 @@ function httpTransport(
       authProvider instanceof AuthorizationFlow
         ? authProvider.trackRejectedTokens(bounded)
         : bounded,
-    ...(authProvider !== undefined && { authProvider }),
+    ...omitUndefined({ authProvider }),
   });
   failWhenStreamEnds(http);
   return { transport: http, http, stderrTail: () => '' };
