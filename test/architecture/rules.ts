@@ -27,8 +27,6 @@ export const folderOrder: readonly string[] = [
   'adk',
   'managed',
   'interop',
-  'live',
-  'cluster',
   'testing',
   'client',
   'server',

@@ -108,7 +108,7 @@ for (const format of wireFormats) {
       const model = await resolveModel(format.ref(baseUrl), { env });
       const error = await getError(model);
       assert.equal(error.kind, 'bad_request');
-      assert.match(error.message, /redirects.*set baseUrl/);
+      assert.match(error.message, /redirects.*Set baseUrl/);
     }
     assert.deepEqual(elsewhere.requests, []);
   });
