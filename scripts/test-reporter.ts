@@ -38,7 +38,8 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       case 'test:pass': {
         const { details, name, file = '', nesting, skip } = event.data;
         // Files that share a process have no summary of their own.
-        if (nesting === 0) addDuration(totals, file, details.duration_ms);
+        if (nesting === 0 && file.endsWith('.test.ts'))
+          addDuration(totals, file, details.duration_ms);
         if (details.type === 'suite') break;
         totals.passed += skip === undefined ? 1 : 0;
         if (skip !== undefined) totals.skipped.push(title(suites.get(file), nesting, name));
