@@ -1,4 +1,6 @@
 import { parseSync } from 'oxc-parser';
+import { listDeclarations, type Declaration } from './declarations.ts';
+import { isNode, type Node } from './syntax-node.ts';
 
 /** One file of a tree, by its path from the root with `/` between folders. */
 export interface TreeFile {
@@ -28,9 +30,8 @@ export interface ModuleFacts {
   /** Names of bindings at module level that can change: `let`, `var`, or an empty collection. */
   readonly mutableState: readonly string[];
   readonly comments: readonly string[];
+  readonly declarations: readonly Declaration[];
 }
-
-type Node = Readonly<Record<string, unknown>> & { readonly type: string };
 
 /** Reads the facts of one module. @throws Error when the file does not parse. */
 export function readModule(file: TreeFile): ModuleFacts {
@@ -69,6 +70,7 @@ export function readModule(file: TreeFile): ModuleFacts {
     calls,
     mutableState: findMutableState(program.body),
     comments: comments.map((comment) => comment.value),
+    declarations: listDeclarations(program),
   };
 }
 
@@ -162,8 +164,4 @@ function isEmptyCollection(declarator: unknown): boolean {
   if (type !== 'NewExpression' || !isNode(callee)) return false;
   const isCollection = callee['name'] === 'Map' || callee['name'] === 'Set';
   return isCollection && Array.isArray(given) && given.length === 0;
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && 'type' in value;
 }

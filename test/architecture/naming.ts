@@ -1,4 +1,4 @@
-import { parseSync } from 'oxc-parser';
+import type { Declaration } from './declarations.ts';
 import type { Rule, SourceTree } from './rules.ts';
 
 /**
@@ -22,12 +22,8 @@ const storedNames: ReadonlySet<string> = new Set(['said', 'heard']);
 /** Names in `Of` that every reader knows from JSON Schema. */
 const allowedOf: ReadonlySet<string> = new Set(['oneof', 'allof', 'anyof']);
 
-interface Declared {
-  readonly path: string;
-  readonly name: string;
-  readonly exported: boolean;
-  readonly type: boolean;
-}
+/** A declaration of the product, or the name of one of its files, and where it stands. */
+type Declared = Declaration & { readonly path: string };
 
 /** No identifier that the product declares contains a forbidden word. */
 export const namesUseKnownWords: Rule = (tree) =>
@@ -76,94 +72,17 @@ export function splitWords(name: string): readonly string[] {
     .filter((word) => word !== '');
 }
 
-type Node = Readonly<Record<string, unknown>> & { readonly type: string };
-
-const typeDeclarations: ReadonlySet<string> = new Set([
-  'TSInterfaceDeclaration',
-  'TSTypeAliasDeclaration',
-  'ClassDeclaration',
-]);
-
-/** Everything the product gives a name to: variables, parameters, functions, types, members. */
+/** What the product gives a name to, its files included. */
 function listDeclarations(tree: SourceTree): readonly Declared[] {
-  return tree.files
+  return tree.modules
     .filter(({ path }) => /^src\/.*(?<!\.test)\.ts$/.test(path))
-    .flatMap(({ path, text }) => {
-      const found: Declared[] = [
-        {
-          path,
-          name: path.slice(path.lastIndexOf('/') + 1, -'.ts'.length),
-          exported: false,
-          type: false,
-        },
-      ];
-      const visit = (value: unknown, exported: boolean): void => {
-        if (Array.isArray(value)) {
-          for (const item of value) visit(item, exported);
-          return;
-        }
-        if (!isNode(value)) return;
-        for (const name of declaredNames(value)) {
-          found.push({ path, name, exported, type: typeDeclarations.has(value.type) });
-        }
-        const inside = value.type === 'ExportNamedDeclaration';
-        for (const child of Object.values(value)) visit(child, inside);
-      };
-      visit(parseSync(path, text).program, false);
-      return found;
-    });
-}
-
-function declaredNames(node: Node): readonly string[] {
-  switch (node.type) {
-    case 'FunctionDeclaration':
-    case 'FunctionExpression':
-    case 'ArrowFunctionExpression': {
-      const params = Array.isArray(node['params']) ? node['params'] : [];
-      return [node['id'], ...params].flatMap(patternNames);
-    }
-    case 'ClassDeclaration':
-    case 'TSInterfaceDeclaration':
-    case 'TSTypeAliasDeclaration':
-    case 'VariableDeclarator':
-      return patternNames(node['id']);
-    case 'MethodDefinition':
-    case 'PropertyDefinition':
-    case 'TSPropertySignature':
-    case 'TSMethodSignature':
-      return node['computed'] === true ? [] : patternNames(node['key']);
-    default:
-      return [];
-  }
-}
-
-function patternNames(pattern: unknown): readonly string[] {
-  if (!isNode(pattern)) return [];
-  switch (pattern.type) {
-    case 'Identifier':
-    case 'PrivateIdentifier':
-      return [String(pattern['name'])];
-    case 'AssignmentPattern':
-      return patternNames(pattern['left']);
-    case 'RestElement':
-      return patternNames(pattern['argument']);
-    case 'ArrayPattern':
-      return Array.isArray(pattern['elements']) ? pattern['elements'].flatMap(patternNames) : [];
-    case 'ObjectPattern':
-      return Array.isArray(pattern['properties'])
-        ? pattern['properties'].flatMap((one: unknown) =>
-            isNode(one) ? patternNames(one['value'] ?? one) : [],
-          )
-        : [];
-    case 'TSParameterProperty':
-      return patternNames(pattern['parameter']);
-    default:
-      return [];
-  }
-}
-
-function isNode(value: unknown): value is Node {
-  return (
-    typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
-  );
+    .flatMap(({ path, declarations }) => [
+      {
+        path,
+        name: path.slice(path.lastIndexOf('/') + 1, -'.ts'.length),
+        exported: false,
+        type: false,
+      },
+      ...declarations.map((declaration) => ({ path, ...declaration })),
+    ]);
 }

@@ -31,7 +31,7 @@ export function toRequestedCall(
     name,
     args,
     index,
-    ...omitUndefined({ argsError: argsError === undefined ? undefined : argsError.message }),
+    ...omitUndefined({ argsError: argsError?.message }),
   };
 }
 

@@ -27,7 +27,7 @@ export function callEvent(identity: AgentIdentity, requested: Call, parked?: Par
     args,
     needs: parked?.needs ?? 'nothing',
     ...omitUndefined({
-      fingerprint: parked === undefined ? undefined : parked.fingerprint,
+      fingerprint: parked?.fingerprint,
       nodeInfo: node,
     }),
   };

@@ -1,4 +1,5 @@
 import type { Event as StockEvent } from '@google/adk';
+import { omitUndefined } from '../../core/json/omit-undefined.ts';
 import { parseContent } from '../../core/index.ts';
 import type { Content, Part } from '../../core/index.ts';
 
@@ -9,9 +10,7 @@ type StockContent = NonNullable<StockEvent['content']>;
  * @throws InvalidInputError for an invalid part
  */
 export function fromStockContent(content: StockContent, role: Content['role']): Content {
-  const parts = (content.parts ?? []).map((part): unknown =>
-    Object.fromEntries(Object.entries(part).filter(([, value]) => value !== undefined)),
-  );
+  const parts = (content.parts ?? []).map((part) => omitUndefined(part));
   return parseContent({ role, parts }, { unknownParts: 'keep' });
 }
 

@@ -83,7 +83,7 @@ function toEffectRun(
       ...omitUndefined({ timeout: late === undefined ? undefined : Object.fromEntries(late) }),
       failed: { [failed]: placeNamed(failed) },
     }),
-    ...omitUndefined({ timeoutMs: timeout === undefined ? undefined : timeout.afterMs }),
+    ...omitUndefined({ timeoutMs: timeout?.afterMs }),
     failed: ({ kind, message, timedOut }: EffectFailure, values: ActionInput) =>
       (kind === 'timeout' || timedOut === true) && timeout !== undefined
         ? {

@@ -260,7 +260,7 @@ export function toSessionRow(row: FullRow): SessionRow {
     head: row.head,
     lastSeq: row.last_seq,
     status: row.failures >= MAX_HYDRATION_FAILURES ? 'quarantined' : row.status,
-    ...omitUndefined({ phase: row.phase !== null ? row.phase : undefined }),
+    ...omitUndefined({ phase: row.phase ?? undefined }),
     inFlight: row.in_flight,
     nextDueAt: row.next_due_at,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by a commit

@@ -317,7 +317,7 @@ export class SessionTable {
       head: row.head,
       lastSeq: row.last_seq,
       status: row.failures >= MAX_HYDRATION_FAILURES ? 'quarantined' : row.status,
-      ...omitUndefined({ phase: row.phase !== null ? row.phase : undefined }),
+      ...omitUndefined({ phase: row.phase ?? undefined }),
       inFlight: row.in_flight,
       nextDueAt: row.next_due_at,
       pending: this.#unpackPending(key, row.pending),
