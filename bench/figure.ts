@@ -1,27 +1,27 @@
-/** A measured figure beside its bar. */
+/** A measured figure beside its limit. */
 export interface Figure {
   readonly what: string;
   readonly unit: string;
   readonly value: number;
   readonly atLeast?: number;
   readonly atMost?: number;
-  /** Where a bar that is not a fixed number comes from. */
-  readonly barIs?: string;
-  /** Holds on any machine: missing it is a fault, where missing a speed is a pity. */
+  /** Where a limit comes from that is not a fixed number. */
+  readonly limitSource?: string;
+  /** Independent of the machine: `npm run bench` exits with 1 when it is missed. */
   readonly required: boolean;
 }
 
-export type FigureStatus = 'met' | 'missed' | 'no bar';
+export type FigureStatus = 'met' | 'missed' | 'no limit';
 
 export function getFigureStatus({ value, atLeast, atMost }: Figure): FigureStatus {
-  if (atLeast === undefined && atMost === undefined) return 'no bar';
+  if (atLeast === undefined && atMost === undefined) return 'no limit';
   const met = value >= (atLeast ?? -Infinity) && value <= (atMost ?? Infinity);
   return met ? 'met' : 'missed';
 }
 
-/** How far the figure is from its bar, as a part of the bar; 0 when it is met. */
+/** Distance of the figure from its limit, as a fraction of the limit; 0 when it is met. */
 export function relativeMiss(figure: Figure): number {
   if (getFigureStatus(figure) !== 'missed') return 0;
-  const bar = figure.atLeast ?? figure.atMost ?? 0;
-  return bar === 0 ? Infinity : Math.abs(figure.value - bar) / bar;
+  const limit = figure.atLeast ?? figure.atMost ?? 0;
+  return limit === 0 ? Infinity : Math.abs(figure.value - limit) / limit;
 }

@@ -13,7 +13,7 @@ type FigureMappers = {
   readonly [Name in MeasurementName]: (measured: Measured[Name]) => readonly Figure[];
 };
 
-/** The figures of each measurement, with their bars. */
+/** The figures of each measurement, with their limits. */
 export const figureMappers: FigureMappers = {
   freshSessions: ({ oneAtATime, fiftyAtOnce }) => [
     speed('fresh sessions in memory, one at a time', 'turns/s', oneAtATime, { atLeast: 3000 }),
@@ -27,7 +27,7 @@ export const figureMappers: FigureMappers = {
     }),
     speed('SQLite, 50 sessions in flight', 'turns/s', fifty),
     speed('SQLite, 50 sessions in flight', 'times one session', fiftyToOne),
-    // Four times the bar of one session: against its rate itself, a faster single session would be a fault.
+    // Four times the limit of one session. A limit relative to its rate would punish a faster single session.
     speed('SQLite, 50 sessions in flight', 'f/5', (TURN_COMMITS * fiftyToOne) / syncsATurn, {
       atLeast: 2,
     }),
@@ -40,11 +40,11 @@ export const figureMappers: FigureMappers = {
       }),
       fact('records of a turn, at most', 'records', Math.max(early.records, late.records), {
         atMost: TURN_RECORDS,
-        barIs: 'about 14',
+        limitSource: 'about 14',
       }),
       speed('in memory, turns 1-20', 'ms/turn', earlyMsInMemory),
       speed(`in memory, ${last}`, 'ms/turn', lateMsInMemory),
-      // With the making of the model's request, which holds the whole conversation: the bar is for what is not request.
+      // Includes building the model request, which contains the whole conversation. So it has no limit.
       fact('in memory, growth, request included', 'times', lateMsInMemory / earlyMsInMemory),
       speed('SQLite, turns 1-20', 'ms/turn', early.ms),
       speed(`SQLite, ${last}`, 'ms/turn', late.ms),
@@ -72,7 +72,7 @@ export const figureMappers: FigureMappers = {
     fact('allocated, net of 10 transitions', 'bytes/firing', small.bytesPerFiring),
     fact('allocated, net of 1,000 transitions', 'bytes/firing', large.bytesPerFiring, {
       atMost: 1.5 * small.bytesPerFiring,
-      barIs: '1.5 x net of 10',
+      limitSource: '1.5 x net of 10',
     }),
   ],
   idleSessions: ({ sessions, residentBytes, heapBytes }) => [
@@ -135,7 +135,7 @@ export const figureMappers: FigureMappers = {
   parallelTools: ({ turnMs, toolMs }) => [
     speed(`turn of two tools of ${toolMs} ms`, 'ms', turnMs, {
       atMost: 1.2 * toolMs,
-      barIs: 'about 100',
+      limitSource: 'about 100',
     }),
   ],
   abort: ({ ms, danglingCalls }) => [
@@ -190,12 +190,12 @@ export const figureMappers: FigureMappers = {
   ],
 };
 
-type Bar = Pick<Figure, 'atLeast' | 'atMost' | 'barIs'>;
+type Limit = Pick<Figure, 'atLeast' | 'atMost' | 'limitSource'>;
 
-function speed(what: string, unit: string, value: number, bar: Bar = {}): Figure {
-  return { what, unit, value, ...bar, required: false };
+function speed(what: string, unit: string, value: number, limit: Limit = {}): Figure {
+  return { what, unit, value, ...limit, required: false };
 }
 
-function fact(what: string, unit: string, value: number, bar: Bar = {}): Figure {
-  return { what, unit, value, ...bar, required: true };
+function fact(what: string, unit: string, value: number, limit: Limit = {}): Figure {
+  return { what, unit, value, ...limit, required: true };
 }

@@ -1,5 +1,5 @@
 /**
- * Measures Petrichor and prints the figures beside their bars. Each measurement has a process of its own.
+ * Measures Petrichor and prints the figures beside their limits. Each measurement has a process of its own.
  *
  *     npm run bench [-- --json] [--quick] [--only NAME,NAME]
  *

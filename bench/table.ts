@@ -4,11 +4,11 @@ import type { Figure } from './figure.ts';
 /** The figures as a Markdown table, columns aligned. */
 export function formatTable(figures: readonly Figure[]): string {
   const rows = [
-    ['', 'measured', 'bar', ''],
+    ['', 'measured', 'limit', ''],
     ...figures.map((figure) => [
       figure.what,
       `${numeral(figure.value)} ${figure.unit}`,
-      formatBar(figure),
+      formatLimit(figure),
       formatStatus(figure),
     ]),
   ];
@@ -28,15 +28,15 @@ function pad(cell: string, width: number, column: number): string {
   return column === 1 ? cell.padStart(width) : cell.padEnd(width);
 }
 
-function formatBar({ atLeast, atMost, barIs }: Figure): string {
+function formatLimit({ atLeast, atMost, limitSource }: Figure): string {
   if (atLeast === undefined && atMost === undefined) return '';
-  const bar = atLeast === undefined ? `<= ${numeral(atMost ?? 0)}` : `>= ${numeral(atLeast)}`;
-  return barIs === undefined ? bar : `${bar} (${barIs})`;
+  const limit = atLeast === undefined ? `<= ${numeral(atMost ?? 0)}` : `>= ${numeral(atLeast)}`;
+  return limitSource === undefined ? limit : `${limit} (${limitSource})`;
 }
 
 function formatStatus(figure: Figure): string {
   const status = getFigureStatus(figure);
-  if (status === 'no bar') return '';
+  if (status === 'no limit') return '';
   return status === 'met' ? 'met' : `missed by ${Math.round(100 * relativeMiss(figure))} %`;
 }
 

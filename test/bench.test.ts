@@ -60,7 +60,7 @@ describe('the measurements', () => {
 
   it('find few packages to install', () => meets('packages', 1));
 
-  it('are printed as one table with the bars', async () => {
+  it('are printed as one table with the limits', async () => {
     const lines = (await bench('--only', 'installedPackages')).trim().split('\n');
     assert.equal(lines.length, 3);
     assert.match(lines[2] ?? '', /packages installed with it +\| +\d+ packages \| <= 10 \| met/);
