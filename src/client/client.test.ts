@@ -51,7 +51,7 @@ test('a client creates an agent and a session, sends a message and reads the ans
   assert.equal(events.at(-1)?.seq, last);
 });
 
-test('listings are read page by page to their end', async () => {
+test('listings are read page by page to the end', async () => {
   await using on = await openServerFixture(scriptedChat);
   const client = createTestClient(on);
   for (let n = 0; n < 7; n++)
@@ -80,7 +80,7 @@ test('a refused request rejects with its status, and is not retried', async () =
   assert.equal(requestCount, 1);
 });
 
-test('a stream that breaks after every event is read to its end, each event once', async () => {
+test('a stream that breaks after every event is read to the end, each event once', async () => {
   await using on = await openServerFixture(scriptedChat);
   const whole = createTestClient(on);
   const id = await newSession(whole);
@@ -101,7 +101,7 @@ test('a stream that breaks after every event is read to its end, each event once
   assert.ok(connections >= all.length);
 });
 
-test('a reply that is lost does not make a message twice', async () => {
+test('a lost reply does not duplicate a message', async () => {
   await using on = await openServerFixture(scriptedChat);
   const good = createTestClient(on);
   const id = await newSession(good);
@@ -138,7 +138,7 @@ test('an unreachable server rejects with a ConnectionError, after the configured
   assert.equal(tries, 6);
 });
 
-test('a retry-after is waited for up to a maximum; after a longer one the call rejects at once', async () => {
+test('the client waits for Retry-After up to a maximum, and rejects at once when it is longer', async () => {
   for (const [seconds, tries] of [
     ['60', 3],
     ['61', 1],
@@ -191,7 +191,7 @@ test('an aborted reader ends without an error', async () => {
     if (event.type === 'session.status_idle') reading.abort();
 });
 
-test('an answer is previewed while it is generated, on request', async () => {
+test('partials of an answer are streamed on request', async () => {
   await using on = await openServerFixture(scriptedChat);
   const client = createTestClient(on);
   const id = await newSession(client);

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 /** Packages that run on every platform. */
 const PORTABLE_PACKAGES: ReadonlySet<string> = new Set(['eventsource-parser']);
 
-test('the client runs in a browser: nothing it imports belongs to one platform', () => {
+test('the client runs in a browser: it imports no platform-specific module', () => {
   const found = new Set<string>();
   const foreign: string[] = [];
   const visit = (file: string): void => {

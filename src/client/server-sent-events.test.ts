@@ -14,7 +14,7 @@ async function read(chunks: readonly string[]): Promise<{
   return { events, activities };
 }
 
-test('events are the same wherever a stream is split, and every line end is accepted', async () => {
+test('events do not depend on how the stream is split, and every line ending is accepted', async () => {
   for (const end of ['\n', '\r\n', '\r']) {
     const lines = [
       ': open',

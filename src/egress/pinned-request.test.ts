@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { pinnedRequest } from './pinned-request.ts';
 
-test('a server that switches the protocol unasked, or closes without a response, rejects the request', async () => {
+test('a server that switches protocols without a request, or closes without a response, rejects the request', async () => {
   const replies = [
     'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n',
     '',

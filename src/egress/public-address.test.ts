@@ -55,12 +55,12 @@ const refused: readonly string[] = [
   '8.8.8.8.',
 ];
 
-test('an address that is private, local, reserved, translated or oddly spelled is never public', async () => {
+test('an address that is private, local, reserved, translated or in an unusual notation is not public', async () => {
   const isPublic = await loadPublicAddressRule();
   assert.deepEqual(refused.filter(isPublic), []);
 });
 
-test('public addresses of both versions are public', async () => {
+test('public IPv4 and IPv6 addresses are public', async () => {
   const isPublic = await loadPublicAddressRule();
   const taken = ['8.8.8.8', '1.1.1.1', '172.32.0.1', '2606:4700:4700::1111', '::ffff:8.8.8.8'];
   assert.deepEqual(taken.filter(isPublic), taken);

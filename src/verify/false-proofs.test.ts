@@ -1,5 +1,5 @@
 /**
- * Eight false properties that a known verifier proves. Each is refuted here, with a trace that ran on the executor. The
+ * Eight false properties that a known verifier reports as proved. Each is refuted here, with a trace that ran on the executor. The
  * corrected net, for which the property is proved, follows each one.
  */
 import assert from 'node:assert/strict';
@@ -50,7 +50,7 @@ async function decide(
 const move = (name: string, from: TokenPlace<null>, to: TokenPlace<null>): Transition =>
   pure(name, { take: { from }, give: allOf({ to }), run: () => ({ to: null }) });
 
-test('a marking that only a reset leads to is not proved unreachable', async () => {
+test('a marking that is reachable only by a reset is not proved unreachable', async () => {
   const property = unreachable({ d: 1 }, ['a', 'b']);
   const clear = (reset: readonly TokenPlace<null>[]): Transition =>
     pure('clear', { take: { c }, reset, give: allOf({ d }), run: () => ({ d: null }) });
@@ -67,7 +67,7 @@ test('a marking that only a reset leads to is not proved unreachable', async () 
   assert.equal((await nets([])).verdict, 'proved');
 });
 
-test('a marking that only a transition that takes all leads to is not proved unreachable', async () => {
+test('a marking that is reachable only through an "all" input is not proved unreachable', async () => {
   const property = unreachable({ b: 1 }, ['a']);
   const collapse = pure('collapse', {
     take: { a: all(a) },
@@ -86,7 +86,7 @@ test('a marking that only a transition that takes all leads to is not proved unr
   assert.equal((await decide([one], [[a, 3]], property)).verdict, 'proved');
 });
 
-test('a net that an inhibitor stops at once is not proved free of deadlocks', async () => {
+test('a net that an inhibitor blocks at once is not proved free of deadlocks', async () => {
   const go = (unless: readonly TokenPlace<null>[]): Transition =>
     pure('go', { take: { a }, unless, give: allOf({ c }), run: () => ({ c: null }) });
   const property = deadlockFree(['c', 'b']);
@@ -116,7 +116,7 @@ test('a net that an inhibitor stops at once is not proved free of deadlocks', as
   );
 });
 
-test('a net that a weight stops at once is not proved free of deadlocks', async () => {
+test('a net that a weight blocks at once is not proved free of deadlocks', async () => {
   const pair = pure('pair', {
     take: { a: many(2, a) },
     give: allOf({ b }),
@@ -126,7 +126,7 @@ test('a net that a weight stops at once is not proved free of deadlocks', async 
   assert.equal((await decide([pair], [[a, 4]], deadlockFree(['b']))).verdict, 'proved');
 });
 
-test('an inhibitor that is evaluated at the start does not keep two committing effects apart', async () => {
+test('an inhibitor that is evaluated at the start does not make two committing effects exclusive', async () => {
   const commits = ['commit.fast', 'commit.slow'];
   const asEffect = (name: string, from: TokenPlace<null>): Effect =>
     effect(name, {
@@ -164,7 +164,7 @@ test('an inhibitor that is evaluated at the start does not keep two committing e
   assert.equal(one.verdict, 'proved');
 });
 
-test('a budget of three tokens given by one output is three rounds, not one', async () => {
+test('a budget of three tokens from one output is three rounds, not one', async () => {
   const seed = (most: number): Transition =>
     pure('seed', {
       take: { a },

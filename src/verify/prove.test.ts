@@ -92,7 +92,7 @@ test('a fault that no transition takes loses the permit, and the trace shows it'
   });
 });
 
-test('higher priority goes first: what the executor never does is not refuted', async () => {
+test('a firing that priorities exclude in the executor is not part of a counterexample', async () => {
   const polite = (priority: number): CompiledNet =>
     compile(
       net('priorities', {
@@ -112,7 +112,7 @@ test('higher priority goes first: what the executor never does is not refuted', 
   assert.equal(await proveVerdict(polite(-1), property), 'refuted');
 });
 
-test('of equal priority the transition with the oldest token fires first: its rival is not refuted', async () => {
+test('among equal priorities the transition with the oldest token fires first, and the other order is not part of a counterexample', async () => {
   const first = place('first');
   const second = place('second');
   const take = (name: string, from: typeof first, to: typeof reply): Transition =>
@@ -131,7 +131,7 @@ test('of equal priority the transition with the oldest token fires first: its ri
   assert.equal(by, 'search in the order of ages');
 });
 
-test('a timed transition may fire at any time, but only when nothing else can', async () => {
+test('a timed transition can fire at any time, but only when nothing else can', async () => {
   const timer = (priority: number): CompiledNet =>
     compile(
       net('timer', {
@@ -159,7 +159,7 @@ test('a timed transition may fire at any time, but only when nothing else can', 
   assert.equal(await proveVerdict(timer(0), unreachable('stop'), two), 'refuted');
 });
 
-test('a token whose clock may never expire may rest forever', async () => {
+test('a token whose timer may never expire can wait forever', async () => {
   const timer = (after: number | (() => number)): CompiledNet =>
     compile(
       net('clock', {
@@ -205,7 +205,7 @@ test('while an owner closes, pure transitions fire and no effect starts', async 
   assert.ok(trace?.steps.some(({ kind }) => kind === 'draining'));
 });
 
-test('a firing remembers how many tokens it took, and answers each once', async () => {
+test('a firing keeps the number of tokens it took, and produces one output for each', async () => {
   const run = effect('run', {
     take: { requests: all(request) },
     give: oneOf({ replies: each('requests', reply) }),
@@ -219,7 +219,7 @@ test('a firing remembers how many tokens it took, and answers each once', async 
   assert.equal(await proveVerdict(of, eventuallyAnswered('run', 'reply'), bounds), 'proved');
 });
 
-test('a firing in flight that is taken has no output later', async () => {
+test('a firing in flight that is taken produces no output later', async () => {
   const ask = serve();
   const cancel = pure('cancel', {
     take: { stop, flying: all(running(ask as ReturnType<typeof effect>), { min: 0 }) },
@@ -250,7 +250,7 @@ test('an attempt that fails waits, holds its tokens, and is retried', async () =
   assert.equal(await proveVerdict(of, placeBound(['permit', 'running(serve)'], 1)), 'proved');
 });
 
-test('tokens join by key: a result never joins the request of another', async () => {
+test('tokens join by key: a result never joins the request of another key', async () => {
   const Keyed = z.object({ key: z.string() });
   const asked = place('asked', Keyed, { environment: true });
   const got = place('got', Keyed, { environment: true });
@@ -269,7 +269,7 @@ test('tokens join by key: a result never joins the request of another', async ()
         ],
       }),
     );
-  // One of each at rest, unjoined: possible by key alone.
+  // One token in each place at rest, not joined: possible only because the keys differ.
   const property = unreachable({ asked: 1, got: 1 }, ['reply']);
   const rest = deadlockFree([{ marked: [], allowed: ['reply', 'asked'] }]);
   const bounds = { faults: 0, environment: { asked: 1, got: 1 } };
@@ -290,7 +290,7 @@ test('with `per`, the count restarts at each taken token', async () => {
   assert.equal(await proveVerdict(server, atMost(['serve'], 2), bounds), 'proved');
 });
 
-test('tokens that leave through an outlet are counted if a property needs them', async () => {
+test('tokens that leave through an outlet are counted if a property refers to them', async () => {
   const log = outlet('log', z.null());
   const of = compile(
     net('events', {
@@ -315,7 +315,7 @@ test('tokens that leave through an outlet are counted if a property needs them',
   assert.equal(await proveVerdict(of, eventOutBounded('log', 3), bounds), 'refuted');
 });
 
-test('no effect starts after the end was signalled, when every effect is inhibited by it', async () => {
+test('no effect starts after the end signal when the signal inhibits every effect', async () => {
   const of = (unless: readonly (typeof stop)[]): CompiledNet =>
     compile(
       net('end', { initial: [initialToken(permit, null)], transitions: [serve({ unless })] }),
@@ -331,7 +331,7 @@ test('no effect starts after the end was signalled, when every effect is inhibit
   );
 });
 
-test('a question that stays open in a cycle is refuted with the cycle', async () => {
+test('a request that stays open in a cycle is refuted with that cycle', async () => {
   const again = place('again');
   const of = compile(
     net('circle', {
@@ -353,7 +353,7 @@ test('a question that stays open in a cycle is refuted with the cycle', async ()
   ]);
 });
 
-test('a net that grows without end is unknown, with the reason', async () => {
+test('the result for an unbounded net is unknown, with the reason', async () => {
   const of = compile(
     net('growing', {
       initial: [initialToken(permit, null)],
@@ -375,7 +375,7 @@ test('a net that grows without end is unknown, with the reason', async () => {
   assert.match(results[0].reason ?? '', /more than 500 tokens in one marking/);
 });
 
-test('too many possible keys give unknown, with the reason, and nothing runs out of memory', async () => {
+test('the result for too many possible keys is unknown, with the reason, and memory stays bounded', async () => {
   const batch = place('batch');
   const answer = place('answer', z.object({ id: z.string() }));
   const asked = place('asked', z.object({ id: z.string() }));
@@ -407,7 +407,7 @@ test('too many possible keys give unknown, with the reason, and nothing runs out
   );
 });
 
-test('a solver can prove what a search cannot finish, for any number of tokens', async () => {
+test('a solver can prove a property that search cannot finish, for any number of tokens', async () => {
   const { results } = await prove(server, {
     properties: [placeBound(['permit', 'running(serve)'], 1)],
     bounds: { faults: 0, states: 2 },
@@ -440,7 +440,7 @@ test('a property that holds within the bounds can be checked beyond them', async
   assert.deepEqual(results[0].over, ['<= 1 in request', '<= 0 faults']);
 });
 
-test('if no method decides, the report has the reason of each', async () => {
+test('when no method decides, the report has the reason of each method', async () => {
   const solver: Solver = {
     name: 'gone',
     ask: async () => ({ answer: 'unknown', by: 'gone', reason: 'killed by SIGKILL' }),

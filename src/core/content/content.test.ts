@@ -42,7 +42,7 @@ test('a message without a role is a user message', () => {
   assert.deepEqual(parseContent({ parts: [{ text: 'Hi' }] }), userContent('Hi'));
 });
 
-test("an unknown member is refused by its name in a client's message, and dropped in a model's", () => {
+test("an unknown field is rejected by name in a client's message, and dropped in a model's message", () => {
   const value = { parts: [{ text: 'Hi', colour: 'red' }] };
   assert.throws(() => parseContent(value), { field: 'content.parts[0].colour' });
   assert.deepEqual(parseContent(value, { unknownParts: 'keep' }), userContent('Hi'));
@@ -80,7 +80,7 @@ const refused: readonly (readonly [name: string, value: unknown, field: string])
 ];
 
 for (const [name, value, field] of refused) {
-  test(`a message with ${name} is refused by its path`, () => {
+  test(`a message with ${name} is rejected, and the error names the path`, () => {
     assert.throws(
       () => parseContent(value),
       (error) => {
@@ -114,7 +114,7 @@ test('inline data of exactly 10 MiB is accepted and one byte more is refused, bu
   );
 });
 
-test('the size of base64 is known without decoding it', () => {
+test('the size of base64 data is computed without decoding it', () => {
   fc.assert(
     fc.property(fc.uint8Array(), (bytes) => {
       const [part] = content('user').inlineData('image/png', bytes).build().parts;
@@ -139,7 +139,7 @@ test('a message is built part by part, and a builder can be used twice', () => {
   assert.throws(() => content('user').build(), InvalidInputError);
 });
 
-test('the text of a message leaves out the thinking', () => {
+test('the text of a message excludes thinking parts', () => {
   const message: Content = {
     role: 'model',
     parts: [{ text: 'Hm. ', thought: true }, { text: 'He' }, { opaque: 1 }, { text: 'llo' }],
@@ -149,7 +149,7 @@ test('the text of a message leaves out the thinking', () => {
   assert.equal(contentText(undefined), '');
 });
 
-test('calls and results are found in a message and in an object with a message', () => {
+test('calls and results are found in a message and in an object that contains a message', () => {
   const message: Content = { role: 'model', parts: everyPart };
   assert.deepEqual(
     getFunctionCalls(message).map((call) => call.id),

@@ -14,6 +14,6 @@ test('an error has a name and a code for programs, and a field and a cause for p
   assert.equal(isPetrichorError(cause), false);
 });
 
-test('an error made from nothing has no cause', () => {
+test('an error created without options has no cause', () => {
   assert.equal('cause' in new InvalidInputError('a', 'b'), false);
 });

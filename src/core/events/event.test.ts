@@ -26,14 +26,14 @@ test('a message without calls is final', () => {
   assert.equal(isFinalResponse(eventWith([codeResult, { text: 'Done.' }])), true);
 });
 
-test('a call, a result, a partial event and a trailing code result are not final', () => {
+test('an event with a call, a result, partial content or a trailing code result is not final', () => {
   assert.equal(isFinalResponse(eventWith([{ text: 'Let me see.' }, call])), false);
   assert.equal(isFinalResponse(eventWith([answer])), false);
   assert.equal(isFinalResponse(eventWith([{ text: 'Do' }], { partial: true })), false);
   assert.equal(isFinalResponse(eventWith([{ text: 'Run:' }, codeResult])), false);
 });
 
-test('a result with skipSummarization and a long-running call are final', () => {
+test('an event with a skipSummarization result or a long-running call is final', () => {
   assert.equal(
     isFinalResponse(
       eventWith([answer], { actions: createEventActions({ skipSummarization: true }) }),

@@ -38,7 +38,7 @@ test('a user message is an event of the user', () => {
   );
 });
 
-test('an answer of a model keeps its calls, usage, finish and provider metadata', () => {
+test('a model answer keeps its calls, usage, finish reason and provider metadata', () => {
   const message = {
     invocationId,
     author: 'billing',
@@ -58,7 +58,7 @@ test('an answer of a model keeps its calls, usage, finish and provider metadata'
   });
 });
 
-test('a call has no event, unless it is answered from outside', () => {
+test('a call has no event, except when it is answered from outside', () => {
   const call = {
     type: 'tool.call',
     invocationId,
@@ -87,7 +87,7 @@ test('a call has no event, unless it is answered from outside', () => {
   });
 });
 
-test('the result of a call is a message of the tool, and an error unless the outcome is ok', () => {
+test('the result of a call is a message of the tool, and an error when the outcome is not ok', () => {
   const result = {
     type: 'tool.result',
     invocationId,
@@ -122,7 +122,7 @@ test('the result of a call is a message of the tool, and an error unless the out
   }
 });
 
-test('a change of state is a delta, in which a removed key is null', () => {
+test('a state change is a delta, in which a removed key is null', () => {
   assert.deepEqual(said({ type: 'state.changed', delta: { a: 1 }, removed: ['b'], invocationId }), {
     invocationId,
     author: 'system',
@@ -130,7 +130,7 @@ test('a change of state is a delta, in which a removed key is null', () => {
   });
 });
 
-test('an error and a rewind outside of a turn have no invocation', () => {
+test('an error and a rewind outside a turn have no invocation', () => {
   assert.deepEqual(said({ type: 'error', code: 'retries_exhausted', message: 'Gave up.' }), {
     invocationId: '',
     author: 'system',

@@ -4,7 +4,7 @@ import { isStopReason, STOP_REASONS } from './stop-reason.ts';
 import { fromAdkSeconds, toAdkSeconds } from './timestamp.ts';
 import { addUsage, noUsage } from './usage.ts';
 
-test('an optional count is in the sum when it is in either', () => {
+test('an optional count is in the sum when either usage has it', () => {
   const a = { inputTokens: 1, outputTokens: 2, totalTokens: 3, thinkingTokens: 0 };
   const b = { inputTokens: 10, outputTokens: 20, totalTokens: 30, cacheReadTokens: 5 };
   const sum = {
@@ -19,7 +19,7 @@ test('an optional count is in the sum when it is in either', () => {
   assert.deepEqual(addUsage(noUsage, b), b);
 });
 
-test('the stop reasons are these eight and no others', () => {
+test('exactly eight stop reasons are valid', () => {
   assert.equal(new Set(STOP_REASONS).size, 8);
   assert.equal(isStopReason('end_turn'), true);
   assert.equal(isStopReason('tired'), false);

@@ -6,7 +6,7 @@ import { formatSessionKey, parseSessionKey } from './session-key.ts';
 
 const good = { appName: 'app', userId: 'user', sessionId: 'session' };
 
-test('a key keeps its three parts and nothing else', () => {
+test('a key keeps its three parts and drops other fields', () => {
   assert.deepEqual(parseSessionKey({ ...good, extra: 1 }), good);
 });
 
@@ -23,7 +23,7 @@ for (const [name, value] of [
   ['a line break', 'a\nb'],
   ['half a character', 'a\ud800'],
 ] as const) {
-  test(`${name} is refused as any part`, () => {
+  test(`${name} is rejected in every part`, () => {
     for (const part of ['appName', 'userId', 'sessionId'])
       refuses({ ...good, [part]: value }, part);
   });

@@ -14,7 +14,7 @@ function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-test('every JSON value comes back as it was', () => {
+test('every JSON value survives a round trip', () => {
   fc.assert(
     fc.property(jsonArbitrary, (value) => {
       assert.deepEqual(decodeJson(encodeJson(value, 'value'), 'value'), asJson(value));
@@ -22,7 +22,7 @@ test('every JSON value comes back as it was', () => {
   );
 });
 
-test('an accepted value loses nothing: encoding the decoded text gives the same text', () => {
+test('encoding the decoded text gives the same text for every accepted value', () => {
   const anything = fc.anything({
     withBigInt: true,
     withDate: true,
@@ -91,7 +91,7 @@ const refused: readonly (readonly [name: string, value: unknown, path: string, p
   ];
 
 for (const [name, value, path, problem] of refused) {
-  test(`${name} is refused with its path`, () => {
+  test(`${name} is rejected, and the error names its path`, () => {
     assert.throws(
       () => encodeJson(value, 'result'),
       (error) => {
@@ -107,7 +107,7 @@ for (const [name, value, path, problem] of refused) {
   });
 }
 
-test('a tree at the depth limit is written and one level more is refused', () => {
+test('a tree at the depth limit is encoded, and one level more is rejected', () => {
   assert.equal(encodeJson(nested(MAX_JSON_DEPTH), 'v').length, 2 * MAX_JSON_DEPTH + 1);
   assert.throws(() => encodeJson(nested(MAX_JSON_DEPTH + 1), 'v'), /nested deeper than 500 levels/);
   assert.throws(() => encodeJson(nested(100_000), 'v'), NotSerializableError);
@@ -118,7 +118,7 @@ test('one object in two places is not a cycle', () => {
   assert.equal(encodeJson([shared, shared], 'v'), '[{"a":1},{"a":1}]');
 });
 
-test('an undefined member is left out and a date becomes its ISO string', () => {
+test('an undefined member is omitted, and a date becomes its ISO string', () => {
   const value = { a: undefined, when: new Date(0) };
   assert.equal(encodeJson(value, 'v'), '{"when":"1970-01-01T00:00:00.000Z"}');
 });

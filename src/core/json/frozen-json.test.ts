@@ -93,7 +93,7 @@ for (const [says, make] of [
     },
   ],
 ] satisfies readonly (readonly [string, () => unknown])[]) {
-  test(`${says} is no exception`, () => {
+  test(`frozenJson agrees with JSON for ${says}`, () => {
     const value: unknown = make();
     assert.deepStrictEqual(
       getOutcome(() => frozenJson(value, 'it')),

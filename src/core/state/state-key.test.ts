@@ -35,7 +35,7 @@ const refused: readonly (readonly [name: string, key: string, message: RegExp])[
 ];
 
 for (const [name, key, message] of refused) {
-  test(`a state key with ${name} is refused`, () => {
+  test(`a state key with ${name} is rejected`, () => {
     assert.throws(
       () => validateStateKey(key),
       (error) => {
@@ -99,7 +99,7 @@ test('temp_x is an ordinary session key', () => {
   assert.deepEqual(parseStateKey('temp_x'), { scope: 'session', name: 'temp_x' });
 });
 
-test('session: is another way to write a session key', () => {
+test('the prefix session: is optional', () => {
   assert.equal(normalizeStateKey('session:city'), 'city');
   assert.deepEqual(parseStateKey('session:city'), parseStateKey('city'));
 });
@@ -114,7 +114,7 @@ test('splitting a valid key into scope and name loses nothing', () => {
   );
 });
 
-test('a delta holds checked keys and JSON, as a copy', () => {
+test('a delta is validated and copied', () => {
   const list = [1];
   const delta = validateStateDelta({ 'session:city': 'Rome', 'user:list': list, gone: null });
   list.push(2);

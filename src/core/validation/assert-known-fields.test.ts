@@ -37,7 +37,7 @@ const refused: readonly (readonly [
 ];
 
 for (const [field, suggestion, value] of refused)
-  test(`${JSON.stringify(value)} is refused by ${field}`, () => {
+  test(`${JSON.stringify(value)} is rejected, and the error names ${field}`, () => {
     assert.throws(
       () => parseJsonWithSchema(schema, value, 'value'),
       (error) =>
@@ -57,7 +57,7 @@ const wrong: readonly (readonly [field: string, value: object])[] = [
 ];
 
 for (const [field, value] of wrong)
-  test(`${JSON.stringify(value)} is refused by what is wrong with ${field}`, () => {
+  test(`${JSON.stringify(value)} is rejected, and the error explains the problem of ${field}`, () => {
     assert.throws(
       () => parseJsonWithSchema(schema, value, 'value'),
       (error) =>

@@ -16,7 +16,7 @@ const refused = (value: unknown): boolean => {
   }
 };
 
-test('the size of a value counts all its members, at any depth', () => {
+test('the size of a value includes all its members, at any depth', () => {
   assert.equal(refused('x'.repeat(900)), false);
   assert.equal(refused('x'.repeat(1_001)), true);
   assert.equal(refused({ parts: [{ text: 'x'.repeat(600) }, { text: 'x'.repeat(600) }] }), true);

@@ -385,7 +385,7 @@ const cases: readonly RuleCase[] = [
 ];
 
 for (const { rule, illegal, legal: fine } of cases) {
-  test(`${rule}: the build refuses a net that breaks it, and says which part`, () => {
+  test(`${rule}: the build rejects a net that breaks it, and names the part`, () => {
     for (const [definition, problem] of illegal) {
       assert.throws(
         () => compile(net('broken', definition)),
@@ -407,7 +407,7 @@ test('a net with several problems reports all of them at once', () => {
   );
 });
 
-test('an unfilled place, a transition that can never fire, an unused port and a schema that accepts any value cause warnings', () => {
+test('a place without a producer, a transition that can never fire, an unused port and a schema that accepts any value cause warnings', () => {
   const lonely = place('lonely', z.string());
   const bag = place('bag', z.record(z.string(), z.unknown()), { environment: true });
   const warned = net('warned', {
@@ -429,7 +429,7 @@ test('an unfilled place, a transition that can never fire, an unused port and a 
   ]);
 });
 
-test('places of one name are merged into one place', () => {
+test('places with the same name are merged into one place', () => {
   const inside = place('mail', z.string(), { version: 1 });
   const outside = place('mail', inside.schema ?? z.string(), { environment: true, owed: true });
   const built = compile(

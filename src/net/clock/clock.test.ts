@@ -8,7 +8,7 @@ function times(wall: number): { wall: number; passed: number } {
   return { wall, passed: 0 };
 }
 
-test('the clock follows the time of day, and keeps counting when that is set back', () => {
+test('the clock follows the time of day, and continues when the time of day is set back', () => {
   const time = times(1_000_000);
   const clock = createSystemClock({ wall: () => time.wall, monotonic: () => time.passed });
   assert.equal(clock.now(), 1_000_000);
@@ -24,7 +24,7 @@ test('the clock follows the time of day, and keeps counting when that is set bac
   assert.equal(clock.now(), time.wall);
 });
 
-test('a wait keeps its length when the time of day is set back meanwhile', () => {
+test('a wait keeps its length when the time of day is set back during it', () => {
   const time = times(1_000_000);
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
@@ -43,7 +43,7 @@ test('a wait keeps its length when the time of day is set back meanwhile', () =>
   }
 });
 
-test('a wait ends within a minute when the time of day jumps over its end', () => {
+test('a wait ends within a minute when the time of day jumps past its end', () => {
   const time = times(1_000_000);
   mock.timers.enable({ apis: ['setTimeout'] });
   try {

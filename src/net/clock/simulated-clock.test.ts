@@ -18,7 +18,7 @@ test('a simulated clock runs due callbacks at their due times, in order', () => 
   assert.equal(clock.nextAt, 300);
 });
 
-test('a callback may schedule another one in the same advance; one in the past runs at once', () => {
+test('a callback can schedule another one in the same advance, and one that is already due runs at once', () => {
   const clock = new SimulatedClock();
   const rang: number[] = [];
   clock.at(10, () => clock.at(5, () => rang.push(clock.now())));

@@ -60,7 +60,7 @@ test('a keyed input is marked, and a part of a net can be drawn alone', () => {
   assert.doesNotMatch(dot, /model\.ask|said/);
 });
 
-test('a token taken and returned is one line with two heads; a place shows its initial tokens', () => {
+test('a token that is taken and returned is one line with two heads, and a place shows its initial tokens', () => {
   const permit = place('permit');
   const pass = pure('pass', {
     take: { permit, request },

@@ -45,7 +45,7 @@ function gate<T>(): PromiseWithResolvers<T> {
   return Promise.withResolvers<T>();
 }
 
-test('an effect begins when its start is durable, not before', async () => {
+test('an effect begins after its start is durable', async () => {
   const begun: string[] = [];
   const drive = new DriverHarness(tools(async (name) => (begun.push(name), 'ok')));
   const commit = drive.hold();
@@ -71,7 +71,7 @@ test('listeners are called after the commit of their step', async () => {
   ]);
 });
 
-test('inputs and results of one moment share a step; while it is committed others wait for the next', async () => {
+test('inputs and results of one moment share a step; inputs that arrive during its commit go into the next step', async () => {
   const gates = new Map(['a', 'b', 'c'].map((name) => [name, gate<string>()]));
   const drive = new DriverHarness(tools(async (name) => gates.get(name)?.promise ?? ''));
   for (const name of gates.keys()) drive.inject(call, name);
@@ -127,7 +127,7 @@ test('a result that arrives after its firing was cancelled is discarded', async 
   assert.ok(drive.steps.at(-1)?.records.some((record) => record.kind === 'discarded'));
 });
 
-test('an attempt that ignores its timeout ends unknown when the time is up, because it may still happen', async () => {
+test('an attempt that ignores its timeout ends unknown at the timeout, because it may still complete', async () => {
   const reasons: unknown[] = [];
   const drive = new DriverHarness(
     tools(
@@ -151,7 +151,7 @@ test('an attempt that ignores its timeout ends unknown when the time is up, beca
   assert.equal(reasons.length, 1);
 });
 
-test('an attempt that stops when its time is up ends as a timeout', async () => {
+test('an attempt that stops at its timeout ends as a timeout', async () => {
   const drive = new DriverHarness(
     tools(
       async (_, { signal }) =>
@@ -179,7 +179,7 @@ test('an attempt that may run again ends as a timeout whether it stops or not', 
   assert.deepEqual(drive.values(result), ['a timeout: no result within 0.5 s']);
 });
 
-test('how an attempt ends when an input cancels it is journaled before the input acts', async () => {
+test('the end of an attempt that an input cancels is journaled before the input', async () => {
   const drive = new DriverHarness(
     tools(async (name, { signal }) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -199,7 +199,7 @@ test('how an attempt ends when an input cancels it is journaled before the input
   ]);
 });
 
-test('a result that is there when its timeout falls due counts', async () => {
+test('a result that is available when its timeout is due counts', async () => {
   const answer = gate<string>();
   const drive = new DriverHarness(tools(async () => answer.promise, { timeoutMs: 500 }));
   drive.inject(call, 'a');
@@ -210,7 +210,7 @@ test('a result that is there when its timeout falls due counts', async () => {
   assert.deepEqual(drive.values(result), ['in time']);
 });
 
-test('a retry begins when it is due, under the same firing id', async () => {
+test('a retry begins when it is due, with the same firing id', async () => {
   const attempts: string[] = [];
   const drive = new DriverHarness(
     tools(
@@ -252,7 +252,7 @@ test('partial results of an attempt that ended or was aborted are dropped', asyn
   assert.deepEqual(drive.shown, ['in time']);
 });
 
-test('a rejected input is consumed with a step and does no harm', async () => {
+test('a rejected input is consumed with a step and changes nothing else', async () => {
   const drive = new DriverHarness(tools(async () => 'ok'));
   drive.inject('nowhere', 1);
   drive.inject(word, 5);
@@ -270,7 +270,7 @@ test('a rejected input is consumed with a step and does no harm', async () => {
   assert.deepEqual(drive.steps.at(-1)?.records, []);
 });
 
-test('after a conflict the same inputs and results are settled again over the stored journal', async () => {
+test('after a conflict the same inputs and results are settled again on the stored journal', async () => {
   let runs = 0;
   const drive = new DriverHarness(tools(async () => `run ${++runs}`));
   drive.conflicts.add(1);
@@ -339,7 +339,7 @@ test('a driver whose commit rejects calls onFailed and stops', async () => {
   assert.deepEqual(drive.log, ['failed: disk gone']);
 });
 
-test('closing aborts running attempts, journals how each ended, and begins none', async () => {
+test('close aborts running attempts, journals how each ended, and begins none', async () => {
   const begun: string[] = [];
   const drive = new DriverHarness(
     tools(async (name, { signal }) => {
@@ -373,7 +373,7 @@ test('closing aborts running attempts, journals how each ended, and begins none'
   assert.deepEqual(begun.slice(2).toSorted(), ['late', 'later'], 'what never began goes on');
 });
 
-test('an attempt that ignores the shutdown may still happen: it ends unknown', async () => {
+test('an attempt that ignores the shutdown ends unknown, because it may still complete', async () => {
   const drive = new DriverHarness(tools(async () => new Promise(() => {})));
   drive.inject(call, 'a');
   await drive.whenIdle();
@@ -420,7 +420,7 @@ test('an attempt that may run again waits for the next owner, even if its outcom
   assert.equal(drive.steps.at(-1)?.records.at(-1)?.kind, 'retrying');
 });
 
-test('closing waits for an attempt that ignores it only so long', async () => {
+test('close waits a limited time for an attempt that ignores the shutdown', async () => {
   const drive = new DriverHarness(tools(async () => new Promise(() => {}), { onCrash: 'rerun' }));
   drive.inject(call, 'a');
   await drive.whenIdle();
@@ -435,7 +435,7 @@ test('closing waits for an attempt that ignores it only so long', async () => {
   assert.equal(drive.steps.at(-1)?.records.at(-1)?.kind, 'retrying');
 });
 
-test('a conflict while closing does not lose how things ended', async () => {
+test('a conflict during close does not lose how attempts ended', async () => {
   const drive = new DriverHarness(tools(async () => new Promise(() => {})));
   drive.inject(call, 'a');
   await drive.whenIdle();
@@ -450,7 +450,7 @@ test('a conflict while closing does not lose how things ended', async () => {
   ]);
 });
 
-test('closing twice is closing once', async () => {
+test('a second close has no effect', async () => {
   const drive = new DriverHarness(tools(async () => new Promise(() => {})));
   drive.inject(call, 'a');
   await drive.whenIdle();
@@ -463,7 +463,7 @@ test('closing twice is closing once', async () => {
   assert.equal(drive.steps.length, 2);
 });
 
-test('stopping journals nothing, aborts running attempts, and ignores late results', async () => {
+test('stop journals nothing, aborts running attempts, and ignores late results', async () => {
   const late = gate<string>();
   const drive = new DriverHarness(tools(async () => late.promise));
   drive.inject(call, 'a');
@@ -476,7 +476,7 @@ test('stopping journals nothing, aborts running attempts, and ignores late resul
   assert.equal(drive.driver.isIdle, false);
 });
 
-test('a driver stopped while a conflict is reloaded commits nothing more', async () => {
+test('a driver stopped during the reload after a conflict commits nothing more', async () => {
   const drive = new DriverHarness(tools(async () => 'ok'));
   drive.conflicts.add(1);
   drive.onReload = () => drive.driver.stop();
@@ -486,7 +486,7 @@ test('a driver stopped while a conflict is reloaded commits nothing more', async
   assert.deepEqual(drive.log, []);
 });
 
-test('a driver is quiet when nothing runs, waits or is being committed', async () => {
+test('a driver is idle when nothing runs, waits or is being committed', async () => {
   const answer = gate<string>();
   const drive = new DriverHarness(tools(async () => answer.promise));
   assert.equal(drive.driver.isIdle, true);
@@ -499,7 +499,7 @@ test('a driver is quiet when nothing runs, waits or is being committed', async (
   assert.equal(drive.driver.isIdle, true);
 });
 
-test('a timer that fell due while a step was being committed is not forgotten', async () => {
+test('a timer that is due during a commit fires after it', async () => {
   const rang = place('rang');
   const ring = pure('ring', {
     take: { word },

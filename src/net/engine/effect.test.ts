@@ -29,7 +29,7 @@ function tool(more: Partial<Pick<Transition, 'concurrency' | 'timeoutMs' | 'retr
   return { ...run, ...more };
 }
 
-test('an effect holds its inputs while it runs and gives once', () => {
+test('an effect holds its inputs while it runs, and produces its outputs once', () => {
   const play = new ExecutorHarness(of(tool()));
   play.inject(call, 'a');
   play.inject(call, 'b');
@@ -52,7 +52,7 @@ test('an effect holds its inputs while it runs and gives once', () => {
   ]);
 });
 
-test('five calls in parallel of which one times out give four results and one failure', () => {
+test('five parallel calls, one of which times out, produce four results and one failure', () => {
   const play = new ExecutorHarness(
     of(tool({ timeoutMs: ({ call }: { call: string }) => Number(call) * 10 })),
   );
@@ -76,7 +76,7 @@ test('five calls in parallel of which one times out give four results and one fa
   assert.deepEqual(play.aborted, [attempts[0]?.firing]);
 });
 
-test('a timeout ends one firing and leaves its twins running', () => {
+test('a timeout ends one firing and leaves the other firings of the transition running', () => {
   const play = new ExecutorHarness(of(tool({ timeoutMs: 100 })));
   play.inject(call, 'a');
   play.settle(0);
@@ -90,7 +90,7 @@ test('a timeout ends one firing and leaves its twins running', () => {
   assert.equal(play.executor.nextDueAt, 150);
 });
 
-test('concurrency bounds the firings in flight, those that wait for a retry included', () => {
+test('concurrency limits the firings in flight, including those that wait for a retry', () => {
   const play = new ExecutorHarness(
     of(tool({ concurrency: 2, retry: { attempts: 2, backoff: '1s..1s' } })),
   );
@@ -105,7 +105,7 @@ test('concurrency bounds the firings in flight, those that wait for a retry incl
   assert.deepEqual(play.values(call), ['d']);
 });
 
-test('a retry is a firing that waits; the firing keeps its number, its inputs and its id', () => {
+test('a firing that waits for a retry keeps its number, its inputs and its id', () => {
   const play = new ExecutorHarness(of(tool({ retry: { attempts: 3, backoff: '1s..30s' } })));
   play.inject(call, 'a');
   const seen: unknown[] = [];
@@ -162,7 +162,7 @@ test('a backoff function computes the delay from the failure, or ends the retrie
   assert.deepEqual(play.values(result), ['a error 2: broken']);
 });
 
-test('a value that does not fit is the failure of the effect', () => {
+test('an output value that does not match its schema fails the effect', () => {
   const play = new ExecutorHarness(of(tool()));
   play.inject(call, 'a');
   play.inject(call, 'b');
@@ -175,7 +175,7 @@ test('a value that does not fit is the failure of the effect', () => {
   assert.match(String(b), /^b error 1: Transition "tool.run" returned undefined/);
 });
 
-test('taking a firing cancels it; a late result changes nothing', () => {
+test('taking a firing cancels it, and a late result changes nothing', () => {
   const run = tool();
   const cancel = pure('turn.cancel', {
     take: { stop, firings: all(running(run), { min: 0 }) },
@@ -198,7 +198,7 @@ test('taking a firing cancels it; a late result changes nothing', () => {
   assert.equal(play.executor.nextDueAt, undefined);
 });
 
-test('resetting firings cancels them, and who would be cancelled is known beforehand', () => {
+test('resetting firings cancels them, and the firings to cancel are known before the reset', () => {
   const run = tool();
   const drop = pure('turn.drop', {
     take: { stop },
@@ -220,7 +220,7 @@ test('resetting firings cancels them, and who would be cancelled is known before
   assert.equal(play.marking.firings.size, 0);
 });
 
-test('a firing that waits for its retry is taken and reset like one that runs', () => {
+test('a firing that waits for its retry can be taken and reset like a running one', () => {
   const run = tool({ retry: { attempts: 3, backoff: '1s..1s' } });
   const cancel = pure('turn.cancel', {
     take: { stop, firings: all(running(run)) },
@@ -244,7 +244,7 @@ test('a firing that waits for its retry is taken and reset like one that runs', 
   assert.equal(play.running.size, 0);
 });
 
-test('a transition can wait until an effect no longer runs, or look at it while it does', () => {
+test('a transition can wait until an effect no longer runs, or read it while it runs', () => {
   const run = tool({ retry: { attempts: 2, backoff: '1s..1s' } });
   const quiet = place('quiet');
   const status = place('status', z.array(z.string()).readonly());
@@ -283,7 +283,7 @@ test('a transition can wait until an effect no longer runs, or look at it while 
   assert.equal(play.values(quiet).length, 2);
 });
 
-test('an effect whose firing is gone by the end of the settled step is not begun', () => {
+test('an effect whose firing is gone at the end of the settled step is not begun', () => {
   const run = tool();
   const drop = pure('drop', {
     take: { firing: running(run), stop },
@@ -298,7 +298,7 @@ test('an effect whose firing is gone by the end of the settled step is not begun
   assert.deepEqual(play.values(result), ['never ran a']);
 });
 
-test('an inhibitor on an effect is judged when it starts, and not again', () => {
+test('an inhibitor of an effect is evaluated at its start only', () => {
   const busy = place('busy', { environment: true });
   const play = new ExecutorHarness(of({ ...tool(), unless: [busy] }));
   play.inject(call, 'a');
@@ -312,7 +312,7 @@ test('an inhibitor on an effect is judged when it starts, and not again', () => 
   assert.deepEqual(play.values(result), ['ok']);
 });
 
-test('every attempt of an effect reads the values of its start', () => {
+test('every attempt of an effect reads the values from its start', () => {
   const note = place('note', z.string(), { environment: true });
   const run: Transition = {
     ...tool({ retry: { attempts: 2, backoff: '1s..1s' } }),
@@ -344,7 +344,7 @@ test('every attempt of an effect reads the values of its start', () => {
   }
 });
 
-test('one settled step may cancel a firing and start another of the same effect', () => {
+test('one settled step can cancel a firing and start another one of the same effect', () => {
   const run = tool();
   const restart = pure('restart', {
     take: { stop, firing: running(run) },

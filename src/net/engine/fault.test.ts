@@ -38,7 +38,7 @@ test('a transition that throws becomes a fault that holds its inputs, and the ne
   ]);
 });
 
-test('a thrown value need not be an Error', () => {
+test('a transition can throw a value that is not an Error', () => {
   const say = (thrown: unknown): Transition =>
     pure('say', {
       take: { message },
@@ -57,7 +57,7 @@ test('a thrown value need not be an Error', () => {
   assert.deepEqual(seen, ['text', odd('number'), odd('object'), odd('undefined')]);
 });
 
-test('a net that takes faults decides what they mean', () => {
+test('a net that consumes faults decides how to handle them', () => {
   const say = pure('say', { take: { message }, give: oneOf({ said }), run: () => thrower() });
   const handle = pure('handle', {
     take: { fault: faultPlace },
@@ -70,7 +70,7 @@ test('a net that takes faults decides what they mean', () => {
   assert.deepEqual(play.values(said), ['sorry, say: cannot']);
 });
 
-test('a fault of the transition that handles faults breeds no faults', () => {
+test('a fault of the transition that handles faults causes no further faults', () => {
   const say = pure('say', { take: { message }, give: oneOf({ said }), run: () => thrower() });
   const handle = pure('handle', {
     take: { fault: faultPlace },
@@ -85,7 +85,7 @@ test('a fault of the transition that handles faults breeds no faults', () => {
   assert.equal(play.values(unhandledFaultPlace).length, 1);
 });
 
-test('a transition that throws over firings in flight takes them with it: their inputs are held, their attempts stop', () => {
+test('when a transition that took firings in flight throws, the fault holds their inputs and their attempts stop', () => {
   const call = place('tool.call', z.string(), { environment: true });
   const stop = place('stop', { environment: true });
   const run = effect('tool.run', {
@@ -179,7 +179,7 @@ test('an endless loop of firings ends with a fault, and the rest of the net cont
   assert.equal(play.records.length, count);
 });
 
-test('a large net that works hard is not stopped before ten thousand firings', () => {
+test('a large net may fire ten thousand times in one step', () => {
   const many = place('many', z.number());
   const work = pure('work', { take: { many }, give: allOf({}), run: () => ({}) });
   const play = new ExecutorHarness(

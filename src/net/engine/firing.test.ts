@@ -14,7 +14,7 @@ const of = (...transitions: readonly Transition[]): Net => net('test', { transit
 const word = place('word', z.string(), { environment: true });
 const said = place('said', z.string());
 
-test('enabledness is judged after every firing: two commits guarded by an inhibitor commit once', () => {
+test('enabledness is evaluated after every firing: of two commits with an inhibitor on each other, one fires', () => {
   const slow = place('race.slow', { environment: true });
   const fast = place('race.fast', { environment: true });
   const sent = place('race.sent', z.string());
@@ -33,7 +33,7 @@ test('enabledness is judged after every firing: two commits guarded by an inhibi
   assert.equal(play.values(slow).length, 1);
 });
 
-test('a token that a firing took is gone for all others, however long they were enabled', () => {
+test('a token that a firing took is unavailable to transitions that were enabled earlier', () => {
   const permit = place('permit');
   const first = pure('first', {
     take: { permit, word },
@@ -51,7 +51,7 @@ test('a token that a firing took is gone for all others, however long they were 
   assert.deepEqual(play.values(word), ['b']);
 });
 
-test('higher priority goes first, then who waited longest, then the order of the net', () => {
+test('transitions fire by priority, then by longest enabled, then by order in the net', () => {
   const log = place('log', z.string());
   const step = (name: string, from: typeof word, priority: number): Transition =>
     pure(name, {
@@ -73,7 +73,7 @@ test('higher priority goes first, then who waited longest, then the order of the
   assert.deepEqual(play.values(log), ['urgent:4', 'early:1', 'word:2', 'early:3']);
 });
 
-test('a transition of lower priority that a firing enables waits; one of higher priority goes at once', () => {
+test('a newly enabled transition of lower priority waits, and one of higher priority fires at once', () => {
   const order: string[] = [];
   const [middle, low, end] = ['middle', 'low', 'end'].map((name) => place(name, z.string()));
   assert.ok(middle && low && end);
@@ -96,7 +96,7 @@ test('a transition of lower priority that a firing enables waits; one of higher 
   assert.deepEqual(order, ['a 1', 'b 1', 'a 2', 'b 2', 'c 1', 'c 2']);
 });
 
-test('many takes so many of the oldest, all takes every one, and neither takes too few', () => {
+test('"many" takes exactly that many of the oldest tokens, and "all" takes every token', () => {
   const pair = pure('pair', {
     take: { words: many(2, word) },
     give: oneOf({ said }),
@@ -123,7 +123,7 @@ test('many takes so many of the oldest, all takes every one, and neither takes t
   assert.deepEqual(play.values(rest), [['c', 'd', 'e'], []]);
 });
 
-test('a read sees tokens without consuming them, and is missing while they are', () => {
+test('a read arc requires tokens and does not consume them', () => {
   const fact = place('fact', z.string(), { environment: true });
   const look = pure('look', {
     take: { word },
@@ -170,7 +170,7 @@ test('a reset empties its places in the same firing, before the outputs', () => 
   ]);
 });
 
-test('a place emptied by a reset enables what it inhibited', () => {
+test('a reset that empties a place enables the transitions that the place inhibited', () => {
   const clear = place('clear', { environment: true });
   const wait = pure('wait', { take: { word }, unless: [said], give: allOf({}), run: () => ({}) });
   const restart = pure('restart', {
@@ -223,7 +223,7 @@ test('a join by key takes exactly the tokens of one batch', () => {
   assert.deepEqual(play.values(done), ['b:1+3', 'a:2+4']);
 });
 
-test('a join by key over all there is may find none', () => {
+test('a join by key with an "all" input can match no token of it', () => {
   const close = pure('batch.close', {
     take: {
       results: matching(all(result, { min: 0 }), (r) => r.batch),
@@ -240,7 +240,7 @@ test('a join by key over all there is may find none', () => {
   assert.deepEqual(play.values(done), ['a:0', 'b:1']);
 });
 
-test('a key function that throws costs the token it threw for, and no other', () => {
+test('a key function that throws removes the token it threw for, and no other', () => {
   const joinBatch = pure('batch.join', {
     take: {
       batch: matching(batch, (id) => {
@@ -268,7 +268,7 @@ test('a key function that throws costs the token it threw for, and no other', ()
   ]);
 });
 
-test('a key function that throws is a fault at once, also while the transition waits for other tokens', () => {
+test('a key function that throws is a fault at once, even while the transition waits for other tokens', () => {
   const never = place('never', z.string(), { environment: true });
   const join = pure('batch.join', {
     take: {
@@ -290,7 +290,7 @@ test('a key function that throws is a fault at once, also while the transition w
   );
 });
 
-test('outputs may be one of several, several, up to a number, one for each, or none', () => {
+test('outputs can be one of several, several, up to a number, one for each input, or none', () => {
   const odd = place('odd', z.number());
   const copies = place('copies', z.number());
   const maybe = place('maybe', z.number());
@@ -317,7 +317,7 @@ test('outputs may be one of several, several, up to a number, one for each, or n
   assert.deepEqual(play.values(maybe), []);
 });
 
-test('an output that does not match its declaration or its place is a fault, never a token', () => {
+test('an output that does not match its declaration or its place is a fault, and no token is added', () => {
   const outcomes: Readonly<Record<string, unknown>> = {
     nothing: undefined,
     unknown: { said: 'x', nope: 1 },
@@ -349,7 +349,7 @@ test('an output that does not match its declaration or its place is a fault, nev
   );
 });
 
-test('too many for an upTo, and another number than each, are faults', () => {
+test('more tokens than upTo allows, or a number that differs from each, is a fault', () => {
   const give = pure('give', {
     take: { words: many(2, word) },
     give: oneOf({ few: upTo(1, said), same: each('words', said) }),
@@ -368,7 +368,7 @@ test('too many for an upTo, and another number than each, are faults', () => {
   );
 });
 
-test('a transition receives values as the journal returns them, and frozen', () => {
+test('a transition receives frozen values, as the journal returns them', () => {
   const Doc = z.object({ when: z.coerce.date(), tags: z.array(z.string()).default([]) });
   const doc = place('doc', Doc, { environment: true });
   const seen: unknown[] = [];
@@ -394,7 +394,7 @@ test('a transition receives values as the journal returns them, and frozen', () 
   assert.deepEqual(recovered.values('net.fault'), live.values('net.fault'));
 });
 
-test('only environment places accept input, and only values of their schema', () => {
+test('only environment places accept input, and the input must match the schema', () => {
   const listen = pure('listen', {
     take: { word },
     give: oneOf({ said }),
@@ -409,7 +409,7 @@ test('only environment places accept input, and only values of their schema', ()
   assert.deepEqual(play.summary, ['injected']);
 });
 
-test('a pure transition knows the firing and its time, and nothing of any clock', () => {
+test('a pure transition knows its firing and the time of the firing, and has no clock', () => {
   const tell = pure('tell', {
     take: { word },
     give: oneOf({ said }),
@@ -421,7 +421,7 @@ test('a pure transition knows the firing and its time, and nothing of any clock'
   assert.deepEqual(play.values(said), ['f3 at 500']);
 });
 
-test('the time of records never goes back', () => {
+test('the times of records never decrease', () => {
   const listen = pure('listen', {
     take: { word },
     give: oneOf({ said }),
@@ -439,7 +439,7 @@ test('the time of records never goes back', () => {
   );
 });
 
-test('a pure transition that returns a promise is a fault, whatever becomes of the promise', async () => {
+test('a pure transition that returns a promise is a fault, however the promise settles', async () => {
   const wait: Transition = {
     ...pure('wait', { take: { word }, give: oneOf({ said }), run: () => ({ said: '' }) }),
     run: async () => {
@@ -454,7 +454,7 @@ test('a pure transition that returns a promise is a fault, whatever becomes of t
   assert.match(fault?.message ?? '', /returned a promise/);
 });
 
-test('a firing judges the transitions it touched and no others, however large the net is', () => {
+test('after a firing only affected transitions are evaluated, however large the net is', () => {
   const judged: string[] = [];
   const places = Array.from({ length: 200 }, (_, n) =>
     place(`word.${n}`, z.string(), { environment: true }),

@@ -11,7 +11,7 @@ function drained(heap: Heap<number>): readonly number[] {
   return taken;
 }
 
-test('a heap gives the least first, whatever was pushed and popped between', () => {
+test('a heap returns the least element first, with any sequence of push and pop', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.nat(50), { freq: 3 })), (steps) => {
       const heap = new Heap<number>((a, b) => a < b);
@@ -35,7 +35,7 @@ test('a heap gives the least first, whatever was pushed and popped between', () 
   );
 });
 
-test('a heap that forgot some keeps the order of the rest', () => {
+test('a heap from which elements were removed keeps the order of the rest', () => {
   fc.assert(
     fc.property(numbers, (items) => {
       const heap = new Heap<number>((a, b) => a < b);

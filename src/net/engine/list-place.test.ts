@@ -56,14 +56,14 @@ function spoken(words: string): ExecutorHarness {
   return play;
 }
 
-test('a list is there before anything is in it', () => {
+test('a list place exists before it has items', () => {
   const play = new ExecutorHarness(talk);
   play.inject(ask);
   play.settle(0);
   assert.deepEqual(play.attempt('think').tokens, { ask: null, history: [] });
 });
 
-test('appends, cuts of the beginning and cuts of the end change a list in the order they happen', () => {
+test('appends, cuts of the start and cuts of the end apply in order', () => {
   const play = spoken('abcd');
   play.inject(compact, 3);
   play.inject(say, 'e');
@@ -91,7 +91,7 @@ test('only the change is journaled, however long the list is', () => {
   });
 });
 
-test('a cut beyond the list is a fault', () => {
+test('a cut beyond the length of the list is a fault', () => {
   const play = spoken('ab');
   for (const length of [3, -1, 0.5]) play.inject(rewind, length);
   play.settle();
@@ -99,7 +99,7 @@ test('a cut beyond the list is a fault', () => {
   assert.deepEqual(play.list(history), ['a', 'b']);
 });
 
-test('in one firing a cut speaks of the list that was read, and appends come after it', () => {
+test('in one firing a cut refers to the list that was read, and appends apply after it', () => {
   const both = pure('both', {
     take: { rewind },
     give: allOf({ said: append(history), kept: truncate(history) }),
@@ -113,7 +113,7 @@ test('in one firing a cut speaks of the list that was read, and appends come aft
   assertSameMarking(play.marking, play.records);
 });
 
-test('an effect sees the list as it was when it started, whatever happens to it meanwhile, at every attempt', () => {
+test('every attempt of an effect reads the list from its start, despite later changes', () => {
   for (const meanwhile of [
     (play: ExecutorHarness) => play.inject(say, 'z'),
     (play: ExecutorHarness) => play.inject(compact, 2),
@@ -138,7 +138,7 @@ test('an effect sees the list as it was when it started, whatever happens to it 
   }
 });
 
-test('an effect shortens the list it read, also when it has grown meanwhile', () => {
+test('an effect can cut the list that it read, even when the list has grown since', () => {
   const play = spoken('abc');
   play.inject(ask);
   play.settle(0);
@@ -149,7 +149,7 @@ test('an effect shortens the list it read, also when it has grown meanwhile', ()
   assert.deepEqual(play.list(history), ['S', 'd']);
 });
 
-test('an effect cannot cut a list that another firing cut meanwhile, because it would cut items it never read', () => {
+test('an effect cannot cut a list that another firing cut meanwhile, because it would cut items it did not read', () => {
   const play = spoken('abc');
   play.inject(ask);
   play.settle(0);
@@ -162,7 +162,7 @@ test('an effect cannot cut a list that another firing cut meanwhile, because it 
   assert.match(String(play.values(told)[0]), /which another firing cut after it was read/);
 });
 
-test('a snapshot names its lists; the records that still matter give them back, whatever was cut', () => {
+test('a snapshot names its lists, and they are restored from the records that are still needed, after any cuts', () => {
   const step = fc.oneof(
     fc.record({ do: fc.constant('say' as const), word: fc.string({ minLength: 1, maxLength: 1 }) }),
     fc.record({
@@ -191,7 +191,7 @@ test('a snapshot names its lists; the records that still matter give them back, 
   );
 });
 
-test('compaction and then rewinding leave a list that a snapshot gives back', () => {
+test('a list can be restored from a snapshot after compaction and a rewind', () => {
   const play = spoken('abc');
   play.inject(compact, 1);
   play.inject(rewind, 1);
@@ -200,7 +200,7 @@ test('compaction and then rewinding leave a list that a snapshot gives back', ()
   assertSameMarking(play.marking, play.records);
 });
 
-test('a snapshot whose list records are missing is rejected with the missing list', () => {
+test('a snapshot whose list records are missing is rejected, and the error names the list', () => {
   const play = spoken('abc');
   const missing = /The journal has only 0 of the 3 items of the list "history"/;
   assert.throws(() => restore(play.marking, []), missing);

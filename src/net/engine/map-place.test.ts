@@ -43,7 +43,7 @@ function written(...writes: readonly MapWrites[]): ExecutorHarness {
 
 const entries = (play: ExecutorHarness): unknown => mapIn(play.marking, 'state');
 
-test('a map is there before anything is in it, and is written key by key', () => {
+test('a map place exists before it has entries, and is written key by key', () => {
   assert.deepEqual(entries(written()), {});
   const play = written(
     { set: { a: 1, b: { deep: [1] } } },
@@ -55,7 +55,7 @@ test('a map is there before anything is in it, and is written key by key', () =>
   assertSameMarking(play.marking, play.records);
 });
 
-test('only what is written is journaled', () => {
+test('only the writes are journaled', () => {
   const play = written({
     set: Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`k${n}`, n])),
   });
@@ -90,7 +90,7 @@ test('writes to shared keys increase their versions, and loading replaces only s
   assertSameMarking(play.marking, play.records);
 });
 
-test('writes that are none are a fault and write nothing', () => {
+test('an invalid write is a fault and writes nothing', () => {
   const bad: readonly unknown[] = [
     'text',
     { set: 5 },
@@ -110,7 +110,7 @@ test('writes that are none are a fault and write nothing', () => {
   assert.deepEqual(entries(play), {});
 });
 
-test('an effect sees the map as it was when it started, at every attempt', () => {
+test('every attempt of an effect reads the map from its start', () => {
   const play = written({ set: { a: { n: 1 } } });
   play.inject(ask);
   play.settle();
@@ -124,7 +124,7 @@ test('an effect sees the map as it was when it started, at every attempt', () =>
   }
 });
 
-test('values in an outlet leave with their record, validated and in order, and are not kept', () => {
+test('tokens of an outlet leave with their record, validated and in order, and are not kept', () => {
   const out = outlet('out', z.object({ n: z.number() }));
   const count = place('count', z.number(), { environment: true });
   const emit = pure('emit', {

@@ -93,7 +93,7 @@ function refused(play: ExecutorHarness, changed: Net, migrate?: Migrate): readon
   return assert.fail('it was not refused');
 }
 
-test('the same net asks for nothing', () => {
+test('the same net needs no upgrade', () => {
   const play = live();
   assert.equal(planUpgrade(play.marking, compile(version())), undefined);
 });
@@ -107,7 +107,7 @@ test('a session continues under a net with more places, and keeps its tokens, li
   assert.equal(next.marking.net.hash, next.net.hash);
 });
 
-test('a net without a marked place is rejected with the missing places, and nothing changes', () => {
+test('a net without a marked place is rejected, the error names the missing places, and nothing changes', () => {
   const renamed = {
     kept: place('stored', z.string()),
     effect: 'fast',
@@ -122,7 +122,7 @@ test('a net without a marked place is rejected with the missing places, and noth
   ]);
 });
 
-test('a place of another version, or of another kind, is another place', () => {
+test('a place of another version or another kind is a different place', () => {
   assert.deepEqual(refused(live(), version({ kept: place('kept', z.string(), { version: 2 }) })), [
     'kept',
   ]);
@@ -130,7 +130,7 @@ test('a place of another version, or of another kind, is another place', () => {
   assert.deepEqual(refused(live(), version(swapped)), ['history', 'state']);
 });
 
-test('an empty place may go without asking', () => {
+test('an empty place can be removed without a migration', () => {
   const play = new ExecutorHarness(version());
   play.settle();
   assert.doesNotThrow(() =>
@@ -164,7 +164,7 @@ test('a migration moves the tokens of each lost place, including firings in flig
   assertSameMarking(next.marking, next.records);
 });
 
-test('a migration may drop tokens, swap places and give new ones', () => {
+test('a migration can drop tokens, swap places and add tokens', () => {
   const left = place('left', z.string(), { environment: true });
   const right = place('right', z.string(), { environment: true });
   const old = new ExecutorHarness(
@@ -210,7 +210,7 @@ test('a moved token must match the schema of its new place', () => {
   assert.deepEqual(refused(live(), changed), ['kept']);
 });
 
-test('a timed transition that is new to a token counts from when the token came', () => {
+test('for a new timed transition, the delay of a token counts from its arrival', () => {
   const rang = place('rang', z.string());
   const ring = pure('ring', {
     take: { kept },
@@ -225,7 +225,7 @@ test('a timed transition that is new to a token counts from when the token came'
   assert.equal(next.restored().executor.nextDueAt, 210);
 });
 
-test('a list that was moved is given back by the records of before, and a second upgrade follows the first', () => {
+test('a moved list is restored from the earlier records, and a second upgrade can follow', () => {
   const log = listPlace('log', z.string());
   const once = under(live(), version({ list: log }), () => ({ moved: { history: 'log' } }));
   once.inject(word, 'c');
@@ -235,7 +235,7 @@ test('a list that was moved is given back by the records of before, and a second
   assert.deepEqual(twice.list(history), ['a', 'b', 'c']);
 });
 
-test('a dropped list that an effect still reads is remembered by its firing alone', () => {
+test('a dropped list that an effect still reads is kept only for that firing', () => {
   const log = listPlace('log', z.string());
   const next = under(live(), version({ list: log }), () => ({ moved: { history: null } }));
   assert.deepEqual(next.list({ name: 'log' }), []);

@@ -49,7 +49,7 @@ function recovered(play: ExecutorHarness, times: number, now = 10): ExecutorHarn
   return next;
 }
 
-test('an effect that may run again does, as the next attempt of the same firing', () => {
+test('a repeatable effect runs again as the next attempt of the same firing', () => {
   const next = recovered(crashed({ onCrash: 'rerun', timeoutMs: 100 }), 1);
   const { firingId, attempt, tokens } = next.attempt('tool.run');
   assert.deepEqual([firingId, attempt, tokens], ['f3', 2, { call: 'a' }]);
@@ -57,7 +57,7 @@ test('an effect that may run again does, as the next attempt of the same firing'
   assertSameMarking(next.marking, next.records);
 });
 
-test('an effect that may not run again ends unknown: it may have happened', () => {
+test('an effect that is not repeatable ends unknown, because it may have happened', () => {
   for (const more of [{}, { onCrash: 'unknown' as const }]) {
     const next = recovered(crashed(more), 1);
     assert.equal(next.running.size, 0);
@@ -69,7 +69,7 @@ test('an effect that may not run again ends unknown: it may have happened', () =
   }
 });
 
-test('the crash policy may depend on the tokens of the firing', () => {
+test('the crash policy can depend on the tokens of the firing', () => {
   const onCrash = ({ call }: { call: string }): CrashPolicy =>
     call === 'read' ? 'rerun' : 'unknown';
   assert.equal(recovered(crashed({ onCrash }, 'read'), 1).running.size, 1);
@@ -95,7 +95,7 @@ test('a firing that waits for its retry keeps waiting: no crash is counted and i
   assert.equal(next.attempt('tool.run').attempt, 2);
 });
 
-test('a clean shutdown leaves nothing unknown: reruns wait for the next owner, other firings are cancelled', () => {
+test('after a clean shutdown no outcome is unknown: repeatable effects wait for the next owner, other firings are cancelled', () => {
   const waits = crashed({ onCrash: 'rerun' });
   waits.executor.shutDown(5);
   waits.settle(5);
@@ -112,7 +112,7 @@ test('a clean shutdown leaves nothing unknown: reruns wait for the next owner, o
   assert.deepEqual(ends.aborted, [firing]);
 });
 
-test('a firing that was never begun waits for the next owner, whatever its policy: nothing happened', () => {
+test('a firing that has not begun waits for the next owner under every policy, because nothing happened', () => {
   const play = crashed({});
   const { firing } = play.attempt('tool.run');
   play.executor.shutDown(5, { unbegun: new Set([firing]) });
@@ -122,7 +122,7 @@ test('a firing that was never begun waits for the next owner, whatever its polic
   assert.deepEqual(next.attempt('tool.run').tokens, { call: 'a' });
 });
 
-test('a net that is shutting down starts nothing new, not even a retry that falls due', () => {
+test('a net that is shutting down starts nothing, not even a retry that is due', () => {
   const play = crashed({ retry: { attempts: 2, backoff: '1s..1s' } });
   play.fail(play.attempt('tool.run'));
   play.settle(0);
@@ -133,7 +133,7 @@ test('a net that is shutting down starts nothing new, not even a retry that fall
   assert.deepEqual(play.values(call), ['b']);
 });
 
-test('an effect that an older net had in flight and this one lacks is a clear refusal', () => {
+test('an effect in flight that the new net does not have is rejected with a clear error', () => {
   const play = crashed({ onCrash: 'rerun' });
   const other = new ExecutorHarness(net('other', { transitions: [] }), play.marking);
   assert.throws(
@@ -143,7 +143,7 @@ test('an effect that an older net had in flight and this one lacks is a clear re
   );
 });
 
-test('a clock that ran when the owner died runs on: recovery does not start it again', () => {
+test('a running timer continues after its owner died: recovery does not restart it', () => {
   const parked = place('parked', { environment: true });
   const given = place('given');
   const giveUp = pure('give-up', {

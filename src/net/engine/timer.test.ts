@@ -24,7 +24,7 @@ const ring = pure('alarm.ring', {
   run: ({ armed }) => ({ rang: armed.name }),
 });
 
-test('a timed transition fires when its token has waited long enough, and a restart does not start the clock again', () => {
+test('a timed transition fires after the delay of its token, and a restart does not restart the delay', () => {
   const play = new ExecutorHarness(of(ring));
   play.now = 10;
   play.inject(armed, { name: 'a' });
@@ -40,7 +40,7 @@ test('a timed transition fires when its token has waited long enough, and a rest
   }
 });
 
-test('each token has its own clock, and firings that are due together fire in the order of their due times', () => {
+test('each token has its own timer, and firings that are due together fire in the order of their due times', () => {
   fc.assert(
     fc.property(
       fc.array(fc.nat(500), { minLength: 1, maxLength: 12 }),
@@ -65,7 +65,7 @@ test('each token has its own clock, and firings that are due together fire in th
   );
 });
 
-test('timers of several transitions go by when they fell due, then by priority', () => {
+test('timers of several transitions fire by due time, then by priority', () => {
   const log: string[] = [];
   const alarm = (name: string, after: number, priority = 0): Transition => {
     const from = place(name, { environment: true });
@@ -116,7 +116,7 @@ test('untimed transitions fire before timed ones that are due', () => {
   assert.deepEqual(play.values(rang), ['a answered']);
 });
 
-test('a token that is taken takes its clock with it: nothing is due for it any more', () => {
+test('a token that is taken takes its timer with it', () => {
   const cancel = place('cancel', { environment: true });
   const disarm = pure('alarm.disarm', {
     take: { cancel, armed: all(armed) },
@@ -132,7 +132,7 @@ test('a token that is taken takes its clock with it: nothing is due for it any m
   assert.equal(play.executor.nextDueAt, undefined);
 });
 
-test('a token whose clock ran out while it was held back goes at once when it may', () => {
+test('a token whose timer expired while it was inhibited fires as soon as it is enabled', () => {
   const busy = place('busy');
   const free = place('free', { environment: true });
   const release = pure('release', { take: { free, busy }, give: allOf({}), run: () => ({}) });
@@ -144,14 +144,14 @@ test('a token whose clock ran out while it was held back goes at once when it ma
   play.settle(0);
   play.settle(500);
   assert.equal(play.executor.nextDueAt, undefined);
-  // The machine's clock went back meanwhile, but what fell due stays due.
+  // The machine's clock went back meanwhile, but the expired timer stays due.
   play.now = 20;
   play.inject(free);
   play.settle();
   assert.deepEqual(play.values(rang), ['a']);
 });
 
-test('an infinite delay means no clock, and a delay function that throws is a fault', () => {
+test('an infinite delay sets no timer, and a delay function that throws is a fault', () => {
   const start = place('start', z.number().nullable(), { environment: true });
   const give = pure('give', {
     take: { start },
@@ -174,7 +174,7 @@ test('an infinite delay means no clock, and a delay function that throws is a fa
   assert.equal(play.values('net.fault').length, 1);
 });
 
-test('many waits for so many clocks, all for the first of them', () => {
+test('"many" waits until that many tokens are due, "all" until the first token is due', () => {
   const names = (tokens: readonly Alarm[]): string => tokens.map(({ name }) => name).join('+');
   const pair: Transition = {
     ...ring,
@@ -197,7 +197,7 @@ test('many waits for so many clocks, all for the first of them', () => {
   }
 });
 
-test('of several tokens with a key, one that is due is not kept waiting by an older one that is not', () => {
+test('with keyed inputs, a due token does not wait for an older token that is not due', () => {
   const reason = place('reason', z.string(), { environment: true });
   const tell = pure('tell', {
     take: { armed: matching(armed, ({ name }) => name), reason: matching(reason, (name) => name) },
@@ -214,7 +214,7 @@ test('of several tokens with a key, one that is due is not kept waiting by an ol
   assert.deepEqual(play.values(rang), ['a 10']);
 });
 
-test('a timer that fires may start the next one; its time is when it fired', () => {
+test('a timer that fires can start the next one, and its firing time is its due time', () => {
   const again = pure('again', {
     take: { armed },
     after: 100,
@@ -229,7 +229,7 @@ test('a timer that fires may start the next one; its time is when it fired', () 
   assert.equal(play.executor.nextDueAt, 450);
 });
 
-test('timers of firings that ended long ago are not kept', () => {
+test('timers of ended firings are removed', () => {
   const call = place('call', z.number(), { environment: true });
   const ended = place('ended', z.number());
   const run = effect('run', {

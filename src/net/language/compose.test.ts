@@ -19,7 +19,7 @@ const job = place('work.job', Job, { environment: true, version: 1 });
 const done = place('work.done', z.string(), { version: 1 });
 const told = place('report.told', z.string());
 
-/** Works on each job in a private place. */
+/** Processes each job in a private place. */
 function worker(mark = '!'): Net<{ job: TokenPlace<Job> }, { done: TokenPlace<string> }> {
   const desk = place('work.desk', Job);
   return net('worker', {
@@ -62,20 +62,20 @@ function listProblems(make: () => unknown): readonly string[] {
   return [];
 }
 
-test('ports of one name are one place', () => {
+test('ports with the same name are one place', () => {
   const play = new ExecutorHarness(compose('office', { nets: [worker(), reporter()] }));
   play.inject(job, { id: 'a' });
   play.settle();
   assert.deepEqual(play.values(told), ['told a!']);
 });
 
-test('ports of one name but another schema do not build', () => {
+test('a composition of ports with the same name and different schemas does not build', () => {
   const other = place('work.done', z.string(), { version: 2 });
   const office = compose('office', { nets: [worker(), reporter(other)] });
   assert.match(listProblems(() => compile(office)).join(), /"work.done" has two schemas/);
 });
 
-test('a join makes ports of two names one place', () => {
+test('a join merges ports with different names into one place', () => {
   const heard = place('report.heard', z.string(), { version: 1 });
   const office = compose('office', {
     nets: [worker(), reporter(heard)],
@@ -88,7 +88,7 @@ test('a join makes ports of two names one place', () => {
   assert.equal(play.net.places.has('report.heard'), false);
 });
 
-test('a join may lead to the next one', () => {
+test('a join can lead to another join', () => {
   const middle = place('middle', z.string(), { version: 1 });
   const heard = place('report.heard', z.string(), { version: 1 });
   const relay = net('relay', { in: { middle }, transitions: [] });
@@ -102,7 +102,7 @@ test('a join may lead to the next one', () => {
   assert.deepEqual(play.values(told), ['told a!']);
 });
 
-test('a join of two schemas, of two kinds, of a place that is not a port, twice or in a cycle is rejected', () => {
+test('a join is rejected if its places differ in schema or kind, if one is not a port, if it repeats, or if it forms a cycle', () => {
   const heard = place('report.heard', z.string());
   const list = listPlace('report.list', z.string(), { version: 1 });
   const nets = [worker(), reporter(heard)];
@@ -124,7 +124,7 @@ test('a join of two schemas, of two kinds, of a place that is not a port, twice 
   assert.match(problems(join(heard, done), join(done, heard)), /with itself/);
 });
 
-test('a place that is not a port is private: using it outside its net is rejected', () => {
+test('a place that is not a port is private, and its use outside its net is rejected', () => {
   const desk = place('work.desk', Job);
   const thief = pure('steal', { take: { desk }, give: allOf({}), run: () => ({}) });
   const private_ = /place "work.desk" is private to "worker"/;
@@ -218,7 +218,7 @@ test('an instance renames its effects and the arcs to their firings', () => {
   assert.deepEqual(play.values(ended), ['stopped a']);
 });
 
-test('faults of every subnet and instance arrive in one place', () => {
+test('faults of every subnet and instance go to one place', () => {
   const handled = place('handled', z.string());
   const bad = place('bad', { environment: true });
   const thrower = net('thrower', {

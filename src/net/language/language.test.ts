@@ -24,7 +24,7 @@ declare const model: {
   generate: (r: { text: string }, s: AbortSignal) => Promise<{ reply: string; calls: string[] }>;
 };
 
-test('the language infers what each transition takes and gives', () => {
+test('the types of what each transition takes and produces are inferred', () => {
   const ask = effect('model.ask', {
     take: { request, budget },
     read: { history },
@@ -66,7 +66,7 @@ test('the language infers what each transition takes and gives', () => {
   });
 });
 
-test('a misuse of the language does not compile', () => {
+test('invalid uses of the language do not compile', () => {
   pure('x', {
     take: { request },
     give: oneOf({ stopped }),

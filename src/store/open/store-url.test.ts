@@ -48,7 +48,7 @@ for (const url of [
   'postgresql://h/d',
   'postgresql+asyncpg://u:secret@h/d',
 ]) {
-  test(`${url.split(':')[0]}: is known`, () => {
+  test(`the scheme ${url.split(':')[0]}: is known`, () => {
     assert.deepEqual(parseStoreUrl(url), { kind: 'postgres', url });
   });
 }
@@ -60,7 +60,7 @@ for (const url of [
   'memory:x',
   'file:x.db',
 ]) {
-  test(`${url.replace('secret', '…')} is refused, without its secrets`, () => {
+  test(`${url.replace('secret', '…')} is rejected, and the error contains no secret`, () => {
     assert.throws(
       () => parseStoreUrl(url),
       (error) => error instanceof UnsupportedStoreUrlError && !error.message.includes('secret'),
@@ -68,7 +68,7 @@ for (const url of [
   });
 }
 
-test('a missing URL is refused', () => {
+test('a missing URL is rejected', () => {
   assert.throws(() => parseStoreUrl(''), InvalidInputError);
 });
 

@@ -57,7 +57,7 @@ test('an absence starts again when the owner was back between two observations',
   assert.deepEqual(dead({ lock: 2 }), ['a']);
 });
 
-test('after the server restarted an absence has to last longer', () => {
+test('after the server restarted, an owner must be absent longer to be dead', () => {
   const { after, dead } = setUp();
   assert.deepEqual(dead({ uptimeMs: 0 }), []);
   after(10_000);
@@ -66,7 +66,7 @@ test('after the server restarted an absence has to last longer', () => {
   assert.deepEqual(dead({ uptimeMs: 30_000 }), ['a']);
 });
 
-test('after this process reconnected an absence has to last longer, whatever the uptime of the server', () => {
+test('after this process reconnected, an owner must be absent longer to be dead, whatever the uptime of the server', () => {
   const { absences, after, dead } = setUp();
   after(LONG);
   absences.markReconnected();

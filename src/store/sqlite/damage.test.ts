@@ -32,7 +32,7 @@ import {
 
 const isRoot = process.getuid?.() === 0;
 
-test('a file that is not a database is refused by name and not changed', async () => {
+test('a file that is not a database is rejected by name and not changed', async () => {
   await inFolder(async (folder) => {
     const file = join(folder, 'notes.txt');
     writeFileSync(file, 'Buy milk.\n'.repeat(500));
@@ -40,7 +40,7 @@ test('a file that is not a database is refused by name and not changed', async (
   });
 });
 
-test('a database of another program is refused by name and not changed', async () => {
+test('a database of another program is rejected by name and not changed', async () => {
   await inFolder(async (folder) => {
     const file = join(folder, 'other.db');
     const other = new DatabaseSync(file);
@@ -50,7 +50,7 @@ test('a database of another program is refused by name and not changed', async (
   });
 });
 
-test('a database of a newer version is refused by name and not changed', async () => {
+test('a database of a newer version is rejected by name and not changed', async () => {
   await inFolder(async (folder) => {
     const file = await makeStore(folder);
     const newer = new DatabaseSync(file);
@@ -62,7 +62,7 @@ test('a database of a newer version is refused by name and not changed', async (
   });
 });
 
-test('a truncated database is refused by name and not changed', async () => {
+test('a truncated database is rejected by name and not changed', async () => {
   await inFolder(async (folder) => {
     const file = await makeStore(folder);
     const { size } = statSync(file);
@@ -75,7 +75,7 @@ test('a truncated database is refused by name and not changed', async () => {
   });
 });
 
-test('a database emptied under its log is refused, and the log is kept', async () => {
+test('a database emptied under its log is rejected, and the log is kept', async () => {
   await inFolder(async (folder) => {
     const file = join(folder, 'store.db');
     const store = await openSqliteStore(file);
@@ -102,7 +102,7 @@ test('a database overwritten in the middle is detected when that part is read', 
   });
 });
 
-test('a journal with a missing row is refused when it is read, wherever the row was', async () => {
+test('a journal with a missing row is rejected when it is read, wherever the row was', async () => {
   await inFolder(async (folder) => {
     const file = await makeStore(folder);
     for (const step of [1, 20, 33, 40]) {
@@ -120,7 +120,7 @@ test('a journal with a missing row is refused when it is read, wherever the row 
   });
 });
 
-test('a row that is not JSON, or lost its blob, is refused when it is read', async () => {
+test('a row that is not JSON, or whose blob is missing, is rejected when it is read', async () => {
   await inFolder(async (folder) => {
     const file = await makeStore(folder);
     for (const sql of [

@@ -67,7 +67,7 @@ test('a weight counts in the sum', () => {
   assert.ok(proveInvariants(pair).includes('(= (+ (* 1 a) (* 2 b)) 2)'));
 });
 
-test('a reset, an `all` input and an output of a variable number break the sum', () => {
+test('a reset, an `all` input and an output of variable number break the sum', () => {
   const sums = (transition: Transition): boolean =>
     proveInvariants(move(a, b), transition).some((term) => /\ba\b.*\bb\b/.test(term));
   assert.ok(sums(move(b, a)));

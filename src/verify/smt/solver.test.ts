@@ -14,7 +14,7 @@ const EASY = `(set-logic HORN)
 (assert (forall ((x Int)) (=> (and (Inv x) (> x BOUND)) false)))
 (check-sat)
 `;
-/** Needs an invariant that is no line: the solver looks for ever. */
+/** Needs a non-linear invariant, so the solver never ends. */
 const HARD = `(set-logic HORN)
 (declare-fun Inv (Int Int Int) Bool)
 (assert (Inv 0 0 1))
@@ -23,7 +23,7 @@ const HARD = `(set-logic HORN)
 (check-sat)
 `;
 
-/** More than a few megabytes hold. */
+/** Needs more than a few megabytes of memory. */
 const BIG = `(set-logic QF_LIA)
 ${Array.from({ length: 20_000 }, (_, n) => `(declare-fun x${n} () Int)(assert (> x${n} ${n}))`).join('\n')}
 (check-sat)
@@ -32,7 +32,7 @@ ${Array.from({ length: 20_000 }, (_, n) => `(declare-fun x${n} () Int)(assert (>
 const folder = mkdtempSync(join(tmpdir(), 'petrichor-solver-'));
 after(() => rmSync(folder, { recursive: true }));
 
-/** A program that is called like z3 and does something else. */
+/** A program in place of z3 with the given behavior. */
 function impostor(name: string, script: string): string {
   const file = join(folder, name);
   writeFileSync(file, `#!/bin/sh\n${script}\n`);
@@ -55,31 +55,31 @@ test('the npm solver answers sat and unsat from a separate process', async () =>
   assert.equal(no.answer, 'unsat');
 });
 
-test('a query that takes too long is unknown, with the reason', async () => {
+test('the result of a query that takes too long is unknown, with the reason', async () => {
   const reason = getReason(await npmZ3().ask(HARD, { timeoutMs: 1 }));
   assert.equal(reason, 'timed out after 1 ms');
 });
 
-test('a solver that runs out of memory is unknown, with the reason', async () => {
+test('the result is unknown, with the reason, when the solver runs out of memory', async () => {
   const reason = getReason(await npmZ3().ask(BIG, { memoryMb: 16, timeoutMs: 3_600_000 }));
   assert.equal(reason, 'out of memory');
 });
 
-test('a query that is not SMT-LIB is unknown, with the message of the solver', async () => {
+test('the result of a query that is not SMT-LIB is unknown, with the message of the solver', async () => {
   assert.match(getReason(await npmZ3().ask('(nonsense')), /error/);
 });
 
-test('a solver that is not found is unknown, with the reason', async () => {
+test('the result is unknown, with the reason, when the solver is not found', async () => {
   const reason = getReason(await nativeZ3(join(folder, 'no-such-z3')).ask(EASY));
   assert.equal(reason, 'absent: native z3 was not found');
 });
 
-test('a solver that is killed is unknown, with the reason', async () => {
+test('the result is unknown, with the reason, when the solver is killed', async () => {
   const reason = getReason(await nativeZ3(impostor('killed', 'kill -9 $$')).ask(EASY));
   assert.equal(reason, 'killed by SIGKILL');
 });
 
-test('a solver that dies without output is unknown, with the reason', async () => {
+test('the result is unknown, with the reason, when the solver dies without output', async () => {
   const reason = getReason(await nativeZ3(impostor('mute', 'exit 3')).ask(EASY));
   assert.equal(reason, 'ended with code 3 and no answer');
 });
@@ -92,11 +92,11 @@ test('a solver that does not end is killed', async () => {
   assert.equal(getReason(await asked), 'timed out after 60000 ms');
 });
 
-test('a native solver that runs out of memory is unknown, with the reason', async () => {
+test('the result is unknown, with the reason, when a native solver runs out of memory', async () => {
   const solver = nativeZ3(impostor('full', `cat >/dev/null; echo '(error "out of memory")'`));
   assert.equal(getReason(await solver.ask(EASY)), 'out of memory');
 });
 
-test('anySolver answers with an available solver', async () => {
+test('anySolver uses an available solver', async () => {
   assert.equal((await anySolver().ask(EASY.replace('BOUND', '5'))).answer, 'sat');
 });

@@ -20,7 +20,7 @@ test('the markings of a trace are drawn as a table with a row for each place and
   );
 });
 
-test('a trace that is too long for one line continues in a further block', () => {
+test('a trace that is too long for one line continues in another block', () => {
   const markings = Array.from({ length: 7 }, (_, n) => ({ p: n === 3 ? 1 : 0 }));
   const steps = markings.slice(1).flatMap(() => trace.steps.slice(0, 1));
   assert.equal(

@@ -43,7 +43,7 @@ test('a migration that fails leaves the database at its version', async () => {
   });
 });
 
-test('a file of the first schema keeps its data, and can store documents', async () => {
+test('a file with the first schema keeps its data, and can store documents', async () => {
   await withFile(async (file) => {
     const insert = "INSERT INTO tombstones VALUES ('app', 'ada', 's', 'uid')";
     await read(file, [...MIGRATIONS.slice(0, 1), insert], 'SELECT 1');

@@ -37,7 +37,7 @@ test('another error is not retried', async () => {
   await assert.rejects(retryBusy({ busyMs: 1000, sleep }, fail), /no such table/);
 });
 
-test('pauses grow, differ, and stay short', () => {
+test('retry pauses grow, vary, and stay short', () => {
   const late = Array.from({ length: 200 }, () => busyBackoffMs(20));
   assert.ok(late.every((ms) => ms >= 12 && ms <= 25));
   assert.ok(new Set(late).size > 5);

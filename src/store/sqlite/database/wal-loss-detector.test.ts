@@ -18,7 +18,7 @@ import { commitSampleSteps, createSession } from '../../contract/sample-steps.ts
 import { openSqliteStore } from '../sqlite-store.ts';
 import { StoreCorruptError } from '../../store-errors.ts';
 
-test('a store whose write-ahead log was deleted is refused, and the error says what to do', async () => {
+test('a store whose write-ahead log was deleted is rejected, and the error says what to do', async () => {
   await afterKill(async (file) => {
     assert.ok(existsSync(`${file}-wal`), 'all of it is in the log');
     rmSync(`${file}-wal`);
@@ -35,14 +35,14 @@ test('a store whose write-ahead log was deleted is refused, and the error says w
   });
 });
 
-test('a store whose index of the log was deleted with it is refused too', async () => {
+test('a store whose index of the log was also deleted is rejected', async () => {
   await afterKill(async (file) => {
     for (const name of [`${file}-wal`, `${file}-shm`]) rmSync(name);
     await refusal(file);
   });
 });
 
-test('a store whose log was deleted after a partial checkpoint is refused', async () => {
+test('a store whose log was deleted after a partial checkpoint is rejected', async () => {
   await afterKill(async (file) => {
     rmSync(`${file}-wal`);
     const error = await refusal(file);
@@ -68,7 +68,7 @@ test('a store that another program checkpointed opens with all data', async () =
   });
 });
 
-test('a store that was emptied, or removed without its log, is refused', async () => {
+test('a store that was emptied, or removed without its log, is rejected', async () => {
   await afterKill(async (file) => {
     const whole = readFileSync(file);
     writeFileSync(file, '');
@@ -81,7 +81,7 @@ test('a store that was emptied, or removed without its log, is refused', async (
   });
 });
 
-test('a store that was emptied and lost its log is refused, and a removed one starts empty', async () => {
+test('a store that was emptied and lost its log is rejected, and a removed one starts empty', async () => {
   await afterKill(async (file) => {
     for (const name of [`${file}-wal`, `${file}-shm`]) rmSync(name);
     writeFileSync(file, '');
@@ -91,7 +91,7 @@ test('a store that was emptied and lost its log is refused, and a removed one st
   });
 });
 
-test('a copy of all files of an open store opens with all data, one without the log is refused', async () => {
+test('a copy of all files of an open store opens with all data, and a copy without the log is rejected', async () => {
   await inFolder(async (folder) => {
     const file = join(folder, 'store.db');
     const store = await openSqliteStore(file);

@@ -30,7 +30,7 @@ test('the writes of one turn of the event loop are one transaction', async () =>
   });
 });
 
-test('a refused write of a transaction does not harm the others', async () => {
+test('a rejected write of a transaction does not affect the others', async () => {
   await withStore({}, async (store) => {
     await createSession(store, 'one', 'a');
     const [missing, there] = await Promise.allSettled([
@@ -109,7 +109,7 @@ test('a database that stays locked by another process becomes unavailable', asyn
   });
 });
 
-test('a failure before the commit rolls back, one after it does not', async () => {
+test('a failure before the commit rolls back, and a failure after it does not', async () => {
   let point: 'before' | 'after' | undefined;
   const failAt = (here: typeof point): void => {
     if (point === here) throw new Error(`stopped ${here}`);

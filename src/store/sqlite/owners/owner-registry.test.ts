@@ -135,7 +135,7 @@ test('nothing acknowledged is lost when a process is killed while it commits', a
   });
 });
 
-test('two stores of one process see whether the other is alive', async () => {
+test('two stores in one process see whether the other is alive', async () => {
   await inFolder(async (folder) => {
     const file = join(folder, 'store.db');
     const [one, two] = [await openSqliteStore(file), await openSqliteStore(file)];
@@ -168,7 +168,7 @@ test('an owner is recognized through another name of the file', async () => {
   });
 });
 
-test('two runtimes cannot join with the same id, and one may join twice', async () => {
+test('two runtimes cannot join with the same id, and one runtime can join twice', async () => {
   await inFolder(async (folder) => {
     const file = join(folder, 'store.db');
     const [one, two] = [await openSqliteStore(file), await openSqliteStore(file)];
@@ -183,7 +183,7 @@ test('two runtimes cannot join with the same id, and one may join twice', async 
   });
 });
 
-test('an owner may have any name', async () => {
+test('an owner can have any name', async () => {
   await inFolder(async (folder) => {
     const store = await openSqliteStore(join(folder, 'store.db'));
     const owner = '../../etc/ünïcode & co'.repeat(5);

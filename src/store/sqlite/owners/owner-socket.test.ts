@@ -40,7 +40,7 @@ test('a socket answers until it is closed, and has the permissions of the databa
   });
 });
 
-test('a database may have a long path', async () => {
+test('a database can have a long path', async () => {
   await inFolder(async (folder) => {
     const deep = join(folder, 'd'.repeat(120));
     mkdirSync(deep);
@@ -59,7 +59,7 @@ test('a database may have a long path', async () => {
   });
 });
 
-test('a process that is stopped counts as alive, however often it is asked', async () => {
+test('a stopped process counts as alive, however often it is checked', async () => {
   await inFolder(async (folder) => {
     const database = join(folder, 'store.db');
     writeFileSync(database, '');
@@ -98,7 +98,7 @@ function seemsAliveToFormerVersion(file: string): boolean {
   }
 }
 
-test('an older version sees a live owner as alive, and one that left as gone', async () => {
+test('an older version sees a live owner as alive, and a closed one as gone', async () => {
   await inFolder(async (folder) => {
     const file = join(folder, 'store.db');
     const store = await openSqliteStore(file);

@@ -15,7 +15,7 @@ import { openSqliteStore, type SqliteStore } from '../sqlite-store.ts';
 
 const TABLES = ['steps', 'inbox', 'input_keys', 'snapshots', 'blobs', 'blob_uses', 'garbage'];
 
-test('all data of a deleted session is removed, however long it was', async () => {
+test('all data of a deleted session is removed, however large the session was', async () => {
   await withFile(async (file) => {
     const store = await openSqliteStore(file);
     await store.join('one');

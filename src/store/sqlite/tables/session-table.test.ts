@@ -5,7 +5,7 @@ import { MIGRATIONS } from '../database/schema.ts';
 import { FIND_RUNNABLE, NEXT_DUE_AT } from './session-table.ts';
 
 for (const [name, sql] of Object.entries({ NEEDING_WORK: FIND_RUNNABLE, NEXT_DUE_AT })) {
-  test(`${name} looks at no idle session, however many there are`, () => {
+  test(`${name} scans no idle session, however many there are`, () => {
     const plan = explainQuery(sql);
     assert.ok(
       plan.some((line) => /SEARCH \w+ USING (COVERING )?INDEX sessions_with_work/.test(line)),
