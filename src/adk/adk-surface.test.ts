@@ -20,7 +20,7 @@ const scriptedAgent = (name: string, text: string): LlmAgent =>
   new LlmAgent({ name, model: new ScriptedModel(() => ({ text })) });
 
 describe('a session', () => {
-  it('is plain data: JSON and copies have its state and its events', async () => {
+  it('is plain data: its JSON and its copies have its state and its events', async () => {
     await using runner = new InMemoryRunner({
       agent: scriptedAgent('chat', 'Hello.'),
       appName: 'demo',
@@ -38,7 +38,7 @@ describe('a session', () => {
     assert.deepEqual(structuredClone({ ...session }), plain);
   });
 
-  it('shows in its JSON what was appended through it', async () => {
+  it('includes in its JSON the events that were appended through it', async () => {
     const service = new InMemorySessionService();
     const session = await service.createSession({ appName: 'demo', ...here });
     const event: Event = {
@@ -63,7 +63,7 @@ describe('a session', () => {
     await service.close();
   });
 
-  it('is made with positional arguments too: app, user, state and id', async () => {
+  it('is created with positional arguments too: app, user, state and id', async () => {
     const service = new InMemorySessionService();
     const session = await service.createSession('my-app', 'user_123');
     assert.deepEqual([session.appName, session.userId], ['my-app', 'user_123']);
@@ -78,7 +78,7 @@ describe('a session', () => {
     await service.close();
   });
 
-  it('is made once when several first messages ask for it at once', async () => {
+  it('is created once when several first messages need it at once', async () => {
     for (let round = 0; round < 5; round++) {
       const sessionService = new InMemorySessionService();
       await using runner = new Runner({
@@ -98,7 +98,7 @@ describe('a session', () => {
     }
   });
 
-  it('for trying things out is made once, too', async () => {
+  it('for debugging is created once, too', async () => {
     await using runner = new InMemoryRunner({ agent: scriptedAgent('chat', 'Hello.') });
     const runs = await Promise.all([runner.runDebug('1'), runner.runDebug('2')]);
     assert.deepEqual(
@@ -109,7 +109,7 @@ describe('a session', () => {
 });
 
 describe('the name of an app', () => {
-  it('may have hyphens', async () => {
+  it('can have hyphens', async () => {
     const sessionService = new InMemorySessionService();
     await using runner = new Runner({
       appName: 'my-app',
@@ -129,7 +129,7 @@ describe('the name of an app', () => {
 });
 
 describe("another agent's thoughts", () => {
-  it('are not among what is told of it as context', async () => {
+  it('are not part of the context that tells an agent about it', async () => {
     const model = new ScriptedModel(() => ({ thinking: 'They must not know.', text: 'Fine.' }));
     const listener = new ScriptedModel(() => ({ text: 'Heard.' }));
     await using runner = new InMemoryRunner({
@@ -162,7 +162,7 @@ describe('a placeholder of an artifact', () => {
     'user:my plan-b.txt',
   ];
   for (const name of names)
-    it(`takes the name "${name}"`, async () => {
+    it(`accepts the name "${name}"`, async () => {
       const artifactService = new InMemoryArtifactService();
       const sessionService = new InMemorySessionService();
       const model = new ScriptedModel(({ instruction = '' }) => ({ text: instruction }));
@@ -184,7 +184,7 @@ describe('a placeholder of an artifact', () => {
       await sessionService.close();
     });
 
-  it('leaves it to the service which names it takes', async () => {
+  it('leaves the validation of names to the service', async () => {
     const asked: string[] = [];
     const artifactService = new InMemoryArtifactService();
     const open = {
@@ -217,8 +217,8 @@ describe('a placeholder of an artifact', () => {
   });
 });
 
-describe('who an event is from', () => {
-  it('a piece of an answer names the agent that streams it, its branch and the metadata', async () => {
+describe('the author of an event', () => {
+  it('of a partial is the agent that streams it, with its branch and the metadata', async () => {
     await using runner = new InMemoryRunner({
       agent: new SequentialAgent({
         name: 'root',
@@ -249,7 +249,7 @@ describe('who an event is from', () => {
       assert.ok(`From ${author}.`.includes(contentText(content)), author);
   });
 
-  it('a change of state names the agent that wrote it, by a tool, a callback or itself, or the user', async () => {
+  it('of a state change is the agent that wrote it, by a tool, a callback or itself, or the user', async () => {
     const noteTool = tool({
       name: 'note',
       description: 'Notes.',
@@ -302,7 +302,7 @@ describe('who an event is from', () => {
   });
 });
 
-describe('the callbacks after an agent', () => {
+describe('the after-agent callbacks', () => {
   const transfersTo = (agentName: string) => ({
     toolCalls: [{ name: 'transfer_to_agent', args: { agent_name: agentName } }],
   });
@@ -318,7 +318,7 @@ describe('the callbacks after an agent', () => {
       contentText(content) === '' ? [] : [`${author}: ${contentText(content)}`],
     );
 
-  it('are asked when the agent that it handed the turn to is done, the latest caller first', async () => {
+  it('run after the agent that got the turn is done, the latest caller first', async () => {
     const deep = new LlmAgent({
       ...recordingAgent('deep'),
       model: new ScriptedModel(() => ({ text: 'Deep.' })),
@@ -343,7 +343,7 @@ describe('the callbacks after an agent', () => {
     ]);
   });
 
-  it('are asked for each time the agent had its turn, also when it got the turn back', async () => {
+  it('run each time the agent had the turn, also after it got the turn back', async () => {
     let asked = 0;
     const helper = new LlmAgent({
       ...recordingAgent('helper'),
@@ -372,7 +372,7 @@ describe('the callbacks after an agent', () => {
     ]);
   });
 
-  it('of a custom agent that transferred, to a peer or to one of its own, are asked as well', async () => {
+  it('run for a custom agent that transferred to a peer or a sub-agent', async () => {
     class Desk extends BaseAgent {
       protected override async *runAsyncImpl() {
         yield { actions: { transferToAgent: this.description } };
@@ -397,7 +397,7 @@ describe('the callbacks after an agent', () => {
     }
   });
 
-  it('are not asked when the turn was ended', async () => {
+  it('do not run when the invocation was ended', async () => {
     const stop = tool({
       name: 'stop',
       description: 'Stops.',

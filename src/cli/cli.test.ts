@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommandFolder } from '../../test/cli/command-folder.ts';
 
-test('without arguments the program shows its commands', async () => {
+test('without arguments the program lists its commands', async () => {
   const { code, stdout, stderr } = await new CommandFolder().run([]);
   assert.equal(code, 0);
   for (const command of [
@@ -18,7 +18,7 @@ test('without arguments the program shows its commands', async () => {
   assert.equal(stderr.raw, '');
 });
 
-test('every command has a page, by help and by --help alike', async () => {
+test('every command has a help page, with help and with --help', async () => {
   const folder = new CommandFolder();
   for (const command of [
     'run',
@@ -42,7 +42,7 @@ test('every command has a page, by help and by --help alike', async () => {
   }
 });
 
-test('the help for programs is one object a command', async () => {
+test('the JSON help has one object per command', async () => {
   const { stdout } = await new CommandFolder().run(['help', '--json']);
   const names = stdout.json.map(({ command }) => command);
   assert.deepEqual(names, [
@@ -63,7 +63,7 @@ test('the help for programs is one object a command', async () => {
   );
 });
 
-test('the version is that of the package', async () => {
+test('--version prints the version of the package', async () => {
   const folder = new CommandFolder();
   assert.equal((await folder.run(['--version'])).stdout.raw, '1.2.3\n');
   assert.deepEqual((await folder.run(['--version', '--json'])).stdout.json, [{ version: '1.2.3' }]);
@@ -90,7 +90,7 @@ const misuses: readonly (readonly [args: readonly string[], says: RegExp])[] = [
 ];
 
 for (const [args, says] of misuses) {
-  test(`"${args.join(' ')}" is refused with 2 and a sentence`, async () => {
+  test(`"${args.join(' ')}" exits with 2 and an error message`, async () => {
     const { code, stdout, stderr } = await new CommandFolder().run(args);
     assert.equal(code, 2);
     assert.equal(stdout.raw, '');
@@ -99,7 +99,7 @@ for (const [args, says] of misuses) {
   });
 }
 
-test('a failure is one object for a program, with its code', async () => {
+test('with --json an error is one object with its code', async () => {
   const { code, stderr } = await new CommandFolder().run(['run', 'missing.ts', '--json']);
   assert.equal(code, 1);
   const [failure, ...more] = stderr.json;
@@ -109,13 +109,13 @@ test('a failure is one object for a program, with its code', async () => {
   );
 });
 
-test('--debug shows where an error came from', async () => {
+test('--debug prints the stack of an error', async () => {
   const { stderr } = await new CommandFolder().run(['run', 'missing.ts', '--debug']);
   assert.match(stderr.text, /^petrichor: missing\.ts does not exist/);
   assert.match(stderr.text, /^ {4}at /m);
 });
 
-test('what comes after -- is an argument, not an option', async () => {
+test('text after -- is an argument, not an option', async () => {
   const { stderr } = await new CommandFolder().run(['run', '--', '--json']);
   assert.match(stderr.text, /^petrichor: --json does not exist/);
 });

@@ -10,13 +10,13 @@ import { CommandFolder, Output } from '../../test/cli/command-folder.ts';
 
 const main = join(import.meta.dirname, 'main.ts');
 
-/** The program in a process of its own. */
+/** The program in its own process. */
 interface Program {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly write: (text: string) => void;
   readonly end: () => void;
-  /** Its standard output is read no more. */
+  /** Closes its standard output for reading. */
   readonly stopReading: () => void;
   readonly kill: (signal: NodeJS.Signals) => void;
   /** Its exit code, or the signal that ended it. */
@@ -31,7 +31,7 @@ function desk(): CommandFolder {
 
 function start(t: TestContext, folder: CommandFolder, args: readonly string[]): Program {
   const child = spawn(process.execPath, [main, ...args], { cwd: folder.path });
-  // A test that fails leaves no process behind.
+  // A failed test leaves no process behind.
   t.after(() => child.kill('SIGKILL'));
   const stdout = new Output();
   const stderr = new Output();
@@ -71,12 +71,12 @@ test('echo hello | petrichor run agent.ts', async (t) => {
   assert.equal(stderr.raw, '');
 });
 
-test('the program says the version of its package', async (t) => {
+test('--version prints the version of the package', async (t) => {
   const { stdout } = await run(t, new CommandFolder(), ['--version']);
   assert.equal(stdout.raw, `${packageJson.version}\n`);
 });
 
-test('one SIGINT stops the turn and not the program', async (t) => {
+test('one SIGINT interrupts the turn and not the program', async (t) => {
   const program = start(t, desk(), ['run', 'agent.ts']);
   program.write('wait\n');
   await program.stdout.shows('● wait\n');
@@ -88,7 +88,7 @@ test('one SIGINT stops the turn and not the program', async (t) => {
   assert.equal(await program.exit, 0);
 });
 
-test('a SIGINT while nothing runs leaves, with the code of the signal', async (t) => {
+test('a SIGINT while no turn runs exits with the code of the signal', async (t) => {
   const program = start(t, desk(), ['run', 'agent.ts']);
   program.write('hello\n');
   await program.stdout.shows(/You said: hello\n\d+ ms\n\n/);
@@ -97,7 +97,7 @@ test('a SIGINT while nothing runs leaves, with the code of the signal', async (t
   assert.match(program.stdout.text, /The session is saved\. Resume with:/);
 });
 
-test('a second SIGINT leaves', async (t) => {
+test('a second SIGINT exits', async (t) => {
   const program = start(t, desk(), ['run', 'agent.ts']);
   program.write('wait\n');
   await program.stdout.shows('● wait\n');
@@ -107,12 +107,12 @@ test('a second SIGINT leaves', async (t) => {
   assert.equal(await program.exit, 130);
 });
 
-test('a session killed inside a tool goes on, and the screen says what happened', async (t) => {
+test('a session killed during a tool continues, and the screen reports the crash', async (t) => {
   const folder = desk();
   const args = ['run', 'agent.ts', '--session', 'demo'];
   const first = start(t, folder, [...args, '--json']);
   first.write('wait\n');
-  // The tool itself says that it runs.
+  // The tool itself prints that it runs.
   await first.stdout.shows('"kind":"progress","text":"waiting"');
   first.kill('SIGKILL');
   assert.equal(await first.exit, 'SIGKILL');
@@ -133,7 +133,7 @@ test('a session killed inside a tool goes on, and the screen says what happened'
   assert.match(stdout.text, /tool\.run +ok in attempt 2 /);
 });
 
-test('errors are sentences on the error stream, with their exit codes', async (t) => {
+test('errors are messages on stderr, with their exit codes', async (t) => {
   const folder = desk();
   folder.write('broken.ts', 'throw new Error("No API key.");');
   await run(t, folder, ['run', 'agent.ts'], 'hello\n');
@@ -175,7 +175,7 @@ test('every line of --json is JSON', async (t) => {
   assert.equal(replay.stdout.json.at(-1)?.['type'], 'marking');
 });
 
-test('a reader that has seen enough ends the program quietly', async (t) => {
+test('the program ends without an error when its output is no longer read', async (t) => {
   const folder = desk();
   await run(t, folder, ['run', 'agent.ts', '--session', 'demo'], 'hello\n'.repeat(40));
   const program = start(t, folder, ['replay', 'demo']);

@@ -7,7 +7,7 @@ import type { ModelScript } from '../models/index.ts';
 import { openManagedRuntime } from './index.ts';
 import type { ManagedRuntime } from './index.ts';
 
-/** The lead calls two other agents and combines their answers; an agent that is called repeats its input. */
+/** The lead calls two other agents and combines their answers; a called agent repeats its input. */
 const asking: ModelScript = ({ contents }) => {
   const results = contents.flatMap(({ parts }) => parts.filter(isFunctionResponsePart));
   const said = contentText(contents[0] ?? { role: 'user', parts: [] });
@@ -37,7 +37,7 @@ async function lead(runtime: ManagedRuntime): Promise<string> {
   return (await runtime.create({ name: 'Lead', model, agents })).id;
 }
 
-test('two agents that are called are two threads, and a call of a thread waits for its answer there', async () => {
+test('two called agents are two threads, and a call of a thread waits for its answer there', async () => {
   await using runtime = await openManagedRuntime({
     resolver: async () => new ScriptedModel(asking),
   });
@@ -87,7 +87,7 @@ async function parkedThread(
   }
 }
 
-test('the agents of a definition stay in the versions that they had, and call none themselves', async () => {
+test('called agents keep the versions of the definition, and call no agents themselves', async () => {
   await using runtime = await openManagedRuntime({
     resolver: async () => new ScriptedModel(asking),
   });

@@ -10,7 +10,7 @@ import { UnsupportedFeatureError } from './model/unsupported-feature-error.ts';
 const usage = { inputTokens: { total: 3 }, outputTokens: { total: 4 } };
 const finish = { type: 'finish', finishReason: { unified: 'stop', raw: 'done' }, usage };
 
-/** A model of the specification, as another program might write one. */
+/** A model that implements the specification, as another program could write one. */
 function createModel(
   parts: readonly object[],
   more: Partial<LanguageModel> = {},
@@ -43,14 +43,14 @@ async function ask(
   );
 }
 
-test('models of both versions of the specification fit, as their packages type them', () => {
+test('models of both specification versions fit the types of their packages', () => {
   const fits = (model: LanguageModelV3 | LanguageModelV4): LanguageModel => model;
   assert.equal(typeof fits, 'function');
   assert.equal(aiSdkModel(createModel([]).model).name, 'other/some-model');
   assert.equal(aiSdkModel(createModel([]).model, { name: 'mine' }).name, 'mine');
 });
 
-test('a file is written as each version reads it', async () => {
+test('a file is sent in the form that each specification version expects', async () => {
   const contents: readonly Content[] = [
     {
       role: 'user',
@@ -80,7 +80,7 @@ test('a file is written as each version reads it', async () => {
   ]);
 });
 
-test('effort is said in the one word of version 4, and in the provider’s own before', async () => {
+test('effort is sent as the standard option in version 4, and as a provider option in version 3', async () => {
   const config: GenerationConfig = { thinking: { effort: 'high' } };
   const v4 = createModel([finish], { provider: 'openai.chat' });
   await ask(v4.model, { config });
@@ -92,7 +92,7 @@ test('effort is said in the one word of version 4, and in the provider’s own b
   await assert.rejects(ask(stranger.model, { config }), { feature: 'thinking.effort' });
 });
 
-test('a tool that the provider ran itself is kept, never run, and goes back to it', async () => {
+test('a tool call that the provider ran is kept, is not run, and is sent back to the provider', async () => {
   const note = { other: { secret: 'x' } };
   const { model, calls } = createModel([
     { type: 'tool-input-start', id: 't', toolName: 'search', providerExecuted: true },
@@ -144,7 +144,7 @@ test('a tool that the provider ran itself is kept, never run, and goes back to i
   assert.deepEqual(stranger.calls[0]?.prompt[1]?.content, [{ type: 'text', text: 'Found.' }]);
 });
 
-test('files that a model makes become parts, bytes or address', async () => {
+test('files that a model generates become parts with data or a URL', async () => {
   const { model } = createModel([
     { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'AAAA' } },
     { type: 'file', mediaType: 'image/png', data: new Uint8Array([0, 0, 0]) },
@@ -165,7 +165,7 @@ test('files that a model makes become parts, bytes or address', async () => {
   ]);
 });
 
-test('a note is put together from wherever it came in a block', async () => {
+test('the provider metadata of a reasoning block is merged from its start, deltas and end', async () => {
   const { model } = createModel([
     { type: 'reasoning-start', id: 'r', providerMetadata: { other: { a: 1, b: 1 } } },
     { type: 'reasoning-delta', id: 'r', delta: 'Hm.', providerMetadata: { other: { b: 2 } } },
@@ -180,7 +180,7 @@ test('a note is put together from wherever it came in a block', async () => {
   });
 });
 
-test('a call whose arguments broke off when the answer met its limit is a call that says so', async () => {
+test('a call whose arguments were cut off at the output limit has an argsError', async () => {
   const { model } = createModel([
     { type: 'tool-input-start', id: 't', toolName: 'f' },
     { type: 'tool-input-delta', id: 't', delta: '{"a' },
@@ -193,7 +193,7 @@ test('a call whose arguments broke off when the answer met its limit is a call t
   assert.equal(finishReason, 'tool_calls');
 });
 
-test('an answer without an end is none, however the package words it', async () => {
+test('a response without a finish part is rejected, however the package reports it', async () => {
   const text = [
     { type: 'text-start', id: '0' },
     { type: 'text-delta', id: '0', delta: 'Half' },
@@ -203,7 +203,7 @@ test('an answer without an end is none, however the package words it', async () 
     [{ ...finish, finishReason: { unified: 'interrupted', raw: undefined } }],
     [{ ...finish, finishReason: { unified: 'other', raw: undefined } }],
     [{ ...finish, finishReason: { unified: 'error', raw: undefined } }],
-    // Made up where the stream broke off: the provider said nothing.
+    // The package makes this part up when the stream breaks off: the provider sent no finish reason.
     [{ ...finish, finishReason: { unified: 'stop', raw: undefined } }],
     [{ ...finish, finishReason: { unified: 'stop', raw: '' } }],
     [{ ...finish, finishReason: { unified: 'length' } }],
@@ -228,7 +228,7 @@ test('an answer without an end is none, however the package words it', async () 
   );
 });
 
-test('the responses wire names no reason for an ordinary end, and counts its tokens there', async () => {
+test('a response of the responses API can lack a raw finish reason, but not the token counts', async () => {
   const unnamed = { ...finish, finishReason: { unified: 'stop', raw: undefined } };
   for (const provider of ['openai.responses', 'azure.responses', 'azure-openai.responses']) {
     assert.equal((await ask(createModel([unnamed], { provider }).model)).finishReason, 'stop');
@@ -237,7 +237,7 @@ test('the responses wire names no reason for an ordinary end, and counts its tok
   }
 });
 
-/** The only call of an answer of these parts. */
+/** The only call of a response with these parts. */
 async function callIn(parts: readonly object[]): Promise<FunctionCallPart['functionCall']> {
   const { content } = await ask(createModel(parts).model);
   const [part, ...more] = content.parts;
@@ -245,7 +245,7 @@ async function callIn(parts: readonly object[]): Promise<FunctionCallPart['funct
   return part.functionCall;
 }
 
-test('a call whose arguments are not what was streamed for it does not run', async () => {
+test('a call whose arguments differ from the streamed ones does not run', async () => {
   const start = { type: 'tool-input-start', id: 't', toolName: 'pay' };
   const delta = (text: string): object => ({ type: 'tool-input-delta', id: 't', delta: text });
   const call = (input: unknown): object => ({
@@ -272,7 +272,7 @@ test('a call whose arguments are not what was streamed for it does not run', asy
     [['{"a":1,"b":2}'], '{"b":2,"a":1}', { a: 1, b: 2 }],
     [[], '{}', {}],
     [[''], '', {}],
-    // A package may tell a call whole, and nothing of it before.
+    // A package can send a whole call without streaming it first.
     [[], '{"to":"ann"}', { to: 'ann' }],
   ];
   for (const [written, input, meant] of same) {
@@ -281,7 +281,7 @@ test('a call whose arguments are not what was streamed for it does not run', asy
   }
 });
 
-test('a call that the package began and never made does not run', async () => {
+test('a call that the package started and did not complete does not run', async () => {
   const start = { type: 'tool-input-start', id: 't', toolName: 'pay' };
   for (const written of ['', '{}', '{"to":"ann"}']) {
     const delta = { type: 'tool-input-delta', id: 't', delta: written };
@@ -290,7 +290,7 @@ test('a call that the package began and never made does not run', async () => {
   }
 });
 
-test('a last call without arguments does not run when the answer was cut off', async () => {
+test('a last call without arguments does not run when the response was cut off', async () => {
   const call = { type: 'tool-call', toolCallId: 't', toolName: 'pay', input: '{}' };
   for (const unified of ['length', 'content-filter', 'other']) {
     const { argsError } = await callIn([call, { ...finish, finishReason: { unified, raw: 'x' } }]);
@@ -299,7 +299,7 @@ test('a last call without arguments does not run when the answer was cut off', a
   assert.equal((await callIn([call, finish])).argsError, undefined);
 });
 
-test('a package that ignores the signal does not hold the caller', async () => {
+test('an abort rejects at once, even when the package ignores the signal', async () => {
   let stop = new AbortController();
   const waits = (): Promise<never> => {
     setImmediate(() => stop.abort());
@@ -313,7 +313,7 @@ test('a package that ignores the signal does not hold the caller', async () => {
   await assert.rejects(ask(mute.model, {}, { signal: stop.signal }), { kind: 'aborted' });
 });
 
-test('whatever ends a call, the package is told to stop', async () => {
+test('every end of a request cancels the stream of the package', async () => {
   const ends: readonly (readonly object[])[] = [
     [finish],
     [{ type: 'error', error: new Error('x') }],
@@ -326,7 +326,7 @@ test('whatever ends a call, the package is told to stop', async () => {
   }
 });
 
-test('what the package says it left out is refused, or told when that is wanted', async () => {
+test('a warning of the package about an omitted setting is an error, or is reported with onUnsupported: warn', async () => {
   const warning = { type: 'unsupported', feature: 'topK', details: 'not this one' };
   const note = { type: 'compatibility', feature: 'strict', details: 'a little less' };
   const parts = [{ type: 'stream-start', warnings: [note, warning] }, finish];
@@ -340,7 +340,7 @@ test('what the package says it left out is refused, or told when that is wanted'
   assert.equal(providerMetadata?.['warnings'], 'strict: a little less; topK: not this one');
 });
 
-test('what a provider has no word for is not sent', async () => {
+test('a setting that the provider does not support is not sent', async () => {
   const { model, calls } = createModel([finish], { provider: 'openai.responses' });
   const config: GenerationConfig = { seed: 1, temperature: 0.5, stopSequences: ['x'] };
   await assert.rejects(ask(model, { config }), {
@@ -356,7 +356,7 @@ test('what a provider has no word for is not sent', async () => {
   assert.match(warned.providerMetadata?.['warnings'] ?? '', /seed.*|stopSequences.*/);
 });
 
-test('an address that the provider does not fetch is named instead, or refused where that is asked for', async () => {
+test('a URL that the provider does not fetch is replaced by a text, or rejected with onUnsupported: refuse', async () => {
   const supportedUrls = { 'image/*': [/^https:\/\/example\.com\/.*$/] };
   const { model, calls } = createModel([finish], { provider: 'openai.chat', supportedUrls });
   const look = (fileUri: string, config: GenerationConfig = {}): Promise<ModelResponse> =>

@@ -10,7 +10,7 @@ import { resolveModel } from './resolve-model.ts';
 
 const KEY = 'sk-test-abcdefghijkl';
 
-test('a name says whose model it is, in whatever case', () => {
+test('a model name determines its provider, in upper or lower case', () => {
   const providers = {
     gemini: ['gemini-2.5-flash', 'Gemini-3-pro'],
     openai: ['gpt-5', 'o1-pro', 'o3', 'o4-mini', 'chatgpt-4o-latest'],
@@ -22,14 +22,14 @@ test('a name says whose model it is, in whatever case', () => {
   }
 });
 
-test('a name that nobody knows is answered with the names that are known', () => {
+test('an unknown name is rejected with the list of known names', () => {
   assert.throws(() => parseModelRef('grok-4'), {
     code: 'unknown_model',
     message: /"grok-4".*gemini.*gpt.*claude.*llama.*openai_compatible/,
   });
 });
 
-test('a place is read in both spellings, and in both cases', () => {
+test('a model reference is read in camel case, snake case and with nested fields', () => {
   const place = {
     provider: 'openai_compatible',
     model: 'any',
@@ -53,7 +53,7 @@ test('a place is read in both spellings, and in both cases', () => {
   });
 });
 
-test('a place that is none is refused with the field that is wrong, and without its value', () => {
+test('an invalid model reference is rejected with the name of the field, and without its value', () => {
   const wrong: readonly (readonly [unknown, RegExp])[] = [
     [7, /^model:/],
     [{}, /^model\.provider: must be one of gemini, openai, anthropic, ollama, openai_compatible/],
@@ -70,7 +70,7 @@ test('a place that is none is refused with the field that is wrong, and without 
   }
 });
 
-test('a missing key says which variable to set', async () => {
+test('the error for a missing key names the variables to set', async () => {
   await assert.rejects(resolveModel('gemini-2.5-flash'), {
     code: 'missing_key',
     message: /GEMINI_API_KEY/,
@@ -83,13 +83,13 @@ test('a missing key says which variable to set', async () => {
   await resolveModel('llama3.2');
 });
 
-test('a server without an address says where to put one', async () => {
+test('the error for a server without a base URL says where to set it', async () => {
   const ref = { provider: 'openai_compatible', model: 'any' } as const;
   await assert.rejects(resolveModel(ref), { code: 'missing_base_url', message: /baseUrl/ });
   await resolveModel(ref, { env: { OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:1/v1' } });
 });
 
-test('a missing package says exactly what to install', async () => {
+test('the error for a missing package has the install command', async () => {
   const packages = {
     'gemini-x': '@ai-sdk/google',
     'gpt-x': '@ai-sdk/openai',
@@ -116,13 +116,13 @@ test('a missing package says exactly what to install', async () => {
   }
 });
 
-test('a speed that the provider has not is refused when the model is made', async () => {
+test('a speed that the provider does not support is rejected when the model is created', async () => {
   const ref = { provider: 'ollama', model: 'qwen3', speed: 'fast' } as const;
   await assert.rejects(resolveModel(ref), { code: 'model_unsupported', feature: 'speed' });
   await resolveModel({ ...ref, speed: 'balanced' });
 });
 
-test('a model shows no key, however it is looked at', async () => {
+test('a model does not reveal its key when it is inspected or serialized', async () => {
   const ref = { provider: 'openai', model: 'gpt-5', apiKey: KEY } as const;
   const model = await resolveModel(ref);
   for (const shown of [inspect(model, { depth: 20, showHidden: true }), JSON.stringify(model)]) {
@@ -131,7 +131,7 @@ test('a model shows no key, however it is looked at', async () => {
   assert.equal(model.name, 'openai/gpt-5');
 });
 
-test('no error shows a key, not even one that the server sends back', async () => {
+test('no error reveals a key, not even one that the server echoes', async () => {
   const fetch: typeof globalThis.fetch = async (_url, init) => {
     const echo = JSON.stringify({
       error: { message: `You sent ${JSON.stringify(init?.headers)}` },
@@ -147,7 +147,7 @@ test('no error shows a key, not even one that the server sends back', async () =
   }
 });
 
-test('a key is known without the newline that a file of secrets ends in', async () => {
+test('a trailing newline in a key is removed', async () => {
   const fetch: typeof globalThis.fetch = async () =>
     new Response(JSON.stringify({ error: { message: `Wrong key ${KEY}` } }), { status: 401 });
   const error = await catchFailure(
@@ -156,7 +156,7 @@ test('a key is known without the newline that a file of secrets ends in', async 
   assert.match(error.message, /Wrong key \[redacted\]/);
 });
 
-test('an address that carries a password is refused, and is not shown', async () => {
+test('a URL with a password is rejected, and the error does not contain it', async () => {
   const baseUrl = 'http://user:swordfish@127.0.0.1:9/v1';
   await assert.rejects(
     resolveModel({ provider: 'openai_compatible', model: 'x', baseUrl }),
@@ -167,7 +167,7 @@ test('an address that carries a password is refused, and is not shown', async ()
   );
 });
 
-test('a key is asked for before each call, and may change', async () => {
+test('a key function is called before each request, and the key can change', async () => {
   const seen: (string | null)[] = [];
   const fetch: typeof globalThis.fetch = async (_url, init) => {
     seen.push(new Headers(init?.headers).get('x-goog-api-key'));
@@ -183,7 +183,7 @@ test('a key is asked for before each call, and may change', async () => {
   assert.match(error.message, /GEMINI_API_KEY/);
 });
 
-test('the variables of the process are not read behind our back', async () => {
+test('variables of the process are not read when an environment is passed', async () => {
   const seen: string[] = [];
   const fetch: typeof globalThis.fetch = async (url) => {
     seen.push(url instanceof Request ? url.url : url.toString());
@@ -221,7 +221,7 @@ async function catchFailure(model: Model): Promise<ModelError> {
   throw new Error('It answered.');
 }
 
-test('a key that never comes does not hold a call that is aborted', async () => {
+test('an abort ends a request that waits for its key', async () => {
   const stop = new AbortController();
   const asked = (): Promise<string> => {
     setImmediate(() => stop.abort());

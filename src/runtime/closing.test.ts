@@ -131,7 +131,7 @@ test('a tool with onCrash ask that ignores the shutdown needs an approval', asyn
   assert.deepEqual(runs, [1]);
 });
 
-test('a tool that ends while the runtime closes has ended: its result is kept', async () => {
+test('a tool that ends while the runtime closes keeps its result', async () => {
   const store = new MemoryStore();
   const began = Promise.withResolvers<void>();
   const polite = tool({
@@ -153,7 +153,7 @@ test('a tool that ends while the runtime closes has ended: its result is kept', 
   assert.deepEqual(listOutcomes(await readLog(session)), ['ok']);
 });
 
-test('calls that had not begun when the runtime closed run under the next one', async () => {
+test('calls that had not begun when the runtime closed run under the next runtime', async () => {
   const store = new MemoryStore();
   const ran: string[] = [];
   const began = Promise.withResolvers<void>();
@@ -243,7 +243,7 @@ test('a session that was closed while idle continues with its next message', asy
   await ended(session, 2);
 });
 
-test('a store that was passed open stays open', async () => {
+test('closing the runtime leaves a store open that was passed open', async () => {
   const store = new MemoryStore();
   const runtime = await openRuntime({ agents: [caller([])], store });
   await runtime.session('x');

@@ -62,7 +62,7 @@ async function someTime(): Promise<void> {
   for (let n = 0; n < 50; n++) await new Promise(setImmediate);
 }
 
-test('with a full store, steps wait and stay invisible; with room again they are committed, and nothing ran twice', async () => {
+test('with a full store, steps wait and stay invisible, and are committed after space is freed; nothing runs twice', async () => {
   let full = false;
   let refused = 0;
   const often = Promise.withResolvers<void>();
@@ -94,7 +94,7 @@ test('with a full store, steps wait and stay invisible; with room again they are
   })();
   await often.promise;
   assert.deepEqual(seen, ['user.message', 'turn.started', 'agent.message', 'tool.call']);
-  // Sending more fails with the reason; reading still works.
+  // Further sends fail with the reason; reads still work.
   await assert.rejects(session.send('more').accepted, { code: 'store_unavailable' });
   assert.equal((await readLog(session)).length, 4);
   full = false;
@@ -107,7 +107,7 @@ test('with a full store, steps wait and stay invisible; with room again they are
   ]);
 });
 
-test('with a full store a runtime still closes, and the next one finds the session as it was', async () => {
+test('with a full store a runtime still closes, and the next runtime finds the session unchanged', async () => {
   let full = false;
   const refused = Promise.withResolvers<void>();
   const store = new MemoryStore({

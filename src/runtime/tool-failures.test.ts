@@ -114,7 +114,7 @@ test('a tool that hangs past its timeout is aborted and answered with an error; 
       await new Promise(setImmediate);
       assert.equal(signals[0]?.aborted, false);
       clock.advance(1);
-      // The tool gets the abort signal, and a chance to stop, before the error is committed.
+      // The tool gets the abort signal, and time to stop, before the error is committed.
       for (let n = 0; n < 20; n++) await new Promise(setImmediate);
       finish.resolve('too late');
     },

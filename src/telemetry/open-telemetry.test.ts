@@ -97,7 +97,7 @@ describe('the trace of a session', () => {
     assert.ok(commits.length >= 4);
   });
 
-  it('is below the span that sent the message, and above those its tools make', async () => {
+  it('is below the span of the sender, and above the spans of its tools', async () => {
     const { telemetry, provider, spans } = await recordedTelemetry();
     const tracer = provider.getTracer('shop');
     const tools = [look(() => tracer.startSpan('select').end())];
@@ -118,7 +118,7 @@ describe('the trace of a session', () => {
     ]);
   });
 
-  it('has each agent of several in its place, and the agent that a tool is in the tool', async () => {
+  it('has each of several agents under its caller, and an agent tool under its tool call', async () => {
     const { telemetry, spans } = await recordedTelemetry();
     const says = (name: string) => agent({ name, model: new ScriptedModel([{ text: name }]) });
     const asker = agent({
@@ -155,7 +155,7 @@ describe('the trace of a session', () => {
     );
   });
 
-  it('of messages that wait for each other has an invocation each, one after the other', async () => {
+  it('has one invocation for each of several queued messages, one after the other', async () => {
     const { telemetry, spans } = await recordedTelemetry();
     const helper = agent({ name: 'helper', model: asking(), tools: [look()] });
     await using runtime = await openRuntime({ agents: [helper], interceptors: [telemetry] });
@@ -179,7 +179,7 @@ describe('the trace of a session', () => {
     );
   });
 
-  it('of an app, has its agents under their own names', async () => {
+  it('has the agents of an app under their own names', async () => {
     const { telemetry, spans } = await recordedTelemetry();
     const scripted = (name: string) =>
       new LlmAgent({ name, model: new ScriptedModel([{ text: name }]) });
@@ -202,7 +202,7 @@ describe('the trace of a session', () => {
     ]);
   });
 
-  it('without an SDK is none, and nothing of it is journaled', async () => {
+  it('is empty without an SDK, and nothing of it is journaled', async () => {
     await using telemetry = await openTelemetry();
     const helper = agent({ name: 'helper', model: asking(), tools: [look()] });
     await using runtime = await openRuntime({ agents: [helper], interceptors: [telemetry] });
@@ -213,7 +213,7 @@ describe('the trace of a session', () => {
       assert.doesNotMatch(JSON.stringify(records), /traceparent/);
   });
 
-  it('says what failed: a tool, an attempt of a model, an invocation', async () => {
+  it('has the error of a tool, a model attempt or an invocation', async () => {
     const { telemetry, spans } = await recordedTelemetry();
     const broken = agent({
       name: 'broken',
@@ -261,7 +261,7 @@ describe('the trace of a session', () => {
     assert.equal(failed.attributes['error.type'], 'RangeError');
   });
 
-  it('shows how long a call waited for someone, also when another runtime hears the answer', async () => {
+  it('has the wait of a call, even when another runtime receives the answer', async () => {
     const { telemetry, spans } = await recordedTelemetry();
     const helper = agent({
       name: 'helper',
@@ -303,7 +303,7 @@ describe('the trace of a session', () => {
   });
 });
 
-it('every attribute of the conventions has a name that they publish', () => {
+it('every attribute has a name that the semantic conventions publish', () => {
   const published = new Set<unknown>(Object.values(conventions));
   assert.deepEqual(
     Object.values(GenAi).filter((name) => !published.has(name)),

@@ -45,7 +45,7 @@ const answer = (id: string, name: string, response: object): Content => ({
 });
 
 describe('a called agent is part of its invocation', () => {
-  it("begins with the caller's state, and what it changes is the caller's when it is done", async () => {
+  it("starts with the caller's state, and its changes are merged into the caller's state at the end", async () => {
     const seen: unknown[] = [];
     const noteTool = tool({
       name: 'note',
@@ -142,7 +142,7 @@ describe('a called agent is part of its invocation', () => {
     assert.deepEqual(Object.assign({}, ...deltas), { 'report.txt': 0 });
   });
 
-  it('gives its answer as the answer of the caller, when it skips the summary', async () => {
+  it('returns its answer as the answer of the caller with skipSummarization', async () => {
     const clerk = new LlmAgent({ name: 'clerk', model: new ScriptedModel([{ text: 'Blue.' }]) });
     const model = callsInTurn(asks('clerk'));
     await using runner = await started(
@@ -157,7 +157,7 @@ describe('a called agent is part of its invocation', () => {
     assert.deepEqual(responded(events), [{ result: 'Blue.' }]);
   });
 
-  it('is in no list of sessions', async () => {
+  it('is not in the list of sessions', async () => {
     const clerk = new LlmAgent({ name: 'clerk', model: new ScriptedModel([{ text: 'Blue.' }]) });
     await using runner = await started(
       new LlmAgent({
@@ -205,7 +205,7 @@ describe('a called agent that waits', () => {
     });
   };
 
-  it('ends runAsync with an event that names its calls, and goes on when they are answered', async () => {
+  it('ends runAsync with an event that lists its calls, and continues after they are answered', async () => {
     done.length = 0;
     const payer = new LlmAgent({
       name: 'payer',

@@ -18,7 +18,7 @@ const address = { appName: 'demo', ...here } as const;
 
 type Context = Parameters<BaseAgent['runAsync']>[0];
 
-/** An agent that yields what a generator yields. */
+/** An agent that yields the items of a generator. */
 class Acting extends BaseAgent {
   readonly #steps: (context: Context) => Iterable<AgentYield> | AsyncIterable<AgentYield>;
 
@@ -61,7 +61,7 @@ function short({ author, content, actions, errorMessage }: Event): string {
 }
 
 describe('a custom agent that yields only actions', () => {
-  it('writes state, and sees it on the next line', async () => {
+  it('writes state, and reads it after the yield', async () => {
     const seen: unknown[] = [];
     const { events, state } = await run(
       new Acting('writer', function* (context) {
@@ -79,7 +79,7 @@ describe('a custom agent that yields only actions', () => {
     assert.deepEqual(state, { step: 'b', 'user:lang': 'en' });
   });
 
-  it('leaves the loop around it: the usual checker', async () => {
+  it('ends the enclosing loop with escalate', async () => {
     let round = 0;
     const { events } = await run(
       new LoopAgent({
@@ -100,7 +100,7 @@ describe('a custom agent that yields only actions', () => {
     ]);
   });
 
-  it('tells which artifacts it saved, and what the interface is to draw', async () => {
+  it('reports the artifacts it saved, and the widgets to render', async () => {
     const { events } = await run(
       new Acting('saver', async function* (context) {
         const version = await context.artifacts.save('a.txt', { text: 'A' });
@@ -115,7 +115,7 @@ describe('a custom agent that yields only actions', () => {
     ]);
   });
 
-  it('ends its own part with endOfAgent, and the invocation with endInvocation', async () => {
+  it('ends its own run with endOfAgent, and the invocation with endInvocation', async () => {
     const went: string[] = [];
     const ends = (actions: Partial<EventActions> & { readonly endInvocation?: boolean }) =>
       new SequentialAgent({
@@ -136,7 +136,7 @@ describe('a custom agent that yields only actions', () => {
     assert.deepEqual(went, []);
   });
 
-  it('nothing at all is no error', async () => {
+  it('can yield empty actions', async () => {
     const { events } = await run(
       new Acting('idle', function* () {
         yield {};
@@ -149,7 +149,7 @@ describe('a custom agent that yields only actions', () => {
   });
 });
 
-describe('actions beside words', () => {
+describe('actions with text', () => {
   it('are in the event that has the text', async () => {
     const { events, state } = await run(
       new Acting('speaker', function* () {
@@ -166,7 +166,7 @@ describe('actions beside words', () => {
     assert.deepEqual(state, { n: 1 });
   });
 
-  it('an output and a route of Event() are in the log', async () => {
+  it('of Event(), such as output and route, are in the log', async () => {
     const { events } = await run(
       new Acting('giver', function* () {
         yield createEvent({
@@ -186,7 +186,7 @@ describe('actions beside words', () => {
 });
 
 describe('a custom agent that transfers', () => {
-  it('to a sub-agent: it continues in its place', async () => {
+  it('to a sub-agent continues as that agent', async () => {
     const went: string[] = [];
     const { events } = await run(
       new Acting(
@@ -205,7 +205,7 @@ describe('a custom agent that transfers', () => {
     assert.deepEqual(went, []);
   });
 
-  it('to its parent or a peer, where models decide', async () => {
+  it('to its parent or a peer works where model transfers work', async () => {
     const desk = (to: string) =>
       new LlmAgent({
         name: 'boss',
@@ -233,7 +233,7 @@ describe('a custom agent that transfers', () => {
     ]);
   });
 
-  it('as often as the turn may be handed over', async () => {
+  it('repeatedly is stopped at the limit of transfers', async () => {
     const pass = (name: string, to: string) =>
       new Acting(name, function* () {
         yield { actions: { transferToAgent: to } };
@@ -251,7 +251,7 @@ describe('a custom agent that transfers', () => {
     assert.ok(events.length < 20, String(events.length));
   });
 
-  it('to an unknown agent is an error that lists the possible targets', async () => {
+  it('to an unknown agent gets an error that lists the possible targets', async () => {
     const { events } = await run(
       new Acting({ name: 'desk', subAgents: [scriptedAgent('a', '')] }, function* () {
         yield { actions: { transferToAgent: 'nobody' } };
@@ -261,7 +261,7 @@ describe('a custom agent that transfers', () => {
   });
 });
 
-describe('what no yield can do', () => {
+describe('an unsupported yield', () => {
   const refused: readonly (readonly [string, object])[] = [
     ['requestedToolConfirmations', { requestedToolConfirmations: { c1: { hint: 'Sure?' } } }],
     ['requestedAuthConfigs', { requestedAuthConfigs: { c1: { authScheme: {} } } }],
@@ -273,7 +273,7 @@ describe('what no yield can do', () => {
     ['stateDelta', { stateDelta: { 'a/b': 1 } }],
   ];
   for (const [name, actions] of refused)
-    it(`is refused by name: ${name}`, async () => {
+    it(`is rejected by name: ${name}`, async () => {
       const { events, state } = await run(
         new Acting('actor', function* () {
           yield { actions: { stateDelta: { before: 1 } } };
@@ -285,7 +285,7 @@ describe('what no yield can do', () => {
       assert.deepEqual(state, { before: 1 });
     });
 
-  it('also beside the actions: a piece of an answer, or a misspelled field', async () => {
+  it('is also rejected beside actions: a partial, or a misspelled field', async () => {
     for (const event of [
       { content: { role: 'model', parts: [{ text: 'x' }] }, partial: true },
       { contnt: 1 },
@@ -301,7 +301,7 @@ describe('what no yield can do', () => {
 });
 
 describe('a workflow', () => {
-  it('takes the route and the output that an agent among its nodes yields', async () => {
+  it('uses the route and the output that an agent node yields', async () => {
     const judge = new Acting('judge', function* () {
       yield createEvent({ output: { score: 7 }, route: 'good' });
     });
@@ -327,7 +327,7 @@ describe('a workflow', () => {
     assert.equal(contentText(events.at(-1)?.content), 'Published {"score":7}');
   });
 
-  it('honors the actions that a function among its nodes gives', async () => {
+  it('applies the actions that a function node returns', async () => {
     const { events, state } = await run(
       new Workflow({
         name: 'flow',
@@ -358,7 +358,7 @@ describe('a workflow', () => {
     assert.ok(events.every(({ content }) => contentText(content) !== 'Not heard.'));
   });
 
-  it('refuses by name what none of its functions can do', async () => {
+  it('rejects by name the actions that function nodes do not support', async () => {
     const { events } = await run(
       new Workflow({
         name: 'flow',
@@ -376,14 +376,14 @@ describe('a workflow', () => {
   });
 });
 
-describe('a callback around an agent or its model', () => {
+describe('a callback of an agent or its model', () => {
   for (const kind of [
     'beforeAgentCallback',
     'afterAgentCallback',
     'beforeModelCallback',
     'afterModelCallback',
   ] as const)
-    it(`is told that nobody would take its transfer: ${kind}`, async () => {
+    it(`gets an error for a transfer: ${kind}`, async () => {
       const transfer = (given: CallbackContext | { readonly context: CallbackContext }) => {
         const { actions } = 'context' in given ? given.context : given;
         actions.transferToAgent('b');

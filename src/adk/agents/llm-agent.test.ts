@@ -65,7 +65,7 @@ const waitingCallId = (events: readonly Event[]): string => {
 };
 
 describe('the instruction and contents of a model request', () => {
-  it('an instruction provider sees who asks, and makes the text as it is', async () => {
+  it('an instruction provider gets the invocation context, and its text is used unchanged', async () => {
     await using runner = createRunner({
       model: new ScriptedModel(({ instruction = '' }) => ({ text: instruction })),
       globalInstruction: ({ agentName, userId }) => `${agentName} for ${userId}`,
@@ -78,7 +78,7 @@ describe('the instruction and contents of a model request', () => {
     ]);
   });
 
-  it('the conversation so far, or this invocation alone', async () => {
+  it('includeContents selects the whole conversation or the current invocation', async () => {
     const counting = new ScriptedModel(({ contents }) => ({ text: `saw ${contents.length}` }));
     await using all = createRunner({ model: counting });
     assert.deepEqual(messageTexts(await all.runDebug(['1', '2'])), ['chat: saw 1', 'chat: saw 3']);
@@ -88,7 +88,7 @@ describe('the instruction and contents of a model request', () => {
 });
 
 describe('a planner', () => {
-  it('asks for a plan, and only the answer is what the agent said', async () => {
+  it("asks for a plan, and only the final answer is the agent's text", async () => {
     const planned = '/*PLANNING*/ 1. look /*REASONING*/ fine. /*FINAL_ANSWER*/ Grass.';
     const told: string[] = [];
     await using runner = createRunner({
@@ -107,7 +107,7 @@ describe('a planner', () => {
     assert.equal((await runner.sessionService.getSession(there))?.state['answer'], 'Grass.');
   });
 
-  it('has a model think by its own means', async () => {
+  it('sets the thinking config of the model', async () => {
     const asked: unknown[] = [];
     await using runner = createRunner({
       model: new ScriptedModel(({ config }) => {
@@ -125,7 +125,7 @@ describe('a planner', () => {
 describe('an output schema', () => {
   const outputSchema = z.object({ n: z.number() });
 
-  it('is kept as a value, whoever answers', async () => {
+  it('validates every answer and keeps its value', async () => {
     class Instead extends BasePlugin {
       override async beforeModelCallback({
         llmRequest,
@@ -148,7 +148,7 @@ describe('an output schema', () => {
     }
   });
 
-  it('refuses an answer that does not fit', async () => {
+  it('rejects an answer that does not match', async () => {
     for (const text of ['no', '[]', '{"n":"1"}']) {
       await using runner = createRunner({ model: new ScriptedModel([{ text }]), outputSchema });
       const [event] = await runner.runDebug('Hi');
@@ -158,7 +158,7 @@ describe('an output schema', () => {
   });
 });
 
-describe('agents that hand the turn over', () => {
+describe('agents that transfer', () => {
   const to = (name: string) =>
     new ScriptedModel(({ tools, contents }) => {
       const last = contents.at(-1);
@@ -178,7 +178,7 @@ describe('agents that hand the turn over', () => {
       }),
     });
 
-  it('may go back and sideways unless that is not allowed', async () => {
+  it('can transfer to the parent and to peers, except when that is disallowed', async () => {
     await using free = team({});
     const events = await free.runDebug('Hi');
     assert.deepEqual(
@@ -191,7 +191,7 @@ describe('agents that hand the turn over', () => {
 });
 
 describe('an agent as a tool', () => {
-  it('is asked in words, or as its input schema says, and answers with its last words', async () => {
+  it('takes a text or the fields of its input schema, and returns its last text', async () => {
     const echo = new ScriptedModel((request) => ({ text: `heard ${lastText(request)}` }));
     const plain = new LlmAgent({ name: 'adder', model: echo, description: 'Adds.' });
     const typed = new LlmAgent({
@@ -214,7 +214,7 @@ describe('an agent as a tool', () => {
 });
 
 describe('tools', () => {
-  it('of a class of your own know their call, and act', async () => {
+  it('of a custom class get their call and can use actions', async () => {
     class Greet extends BaseTool {
       constructor() {
         super({ name: 'greet', description: 'Greets.' });
@@ -249,7 +249,7 @@ describe('tools', () => {
     assert.equal((await runner.sessionService.getSession(there))?.state['greeted'], 'Ada');
   });
 
-  it('that take long say a first word, then more, and then the result', async () => {
+  it('that are long-running return a first response, then updates, then the result', async () => {
     const ticket = new LongRunningFunctionTool({
       name: 'ticket',
       description: 'Files a ticket.',
@@ -262,7 +262,7 @@ describe('tools', () => {
     assert.match(messageTexts(rest).join(), /approved/);
   });
 
-  it('ask for a confirmation while they run, and run again with it', async () => {
+  it('can ask for a confirmation while they run, and run again with it', async () => {
     const pay = new FunctionTool({
       name: 'pay',
       description: 'Pays.',
@@ -290,7 +290,7 @@ describe('tools', () => {
     }
   });
 
-  it('of a set are offered as its filter says, which is asked each time', async () => {
+  it('of a toolset are filtered, and listed again for each request', async () => {
     class Doors extends BaseToolset {
       override async getTools() {
         return ['open', 'close'].map((name) =>
@@ -367,7 +367,7 @@ describe('a credential that a tool needs', () => {
       ],
     });
 
-  it('is asked for, the call waits over a restart, and the answer resumes it', async () => {
+  it('is requested, the call waits over a restart, and the answer resumes it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'auth-'));
     const credentialService = new InMemoryCredentialService();
     const open = () => {
@@ -415,7 +415,7 @@ describe('a credential that a tool needs', () => {
     }
   });
 
-  it('is each user’s own, and loaded and saved by tools', async () => {
+  it('belongs to one user, and tools can load and save it', async () => {
     const credentialService = new InMemoryCredentialService();
     const keep = new FunctionTool({
       name: 'keep',
@@ -444,8 +444,8 @@ describe('a credential that a tool needs', () => {
   });
 });
 
-describe('what one agent keeps for the next', () => {
-  it('is in its instruction', async () => {
+describe('the output key of an agent', () => {
+  it('is available in the instruction of the next agent', async () => {
     await using runner = new InMemoryRunner({
       agent: new SequentialAgent({
         name: 'flow',

@@ -48,14 +48,14 @@ const responseWith = (text: string) => () => ({
 });
 
 describe('an agent built in one line', () => {
-  it('answers', async () => {
+  it('answers a question', async () => {
     assert.equal(await AgentBuilder.withModel(echo()).ask('Hi'), 'heard Hi');
     const named = AgentBuilder.create('guide').withModel(echo());
     assert.equal(await named.ask({ parts: [{ text: 'Hi' }] }), 'heard Hi');
     assert.equal(await AgentBuilder.withAgent(speaker('x')).ask('Hi'), 'heard Hi');
   });
 
-  it('with a runner, a session and its service goes on with one conversation', async () => {
+  it('with a runner, a session and its service continues one conversation', async () => {
     const counting = new ScriptedModel(({ contents }) => ({ text: `saw ${contents.length}` }));
     await using built = await AgentBuilder.create('travel-assistant')
       .withModel(counting)
@@ -83,7 +83,7 @@ describe('an agent built in one line', () => {
     assert.equal(stored?.events.length, 4);
   });
 
-  it('that does not answer says why', async () => {
+  it('that does not answer throws an error with the reason', async () => {
     const down = {
       name: 'down',
       generate: async () =>
@@ -103,15 +103,15 @@ describe('an agent built in one line', () => {
     await assert.rejects(waits.ask('Hi'), /waits for/);
   });
 
-  it('leaves the builder before as it was', async () => {
+  it('leaves the previous builder unchanged', async () => {
     const base = AgentBuilder.create('a').withModel(echoInstruction());
     assert.equal(await base.withInstruction('one').ask('Hi'), 'one');
     assert.equal(await base.withInstruction('two').ask('Hi'), 'two');
   });
 });
 
-describe('what is said of the agent', () => {
-  it('its model may be a name, which the environment or a resolver has', async () => {
+describe('the options of an agent', () => {
+  it('accept a model name, which the environment or a resolver resolves', async () => {
     const builder = AgentBuilder.withModel('some-model');
     assert.equal(
       await builder.withRunnerOptions({ modelResolver: async () => echo() }).ask('Hi'),
@@ -120,7 +120,7 @@ describe('what is said of the agent', () => {
     await assert.rejects(AgentBuilder.withModel('gemini-2.5-flash').withEnv({}).ask('Hi'), /key/i);
   });
 
-  it('an instruction that is a function, tools, a planner and an output key', async () => {
+  it('accept an instruction function, tools, a planner and an output key', async () => {
     const look = tool({ name: 'look', description: 'L.', execute: () => 'grass' });
     const smell = tool({ name: 'smell', description: 'S.', execute: () => 'hay' });
     const tools = new ScriptedModel(({ tools: of, instruction = '' }) => ({
@@ -140,7 +140,7 @@ describe('what is said of the agent', () => {
     assert.equal(stored?.state['answer'], 'look,smell I am a.');
   });
 
-  it('an output schema types the answer', async () => {
+  it('accept an output schema, which types the answer', async () => {
     const schema = z.object({ summary: z.string(), confidence: z.number() });
     const model = (): ScriptedModel =>
       new ScriptedModel([{ text: '{"summary":"good","confidence":0.5}' }]);
@@ -154,7 +154,7 @@ describe('what is said of the agent', () => {
     await assert.rejects(wrong.withOutputSchema(schema).ask('Hi'), { code: 'no_answer' });
   });
 
-  it('an input schema judges what is asked', async () => {
+  it('accept an input schema, which validates the question', async () => {
     const builder = AgentBuilder.withModel(echo()).withInputSchema(
       z.object({ query: z.string().min(1), max: z.number().default(10) }),
     );
@@ -163,14 +163,14 @@ describe('what is said of the agent', () => {
     await assert.rejects(builder.ask('tulips'), { code: 'invalid_input' });
   });
 
-  it('a code executor runs what the model writes', async () => {
+  it('accept a code executor, which runs code that the model writes', async () => {
     const names = new ScriptedModel(({ tools }) => ({ text: tools.map((one) => one.name).join() }));
     const codeExecutor = { environment: { folder: '/' }, unsandboxed: true };
     const answer = await AgentBuilder.withModel(names).withCodeExecutor(codeExecutor).ask('Hi');
     assert.equal(answer, 'code_execution');
   });
 
-  it('sub-agents may have the turn', async () => {
+  it('accept sub-agents, which can get the turn', async () => {
     const boss = new ScriptedModel([
       { toolCalls: [{ name: 'transfer_to_agent', args: { agent_name: 'clerk' } }] },
     ]);
@@ -192,7 +192,7 @@ describe('callbacks', () => {
   });
   const base = AgentBuilder.create('a').withModel(calling('look')).withTools(look);
 
-  it('of every kind are asked', async () => {
+  it('of every kind are called', async () => {
     const text = (of: string) => ({ role: 'model' as const, parts: [{ text: of }] });
     for (const [builder, expected] of [
       [base.withBeforeAgentCallback(() => text('before')), /^before$/],
@@ -222,7 +222,7 @@ describe('callbacks', () => {
       assert.match(await builder.ask('Hi'), expected);
   });
 
-  it('of one kind are asked in their order', async () => {
+  it('of one kind are called in their order', async () => {
     const asked: string[] = [];
     await base
       .withBeforeModelCallback(() => void asked.push('one'))
@@ -233,7 +233,7 @@ describe('callbacks', () => {
 });
 
 describe('several agents', () => {
-  it('one after the other, side by side, and again and again: each says something', async () => {
+  it('run in sequence, in parallel and in a loop, and each answers', async () => {
     const agents = (): readonly LlmAgent[] => [speaker('a'), speaker('b')];
     const sequence = await AgentBuilder.create('flow').asSequential(agents()).ask('Hi');
     assert.deepEqual(
@@ -254,7 +254,7 @@ describe('several agents', () => {
     assert.equal((await built.runner.ask('Hi')).length, 2);
   });
 
-  it('as a workflow go where a node says', async () => {
+  it('run as a workflow along its routes', async () => {
     const classify = (_: unknown, message: string) => event({ route: message });
     const answer = await AgentBuilder.create('flow')
       .asWorkflow([['START', classify, { a: speaker('a'), b: speaker('b') }]])
@@ -262,7 +262,7 @@ describe('several agents', () => {
     assert.deepEqual(answer, [{ agent: 'b', response: 'heard b' }]);
   });
 
-  it('as ADK-TS writes a graph go round while a condition holds', async () => {
+  it('run as a graph in the syntax of ADK-TS, in a loop while a condition holds', async () => {
     let rounds = 0;
     const nodes = [
       { name: 'write', agent: speaker('writer'), targets: ['review'] },
@@ -283,7 +283,7 @@ describe('several agents', () => {
     assert.throws(() => builder.asLangGraph(nodes, 'nowhere'), /no node "nowhere"/);
   });
 
-  it('what would change nothing is refused by name', async () => {
+  it('reject options that would have no effect, by name', async () => {
     const flow = AgentBuilder.create('flow').asSequential([speaker('a')]);
     assert.throws(
       () => flow.asParallel([speaker('b')]),
@@ -298,7 +298,7 @@ describe('several agents', () => {
 });
 
 describe('services', () => {
-  it('sessions of a service of one’s own go on', async () => {
+  it('a custom session service continues its sessions', async () => {
     const service = new InMemorySessionService();
     const where = { appName: 'support', userId: 'alice', sessionId: 's1', state: { tone: 'kind' } };
     const builder = AgentBuilder.withModel(echoInstruction()).withInstruction('Be {tone}.');
@@ -314,7 +314,7 @@ describe('services', () => {
     await assert.rejects(builder.withSession(session).build(), /withSessionService/);
   });
 
-  it('a quick session has the id it is given', async () => {
+  it('withQuickSession uses the given session id', async () => {
     const builder = AgentBuilder.withModel(echo());
     await using byId = await builder.withQuickSession('user-456').build();
     assert.equal(byId.session.id, 'user-456');
@@ -325,7 +325,7 @@ describe('services', () => {
     assert.deepEqual([appName, userId, state], ['app', 'u', { a: 1 }]);
   });
 
-  it('memory is fed, artifacts are kept, credentials are found', async () => {
+  it('memory is added, artifacts are stored, credentials are found', async () => {
     const memory = new InMemoryMemoryService();
     const artifacts = new InMemoryArtifactService();
     const credentials = new InMemoryCredentialService();
@@ -357,7 +357,7 @@ describe('services', () => {
     assert.equal(found.length, 1);
   });
 
-  it('a run config holds for each question', async () => {
+  it('a run config applies to every question', async () => {
     const loud = new ScriptedModel(() => ({ toolCalls: [{ name: 'look' }] }));
     const look = tool({ name: 'look', description: 'L.', execute: () => 1 });
     const builder = AgentBuilder.withModel(loud)
@@ -367,7 +367,7 @@ describe('services', () => {
     await assert.rejects(builder.ask('Go'), { code: 'llm_calls_limit_exceeded', maxLlmCalls: 2 });
   });
 
-  it('older events are summarised as it is said', async () => {
+  it('older events are compacted as configured', async () => {
     let summarize = (): void => {};
     const summarized = new Promise<void>((resolve) => (summarize = resolve));
     class Summary extends BaseEventsSummarizer {

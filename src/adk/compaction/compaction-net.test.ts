@@ -81,7 +81,7 @@ async function untilIdle(service: SessionService): Promise<void> {
 }
 
 describe('older events', () => {
-  it('are shown to the model as a summary after so many invocations, and the latest word by word', async () => {
+  it('are replaced in model requests by a summary after a number of invocations, and the latest are kept verbatim', async () => {
     const modelRequests: ModelRequest[] = [];
     const summarizer = new Counting();
     const app = createApp({ compactionInterval: 3, overlapSize: 1, summarizer }, modelRequests);
@@ -105,7 +105,7 @@ describe('older events', () => {
     );
   });
 
-  it('stay in the log, with an event that says what the summary stands for', async () => {
+  it('stay in the log, with an event that names the range of the summary', async () => {
     const app = createApp({ compactionInterval: 2, summarizer: new Counting() });
     await using runner = new InMemoryRunner({ app, autoCreateSession: true });
     await runMessages(runner, '1', '2', '3');
@@ -123,7 +123,7 @@ describe('older events', () => {
     assert.equal(compacted?.invocationId, events[3]?.invocationId);
   });
 
-  it('are summarised by the root agent’s model unless a summarizer is given', async () => {
+  it('are summarized by the root agent’s model by default', async () => {
     const modelRequests: ModelRequest[] = [];
     await using runner = new InMemoryRunner({
       app: createApp({ compactionInterval: 1 }, modelRequests),
@@ -143,7 +143,7 @@ describe('older events', () => {
     await assert.rejects(refused.run({ ...here, newMessage: 'x' }), /summarizer/);
   });
 
-  it('are summarised when there are too many tokens, and so many events stay', async () => {
+  it('are summarized above a token threshold, and a number of events is retained', async () => {
     const modelRequests: ModelRequest[] = [];
     const summarizer = new Counting();
     const config = {
@@ -167,7 +167,7 @@ describe('older events', () => {
     ]);
   });
 
-  it('stay as they are when the summary fails or there is none; the log says why, and the next turn tries again', async () => {
+  it('are kept when the summary fails or is empty; the log has the reason, and the next turn tries again', async () => {
     const modelRequests: ModelRequest[] = [];
     let times = 0;
     class Failing extends BaseEventsSummarizer {
@@ -196,7 +196,7 @@ describe('older events', () => {
     assert.match(errors[0]?.errorMessage ?? '', /no summary today/);
   });
 
-  it('are summarised by the first plugin that says something, or fail with it', async () => {
+  it('are summarized by the first plugin that returns a summary, and a plugin that throws fails the compaction', async () => {
     const modelRequests: ModelRequest[] = [];
     const summarizer = new Counting();
     class Own extends BasePlugin {
@@ -220,7 +220,7 @@ describe('older events', () => {
     );
   });
 
-  it('of a session that was made before, and of one that a runner without compaction began', async () => {
+  it('are also summarized in an existing session, and in one that a runner without compaction started', async () => {
     const modelRequests: ModelRequest[] = [];
     const plain = new InMemoryRunner({
       app: createApp(undefined, modelRequests),
@@ -236,7 +236,7 @@ describe('older events', () => {
     await plain.close();
   });
 
-  it('stay as they are when the runner closes while a summary is made: nothing is said of it, and the next runner makes one', async () => {
+  it('are kept when the runner closes during a summary: nothing is logged, and the next runner makes one', async () => {
     const modelRequests: ModelRequest[] = [];
     const started = Promise.withResolvers<void>();
     class Endless extends BaseEventsSummarizer {
@@ -271,7 +271,7 @@ describe('older events', () => {
     assert.ok((session?.events ?? []).every(({ errorCode }) => errorCode === undefined));
   });
 
-  it('that a rewind took away leave a summary of them behind, and what is summarised is not rewound', async () => {
+  it('keep their summary after a rewind of later events, and summarized events cannot be rewound', async () => {
     const modelRequests: ModelRequest[] = [];
     const started = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
@@ -304,7 +304,7 @@ describe('older events', () => {
   });
 });
 
-describe('what is due', () => {
+describe('the events to compact', () => {
   const line = (
     invocationId: string,
     text: string,
@@ -314,7 +314,7 @@ describe('what is due', () => {
     content: { role, parts: [{ text }] },
   });
 
-  it('is whole invocations, and a call with its results', () => {
+  it('are whole invocations, and a call with its results', () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(3), { maxLength: 12 }),
@@ -371,7 +371,7 @@ describe('what is due', () => {
     );
   });
 
-  it('has ranges, which are said', () => {
+  it('have validated limits', () => {
     for (const wrong of [
       { compactionInterval: 0 },
       { compactionInterval: 1.5 },

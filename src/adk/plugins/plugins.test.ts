@@ -92,7 +92,7 @@ class Spy extends BasePlugin {
 }
 
 describe('plugins of an app', () => {
-  it('are asked at every point, in the order of the app and before the agent itself', async () => {
+  it("are called at every point, in the order of the app and before the agent's own callbacks", async () => {
     const asked: string[] = [];
     await using runner = createRunner([new Spy('a', asked), new Spy('b', asked)], {
       beforeModelCallback: () => void asked.push('own before model'),
@@ -129,7 +129,7 @@ describe('plugins of an app', () => {
     );
   });
 
-  it('the first that answers has the last word', async () => {
+  it('end a callback chain with the first result', async () => {
     const answer: Content = { role: 'model', parts: [{ text: 'mine' }] };
     for (const [what, given, expected] of [
       ['message', userContent('else'), ['You said: else']],
@@ -148,7 +148,7 @@ describe('plugins of an app', () => {
     }
   });
 
-  it('change what a tool gets and gives, and answer for one that fails', async () => {
+  it('change the arguments and the result of a tool, and replace the result of a failed tool', async () => {
     for (const [what, given, message, expected] of [
       ['before tool', { seen: 'nothing' }, 'call look', /nothing/],
       ['after tool', { seen: 'snow' }, 'call look', /snow/],
@@ -159,7 +159,7 @@ describe('plugins of an app', () => {
     }
   });
 
-  it('answer for a model that fails, and see what it was asked', async () => {
+  it('replace the response of a failed model, and see its request', async () => {
     class Excuse extends BasePlugin {
       override async onModelErrorCallback({
         llmRequest,
@@ -180,7 +180,7 @@ describe('plugins of an app', () => {
     assert.match(messageTexts(await runner.runDebug('Hi')).join(), /^Hi: .*down/);
   });
 
-  it('one that throws is a failure of what it was asked about, and the session goes on', async () => {
+  it('that throw fail the agent, model or tool they were called for, and the session continues', async () => {
     for (const what of ['before agent', 'after agent', 'before model', 'after model']) {
       await using runner = createRunner([new Spy('a', [], { [what]: new Error('no!') })]);
       const events = await runner.runDebug('Hi');
@@ -192,7 +192,7 @@ describe('plugins of an app', () => {
     assert.match(messageTexts(await runner.runDebug('call look')).join(), /callback_failed.*no!/);
   });
 
-  it('one that throws around an invocation makes runAsync throw', async () => {
+  it('that throw around an invocation make runAsync throw', async () => {
     for (const what of ['message', 'before run', 'event', 'after run']) {
       const asked: string[] = [];
       const plugins = [new Spy('a', asked, { [what]: new Error('no!') }), new Spy('b', asked)];
@@ -202,7 +202,7 @@ describe('plugins of an app', () => {
     }
   });
 
-  it('that look at what models are asked do not hide that they are asked too often', async () => {
+  it('with model callbacks do not hide that the model call limit is reached', async () => {
     const loud = new ScriptedModel(() => ({ toolCalls: [{ name: 'look' }] }));
     await using runner = createRunner([new Spy('a', [])], { model: loud });
     await assert.rejects(runner.runDebug('Go', { runConfig: { maxLlmCalls: 2 } }), {
@@ -211,7 +211,7 @@ describe('plugins of an app', () => {
     });
   });
 
-  it('end an invocation before it begins: the message stays, and no agent runs', async () => {
+  it('can end an invocation before it begins: the message is kept, and no agent runs', async () => {
     class Gate extends BasePlugin {
       override async beforeRunCallback({
         invocationContext,
@@ -227,7 +227,7 @@ describe('plugins of an app', () => {
     assert.deepEqual(messageTexts(stored?.events ?? []), ['Hi']);
   });
 
-  it('end an invocation from any callback', async () => {
+  it('can end an invocation from any callback', async () => {
     for (const callback of ['beforeAgent', 'beforeModel', 'afterModel'] as const) {
       class Guard extends BasePlugin {}
       const ends = async (params: object): Promise<undefined> => {
@@ -242,7 +242,7 @@ describe('plugins of an app', () => {
     }
   });
 
-  it('are closed with the runner, each given so long and no longer', async () => {
+  it('are closed with the runner, each within a time limit', async () => {
     const clock = new SimulatedClock(0);
     const warnings: string[] = [];
     let closing = (): void => {};
@@ -288,8 +288,8 @@ describe('plugins of an app', () => {
   });
 });
 
-describe('plugins that are shipped', () => {
-  it('logging says a line at every point', async () => {
+describe('built-in plugins', () => {
+  it('logging writes a line at every point', async () => {
     const lines: string[] = [];
     await using runner = createRunner([new LoggingPlugin({ print: (line) => lines.push(line) })]);
     await runner.runDebug(['call look', 'call broken']);
@@ -313,7 +313,7 @@ describe('plugins that are shipped', () => {
     assert.ok(lines.some((line) => line.includes('look: {"result":"grass"}')));
   });
 
-  it('a global instruction is told to every agent, before its own', async () => {
+  it("the global instruction plugin puts an instruction before every agent's own", async () => {
     const repeatInstruction = (): ScriptedModel =>
       new ScriptedModel(({ instruction = '' }) => ({ text: instruction }));
     const rootAgent = new SequentialAgent({
@@ -342,7 +342,7 @@ describe('plugins that are shipped', () => {
     ]);
   });
 
-  it('reflect and retry tells the model what to think about, and counts', async () => {
+  it('reflect and retry gives the model guidance after an error, and counts attempts', async () => {
     let calls = 0;
     const flaky = tool({
       name: 'flaky',
@@ -376,7 +376,7 @@ describe('plugins that are shipped', () => {
     assert.match(seen[5] ?? '', /"retry_count":1/);
   });
 
-  it('reflect and retry stops helping when the retries are used up', async () => {
+  it('reflect and retry stops when the retries are used up', async () => {
     for (const [whenExceeded, expected] of [
       ['error', /out of order/],
       ['guidance', /do not call it again/],
@@ -395,7 +395,7 @@ describe('plugins that are shipped', () => {
     }
   });
 
-  it('reflect and retry finds errors that a result does not admit', async () => {
+  it('reflect and retry can detect errors in successful results', async () => {
     class Careful extends ReflectAndRetryToolPlugin {
       override async extractErrorFromResult({
         result,
@@ -410,7 +410,7 @@ describe('plugins that are shipped', () => {
     );
   });
 
-  it('files of a message become artifacts, and go with a rewind', async () => {
+  it('files of a message become artifacts, and a rewind removes them', async () => {
     const picture = { mimeType: 'image/png', data: 'AAAA', displayName: 'cat.png' };
     const parts = [
       { text: 'Look: ' },
@@ -437,7 +437,7 @@ describe('plugins that are shipped', () => {
     assert.deepEqual(await runner.artifactService.list(there), []);
   });
 
-  it('pictures that a model answers with become artifacts, and go with a rewind', async () => {
+  it('images from the model become artifacts, and a rewind removes them', async () => {
     const parts = [{ inlineData: { mimeType: 'image/png', data: 'AAAA', displayName: 'dog.png' } }];
     const painter: LlmAgentConfig['model'] = {
       name: 'painter',
@@ -456,7 +456,7 @@ describe('plugins that are shipped', () => {
     assert.deepEqual(await runner.artifactService.list(there), []);
   });
 
-  it('the context filter shows models the newest invocations', async () => {
+  it('the context filter sends the newest invocations only', async () => {
     const seen: string[][] = [];
     const watched = new ScriptedModel(({ contents }) => {
       seen.push(contents.map(({ role, parts }) => `${role} ${parts.length}`));
@@ -478,7 +478,7 @@ describe('plugins that are shipped', () => {
     assert.throws(() => new ContextFilterPlugin({ numInvocationsToKeep: 0 }), /1 or more/);
   });
 
-  it('the tool filter offers some tools and refuses the others', async () => {
+  it('the tool filter offers some tools and rejects the others', async () => {
     const names = new ScriptedModel(({ tools, contents }) =>
       contents.length > 1
         ? { text: JSON.stringify(contents.at(-1)?.parts[0]) }
@@ -496,7 +496,7 @@ describe('plugins that are shipped', () => {
     );
   });
 
-  it('model fallback asks the next model when one fails', async () => {
+  it('model fallback calls the next model when one fails', async () => {
     const down: LlmAgentConfig['model'] = {
       name: 'down',
       generate: async () =>

@@ -31,7 +31,7 @@ async function remembering(
 }
 
 for (const how of ['callback', 'plugin'] as const)
-  it(`what was said in another session is told to the model beforehand, by a ${how}`, async () => {
+  it(`memories of another session are in the model request, with a ${how}`, async () => {
     const modelRequests: ModelRequest[] = [];
     const model = new ScriptedModel((request) => {
       modelRequests.push(request);
@@ -59,7 +59,7 @@ for (const how of ['callback', 'plugin'] as const)
     assert.equal(modelRequests.at(-1)?.instruction, 'Be kind.');
   });
 
-it('a model looks into the memory by itself', async () => {
+it('a model searches the memory with a tool', async () => {
   const model = new ScriptedModel(({ contents }) =>
     contents.at(-1)?.role === 'tool'
       ? { text: JSON.stringify(contents.at(-1)?.parts) }
@@ -75,7 +75,7 @@ it('a model looks into the memory by itself', async () => {
   assert.match(JSON.stringify(events.at(-1)), /I like red tulips/);
 });
 
-it('a model saves, lists and reads files; what was saved stands in the event', async () => {
+it('a model saves, lists and reads files, and the event lists the saved artifacts', async () => {
   const steps = [
     { toolCalls: [{ name: 'save_artifact', args: { name: 'plan.md', text: 'Dig.' } }] },
     { toolCalls: [{ name: 'list_artifacts', args: {} }] },

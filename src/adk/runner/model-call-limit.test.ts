@@ -32,8 +32,8 @@ const callsFor = (name: string, args: { readonly request?: string } = {}): Scrip
 
 const again = tool({ name: 'again', description: 'Again.', execute: () => 'ok' });
 
-describe('the limit of model calls holds for the whole invocation', () => {
-  it('over the agents that are called as tools, and theirs', async () => {
+describe('the model call limit applies to the whole invocation', () => {
+  it('across agents that are called as tools, at any depth', async () => {
     const models = [callsFor('again'), callsFor('inner', { request: 'x' })];
     const [innermost, middle] = models;
     const inner = new LlmAgent({ name: 'inner', model: innermost ?? '', tools: [again] });
@@ -51,7 +51,7 @@ describe('the limit of model calls holds for the whole invocation', () => {
     assert.deepEqual(made, [2, 1, 1]);
   });
 
-  it('over agents side by side', async () => {
+  it('across parallel agents', async () => {
     const models = Array.from({ length: 5 }, () => callsFor('again'));
     const subAgents = models.map(
       (model, index) => new LlmAgent({ name: `a${index}`, model, tools: [again] }),
@@ -60,7 +60,7 @@ describe('the limit of model calls holds for the whole invocation', () => {
     assert.equal(models.flatMap(({ requests }) => requests).length, 3);
   });
 
-  it('over the nodes of a workflow', async () => {
+  it('across the nodes of a workflow', async () => {
     const models = Array.from({ length: 3 }, () => new ScriptedModel(() => ({ text: 'Done.' })));
     const [first, second, third] = models.map(
       (model, index) => new LlmAgent({ name: `n${index}`, model }),
@@ -70,7 +70,7 @@ describe('the limit of model calls holds for the whole invocation', () => {
     assert.equal(models.flatMap(({ requests }) => requests).length, 2);
   });
 
-  it('over what a callback answers in place of a failure', async () => {
+  it('across model failures that a callback replaces', async () => {
     const asked: string[] = [];
     const model = callsFor('again');
     const root = new LlmAgent({

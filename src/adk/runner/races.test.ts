@@ -40,7 +40,7 @@ function readResults(events: readonly Event[]): readonly JsonObject[] {
     .map(({ functionResponse }) => functionResponse.response);
 }
 
-/** Asserts that every call has its result and every result its call. */
+/** Asserts that each call has a result and each result has a call. */
 function assertWhole(contents: readonly Content[]): void {
   const parts = contents.flatMap((content) => content.parts);
   const calls = parts.flatMap((part) => ('functionCall' in part ? [part.functionCall.id] : []));
@@ -60,14 +60,14 @@ function meeting(count: number): () => Promise<void> {
   };
 }
 
-describe('ten invocations that add one to a counter', () => {
+describe('ten invocations that increment a counter', () => {
   const counting = {
     'by reading and writing': ({ state }: ToolContext) =>
       state.set('n', Number(state.get('n') ?? 0) + 1),
     'by update': ({ state }: ToolContext) => state.update('n', (n) => Number(n ?? 0) + 1),
   };
   for (const [how, count] of Object.entries(counting))
-    it(`at once in one session end at ten, ${how}`, async () => {
+    it(`at once in one session count to ten, ${how}`, async () => {
       await using runner = new InMemoryRunner({
         agent: new LlmAgent({
           name: 'a',
@@ -85,7 +85,7 @@ describe('ten invocations that add one to a counter', () => {
       assert.equal(session?.state['n'], 10);
     });
 
-  it('at once in one session, from two runners over one file, end at ten', async () => {
+  it('at once in one session, from two runners over one file, count to ten', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'races-'));
     const open = (): { runner: Runner; service: SqliteSessionService } => {
       const service = new SqliteSessionService(join(folder, 's.db'));
@@ -113,7 +113,7 @@ describe('ten invocations that add one to a counter', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('of their user, in ten sessions at once, lose nothing without a word', async () => {
+  it('in user state, in ten sessions at once, lose no update silently', async () => {
     await using runner = new InMemoryRunner({
       agent: new LlmAgent({
         name: 'a',
@@ -142,7 +142,7 @@ describe('ten invocations that add one to a counter', () => {
   });
 });
 
-describe('agents side by side that add one to a counter', () => {
+describe('parallel agents that increment a counter', () => {
   const agents = (count: number, execute: (context: ToolContext) => unknown): ParallelAgent =>
     new ParallelAgent({
       name: 'all',
@@ -163,7 +163,7 @@ describe('agents side by side that add one to a counter', () => {
     return { n: session?.state['n'], results: readResults(events) };
   };
 
-  it('by update end exact', async () => {
+  it('with update() count exactly', async () => {
     const together = meeting(5);
     const { n, results } = await run(
       agents(5, async ({ state }) => {
@@ -178,7 +178,7 @@ describe('agents side by side that add one to a counter', () => {
     );
   });
 
-  it('by update end exact, whenever each of them ends', async () => {
+  it('with update() count exactly, in any order of completion', async () => {
     const { n } = await run(
       agents(6, async ({ state, callId }) => {
         state.update('n', (value) => Number(value ?? 0) + 1);
@@ -190,7 +190,7 @@ describe('agents side by side that add one to a counter', () => {
     assert.equal(n, 66);
   });
 
-  it('by reading and writing are told of the conflict, and nothing is lost without a word', async () => {
+  it('with get() and set() get a conflict error, and no update is lost silently', async () => {
     const together = meeting(2);
     const { n, results } = await run(
       agents(2, async ({ state }) => {
@@ -205,7 +205,7 @@ describe('agents side by side that add one to a counter', () => {
     assert.match(JSON.stringify(conflicts), /"code":"state_conflict".*Read it again/);
   });
 
-  it('and report what they read get a conflict error, because the report would be wrong', async () => {
+  it('with update() get a conflict error if they return the value they read', async () => {
     const together = meeting(2);
     const { n, results } = await run(
       agents(2, async ({ state }) => {
@@ -222,7 +222,7 @@ describe('agents side by side that add one to a counter', () => {
     );
   });
 
-  it('written by hand end exact by update', async () => {
+  it('as custom agents with update() count exactly', async () => {
     class Counting extends BaseAgent {
       protected override async *runAsyncImpl(
         context: Parameters<BaseAgent['runAsync']>[0],
@@ -241,7 +241,7 @@ describe('agents side by side that add one to a counter', () => {
   });
 });
 
-describe('tools of one answer that add to a number', () => {
+describe('parallel tools that add to a number', () => {
   const ways = {
     update: ({ state }: ToolContext, by: number) => state.update('n', (n) => Number(n ?? 0) + by),
     increment: ({ state }: ToolContext, by: number) => state.increment('n', by),
@@ -258,7 +258,7 @@ describe('tools of one answer that add to a number', () => {
     for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
   };
 
-  it('end with the sum of those that succeeded', async () => {
+  it('produce the sum of the successful ones', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(adding, { minLength: 1, maxLength: 6 }),
@@ -313,7 +313,7 @@ describe('a callback after a tool', () => {
     'added to': ({ state }: ToolContext) => state.increment('n', 5),
     'read and set': ({ state }: ToolContext) => state.set('n', Number(state.get('n') ?? 0) + 5),
   }))
-    it(`updates what the tool has ${how}, before anybody else sees it`, async () => {
+    it(`updates a value that the tool has ${how}, before others see it`, async () => {
       await using runner = new InMemoryRunner({
         agent: new LlmAgent({
           name: 'a',
@@ -332,8 +332,8 @@ describe('a callback after a tool', () => {
     });
 });
 
-describe('what is called', () => {
-  it('after an end of the invocation in tool 1 does not count: tool 2 is stopped, and the model is not asked again', async () => {
+describe('a tool call', () => {
+  it('after endInvocation in another tool does not count: it is stopped, and the model is not called again', async () => {
     const began = Promise.withResolvers<void>();
     let wasAborted = false;
     let asked = 0;
@@ -370,7 +370,7 @@ describe('what is called', () => {
     assert.match(JSON.stringify(readResults(events).at(-1)), /"code":"outcome_unknown"/);
   });
 
-  it('under a name that no tool has costs one error result', async () => {
+  it('with an unknown tool name gets one error result', async () => {
     const shown: (readonly Content[])[] = [];
     const model = new ScriptedModel(({ contents }) => {
       shown.push(contents);
@@ -391,7 +391,7 @@ describe('what is called', () => {
     for (const contents of shown) assertWhole(contents);
   });
 
-  it('and throws or is aborted leaves no call without its answer', async () => {
+  it('that throws or is aborted has a result', async () => {
     const shown: (readonly Content[])[] = [];
     const stop = new AbortController();
     const model = new ScriptedModel(({ contents }) => {
@@ -436,7 +436,7 @@ describe('an abort signal', () => {
       }),
     });
 
-  it('that was aborted before runs nothing', async () => {
+  it('that is already aborted runs nothing', async () => {
     const asked: string[] = [];
     await using runner = new InMemoryRunner({
       agent: chat(asked),
@@ -450,7 +450,7 @@ describe('an abort signal', () => {
     assert.deepEqual(asked, ['Go']);
   });
 
-  it('that is aborted as soon as the message is sent ends that invocation, and no other', async () => {
+  it('that aborts directly after the message is sent ends that invocation only', async () => {
     await using runner = new InMemoryRunner({
       agent: new SequentialAgent({
         name: 'two',

@@ -36,8 +36,8 @@ async function runnerWithSession(root: LlmAgent): Promise<InMemoryRunner> {
   return runner;
 }
 
-describe('what a runner is made of', () => {
-  it('exactly one of app, agent and node', () => {
+describe('the options of a runner', () => {
+  it('include exactly one of app, agent and node', () => {
     const sessionService = new InMemorySessionService();
     const app = new App({ name: 'demo', rootAgent: chat() });
     assert.throws(() => new Runner({ sessionService }), { code: 'invalid_input' });
@@ -49,7 +49,7 @@ describe('what a runner is made of', () => {
     assert.equal(new Runner({ sessionService, node: chat(), appName: 'x' }).appName, 'x');
   });
 
-  it('plugins of a runner work, and it is said that they belong to the app', () => {
+  it('accept plugins, with a warning that they belong to the app', () => {
     const warnings: string[] = [];
     const runner = new Runner({
       sessionService: new InMemorySessionService(),
@@ -65,19 +65,19 @@ describe('what a runner is made of', () => {
     assert.match(warnings.join(), /deprecated/);
   });
 
-  it('an agent that a function made runs as well', async () => {
+  it('accept an agent that was created by a function', async () => {
     await using runner = new InMemoryRunner({ agent: agent({ name: 'made', model: echo() }) });
     assert.deepEqual(messageTexts(await runner.runDebug('Hi')), ['made: You said: Hi']);
   });
 
-  it('an app has a name of letters, digits, _ and -, which is not "user"', () => {
+  it('accept an app name of letters, digits, _ and -, other than "user"', () => {
     for (const name of ['-app', '1st', 'user', '', 'a b', 'a/b'])
       assert.throws(() => new App({ name, rootAgent: chat() }), { code: 'invalid_input' });
     for (const name of ['my_app', 'my-app'])
       assert.equal(new App({ name, rootAgent: chat() }).name, name);
   });
 
-  it('a context cache has ranges', () => {
+  it('validate the ranges of a context cache', () => {
     const made = (contextCacheConfig: object) => () =>
       new App({ name: 'a', rootAgent: chat(), contextCacheConfig });
     assert.throws(made({ cacheIntervals: 0 }), /1 to 100/);
@@ -89,7 +89,7 @@ describe('what a runner is made of', () => {
 });
 
 describe('a message', () => {
-  it('is answered with events that are in the session when they are shown', async () => {
+  it('is answered with events that are stored before they are yielded', async () => {
     await using runner = await runnerWithSession(chat());
     for await (const event of runner.runAsync({ ...here, newMessage: 'Hi' })) {
       const stored = await runner.sessionService.getSession({ appName: 'demo', ...here });
@@ -100,7 +100,7 @@ describe('a message', () => {
     assert.deepEqual(messageTexts(stored?.events ?? []), ['user: Hi', 'chat: You said: Hi']);
   });
 
-  it('is itself among the events when asked for', async () => {
+  it('is itself yielded as an event on request', async () => {
     await using runner = await runnerWithSession(chat());
     const message = { ...here, newMessage: { parts: [{ text: 'Hi' }] } };
     assert.deepEqual(messageTexts(await runner.run(message)), ['chat: You said: Hi']);
@@ -110,7 +110,7 @@ describe('a message', () => {
     ]);
   });
 
-  it('needs a session, or a runner that makes one', async () => {
+  it('needs a session, or a runner that creates sessions', async () => {
     const sessionService = new InMemorySessionService();
     await using strict = new Runner({ sessionService, agent: chat(), appName: 'demo' });
     await assert.rejects(strict.run({ ...here, newMessage: 'Hi' }), { code: 'session_not_found' });
@@ -125,7 +125,7 @@ describe('a message', () => {
     ]);
   });
 
-  it('may bring state, which its agents see', async () => {
+  it('can have a state delta, which its agents see', async () => {
     await using runner = await runnerWithSession(
       new LlmAgent({
         name: 'chat',
@@ -143,7 +143,7 @@ describe('a message', () => {
     assert.deepEqual(other.state, { 'user:name': 'Ada' });
   });
 
-  it('finds what was appended to the session before it', async () => {
+  it('sees events that were appended to the session before it', async () => {
     const model = new ScriptedModel(({ contents }) => ({
       text: contents.map(contentText).join(' | '),
     }));
@@ -165,7 +165,7 @@ describe('a message', () => {
     assert.deepEqual(messageTexts(events), ['chat: one | one | by the way | two']);
   });
 
-  it('that is too slow to read slows nothing, and leaving its events stops nothing', async () => {
+  it('whose events are read slowly does not slow the run, and leaving the iteration stops nothing', async () => {
     await using runner = await runnerWithSession(chat());
     for await (const event of runner.runAsync({
       ...here,
@@ -183,7 +183,7 @@ describe('a message', () => {
   });
 });
 
-describe('how it is run', () => {
+describe('the run config', () => {
   const loud = (): LlmAgent =>
     new LlmAgent({
       name: 'chat',
@@ -201,7 +201,7 @@ describe('how it is run', () => {
       ],
     });
 
-  it('a model is asked as often as the run config says and not once more', async () => {
+  it('limits the number of model calls exactly', async () => {
     await using runner = await runnerWithSession(loud());
     const seen: Event[] = [];
     await assert.rejects(async () => {
@@ -217,13 +217,13 @@ describe('how it is run', () => {
     });
   });
 
-  it('0 or less is no limit', async () => {
+  it('sets no limit with a value of 0 or less', async () => {
     await using runner = await runnerWithSession(loud());
     const events = await runner.run({ ...here, newMessage: 'Go', runConfig: { maxLlmCalls: 0 } });
     assert.ok(events.length > 25, 'the budget of the agent ended it');
   });
 
-  it('pieces of the answer come in streaming mode sse, and join to the whole', async () => {
+  it('enables partial events with streamingMode sse, and they join to the whole text', async () => {
     const model = new ScriptedModel([{ text: 'One two three four.' }, { text: 'Five.' }]);
     await using runner = await runnerWithSession(chat(model));
     const events = await runner.run({
@@ -243,7 +243,7 @@ describe('how it is run', () => {
     assert.equal(quiet.filter(({ partial }) => partial === true).length, 0);
   });
 
-  it('custom metadata stands in every event, also when the session is read', async () => {
+  it('adds custom metadata to every event, also in the stored session', async () => {
     await using runner = await runnerWithSession(chat());
     await runner.run({ ...here, newMessage: 'plain' });
     const customMetadata = { trace: 'abc' };
@@ -259,7 +259,7 @@ describe('how it is run', () => {
     );
   });
 
-  it('models are shown as many recent events as the run config says', async () => {
+  it('limits the number of recent events in a model request', async () => {
     const model = new ScriptedModel(({ contents }) => ({ text: `saw ${contents.length}` }));
     await using runner = await runnerWithSession(chat(model));
     for (const newMessage of ['1', '2', '3']) await runner.run({ ...here, newMessage });
@@ -270,7 +270,7 @@ describe('how it is run', () => {
     assert.deepEqual(messageTexts(await runner.run({ ...here, newMessage: '5' })), ['chat: saw 9']);
   });
 
-  it('what is for live sessions is refused by name, and what is deprecated is said', async () => {
+  it('rejects options of live sessions by name, and warns about deprecated options', async () => {
     const warnings: string[] = [];
     await using runner = new InMemoryRunner({
       agent: chat(),
@@ -287,7 +287,7 @@ describe('how it is run', () => {
     assert.match(warnings.join(), /SaveFilesAsArtifactsPlugin/);
   });
 
-  it('an abort signal stops the invocation and leaves a session that goes on', async () => {
+  it('an abort signal stops the invocation, and the session continues', async () => {
     const stop = new AbortController();
     const slow = tool({
       name: 'slow',
@@ -312,7 +312,7 @@ describe('how it is run', () => {
   });
 });
 
-describe('calls that wait', () => {
+describe('waiting calls', () => {
   const guarded = (): LlmAgent =>
     new LlmAgent({
       name: 'chat',
@@ -351,7 +351,7 @@ describe('calls that wait', () => {
 });
 
 describe('other ways to run', () => {
-  it('runDebug goes on with one conversation and shows it to whoever prints', async () => {
+  it('runDebug continues one conversation and prints it with a given function', async () => {
     const lines: string[] = [];
     await using runner = new InMemoryRunner({ agent: chat() });
     const events = await runner.runDebug(['Hi', 'You?'], { print: (line) => lines.push(line) });
@@ -383,7 +383,7 @@ describe('other ways to run', () => {
     });
   });
 
-  it('memory is fed after each invocation with what was said, once', async () => {
+  it('a memory service gets the new events of each invocation once', async () => {
     const memoryService = new InMemoryMemoryService();
     const sessionService = new InMemorySessionService();
     await using runner = new Runner({
@@ -402,7 +402,7 @@ describe('other ways to run', () => {
     ]);
   });
 
-  it('a closed runner refuses to run', async () => {
+  it('a closed runner rejects runs', async () => {
     const runner = await runnerWithSession(chat());
     await runner.close();
     await runner.close();

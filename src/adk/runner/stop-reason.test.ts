@@ -64,32 +64,32 @@ const endless = (reaskBudget: number): LlmAgent =>
 
 const limited = [['budget_reached', true]];
 
-describe('an invocation that a limit ended says so in its last event', () => {
-  it('a loop whose iterations are used up', async () => {
+describe('the last event of an invocation has the limit that ended it', () => {
+  it('after the last iteration of a loop', async () => {
     const loop = new LoopAgent({ name: 'loop', maxIterations: 2, subAgents: [speaker()] });
     assert.deepEqual(await stopReasons(loop), limited);
   });
 
-  it('and not a loop that was left, also in its last iteration', async () => {
+  it('but not after a loop that ended by itself, even in its last iteration', async () => {
     const loop = new LoopAgent({ name: 'loop', maxIterations: 1, subAgents: [leaver()] });
     assert.deepEqual(await stopReasons(loop), []);
   });
 
-  it('nor one after which others went on', async () => {
+  it('but not after a loop that is followed by other agents', async () => {
     const loop = new LoopAgent({ name: 'loop', maxIterations: 2, subAgents: [speaker()] });
     const root = new SequentialAgent({ name: 'all', subAgents: [loop, speaker('last')] });
     assert.deepEqual(await stopReasons(root), []);
   });
 
-  it('a re-ask budget that is spent', async () => {
+  it('after the re-ask budget is used up', async () => {
     assert.deepEqual(await stopReasons(endless(2)), limited);
   });
 
-  it('model calls that are used up', async () => {
+  it('after the model call limit is reached', async () => {
     assert.deepEqual(await stopReasons(endless(25), { maxLlmCalls: 2 }), limited);
   });
 
-  it('and no other invocation', async () => {
+  it('but not after any other invocation', async () => {
     assert.deepEqual(await stopReasons(speaker()), []);
   });
 });

@@ -71,7 +71,7 @@ const messageTexts = (events: readonly Event[]): readonly string[] =>
   );
 
 describe('a new message while calls of an earlier one wait', () => {
-  it('gets one event that lists the calls, and nothing hangs', async () => {
+  it('gets one event that lists the calls, and the run ends', async () => {
     const { runner, first, confirmation, result } = await waitingRunner();
     await using _ = runner;
     const events = await runner.run({ ...here, newMessage: 'Second' });
@@ -94,7 +94,7 @@ describe('a new message while calls of an earlier one wait', () => {
     assert.match(event.invocationId, /^e-/);
   });
 
-  it('is kept, and runs when the calls are answered', async () => {
+  it('is kept, and runs after the calls are answered', async () => {
     const { runner, first, confirmation, result } = await waitingRunner();
     await using _ = runner;
     const [waiting] = await runner.run({ ...here, newMessage: 'Second' });
@@ -135,7 +135,7 @@ describe('a new message while calls of an earlier one wait', () => {
     assert.deepEqual(messageTexts(ofKept ?? []), ['user: Second', 'clerk: Heard: Second']);
   });
 
-  it('is followed by its invocation id, before its turn and from its turn on', async () => {
+  it('can be followed by its invocation id, before and during its turn', async () => {
     const { runner, confirmation, result } = await waitingRunner();
     await using _ = runner;
     const [waiting] = await runner.run({ ...here, newMessage: 'Second' });
@@ -158,7 +158,7 @@ describe('a new message while calls of an earlier one wait', () => {
     });
   });
 
-  it('hears which agent waits, and in which branch', async () => {
+  it('is told the agent and the branch of the waiting call', async () => {
     const agent = new SequentialAgent({ name: 'root', subAgents: [clerk()] });
     const runner = new InMemoryRunner({ appName: 'demo', agent });
     await using _ = runner;
@@ -168,7 +168,7 @@ describe('a new message while calls of an earlier one wait', () => {
     assert.equal(event?.author, 'clerk');
   });
 
-  it('hears of the calls of an agent that was called as a tool, too', async () => {
+  it('is told about waiting calls of an agent tool, too', async () => {
     const asks = new ScriptedModel(({ contents }) =>
       contents.at(-1)?.role === 'tool'
         ? { text: 'Paid.' }
@@ -196,7 +196,7 @@ describe('a new message while calls of an earlier one wait', () => {
     assert.deepEqual(Object.keys(event.actions.requestedToolConfirmations), ids);
   });
 
-  it('is no answer of a built agent: ask() says what it waits for', async () => {
+  it('makes ask() of a built agent throw an error that lists the waiting calls', async () => {
     const { runner } = await AgentBuilder.create('clerk')
       .withModel(model())
       .withTools(ticket, pay)

@@ -48,7 +48,7 @@ async function documentsIn(service: InMemorySessionService): Promise<number> {
   return kept.flat().length;
 }
 
-it('a deleted session leaves nothing of itself beside it', async () => {
+it('a deleted session leaves no data behind', async () => {
   const { runner, service } = createFixture();
   for (const newMessage of ['1', '2'])
     await runner.run({ ...here, newMessage, runConfig: { customMetadata: { trace: newMessage } } });
@@ -60,7 +60,7 @@ it('a deleted session leaves nothing of itself beside it', async () => {
   await service.close();
 });
 
-it('a message that is run for itself leaves no session and no artifact of one; what is the user’s stays', async () => {
+it('an ephemeral run leaves no session and no session artifact, and user artifacts are kept', async () => {
   const { runner, service, artifacts } = createFixture();
   let sessionId = '';
   const runConfig = { customMetadata: { trace: 1 } };

@@ -22,7 +22,7 @@ interface TurnPlan {
 
 type Operation =
   | { readonly do: 'turn'; readonly plan: TurnPlan }
-  /** Counts the remaining turns from the last one. */
+  /** The index of an invocation, counted back from the last one. */
   | { readonly do: 'rewind'; readonly back: number };
 
 const name = fc.constantFrom('a', 'b', 'temp:t');
@@ -136,7 +136,7 @@ function withoutIds({ role, parts }: Content): JsonObject {
 }
 
 describe('a rewind', () => {
-  it('leaves a session as if what it takes back had never been: state, artifacts, and what the model is shown', async () => {
+  it('restores state, artifacts and model requests as if the removed invocations had not happened', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { maxLength: 8 }), async (operations) => {
         const one = new RewindScenario();
@@ -151,7 +151,7 @@ describe('a rewind', () => {
     );
   });
 
-  it('asked for again after a crash finishes what it had begun, and does nothing twice', async () => {
+  it('repeated after a crash completes the rewind, and applies nothing twice', async () => {
     const world = new RewindScenario();
     const saving = (...save: TurnPlan['save']): TurnPlan => ({
       delta: {},
@@ -202,7 +202,7 @@ describe('a rewind', () => {
     await world.service.close();
   });
 
-  it('leaves state and artifacts of the user as they are', async () => {
+  it('does not change state and artifacts of the user', async () => {
     const world = new RewindScenario();
     const saving: TurnPlan = {
       delta: { 'user:u': 1 },
@@ -223,7 +223,7 @@ describe('a rewind', () => {
     await world.close();
   });
 
-  it('to an invocation that there is not changes nothing', async () => {
+  it('to an unknown invocation changes nothing', async () => {
     const world = new RewindScenario();
     await world.run([
       {

@@ -52,7 +52,7 @@ for (const { name: service, open } of services) {
   });
 }
 
-it('sessions in a file are there for the next process that opens it', async () => {
+it('sessions in a file are available to the next process that opens it', async () => {
   const file = await temporaryFile();
   const one = new SqliteSessionService(file);
   const session = await one.createSession({ ...alice, sessionId: 's1', state: { a: 1 } });
@@ -65,7 +65,7 @@ it('sessions in a file are there for the next process that opens it', async () =
   await two.close();
 });
 
-it('a database file of the other kit is refused by name and left as it is', async () => {
+it('a database file of another ADK is rejected by name and not changed', async () => {
   const file = await temporaryFile();
   const database = new DatabaseSync(file);
   database.exec('CREATE TABLE sessions (app_name TEXT, user_id TEXT, id TEXT)');
@@ -74,12 +74,12 @@ it('a database file of the other kit is refused by name and left as it is', asyn
   await assert.rejects(service.createSession(alice), ForeignDatabaseError);
 });
 
-it('a URL that no store is known for is refused when the service is made', () => {
+it('a URL with an unknown scheme is rejected when the service is created', () => {
   assert.throws(() => new DatabaseSessionService('mysql://host/db'), UnsupportedStoreUrlError);
   assert.throws(() => new SqliteSessionService('postgres://host/db'), UnsupportedStoreUrlError);
 });
 
-it('the time of the last change is that of the clock, in seconds', async () => {
+it('lastUpdateTime is the time of the clock, in seconds', async () => {
   const clock = new SimulatedClock(5_000);
   const service = new InMemorySessionService({ clock });
   const session = await service.createSession(alice);
@@ -87,7 +87,7 @@ it('the time of the last change is that of the clock, in seconds', async () => {
   await service.close();
 });
 
-it('what is for PostgreSQL is refused for other databases, and no number of connections is none', () => {
+it('options for PostgreSQL are rejected for other databases, and a connection count of 0 is invalid', () => {
   assert.throws(() => new DatabaseSessionService('x.db', { poolSize: 3 }), /poolSize/);
   const url = 'postgresql+asyncpg://adk@localhost/adk';
   assert.throws(() => new DatabaseSessionService(url, { poolSize: 0 }), /poolSize/);

@@ -66,7 +66,7 @@ const echo = (name: string): LlmAgent =>
   });
 
 describe('a workflow', () => {
-  it('hands what a node gives to the next, and shows what the last one gives', async () => {
+  it('passes the output of a node to the next, and shows the output of the last one', async () => {
     await using runner = createRunner([['START', upper, exclaim]]);
     const events = await runner.runDebug('Hi');
     assert.deepEqual(messageTexts(events), ['exclaim: HI!']);
@@ -75,14 +75,14 @@ describe('a workflow', () => {
     assert.deepEqual(messageTexts(await runner.runDebug('Yo')), ['exclaim: YO!']);
   });
 
-  it('of one function is what a runner is given as its node', async () => {
+  it('with a single function can be the node of a runner', async () => {
     await using runner = new InMemoryRunner({ node: upper, appName: 'demo' });
     assert.deepEqual(messageTexts(await runner.runDebug('Hi')), ['upper: HI']);
     await using named = new InMemoryRunner({ node: node(exclaim), appName: 'exclaim' });
     assert.deepEqual(messageTexts(await named.runDebug('Hi')), ['exclaim: Hi!']);
   });
 
-  it('goes where a node says, and knows the way it came', async () => {
+  it('follows the route of a node, and each node knows its path', async () => {
     async function* classify(_: NodeContext, message: string) {
       const intent = message.toLowerCase().includes('invoice') ? 'billing' : 'support';
       yield Event({ state: { last_intent: intent }, route: intent });
@@ -108,7 +108,7 @@ describe('a workflow', () => {
     assert.deepEqual(messageTexts(await runner.runDebug('Help')), ['support: support']);
   });
 
-  it('takes every edge whose route is given, the default one when none is, and edges without always', async () => {
+  it('takes every edge with a matching route, the default edge when none matches, and edges without a route always', async () => {
     const choose: Text = (_, input) =>
       Event({
         route: input.split(',').map((one) => (one === '2' ? 2 : one === 'true' ? true : one)),
@@ -140,13 +140,13 @@ describe('a workflow', () => {
     }
   });
 
-  it('a branch without a matching route ends', async () => {
+  it('ends a branch without a matching route', async () => {
     const choose: Text = () => Event({ route: 'nowhere', message: 'Hm.' });
     await using runner = createRunner([['START', choose, { somewhere: upper }]]);
     assert.deepEqual(messageTexts(await runner.runDebug('Hi')), ['choose: Hm.']);
   });
 
-  it('does several things at once, and joins when all are done', async () => {
+  it('runs several nodes in parallel, and joins when all are done', async () => {
     const begun: string[] = [];
     let both = (): void => {};
     const met = new Promise<void>((resolve) => (both = resolve));
@@ -170,7 +170,7 @@ describe('a workflow', () => {
     assert.equal(events.at(-1)?.nodeInfo?.path, 'wf/all@1/count@1');
   });
 
-  it('shows what a join or a list gives, when nothing comes after it', async () => {
+  it('shows the output of a final join or list', async () => {
     const all = new JoinNode({ name: 'all' });
     await using joined = createRunner([['START', [upper, size], all]]);
     const events = await joined.runDebug('Hi');
@@ -183,7 +183,7 @@ describe('a workflow', () => {
     assert.deepEqual(messageTexts(await list.runDebug('a b')), ['each: ["A","B"]']);
   });
 
-  it('says so when it ends while a join still waits', async () => {
+  it('ends with an error when a join still waits', async () => {
     const choose: Text = () => Event({ output: 1, route: 'no' });
     const all = new JoinNode({ name: 'all' });
     await using runner = createRunner([
@@ -197,7 +197,7 @@ describe('a workflow', () => {
     assert.equal((await runner.runDebug('Hi')).length, events.length);
   });
 
-  it('goes round as often as it may, and each run has its number', async () => {
+  it('repeats a cycle up to its limit, and numbers each run', async () => {
     const count: Text = ({ state, runId }) => {
       state.increment('n');
       return Event({ output: runId, route: (state.get('n') ?? 0) === 3 ? 'done' : 'again' });
@@ -208,7 +208,7 @@ describe('a workflow', () => {
       ['START', count, { again: back, done }],
       [back, count],
     ];
-    // Only the edge back is always taken.
+    // Only the edge back has no condition.
     await using runner = createRunner(edges);
     const events = await runner.runDebug('go');
     assert.deepEqual(messageTexts(events), ['done: wf/count@3/done@1']);
@@ -225,7 +225,7 @@ describe('a workflow', () => {
     assert.equal(errors(await short.runDebug('again')).includes('took all'), false);
   });
 
-  it('is refused when its edges make no sense', async () => {
+  it('rejects invalid edges', async () => {
     const joins = new JoinNode({ name: 'j' });
     const refused: readonly (readonly [readonly EdgeItem[], RegExp])[] = [
       [[[upper, exclaim]], /must include one from "START"/],
@@ -267,7 +267,7 @@ describe('a workflow', () => {
     }
   });
 
-  it('refuses what is no chain or no node where it is written', () => {
+  it('rejects an invalid chain or node where it is defined', () => {
     const made = (edges: unknown) => () =>
       new Workflow({ name: 'wf', edges: edges as readonly EdgeItem[] });
     assert.throws(made([['START']]), /two elements/);
@@ -279,7 +279,7 @@ describe('a workflow', () => {
 });
 
 describe('a node', () => {
-  it('that yields goes on when that is committed, and sees the state it wrote', async () => {
+  it('that yields continues after the commit, and sees the state it wrote', async () => {
     const seen: unknown[] = [];
     async function* step({ state }: NodeContext) {
       yield Event({ state: { a: 1 }, message: 'one' });
@@ -295,7 +295,7 @@ describe('a node', () => {
     assert.deepEqual(seen, [1, 2]);
   });
 
-  it('gives one output in a run', async () => {
+  it('has one output per run', async () => {
     function* twice() {
       yield 1;
       yield 2;
@@ -304,7 +304,7 @@ describe('a node', () => {
     assert.match(errors(await runner.runDebug('go')), /"twice" gave two outputs/);
   });
 
-  it('that fails ends the turn with an error, and the session goes on', async () => {
+  it('that fails ends the turn with an error, and the session continues', async () => {
     let fails = true;
     const shaky: Text = (_, input) => {
       if (fails) throw new Error('no!');
@@ -316,7 +316,7 @@ describe('a node', () => {
     assert.deepEqual(messageTexts(await runner.runDebug('Hi')), ['exclaim: Hi!']);
   });
 
-  it('is tried again as its retry config says, and no more often', async () => {
+  it('is retried as its retry config says', async () => {
     class Busy extends Error {}
     for (const [exceptions, attempts, ok] of [
       [undefined, 3, true],
@@ -343,7 +343,7 @@ describe('a node', () => {
     await assert.rejects(runner.runDebug('Hi'), /from 0 to 1/);
   });
 
-  it('that yields and then fails is tried again from where it stood', async () => {
+  it('that yields and then fails is retried from its last yield', async () => {
     const runs: number[] = [];
     async function* shaky({ attempt }: NodeContext) {
       runs.push(attempt);
@@ -359,7 +359,7 @@ describe('a node', () => {
     assert.equal(runs.length, 3);
   });
 
-  it('waits longer before each attempt, by the clock of the runner', async () => {
+  it('waits longer before each retry, by the clock of the runner', async () => {
     const clock = new SimulatedClock(0);
     const calls: number[] = [];
     const shaky: Text = (_, input) => {
@@ -385,7 +385,7 @@ describe('a node', () => {
       assert.ok((waits[index] ?? 0) >= wait && (waits[index] ?? 0) < 2 * wait, String(waits));
   });
 
-  it('that takes too long has failed', async () => {
+  it('that exceeds its timeout has failed', async () => {
     const clock = new SimulatedClock(1_000);
     const slow = async ({ signal }: NodeContext): Promise<void> => {
       setImmediate(() => clock.advance(20_000));
@@ -398,7 +398,7 @@ describe('a node', () => {
     assert.match(errors(await runner.runDebug('Hi')), /Node "slow" failed: no result within/);
   });
 
-  it('has schemas for what it gets and gives', async () => {
+  it('validates its input and its output', async () => {
     const half = node((_: NodeContext, n: number) => n / 2, {
       name: 'half',
       inputSchema: z.coerce.number(),
@@ -410,7 +410,7 @@ describe('a node', () => {
     assert.match(errors(await runner.runDebug('x')), /input of node "half" does not match/);
   });
 
-  it('works on the items of a list, so many at once, and gives them in order', async () => {
+  it('processes the items of a list, a limited number at once, and returns the results in order', async () => {
     let atOnce = 0;
     let most = 0;
     const split: Text = (_, input) => input.split(' ');
@@ -430,7 +430,7 @@ describe('a node', () => {
     assert.deepEqual(outputs(await runner.runDebug('x')).at(-1), ['xx']);
   });
 
-  it('that works on a list fails when one item does', async () => {
+  it('that processes a list fails when one item fails', async () => {
     const split: Text = (_, input) => input.split(' ');
     const pick = node(
       (_: NodeContext, item: string) => {
@@ -443,7 +443,7 @@ describe('a node', () => {
     assert.match(errors(await runner.runDebug('a b c')), /Node "pick" failed: not b/);
   });
 
-  it('may be a tool, whose arguments it is given', async () => {
+  it('can be a tool, which gets its arguments', async () => {
     const add = tool({
       name: 'add',
       description: 'Adds.',
@@ -465,7 +465,7 @@ describe('a node', () => {
     await assert.rejects(refused.runDebug('go'), /wait for an answer from outside/);
   });
 
-  it('may end the invocation', async () => {
+  it('can end the invocation', async () => {
     const stop: Text = ({ actions }) => {
       actions.endInvocation();
       return 'stopped';
@@ -474,7 +474,7 @@ describe('a node', () => {
     assert.deepEqual(outputs(await runner.runDebug('go')), ['stopped']);
   });
 
-  it('writes to state what the schema has', async () => {
+  it('writes only state that matches the schema', async () => {
     const stateSchema = z.object({ n: z.number(), names: z.array(z.string()).optional() });
     const set =
       (key: string, value: Json): Text =>
@@ -501,7 +501,7 @@ describe('a node', () => {
 });
 
 describe('agents as nodes', () => {
-  it('get the output of the node before, and return their answer', async () => {
+  it('get the output of the previous node, and return their answer', async () => {
     await using runner = createRunner([['START', upper, echo('a'), exclaim, echo('b')]]);
     const events = await runner.runDebug('Hi');
     assert.deepEqual(messageTexts(events), [
@@ -514,7 +514,7 @@ describe('agents as nodes', () => {
     );
   });
 
-  it('side by side do not hear each other', async () => {
+  it('in parallel do not see each other', async () => {
     const all = new JoinNode({ name: 'all' });
     const tell = node((_: NodeContext, both: object) => JSON.stringify(both), { name: 'tell' });
     await using runner = createRunner([['START', [echo('a'), echo('b')], all, tell]]);
@@ -524,7 +524,7 @@ describe('agents as nodes', () => {
     );
   });
 
-  it('with an output schema give its value', async () => {
+  it('with an output schema return a value', async () => {
     const judge = new LlmAgent({
       name: 'judge',
       model: new ScriptedModel([{ text: '{"good":true}' }]),
@@ -539,7 +539,7 @@ describe('agents as nodes', () => {
     assert.equal(messageTexts(await runner.runDebug('Hi')).at(-1), 'yes: yes');
   });
 
-  it('wait for approvals of their tools, beside functions that work', async () => {
+  it('wait for approvals of their tools, in parallel with functions', async () => {
     const remove = tool({
       name: 'remove',
       description: 'Removes.',
@@ -568,7 +568,7 @@ describe('agents as nodes', () => {
     assert.ok(ofAgent.every(({ nodeInfo }) => nodeInfo?.path === 'wf/careful@1'));
   });
 
-  it('work on the items of a list, each in a session of its own', async () => {
+  it('process the items of a list, each in its own session', async () => {
     const split: Text = (_, input) => input.split(' ');
     const each = node(echo('each'), { parallelWorker: true });
     await using runner = createRunner([['START', split, each]]);
@@ -578,7 +578,7 @@ describe('agents as nodes', () => {
     ]);
   });
 
-  it('may be flows and workflows themselves', async () => {
+  it('can be composite agents and workflows', async () => {
     const inner = new Workflow({ name: 'inner', edges: [['START', upper, size]] });
     const flow = new SequentialAgent({ name: 'flow', subAgents: [echo('x'), echo('y')] });
     await using runner = createRunner([
@@ -590,7 +590,7 @@ describe('agents as nodes', () => {
     assert.match(messageTexts(events).at(-1) ?? '', /^end: y heard .*3.*!$/);
   });
 
-  it('a workflow that is handed the turn begins with what the user said', async () => {
+  it('a workflow that receives a transfer starts with the text of the user', async () => {
     const boss = new LlmAgent({
       name: 'boss',
       model: new ScriptedModel(() => ({
@@ -625,7 +625,7 @@ describe('agents as nodes', () => {
   });
 });
 
-describe('a node that asks someone', () => {
+describe('a node that requests input', () => {
   const answer = (id: string, response: Record<string, Json>): Content => ({
     role: 'user',
     parts: [{ functionResponse: { id, name: 'adk_request_input', response } }],
@@ -680,7 +680,7 @@ describe('a node that asks someone', () => {
     }
   });
 
-  it('goes on with the answer when it says so, also over a restart', async () => {
+  it('continues with the answer if it is configured to, also after a restart', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'wf-'));
     const runs: string[] = [];
     async function* ask({ state }: NodeContext): AsyncGenerator<unknown, unknown, Json> {
@@ -719,7 +719,7 @@ describe('a node that asks someone', () => {
     }
   });
 
-  it('a function runs again with the answer', async () => {
+  it('runs again with the answer if it is a function', async () => {
     const ask: Text = ({ resumeInputs }) =>
       resumeInputs['q'] === undefined
         ? new RequestInput({ interruptId: 'q' })
@@ -730,14 +730,14 @@ describe('a node that asks someone', () => {
     assert.deepEqual(messageTexts(rest), ['ask: told {"a":1,"b":2}']);
   });
 
-  it('is done with when the turn is interrupted', async () => {
+  it('ends when the turn is interrupted', async () => {
     const ask: Text = () => new RequestInput();
     await using runner = createRunner([['START', ask, exclaim]]);
     const [asked = never()] = await runner.runDebug('go');
     const { invocationId } = asked;
     const abortSignal = AbortSignal.abort();
     await runner.run({ ...here, invocationId, abortSignal });
-    // The next message has its own turn, which asks again.
+    // The next message has its own turn, which requests input again.
     const [again = never()] = await runner.runDebug('next');
     assert.notEqual(again.invocationId, invocationId);
     const stored = await runner.sessionService.getSession(there);
@@ -746,8 +746,8 @@ describe('a node that asks someone', () => {
   });
 });
 
-describe('an agent of your own', () => {
-  it('yields events by their shorthand', async () => {
+describe('a custom agent', () => {
+  it('yields events in their short form', async () => {
     class Mine extends BaseAgent {
       protected override async *runAsyncImpl(): AsyncGenerator<AgentYield, void, never> {
         yield Event({ message: 'Hi.', state: { met: true } });

@@ -104,7 +104,7 @@ const twoTools: readonly ScriptedTurn[] = [
 const assistant = (turns: readonly ScriptedTurn[], tools: readonly Tool[], more = {}): Agent =>
   agent({ name: 'assistant', model: new ScriptedModel(turns), tools, ...more });
 
-test('a turn with two tools is about 14 records and at most 4 commits after the message is accepted', async () => {
+test('a turn with two tools takes about 14 records and at most 4 commits after the message is accepted', async () => {
   const { driver, log, records, commits, send, until } = run(assistant(twoTools, [add]));
   send('Add.');
   await until('turn.ended');
@@ -195,7 +195,7 @@ test('a call that needs approval waits as a token, and the approved call runs on
   driver.stop();
 });
 
-test('a turn whose re-ask budget is spent ends with a last answer', async () => {
+test('a turn whose re-ask budget is used up ends after a last model answer', async () => {
   const again: ScriptedTurn = { toolCalls: [{ name: 'add', args: { a: 1, b: 1 } }] };
   const { driver, log, send, until } = run(
     assistant([again, again, again, again], [add], { reaskBudget: 2 }),
@@ -208,7 +208,7 @@ test('a turn whose re-ask budget is spent ends with a last answer', async () => 
   driver.stop();
 });
 
-test('an interrupt stops a tool that ignores it, answers its call, and leaves a session that goes on', async () => {
+test('an interrupt ends a tool that ignores it and answers its call, and the session continues', async () => {
   const hang = tool({ name: 'hang', description: 'Hangs.', execute: () => new Promise(() => {}) });
   const { driver, log, send, until } = run(
     assistant([{ toolCalls: [{ name: 'hang' }, { name: 'hang' }] }, { text: 'Back.' }], [hang]),
@@ -227,7 +227,7 @@ test('an interrupt stops a tool that ignores it, answers its call, and leaves a 
   driver.stop();
 });
 
-test('a hallucinated tool, malformed arguments and a tool that throws are answered to the model', async () => {
+test('unknown tools, malformed arguments and tools that throw are reported to the model', async () => {
   const bad = tool({
     name: 'bad',
     description: 'Throws.',
@@ -270,7 +270,7 @@ test('a hallucinated tool, malformed arguments and a tool that throws are answer
   driver.stop();
 });
 
-test('a tool may give the answer itself: the model is not asked to say it again', async () => {
+test('the model is not asked again after a tool result with skipSummarization', async () => {
   const report = tool({
     name: 'report',
     description: 'Reports.',
@@ -290,7 +290,7 @@ test('a tool may give the answer itself: the model is not asked to say it again'
   driver.stop();
 });
 
-test('a call that is done outside and needs approval waits for the one, then for the other', async () => {
+test('a call that needs approval and is answered from outside waits for the approval, then for the answer', async () => {
   const deploy = tool({ name: 'deploy', description: 'Done by people.', needsApproval: true });
   const { driver, log, send, until } = run(
     assistant([{ toolCalls: [{ name: 'deploy' }] }, { text: 'Out.' }], [deploy]),
@@ -312,7 +312,7 @@ test('a call that is done outside and needs approval waits for the one, then for
   driver.stop();
 });
 
-test('an agent that may never ask again ends its turn after the first tools', async () => {
+test('an agent with a re-ask budget of 0 ends its turn after the first tools', async () => {
   const { driver, log, send, until } = run(assistant(twoTools, [add], { reaskBudget: 0 }));
   send('Add.');
   await until('turn.ended');

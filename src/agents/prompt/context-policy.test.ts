@@ -14,7 +14,7 @@ async function say(session: Session, text: string): Promise<readonly LogEvent[]>
   return events;
 }
 
-/** What the model is shown in each of five turns, and the log. */
+/** The contents of the model request in each of five turns, and the log. */
 async function shownIn(
   context: NonNullable<AgentDefinition['context']>,
   more: Partial<AgentDefinition> = {},
@@ -35,7 +35,7 @@ async function shownIn(
 
 const one = (): number => 1;
 
-test('an agent with a budget shows its model the latest turns that fit, and keeps all of them', async () => {
+test('an agent with a context budget sends the latest turns that fit, and logs all of them', async () => {
   const { shown, log } = await shownIn({ maxTokens: 3, trimToTokens: 3, countTokens: one });
   assert.deepEqual(shown.slice(0, 2), [['q1'], ['q1', 'To q1', 'q2']]);
   assert.deepEqual(shown.at(-1), ['q4', 'To q4', 'q5']);
@@ -45,7 +45,7 @@ test('an agent with a budget shows its model the latest turns that fit, and keep
   assert.deepEqual(said, ['q1', 'q2', 'q3', 'q4', 'q5']);
 });
 
-test('the instruction and the tools are part of the budget', async () => {
+test('the instruction and the tools count toward the budget', async () => {
   const countTokens = (): number => 100;
   const budget = { maxTokens: 550, trimToTokens: 550, countTokens };
   const brief = await shownIn(budget);
@@ -55,7 +55,7 @@ test('the instruction and the tools are part of the budget', async () => {
   assert.equal(long.shown.at(-1)?.length, 3);
 });
 
-test('a function of your own decides what is shown, and is told what else will be', async () => {
+test('a context function chooses the contents of a request, and receives the other parts of the request', async () => {
   const infos: ContextInfo[] = [];
   const context = (contents: readonly Content[], info: ContextInfo): readonly Content[] => {
     infos.push(info);
@@ -74,7 +74,7 @@ test('a function of your own decides what is shown, and is told what else will b
   );
 });
 
-test('a function that leaves nothing, or throws, ends the turn with an error, and the session lives', async () => {
+test('a context function that returns no message, or throws, ends the turn with an error, and the session continues', async () => {
   let fault: 'nothing' | 'throws' | 'none' = 'nothing';
   const context = (contents: readonly Content[]): readonly Content[] => {
     if (fault === 'throws') throw new Error('No summary today.');
@@ -96,7 +96,7 @@ test('a function that leaves nothing, or throws, ends the turn with an error, an
   assert.equal(model.requests.length, 1);
 });
 
-test('a budget that no prompt can keep to is refused when the agent is made', () => {
+test('an invalid context budget is rejected when the agent is created', () => {
   const model = new ScriptedModel([]);
   assert.throws(
     () => agent({ name: 'a', model, context: { maxTokens: -1 } }),

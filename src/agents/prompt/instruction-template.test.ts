@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { parseTemplate } from './instruction-template.ts';
 
-/** What a template asks for, as it has it. */
+/** The placeholders of a template, as the template has them. */
 function asked(template: string): readonly string[] {
   return parseTemplate(template).flatMap((piece) =>
     piece.kind === 'text'
@@ -12,7 +12,7 @@ function asked(template: string): readonly string[] {
   );
 }
 
-test('a name in braces is state, of any scope, or an artifact', () => {
+test('a name in braces is a state key of any scope, or an artifact', () => {
   const template =
     'Hello {name}, {user:first_name?}. {app:motto} {temp:mood?} {artifact.notes.txt} {artifact.user:cv?} {artifact.my plan-b/v1.2 (é).md?} {_x9}';
   assert.deepEqual(asked(template), [
@@ -27,7 +27,7 @@ test('a name in braces is state, of any scope, or an artifact', () => {
   ]);
 });
 
-test('every other brace is a brace', () => {
+test('other braces are text', () => {
   const literal = [
     '{}',
     '{ name }',
@@ -55,7 +55,7 @@ test('every other brace is a brace', () => {
   }
 });
 
-test('braces around a placeholder stay', () => {
+test('extra braces around a placeholder are kept', () => {
   assert.deepEqual(parseTemplate('{{name}}{'), [
     { kind: 'text', text: '{' },
     { kind: 'state', name: 'name', optional: false },
@@ -63,7 +63,7 @@ test('braces around a placeholder stay', () => {
   ]);
 });
 
-test('nothing of a template is lost', () => {
+test('parsing a template loses no text', () => {
   const bits = fc.constantFrom(
     '{',
     '}',

@@ -11,7 +11,7 @@ import { agent } from '../index.ts';
 import type { AgentDefinition } from '../index.ts';
 
 interface Told {
-  /** What the model was told in each call. */
+  /** The system instruction of each model call. */
   readonly instructions: readonly (string | undefined)[];
   readonly errors: readonly (readonly [code: string, message: string])[];
 }
@@ -48,7 +48,7 @@ async function withArtifact(name: string, part: ArtifactPart): Promise<ArtifactS
   return artifacts;
 }
 
-test('a template is filled with state of every scope', async () => {
+test('a template is filled from state of every scope', async () => {
   const { instructions } = await told(
     { instruction: 'Call {user:name} about {topic}, {app:motto}; mood: {temp:mood}. {missing?}' },
     { 'user:name': 'Ada', topic: { id: 7 }, 'app:motto': 'kindly', 'temp:mood': null },
@@ -56,7 +56,7 @@ test('a template is filled with state of every scope', async () => {
   assert.deepEqual(instructions, ['Call Ada about {"id":7}, kindly; mood: null. ']);
 });
 
-test('what a tool writes is in the instruction of the next model call', async () => {
+test('a state change of a tool is in the instruction of the next model call', async () => {
   const remember = tool({
     name: 'remember',
     description: 'Remembers',
@@ -75,7 +75,7 @@ test('what a tool writes is in the instruction of the next model call', async ()
   );
 });
 
-test('state that is not there is an error that names it, and the session lives', async () => {
+test('a missing state key is an error that names the key, and the session continues', async () => {
   const model = new ScriptedModel(() => ({ text: 'Yes.' }));
   const definition = { name: 'a', model, instruction: 'Call them {user:name}.' };
   await using runtime = await openRuntime({ agents: [agent(definition)] });
@@ -89,7 +89,7 @@ test('state that is not there is an error that names it, and the session lives',
   assert.equal(model.requests[0]?.instruction, 'Call them Ada.');
 });
 
-test('braces that name nothing stay, and what is filled in is not read again', async () => {
+test('braces that are not a placeholder are kept, and inserted values are not parsed again', async () => {
   const { instructions } = await told(
     { instruction: 'Answer as {"name": "…"}, {{said}}, {toString?}.' },
     { said: '{secret}', secret: 'x' },
@@ -97,7 +97,7 @@ test('braces that name nothing stay, and what is filled in is not read again', a
   assert.deepEqual(instructions, ['Answer as {"name": "…"}, {{secret}}, .']);
 });
 
-test('a function makes its own text, in which braces mean nothing', async () => {
+test('a function returns the final text, in which braces have no meaning', async () => {
   const { instructions } = await told(
     {
       instruction: ({ state, sessionKey }) =>
@@ -108,7 +108,7 @@ test('a function makes its own text, in which braces mean nothing', async () => 
   assert.deepEqual(instructions, ['{x} 1 in s']);
 });
 
-test('the global instruction comes first, and is a template too', async () => {
+test('the global instruction comes first, and is also a template', async () => {
   const { instructions } = await told(
     { globalInstruction: 'Speak {app:language}.', instruction: 'Be brief.' },
     { 'app:language': 'Latin' },
@@ -116,7 +116,7 @@ test('the global instruction comes first, and is a template too', async () => {
   assert.deepEqual(instructions, ['Speak Latin.\n\nBe brief.']);
 });
 
-test('the global instruction of the first agent is told to those it hands the turn to', async () => {
+test('the global instruction of the first agent applies to the agents it transfers to', async () => {
   const clerk = new ScriptedModel(() => ({ text: 'Done.' }));
   const host = new ScriptedModel([
     { toolCalls: [{ name: 'transfer_to_agent', args: { agent_name: 'clerk' } }] },
@@ -138,7 +138,7 @@ test('the global instruction of the first agent is told to those it hands the tu
   );
 });
 
-test('the text of an artifact is filled in, the newest version', async () => {
+test('the newest version of a text artifact is inserted', async () => {
   const session = { appName: 'petrichor', userId: 'default', sessionId: 's' };
   const artifacts = await withArtifact('law.txt', { text: 'Old law.' });
   await artifacts.save({ session, name: 'law.txt' }, { text: 'New law.' }, { saveId: '2' });
@@ -152,7 +152,7 @@ test('the text of an artifact is filled in, the newest version', async () => {
   assert.deepEqual(instructions, ['New law. {"ü":1} !']);
 });
 
-test('an artifact that cannot be filled in is an error that says why', async () => {
+test('an artifact that cannot be inserted is an error with the reason', async () => {
   const png = toInlineData('image/png', new Uint8Array([1]));
   const artifacts = await withArtifact('a.png', { inlineData: png });
   const cases: readonly (readonly [string, ArtifactService | undefined, string, RegExp])[] = [

@@ -30,7 +30,7 @@ const results = (...ids: readonly string[]): Content => ({
   parts: ids.map((id) => ({ functionResponse: { id, name: 'f', response: {} } })),
 });
 
-/** Every message costs one. */
+/** Counts one token per message. */
 const each = (maxTokens: number, more: Partial<TrimOptions> = {}): TrimOptions => ({
   maxTokens,
   trimToTokens: maxTokens,
@@ -38,7 +38,7 @@ const each = (maxTokens: number, more: Partial<TrimOptions> = {}): TrimOptions =
   ...more,
 });
 
-/** Turns as an agent makes them, calls in any number of rounds, the last turn perhaps under way. */
+/** Turns as an agent makes them: any number of rounds of calls, and possibly an unfinished last turn. */
 const wellFormed = fc
   .array(
     fc.record({
@@ -59,7 +59,7 @@ const wellFormed = fc
     ]),
   );
 
-/** Whatever somebody may put together: results apart, in between, twice, before their calls or never. */
+/** Any sequence of messages: results apart, interleaved, repeated, before their calls or missing. */
 const anything = fc.array(
   fc.oneof(
     fc.string({ maxLength: 40 }).map(user),
@@ -95,7 +95,7 @@ const toTrimOptions = ({
 const cost = (contents: readonly Content[]): number =>
   contents.reduce((sum, content) => sum + estimateTokens(content), 0);
 
-/** Of the calls and results among these messages, those without the other, by id. */
+/** The ids of calls without a result and of results without a call in these messages. */
 function dangling(contents: readonly Content[]): readonly string[] {
   const called = contents.flatMap((content) => getFunctionCalls({ content }).map(({ id }) => id));
   const answered = contents.flatMap((content) =>
@@ -107,7 +107,7 @@ function dangling(contents: readonly Content[]): readonly string[] {
   ];
 }
 
-/** What cannot be less: the last round, the message of its turn, and the first of all. */
+/** The smallest possible result: the last round, the message of its turn, and the first message if it is kept. */
 function smallestPossible(contents: readonly Content[], keepFirst: boolean): number {
   const lastUser = contents.findLastIndex(({ role }) => role === 'user');
   const lastModel = contents.findLastIndex(({ role }) => role === 'model');
@@ -119,8 +119,8 @@ function smallestPossible(contents: readonly Content[], keepFirst: boolean): num
   return cost(contents.filter((_, index) => index >= from || kept.has(index)));
 }
 
-describe('a conversation trimmed to a budget', () => {
-  it('is never above it, unless its last round with its message alone is', () => {
+describe('trimToBudget', () => {
+  it('never exceeds the budget, except when the last round and its message alone exceed it', () => {
     fc.assert(
       fc.property(wellFormed, options, (contents, given) => {
         const left = cost(trimToBudget(contents, toTrimOptions(given)));
@@ -132,7 +132,7 @@ describe('a conversation trimmed to a budget', () => {
     );
   });
 
-  it('never has a call without its result, or a result without its call', () => {
+  it('never keeps a call without its result, or a result without its call', () => {
     fc.assert(
       fc.property(wellFormed, options, (contents, given) => {
         assert.deepEqual(dangling(trimToBudget(contents, toTrimOptions(given))), []);
@@ -140,10 +140,10 @@ describe('a conversation trimmed to a budget', () => {
     );
   });
 
-  it('divides no pair that was whole, whatever it is given', () => {
+  it('never separates a call from its result, in any sequence of messages', () => {
     fc.assert(
       fc.property(anything, options, (contents, given) => {
-        // Of each id only the first call and only its results count here: one id for many calls is nobody's pair.
+        // Only the first call with an id counts here, because results of a reused id belong to no single call.
         const seen = new Set<string>();
         const once = contents.filter((content) => {
           const ids = getFunctionCalls({ content }).map(({ id }) => id);
@@ -167,7 +167,7 @@ describe('a conversation trimmed to a budget', () => {
     );
   });
 
-  it('shows messages of those it was given, in their order, to the last', () => {
+  it('returns messages of the input in their order, up to the last one', () => {
     fc.assert(
       fc.property(fc.oneof(wellFormed, anything), options, (contents, given) => {
         const shown = trimToBudget(contents, toTrimOptions(given));
@@ -181,7 +181,7 @@ describe('a conversation trimmed to a budget', () => {
     );
   });
 
-  it('leaves nothing out of the latest part, and of the rest shows at most two messages of the user', () => {
+  it('returns a contiguous end of the input, and at most two earlier user messages', () => {
     fc.assert(
       fc.property(wellFormed, options, (contents, given) => {
         const shown = trimToBudget(contents, toTrimOptions(given));
@@ -194,7 +194,7 @@ describe('a conversation trimmed to a budget', () => {
     );
   });
 
-  it('is the same when it is trimmed again', () => {
+  it('is idempotent', () => {
     fc.assert(
       fc.property(fc.oneof(wellFormed, anything), options, (contents, given) => {
         const once = trimToBudget(contents, toTrimOptions(given));
@@ -203,7 +203,7 @@ describe('a conversation trimmed to a budget', () => {
     );
   });
 
-  it('begins where it began, or later, when more is said', () => {
+  it('moves the cut only forward when messages are added', () => {
     fc.assert(
       fc.property(wellFormed, options, (contents, given) => {
         const from = contents.map((_, i) => {
@@ -212,13 +212,13 @@ describe('a conversation trimmed to a budget', () => {
             said.length - trimToBudget(said, toTrimOptions({ ...given, keepFirst: false })).length
           );
         });
-        // A message that stays before the cut makes one of difference, at most.
+        // A message that stays before the cut changes the index by at most one.
         for (const [i, start] of from.entries()) assert.ok(start >= (from[i - 1] ?? 0) - 1);
       }),
     );
   });
 
-  it('is whole when it fits', () => {
+  it('returns all messages when they fit', () => {
     fc.assert(
       fc.property(fc.oneof(wellFormed, anything), (contents) => {
         assert.deepEqual(trimToBudget(contents, { maxTokens: cost(contents) }), contents);
@@ -227,7 +227,7 @@ describe('a conversation trimmed to a budget', () => {
   });
 });
 
-test('the oldest turns go first, each as a whole', () => {
+test('the oldest turns are removed first, each as a whole', () => {
   const turns = [1, 2, 3].flatMap((n) => [
     user(`q${n}`),
     calls(`c${n}`),
@@ -238,21 +238,21 @@ test('the oldest turns go first, each as a whole', () => {
   assert.deepEqual(trimToBudget(turns, each(4)), turns.slice(8));
 });
 
-test('of a turn that is too long its message stays, and its oldest rounds go with their results', () => {
+test('a turn that is too long keeps its message and loses its oldest rounds with their results', () => {
   const rounds = [1, 2, 3, 4].flatMap((n) => [calls(`c${n}`), results(`c${n}`)]);
   const contents = [user('old'), says('old'), user('go'), ...rounds];
   assert.deepEqual(trimToBudget(contents, each(5)), [user('go'), ...rounds.slice(4)]);
-  // One round stays whatever it costs: it is what the model is asked about.
+  // One round stays whatever it costs, because the model must answer it.
   assert.deepEqual(trimToBudget(contents, each(1)), [user('go'), ...rounds.slice(6)]);
 });
 
-test('the first message stays if it is to, without what was answered', () => {
+test('keepFirst keeps the first message, without its answer', () => {
   const contents = [user('The task.'), says('ok'), user('b'), says('b'), user('c'), says('c')];
   const shown = trimToBudget(contents, each(3, { keepFirst: true }));
   assert.deepEqual(shown, [user('The task.'), user('c'), says('c')]);
 });
 
-test('signatures stay as they are', () => {
+test('trimming does not change signatures', () => {
   const contents = [user('a'), says('a'), user('b'), calls('c'), results('c'), says('b')];
   const shown = trimToBudget(contents, each(4));
   assert.deepEqual(shown, contents.slice(2));
@@ -262,7 +262,7 @@ test('signatures stay as they are', () => {
   );
 });
 
-test('the cut stays where it is for many messages, so that a cache of the prompt is of use', () => {
+test('the cut stays in place for many messages, so that prompt caching works', () => {
   const beginnings: string[] = [];
   const contents: Content[] = [];
   for (let n = 0; n < 200; n++) {
@@ -270,12 +270,12 @@ test('the cut stays where it is for many messages, so that a cache of the prompt
     const [first] = trimToBudget(contents, { maxTokens: 100, countTokens: () => 1 });
     beginnings.push(contentText(first));
   }
-  // A quarter of the budget goes at once: 12 or 13 turns of two messages.
+  // A quarter of the budget is removed at once: 12 or 13 turns of two messages.
   const cuts = new Set(beginnings).size - 1;
   assert.ok(cuts >= 200 / 13 - 50 / 13 - 1 && cuts <= 200 / 12, String(cuts));
 });
 
-test('an image costs the same whatever its size, and a long text more than a short one', () => {
+test('the estimate for an image does not depend on its size, and the estimate for text does', () => {
   const image = (data: string): Content => ({
     role: 'user',
     parts: [{ inlineData: { mimeType: 'image/png', data } }],
@@ -284,19 +284,19 @@ test('an image costs the same whatever its size, and a long text more than a sho
   assert.equal(estimateTokens(user('x'.repeat(400))), 104);
 });
 
-test('a budget of nothing is refused', () => {
+test('a budget of zero, of NaN or below trimToTokens is rejected', () => {
   for (const wrong of [{ maxTokens: 0 }, { maxTokens: NaN }, { maxTokens: 9, trimToTokens: 10 }])
     assert.throws(() => trimToBudget([], wrong), InvalidInputError);
 });
 
-describe('a conversation that grows', () => {
-  it('is cut as if it had been seen at once, whatever was shown of it before', () => {
+describe('BudgetTrimmer', () => {
+  it('trims a growing conversation like trimToBudget trims the whole conversation', () => {
     const growing = fc.oneof(wellFormed, anything.map(withEachCallOnce));
     fc.assert(
       fc.property(growing, options, fc.array(fc.nat()), (contents, given, steps) => {
         const trimmer = new BudgetTrimmer();
         const lengths = [...steps.map((step) => 1 + (step % contents.length)), contents.length];
-        // Also back: a rewind makes it shorter.
+        // Lengths can also decrease, because a rewind shortens the conversation.
         for (const length of lengths.slice(0, 8)) {
           const now = contents.slice(0, length);
           assert.deepEqual(
@@ -308,7 +308,7 @@ describe('a conversation that grows', () => {
     );
   });
 
-  it('costs each message once, and each turn no more than the last', () => {
+  it('counts each message once, and does constant work per turn', () => {
     let counted = 0;
     const countTokens = (): number => {
       counted++;
@@ -325,7 +325,7 @@ describe('a conversation that grows', () => {
     }
   });
 
-  it('reads no more of it at each turn than the last turn and what is shown', () => {
+  it('reads only the last turn and the messages it returns', () => {
     let read = 0;
     const watched = (content: Content): Content =>
       new Proxy(content, {

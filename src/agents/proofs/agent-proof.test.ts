@@ -31,7 +31,7 @@ async function proved(
   return result;
 }
 
-/** The net with one of its transitions changed. */
+/** Returns the net with one of its transitions changed. */
 function mutant(
   of: Net,
   transition: string,
@@ -48,7 +48,7 @@ function without<T>(record: Readonly<Record<string, T>>, key: string): Readonly<
 
 const four = ['proved', 'proved', 'proved', 'proved'];
 
-/** All that is proved of the agent as it is, in one go. */
+/** The verdicts of all properties of the unchanged agent, in one run. */
 async function verdicts(limits: AgentProofLimits): Promise<readonly string[]> {
   const whole = agent(definition);
   const { properties, bounds } = agentProof(whole, limits);
@@ -59,16 +59,16 @@ async function verdicts(limits: AgentProofLimits): Promise<readonly string[]> {
   return results.map(({ verdict }) => verdict);
 }
 
-test('every agent keeps its promises while a transition fails', async () => {
+test('every property of an agent is proved when a transition can fail', async () => {
   assert.deepEqual(await verdicts({ atOnce: 1 }), four);
 });
 
-test('every agent keeps its promises while owners close and others go on', async () => {
+test('every property of an agent is proved when owners close and others continue', async () => {
   const limits = { atOnce: 1, faults: 1, shutdowns: true };
   assert.deepEqual(await verdicts(limits), four);
 });
 
-test('a prompt builder that takes no permit runs two turns, and is seen', async () => {
+test('a prompt builder that takes no permit is refuted, because two turns run', async () => {
   const subnets: AgentDefinition['subnets'] = ({ turnStart: promptBuilder }) => ({
     turnStart: mutant(promptBuilder, 'prompt.build', (t) => ({
       ...t,
@@ -80,7 +80,7 @@ test('a prompt builder that takes no permit runs two turns, and is seen', async 
   assert.ok(trace?.steps.some(({ transition }) => transition === 'prompt.build'));
 });
 
-test('a re-ask that costs nothing happens too often, and is seen', async () => {
+test('a re-ask that takes no budget is refuted, because it happens too often', async () => {
   const subnets: AgentDefinition['subnets'] = ({ toolDispatch }) => ({
     toolDispatch: mutant(toolDispatch, 'turn.reask', (t) => ({
       ...t,
@@ -96,7 +96,7 @@ test('a re-ask that costs nothing happens too often, and is seen', async () => {
   );
 });
 
-test('an agent that keeps its permit cannot go on, and is seen', async () => {
+test('an agent that does not return its permit is refuted, because it deadlocks', async () => {
   const subnets: AgentDefinition['subnets'] = ({ turnControl }) => ({
     turnControl: mutant(turnControl, 'turn.end', (t) =>
       t.give.give === 'allOf'
@@ -109,7 +109,7 @@ test('an agent that keeps its permit cannot go on, and is seen', async () => {
   assert.equal(trace?.steps.at(-1)?.transition, 'turn.end');
 });
 
-test('a budget smaller than the bound is proved as it is', async () => {
+test('a budget smaller than the bound is proved', async () => {
   const { property, verdict } = await proved({ reaskBudget: 1 }, 'reaskBudgetIsBounded', {
     atOnce: 2,
     faults: 0,

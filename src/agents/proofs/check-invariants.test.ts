@@ -12,7 +12,7 @@ const ended = place('invocation.end', { environment: true });
 const transfer = place('transfer', v.string());
 const said = outlet('said', v.string());
 
-test('our agents keep every rule that speaks of their places', () => {
+test('our agents satisfy every invariant of their places', () => {
   const { compiled } = agent({
     name: 'assistant',
     model: new ScriptedModel([]),
@@ -21,7 +21,7 @@ test('our agents keep every rule that speaks of their places', () => {
   checkInvariants(compiled);
 });
 
-test('a net of one’s own is refused with everything that is wrong with it', () => {
+test('a custom net is rejected with all of its problems', () => {
   const ask = effect('model.ask', {
     take: { asked },
     give: allOf({ transfer }),

@@ -55,11 +55,11 @@ const findProblems = (...transitions: readonly Transition[]): readonly string[] 
     },
   );
 
-test('commit sites that all read the generation pass, and so does the one that makes it', () => {
+test('commit sites that all read the generation pass, and so does the transition that increments it', () => {
   assert.deepEqual(findProblems(bump, ...sites), []);
 });
 
-test('whichever of several commit sites forgets to look, it is found and named', () => {
+test('a commit site that does not read the generation is reported by name', () => {
   for (const [index, site] of sites.entries()) {
     const forgetful = { ...site, read: {} };
     const problems = findProblems(bump, ...sites.with(index, forgetful));
@@ -71,7 +71,7 @@ test('whichever of several commit sites forgets to look, it is found and named',
   }
 });
 
-test('to look and commit all the same is no look', () => {
+test('a transition that reads the generation and always commits is reported', () => {
   const always = pure('chunk.commit', {
     take: { chunk },
     read: { generation },
@@ -94,7 +94,7 @@ test('to look and commit all the same is no look', () => {
   assert.match(commitsReadGeneration(worse, names).join(), /always commits to "event.out"/);
 });
 
-test('an effect that commits is refused: what it read is from its start', () => {
+test('an effect that commits is reported, because it reads the generation at its start', () => {
   const slow = effect('chunk.fetch', {
     take: { chunk },
     read: { generation },
@@ -105,7 +105,7 @@ test('an effect that commits is refused: what it read is from its start', () => 
   assert.match(findProblems(bump, slow).join(), /effect "chunk.fetch" commits to "conversation"/);
 });
 
-test('to cut the list off commits nothing', () => {
+test('truncating a list is not a commit', () => {
   const rewind = pure('rewind', {
     take: { chunk },
     give: allOf({ said: truncate(conversation) }),
@@ -114,7 +114,7 @@ test('to cut the list off commits nothing', () => {
   assert.deepEqual(findProblems(bump, rewind), []);
 });
 
-test('a place the net does not have is an error, never a pass', () => {
+test('a place that the net does not have is an error', () => {
   const of = compile(net('own', { transitions: [bump], initial: [initialToken(generation, 0)] }));
   const generationName = 'generation.latest';
   assert.throws(

@@ -25,14 +25,14 @@ const findProblems = (...effects: readonly Effect[]): readonly string[] =>
     endInvocation: 'invocation.end',
   });
 
-test('effects that the signal inhibits pass; pure transitions need no arc', () => {
+test('effects that the signal inhibits pass, and pure transitions need no arc', () => {
   assert.deepEqual(
     findProblems(calling('model.ask', [ended]), calling('tool.run', [other, ended])),
     [],
   );
 });
 
-test('each effect that the signal does not inhibit is named', () => {
+test('each effect that the signal does not inhibit is reported by name', () => {
   const problems = findProblems(
     calling('model.ask', [ended]),
     calling('tool.run', []),
@@ -42,7 +42,7 @@ test('each effect that the signal does not inhibit is named', () => {
   assert.match(problems.join(), /"tool.run".*"mail.send"/s);
 });
 
-test('a signal the net does not have is an error, never a pass', () => {
+test('a signal that the net does not have is an error', () => {
   const of = compile(net('own', { transitions: [note] }));
   assert.throws(
     () => endInvocationInhibitsAll(of, { endInvocation: 'invocation.ended' }),

@@ -50,7 +50,7 @@ const begin = pure('turn.begin', {
 const findProblems = (...transitions: readonly Transition[]): readonly string[] =>
   singleSessionWriter(compile(net('own', { transitions })));
 
-test('one transition writes what waits, and who holds the turn may write beside it', () => {
+test('one transition applies the pending writes, and transitions that hold the turn can write too', () => {
   assert.deepEqual(findProblems(ask, persist, begin, end), []);
 });
 
@@ -59,7 +59,7 @@ test('the nets of our agents have one writer', () => {
   assert.deepEqual(singleSessionWriter(compiled), []);
 });
 
-test('who stops a turn may drop the writes that wait', () => {
+test('a transition that stops a turn can drop pending writes', () => {
   const stop = pure('turn.stop', {
     take: { turn, write },
     give: allOf({ permit }),
@@ -68,7 +68,7 @@ test('who stops a turn may drop the writes that wait', () => {
   assert.deepEqual(findProblems(ask, persist, begin, end, stop), []);
 });
 
-test('two transitions that drain the writes are refused', () => {
+test('two transitions that take the pending writes are reported', () => {
   const second = { ...persist, name: 'state.persist-too' };
   assert.match(
     findProblems(ask, persist, second, begin, end).join(),
@@ -76,7 +76,7 @@ test('two transitions that drain the writes are refused', () => {
   );
 });
 
-test('a transition that writes beside the writer is refused, unless it holds the turn', () => {
+test('a second writer is reported, unless it holds the turn', () => {
   const beside = pure('note.keep', {
     take: { asked },
     give: oneOf({ kept: allOf({ state: put(state) }), said }),
@@ -87,7 +87,7 @@ test('a transition that writes beside the writer is refused, unless it holds the
   assert.match(problems.join(), /"note.keep" writes "state" besides "state.persist"/);
 });
 
-test('an effect that writes is refused even when it holds the turn', () => {
+test('an effect that writes is reported even when it holds the turn', () => {
   const slow = effect('note.fetch', {
     take: { turn },
     give: allOf({ turn, state: put(state) }),
@@ -100,14 +100,14 @@ test('an effect that writes is refused even when it holds the turn', () => {
   );
 });
 
-test('writes that nobody takes are refused', () => {
+test('writes that no transition takes are reported', () => {
   assert.match(
     findProblems(ask, begin, end).join(),
     /no transition applies the writes in "state.write"/,
   );
 });
 
-test('a place the net does not have is an error, never a pass', () => {
+test('a place that the net does not have is an error', () => {
   const of = compile(net('own', { transitions: [ask, persist, begin, end] }));
   assert.throws(() => singleSessionWriter(of, { state: 'stat' }), InvalidInputError);
   assert.throws(() => singleSessionWriter(of, { exclusive: ['turn.permitt'] }), InvalidInputError);

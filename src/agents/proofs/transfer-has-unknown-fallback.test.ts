@@ -19,7 +19,7 @@ const ask = pure('transfer.ask', {
 });
 const serve = pure('billing.serve', { take: { billing }, give: allOf({}), run: () => ({}) });
 const sorry = pure('unknown.answer', { take: { unknown }, give: allOf({}), run: () => ({}) });
-/** A router whose `run` no test ever calls. */
+/** A router whose `run` no test calls. */
 const route = (give: Transition['give']): Transition => ({
   ...pure('transfer.route', { take: { transfer }, give: allOf({}), run: () => ({}) }),
   give,
@@ -29,23 +29,23 @@ const good = route(oneOf({ billing, unknown }));
 const findProblems = (...transitions: readonly Transition[]): readonly string[] =>
   transferHasUnknownFallback(compile(net('own', { transitions })), { transfer: 'transfer' });
 
-test('a router with a way for names that nobody has passes', () => {
+test('a router with an alternative for unknown names passes', () => {
   assert.deepEqual(findProblems(ask, good, serve, sorry), []);
 });
 
-test('the fallback may leave the net at once', () => {
+test('the fallback can be an outlet', () => {
   const out = outlet('target/unknown', v.string());
   assert.deepEqual(findProblems(ask, route(oneOf({ billing, out })), serve), []);
 });
 
-test('a router that knows its targets only is refused', () => {
+test('a router without an alternative for unknown names is reported', () => {
   assert.match(
     findProblems(ask, route(oneOf({ billing, said })), serve).join(),
     /has no alternative for an unknown name/,
   );
 });
 
-test('a fallback that need not be taken is none', () => {
+test('an optional fallback is not a fallback', () => {
   const give = allOf({ billing: optional(billing), unknown: optional(unknown) });
   assert.match(
     findProblems(ask, route(give), serve, sorry).join(),
@@ -58,12 +58,12 @@ test('a fallback that need not be taken is none', () => {
   );
 });
 
-test('transfers to nobody that pile up are refused, and so is a transfer that nobody routes', () => {
+test('transfers to an unknown name that no transition takes are reported, and so are transfers without a router', () => {
   assert.match(findProblems(ask, good, serve).join(), /no transition takes from "target\/unknown"/);
   assert.match(findProblems(ask).join(), /no transition takes from "transfer"/);
 });
 
-test('every router is judged, one that takes several at once included', () => {
+test('every router is checked, including one that takes several tokens at once', () => {
   const second = {
     ...good,
     name: 'transfer.sweep',
@@ -75,7 +75,7 @@ test('every router is judged, one that takes several at once included', () => {
   assert.match(problems.join(), /"transfer.sweep"/);
 });
 
-test('a transfer place the net does not have is an error, never a pass', () => {
+test('a transfer place that the net does not have is an error', () => {
   const of = compile(net('own', { transitions: [ask, good, serve, sorry] }));
   assert.throws(() => transferHasUnknownFallback(of, { transfer: 'transfers' }), InvalidInputError);
 });

@@ -23,7 +23,7 @@ function isCommitted(event: object): event is LogEvent {
   return 'seq' in event;
 }
 
-test('a tool saves an artifact and searches what was said in another session', async () => {
+test('a tool saves an artifact and searches the memory of another session', async () => {
   const write = tool({
     name: 'write',
     description: 'Writes down',
@@ -56,7 +56,7 @@ test('a tool saves an artifact and searches what was said in another session', a
   assert.deepEqual(await artifacts.load({ session: session.key, name: 'notes.txt' }), {
     text: 'I like tea.',
   });
-  // As ADK tells it.
+  // In the format of ADK.
   assert.ok(result);
   assert.deepEqual(
     toAdkEvent(result, 'uid')?.actions,
@@ -64,7 +64,7 @@ test('a tool saves an artifact and searches what was said in another session', a
   );
 });
 
-test('a tool knows the message that it works for', async () => {
+test('a tool knows the message of its turn', async () => {
   const quote = tool({
     name: 'quote',
     description: 'Quotes',
@@ -83,7 +83,7 @@ test('a tool knows the message that it works for', async () => {
   }
 });
 
-test('a tool is told the run config of its message, and not that of another', async () => {
+test('a tool gets the run config of its message only', async () => {
   const tell = tool({
     name: 'tell',
     description: 'Tells',
@@ -108,7 +108,7 @@ test('a tool is told the run config of its message, and not that of another', as
   assert.deepEqual(await told({}), {});
 });
 
-test('a tool without its service is answered with an error, and the turn goes on', async () => {
+test('a tool whose service is missing gets an error, and the turn continues', async () => {
   const write = tool({
     name: 'write',
     description: 'Writes down',

@@ -23,7 +23,7 @@ async function desk(): Promise<ServerFixture> {
   return on;
 }
 
-test('lines become messages, and the answers are shown', async () => {
+test('lines become messages, and the answers are printed', async () => {
   await using on = await desk();
   const { code, stdout } = await new CommandFolder().run(['chat', on.url], 'hello\nworld\n');
   assert.equal(code, 0);
@@ -31,7 +31,7 @@ test('lines become messages, and the answers are shown', async () => {
   assert.match(stdout.text, /Resume with: petrichor chat \S+ --session session_\S+\n$/);
 });
 
-test('a key that is missing or refused says how to give one, and is not shown', async () => {
+test('a missing or rejected key is an error that says how to set one, without the key', async () => {
   await using on = await openServerFixture(scriptedChat, { server: { keys: 'required' } });
   const without = await new CommandFolder().run(['chat', on.url], 'hello\n');
   assert.equal(without.code, 1);
@@ -41,7 +41,7 @@ test('a key that is missing or refused says how to give one, and is not shown', 
   assert.doesNotMatch(wrong.stderr.text, /ptk_wrong/);
 });
 
-test('a call that waits is asked about, with all its arguments', async () => {
+test('the prompt for a waiting call has all of its arguments', async () => {
   await using on = await desk();
   const { stdout } = await new CommandFolder().run(
     ['chat', on.url],
@@ -52,7 +52,7 @@ test('a call that waits is asked about, with all its arguments', async () => {
   assert.match(stdout.text, /Allow it\? y\/n › n not that one\n[^]*not that one/);
 });
 
-test('the result of a custom tool is a line of text', async () => {
+test('a line of text answers a custom tool', async () => {
   await using on = await desk();
   const { stdout } = await new CommandFolder().run(
     ['chat', on.url],
@@ -61,7 +61,7 @@ test('the result of a custom tool is a line of text', async () => {
   assert.match(stdout.text, /Its result \(text\) › all went well\n[^]*Results: [^]*all went well/);
 });
 
-test('a chat goes on with what was left open', async () => {
+test('a chat continues with the calls that were left open', async () => {
   await using on = await desk();
   const folder = new CommandFolder();
   const { stdout } = await folder.run(['chat', on.url], 'call bash a.txt\n');
@@ -74,7 +74,7 @@ test('a chat goes on with what was left open', async () => {
   );
 });
 
-test('for programs every event is a line, as the server sent it', async () => {
+test('with --json every event is printed as a line, as the server sent it', async () => {
   await using on = await desk();
   const { stdout } = await new CommandFolder().run(['chat', on.url, '--json'], 'hello\n');
   const types = stdout.json.map(({ type }) => type);
@@ -82,7 +82,7 @@ test('for programs every event is a line, as the server sent it', async () => {
   assert.equal(types.at(-1), 'session.status_idle');
 });
 
-test('Ctrl-C stops the turn that runs, and then leaves', async () => {
+test('Ctrl-C interrupts the running turn, and a second one exits', async () => {
   await using on = await desk();
   const running = new CommandFolder().start(['chat', on.url]);
   await running.stdout.shows('› ');
@@ -96,7 +96,7 @@ test('Ctrl-C stops the turn that runs, and then leaves', async () => {
   assert.equal(running.listened(), 0);
 });
 
-test('a server without an agent, or with several, says what to do', async () => {
+test('a server without an agent, or with several, is an error that says what to do', async () => {
   await using on = await openServerFixture(scriptedChat);
   const folder = new CommandFolder();
   assert.match((await folder.run(['chat', on.url])).stderr.text, /no agent yet/);

@@ -11,7 +11,7 @@ function desk(): CommandFolder {
   return folder;
 }
 
-test('a net is drawn as DOT, with the transitions that run', async () => {
+test('a net is drawn as DOT, with its places and transitions', async () => {
   const { code, stdout } = await desk().run(['graph', 'agent.ts', '--format', 'dot']);
   assert.equal(code, 0);
   assert.match(stdout.text, /^digraph /);
@@ -27,13 +27,13 @@ test('a net is drawn as DOT, with the transitions that run', async () => {
   }
 });
 
-test('a net is drawn as SVG unless said otherwise', async () => {
+test('a net is drawn as SVG by default', async () => {
   const { code, stdout } = await desk().run(['graph', 'agent.ts']);
   assert.equal(code, 0);
   assert.match(stdout.text, /<svg [^]*model\.ask[^]*<\/svg>\s*$/);
 });
 
-test('a drawing is written where it is wanted, in the format of its name', async () => {
+test('a diagram is written to a file, in the format of its extension', async () => {
   const folder = desk();
   const { stdout } = await folder.run(['graph', 'agent.ts', '--out', 'net.dot']);
   assert.equal(stdout.text, 'Wrote net.dot.\n');
@@ -42,7 +42,7 @@ test('a drawing is written where it is wanted, in the format of its name', async
   assert.match(readFileSync(join(folder.path, 'net.svg'), 'utf8'), /<svg /);
 });
 
-test('a drawing for a program is one object', async () => {
+test('with --json a diagram is one object', async () => {
   const folder = desk();
   const shown = await folder.run(['graph', 'agent.ts', '--format', 'dot', '--json']);
   const [facts] = shown.stdout.json;
@@ -55,7 +55,7 @@ test('a drawing for a program is one object', async () => {
   assert.deepEqual(written.stdout.json, [{ agent: 'assistant', format: 'dot', out: 'net.gv' }]);
 });
 
-test('a drawing that cannot be written is an error', async () => {
+test('a diagram that cannot be written is an error', async () => {
   const { code, stderr } = await desk().run([
     'graph',
     'agent.ts',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { CommandFolder } from '../../../test/cli/command-folder.ts';
 
-test('a key is shown once, and nothing that is kept of it is the key', async () => {
+test('a key is shown once, and the stored data does not contain it', async () => {
   const folder = new CommandFolder();
   const { code, stdout, stderr } = await folder.run([
     'keys',
@@ -25,7 +25,7 @@ test('a key is shown once, and nothing that is kept of it is the key', async () 
     assert.ok(!readFileSync(join(folder.path, file), 'latin1').includes(secret), file);
 });
 
-test('a revoked key is listed as that, and revoked once', async () => {
+test('a revoked key is listed as revoked, and can be revoked only once', async () => {
   const folder = new CommandFolder();
   const made = await folder.run([
     'keys',
@@ -49,7 +49,7 @@ test('a revoked key is listed as that, and revoked once', async () => {
   assert.equal(listed?.['key'], undefined);
 });
 
-test('keys are listed only where a store is, and a workspace has a plain name', async () => {
+test('listing keys needs an existing store, and a workspace has a plain name', async () => {
   const folder = new CommandFolder();
   const { code, stderr } = await folder.run(['keys', 'list', '--store', folder.store]);
   assert.equal(code, 1);
@@ -59,7 +59,7 @@ test('keys are listed only where a store is, and a workspace has a plain name', 
   assert.match(odd.stderr.text, /workspace/);
 });
 
-test('a key is made with a scope and an end, and listed with both', async () => {
+test('a key is created with a scope and an expiry, and listed with both', async () => {
   const folder = new CommandFolder();
   const create = async (
     ...args: readonly string[]

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { agentSource } from '../../../test/cli/agent-source.ts';
 import { CommandFolder } from '../../../test/cli/command-folder.ts';
 
-/** As small as a proof can be and still see everything once. */
+/** The smallest agent whose proof covers every case. */
 const small = ['--at-once', '1', '--faults', '0'];
 
 function desk(source: string = agentSource): CommandFolder {
@@ -14,7 +14,7 @@ function desk(source: string = agentSource): CommandFolder {
   return folder;
 }
 
-test('what every agent promises is proved, with its bounds, and what that means', async () => {
+test('the standard properties are proved, and printed with their bounds and meanings', async () => {
   const { code, stdout, stderr } = await desk().run(['prove', 'agent.ts', ...small]);
   assert.equal(stderr.raw, '');
   assert.equal(code, 0);
@@ -31,7 +31,7 @@ test('what every agent promises is proved, with its bounds, and what that means'
   assert.match(stdout.text, /^✔ rules of an agent: kept \(by its arcs\)$/m);
 });
 
-test('what is refuted is shown step by step, and the exit code says so', async () => {
+test('a refuted property is printed step by step, and sets the exit code', async () => {
   const asked = ['--property', 'unreachable(turn.waiting)'];
   const { code, stdout } = await desk().run(['prove', 'agent.ts', ...small, ...asked]);
   assert.equal(code, 1);
@@ -44,7 +44,7 @@ test('what is refuted is shown step by step, and the exit code says so', async (
   assert.match(stdout.text, /^1 refuted in /m);
 });
 
-test('what is not known is not proved', async () => {
+test('an unknown result does not count as proved', async () => {
   const { code, stdout } = await desk().run([
     'prove',
     'agent.ts',
@@ -58,7 +58,7 @@ test('what is not known is not proved', async () => {
   assert.match(stdout.text, /^ {2}because more than 50 states/m);
 });
 
-test('properties are asked for by name or as calls, several at once', async () => {
+test('properties can be selected by name or as calls, several at once', async () => {
   const asked = ['oneTurn', 'mutualExclusion(turn.permit, turn.current)'].flatMap((property) => [
     '--property',
     property,
@@ -81,7 +81,7 @@ test('properties are asked for by name or as calls, several at once', async () =
   );
 });
 
-test('a refutation for a program has its trace as data', async () => {
+test('with --json a refutation has its trace as data', async () => {
   const asked = ['--property', 'atMost(model.ask, 0)', '--json'];
   const { code, stdout } = await desk().run(['prove', 'agent.ts', ...small, ...asked]);
   assert.equal(code, 1);
@@ -93,7 +93,7 @@ test('a refutation for a program has its trace as data', async () => {
   assert.equal(stdout.json.at(-1)?.['proved'], false);
 });
 
-test('a refutation is drawn where it is wanted; what is proved has no picture', async () => {
+test('a refutation is drawn to a file, and a proved property has no picture', async () => {
   const folder = desk();
   const refuted = ['--property', 'unreachable(turn.waiting)', '--svg', 'broken.svg'];
   const { code, stderr } = await folder.run(['prove', 'agent.ts', ...small, ...refuted]);
@@ -107,7 +107,7 @@ test('a refutation is drawn where it is wanted; what is proved has no picture', 
   assert.equal(other.stderr.text, 'Nothing was refuted; did not write none.svg.\n');
 });
 
-test('an agent that breaks a rule by its arcs is said to, and does not exit with 0', async () => {
+test('an agent that violates a structural rule is reported, and the exit code is not 0', async () => {
   const folder = desk(withSecondWriter);
   const asked = [...small, '--property', 'oneTurn'];
   const { code, stdout } = await folder.run(['prove', 'agent.ts', ...asked]);
@@ -130,7 +130,7 @@ const misuses: readonly (readonly [property: string, says: RegExp])[] = [
 ];
 
 for (const [property, says] of misuses) {
-  test(`--property '${property}' is refused with 2 and a sentence`, async () => {
+  test(`--property '${property}' exits with 2 and an error message`, async () => {
     const { code, stdout, stderr } = await desk().run([
       'prove',
       'agent.ts',
@@ -149,7 +149,7 @@ const agents = new URL('../../agents/index.ts', import.meta.url).href;
 const nets = new URL('../../net/index.ts', import.meta.url).href;
 const testing = new URL('../../testing/index.ts', import.meta.url).href;
 
-/** An agent beside whose turns a net of its own keeps a token for ever. */
+/** An agent with an extension net that keeps a token forever. */
 const withShelf = `
 import { agent } from '${source}';
 import { allOf, net, place, pure } from '${nets}';
@@ -164,7 +164,7 @@ export const keeper = agent({
 });
 `;
 
-/** An agent beside whose session writer another transition writes state. */
+/** An agent with a transition that writes state beside its session writer. */
 const withSecondWriter = `
 import { agent, state } from '${agents}';
 import { allOf, net, place, pure, put } from '${nets}';
@@ -180,7 +180,7 @@ export const keeper = agent({
 });
 `;
 
-test('where an agent of one’s own rests is a deadlock until it is said', async () => {
+test('the rest state of a custom net is a deadlock until it is declared', async () => {
   const folder = desk(withShelf);
   const asked = [...small, '--property', 'deadlockFree'];
   const refused = await folder.run(['prove', 'agent.ts', ...asked]);

@@ -20,7 +20,7 @@ async function replay(
   return folder.run(['replay', 'demo', '--store', folder.store, ...more]);
 }
 
-test('a replay has a line a firing, from the begin to the end of the turn', async () => {
+test('a replay prints a line per firing, from the start to the end of the turn', async () => {
   const { code, stdout } = await replay(await after('read a.txt\n'));
   assert.equal(code, 0);
   const lines = stdout.text.trimEnd().split('\n');
@@ -55,7 +55,7 @@ test('a replay runs nothing and needs no agent', async () => {
   assert.equal(readFileSync(log, 'utf8'), before);
 });
 
-test('a replay shows what waits as tokens, and the answer as an input', async () => {
+test('a replay shows waiting calls as tokens, and the answer as an input', async () => {
   const folder = await after('delete a.txt\n');
   const waiting = await replay(folder, '--json');
   const { type, tokens } = waiting.stdout.json.at(-1) ?? {};
@@ -65,7 +65,7 @@ test('a replay shows what waits as tokens, and the answer as an input', async ()
   assert.match((await replay(folder)).stdout.text, /input +approved {2}→ answer\.in$/m);
 });
 
-test('the lines for programs number the records, and name places with counts', async () => {
+test('the JSON lines number the records, and list places with token counts', async () => {
   const { stdout } = await replay(await after('read a.txt b.txt\n'), '--json');
   const entries = stdout.json;
   const seqs = entries.flatMap(({ seq }) => (typeof seq === 'number' ? [seq] : []));
@@ -89,7 +89,7 @@ test('the lines for programs number the records, and name places with counts', a
   );
 });
 
-test('a firing that another one took is told as aborted', async () => {
+test('a firing that another firing took is printed as aborted', async () => {
   const folder = new CommandFolder();
   folder.write('agent.ts', agentSource);
   const chat = folder.start(['run', 'agent.ts', '--session', 'demo', '--store', folder.store], {
@@ -103,7 +103,7 @@ test('a firing that another one took is told as aborted', async () => {
   assert.match(stdout.text, /turn\.interrupt /);
 });
 
-test('an unknown session is refused with the command that lists those there are', async () => {
+test('an unknown session is rejected with the command that lists sessions', async () => {
   const folder = await after('hello\n');
   const { code, stderr } = await folder.run(['replay', 'other', '--store', folder.store]);
   assert.equal(code, 1);
@@ -114,7 +114,7 @@ test('an unknown session is refused with the command that lists those there are'
   assert.equal((await replay(folder, '--user', 'ann')).code, 1);
 });
 
-test('a session id that cannot be one is refused by the field', async () => {
+test('an invalid session id is rejected with the name of the field', async () => {
   const folder = await after('hello\n');
   const { code, stderr } = await folder.run(['replay', '', '--store', folder.store]);
   assert.equal(code, 1);
@@ -130,7 +130,7 @@ function damage(folder: CommandFolder, statement: string): void {
 const stepId = (number: number): string =>
   `(SELECT id FROM steps ORDER BY id LIMIT 1 OFFSET ${number - 1})`;
 
-test('a journal that has lost a step is refused by the name of its file', async () => {
+test('a journal with a missing step is rejected with the name of its file', async () => {
   const folder = await after('read a.txt\n');
   damage(folder, `DELETE FROM steps WHERE id = ${stepId(3)}`);
   const { code, stdout, stderr } = await replay(folder);
@@ -142,7 +142,7 @@ test('a journal that has lost a step is refused by the name of its file', async 
   assert.doesNotMatch(stdout.text, /firings in/);
 });
 
-test('a journal whose records do not follow from each other is refused at the first that does not', async () => {
+test('a journal with inconsistent records is rejected at the first inconsistent record', async () => {
   const folder = await after('hello\nhello\n');
   damage(
     folder,
@@ -158,7 +158,7 @@ test('a journal whose records do not follow from each other is refused at the fi
   );
 });
 
-test('a store that is no store is named', async () => {
+test('a file that is not a store is rejected by name', async () => {
   const folder = new CommandFolder();
   const file = folder.write(
     'notes.txt',

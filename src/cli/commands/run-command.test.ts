@@ -12,7 +12,7 @@ class Desk extends CommandFolder {
     this.write('agent.ts', source);
   }
 
-  /** The runs of tools, as the tools themselves wrote them down. */
+  /** The runs of tools, as the tools recorded them. */
   get runs(): readonly string[] {
     return readFileSync(join(this.path, 'runs.log'), 'utf8').trim().split('\n');
   }
@@ -47,7 +47,7 @@ test('a piped message is answered, and the program ends with its input', async (
   assert.equal(listened(), 0, 'no signal is listened to any more');
 });
 
-test('several piped messages are turns of one session, and empty lines are none', async () => {
+test('several piped messages are turns of one session, and empty lines are skipped', async () => {
   const desk = new Desk();
   const { stdout } = await desk.say('one', '', '  ', 'two');
   assert.match(stdout.text, /You said: one\n[^]*You said: two\n/);
@@ -58,7 +58,7 @@ test('several piped messages are turns of one session, and empty lines are none'
   );
 });
 
-test('calls are shown with their arguments, and results with the call they belong to', async () => {
+test('calls are printed with their arguments, and results with their call', async () => {
   const desk = new Desk();
   const { stdout } = await desk.say('read a.txt b.txt');
   assert.match(stdout.text, /^● read_file \{"path":"a\.txt"\}\n● read_file \{"path":"b\.txt"\}\n/m);
@@ -70,7 +70,7 @@ test('calls are shown with their arguments, and results with the call they belon
   assert.deepEqual([...desk.runs].toSorted(), ['read a.txt', 'read b.txt']);
 });
 
-test('a call that needs a yes is asked for and runs once it has it', async () => {
+test('a call that needs approval is prompted for, and runs after "yes"', async () => {
   const desk = new Desk();
   const { code, stdout } = await desk.say('delete a.txt', 'y', 'thanks');
   assert.equal(code, 0);
@@ -82,7 +82,7 @@ test('a call that needs a yes is asked for and runs once it has it', async () =>
   assert.deepEqual(desk.runs, ['delete a.txt']);
 });
 
-test('each of several calls is asked about, and a no takes its reason to the model', async () => {
+test('each of several calls has a prompt, and a "no" passes its reason to the model', async () => {
   const desk = new Desk();
   const { stdout } = await desk.say('delete a.txt b.txt', 'no, I need it', 'yes');
   assert.match(
@@ -93,7 +93,7 @@ test('each of several calls is asked about, and a no takes its reason to the mod
   assert.deepEqual(desk.runs, ['delete b.txt']);
 });
 
-test('what is neither yes nor no is asked again and approves nothing', async () => {
+test('an invalid answer repeats the prompt and approves nothing', async () => {
   const desk = new Desk();
   const { stdout } = await desk.say('delete a.txt', 'yes but be careful', 'sure', 'n');
   assert.equal(stdout.text.match(/Answer y or n/g)?.length, 2);
@@ -101,7 +101,7 @@ test('what is neither yes nor no is asked again and approves nothing', async () 
   assert.throws(() => desk.runs, /ENOENT/);
 });
 
-test('a call that nobody answers goes on waiting, and the next run asks about it first', async () => {
+test('an unanswered call keeps waiting, and the next run prompts for it first', async () => {
   const desk = new Desk();
   const left = await desk.say('delete a.txt');
   assert.equal(left.code, 0);
@@ -121,7 +121,7 @@ test('a call that nobody answers goes on waiting, and the next run asks about it
   assert.deepEqual(desk.runs, ['delete a.txt']);
 });
 
-test('a call that is answered from outside takes a line of JSON or of text', async () => {
+test('a call answered from outside accepts a line of JSON or text', async () => {
   const { stdout } = await new Desk().say('ask', '{"n":1}', 'ask', 'just text');
   assert.match(
     stdout.text,
@@ -130,7 +130,7 @@ test('a call that is answered from outside takes a line of JSON or of text', asy
   assert.match(stdout.text, /› just text\n {2}└ just text\nThen: \{"result":"just text"\}/);
 });
 
-test('a call that asks shows its question, also to whoever comes back to it', async () => {
+test('a call that requests input shows its question, also in a later run', async () => {
   const desk = new Desk();
   const question = /● order\n {2}│ Which colour\?\n/;
   assert.match((await desk.say('order')).stdout.text, question);
@@ -142,14 +142,14 @@ test('a call that asks shows its question, also to whoever comes back to it', as
   );
 });
 
-test('a turn that fails says why, and makes a piped run end with 1', async () => {
+test('a failed turn prints the reason, and a piped run exits with 1', async () => {
   const { code, stdout } = await new Desk().say('fail', 'still there?');
   assert.equal(code, 1);
   assert.match(stdout.text, /^✖ .*nothing works today$/m);
   assert.match(stdout.text, /You said: still there\?/);
 });
 
-test('--json writes an object a line, with every event of the log in order', async () => {
+test('--json prints an object per line, with every event of the log in order', async () => {
   const desk = new Desk();
   const { stdout, code } = await desk.run(desk.args('--json'), 'read a.txt\ndelete a.txt\ny\n');
   assert.equal(code, 0);
@@ -191,7 +191,7 @@ test('--json writes an object a line, with every event of the log in order', asy
   });
 });
 
-test('--json names the calls that still wait', async () => {
+test('--json lists the calls that still wait', async () => {
   const desk = new Desk();
   const { stdout } = await desk.run(desk.args('--json'), 'delete a.txt\n');
   const { status, pending } = stdout.json.at(-1) ?? {};
@@ -199,7 +199,7 @@ test('--json names the calls that still wait', async () => {
   assert.ok(Array.isArray(pending) && pending.length === 1);
 });
 
-test('a new session has an id of its own, which the last line says', async () => {
+test('a new session gets an id, which the last line prints', async () => {
   const desk = new Desk();
   const { stdout } = await desk.run(['run', 'agent.ts', '--store', desk.store], 'hello\n');
   const [, id] = /--session (\S+)/.exec(stdout.text) ?? [];
@@ -209,7 +209,7 @@ test('a new session has an id of its own, which the last line says', async () =>
   );
 });
 
-test('who names no session is told of those that wait', async () => {
+test('without a session id the program lists the sessions that wait', async () => {
   const desk = new Desk();
   await desk.say('delete a.txt');
   const fresh = await desk.run(['run', 'agent.ts', '--store', desk.store], 'hello\n');
@@ -218,7 +218,7 @@ test('who names no session is told of those that wait', async () => {
   assert.doesNotMatch(named.stdout.text, /unfinished/);
 });
 
-test('who says nothing leaves no session behind', async () => {
+test('without a message no session is created', async () => {
   const desk = new Desk();
   const { code, stdout } = await desk.say();
   assert.equal(code, 0);
@@ -226,14 +226,14 @@ test('who says nothing leaves no session behind', async () => {
   assert.deepEqual(await desk.sessions(), []);
 });
 
-test('a store in memory is not offered for later', async () => {
+test('a store in memory is not offered for a later run', async () => {
   const desk = new Desk();
   const { stdout } = await desk.run(['run', 'agent.ts', '--store', 'memory:'], 'hello\n');
   assert.match(stdout.text, /You said: hello/);
   assert.doesNotMatch(stdout.text, /Resume with/);
 });
 
-test('sessions of different users never meet', async () => {
+test('sessions of different users are separate', async () => {
   const desk = new Desk();
   await desk.say('hello');
   const other = await desk.run(desk.args('--user', 'ann'), 'hi\n');
@@ -243,7 +243,7 @@ test('sessions of different users never meet', async () => {
   assert.deepEqual(users, new Set(['ann', 'default']));
 });
 
-test('the session of another agent is refused by name', async () => {
+test('the session of another agent is rejected by name', async () => {
   const desk = new Desk();
   await desk.say('hello');
   desk.write('other.ts', agentSource.replaceAll(`name: 'assistant'`, `name: 'other'`));
@@ -256,7 +256,7 @@ test('the session of another agent is refused by name', async () => {
   assert.equal(stdout.raw, '');
 });
 
-test('a store that cannot be opened is a sentence and a 1', async () => {
+test('a store that cannot be opened is an error message and exit code 1', async () => {
   const desk = new Desk();
   for (const [url, says] of [
     ['redis://here', /Unknown store URL scheme "redis:"/],
@@ -270,7 +270,7 @@ test('a store that cannot be opened is a sentence and a 1', async () => {
   }
 });
 
-test('at a terminal an answer streams in below the prompt, and Ctrl-D leaves', async () => {
+test('at a terminal an answer streams in below the prompt, and Ctrl-D exits', async () => {
   const chat = new Desk().chat();
   await chat.stdout.shows('/help lists the commands, Ctrl-D leaves\n\n› ');
   chat.type('hello you\r');
@@ -280,7 +280,7 @@ test('at a terminal an answer streams in below the prompt, and Ctrl-D leaves', a
   await chat.stdout.shows('The session is saved.');
 });
 
-test('Ctrl-C stops the turn that runs, and the chat goes on', async () => {
+test('Ctrl-C interrupts the running turn, and the chat continues', async () => {
   const desk = new Desk();
   const chat = desk.chat();
   chat.type('wait\r');
@@ -295,7 +295,7 @@ test('Ctrl-C stops the turn that runs, and the chat goes on', async () => {
   assert.deepEqual(desk.runs, ['wait 1']);
 });
 
-test('Ctrl-C twice during a turn leaves, and the session can be taken up again', async () => {
+test('Ctrl-C twice during a turn exits, and the session can be resumed', async () => {
   const desk = new Desk();
   const chat = desk.chat();
   chat.type('wait\r');
@@ -307,7 +307,7 @@ test('Ctrl-C twice during a turn leaves, and the session can be taken up again',
   assert.match(back.stdout.text, /› wait\n● wait\n[^]*› hello\nYou said: hello/);
 });
 
-test('SIGTERM leaves cleanly from the middle of a turn', async () => {
+test('SIGTERM exits cleanly during a turn', async () => {
   const desk = new Desk();
   const chat = desk.chat();
   chat.type('wait\r');
@@ -317,7 +317,7 @@ test('SIGTERM leaves cleanly from the middle of a turn', async () => {
   assert.equal(chat.listened(), 0);
 });
 
-test('SIGINT stops a piped turn, and the lines after it are still said', async () => {
+test('SIGINT interrupts a piped turn, and the next lines are still sent', async () => {
   const desk = new Desk();
   const chat = desk.chat({ input: 'wait\nhello\n' });
   await chat.stdout.shows('● wait\n');
@@ -326,7 +326,7 @@ test('SIGINT stops a piped turn, and the lines after it are still said', async (
   assert.match(chat.stdout.text, /■ Stopped\.\n[^]*› hello\nYou said: hello/);
 });
 
-test('what is typed during a turn is there at the next prompt', async () => {
+test('text typed during a turn appears at the next prompt', async () => {
   const chat = new Desk().chat();
   chat.type('wait\r');
   await chat.stdout.shows('● wait\n');
@@ -340,7 +340,7 @@ test('what is typed during a turn is there at the next prompt', async () => {
   assert.equal(await chat.exit, 0);
 });
 
-test('lines that begin with / are commands, and // says a /', async () => {
+test('lines that begin with / are commands, and // is a literal /', async () => {
   const chat = new Desk().chat();
   chat.type('/log\r');
   await chat.stdout.shows('This session has no events yet.');
@@ -357,7 +357,7 @@ test('lines that begin with / are commands, and // says a /', async () => {
   assert.equal(await chat.exit, 0);
 });
 
-test('a line that ends with a backslash goes on in the next', async () => {
+test('a line that ends with a backslash continues on the next line', async () => {
   const chat = new Desk().chat();
   chat.type('one\\\r');
   await chat.stdout.shows('… ');
@@ -367,7 +367,7 @@ test('a line that ends with a backslash goes on in the next', async () => {
   assert.equal(await chat.exit, 0);
 });
 
-test('leaving at a question leaves the call waiting', async () => {
+test('leaving at a prompt leaves the call waiting', async () => {
   const desk = new Desk();
   const chat = desk.chat();
   chat.type('delete a.txt\r');
@@ -378,13 +378,13 @@ test('leaving at a question leaves the call waiting', async () => {
   assert.equal((await desk.sessions())[0]?.['status'], 'waiting');
 });
 
-test('a person who is asked sees all the arguments, however long, and nothing hidden in them', async () => {
+test('a prompt shows all arguments, however long, and makes hidden characters visible', async () => {
   const long = `${'x'.repeat(300)}\u202egnp`;
   const { stdout } = await new Desk().say(`delete ${long}`, 'n');
   assert.match(stdout.text, /● delete_file \{"path":"x{300}\\u202egnp"\}\n/);
 });
 
-test('a model cannot command the terminal', async () => {
+test('the output of a model cannot control the terminal', async () => {
   const chat = new Desk().chat();
   chat.type('ring\r');
   await chat.stdout.shows('bell [2Jcleared');
@@ -395,7 +395,7 @@ test('a model cannot command the terminal', async () => {
 
 const CYAN = '\u001b[36m';
 
-test('colours are for terminals, and NO_COLOR takes them away there too', async () => {
+test('colors are for terminals only, and NO_COLOR disables them there', async () => {
   const coloured = new Desk().chat();
   await coloured.stdout.shows('› ');
   assert.ok(coloured.stdout.raw.includes(CYAN));

@@ -11,12 +11,12 @@ async function started(
   folder: CommandFolder,
   args: readonly string[] = [],
 ): Promise<Running & { readonly url: string }> {
-  // A key of no worth: no model is asked here.
+  // A dummy key: no model is called here.
   const env = { OPENAI_API_KEY: 'none' };
   const running = folder.start(['serve', '--port', '0', '--store', folder.store, ...args], { env });
   const ended = running.exit.then(() => assert.fail(running.stderr.text));
   await Promise.race([running.stdout.shows(/Serving on \S+ from/), ended]);
-  // It ends in the end.
+  // It exits after the signal.
   ended.catch(() => {});
   const [, url = ''] = /Serving on (\S+) from/.exec(running.stdout.text) ?? [];
   return { ...running, url };
@@ -29,7 +29,7 @@ async function stopped(running: Running): Promise<void> {
   assert.equal(running.stderr.text, '');
 }
 
-test('a server says where it is, whether a key is needed, and each call that changes something', async () => {
+test('a server prints its address, whether a key is required, and each mutating request', async () => {
   const folder = new CommandFolder();
   folder.write('agents.json', agents());
   const one = await started(folder, ['--agents', 'agents.json']);
@@ -51,7 +51,7 @@ test('a server says where it is, whether a key is needed, and each call that cha
   await stopped(two);
 });
 
-test('an agent of the file that was changed is a new version, and one that was not is not', async () => {
+test('a changed agent of the file becomes a new version, and an unchanged one does not', async () => {
   const folder = new CommandFolder();
   const versionAfter = async (text: string): Promise<number> => {
     folder.write('agents.json', text);
@@ -67,7 +67,7 @@ test('an agent of the file that was changed is a new version, and one that was n
   assert.equal(await versionAfter(agents({ system: 'Echo.' })), 2);
 });
 
-test('without keys the hosts and origins that were named may call, and no others', async () => {
+test('without keys only the listed hosts and origins are accepted', async () => {
   const folder = new CommandFolder();
   const allowed = ['--allow-host', '*.lan', '--allow-origin', 'https://app.example'];
   const running = await started(folder, allowed);
@@ -85,7 +85,7 @@ test('without keys the hosts and origins that were named may call, and no others
   await stopped(running);
 });
 
-test('nobody who calls can write a line of the log, whatever the path or a name holds', async () => {
+test('a request cannot forge a line of the log, whatever its path or names contain', async () => {
   const folder = new CommandFolder();
   const name = 'Real\n2026-01-01T00:00:00.000Z POST /v1/agents 200 default/admin req_forged';
   folder.write('agents.json', JSON.stringify([{ name, model: 'gpt-5' }]));
@@ -105,7 +105,7 @@ test('nobody who calls can write a line of the log, whatever the path or a name 
   await stopped(running);
 });
 
-test('limits are those that were given', async () => {
+test('limits are taken from the options', async () => {
   const folder = new CommandFolder();
   const running = await started(folder, ['--max-body', '100', '--requests-per-minute', '3']);
   const post = async (length: number): Promise<number> => {
@@ -120,7 +120,7 @@ test('limits are those that were given', async () => {
   await stopped(running);
 });
 
-test('a server that cannot begin says why, and leaves', async () => {
+test('a server that cannot start prints the reason and exits', async () => {
   const folder = new CommandFolder();
   const refused = async (args: readonly string[], why: RegExp): Promise<void> => {
     const { code, stderr, stdout } = await folder.run(['serve', '--store', folder.store, ...args]);
@@ -154,7 +154,7 @@ test('a server that cannot begin says why, and leaves', async () => {
   await stopped(running);
 });
 
-test('the built-in tools are there as far as the server was given what they need', async () => {
+test('the built-in tools are available if the server has what they need', async () => {
   const folder = new CommandFolder();
   const toolset = (name: string): string =>
     agents({

@@ -17,7 +17,7 @@ async function filled(): Promise<CommandFolder> {
   return folder;
 }
 
-test('sessions are listed with what they are and what they wait for, last changed first', async () => {
+test('sessions are listed with their status and waiting calls, last changed first', async () => {
   const folder = await filled();
   const { code, stdout } = await folder.run(['sessions', '--store', folder.store]);
   assert.equal(code, 0);
@@ -28,7 +28,7 @@ test('sessions are listed with what they are and what they wait for, last change
   assert.match(rows[2] ?? '', /^idle +assistant +idle +4 +just now$/);
 });
 
-test('sessions are one object a line for programs', async () => {
+test('with --json sessions are one object per line', async () => {
   const folder = await filled();
   const { stdout } = await folder.run(['sessions', '--store', folder.store, '--json']);
   const facts = stdout.json.map(({ session, user, app, agent, status, events }) => [
@@ -46,7 +46,7 @@ test('sessions are one object a line for programs', async () => {
   ]);
 });
 
-test('sessions are chosen by user, agent, app and number', async () => {
+test('sessions are filtered by user, agent, app and count', async () => {
   const folder = await filled();
   const named = async (...choice: readonly string[]): Promise<readonly unknown[]> => {
     const { stdout } = await folder.run(['sessions', '--store', folder.store, '--json', ...choice]);
@@ -96,13 +96,13 @@ test('a quarantined session is found by its status and released, and a hung owne
   assert.match(both.stderr.text, /There are 2 sessions "hers"/);
 });
 
-test('a list without a match does not say that the store is empty', async () => {
+test('an empty result does not claim that the store is empty', async () => {
   const folder = await filled();
   const list = ['sessions', '--store', folder.store, '--status', 'quarantined'];
   assert.equal((await folder.run(list)).stdout.text, 'No session matches.\n');
 });
 
-test('a session of another application is shown with its name, which replay and evict take', async () => {
+test('a session of another app is listed with its app, which replay and evict accept', async () => {
   const folder = await filled();
   const run = ['run', 'agent.ts', '--store', folder.store, '--session', 'theirs'];
   await folder.run([...run, '--app', 'shop'], 'hello\n');
@@ -110,13 +110,13 @@ test('a session of another application is shown with its name, which replay and 
   assert.match(stdout.text, /^theirs \(app shop\) /m);
 });
 
-test('a list that was cut says so', async () => {
+test('a truncated list says so', async () => {
   const folder = await filled();
   const { stdout } = await folder.run(['sessions', '--store', folder.store, '--limit', '2']);
   assert.match(stdout.text, /^The 2 most recently changed; --limit shows more\.$/m);
 });
 
-test('to look at a store that is not there is an error, and makes none', async () => {
+test('a missing store is an error, and is not created', async () => {
   const folder = new CommandFolder();
   const file = join(folder.path, 'sessions.db');
   for (const command of [['sessions'], ['replay', 'demo']]) {
@@ -127,7 +127,7 @@ test('to look at a store that is not there is an error, and makes none', async (
   }
 });
 
-test('a store in memory has nothing to show', async () => {
+test('a store in memory is an error, because it has no sessions to list', async () => {
   const { code, stderr } = await new CommandFolder().run(['sessions', '--store', 'memory:']);
   assert.equal(code, 1);
   assert.match(stderr.text, /A store in memory ends with its program/);

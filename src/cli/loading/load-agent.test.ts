@@ -26,19 +26,19 @@ async function refused(
 
 const twin = `${agentSource}\nexport const twin = agent({ name: 'twin', model });`;
 
-test('an agent is found by whatever name it is exported', async () => {
+test('an agent is found under any export name', async () => {
   assert.equal((await load(agentSource)).name, 'assistant');
 });
 
-test('an agent exported by default is found, and once when it has a name too', async () => {
+test('a default export is found, and listed once if it also has a name', async () => {
   assert.equal((await load(`${agentSource}\nexport default assistant;`)).name, 'assistant');
 });
 
-test('of several agents the named one is taken', async () => {
+test('of several agents the named one is loaded', async () => {
   assert.equal((await load(twin, 'twin')).name, 'twin');
 });
 
-test('several agents without a choice are refused by their names', async () => {
+test('several agents without a name are rejected with their names', async () => {
   const { found } = await refused(
     twin,
     'several_agents',
@@ -47,7 +47,7 @@ test('several agents without a choice are refused by their names', async () => {
   assert.deepEqual(found, ['assistant', 'twin']);
 });
 
-test('a name that no agent has is refused with the names there are', async () => {
+test('an unknown agent name is rejected with the known names', async () => {
   await refused(
     twin,
     'not_found',
@@ -56,7 +56,7 @@ test('a name that no agent has is refused with the names there are', async () =>
   );
 });
 
-test('a module without an agent is refused with what it exports', async () => {
+test('a module without an agent is rejected with its exports', async () => {
   const source = `export const name = 'x';\nexport function start() {}\nexport default [null];`;
   const says =
     /exports no agent, but default \(array\), name \(string\), start \(function\)\. Export what agent\(/;
@@ -64,7 +64,7 @@ test('a module without an agent is refused with what it exports', async () => {
   await refused('export {};', 'no_agent', /exports no agent, but nothing\./);
 });
 
-test('a module that throws is refused with its own words, and keeps the cause', async () => {
+test('a module that throws is rejected with its error as cause', async () => {
   const error = await refused(
     `throw new Error('No API key.');`,
     'failed',
@@ -73,7 +73,7 @@ test('a module that throws is refused with its own words, and keeps the cause', 
   assert.ok(error.cause instanceof Error);
 });
 
-test('a file that is not there is said to be missing', async () => {
+test('a missing file is reported as missing', async () => {
   const { path } = new CommandFolder();
   await assert.rejects(loadAgent({ file: 'no.ts', cwd: path }), {
     code: 'agent_module',

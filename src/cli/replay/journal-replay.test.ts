@@ -23,7 +23,7 @@ const begun: readonly JournalRecord[] = [
   { kind: 'started', seq: 2, at: 110, t: 'call.run', take: [['call.in', '1.0']], timeoutAt: 9000 },
 ];
 
-test('an effect is one entry, where it ended, with how long it took and what it was about', () => {
+test('an effect is one entry at its end, with its duration and its subject', () => {
   const ended: JournalRecord = {
     kind: 'ended',
     seq: 3,
@@ -50,7 +50,7 @@ test('an effect is one entry, where it ended, with how long it took and what it 
   ]);
 });
 
-test('an effect the journal leaves in flight is told as running, with its attempts', () => {
+test('an effect still in flight at the end of the journal is an entry, with its attempts', () => {
   const { entries, replay } = told([
     ...begun,
     { kind: 'owned', seq: 3, at: 200, owner: 'second', epoch: 2 },
@@ -83,7 +83,7 @@ test('an effect the journal leaves in flight is told as running, with its attemp
   assert.deepEqual(replay.end(), { records: 4, firings: 0, tokens: {} });
 });
 
-test('an effect that another firing takes is told as aborted, before that firing', () => {
+test('an effect that another firing takes is an aborted entry before that firing', () => {
   const { entries, replay } = told([
     ...begun,
     {
@@ -108,7 +108,7 @@ test('an effect that another firing takes is told as aborted, before that firing
   assert.deepEqual(replay.end(), { records: 3, firings: 2, tokens: { 'call.stopped': 1 } });
 });
 
-test('a fault is told with its reason, of a pure firing and of an effect alike', () => {
+test('a fault is an entry with its reason, for pure transitions and effects', () => {
   const error = { code: 'bad_output', message: 'it gave a word for a number' };
   const pure = told([
     ...begun.slice(0, 1),
@@ -132,7 +132,7 @@ test('a fault is told with its reason, of a pure firing and of an effect alike',
   });
 });
 
-test('retries, late results, upgrades and shared state have entries of their own', () => {
+test('retries, late results, upgrades and shared state have their own entries', () => {
   const { entries } = told([
     ...begun,
     { kind: 'retrying', seq: 3, at: 120, t: 'call.run', firing: 2, dueAt: 1120, reason: 'busy' },
@@ -163,7 +163,7 @@ test('retries, late results, upgrades and shared state have entries of their own
   ]);
 });
 
-test('a journal with a hole in it is refused', () => {
+test('a journal with a missing record is rejected', () => {
   const replay = new JournalReplay();
   replay.apply({ kind: 'injected', seq: 1, at: 100, give: [] });
   assert.throws(

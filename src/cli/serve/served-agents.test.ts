@@ -13,7 +13,7 @@ const refused = async (file: string, source: string, message: RegExp): Promise<v
   await assert.rejects(loadServedAgents(file, folder), { code: 'agent_module', message });
 };
 
-test('a file that says nothing to serve is refused with what to write', async () => {
+test('a file without an agent to serve is rejected with an instruction', async () => {
   await refused('none.mjs', 'export default 1;', /exports no agents to serve\. Export a list/);
   await refused('one.mjs', 'export const agents = {};', /agents, which must be a list of agents/);
   await refused('tools.mjs', 'export const agents = [], tools = 1;', /tools, which must be a list/);
@@ -21,7 +21,7 @@ test('a file that says nothing to serve is refused with what to write', async ()
   await refused('broken.json', '[', /could not be read/);
 });
 
-test('a .json file may hold one agent, a list, or a list called agents', async () => {
+test('a .json file can have one agent, a list, or a list named agents', async () => {
   for (const [index, text] of [
     '{"name":"A"}',
     '[{"name":"A"}]',

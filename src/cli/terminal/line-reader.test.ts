@@ -17,7 +17,7 @@ function reading(mode: LineReaderOptions['mode']): {
   return { reader, input, output, interrupts: () => interrupts };
 }
 
-test('lines are read in order, and after the last there is none', async () => {
+test('lines are read in order, and undefined follows the last one', async () => {
   const { reader, input } = reading('silent');
   input.end('one\ntwo\nthree');
   assert.deepEqual(
@@ -28,7 +28,7 @@ test('lines are read in order, and after the last there is none', async () => {
   assert.equal(await reader.read(''), undefined);
 });
 
-test('a transcript shows each prompt with its line, once', async () => {
+test('a transcript has each prompt with its line, once', async () => {
   const { reader, input, output } = reading('transcript');
   const first = reader.read('> ');
   input.end('one\ntwo\n');
@@ -38,14 +38,14 @@ test('a transcript shows each prompt with its line, once', async () => {
   assert.equal(output.raw, '> one\n? two\n');
 });
 
-test('a silent reader shows nothing', async () => {
+test('a silent reader prints nothing', async () => {
   const { reader, input, output } = reading('silent');
   input.end('one\n');
   await reader.read('> ');
   assert.equal(output.raw, '');
 });
 
-test('a terminal shows nothing of what is typed while nobody is asked', async () => {
+test('a terminal does not echo input while there is no prompt', async () => {
   const { reader, input, output } = reading('terminal');
   input.write('early\rhal');
   assert.equal(output.raw, '');
@@ -57,7 +57,7 @@ test('a terminal shows nothing of what is typed while nobody is asked', async ()
   reader.close();
 });
 
-test('a line that is not to be remembered does not come back', async () => {
+test('a line that is excluded from the history is not recalled', async () => {
   const { reader, input } = reading('terminal');
   const ask = async (text: string, remember: boolean): Promise<string | undefined> => {
     const line = reader.read('> ', { remember });
@@ -70,7 +70,7 @@ test('a line that is not to be remembered does not come back', async () => {
   reader.close();
 });
 
-test('Ctrl-C at a terminal is told and ends nothing; closing ends the wait', async () => {
+test('Ctrl-C at a terminal is reported and ends nothing, and close ends the wait', async () => {
   const { reader, input, output, interrupts } = reading('terminal');
   const line = reader.read('> ');
   await output.shows('> ');

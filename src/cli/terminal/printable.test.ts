@@ -6,25 +6,25 @@ import { formatShellCommand } from '../command/shell-command.ts';
 import { formatTable } from './table.ts';
 import { textWidth } from './text-width.ts';
 
-test('printable text has lines and tabs, and nothing a terminal obeys', () => {
+test('printable text has lines and tabs, and no terminal control characters', () => {
   assert.equal(printable('a\tb\nc\u001b[31md\u0007\r\u009b2Je'), 'a\tb\nc[31md2Je');
 });
 
-test('text in one line is cut at its width', () => {
+test('text in one line is truncated at its width', () => {
   assert.equal(oneLine(' a\n  b\tc ', 10), 'a b c');
   assert.equal(oneLine('abcdefgh', 5), 'abcd…');
   assert.equal(oneLine('abc def', 5), 'abc…');
   assert.equal(oneLine('abcde', 5), 'abcde');
 });
 
-test('JSON shows what would hide or turn around', () => {
+test('JSON makes hidden and bidirectional characters visible', () => {
   assert.equal(
     jsonText({ path: 'a\u202ecod.exe\u0007\u009b' }),
     '{"path":"a\\u202ecod.exe\\u0007\\u009b"}',
   );
 });
 
-test('durations and ages read as one would say them', () => {
+test('durations and ages are printed in common units', () => {
   assert.deepEqual([0, 999, 1400, 12_400, 125_000, 11_400_000].map(formatDuration), [
     '0 ms',
     '999 ms',
@@ -51,7 +51,7 @@ test('a table is as wide as its cells', () => {
   );
 });
 
-test('a command line can be typed as it is shown', () => {
+test('a printed command line can be pasted into a shell', () => {
   assert.equal(
     formatShellCommand(['petrichor', 'run', './my agent.ts', '--user', "O'Neil"]),
     `petrichor run './my agent.ts' --user 'O'\\''Neil'`,

@@ -16,7 +16,7 @@ function createScreen(columns?: number): {
   return { screen, output, clock };
 }
 
-test('a status is drawn on a terminal, with its seconds, and gone before the next text', () => {
+test('a status is drawn on a terminal, with its seconds, and erased before the next text', () => {
   const { screen, output, clock } = createScreen(40);
   screen.line('a line');
   screen.status('thinking');
@@ -35,7 +35,7 @@ test('a status is drawn on a terminal, with its seconds, and gone before the nex
   assert.equal(output.text, 'a line\nmore\n');
 });
 
-test('a status never comes between the words of a line', () => {
+test('a status is never drawn in the middle of a line', () => {
   const { screen, output, clock } = createScreen(40);
   screen.status('thinking');
   screen.write('half a ');
@@ -44,14 +44,14 @@ test('a status never comes between the words of a line', () => {
   assert.equal(output.text, 'half a line');
 });
 
-test('a status is cut to the width of the terminal', () => {
+test('a status is truncated to the width of the terminal', () => {
   const { screen, output, clock } = createScreen(20);
   screen.status('running a_tool_with_a_long_name');
   clock.advance(100);
   assert.equal(output.text.length, 19);
 });
 
-test('a status is no matter for a file', () => {
+test('a status is not written to a file', () => {
   const { screen, output, clock } = createScreen();
   screen.status('thinking');
   clock.advance(5000);
@@ -59,21 +59,21 @@ test('a status is no matter for a file', () => {
   assert.equal(clock.nextAt, undefined);
 });
 
-test('prose breaks between words at a terminal, however it is cut into pieces', () => {
+test('prose wraps between words at a terminal, however it is chunked', () => {
   const { screen, output } = createScreen(16);
   for (const piece of ['the quick', ' brown', ' fox jumps over', ' the\nlazy dog'])
     screen.writeWrapped(piece);
   assert.equal(output.text, 'the quick brown\nfox jumps over\nthe\nlazy dog');
 });
 
-test('prose in a file is left as it is', () => {
+test('prose in a file is not wrapped', () => {
   const { screen, output } = createScreen();
   const text = 'word '.repeat(100);
   screen.writeWrapped(text);
   assert.equal(output.raw, text);
 });
 
-test('a line begins on a line of its own', () => {
+test('a line starts on a new line', () => {
   const { screen, output } = createScreen();
   screen.write('begun');
   screen.line('own');

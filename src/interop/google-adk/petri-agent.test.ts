@@ -25,12 +25,12 @@ import { PetriAgent } from './petri-agent.ts';
 import { cleanerOwned, strongOwned } from './session-registry.ts';
 import { StockAgent } from './stock-agent.ts';
 
-// Stock ADK says on the console that its workflow agents are deprecated.
+// Stock ADK prints deprecation warnings for its workflow agents.
 setLogger(null);
 
 const user = { userId: 'u1' } as const;
 
-/** Says what its model is shown, so that a test sees what it heard. */
+/** An agent whose answer lists its model's contents, so that tests can read them. */
 const echoModel = () =>
   new ScriptedModel(({ contents }) => ({ text: contents.map(contentText).join(' | ') }));
 
@@ -42,7 +42,7 @@ const said = (events: readonly StockEvent[]): readonly string[] =>
     return text === '' ? [] : [`${author}: ${text}`];
   });
 
-/** A stock agent that says one thing. */
+/** A stock agent that yields one text. */
 class Says extends StockBase {
   readonly #event: (context: InvocationContext) => Partial<StockEvent>;
 
@@ -68,7 +68,7 @@ class Says extends StockBase {
 
 const text = (words: string) => ({ role: 'user', parts: [{ text: words }] });
 
-/** A stock runner with one session, and how to talk in it. */
+/** A stock runner with one session, and a function that sends messages to it. */
 async function stockRunner(root: StockBase, state: Record<string, unknown> = {}) {
   const sessionService = new InMemorySessionService();
   const runner = new StockRunner({ appName: 'my-app', agent: root, sessionService });
@@ -91,8 +91,8 @@ async function stockRunner(root: StockBase, state: Record<string, unknown> = {})
   return { runner, sessionService, key, send, stored };
 }
 
-describe('an agent of ours under the stock Runner', () => {
-  it('is its root: one net for each session, through all its messages', async () => {
+describe('a Petrichor agent under the stock Runner', () => {
+  it('as root agent, has one net per session, for all messages', async () => {
     await using petri = new PetriAgent({ agent: echo('echo') });
     const { send, stored } = await stockRunner(petri);
     assert.deepEqual(said(await send('one')), ['echo: one']);
@@ -111,7 +111,7 @@ describe('an agent of ours under the stock Runner', () => {
     );
   });
 
-  it('calls its tools, writes its state, and tells both to the stock session', async () => {
+  it('calls its tools, writes its state, and reports both to the stock session', async () => {
     const count = tool({
       name: 'count',
       description: 'Counts.',
@@ -153,7 +153,7 @@ describe('an agent of ours under the stock Runner', () => {
       thoughtsTokenCount: 2,
     });
     assert.deepEqual((await stored()).state, { thing: 'sheep', n: 1, 'user:seen': true });
-    // What the stock session was told since, the net is told with the next message.
+    // State that the stock session received since then is passed to the net with the next message.
     const session = await stored();
     await sessionService.appendEvent({
       session,
@@ -163,7 +163,7 @@ describe('an agent of ours under the stock Runner', () => {
     assert.deepEqual((await sessionService.getSession(key))?.state['n'], 2);
   });
 
-  it('streams pieces when the stock run config says so', async () => {
+  it('streams partial events when the stock run config enables it', async () => {
     const model = new ScriptedModel([{ text: 'One two three four.' }, { text: 'Five.' }]);
     await using petri = new PetriAgent({ agent: agent({ name: 'talker', model }) });
     const { send } = await stockRunner(petri);
@@ -181,7 +181,7 @@ describe('an agent of ours under the stock Runner', () => {
     ]);
   });
 
-  it('asks for an approval, and the answer that comes as a function response resumes the call', async () => {
+  it('asks for an approval, and the answer, a function response, resumes the call', async () => {
     const remove = tool({
       name: 'remove',
       description: 'x',
@@ -207,7 +207,7 @@ describe('an agent of ours under the stock Runner', () => {
     assert.match(said(answered).join(), /gone/);
   });
 
-  it('stops when it is aborted, and the session goes on', async () => {
+  it('stops when it is aborted, and the session continues', async () => {
     const stop = new AbortController();
     const slow = tool({
       name: 'slow',
@@ -227,7 +227,7 @@ describe('an agent of ours under the stock Runner', () => {
     assert.deepEqual(said(await send('there?')), ['worker: Here.']);
   });
 
-  it('stops when nobody takes its events any more, and the session goes on', async () => {
+  it('stops when its events are no longer consumed, and the session continues', async () => {
     const stopped = Promise.withResolvers<string>();
     const slow = tool({
       name: 'slow',
@@ -247,7 +247,7 @@ describe('an agent of ours under the stock Runner', () => {
     assert.deepEqual(said(await send('there?')), ['worker: Here.']);
   });
 
-  it('is told the stock state as far as it is JSON under a key that is one', async () => {
+  it('receives stock state with JSON values and valid keys', async () => {
     const model = new ScriptedModel(({ instruction = '' }) => ({ text: instruction }));
     const teller = agent({
       name: 'teller',
@@ -262,15 +262,15 @@ describe('an agent of ours under the stock Runner', () => {
     assert.deepEqual(said(await send('go')), ['teller: good']);
   });
 
-  it('is refused for live sessions by name', async () => {
+  it('rejects live sessions by name', async () => {
     await using petri = new PetriAgent({ agent: echo('echo') });
     const live = petri.runLive({} as InvocationContext);
     await assert.rejects(async () => live.next(), { code: 'invalid_input' });
   });
 });
 
-describe('an agent of ours as a child of stock agents', () => {
-  it('of a sequence: it hears what the agents before it said', async () => {
+describe('a Petrichor agent as a child of stock agents', () => {
+  it('in a sequence, sees what the agents before it said', async () => {
     await using petri = new PetriAgent({ agent: echo('reader') });
     const root = new StockSequential({
       name: 'root',
@@ -284,7 +284,7 @@ describe('an agent of ours as a child of stock agents', () => {
     ]);
   });
 
-  it('of agents side by side: it does not hear its peers', async () => {
+  it('in a parallel agent, does not see its peers', async () => {
     await using a = new PetriAgent({ agent: echo('a') });
     await using b = new PetriAgent({ agent: echo('b') });
     const { send } = await stockRunner(new StockParallel({ name: 'both', subAgents: [a, b] }));
@@ -293,7 +293,7 @@ describe('an agent of ours as a child of stock agents', () => {
     assert.deepEqual(new Set(events.map(({ branch }) => branch)), new Set(['both.a', 'both.b']));
   });
 
-  it('of a loop: a tool that escalates ends it', async () => {
+  it('in a loop, ends it when a tool escalates', async () => {
     let rounds = 0;
     const leave = tool({
       name: 'leave',
@@ -315,8 +315,8 @@ describe('an agent of ours as a child of stock agents', () => {
   });
 });
 
-describe('a message while a call of ours waits', () => {
-  it('gets an event that lists the call; its answer comes when the call has its own', async () => {
+describe('a message while a call of a Petrichor agent waits', () => {
+  it('gets an event that lists the call, and its answer after the call is answered', async () => {
     const ask = tool({ name: 'ask', description: 'Asks a person.', longRunning: true });
     const model = new ScriptedModel(({ contents }) => {
       const last = contents.at(-1);
@@ -344,8 +344,8 @@ describe('a message while a call of ours waits', () => {
   });
 });
 
-describe('how long a net lives', () => {
-  it('one net a session: until it is closed by its key', async () => {
+describe('the lifetime of a net', () => {
+  it('a net serves one session until it is closed by its key', async () => {
     const registry = strongOwned<never>();
     await using petri = new PetriAgent({ agent: echo('echo'), registry });
     const first = await stockRunner(petri);
@@ -359,13 +359,13 @@ describe('how long a net lives', () => {
     assert.equal(registry.size, 1);
     assert.deepEqual(said(await second.send('four')), ['echo: three | three | four']);
     assert.equal(registry.size, 1);
-    // Its own memory ended with it: what the stock session holds is told anew.
+    // The net's own memory ended with it, so the contents of the stock session are passed again.
     assert.deepEqual(said(await first.send('five')), [
       'echo: [user] said: one[echo] said: one[user] said: two[echo] said: one | one | twofive',
     ]);
   });
 
-  it('with a session service of ours, what it knows outlives it', async () => {
+  it('with a Petrichor session service, the data of a net outlives the net', async () => {
     const sessionService = new OwnSessions();
     const team = (): PetriAgent =>
       new PetriAgent({
@@ -393,7 +393,7 @@ describe('how long a net lives', () => {
     await sessionService.close();
   });
 
-  it('closing one stops what runs in it', async () => {
+  it('closing a net stops what runs in it', async () => {
     const begun = Promise.withResolvers<void>();
     const slow = tool({
       name: 'slow',
@@ -412,7 +412,7 @@ describe('how long a net lives', () => {
     await running;
   });
 
-  it('a registry is one agent’s: the net of another never answers', async () => {
+  it('a registry belongs to one agent, and returns no net of another agent', async () => {
     const registry = strongOwned<never>();
     await using a = new PetriAgent({ agent: echo('a'), registry });
     const b = new PetriAgent({ agent: echo('b'), registry });
@@ -421,7 +421,7 @@ describe('how long a net lives', () => {
     assert.throws(() => b.clone(), { code: 'invalid_input' });
   });
 
-  it('a runner that cannot be made is not kept', async () => {
+  it('a runner that fails to be created is not kept', async () => {
     const registry = strongOwned<{ close: () => Promise<void> }>();
     const key = { appName: 'a', userId: 'u', sessionId: 's' };
     await assert.rejects(
@@ -433,7 +433,7 @@ describe('how long a net lives', () => {
     assert.equal(registry.size, 0);
   });
 
-  it('when its owner is gone, it ends by itself', async () => {
+  it('a net ends when its owner is garbage-collected', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const registry = cleanerOwned<{ close: () => Promise<void> }>();
@@ -452,7 +452,7 @@ describe('how long a net lives', () => {
     assert.ok(kept);
   });
 
-  it('the owner is the stock session service unless said otherwise, and dropping the runner lets go of its nets', async () => {
+  it('the default owner is the stock session service, and dropping the runner releases its nets', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     const registry = cleanerOwned<never>();
@@ -470,11 +470,11 @@ describe('how long a net lives', () => {
   });
 });
 
-describe('a stock agent as a child of ours', () => {
+describe('a stock agent as a child of a Petrichor agent', () => {
   const sessionService = new OwnSessions();
   after(async () => sessionService.close());
 
-  it('sees the conversation and the state, and what it says and writes is ours', async () => {
+  it('sees the conversation and the state, and its text and state changes are in our session', async () => {
     const stock = new Says('stock', ({ session }) => ({
       content: {
         role: 'model',
@@ -514,7 +514,7 @@ describe('a stock agent as a child of ours', () => {
     assert.equal(session?.state['done'], true);
   });
 
-  it('that only acts writes state and leaves the loop around it', async () => {
+  it('writes state and leaves the enclosing loop with actions alone', async () => {
     const stock = new Says('checker', () => ({
       actions: { ...createEvent().actions, stateDelta: { checked: true }, escalate: true },
     }));
@@ -539,7 +539,7 @@ describe('a stock agent as a child of ours', () => {
     );
   });
 
-  it('that fails fails the invocation, and not the session', async () => {
+  it('fails the invocation when it fails, and not the session', async () => {
     const stock = new Says('stock', () => {
       throw new Error('broken');
     });

@@ -78,7 +78,7 @@ async function imported(): Promise<Net> {
   });
 }
 
-test('actions that wait become effects, the others are pure', async () => {
+test('asynchronous actions become effects, the others become pure transitions', async () => {
   const { byName, places } = compile(await imported());
   assert.deepEqual(
     [...byName].map(([name, { spec }]) => [name, spec.kind, spec.priority]),
@@ -92,7 +92,7 @@ test('actions that wait become effects, the others are pure', async () => {
   assert.equal(places.get('mail.judge.failed')?.kind, 'tokens');
 });
 
-test('an imported net runs: what its actions give goes where it went, what fails goes to a place of its own', async () => {
+test('an imported net runs: outputs go to the declared places, and failures go to a separate place', async () => {
   const drive = new DriverHarness(await imported());
   for (const text of ['hello', 'spam', 'throw']) drive.inject('mail.in', { id: text, text });
   await drive.whenIdle();
@@ -108,7 +108,7 @@ test('an imported net runs: what its actions give goes where it went, what fails
   ]);
 });
 
-test('an action that was wrongly declared synchronous is a fault, and nothing is lost', async () => {
+test('an asynchronous action declared as synchronous is a fault, and no token is lost', async () => {
   const of = await fromLibpetri(mail(), {
     environment: new Set([inbox]),
     sync: ['mail.take', 'mail.judge'],
@@ -124,7 +124,7 @@ test('an action that was wrongly declared synchronous is a fault, and nothing is
   assert.match(fault?.message ?? '', /declared synchronous, but its action waits/);
 });
 
-test('a synchronous action that throws is a fault that says why', async () => {
+test('a synchronous action that throws is a fault with the reason', async () => {
   const broken = Transition.builder('mail.break')
     .inputs(one(bin))
     .outputs(outPlace(good))
@@ -146,7 +146,7 @@ test('a synchronous action that throws is a fault that says why', async () => {
   assert.match(fault?.message ?? '', /"mail\.break" failed: Error: no paper/);
 });
 
-test('tokens join by their names, whatever came between', async () => {
+test('tokens join by their names, whatever arrives between them', async () => {
   const left = environmentPlace<Message>('left.in');
   const right = environmentPlace<Message>('right.in');
   const pair = place<string>('pair.out');
@@ -180,7 +180,7 @@ test('tokens join by their names, whatever came between', async () => {
   assert.deepEqual(drive.values({ name: 'right.in' }), [{ id: '2', text: 'x' }]);
 });
 
-test('what takes too long gives what libpetri would give then', async () => {
+test('an action that times out produces the timeout output of libpetri', async () => {
   const slow = Transition.builder('mail.wait')
     .inputs(one(bin))
     .outputs(xor(outPlace(good), timeout(5_000, and(forwardInput(bin, read), outPlace(bad)))))
@@ -199,7 +199,7 @@ test('what takes too long gives what libpetri would give then', async () => {
   assert.deepEqual(drive.values(bad), [null]);
 });
 
-test('a delayed transition waits, as long as it says', async () => {
+test('a delayed transition waits for its delay', async () => {
   const later = Transition.builder('mail.later')
     .inputs(one(inbox.place))
     .timing(delayed(1_000))
@@ -219,7 +219,7 @@ test('a delayed transition waits, as long as it says', async () => {
   assert.deepEqual(drive.values(good), [{ id: '1', text: 'a' }]);
 });
 
-test('a place takes the schema it is given, and several tokens where that is said', async () => {
+test('a place gets the schema in the options, and several tokens where the options say so', async () => {
   const twice = Transition.builder('mail.copy')
     .inputs(one(inbox.place))
     .outputs(outPlace(good))
@@ -324,7 +324,7 @@ const refused: readonly (readonly [RefusedFeature, Transition, RegExp])[] = [
 ];
 
 for (const [feature, transition, says] of refused) {
-  test(`refused by name: ${feature}, ${says.source}`, async () => {
+  test(`an unsupported feature is rejected by name: ${feature}, ${says.source}`, async () => {
     await assert.rejects(fromLibpetri(mail(transition)), (error: unknown) => {
       assert.ok(error instanceof LibpetriImportError);
       assert.deepEqual(
@@ -338,7 +338,7 @@ for (const [feature, transition, says] of refused) {
   });
 }
 
-test('everything that is refused is listed at once', async () => {
+test('all unsupported features are listed in one error', async () => {
   const several = [
     Transition.builder('a')
       .inputs(one(read, () => true))

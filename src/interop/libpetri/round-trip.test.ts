@@ -83,7 +83,7 @@ const shipped: Readonly<Record<string, Net>> = {
   'a shop with a keyed join': shop(),
 };
 
-/** Exports a net and imports it again, saying only what libpetri's own executor would be told. */
+/** Exports a net and imports it again, with only the options that libpetri's own executor needs. */
 async function roundTrip(of: Net): Promise<Net> {
   const exported = await toLibpetri(of);
   return fromLibpetri(exported.net, exported);
@@ -99,14 +99,14 @@ function assertEqualNets(actual: Net, expected: Net): void {
 }
 
 for (const [name, of] of Object.entries(shipped)) {
-  test(`${name} comes back from libpetri as it was`, async () => {
+  test(`${name} is unchanged after a round trip through libpetri`, async () => {
     const back = await roundTrip(of);
     assertEqualNets(back, of);
     assert.equal(toDot(compile({ ...back, clusters: of.clusters })), toDot(compile(of)));
   });
 }
 
-test('any net comes back from libpetri as it was', async () => {
+test('any net is unchanged after a round trip through libpetri', async () => {
   await fc.assert(
     fc.asyncProperty(netPlan, async (plan) => {
       const of = toNet(plan);
@@ -135,7 +135,7 @@ test('an effect is exported as it runs: started, in flight, ended', async () => 
   assert.deepEqual(byName.get('race.expire')?.timing, { type: 'delayed', afterMs: 2_000 });
 });
 
-test('what libpetri cannot be told is listed by name, and refused when exactness is asked for', async () => {
+test('features that libpetri does not have are listed by name, and rejected in exact mode', async () => {
   const { losses } = await toLibpetri(shop());
   assert.deepEqual(losses, [
     { where: 'order.split', what: 'gives upTo() to "question.asked": exported as one token' },
@@ -150,7 +150,7 @@ test('what libpetri cannot be told is listed by name, and refused when exactness
   assert.deepEqual((await toLibpetri(race, { exact: true })).losses, []);
 });
 
-test('a net that was changed in libpetri is not taken for what it was', async () => {
+test('a net that was changed in libpetri is not imported as the original', async () => {
   const exported = await toLibpetri(race);
   const rebuilt = (change: (t: lp.Transition) => lp.Transition | undefined): lp.PetriNet =>
     lp.PetriNet.builder('race')
@@ -181,7 +181,7 @@ test('a net that was changed in libpetri is not taken for what it was', async ()
   }
 });
 
-test('an exported transition says that it does not run there', async () => {
+test('an exported transition throws an error when libpetri runs it', async () => {
   const { net: exported } = await toLibpetri(shop());
   const [first] = exported.transitions;
   const context = { transitionName: () => '' } as unknown as lp.TransitionContext;
@@ -204,7 +204,7 @@ test('libpetri draws an exported net', async () => {
     assert.ok(dot.includes(name), name);
 });
 
-/** Most tokens that `place` ever holds when each environment place has had one, by libpetri's timed analysis. */
+/** The maximum number of tokens in `place` after one token in each environment place, by libpetri's timed analysis. */
 async function mostByStateClasses(of: Net, place: string): Promise<number> {
   const { net: exported, environment } = await toLibpetri(of, { exact: true });
   const begin = MarkingState.builder();
@@ -216,7 +216,7 @@ async function mostByStateClasses(of: Net, place: string): Promise<number> {
   return Math.max(...graph.stateClasses().map((one) => one.marking.tokens(named)));
 }
 
-test('libpetri and the search say the same of the race, whose commits are timed', async () => {
+test('libpetri and our search agree on the race of timed commits', async () => {
   const careless: Net = {
     ...race,
     transitions: race.transitions.map((t) =>

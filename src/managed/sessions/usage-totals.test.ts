@@ -8,7 +8,7 @@ import { UsageTotals } from './usage-totals.ts';
 
 const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5 };
 
-it('what a session has used is counted on from where it was counted to, and anew for a session made again', async () => {
+it('usage is counted from the last counted event, and from zero for a recreated session', async () => {
   const model = new ScriptedModel(() => ({ text: 'Yes.', usage }));
   await using runtime = await openRuntime({ agents: [agent({ name: 'chat', model })] });
   const readFrom: (number | undefined)[] = [];

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { InvalidInputError } from '../../core/index.ts';
 import { ModelError, toModelError, type ModelErrorKind } from './model-error.ts';
 
-test('a kind of error says whether asking again may help', () => {
+test('the kind of an error decides whether it is retryable', () => {
   const retryable = ['rate_limit', 'overloaded', 'server', 'network', 'truncated'] as const;
   const final = ['auth', 'not_found', 'bad_request', 'protocol', 'aborted'] as const;
   assert.deepEqual(
@@ -16,7 +16,7 @@ test('a kind of error says whether asking again may help', () => {
   );
 });
 
-test('whatever a model throws becomes an error of a model', () => {
+test('any value that a model throws becomes a ModelError', () => {
   const own = new ModelError({ model: 'm', kind: 'auth', message: 'no' });
   assert.equal(toModelError(own, 'm'), own);
   const cases: readonly (readonly [unknown, ModelErrorKind])[] = [

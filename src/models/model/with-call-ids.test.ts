@@ -12,7 +12,7 @@ const answer: Content = {
   ],
 };
 
-test('calls get our ids by their place, and keep the ids of the provider that has some', () => {
+test('calls get an id by their position, and keep the id of a provider that assigns one', () => {
   assert.deepEqual(withCallIds(answer, 'e-1', 3).parts, [
     { text: 'Two things.' },
     {
@@ -23,7 +23,7 @@ test('calls get our ids by their place, and keep the ids of the provider that ha
   ]);
 });
 
-test('a random id of the provider does not change ours', () => {
+test('a random id from the provider does not change our id', () => {
   const again: Content = {
     role: 'model',
     parts: answer.parts.map((part) =>

@@ -12,7 +12,7 @@ function response(id: string, found: number): Part {
   return { functionResponse: { id, name: 'f', response: { found } } };
 }
 
-test('results stand right after their calls, in the order of the calls, and once', () => {
+test('results follow their calls directly, in the order of the calls, and once', () => {
   const turns = toPromptTurns([
     { role: 'user', parts: [{ text: 'Go.' }] },
     { role: 'model', parts: [{ text: 'I go.' }, call('a'), call('b')] },
@@ -37,7 +37,7 @@ test('results stand right after their calls, in the order of the calls, and once
   );
 });
 
-test('an id that is used again, in one message or a later one, does not mix the answers up', () => {
+test('an id that is reused, in one message or a later one, does not mix up the results', () => {
   const turns = toPromptTurns([
     { role: 'user', parts: [{ text: 'Go.' }] },
     { role: 'model', parts: [call('a'), call('a')] },
@@ -51,7 +51,7 @@ test('an id that is used again, in one message or a later one, does not mix the 
   assert.deepEqual(found, [[{ found: 1 }, { found: 2 }], [{ found: 3 }]]);
 });
 
-test('an answer that stands before its call is its answer', () => {
+test('a result before its call belongs to that call', () => {
   const turns = toPromptTurns([
     { role: 'user', parts: [{ text: 'Go.' }, response('a', 1)] },
     { role: 'model', parts: [call('a')] },
@@ -60,7 +60,7 @@ test('an answer that stands before its call is its answer', () => {
   assert.deepEqual(last?.kind === 'results' && last.results[0]?.response.response, { found: 1 });
 });
 
-test('a call that was never answered is answered with an error that says so', () => {
+test('a call without a result gets an error result', () => {
   const turns = toPromptTurns([
     { role: 'user', parts: [{ text: 'Go.' }] },
     { role: 'model', parts: [call('a')] },
@@ -70,7 +70,7 @@ test('a call that was never answered is answered with an error that says so', ()
   assert.equal(last?.kind === 'results' && last.results[0]?.response.isError, true);
 });
 
-test('what is not said to somebody leaves no hole in the order', () => {
+test('filtered parts leave a valid order of turns', () => {
   const secret = { text: 'secret', thoughtSignature: 's' };
   const turns = toPromptTurns(
     [
@@ -83,7 +83,7 @@ test('what is not said to somebody leaves no hole in the order', () => {
   assert.deepEqual(turns, [{ kind: 'user', parts: [{ text: 'Hi.' }, { text: 'Well?' }] }]);
 });
 
-test('blanks are nothing, and a user who says nothing is heard to', () => {
+test('blank text is dropped, and an empty user message becomes a placeholder', () => {
   const turns = toPromptTurns([
     { role: 'user', parts: [{ text: ' ' }] },
     { role: 'model', parts: [{ text: '\n\n' }, call('a')] },
@@ -111,7 +111,7 @@ const contents: fc.Arbitrary<Content[]> = fc.array(
   { maxLength: 8 },
 );
 
-test('whatever the history, it comes out in the order that every provider takes', () => {
+test('any history becomes turns in an order that every provider accepts', () => {
   fc.assert(
     fc.property(contents, (history) => {
       const turns = toPromptTurns(history);

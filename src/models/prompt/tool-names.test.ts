@@ -5,7 +5,7 @@ import { toolNames } from './tool-names.ts';
 
 const FINE = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
-test('a name that is fine stays, another ends in a hash of itself', () => {
+test('a valid name is kept, and an invalid name is replaced by one that ends with a hash', () => {
   const { toProvider, fromProvider } = toolNames(['web_search', 'files.read', '7zip']);
   assert.equal(toProvider('web_search'), 'web_search');
   assert.match(toProvider('files.read'), /^files_read_[0-9a-f]{8}$/);
@@ -14,13 +14,13 @@ test('a name that is fine stays, another ends in a hash of itself', () => {
   assert.equal(fromProvider('made_up'), 'made_up');
 });
 
-test('long names that begin alike stay apart', () => {
+test('long names with the same start stay different', () => {
   const names = ['x', 'y', 'z'].map((end) => 'a'.repeat(100) + end);
   const { toProvider } = toolNames(names);
   assert.equal(new Set(names.map(toProvider)).size, 3);
 });
 
-test('a name that looks like another in its changed form keeps it', () => {
+test('a name that equals the replacement of another name is kept', () => {
   const changed = toolNames(['a.b']).toProvider('a.b');
   const { toProvider, fromProvider } = toolNames(['a.b', changed]);
   assert.equal(toProvider(changed), changed);
@@ -28,13 +28,13 @@ test('a name that looks like another in its changed form keeps it', () => {
   assert.deepEqual(['a.b', changed].map(toProvider).map(fromProvider), ['a.b', changed]);
 });
 
-test('a tool that is gone has a name too, and takes nobody else’s', () => {
+test('a tool that no longer exists has a valid name, different from the others', () => {
   const { toProvider } = toolNames(['a.b']);
   assert.match(toProvider('gone.tool'), FINE);
   assert.notEqual(toProvider('gone.tool'), toProvider('a.b'));
 });
 
-test('any names are sent as fine ones and found again', () => {
+test('any names are sent as valid names and mapped back', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.string({ minLength: 1, maxLength: 90 })), (names) => {
       const { toProvider, fromProvider } = toolNames(names);

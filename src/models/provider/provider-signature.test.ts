@@ -4,27 +4,27 @@ import { fromThoughtSignature, toThoughtSignature } from './provider-signature.t
 
 const seal = { by: 'anthropic', note: { anthropic: { signature: 'c2Vh+bGVk==' } } };
 
-test('a seal comes back word for word, to the one who made it', () => {
+test('a signature is returned unchanged to the provider that created it', () => {
   assert.deepEqual(fromThoughtSignature(toThoughtSignature(seal), 'anthropic'), seal);
   assert.deepEqual(fromThoughtSignature(toThoughtSignature({ by: 'ollama' }), 'ollama'), {
     by: 'ollama',
   });
 });
 
-test('a seal goes to nobody else', () => {
+test('a signature is not sent to another provider', () => {
   for (const other of ['google', 'openai', '']) {
     assert.equal(fromThoughtSignature(toThoughtSignature(seal), other), undefined);
   }
 });
 
-test('a bare signature is Gemini’s', () => {
+test('a plain signature belongs to Gemini', () => {
   const bare = { by: 'google', note: { google: { thoughtSignature: 'CiQB' } } };
   assert.deepEqual(fromThoughtSignature('CiQB', 'google'), bare);
   assert.equal(fromThoughtSignature('CiQB', 'anthropic'), undefined);
   assert.equal(fromThoughtSignature(undefined, 'google'), undefined);
 });
 
-test('what only looks like a seal is a bare signature', () => {
+test('text that only resembles an encoded signature is a plain signature', () => {
   for (const text of ['{"by":', '{"by":7}', '{"by":[]}']) {
     assert.equal(fromThoughtSignature(text, 'anthropic'), undefined);
     assert.equal(fromThoughtSignature(text, 'google')?.by, 'google');

@@ -6,7 +6,7 @@ function wait(headers: Readonly<Record<string, string>>, body?: unknown): number
   return parseRetryAfter({ headers, body });
 }
 
-test('seconds, milliseconds and a date by the provider’s own clock', () => {
+test("Retry-After is read in seconds, in milliseconds, and as a date relative to the provider's clock", () => {
   assert.equal(wait({ 'retry-after': '7' }), 7000);
   assert.equal(wait({ 'retry-after': '0.25' }), 250);
   assert.equal(wait({ 'retry-after-ms': '1500', 'retry-after': '9' }), 1500);
@@ -15,13 +15,13 @@ test('seconds, milliseconds and a date by the provider’s own clock', () => {
   assert.equal(wait({ 'retry-after': 'Wed, 21 Oct 2015 07:27:00 GMT', date }), 0);
 });
 
-test('the RetryInfo of Gemini, wherever it stands', () => {
+test('the RetryInfo of Gemini is found at any position in the details', () => {
   const details = [{ '@type': 'Help' }, { '@type': 'RetryInfo', retryDelay: '12.5s' }];
   assert.equal(wait({}, { error: { details } }), 12_500);
   assert.equal(wait({}, { details }), 12_500);
 });
 
-test('what says no wait is none', () => {
+test('a missing or invalid wait is undefined', () => {
   assert.equal(wait({}), undefined);
   assert.equal(wait({ 'retry-after': 'soon' }), undefined);
   assert.equal(wait({ 'retry-after': 'Wed, 21 Oct 2015 07:28:30 GMT' }), undefined);

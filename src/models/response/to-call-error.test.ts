@@ -26,7 +26,7 @@ function httpError(statusCode: number, error: object = {}, headers: Record<strin
   });
 }
 
-test('an HTTP status says what kind of error it is', () => {
+test('the HTTP status determines the kind of the error', () => {
   const kinds: readonly (readonly [number, ModelErrorKind])[] = [
     [400, 'bad_request'],
     [401, 'auth'],
@@ -46,7 +46,7 @@ test('an HTTP status says what kind of error it is', () => {
   for (const [status, kind] of kinds) assert.equal(toCallError(httpError(status), call).kind, kind);
 });
 
-test('words count where a number is not enough', () => {
+test('the error code determines the kind where the status is ambiguous', () => {
   const quota = httpError(429, { code: 'insufficient_quota', message: 'Pay first.' });
   assert.deepEqual(
     [toCallError(quota, call).kind, toCallError(quota, call).retryable],
@@ -56,7 +56,7 @@ test('words count where a number is not enough', () => {
   assert.equal(toCallError(overloaded, call).kind, 'overloaded');
 });
 
-test('frames of errors, in whatever shape a stream has them', () => {
+test('error frames of a stream are recognized in every known shape', () => {
   const frames: readonly (readonly [unknown, ModelErrorKind])[] = [
     [{ message: 'no', type: 'rate_limit_exceeded', code: null }, 'rate_limit'],
     [{ error: { message: 'no', type: 'overloaded_error' } }, 'overloaded'],
@@ -75,7 +75,7 @@ test('frames of errors, in whatever shape a stream has them', () => {
   }
 });
 
-test('no reply is the network, a reply that breaks off is truncated', () => {
+test('a missing reply is a network error, and a reply that breaks off is truncated', () => {
   const reset = Object.assign(new Error('read'), { code: 'ECONNRESET' });
   const failed = new TypeError('fetch failed', { cause: reset });
   assert.equal(toCallError(failed, call).kind, 'network');
@@ -84,7 +84,7 @@ test('no reply is the network, a reply that breaks off is truncated', () => {
   assert.equal(toCallError(httpError(200), call).kind, 'truncated');
 });
 
-test('a reply nobody can read is an error of the protocol, a fault of ours too', () => {
+test('an unreadable reply is a protocol error, and so is an internal fault', () => {
   const garbage = new JSONParseError({ text: '{', cause: new Error('x') });
   assert.equal(toCallError(garbage, answering).kind, 'protocol');
   const strange = new TypeValidationError({ value: { x: 1 }, cause: new Error('x') });
@@ -92,18 +92,18 @@ test('a reply nobody can read is an error of the protocol, a fault of ours too',
   assert.equal(toCallError(new TypeError('x is undefined'), answering).kind, 'protocol');
 });
 
-test('what a package cannot do is a feature that is not supported', () => {
+test('a feature that the package does not support is an UnsupportedFeatureError', () => {
   const error = toCallError(new UnsupportedFunctionalityError({ functionality: 'video' }), call);
   assert.ok(error instanceof UnsupportedFeatureError);
   assert.deepEqual([error.feature, error.code], ['video', 'model_unsupported']);
 });
 
-test('an error of ours passes as it is', () => {
+test('a ModelError is returned unchanged', () => {
   const own = new ModelError({ model: 'm', kind: 'auth', message: 'no' });
   assert.equal(toCallError(own, call), own);
 });
 
-test('no secret is told, in whatever field it came', () => {
+test('an error contains no secret, whichever field the secret was in', () => {
   const cause = new Error(`bad ${secret}`);
   const error = toCallError(
     new APICallError({

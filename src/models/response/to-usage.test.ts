@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toUsage } from './to-usage.ts';
 
-test('totals hold their parts, and parts of nothing are left out', () => {
+test('totals include their parts, and parts that are zero are omitted', () => {
   const counted = {
     inputTokens: { total: 100, noCache: 40, cacheRead: 60, cacheWrite: 0 },
     outputTokens: { total: 30, text: 10, reasoning: 20 },
@@ -17,7 +17,7 @@ test('totals hold their parts, and parts of nothing are left out', () => {
   });
 });
 
-test('nothing counted is no count', () => {
+test('usage without counts is undefined', () => {
   const unknown = { total: undefined, reasoning: undefined };
   assert.equal(toUsage({ inputTokens: unknown, outputTokens: unknown }), undefined);
   assert.equal(toUsage(undefined), undefined);

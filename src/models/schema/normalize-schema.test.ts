@@ -15,11 +15,11 @@ const dialects: readonly SchemaDialect[] = [
 ];
 
 function isValid(value: unknown, schema: JsonSchema): boolean {
-  // The validator writes marks into the schema it is given.
+  // The validator adds properties to the schema that it gets.
   return new Validator(structuredClone(schema), '2020-12').validate(value).valid;
 }
 
-test('the top level is one object, whatever it was put together from', () => {
+test('the top level is one object, whatever it was composed from', () => {
   const schema: JsonSchema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'https://example.com/pet',
@@ -55,7 +55,7 @@ test('the top level is one object, whatever it was put together from', () => {
   });
 });
 
-test('a schema that refers to itself is unrolled once and then cut', () => {
+test('a recursive schema is expanded once and then cut', () => {
   const schema: JsonSchema = {
     type: 'object',
     properties: { root: { $ref: '#/$defs/node' } },
@@ -76,7 +76,7 @@ test('a schema that refers to itself is unrolled once and then cut', () => {
   assert.match(JSON.stringify(strict), /"\$ref":"#\/\$defs\/node"/);
 });
 
-test('definitions that multiply do not grow without end', () => {
+test('definitions that refer to several others do not grow without limit', () => {
   const $defs = Object.fromEntries(
     Array.from({ length: 30 }, (_, i) => [
       `d${i}`,
@@ -91,7 +91,7 @@ test('definitions that multiply do not grow without end', () => {
   assert.ok(told.length < 1_000_000);
 });
 
-test('Gemini is told in its own words, and the rest in the description', () => {
+test('a schema for Gemini has the keywords that Gemini supports, and the rest in the description', () => {
   const { schema } = normalizeSchema(
     {
       type: 'object',
@@ -126,7 +126,7 @@ test('Gemini is told in its own words, and the rest in the description', () => {
   });
 });
 
-test('the older field of Gemini gets strings and nullable, and values come back as they were', () => {
+test('the older Gemini field gets string enums and nullable, and restore() returns the original values', () => {
   const original: JsonSchema = {
     type: 'object',
     properties: {
@@ -148,7 +148,7 @@ test('the older field of Gemini gets strings and nullable, and values come back 
   assert.deepEqual(restore({ level: 'x' }), { level: 'x' });
 });
 
-test('OpenAI is told strictly: all closed, all required, and its nulls are taken away again', () => {
+test('a schema for OpenAI is strict: closed, all properties required, and restore() removes the added nulls', () => {
   const original: JsonSchema = {
     type: 'object',
     properties: {
@@ -194,7 +194,7 @@ test('OpenAI is told strictly: all closed, all required, and its nulls are taken
   );
 });
 
-test('what is too large for strict mode is told without it', () => {
+test('a schema that is too large for strict mode is sent without it', () => {
   const texts = (count: number, length: number): readonly string[] =>
     Array.from({ length: count }, (_, i) => `${i}`.padStart(length, 'x'));
   const ofProperties = (names: readonly string[]): JsonSchema => ({
@@ -225,7 +225,7 @@ test('what is too large for strict mode is told without it', () => {
   );
 });
 
-test('what strict mode cannot say is told without it', () => {
+test('a schema that strict mode cannot express is sent without it', () => {
   const loose: readonly JsonSchema[] = [
     { type: 'object', properties: { any: {} } },
     {
@@ -245,7 +245,7 @@ test('what strict mode cannot say is told without it', () => {
   assert.equal(normalizeSchema(none, 'openai').strict, true);
 });
 
-test('nulls of another alternative at the top are taken away with the rest', () => {
+test('restore() removes nulls that belong to another alternative of a union', () => {
   const original: JsonSchema = {
     anyOf: [
       {
@@ -268,7 +268,7 @@ test('nulls of another alternative at the top are taken away with the rest', () 
   assert.deepEqual(restore({ id: 'i', name: null }), { id: 'i' });
 });
 
-test('names of properties that Anthropic refuses are renamed and come back', () => {
+test('property names that Anthropic rejects are renamed and restored', () => {
   const long = 'x'.repeat(80);
   const original: JsonSchema = {
     type: 'object',
@@ -294,7 +294,7 @@ test('names of properties that Anthropic refuses are renamed and come back', () 
   });
 });
 
-test('the original is not changed, and telling it twice tells the same', () => {
+test('the original schema is not changed, and normalizing it again gives the same result', () => {
   const original = deepFreeze<JsonSchema>({
     type: 'object',
     properties: { a: { anyOf: [{ type: 'string' }, { $ref: '#' }] }, 'b c': { const: 1 } },
@@ -306,7 +306,7 @@ test('the original is not changed, and telling it twice tells the same', () => {
   }
 });
 
-// A schema with a value of it, as a strict model would write the value: optional members that are missing are null.
+// A schema with a value of it, and the value as a strict model writes it: missing optional members are null.
 type Sample = { readonly schema: JsonSchema; readonly value: Json; readonly written: Json };
 
 const leaf: fc.Arbitrary<Sample> = fc.oneof(
@@ -357,7 +357,7 @@ const sample: fc.Arbitrary<Sample> = fc.letrec<{ any: Sample; object: Sample }>(
       value: items.map(({ value }) => value),
       written: items.map(({ written }) => written),
     })),
-    // An alternative that the value is not of stands before the one it is of.
+    // The alternative that does not match stands before the one that matches.
     tie('object').map((one) => ({
       ...one,
       schema: {
@@ -376,7 +376,7 @@ const sample: fc.Arbitrary<Sample> = fc.letrec<{ any: Sample; object: Sample }>(
   object: objectSchema(tie('any')),
 })).object;
 
-// An optional null that the schema allows is the one thing that cannot be told from one that was left out.
+// An optional null that the schema allows cannot be distinguished from an omitted member.
 function withoutNulls(value: Json): Json {
   if (Array.isArray(value)) return (value as readonly Json[]).map(withoutNulls);
   if (typeof value !== 'object' || value === null) return value;
@@ -384,7 +384,7 @@ function withoutNulls(value: Json): Json {
   return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member)]));
 }
 
-test('what a strict model writes comes back as the original means it', () => {
+test('a value from a strict model is restored to what the original schema means', () => {
   fc.assert(
     fc.property(sample, ({ schema, value, written }) => {
       fc.pre(isValid(value, schema));
@@ -410,7 +410,7 @@ test('arguments that need no restoring are not touched', () => {
   );
 });
 
-test('Anthropic gets safe names only, and every value comes back under its own', () => {
+test('a schema for Anthropic has valid names only, and every value is restored under its original name', () => {
   fc.assert(
     fc.property(sample, ({ schema, value }) => {
       const { schema: told, restore } = normalizeSchema(schema, 'anthropic');
@@ -421,7 +421,7 @@ test('Anthropic gets safe names only, and every value comes back under its own',
   );
 });
 
-// Names stand in the same order in both schemas.
+// Both schemas have their names in the same order.
 function underToldNames(value: Json, original: JsonSchema, told: JsonSchema): Json {
   if (Array.isArray(value)) {
     const items = [original['items'], told['items']] as readonly JsonSchema[];

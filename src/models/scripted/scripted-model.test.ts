@@ -31,7 +31,7 @@ async function collectDeltas(turn: ScriptedTurn): Promise<readonly ModelDelta[]>
   return deltas;
 }
 
-test('a request made again after a crash gets the same answer from a new model', async () => {
+test('a request repeated after a crash gets the same answer from a new model', async () => {
   const script = [{ text: 'one' }, { text: 'two' }];
   for (const model of [new ScriptedModel(script), new ScriptedModel(script)]) {
     for (let i = 0; i < 2; i++) {
@@ -41,7 +41,7 @@ test('a request made again after a crash gets the same answer from a new model',
   }
 });
 
-test('an answer holds thinking, text and calls in that order, and says tool_calls', async () => {
+test('an answer has thinking, text and calls in that order, and the finish reason tool_calls', async () => {
   const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
   const model = new ScriptedModel([
     {
@@ -69,7 +69,7 @@ test('an answer holds thinking, text and calls in that order, and says tool_call
   });
 });
 
-test('malformed arguments are a call with an error, never an empty call', async () => {
+test('malformed arguments are a call with an error, not an empty call', async () => {
   const model = new ScriptedModel([{ toolCalls: [{ name: 'rm', malformedArgs: '{"pa' }] }]);
   const { content } = await model.generate(requestAfter(0), contextWith());
   assert.deepEqual(content.parts, [
@@ -84,7 +84,7 @@ test('malformed arguments are a call with an error, never an empty call', async 
   ]);
 });
 
-test('text streams word by word, in as many pieces as asked, or in given pieces', async () => {
+test('text streams word by word, in a given number of pieces, or in given pieces', async () => {
   assert.deepEqual(
     (await collectDeltas({ text: 'To be, or not ' })).map(({ text }) => text),
     ['To', ' be,', ' or', ' not '],
@@ -100,7 +100,7 @@ test('text streams word by word, in as many pieces as asked, or in given pieces'
   ]);
 });
 
-test('the pieces always join to the text', async () => {
+test('the streamed pieces always join to the text', async () => {
   const turn = fc.record(
     { text: fc.string(), deltas: fc.integer({ min: 1, max: 20 }) },
     { requiredKeys: ['text'] },
@@ -114,7 +114,7 @@ test('the pieces always join to the text', async () => {
   );
 });
 
-test('a failure comes after the text that was streamed, with its kind and wait', async () => {
+test('a failure comes after the streamed text, with its kind and wait', async () => {
   const deltas: ModelDelta[] = [];
   const model = new ScriptedModel([
     { text: 'I thi', error: { kind: 'truncated' } },
@@ -132,7 +132,7 @@ test('a failure comes after the text that was streamed, with its kind and wait',
   });
 });
 
-test('a failure of two attempts passes at the third', async () => {
+test('a failure of two attempts succeeds at the third', async () => {
   const model = new ScriptedModel([{ text: 'Hi', error: { kind: 'server', attempts: 2 } }]);
   await assert.rejects(model.generate(requestAfter(0), contextWith({ attempt: 1 })), ModelError);
   await assert.rejects(model.generate(requestAfter(0), contextWith({ attempt: 2 })), ModelError);
@@ -140,7 +140,7 @@ test('a failure of two attempts passes at the third', async () => {
   assert.equal(contentText(response.content), 'Hi');
 });
 
-test('delays are asked of the sleep that was given', async () => {
+test('delays use the configured sleep function', async () => {
   const waits: number[] = [];
   const sleep = async (ms: number): Promise<void> => {
     waits.push(ms);
@@ -152,7 +152,7 @@ test('delays are asked of the sleep that was given', async () => {
   assert.deepEqual(waits, [50, 5, 5, 9]);
 });
 
-test('an abort ends the call while it waits, and before it starts', async () => {
+test('an abort ends the call during a wait and before the start', async () => {
   const model = new ScriptedModel([{ text: 'never', delayMs: 3_600_000 }]);
   const controller = new AbortController();
   const answer = model.generate(requestAfter(0), contextWith({ signal: controller.signal }));
@@ -163,7 +163,7 @@ test('an abort ends the call while it waits, and before it starts', async () => 
   await assert.rejects(late, { code: 'model_aborted' });
 });
 
-test('a script that is over says how long it was', async () => {
+test('the error of an exhausted script has the number of its turns', async () => {
   const model = new ScriptedModel([{ text: 'one' }]);
   await assert.rejects(model.generate(requestAfter(1), contextWith()), (error) => {
     assert.ok(error instanceof ScriptExhaustedError);
@@ -180,7 +180,7 @@ test('a script can be a function of the request', async () => {
   assert.equal(contentText(response.content), '3 messages, turn 2');
 });
 
-test('every request is kept for a look afterwards', async () => {
+test('the model records every request', async () => {
   const model = new ScriptedModel([{ text: 'a' }], { name: 'fake' });
   await model.generate(requestAfter(0), contextWith());
   await assert.rejects(model.generate(requestAfter(1), contextWith()));
@@ -188,7 +188,7 @@ test('every request is kept for a look afterwards', async () => {
   assert.equal(model.name, 'fake');
 });
 
-test('the scripted model of a fixture plays as it is', async () => {
+test('a fixture in JSON is a valid script', async () => {
   const model = ScriptedModel.fromFixture({
     turns: [
       { tool_calls: [{ name: 'deploy', input: { target: 'prod' }, id: 'ctu_deploy_001' }] },
@@ -206,7 +206,7 @@ test('the scripted model of a fixture plays as it is', async () => {
   );
 });
 
-test('a fixture of another shape is refused by its path', () => {
+test('an invalid fixture is rejected, and the error names the path', () => {
   assert.throws(
     () => ScriptedModel.fromFixture({ turns: [{ tool_calls: [{ name: 'f', input: [] }] }] }),
     (error) =>

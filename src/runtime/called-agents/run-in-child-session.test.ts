@@ -35,7 +35,7 @@ const boss = (child: ReturnType<typeof agent>) =>
     ]),
   });
 
-test('an agent called twice in one batch runs in two sessions of its own', async () => {
+test('an agent called twice in one batch runs in two child sessions', async () => {
   await using runtime = await openRuntime({ agents: [boss(clerk())] });
   const session = await runtime.session('work');
   const results: unknown[] = [];

@@ -7,7 +7,7 @@ import { answerKey, MemoryStore } from '../../store/index.ts';
 import { tool } from '../../tools/index.ts';
 import { openRuntime } from '../runtime.ts';
 
-test('an answer that came in time counts, although no runtime was open until the timeout', async () => {
+test('an answer that arrived in time counts, although no runtime was open until the timeout', async () => {
   const store = new MemoryStore();
   const clock = new SimulatedClock(1000);
   const ask = tool({ name: 'ask', description: 'Asks people.', timeoutMs: 60_000 });
@@ -33,7 +33,7 @@ test('an answer that came in time counts, although no runtime was open until the
   }
 });
 
-test('a session whose last owner had a clock ahead waits no longer than its timeout', async () => {
+test('a session whose last owner had a clock ahead does not wait longer than its timeout', async () => {
   const store = new MemoryStore();
   const ask = tool({ name: 'ask', description: 'Asks people.', timeoutMs: 60_000 });
   const model = new ScriptedModel([

@@ -26,7 +26,7 @@ const reminder = net('reminder', {
   initial: [initialToken(alarm, null)],
 });
 
-test('a timer is not early when a closing runtime left something to start and the next clock is behind', async () => {
+test('a timer does not fire early after a closing runtime left a deferred start and the next clock is behind', async () => {
   const store = new MemoryStore();
   const started = Promise.withResolvers<void>();
   const slow = tool({

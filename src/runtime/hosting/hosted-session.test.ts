@@ -70,7 +70,7 @@ test('inputs enter the net in the order of acceptance, also with concurrent pull
   assert.deepEqual(places.slice(-2), ['user.in', 'bell.rung']);
 });
 
-test('an input that failed to load is taken before later ones', async () => {
+test('an input that failed to load is processed before later ones', async () => {
   const store = new MoodyStore();
   const heard = Promise.withResolvers<unknown>();
   await using runtime = await openRuntime({ agents: [echo], store, onError: heard.resolve });
@@ -166,7 +166,7 @@ test('an interrupt that arrived while the session had no owner takes effect befo
   end.resolve();
 });
 
-test('an answer that came in time counts, although the session had no owner until the timeout', async () => {
+test('an answer that arrived in time counts, although the session had no owner until the timeout', async () => {
   const clock = new SimulatedClock(1_000);
   const store = new MemoryStore();
   const ask = tool({ name: 'ask', description: 'Asks.', timeoutMs: 60_000 });

@@ -37,7 +37,7 @@ async function readLog(session: Session): Promise<readonly LogEvent[]> {
   return log;
 }
 
-test('two sessions run concurrently and do not see each other', async () => {
+test('two sessions run concurrently and independently', async () => {
   await using runtime = await openRuntime({ agents: [echo()] });
   const [a, b] = await Promise.all([runtime.session('a'), runtime.session('b')]);
   assert.deepEqual(
@@ -59,7 +59,7 @@ test('two sessions run concurrently and do not see each other', async () => {
   );
 });
 
-test('equal ids of different users never meet', async () => {
+test('equal ids of different users are different sessions', async () => {
   await using runtime = await openRuntime({ agents: [echo()] });
   const ada = await runtime.session('chat', { user: 'ada' });
   const bob = await runtime.session('chat', { user: 'bob' });
@@ -77,7 +77,7 @@ test('equal ids of different users never meet', async () => {
   assert.equal(await readAnswer(ada.send('still here')), '2: still here');
 });
 
-test('equal ids of different apps on one store never meet', async () => {
+test('equal ids of different apps on one store are different sessions', async () => {
   const store = new MemoryStore();
   await using one = await openRuntime({ agents: [echo()], store, app: 'one' });
   await using two = await openRuntime({ agents: [echo()], store, app: 'two' });
@@ -100,7 +100,7 @@ test('find does not create a session', async () => {
   assert.equal((await found?.status())?.lastSeq, 4);
 });
 
-test('an unknown agent and one that is not the session’s are refused by name', async () => {
+test('an unknown agent, and an agent that is not the session’s, are rejected by name', async () => {
   const store = new MemoryStore();
   await using runtime = await openRuntime({ agents: [echo('one'), echo('two')], store });
   await assert.rejects(runtime.session('x'), { code: 'unknown_agent' });
@@ -118,14 +118,14 @@ test('an unknown agent and one that is not the session’s are refused by name',
   await assert.rejects(other.find('x'), { code: 'unknown_agent' });
 });
 
-test('an id that cannot be a key is refused before anything is written', async () => {
+test('an id that is not a valid key is rejected before anything is written', async () => {
   await using runtime = await openRuntime({ agents: [echo()] });
   await assert.rejects(runtime.session(''), { code: 'invalid_input' });
   await assert.rejects(runtime.session('x', { user: '' }), { code: 'invalid_input' });
   assert.deepEqual(await runtime.sessions(), []);
 });
 
-test('a deleted session is gone, and a new one with its id starts empty', async () => {
+test('a deleted session is gone, and a new one with the same id starts empty', async () => {
   await using runtime = await openRuntime({ agents: [echo()] });
   const old = await runtime.session('x');
   await readAnswer(old.send('one'));

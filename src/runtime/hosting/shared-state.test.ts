@@ -167,7 +167,7 @@ test('two increments of one key in one step both count; two sets based on a read
   assert.equal(await readLast(session, 'sum'), 10);
 });
 
-test('temp: state exists only in its turn; a key that only looks like temp: stays', async () => {
+test('temp: state exists only in its turn, and a key that only resembles temp: is kept', async () => {
   const { agent, states } = worker(({ state }) => {
     state.set('temp:note', 'for this turn');
     state.set('temp_note', 'ordinary');
@@ -181,7 +181,7 @@ test('temp: state exists only in its turn; a key that only looks like temp: stay
   assert.equal(JSON.stringify(log).includes('temp:note'), false);
 });
 
-test('a deleted key is gone for the turn after, shared or not', async () => {
+test('a deleted key is absent in the next turn, shared or not', async () => {
   let turn = 0;
   const { agent, states } = worker(({ state }) => {
     if (turn++ === 0) {

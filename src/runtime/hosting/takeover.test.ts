@@ -84,7 +84,7 @@ test('a runtime takes a session back when the new owner dies, also while the ses
   }
 });
 
-test('an interrupt by a runtime that once had the session stops the turn that another one runs', async () => {
+test('an interrupt from a former owner of a session stops the turn that another runtime runs', async () => {
   const store = new MemoryStore();
   const first = await openRuntime({
     agents: [answering(true)],

@@ -86,7 +86,7 @@ async function boundaries(runtime: Runtime, session: Session): Promise<readonly 
   return [...new Set(ends)];
 }
 
-test('a fork at any step has the log up to there, and works on its own', async () => {
+test('a fork at any step has the log up to that step, and runs independently', async () => {
   const it = scene();
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
@@ -166,7 +166,7 @@ test('a fork of a waiting turn stops waiting in the copy only', async () => {
   assert.equal((await over(session.approve(call?.id ?? ''))).at(-1)?.type, 'turn.ended');
 });
 
-test('a fork to a taken id, beyond the log, or inside a step is refused', async () => {
+test('a fork to an existing id, beyond the log, or inside a step is rejected', async () => {
   const it = scene();
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
@@ -277,7 +277,7 @@ test('a rewind takes effect after the running turn and before the next message',
   assert.equal(JSON.stringify(contents).includes('three'), true);
 });
 
-test('a rewind to an unknown invocation is refused, and so is one to a rewound invocation', async () => {
+test('a rewind to an unknown or a rewound invocation is rejected', async () => {
   const it = scene();
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');

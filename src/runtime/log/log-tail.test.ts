@@ -51,7 +51,7 @@ async function speak(session: Session, times: number): Promise<void> {
   for (let n = 0; n < times; n++) for await (const _ of session.send(`message ${n}`));
 }
 
-test('from every event on, events() yields the rest of the log and follows it', async () => {
+test('events() yields the rest of the log from any event, and follows it', async () => {
   await using runtime = await openRuntime({ agents: [looker()] });
   const session = await runtime.session('x');
   await speak(session, 3);
@@ -122,7 +122,7 @@ test('a reader that falls far behind continues from the store, without a gap', a
   assert.deepEqual(read, log.slice(1));
 });
 
-test('an abort signal ends the reading at once', async () => {
+test('an abort signal ends the read at once', async () => {
   await using runtime = await openRuntime({ agents: [looker()] });
   const session = await runtime.session('x');
   await speak(session, 1);
@@ -136,7 +136,7 @@ test('an abort signal ends the reading at once', async () => {
   assert.equal((await seen).length, 7);
 });
 
-test('closing the runtime ends every reading', async () => {
+test('closing the runtime ends every read', async () => {
   const runtime = await openRuntime({ agents: [looker()] });
   const session = await runtime.session('x');
   await speak(session, 1);
@@ -145,7 +145,7 @@ test('closing the runtime ends every reading', async () => {
   assert.equal((await reading).length, 7);
 });
 
-test('pieces of an answer come before it and join to it; progress names its call', async () => {
+test('partials of an answer come before it and join to it, and progress names its call', async () => {
   await using runtime = await openRuntime({ agents: [looker()] });
   const session = await runtime.session('x');
   const all: (LogEvent | PartialEvent)[] = [];
@@ -165,7 +165,7 @@ test('pieces of an answer come before it and join to it; progress names its call
   assert.ok((await readLog(session)).every(({ type }) => type !== ('partial' as never)));
 });
 
-test('a new attempt of a model is announced, and resets the partials of the attempt before', async () => {
+test('a new attempt of a model is announced, and resets the partials of the previous attempt', async () => {
   const clock = new SimulatedClock(1_000);
   const stutterer = agent({
     name: 'stutterer',
@@ -190,7 +190,7 @@ test('a new attempt of a model is announced, and resets the partials of the atte
   assert.deepEqual(types.slice(-2), ['agent.message', 'turn.ended']);
 });
 
-test('two sessions of one runtime never see the partials of the other', async () => {
+test("two sessions of one runtime never see each other's partials", async () => {
   await using runtime = await openRuntime({ agents: [looker()] });
   const [a, b] = [await runtime.session('a'), await runtime.session('b')];
   const controller = new AbortController();
@@ -204,7 +204,7 @@ test('two sessions of one runtime never see the partials of the other', async ()
   assert.equal(seen, 0);
 });
 
-test('what another runtime on the store commits is seen, in order and once', async () => {
+test('events that another runtime on the store commits are seen once and in order', async () => {
   const store = new MemoryStore();
   await using one = await openRuntime({ agents: [looker()], store });
   await using two = await openRuntime({ agents: [looker()], store });

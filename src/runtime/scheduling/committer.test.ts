@@ -174,7 +174,7 @@ test('when the store reports a whole batch as busy, each step is retried alone',
   assert.deepEqual(tries, ['s0,s1,s2', 's0', 's1', 's2']);
 });
 
-test('a closing committer gives up a step whose session stays busy', async () => {
+test('a closing committer drops a step whose session stays busy', async () => {
   const { store, rows } = await makeStore(2);
   const busy = overCommit(store, async (steps) => {
     if (steps.length === 1) throw new StoreUnavailableError('busy', 'in memory');
@@ -187,7 +187,7 @@ test('a closing committer gives up a step whose session stays busy', async () =>
   for (const { status } of await results) assert.equal(status, 'rejected');
 });
 
-test('a closing committer commits what it has and takes no more', async () => {
+test('a closing committer commits its pending steps and accepts no more', async () => {
   const { store, rows } = await makeStore(2);
   const committer = createCommitter({ store });
   const results = Promise.all(rows.map((row) => committer.commit(nextStep(row))));
@@ -198,7 +198,7 @@ test('a closing committer commits what it has and takes no more', async () => {
   await assert.rejects(committer.commit(nextStep(row)), StoreClosedError);
 });
 
-test('a closing committer gives up an unavailable store after some attempts', async () => {
+test('a closing committer drops the steps of an unavailable store after some attempts', async () => {
   const { store, rows, fill } = await makeStore(1);
   const [row] = rows;
   assert.ok(row);

@@ -5,7 +5,7 @@ import { SimulatedClock } from '../../net/clock/simulated-clock.ts';
 import { sessionKey } from '../../store/contract/sample-steps.ts';
 import { createDispatcher, type Dispatcher } from './dispatcher.ts';
 
-test('a scheduled session is driven, but not within the call of schedule', async () => {
+test('a scheduled session is driven, but not during the call of schedule', async () => {
   const { dispatcher, driven } = make();
   dispatcher.schedule(sessionKey('a'));
   assert.deepEqual(driven, []);
@@ -59,7 +59,7 @@ test('each session is driven at its time, with one alarm', async () => {
   assert.equal(clock.nextAt, undefined);
 });
 
-test('the earliest of several times counts, and now comes before all', async () => {
+test('the earliest of several times counts, and an immediate schedule comes before all', async () => {
   const { dispatcher, driven, clock } = make();
   dispatcher.schedule(sessionKey('a'), 200);
   dispatcher.schedule(sessionKey('a'), 100);
@@ -76,7 +76,7 @@ test('the earliest of several times counts, and now comes before all', async () 
   assert.deepEqual(driven, ['a', 'a']);
 });
 
-test('a time that comes during a drive leads to another', async () => {
+test('a time scheduled during a drive leads to another drive', async () => {
   const gates: (() => void)[] = [];
   const { dispatcher, driven, clock } = make(() => new Promise((resolve) => gates.push(resolve)));
   dispatcher.schedule(sessionKey('a'));
@@ -88,7 +88,7 @@ test('a time that comes during a drive leads to another', async () => {
   assert.deepEqual(driven, ['a', 'a']);
 });
 
-test('a canceled session is not driven, a running drive continues', async () => {
+test('a canceled session is not driven, and a running drive continues', async () => {
   const { dispatcher, driven, clock } = make();
   dispatcher.schedule(sessionKey('a'), 100);
   dispatcher.schedule(sessionKey('b'), 100);

@@ -65,7 +65,7 @@ function answersTold({ model }: Scene): readonly unknown[] {
 
 const removal = { name: 'remove', args: { path: 'a' } };
 
-test('a call that needs approval waits, describes itself fully, and runs once when approved', async () => {
+test('a call that needs approval waits, has all details in its event, and runs once when approved', async () => {
   const { agent, removed } = scene(removal);
   await using runtime = await openRuntime({ agents: [agent] });
   const session = await runtime.session('x');
@@ -109,7 +109,7 @@ test('a denied call does not run, and the model gets the reason', async () => {
   assert.match(JSON.stringify(answersTold(it)), /denied.*Not that one\./);
 });
 
-test('a call answered from outside gets that result, also an error', async () => {
+test('a call answered from outside gets that result, including an error', async () => {
   for (const [response, options, told, outcome] of [
     ['blue', {}, { result: 'blue' }, 'ok'],
     [{ colour: 'blue' }, {}, { colour: 'blue' }, 'ok'],
@@ -146,7 +146,7 @@ test('two pending calls are answered separately, and the turn continues after bo
   );
 });
 
-test('a second answer to a call is refused, from any runtime and at any time', async () => {
+test('a second answer to a call is rejected, from any runtime and at any time', async () => {
   const it = scene(removal);
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
@@ -167,7 +167,7 @@ test('a second answer to a call is refused, from any runtime and at any time', a
   assert.deepEqual(it.removed, ['a']);
 });
 
-test('an invalid answer is refused, and the call still waits', async () => {
+test('an invalid answer is rejected, and the call still waits', async () => {
   const it = scene(removal, { name: 'ask' });
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
@@ -189,7 +189,7 @@ test('an invalid answer is refused, and the call still waits', async () => {
   assert.ok((await readLog(session)).every(({ type }) => type !== 'error'));
 });
 
-test('an answer to a call that has ended is refused, and the session still works', async () => {
+test('an answer to a call that has ended is rejected, and the session still works', async () => {
   const it = scene({ name: 'ask' });
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
@@ -226,7 +226,7 @@ test('an approval has no timeout; a call answered from outside has the timeout o
   assert.match(JSON.stringify(answersTold(it)[1]), /timeout/);
 });
 
-test('a wait that timed out while the session had no owner ends when it gets one', async () => {
+test('a wait that timed out while the session had no owner ends when the session gets an owner', async () => {
   const clock = new SimulatedClock(1_000);
   const store = new MemoryStore();
   const it = scene({ name: 'ask' });
@@ -241,7 +241,7 @@ test('a wait that timed out while the session had no owner ends when it gets one
   assert.deepEqual(listOutcomes(await readLog(session)), ['timeout']);
 });
 
-test('a message sent while a turn waits is answered after it', async () => {
+test('a message sent while a turn waits is answered after that turn', async () => {
   const it = scene(removal);
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
@@ -256,7 +256,7 @@ test('a message sent while a turn waits is answered after it', async () => {
   assert.equal(log.at(-1)?.type, 'turn.waiting');
 });
 
-test('a call that waits survives the runtime, and any runtime may answer it', async () => {
+test('a waiting call survives the runtime, and any runtime can answer it', async () => {
   const store = new MemoryStore();
   const it = scene(removal);
   const first = await openRuntime({ agents: [it.agent], store });
@@ -302,7 +302,7 @@ test('a message queued behind a waiting turn yields that wait, and gets its turn
   assert.equal(messages.length, 2);
 });
 
-test('a message that is sent again long after other turns waited shows its own turn', async () => {
+test('a message that is sent again long after other turns waited yields its own turn', async () => {
   const { agent: careful, model } = scene({ name: 'ask', args: {} });
   await using runtime = await openRuntime({ agents: [careful] });
   const session = await runtime.session('s1');
@@ -317,7 +317,7 @@ test('a message that is sent again long after other turns waited shows its own t
   assert.ok(model.requests.length > 0);
 });
 
-test('a message behind a turn that is interrupted, or whose answer is refused, neither hangs nor is lost', async () => {
+test('a message behind a turn that is interrupted, or whose answer is rejected, neither hangs nor is lost', async () => {
   const { agent: careful } = scene({ name: 'remove', args: { path: 'x' } });
   await using runtime = await openRuntime({ agents: [careful] });
   const session = await runtime.session('s1');

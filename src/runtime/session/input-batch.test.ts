@@ -4,7 +4,7 @@ import { agent } from '../../agents/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
 import { openRuntime } from '../runtime.ts';
 
-test('a session that a batch creates takes messages, also when they are added at once', async () => {
+test('a session that a batch creates accepts messages, also when they are added at once', async () => {
   const assistant = agent({
     name: 'assistant',
     model: new ScriptedModel(() => ({ text: 'Yes.' })),

@@ -78,7 +78,7 @@ test('an interrupt ends a turn at once, even if its tools ignore the signal, and
   assert.equal(model.requests.at(-1)?.contents.length, 4);
 });
 
-test('an interrupt journals how each tool ended, and unknown for one that did not stop and must not run twice', async () => {
+test('an interrupt journals how each tool ended, and unknown for one that did not stop and is not repeatable', async () => {
   const waiting = (name: string, more: Partial<Tool>, after: 'finish' | 'ignore'): Tool =>
     tool({
       name,
@@ -109,7 +109,7 @@ test('an interrupt journals how each tool ended, and unknown for one that did no
   assert.deepEqual(await session.pending(), []);
 });
 
-test('an interrupt aborts a model that streams, and its answer is dropped', async () => {
+test('an interrupt aborts a streaming model, and its answer is dropped', async () => {
   const began = Promise.withResolvers<void>();
   const stopped = Promise.withResolvers<void>();
   const speaker: Model = {
@@ -195,7 +195,7 @@ test('an interrupt from a runtime that does not host the session ends its turn',
   assert.equal(last?.type === 'turn.ended' && last.stopReason, 'interrupted');
 });
 
-test('a result that comes after its turn was interrupted changes nothing', async () => {
+test('a result that arrives after its turn was interrupted changes nothing', async () => {
   const finish = Promise.withResolvers<string>();
   const { agent } = caller([
     tool({ name: 'late', description: 'Is late.', execute: () => finish.promise }),
@@ -213,7 +213,7 @@ test('a result that comes after its turn was interrupted changes nothing', async
   await over(session.send('next'));
 });
 
-test('an interrupt right after a message stops the turn of that message, also before it has begun', async () => {
+test('an interrupt directly after a message stops the turn of that message, even before the turn begins', async () => {
   for (const store of ['memory:', 'sqlite::memory:']) {
     const { agent: assistant } = caller([hang('deaf', false)]);
     await using runtime = await openRuntime({ agents: [assistant], store });

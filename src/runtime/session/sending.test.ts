@@ -87,7 +87,7 @@ test('messages are answered one after another in the order in which they were se
   );
 });
 
-test('accepted means durable: the next host of the session answers the message', async () => {
+test('an accepted message is durable: the next host of the session answers it', async () => {
   const store = new MemoryStore();
   const never = agent({
     name: 'echo',
@@ -134,7 +134,7 @@ test('a turn can be iterated more than once, also long after its end', async () 
   assert.deepEqual(await over(turn), first);
 });
 
-test('an invalid message is refused before anything is written', async () => {
+test('an invalid message is rejected before anything is written', async () => {
   await using runtime = await openRuntime({ agents: [echo()] });
   const session = await runtime.session('x');
   const refused = { code: 'invalid_input' };
@@ -146,7 +146,7 @@ test('an invalid message is refused before anything is written', async () => {
   assert.deepEqual([lastSeq, inboxPending], [0, false]);
 });
 
-test('a message may hold data beside its text', async () => {
+test('a message can have data besides its text', async () => {
   await using runtime = await openRuntime({ agents: [echo()] });
   const session = await runtime.session('x');
   const picture = content('user')
@@ -157,7 +157,7 @@ test('a message may hold data beside its text', async () => {
   assert.deepEqual(message?.type === 'user.message' && message.content, picture);
 });
 
-test('a state delta is written before the turn begins, and one with a bad key or value changes nothing', async () => {
+test('a state delta is written before the turn begins, and an invalid key or value writes nothing', async () => {
   const seen: unknown[] = [];
   const reader = agent({
     name: 'reader',
@@ -190,7 +190,7 @@ test('a state delta is written before the turn begins, and one with a bad key or
   assert.equal((await readLog(session)).length, log.length);
 });
 
-test('a signal is injected once per key, by name or by place; an invalid one is refused before it is written', async () => {
+test('a signal is injected once per key, by name or by place, and an invalid signal is rejected before it is written', async () => {
   await using runtime = await openRuntime({ agents: [echo()] });
   const session = await runtime.session('x');
   assert.equal((await session.inject(rung, { times: 2 }, { dedupeKey: 'a' })).duplicate, false);
@@ -207,7 +207,7 @@ test('a signal is injected once per key, by name or by place; an invalid one is 
     code: 'unknown_place',
     place: 'bell.cracked',
   });
-  // A place that is not an input place is refused like an unknown one.
+  // A place that is not an input place is rejected like an unknown one.
   await assert.rejects(session.inject('turn.permit', null, { dedupeKey: 'c' }), {
     code: 'unknown_place',
   });
@@ -229,7 +229,7 @@ test('the log of a turn with an empty answer is complete', async () => {
   ]);
 });
 
-test('an input that is too large is refused before anything is written', async () => {
+test('an input that is too large is rejected before anything is written', async () => {
   const calls: string[] = [];
   const store = new (class extends MemoryStore {
     override inject: MemoryStore['inject'] = async (...given) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clientAddress, clientNetwork } from './client-address.ts';
 
-test('a forwarded address is trusted from a trusted proxy only', () => {
+test('a forwarded address is trusted only from a trusted proxy', () => {
   const proxies = new Set(['10.0.0.1', '10.0.0.2']);
   const findAddress = (remote: string, forwarded?: string): string =>
     clientAddress(remote, forwarded, proxies);

@@ -17,7 +17,7 @@ test('an encrypted secret reveals nothing, decrypts in its context only, and is 
     assert.throws(() => box.decrypt(wrong, 'webhook/blue/1'), { code: 'secret_key' });
 });
 
-test('a key can be rotated: the first encrypts, all decrypt', () => {
+test('a key can be rotated: the first key encrypts, every key decrypts', () => {
   const old = new SecretBox(one).encrypt('x', 'here');
   const box = new SecretBox(`${two}, ${one}`);
   assert.equal(box.decrypt(old, 'here'), 'x');
@@ -31,7 +31,7 @@ test('a key can be rotated: the first encrypts, all decrypt', () => {
   });
 });
 
-test('without a key no persistent secret is encrypted, and a weak key is refused', () => {
+test('without a key no persistent secret is encrypted, and a weak key is rejected', () => {
   assert.throws(() => new SecretBox(undefined).encrypt('x', 'here'), {
     code: 'secret_key',
     message: /PETRICHOR_SECRET_KEY/,

@@ -22,7 +22,7 @@ for (const { name, check } of artifactServiceContract)
 
 const session = { appName: 'shop', userId: 'ada', sessionId: 's1' } as const;
 
-test('an artifact is a plain file, where its description says', async () =>
+test('an artifact is a plain file at the documented path', async () =>
   inFolder(async (rootDir) => {
     const service = new FileArtifactService({ rootDir });
     const key = { session, name: 'notes.txt' };
@@ -34,7 +34,7 @@ test('an artifact is a plain file, where its description says', async () =>
     assert.deepEqual(await reopened.load(key), { text: 'Hello' });
   }));
 
-test('what a process left half made is no artifact and no version', async () =>
+test('files that a killed process left incomplete are neither an artifact nor a version', async () =>
   inFolder(async (rootDir) => {
     const service = new FileArtifactService({ rootDir });
     const folder = join(rootDir, 'shop', 'ada', 'sessions', 's1', 'files', 'a');

@@ -11,7 +11,7 @@ const services: BuiltInServices = {
 const names = (asked: readonly BuiltInTool[]): readonly string[] =>
   builtInTools(asked, services).map(({ name }) => name);
 
-test('a built-in tool is off until it is asked for, and then it is there once', () => {
+test('a built-in tool is off by default, and appears once when it is enabled', () => {
   assert.deepEqual(names([]), []);
   assert.deepEqual(names(['bash', 'bash']), ['bash']);
   assert.deepEqual(names(['filesystem', 'web_search', 'web_fetch', 'code_execution']), [
@@ -27,7 +27,7 @@ test('a built-in tool is off until it is asked for, and then it is there once', 
   ]);
 });
 
-test('a tool whose need is missing is refused by the name of that', () => {
+test('a tool whose requirement is missing is rejected with the name of the requirement', () => {
   const fields: readonly (readonly [BuiltInTool, string])[] = [
     ['bash', 'environment'],
     ['code_execution', 'environment'],

@@ -20,7 +20,7 @@ function log(...texts: readonly string[]): readonly LogEvent[] {
 for (const { name, check } of memoryServiceContract)
   test(`InMemoryMemoryService: ${name}`, async () => check(new InMemoryMemoryService()));
 
-test('of a log the words of people and agents are remembered, and nothing else', () => {
+test('memory of a log contains the texts of users and agents, and nothing else', () => {
   const said = log('Hello', ' ');
   const events: readonly LogEvent[] = [
     ...said,

@@ -31,7 +31,7 @@ const entry = {
   content: { role: 'user', parts: [{ text: 'tulips' }] },
 } as const;
 
-test('what is in the file is remembered by the next process, and by one beside it', async () =>
+test('another process can read the memories in the file, at the same time or later', async () =>
   inFile(async (file) => {
     await using one = new SqliteMemoryService(file);
     await using two = new SqliteMemoryService(file);
@@ -45,7 +45,7 @@ test('what is in the file is remembered by the next process, and by one beside i
     assert.equal((await next.search(session, 'tulips')).length, 2);
   }));
 
-test('the file of a session store is refused and left as it is', async () =>
+test('the file of a session store is rejected and not changed', async () =>
   inFile(async (file) => {
     await (await openSqliteStore(file)).close();
     await using service = new SqliteMemoryService(file);

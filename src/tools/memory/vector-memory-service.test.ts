@@ -13,11 +13,11 @@ const said = (id: string, text: string): MemoryEntry => ({
   content: { role: 'user', parts: [{ text }] },
 });
 
-/** Stands for a model: what a text is about, in two numbers. */
+/** An embedding model: represents the topic of a text by two numbers. */
 const embed = async (texts: readonly string[]): Promise<readonly (readonly number[])[]> =>
   texts.map((text) => [/boat|ship|sea/.test(text) ? 1 : 0, /tea|cup/.test(text) ? 1 : 0]);
 
-test('what means the same is found without its words, and nothing else', async () => {
+test('a search finds texts with the same meaning in other words, and nothing else', async () => {
   const service = new VectorMemoryService({ embed, minScore: 0.5 });
   await service.add(session, [said('1', 'my boat'), said('2', 'a cup'), said('3', 'nothing')]);
   const found = await service.search(session, 'ship');
@@ -32,7 +32,7 @@ test('what means the same is found without its words, and nothing else', async (
   assert.equal((await service.search(session, 'tea', { limit: 1 })).length, 1);
 });
 
-test('an embedding that gives too few vectors is told so, and nothing is remembered', async () => {
+test('too few vectors from the embedding function are an error, and nothing is stored', async () => {
   const service = new VectorMemoryService({ embed: async () => [] });
   await assert.rejects(service.add(session, [said('1', 'x')]), { code: 'invalid_input' });
 });

@@ -21,7 +21,7 @@ import { noSandboxReason, sandboxFolder } from '../../../test/tools/sandbox-fold
 import { bubblewrap } from './bubblewrap.ts';
 import type { SandboxCommand, SandboxResult } from './sandbox.ts';
 
-// Before any test is registered: those that are would end, and clean up, while this is waited for.
+// Before any test is registered, because registered tests would end and clean up during this wait.
 const noSandbox = await noSandboxReason();
 
 test('without bubblewrap nothing runs, and the error says what to install', async () => {
@@ -37,7 +37,7 @@ test('without bubblewrap nothing runs, and the error says what to install', asyn
   assert.ok(!existsSync(join(folder.path, 'ran')));
 });
 
-test('a bubblewrap that fails has run nothing either', async () => {
+test('a failure of bubblewrap itself runs nothing', async () => {
   using folder = sandboxFolder('false');
   const sandbox = bubblewrap({ bwrap: '/bin/false' });
   await assert.rejects(sandbox.check(), { code: 'sandbox_unavailable' });
@@ -91,21 +91,21 @@ describe('a command under bubblewrap', { skip: noSandbox }, () => {
   const bash = (line: string, more: Partial<SandboxCommand> = {}): Promise<SandboxResult> =>
     run(['bash', '-c', line], more);
 
-  it('works in its folder, which stays', async () => {
+  it('works in its folder, which persists', async () => {
     await bash('echo rain > a.txt; mkdir -p sub; pwd');
     assert.equal(readFileSync(join(folder.path, 'a.txt'), 'utf8'), 'rain\n');
     const { stdout, exitCode } = await bash('cat a.txt; ls -d sub; exit 7');
     assert.deepEqual([stdout, exitCode], ['rain\nsub\n', 7]);
   });
 
-  it('runs python3 and node, and reads what it is given', async () => {
+  it('runs python3 and node, and reads stdin', async () => {
     const python = await run(['python3', '-'], { stdin: 'print(6 * 7)' });
     assert.deepEqual([python.stdout, python.exitCode], ['42\n', 0]);
     const node = await run(['node', '-'], { stdin: 'console.log(6 * 7)' });
     assert.deepEqual([node.stdout, node.exitCode], ['42\n', 0]);
   });
 
-  it('sees the variables it is given and a few of its own, and no other', async () => {
+  it('has the variables of the call and a few defaults, and no others', async () => {
     const { stdout } = await run(['env', '-0'], {
       env: { NAME: `it's\n"$HOME" \`id\``, PATH: '/usr/bin' },
     });
@@ -118,7 +118,7 @@ describe('a command under bubblewrap', { skip: noSandbox }, () => {
     );
   });
 
-  // Each prints ESCAPED, or the secret, when it gets out; `ran` shows that it was tried at all.
+  // Each prints ESCAPED, or the secret, if it escapes; `ran` shows that it was executed.
   const escapes: readonly (readonly [what: string, line: () => string])[] = [
     ['read a file of the host', () => `cat ${secretFile}`],
     ['read it by a link that was in the folder', () => 'cat link-out folder-out/secret.txt'],
@@ -224,14 +224,14 @@ describe('a command under bubblewrap', { skip: noSandbox }, () => {
     });
   }
 
-  it('kills nobody but its own', async () => {
+  it('cannot kill processes outside the sandbox', async () => {
     await bash('kill -9 $PPID; kill -9 1; kill -9 -1; sleep 0.1');
     assert.equal(neighbour.exitCode, null);
     assert.equal(neighbour.signalCode, null);
     assert.equal((await bash('echo on')).stdout, 'on\n');
   });
 
-  it('holds no more processes than it may, and a fork bomb ends with it', async () => {
+  it('cannot exceed its process limit, and a fork bomb ends with it', async () => {
     const bomb = `: ${marker}-bomb; b() { b | b & }; b 2>/dev/null; sleep 0.2; ls /proc | grep -c '^[0-9]'; sleep 60`;
     const { endedBy, stdout } = await bash(bomb, { limits: { processes: 24, timeMs: 800 } });
     assert.equal(endedBy, 'time limit');
@@ -239,7 +239,7 @@ describe('a command under bubblewrap', { skip: noSandbox }, () => {
     assert.deepEqual(processesWith(`${marker}-bomb`), []);
   });
 
-  it('is killed above its memory, in one process or in many, in files of memory too', async () => {
+  it('is killed above its memory limit, in one process, in several, and in shared memory', async () => {
     const limits = { memoryBytes: 100 * 1024 * 1024, timeMs: 8_000 };
     const one = `x = bytearray(300_000_000)\nimport time; time.sleep(8)`;
     const many = `import os, time\nfor i in range(8): os.fork() == 0 and (bytearray(1), globals().update(x=bytearray(30_000_000)), time.sleep(8), os._exit(0))\ntime.sleep(8)`;
@@ -259,7 +259,7 @@ describe('a command under bubblewrap', { skip: noSandbox }, () => {
     assert.match(vast.stderr, /MemoryError/);
   });
 
-  it('writes no file above its limit, and little beside its folder', async () => {
+  it('writes no file above its limit, and a limited amount outside its folder', async () => {
     const limits = { fileBytes: 1024 * 1024 };
     const { exitCode } = await bash('head -c 5000000 /dev/zero > big', { limits });
     assert.notEqual(exitCode, 0);
@@ -276,7 +276,7 @@ describe('a command under bubblewrap', { skip: noSandbox }, () => {
     );
   });
 
-  it('keeps the beginning and the end of a flood of output', async () => {
+  it('keeps the start and the end of long output', async () => {
     const { stdout, truncated, exitCode } = await bash(
       'echo first; yes | head -c 30000000; echo last',
       {
@@ -289,7 +289,7 @@ describe('a command under bubblewrap', { skip: noSandbox }, () => {
     assert.match(stdout, /^first\n[^]*\n\[\d+ bytes left out\]\n[^]*\nlast\n$/);
   });
 
-  it('leaves nothing running: at its end, at its time limit, at an abort', async () => {
+  it('leaves no process running at its end, at its time limit, or at an abort', async () => {
     const hide = (n: string): string =>
       `(setsid nohup sleep ${marker}.${n} > /dev/null 2>&1 &) ; sleep 0.05`;
     assert.equal((await bash(hide('1'))).endedBy, 'exit');
@@ -306,12 +306,12 @@ describe('a command under bubblewrap', { skip: noSandbox }, () => {
     assert.deepEqual(processesWith(`sleep ${marker}`), []);
   });
 
-  it('does not begin when it was aborted before', async () => {
+  it('does not start when it was aborted before', async () => {
     await assert.rejects(bash('touch never', { signal: AbortSignal.abort(new Error('no')) }), /no/);
     assert.ok(!existsSync(join(folder.path, 'never')));
   });
 
-  it('leaves nothing running when it is aborted at any moment of its start', async () => {
+  it('leaves no process running when it is aborted at any moment of its start', async () => {
     const command = `setsid sleep ${marker}.6 & sleep ${marker}.7`;
     for (let ms = 0; ms < 30; ms += 1) {
       const abort = new AbortController();
@@ -322,7 +322,7 @@ describe('a command under bubblewrap', { skip: noSandbox }, () => {
     }
   });
 
-  it('dies with the process that runs it, at any moment of its start and later', async () => {
+  it('ends with the process that runs it, at any moment of its start and later', async () => {
     const script = join(dirname(fileURLToPath(import.meta.url)), 'bubblewrap.ts');
     const code = `import { bubblewrap } from ${JSON.stringify(script)};
       process.stdout.write('now');
@@ -350,7 +350,7 @@ describe('a command under bubblewrap', { skip: noSandbox }, () => {
   });
 
   it(
-    'never runs as root: a folder of root is refused',
+    'never runs as root: a folder of root is rejected',
     { skip: userInfo().uid !== 0 && 'not root' },
     async () => {
       const refused = { code: 'sandbox_unavailable', message: /root.*chown/ };
@@ -359,7 +359,7 @@ describe('a command under bubblewrap', { skip: noSandbox }, () => {
     },
   );
 
-  it('gets no network unless that is asked for', async () => {
+  it('has no network by default', async () => {
     const { stdout } = await bubblewrap({ network: true }).run({
       argv: ['bash', '-c', `cat < /dev/tcp/127.0.0.1/${port}`],
       folder: folder.path,

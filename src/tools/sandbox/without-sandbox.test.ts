@@ -12,12 +12,12 @@ const marker = `27182${Math.trunc(Math.random() * 1e9)}`;
 const sandbox = withoutSandbox();
 after(() => rmSync(folder, { recursive: true }));
 
-/** The group is told by another process: it takes a moment. */
+/** Another process ends the group, so this can take a moment. */
 const untilGone = async (): Promise<void> => {
   while (processesWith(marker).length > 0) await delay(10);
 };
 
-test('without a sandbox a command runs in its folder, with its own variables only', async () => {
+test('without a sandbox a command runs in its folder, with the given variables only', async () => {
   process.env['PETRICHOR_TEST_SECRET'] = 'ESCAPED';
   const { stdout, exitCode } = await sandbox.run({
     argv: ['bash', '-c', 'touch here; echo "$NAME"; env; exit 4'],
@@ -48,7 +48,7 @@ test('without a sandbox the whole process group ends with its command, at its ti
   await untilGone();
 });
 
-test('a program that is not there is an error', async () => {
+test('a missing program is an error', async () => {
   await assert.rejects(sandbox.run({ argv: ['/no/such/program'], folder }), {
     code: 'sandbox_unavailable',
     message: /ENOENT/,

@@ -20,13 +20,13 @@ function refuses(parameters: ToolParameters, message: RegExp): void {
   );
 }
 
-/** What a schema says of arguments: `ok`, or what the model is told. */
+/** Validates arguments: returns `ok`, or the error text for the model. */
 function verdict(schema: JsonSchema, args: unknown): string {
   const parsed = createJsonSchemaParser(schema, 'f')(args);
   return parsed.ok ? 'ok' : parsed.message;
 }
 
-test('the schema is of what the model writes, not of what the tool gets', () => {
+test('the schema describes the input of the model, not the parsed output', () => {
   const parameters = z.object({ at: z.string().transform((text) => new Date(text)) });
   assert.deepEqual(toJsonSchema(parameters, 'f')['properties'], { at: { type: 'string' } });
 });
@@ -50,18 +50,18 @@ test('a union of objects describes an object', () => {
   assert.ok(Array.isArray(toJsonSchema(parameters, 'f')['oneOf']));
 });
 
-test('parameters that are no object are refused', () => {
+test('parameters that are not an object are rejected', () => {
   refuses(z.string(), /must describe an object/);
   refuses({ type: 'array' }, /must describe an object/);
   refuses({}, /must describe an object/);
 });
 
-test('parameters that JSON cannot say are refused with the reason', () => {
+test('parameters that JSON Schema cannot express are rejected with the reason', () => {
   refuses(z.object({ at: z.date() }), /have no JSON Schema \(Date cannot be represented/);
   refuses({ type: 'object', default: Number.NaN }, /parameters\.default is NaN/);
 });
 
-test('a library without JSON Schema is refused with what to do', () => {
+test('a library without JSON Schema is rejected with an instruction', () => {
   refuses(v.object({ path: v.string() }), /toStandardJsonSchema\(\) of @valibot\/to-json-schema/);
   const validate = (value: unknown): { value: unknown } => ({ value });
   refuses({ '~standard': { version: 1, vendor: 'zod', validate } }, /use zod 4/);
@@ -71,7 +71,7 @@ test('a library without JSON Schema is refused with what to do', () => {
   );
 });
 
-test('everything wrong with the arguments is told at once, where it is', () => {
+test('all problems of the arguments are reported together, with their paths', () => {
   const schema = {
     type: 'object',
     properties: {
@@ -93,7 +93,7 @@ test('everything wrong with the arguments is told at once, where it is', () => {
   );
 });
 
-test('the model is told ten problems at most', () => {
+test('at most ten problems are reported', () => {
   const args = Object.fromEntries(Array.from({ length: 14 }, (_, i) => [`k${i}`, 1]));
   const told = verdict({ type: 'object', additionalProperties: false }, args);
   assert.match(told, /k9: is not allowed; and 4 more\./);
@@ -150,13 +150,13 @@ const keywords: readonly (readonly [
 ];
 
 for (const [name, schema, bad, good] of keywords) {
-  test(`a JSON Schema with ${name} is obeyed`, () => {
+  test(`a JSON Schema with ${name} is enforced`, () => {
     assert.equal(verdict(schema, good), 'ok');
     assert.notEqual(verdict(schema, bad), 'ok');
   });
 }
 
-test('a JSON Schema that could only fail later is refused now', () => {
+test('a JSON Schema that would fail at validation is rejected at definition', () => {
   const cases: readonly (readonly [JsonSchema, RegExp])[] = [
     [
       { $ref: 'https://example.com/schema.json' },

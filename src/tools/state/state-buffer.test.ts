@@ -16,7 +16,7 @@ function bufferOver(state: { readonly [key: string]: Json }): StateBuffer {
 
 const nothing: StateWrites = { set: {}, delete: [], increment: {}, append: {}, read: [] };
 
-test('a tool sees the state of its start, and its own changes', () => {
+test('a tool sees the state at its start, and its own changes', () => {
   const state = bufferOver({ city: 'Rome', count: 2, list: [1] });
   state.set('city', 'Oslo');
   state.increment('count');
@@ -35,7 +35,7 @@ test('a tool sees the state of its start, and its own changes', () => {
   assert.equal(state.get('city'), undefined);
 });
 
-test('each key is committed by one kind of write, the simplest that says it', () => {
+test('each key is committed by one kind of write, the simplest one', () => {
   const state = bufferOver({ a: 1, list: [0] });
   state.increment('a', 2);
   state.increment('a', 3);
@@ -58,7 +58,7 @@ test('each key is committed by one kind of write, the simplest that says it', ()
   });
 });
 
-test('adding to a number or a list does not count as reading it', () => {
+test('adding to a number or a list does not count as a read', () => {
   const state = bufferOver({ n: 1, list: [] });
   state.increment('n');
   state.append('list', 1);
@@ -67,7 +67,7 @@ test('adding to a number or a list does not count as reading it', () => {
   assert.deepEqual(state.takeWrites().read, ['n']);
 });
 
-test('an update reads and sets, so that nobody else’s change is lost', () => {
+test('an update reads and sets, so that no change of another writer is lost', () => {
   const state = bufferOver({ 'user:tags': ['a'] });
   state.update('user:tags', (tags) => [tags ?? null, 'b']);
   assert.deepEqual(state.takeWrites(), {
@@ -77,7 +77,7 @@ test('an update reads and sets, so that nobody else’s change is lost', () => {
   });
 });
 
-test('a key the tool has set itself is not read from anybody', () => {
+test('a key that the tool set itself does not count as read', () => {
   const state = bufferOver({ a: 1 });
   state.set('a', 2);
   state.get('a');
@@ -91,7 +91,7 @@ test('a key has one name: session:city is city', () => {
   assert.deepEqual(state.takeWrites(), { ...nothing, set: { city: 'Oslo' }, read: ['city'] });
 });
 
-test('a bad key is refused by every method, and nothing is written', () => {
+test('an invalid key is rejected by every method, and nothing is written', () => {
   const state = bufferOver({});
   for (const use of [
     () => state.get(''),
@@ -106,7 +106,7 @@ test('a bad key is refused by every method, and nothing is written', () => {
   assert.deepEqual(state.takeWrites(), nothing);
 });
 
-test('a value that is not JSON is refused by its key, and nothing is written', () => {
+test('a value that is not JSON is rejected with its key, and nothing is written', () => {
   const state = bufferOver({});
   const map = new Map() as unknown as Json;
   assert.throws(
@@ -118,7 +118,7 @@ test('a value that is not JSON is refused by its key, and nothing is written', (
   assert.deepEqual(state.takeWrites().set, {});
 });
 
-test('adding a number to a text, or an item to a number, is refused', () => {
+test('adding a number to a text, or an item to a number, is rejected', () => {
   const state = bufferOver({ city: 'Rome', n: 1 });
   assert.throws(() => state.increment('city'), InvalidInputError);
   assert.throws(() => state.append('n', 1), InvalidInputError);
@@ -128,7 +128,7 @@ test('adding a number to a text, or an item to a number, is refused', () => {
   assert.deepEqual(state.takeWrites(), { ...nothing, append: { list: [1] } });
 });
 
-test('what a tool does to its own object afterwards changes nothing', () => {
+test('later changes of the tool to its own object change nothing', () => {
   const state = bufferOver({});
   const order = { items: ['a'] };
   state.set('order', order);
@@ -137,7 +137,7 @@ test('what a tool does to its own object afterwards changes nothing', () => {
   assert.ok(Object.isFrozen(state.get('order')));
 });
 
-test('writes are taken once, and what follows builds on them', () => {
+test('writes are taken once, and later writes build on them', () => {
   const state = bufferOver({ n: 1 });
   state.set('n', 10);
   state.append('list', 1);
@@ -149,7 +149,7 @@ test('writes are taken once, and what follows builds on them', () => {
   assert.equal(isReadOnly(state.takeWrites()), true);
 });
 
-test('having read is not having written', () => {
+test('a key that is only read is not written', () => {
   const state = bufferOver({});
   state.get('a');
   assert.equal(isReadOnly(state.takeWrites()), true);
@@ -157,7 +157,7 @@ test('having read is not having written', () => {
   assert.equal(isReadOnly(state.takeWrites()), false);
 });
 
-// The model: apply each verb to a plain map. The buffer must show the same, and its writes must lead there.
+// The model: apply each method to a plain map. The buffer must show the same values, and its writes must produce them.
 const key = fc.constantFrom('a', 'b', 'user:c');
 const verb = fc.oneof(
   fc.record({
@@ -175,7 +175,7 @@ type Step = {
   readonly value: number | readonly number[];
 };
 
-test('the writes turn the state of the start into the state the tool saw', () => {
+test('the writes turn the state at the start into the state that the tool saw', () => {
   const start = fc.dictionary(
     key,
     fc.oneof(fc.integer({ min: -9, max: 9 }), fc.array(fc.integer())),
@@ -239,7 +239,7 @@ function assertOneKindEach(writes: StateWrites): void {
   assert.equal(new Set(all).size, all.length);
 }
 
-test('a snapshot is any thing with a get, and is never written to', () => {
+test('a snapshot is any object with a get method, and is never written to', () => {
   const asked: string[] = [];
   const snapshot: StateSnapshot = {
     get: (name) => {

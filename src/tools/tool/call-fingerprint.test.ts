@@ -8,7 +8,7 @@ test('a fingerprint is the hash of the name and the sorted arguments', () => {
   assert.equal(callFingerprint('rm', { path: 'a', force: true }), expected);
 });
 
-test('it does not depend on the order of members, but on everything else', () => {
+test('a fingerprint does not depend on the order of members, but on everything else', () => {
   const first = callFingerprint('rm', { path: 'a', force: { deep: [1, 2] } });
   assert.equal(callFingerprint('rm', { force: { deep: [1, 2] }, path: 'a' }), first);
   assert.notEqual(callFingerprint('rm', { force: { deep: [2, 1] }, path: 'a' }), first);

@@ -26,7 +26,7 @@ test('a tool knows its call, its attempt and its session', () => {
   assert.partialDeepStrictEqual(context, expected);
 });
 
-test('what a tool did to state and which actions it took come out together', () => {
+test('state writes and actions of a tool are returned together', () => {
   const { context, take } = openToolContext(runFor());
   context.state.increment('n');
   context.act({ escalate: true, transferToAgent: 'a' });
@@ -37,7 +37,7 @@ test('what a tool did to state and which actions it took come out together', () 
   });
 });
 
-test('what a tool does after it was given up goes nowhere', () => {
+test('calls of a tool after its end have no effect', () => {
   const { context, take } = openToolContext(runFor());
   const taken = take();
   context.state.set('n', 99);
@@ -46,7 +46,7 @@ test('what a tool does after it was given up goes nowhere', () => {
   assert.deepEqual(taken.actions, {});
 });
 
-test('progress is shown as it is told, and a tool can use its context in pieces', () => {
+test('progress is passed on at once, and the methods of a context can be destructured', () => {
   const told: string[] = [];
   const { progress, state } = openToolContext(runFor((text) => told.push(text))).context;
   progress('half');
@@ -56,7 +56,7 @@ test('progress is shown as it is told, and a tool can use its context in pieces'
   assert.equal('takeWrites' in state, false);
 });
 
-test('a version that a tool saves is told with its result, and is not saved twice when it runs again', async () => {
+test('an artifact version that a tool saved is reported with its result, and is not saved again when the tool reruns', async () => {
   const artifacts = new InMemoryArtifactService();
   const save = async (texts: readonly string[]): Promise<unknown> => {
     const { context, take } = openToolContext({ ...runFor(), services: { artifacts } });
@@ -74,7 +74,7 @@ test('a version that a tool saves is told with its result, and is not saved twic
   assert.equal(await context.artifacts.load('other'), undefined);
 });
 
-test('a tool finds what its user said in other sessions, and nobody else', async () => {
+test('a tool finds what its own user said in other sessions, and nothing of other users', async () => {
   const memory = new InMemoryMemoryService();
   const entry = (id: string, text: string) => ({
     id,
@@ -88,7 +88,7 @@ test('a tool finds what its user said in other sessions, and nobody else', async
   assert.deepEqual(await context.memory.search('tea'), [entry('1', 'I like tea.')]);
 });
 
-test('a tool that asks a service that is not there is told which to give', async () => {
+test('the error for a missing service names the option to configure', async () => {
   const { artifacts, memory } = openToolContext(runFor()).context;
   const asked = [artifacts.save('a', { text: '' }), artifacts.load('a'), artifacts.list()];
   for (const one of asked)

@@ -9,7 +9,7 @@ function inlineDataResponse(sizeBytes: number): object {
   return { pages: [{ inlineData: { mimeType: 'image/png', data } }] };
 }
 
-test('an object is the answer itself and anything else is its result', () => {
+test('an object is the response itself, and any other value is its result', () => {
   assert.deepEqual(toToolResponse({ rows: 2 }), { outcome: 'ok', response: { rows: 2 } });
   assert.deepEqual(toToolResponse('done').response, { result: 'done' });
   assert.deepEqual(toToolResponse([1, 2]).response, { result: [1, 2] });
@@ -19,7 +19,7 @@ test('an object is the answer itself and anything else is its result', () => {
   assert.deepEqual(toToolResponse({ a: undefined, b: 1 }).response, { b: 1 });
 });
 
-test('what JSON cannot hold is an error the model can read', () => {
+test('a value that JSON cannot represent is an error for the model', () => {
   assert.deepEqual(toToolResponse({ rows: new Map() }), {
     outcome: 'error',
     response: {
@@ -33,7 +33,7 @@ test('what JSON cannot hold is an error the model can read', () => {
   });
 });
 
-test('whatever a tool returns, there is an answer, and it is JSON', () => {
+test('every return value of a tool becomes a JSON response', () => {
   const anything = fc.anything({
     withBigInt: true,
     withMap: true,
@@ -59,7 +59,7 @@ test('a result whose toJSON throws is an error, not a crash', () => {
   });
 });
 
-test('inline data of 10 MiB passes and one byte more is an error, wherever it stands', () => {
+test('inline data of 10 MiB is accepted and one byte more is an error, at any position', () => {
   assert.equal(toToolResponse(inlineDataResponse(MAX_INLINE_DATA_SIZE)).outcome, 'ok');
   const { outcome, response } = toToolResponse(inlineDataResponse(MAX_INLINE_DATA_SIZE + 1));
   assert.equal(outcome, 'error');
@@ -69,7 +69,7 @@ test('inline data of 10 MiB passes and one byte more is an error, wherever it st
   );
 });
 
-test('an error is told by its message, and by its code when it is ours', () => {
+test('an error has its message, and its code when it is a PetrichorError', () => {
   assert.deepEqual(failedToolResponse(new TypeError('no such file', { cause: 'secret' })), {
     outcome: 'error',
     response: { error: { code: 'tool_failed', message: 'no such file' } },

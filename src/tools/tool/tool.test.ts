@@ -49,7 +49,7 @@ function createDefinition<S extends ToolParameters>(
   return { name: 'f', description: 'Does f', ...more };
 }
 
-test('a tool tells the model its name, description and parameters', () => {
+test('a tool declares its name, description and parameters to the model', () => {
   const deleteFile = tool({
     name: 'delete_file',
     description: 'Delete a file',
@@ -86,7 +86,7 @@ const libraries: readonly (readonly [name: string, schema: ToolParameters])[] = 
 ];
 
 for (const [name, parameters] of libraries) {
-  test(`parameters of ${name} are told to the model and judge what it writes`, () => {
+  test(`parameters of ${name} are declared to the model and validate its arguments`, () => {
     const f = tool(createDefinition({ parameters }));
     assert.equal(f.declaration.parameters['type'], 'object');
     assert.deepEqual(f.declaration.parameters['required'], ['path']);
@@ -100,7 +100,7 @@ for (const [name, parameters] of libraries) {
   });
 }
 
-test('the tool gets what its own schema makes of the arguments', async () => {
+test('the tool gets the parsed output of its own schema', async () => {
   const seen: unknown[] = [];
   const remind = tool({
     name: 'remind',
@@ -137,13 +137,13 @@ test('the types of the arguments follow from the parameters', () => {
   assert.ok(f.execute.length > 0 && unsafe);
 });
 
-test('a tool without parameters takes none', () => {
+test('a tool without parameters takes no arguments', () => {
   const now = tool({ name: 'now', description: 'The time', execute: () => 0 });
   assert.deepEqual(validArgs(now, {}), {});
   assert.match(refusal(now, { zone: 'CET' }), /zone: is not allowed/);
 });
 
-test('defaults are the careful ones', () => {
+test('the defaults are the safe ones', () => {
   const { needsApproval, idempotent, readOnly, timeoutMs, onCrash, longRunning, external } = tool(
     createDefinition({ execute: () => 1 }),
   );
@@ -161,21 +161,21 @@ test('defaults are the careful ones', () => {
   );
 });
 
-test('a call in flight at a crash runs again only when that is harmless, or when the tool says so', () => {
+test('a call in flight at a crash runs again only when that is harmless, or when the tool allows it', () => {
   assert.equal(tool(createDefinition({ readOnly: true })).onCrash, 'rerun');
   assert.equal(tool(createDefinition({ idempotent: true })).onCrash, 'rerun');
   assert.equal(tool(createDefinition({ readOnly: true, onCrash: 'ask' })).onCrash, 'ask');
   assert.equal(tool(createDefinition({ onCrash: 'rerun' })).onCrash, 'rerun');
 });
 
-test('a tool without execute is answered from outside, within five minutes unless it says otherwise', async () => {
+test('a tool without execute is answered from outside, by default within five minutes', async () => {
   const deploy = tool({ name: 'deploy', description: 'Deploy', parameters: z.object({}) });
   assert.deepEqual([deploy.external, deploy.timeoutMs], [true, 300_000]);
   assert.equal(tool(createDefinition({ timeoutMs: 5 })).timeoutMs, 5);
   await assert.rejects(deploy.execute(validArgs(deploy, {}), contextForTest()), ExternalToolError);
 });
 
-test('whether to ask a person can depend on the arguments', () => {
+test('needsApproval can depend on the arguments', () => {
   const transfer = tool({
     name: 'transfer',
     description: 'Transfer money',
@@ -187,7 +187,7 @@ test('whether to ask a person can depend on the arguments', () => {
   assert.equal(transfer.needsApproval(validArgs(transfer, { amount: 100 }), call), false);
 });
 
-test('a tool that throws at once and one that rejects look the same', async () => {
+test('a tool that throws synchronously and one that rejects behave the same', async () => {
   const args = validArgs(tool(createDefinition()), {});
   const fail = (): never => {
     throw new Error('no');
@@ -201,7 +201,7 @@ test('a tool that throws at once and one that rejects look the same', async () =
 });
 
 for (const name of ['', 'delete file', 'löschen', 'a/b', 'a'.repeat(65)]) {
-  test(`a tool may not be named ${JSON.stringify(name.slice(0, 20))}`, () => {
+  test(`the tool name ${JSON.stringify(name.slice(0, 20))} is rejected`, () => {
     assert.throws(
       () => tool(createDefinition({ name })),
       (error) => error instanceof InvalidToolError && /1 to 64 of/.test(error.message),
@@ -213,13 +213,13 @@ test('a name of 64 letters, digits, _ and - is accepted', () => {
   assert.equal(tool(createDefinition({ name: `a-Z_9${'x'.repeat(59)}` })).name.length, 64);
 });
 
-test('a timeout that no timer can keep is refused', () => {
+test('a timeout above the limit of timers is rejected', () => {
   for (const timeoutMs of [0, -1, Number.NaN, Infinity, 2_147_483_648]) {
     assert.throws(() => tool(createDefinition({ timeoutMs })), InvalidToolError);
   }
 });
 
-test('an asynchronous rule is refused by a typed error, and its late failure ends nothing', async () => {
+test('an asynchronous validation is rejected with a typed error, and its late failure has no effect', async () => {
   const late = async (): Promise<never> => {
     throw new Error('late');
   };
@@ -239,7 +239,7 @@ test('an asynchronous rule is refused by a typed error, and its late failure end
   });
 });
 
-test('a rule that throws refuses the arguments', () => {
+test('a validation that throws rejects the arguments', () => {
   const broken = (): never => {
     throw new Error('the rule is broken');
   };
@@ -252,7 +252,7 @@ test('a rule that throws refuses the arguments', () => {
   );
 });
 
-/** A schema of some library, which judges as it is told to. */
+/** A schema of another library, with a given validation function. */
 function asLibrary(
   schema: z.ZodType,
   validate: StandardSchemaV1['~standard']['validate'],
@@ -260,7 +260,7 @@ function asLibrary(
   return { '~standard': { ...schema['~standard'], vendor: 'acme', validate } };
 }
 
-test('two tools of one name are refused', () => {
+test('two tools with the same name are rejected', () => {
   const f = tool(createDefinition());
   const g = tool(createDefinition({ name: 'g' }));
   assert.deepEqual([...indexTools([f, g]).keys()], ['f', 'g']);

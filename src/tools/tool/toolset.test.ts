@@ -9,7 +9,7 @@ const named = (name: string): Tool =>
 
 const listNames = (tools: Iterable<Tool>): readonly string[] => [...tools].map(({ name }) => name);
 
-test('a toolset stands for its tools, in its place among others', () => {
+test('a toolset is replaced by its tools, at its position', () => {
   const tools = indexTools([named('a'), toolset('set', [named('b'), named('c')]), named('d')]);
   assert.deepEqual([...tools.keys()], ['a', 'b', 'c', 'd']);
   assert.equal(tools.get('c')?.description, 'Does c.');
@@ -20,7 +20,7 @@ test('a toolset stands for its tools, in its place among others', () => {
   );
 });
 
-test('a dynamic toolset shows what it holds now; a name that is taken is not given away', () => {
+test('a dynamic toolset shows its current tools, and a name that is taken is not used again', () => {
   let held = [named('b')];
   const tools = indexTools([named('a'), toolset('set', () => held)]);
   const [a] = tools.values();
@@ -33,11 +33,11 @@ test('a dynamic toolset shows what it holds now; a name that is taken is not giv
   assert.deepEqual(seen, ['a', 'c']);
 });
 
-test('two tools of one name are refused when they meet at once', () => {
+test('two tools with the same name are rejected when their sets are combined', () => {
   assert.throws(() => indexTools([named('a'), toolset('set', [named('a')])]), DuplicateToolError);
 });
 
-test('a filter keeps some tools, a prefix keeps two sets apart', () => {
+test('a filter keeps some tools, and a prefix separates two sets', () => {
   const set = toolset('set', [named('read'), named('write'), named('list')]);
   assert.deepEqual(listNames(filteredToolset(set, ['list', 'read']).tools()), ['read', 'list']);
   assert.deepEqual(listNames(filteredToolset(set, ({ name }) => name === 'write').tools()), [
@@ -48,7 +48,7 @@ test('a filter keeps some tools, a prefix keeps two sets apart', () => {
   assert.equal(prefixed[0]?.declaration.name, 'files_read');
 });
 
-test('a prefixed name that no provider would take is made fine, and two never become one', () => {
+test('a prefixed name that providers reject is made valid, and two names never become equal', () => {
   const long = 'x'.repeat(60);
   const set = toolset('set', [named(`${long}a`), named(`${long}b`)]);
   const names = listNames(prefixedToolset(set, 'my files/').tools());

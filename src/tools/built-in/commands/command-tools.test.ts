@@ -9,7 +9,7 @@ import { withoutSandbox } from '../../sandbox/without-sandbox.ts';
 import { bashTool } from './bash-tool.ts';
 import { codeExecutionTool } from './code-execution-tool.ts';
 
-// Before any test is registered: those that are would end, and clean up, while this is waited for.
+// Before any test is registered, because registered tests would end and clean up during this wait.
 const noSandbox = await noSandboxReason();
 
 const folder = sandboxFolder('commands');
@@ -24,7 +24,7 @@ const args = {
 for (const name of ['bash', 'code_execution'] as const) {
   const make = tools[name];
 
-  test(`${name} runs nothing where there is no sandbox, and says what to install`, async () => {
+  test(`${name} runs nothing without a sandbox, and says what to install`, async () => {
     const tool = make({ environment, sandbox: bubblewrap({ bwrap: '/nowhere/bwrap' }) });
     const answer = await callTool(tool, args[name]);
     assert.equal(getErrorCode(answer), 'sandbox_unavailable');
@@ -32,14 +32,14 @@ for (const name of ['bash', 'code_execution'] as const) {
     assert.ok(!existsSync(join(folder.path, 'escaped')));
   });
 
-  test(`${name} does not take a sandbox that isolates nothing for one`, () => {
+  test(`${name} rejects a sandbox that isolates nothing`, () => {
     assert.throws(() => make({ environment, sandbox: withoutSandbox() }), {
       code: 'invalid_tool',
       message: /unsandboxed: true/,
     });
   });
 
-  test(`${name} runs without a sandbox when that is said, and then a person is asked`, async () => {
+  test(`${name} runs without a sandbox only on request, and then needs approval`, async () => {
     const tool = make({ environment, unsandboxed: true });
     assert.equal(tool.needsApproval, true);
     assert.equal(
@@ -55,7 +55,7 @@ for (const name of ['bash', 'code_execution'] as const) {
     assert.deepEqual(response, { stdout: `rain\n${folder.path}\n`, stderr: '', exit_code: 0 });
   });
 
-  test(`${name} may have happened when a crash cut it off, and needs no one's yes in a sandbox`, () => {
+  test(`${name} has an unknown outcome after a crash, and needs no approval in a sandbox`, () => {
     const { onCrash, readOnly, idempotent, needsApproval, timeoutMs } = make({
       environment,
       limits: { timeMs: 5_000 },
@@ -72,7 +72,7 @@ describe('in the sandbox', { skip: noSandbox }, () => {
   const bash = bashTool({ environment, limits: { timeMs: 20_000, outputBytes: 2_000 } });
   const code = codeExecutionTool({ environment });
 
-  it('bash keeps the folder from call to call, and nothing else', async () => {
+  it('bash keeps the files of the folder between calls, and no other state', async () => {
     const first = await callTool(bash, {
       command: 'echo "$NAME" > a.txt; export X=1; cd /; sleep 100 & exit 3',
     });
@@ -86,7 +86,7 @@ describe('in the sandbox', { skip: noSandbox }, () => {
     assert.equal(readFileSync(join(folder.path, 'a.txt'), 'utf8'), 'rain\n');
   });
 
-  it('a command that is too slow is killed, and what it printed is shown', async () => {
+  it('a command that exceeds its time limit is killed, and its output so far is returned', async () => {
     const { outcome, response } = await callTool(bash, {
       command: 'echo so far; sleep 60',
       timeout_ms: 300,
@@ -99,11 +99,11 @@ describe('in the sandbox', { skip: noSandbox }, () => {
     });
   });
 
-  it('nobody may ask for more time than there is', async () => {
+  it('a call cannot request more time than the limit', async () => {
     assert.equal((await callTool(bash, { command: 'true', timeout_ms: 20_001 })).outcome, 'error');
   });
 
-  it('Python and JavaScript run, read and write the folder, and fail as themselves', async () => {
+  it('Python and JavaScript run, read and write the folder, and report their own errors', async () => {
     const python = await callTool(code, {
       language: 'python',
       code: 'import os\nopen("n.txt", "w").write(os.environ["NAME"])\nprint(6 * 7)',
@@ -118,7 +118,7 @@ describe('in the sandbox', { skip: noSandbox }, () => {
       language: 'javascript',
       code: 'process.stdout.write(process.versions.node)',
     });
-    // The node that runs this may stand where the owner of the folder may not go; then it is that of the system.
+    // The owner of the folder may be unable to run the current node; then the node of the system runs.
     if (Number.parseInt(String(version.response['stdout']), 10) >= 22) {
       const module = await callTool(code, {
         language: 'javascript',

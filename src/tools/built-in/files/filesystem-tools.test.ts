@@ -58,11 +58,11 @@ const put = (path: string, text: string | Buffer): void => writeFileSync(join(fo
 const held = (path: string): string => readFileSync(join(folder, path), 'utf8');
 
 describe('the file tools', () => {
-  it('open no file of a SQLite database that is open, so that its locks stay', async () => {
+  it('do not open files of an open SQLite database, which keeps its locks', async () => {
     const database = new DatabaseSync(join(folder, 'data.db'));
     database.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (a TEXT)');
     database.exec(`INSERT INTO t VALUES ('needle')`);
-    // A write lock of this process: who else may write, if anything here closes a file of it?
+    // A write lock of this process: it would be released if the tools closed a file of the database.
     database.exec('BEGIN IMMEDIATE');
     put('notes.txt', 'needle');
     for (const path of ['data.db', 'data.db-wal', 'data.db-shm']) {
@@ -87,11 +87,11 @@ describe('the file tools', () => {
     assert.match(other.stderr, /database is locked/);
     database.exec('COMMIT');
     database.close();
-    // At rest it is a file like others.
+    // A closed database is an ordinary file.
     assert.equal(getErrorCode(await call('read', { file_path: 'data.db' })), 'binary_file');
   });
 
-  it('are told to a model with names, descriptions and the schemas of their arguments', () => {
+  it('have names, descriptions and argument schemas for the model', () => {
     assert.deepEqual(
       tools.map(({ name, readOnly, idempotent, onCrash, needsApproval }) => [
         name,
@@ -116,7 +116,7 @@ describe('the file tools', () => {
     }
   });
 
-  it('write, read, edit, list and find what is in their folder', async () => {
+  it('write, read, edit, list and find files in their folder', async () => {
     assert.deepEqual(await ok('write', { file_path: 'src/deep/a.ts', content: 'one\ntwo\n' }), {
       path: 'src/deep/a.ts',
       bytes: 8,
@@ -163,7 +163,7 @@ describe('the file tools', () => {
     );
   });
 
-  it('read some lines of a file, and never more than a model can be shown', async () => {
+  it('read a range of lines, and never more than fits a model request', async () => {
     put('long.txt', Array.from({ length: 5_000 }, (_, i) => `line ${i + 1}`).join('\n'));
     assert.deepEqual(await ok('read', { file_path: 'long.txt', offset: 4_999, limit: 10 }), {
       content: 'line 4999\nline 5000',
@@ -188,7 +188,7 @@ describe('the file tools', () => {
     });
   });
 
-  it('edit only what is meant: once, or everywhere when that is said', async () => {
+  it('edit a unique text, or every occurrence with replace_all', async () => {
     put('a.txt', 'aa b aa');
     for (const old_string of ['none', '', 'aa']) {
       assert.equal(
@@ -201,7 +201,7 @@ describe('the file tools', () => {
     assert.equal(held('a.txt'), 'c b c');
   });
 
-  it('lose no edit that is made at the same time', async () => {
+  it('lose no concurrent edit', async () => {
     put('counts.txt', Array.from({ length: 20 }, (_, i) => `<${i}>`).join('\n'));
     const edits = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
@@ -212,7 +212,7 @@ describe('the file tools', () => {
     assert.equal(held('counts.txt'), Array.from({ length: 20 }, (_, i) => `[${i}]`).join('\n'));
   });
 
-  it('do not write over what somebody else changed between the reading and the writing of an edit', async () => {
+  it('do not overwrite a file that changed between the read and the write of an edit', async () => {
     put('a.txt', 'mine');
     await using root = await WorkspaceFolder.open(folder);
     const { identity } = await root.read('a.txt', 100);
@@ -224,7 +224,7 @@ describe('the file tools', () => {
     assert.deepEqual(readdirSync(folder), ['a.txt']);
   });
 
-  it('replace a file whole and keep its mode', async () => {
+  it('replace a file atomically and keep its mode', async () => {
     put('run.sh', 'old');
     chmodSync(join(folder, 'run.sh'), 0o750);
     await ok('write', { file_path: 'run.sh', content: 'new' });
@@ -233,7 +233,7 @@ describe('the file tools', () => {
   });
 
   it(
-    'give what they make to the owner of the folder',
+    'create files as the owner of the folder',
     { skip: userInfo().uid !== 0 && 'only root can' },
     async () => {
       chownSync(folder, 65_534, 65_534);
@@ -245,7 +245,7 @@ describe('the file tools', () => {
     },
   );
 
-  it('stop when they are told to', async () => {
+  it('stop when the signal is aborted', async () => {
     put('a.txt', 'x');
     const aborted = AbortSignal.abort(new Error('interrupted'));
     for (const [name, args] of [
@@ -259,7 +259,7 @@ describe('the file tools', () => {
   });
 });
 
-describe('out of their folder the file tools do not get', () => {
+describe('the file tools do not leave their folder', () => {
   const paths: readonly (readonly [what: string, path: string])[] = [
     ['a climbing path', '../outside/secret.txt'],
     ['a path that climbs later', 'a/../../outside/secret.txt'],
@@ -326,8 +326,8 @@ describe('out of their folder the file tools do not get', () => {
     });
   }
 
-  it('by a link that leads to nothing yet', async () => {
-    // The link itself is no regular file: it is neither followed nor replaced.
+  it('by a dangling link', async () => {
+    // The link itself is not a regular file: it is neither followed nor replaced.
     assert.equal(
       getErrorCode(await call('write', { file_path: 'dangling', content: 'ESCAPED' })),
       'not_a_file',
@@ -335,7 +335,7 @@ describe('out of their folder the file tools do not get', () => {
     assert.deepEqual(readdirSync(outside), ['secret.txt']);
   });
 
-  it('by searching: links are listed as links and passed over', async () => {
+  it('by a search: links are listed as links and not followed', async () => {
     const found = await Promise.all([
       ok('list', {}),
       ok('glob', { pattern: '**' }),
@@ -351,13 +351,13 @@ describe('out of their folder the file tools do not get', () => {
     assert.deepEqual(grepped?.['matches'], [{ path: 'a.txt', line: 1, text: 'inside' }]);
   });
 
-  it('by a pattern that climbs', async () => {
+  it('by a pattern with ".." or an absolute path', async () => {
     for (const pattern of ['../outside/*', '/etc/*', `${outside}/*`]) {
       assert.deepEqual((await ok('glob', { pattern }))['paths'], []);
     }
   });
 
-  it('by the words of an error', async () => {
+  it('by the text of an error', async () => {
     const errors = await Promise.all([
       call('read', { file_path: 'none/a.txt' }),
       call('read', { file_path: 'a.txt/x' }),
@@ -370,8 +370,8 @@ describe('out of their folder the file tools do not get', () => {
   });
 });
 
-describe('what is no ordinary file holds up no file tool', () => {
-  it('a pipe, a socket, a device and a folder are refused at once', async () => {
+describe('special files do not block the file tools', () => {
+  it('a pipe, a socket, a device and a folder are rejected at once', async () => {
     spawnSync('/bin/sh', ['-c', 'mkfifo pipe'], { cwd: folder });
     mkdirSync(join(folder, 'sub'));
     const server = createServer().listen(join(folder, 'socket'));
@@ -391,7 +391,7 @@ describe('what is no ordinary file holds up no file tool', () => {
     server.close();
   });
 
-  it('a huge file is refused unread, and passed over by a search', async () => {
+  it('a huge file is rejected without reading it, and skipped by a search', async () => {
     put('huge', '');
     truncateSync(join(folder, 'huge'), 1024 ** 4);
     assert.equal(getErrorCode(await call('read', { file_path: 'huge' })), 'file_too_large');
@@ -406,7 +406,7 @@ describe('what is no ordinary file holds up no file tool', () => {
     });
   });
 
-  it('bytes that are no text are refused, so that an edit cannot spoil them', async () => {
+  it('binary files are rejected, so that an edit cannot corrupt them', async () => {
     put('nul.bin', Buffer.from([65, 0, 66]));
     put('latin.txt', Buffer.from([0x61, 0xe9, 0x62]));
     for (const file_path of ['nul.bin', 'latin.txt']) {
@@ -421,7 +421,7 @@ describe('what is no ordinary file holds up no file tool', () => {
     assert.equal(held('bom.txt'), '\uFEFFb');
   });
 
-  it('too much to write, too long a pattern, and words of another type are refused before anything happens', async () => {
+  it('content that is too large, a pattern that is too long, and arguments of a wrong type are rejected first', async () => {
     assert.equal(
       (await call('write', { file_path: 'a', content: 'x'.repeat(1024 * 1024 + 1) })).outcome,
       'error',
@@ -432,14 +432,14 @@ describe('what is no ordinary file holds up no file tool', () => {
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  it('a pattern that backtracks for ever elsewhere ends here', async () => {
+  it('a pattern with catastrophic backtracking in other engines ends', async () => {
     put('a.txt', `${'a'.repeat(50_000)}b`);
     assert.deepEqual((await ok('grep', { pattern: '^(a+)+$' }))['matches'], []);
   });
 });
 
-describe('while another process puts links in the place of folders and files', () => {
-  // A write makes the folder anew at a moment when it is missing: then all is laid out again.
+describe('while another process replaces folders and files by links', () => {
+  // A write creates the folder again when it is missing for a moment; then everything is set up again.
   const swap = (outside: string): string => `
     const { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } = require('node:fs');
     const lay = () => {
@@ -454,7 +454,7 @@ describe('while another process puts links in the place of folders and files', (
     process.stdout.write('begun');
     for (;;) try { turn('sub', 'sub-link', 'sub-spare'); turn('f.txt', 'f-link', 'f-spare'); } catch { try { lay(); } catch {} }`;
 
-  it('nothing of outside is read or written', async (t) => {
+  it('nothing outside the folder is read or written', async (t) => {
     const swapper = spawn(process.execPath, ['-e', swap(outside)], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -475,14 +475,14 @@ describe('while another process puts links in the place of folders and files', (
     swapper.kill('SIGKILL');
     await once(swapper, 'exit');
     assert.deepEqual(readdirSync(outside), ['secret.txt']);
-    // Both were met: folders that were folders, and links in their place.
+    // Both occurred: folders, and links in their place.
     assert.deepEqual(seen, new Set(['ok', 'error']));
   });
 
-  it('a second name of a file of outside is the one thing that looks like a file of inside, so nobody may make one', async () => {
+  it('a write to a hard link of an outside file does not change that file', async () => {
     linkSync(join(outside, 'secret.txt'), join(folder, 'hard'));
     await ok('write', { file_path: 'hard', content: 'mine' });
-    // To write is to replace: what the other name shows stays.
+    // A write replaces the file, so the content under the other name stays.
     assert.equal(readFileSync(join(outside, 'secret.txt'), 'utf8'), SECRET);
   });
 });

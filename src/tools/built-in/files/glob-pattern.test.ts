@@ -24,19 +24,19 @@ for (const [glob, yes, no] of cases) {
   });
 }
 
-test('a glob with an open brace, and one that is empty, are refused by name', () => {
+test('a glob with an unclosed brace, and an empty glob, are rejected by name', () => {
   assert.throws(() => globPattern('a{b,c'), { code: 'invalid_input', field: 'pattern' });
   assert.throws(() => globPattern(''), { code: 'invalid_input', field: 'pattern' });
 });
 
-test('patterns that backtrack for ever elsewhere answer at once', () => {
+test('patterns with catastrophic backtracking in other engines end at once', () => {
   const matches = linePattern('^(a+)+$');
   assert.equal(matches(`${'a'.repeat(20_000)}b`), false);
   const glob = globPattern(`${'*a'.repeat(12)}*b`);
   assert.equal(glob('a'.repeat(250)), false);
 });
 
-test('what RE2 cannot do is refused, and nothing is searched', () => {
+test('a pattern that RE2 does not support is rejected, and nothing is searched', () => {
   for (const pattern of ['(?=a)', String.raw`(a)\1`, '(', 'a'.repeat(1_001)]) {
     assert.throws(() => linePattern(pattern), { code: 'invalid_input', field: 'pattern' });
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pageText } from './page-text.ts';
 
-test('a page becomes what a reader sees: no script, no style, links with whole addresses', async () => {
+test('a page becomes the visible text: no scripts, no styles, links with absolute URLs', async () => {
   const html = `<html><head><title>T</title><style>b{}</style><script>alert(1)</script></head>
     <body><h1>Rain &amp; soil</h1><p>It <b>smells</b> of <a href="/wiki">earth</a>.</p>
     <img src="x.png"><ul><li>one</li><li>two</li></ul></body></html>`;
@@ -19,7 +19,7 @@ test('a page becomes what a reader sees: no script, no style, links with whole a
   );
 });
 
-test('a page of nothing but nested tags ends as text', async () => {
+test('a page of deeply nested tags becomes text', async () => {
   const text = await pageText('<div>'.repeat(100_000) + 'deep', 'https://example.com/');
   assert.ok(text.length < 100);
 });

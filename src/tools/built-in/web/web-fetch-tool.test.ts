@@ -112,7 +112,7 @@ function answer({ url = '' }: IncomingMessage, response: ServerResponse): void {
   }
 }
 
-/** The web as the tests see it: every name leads to our server, and that counts as public. */
+/** A simulated web: every name resolves to the test server, whose address counts as public. */
 const open = (more: Partial<WebFetchOptions> = {}): ReturnType<typeof webFetchTool> =>
   webFetchTool({
     hosts: [`*:${port}`, `*.example.com:${port}`],
@@ -122,7 +122,7 @@ const open = (more: Partial<WebFetchOptions> = {}): ReturnType<typeof webFetchTo
   });
 
 describe('web_fetch', () => {
-  it('reads a page as text, its links with whole addresses', async () => {
+  it('returns a page as text, its links with absolute URLs', async () => {
     const { outcome, response } = await callTool(open(), {
       url: `http://example.com:${port}/page`,
     });
@@ -141,7 +141,7 @@ describe('web_fetch', () => {
     );
   });
 
-  it('reads packed answers, other charsets, error pages, and long ones in part', async () => {
+  it('returns compressed responses, other charsets, error pages, and the start of long pages', async () => {
     const at = async (path: string, more: Partial<WebFetchOptions> = {}): Promise<unknown[]> => {
       const { response } = await callTool(open(more), { url: `http://example.com:${port}${path}` });
       return [response['status'], response['content'], response['truncated']];
@@ -152,7 +152,7 @@ describe('web_fetch', () => {
     assert.deepEqual(await at('/long', { maxCharacters: 10 }), [200, 'xxxxxxxxxx', true]);
   });
 
-  it('follows redirects, each judged anew, and asks for each name once', async () => {
+  it('follows redirects, checks each target, and resolves each name once', async () => {
     const names: string[] = [];
     const tool = open({
       resolve: (name) => {
@@ -167,7 +167,7 @@ describe('web_fetch', () => {
     assert.deepEqual(names, ['a.example.com', 'b.example.com']);
   });
 
-  it('connects to the very address that was judged: a name that leads elsewhere a moment later leads nowhere', async () => {
+  it('connects to the address that was checked, so DNS rebinding has no effect', async () => {
     const answers = [['127.0.0.1'], ['127.0.0.2'], ['127.0.0.3']];
     const judged: string[] = [];
     const tool = open({
@@ -180,13 +180,13 @@ describe('web_fetch', () => {
     assert.equal(answers.length, 2);
   });
 
-  it('only asks, so a crash may ask again, and no one needs to say yes', () => {
+  it('only reads, so it may run again after a crash and needs no approval', () => {
     const { readOnly, onCrash, needsApproval, timeoutMs } = open();
     assert.deepEqual([readOnly, onCrash, needsApproval, timeoutMs], [true, 'rerun', false, 30_000]);
     assert.equal(open({ needsApproval: true }).needsApproval, true);
   });
 
-  it('ends when it is told to, also in the middle', async () => {
+  it('stops when it is aborted, even during the response', async () => {
     for (const path of ['/silent', '/endless']) {
       const abort = new AbortController();
       const before = asked.length;
@@ -202,7 +202,7 @@ describe('web_fetch', () => {
   });
 });
 
-// Every one of these would reach our server, or something else inside, if it were not stopped.
+// Without the checks, each of these would reach the test server or another internal target.
 const inside: readonly (readonly [what: string, url: (port: number) => string, code: string])[] = [
   ['the loopback address', (p) => `http://127.0.0.1:${p}/`, 'address_refused'],
   ['another loopback address', (p) => `http://127.7.7.7:${p}/`, 'address_refused'],
@@ -260,7 +260,7 @@ describe('web_fetch does not reach', () => {
       : Promise.resolve(addresses[name]);
 
   for (const [what, url, code] of inside) {
-    it(`${what}, asked for it`, async () => {
+    it(`${what}, requested directly`, async () => {
       const before = asked.length;
       const result = await callTool(webFetchTool({ hosts: [`*:${port}`, '*'], resolve }), {
         url: url(port),
@@ -270,9 +270,9 @@ describe('web_fetch does not reach', () => {
       assert.equal(asked.length, before);
     });
 
-    it(`${what}, redirected to it`, async () => {
+    it(`${what}, as a redirect target`, async () => {
       const before = asked.length;
-      // The first hop is let through: what counts is the second.
+      // The first hop is allowed; the second hop is under test.
       let hops = 0;
       const tool = open({
         resolve: (name) =>
@@ -291,7 +291,7 @@ describe('web_fetch does not reach', () => {
     });
   }
 
-  it('hosts that are not on its list, also by a redirect, by another port, by a name that only looks alike', async () => {
+  it('hosts outside its list, also by a redirect, another port, or a similar name', async () => {
     const tool = open({ hosts: [`example.com:${port}`, `*.docs.example.com:${port}`] });
     const code = async (url: string): Promise<unknown> =>
       getErrorCode(await callTool(tool, { url }));
@@ -320,7 +320,7 @@ describe('web_fetch does not reach', () => {
     assert.equal(asked.length, before + 1);
   });
 
-  it('what an encrypted page redirects to without encryption', () => {
+  it('an unencrypted target of an encrypted page', () => {
     const from = new URL('https://example.com/a');
     const to = (location: string): string | undefined =>
       redirectTarget({ statusCode: 302, headers: { location } }, from)?.href;
@@ -331,7 +331,7 @@ describe('web_fetch does not reach', () => {
     assert.equal(redirectTarget({ statusCode: 200, headers: { location: 'b' } }, from), undefined);
   });
 
-  it('the end of a loop', async () => {
+  it('a target after the redirect limit', async () => {
     assert.equal(
       getErrorCode(await callTool(open(), { url: `http://example.com:${port}/loop` })),
       'redirect_refused',
@@ -359,7 +359,7 @@ const tooMuch: readonly (readonly [path: string, code: string])[] = [
   ['/binary-text', 'response_not_text'],
 ];
 for (const [path, code] of tooMuch) {
-  test(`web_fetch gives up on ${path}`, async () => {
+  test(`web_fetch fails for ${path}`, async () => {
     const result = await callTool(open({ maxBytes: 1_000_000 }), {
       url: `http://example.com:${port}${path}`,
     });
@@ -367,7 +367,7 @@ for (const [path, code] of tooMuch) {
   });
 }
 
-test('a list of hosts with something else in it is refused when the tool is made', () => {
+test('an invalid host pattern is rejected when the tool is created', () => {
   for (const entry of [
     'https://example.com',
     'example.com/path',
@@ -388,7 +388,7 @@ test('a list of hosts with something else in it is refused when the tool is made
   }
 });
 
-test('the error names neither an address nor where this runs', async () => {
+test('an error contains neither an internal address nor a local path', async () => {
   const tool = open({ resolve: () => Promise.resolve(['127.0.0.1']), hosts: ['*:1'] });
   const { response } = await callTool(tool, { url: 'http://example.com:1/' });
   assert.deepEqual(response, {

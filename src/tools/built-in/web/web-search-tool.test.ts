@@ -8,7 +8,7 @@ import { braveSearch } from './brave-search.ts';
 import type { SearchProvider } from './search-provider.ts';
 import { webSearchTool } from './web-search-tool.ts';
 
-// As the service answers, with what we do not use left in.
+// A response of the service, including fields that the tool does not use.
 const REPLY = {
   type: 'search',
   query: { original: 'petrichor', more_results_available: true },
@@ -63,7 +63,7 @@ const json =
       .writeHead(status, { 'content-type': 'application/json', ...headers })
       .end(JSON.stringify(body));
 
-test('web_search asks Brave Search as it wants to be asked, and returns what it found', async () => {
+test('web_search sends a request in the format of Brave Search, and returns the results', async () => {
   reply = json(REPLY);
   const { outcome, response } = await callTool(webSearchTool({ provider }), {
     query: 'rain & soil',
@@ -95,7 +95,7 @@ test('web_search asks Brave Search as it wants to be asked, and returns what it 
   assert.equal(headers?.['x-subscription-token'], KEY);
 });
 
-test('no results are no error', async () => {
+test('a response without results is not an error', async () => {
   for (const empty of [{ type: 'search' }, { web: null }, { web: { results: [] } }]) {
     reply = json(empty);
     const { response } = await callTool(webSearchTool({ provider }), { query: 'x' });
@@ -124,7 +124,7 @@ const failures: readonly (readonly [
   ['a connection that breaks', (response) => void response.destroy(), 'search_failed'],
 ];
 for (const [what, answer, code] of failures) {
-  test(`${what} is an error of its kind, without the key`, async () => {
+  test(`${what} is an error with its code, without the key`, async () => {
     reply = answer;
     const result = await callTool(webSearchTool({ provider }), { query: 'x' });
     assert.equal(getErrorCode(result), code);
@@ -132,7 +132,7 @@ for (const [what, answer, code] of failures) {
   });
 }
 
-test('how long to wait is told to programs', async () => {
+test('the error of a rate limit has the wait for programs', async () => {
   reply = json({}, 429, { 'retry-after': '7' });
   const { signal } = new AbortController();
   await assert.rejects(provider.search('x', { count: 1, signal }), {
@@ -141,7 +141,7 @@ test('how long to wait is told to programs', async () => {
   });
 });
 
-test('a search ends when it is told to', async () => {
+test('a search stops when it is aborted', async () => {
   const abort = new AbortController();
   reply = () => abort.abort(new Error('interrupted'));
   const result = await callTool(
@@ -152,14 +152,14 @@ test('a search ends when it is told to', async () => {
   assert.match(JSON.stringify(result), /interrupted/);
 });
 
-test('web_search only asks, and takes no more than the service would', async () => {
+test('web_search only reads, and accepts no more than the service accepts', async () => {
   const tool = webSearchTool({ provider });
   assert.deepEqual([tool.readOnly, tool.onCrash, tool.needsApproval], [true, 'rerun', false]);
   assert.equal((await callTool(tool, { query: 'x'.repeat(401) })).outcome, 'error');
   assert.equal((await callTool(tool, { query: 'x', count: 21 })).outcome, 'error');
 });
 
-test('a key that could carry something else is refused', () => {
+test('a key with characters that are invalid in a header is rejected', () => {
   for (const apiKey of ['', 'a b', 'a\r\nx: y']) {
     assert.throws(() => braveSearch({ apiKey }), { code: 'invalid_input', field: 'apiKey' });
   }

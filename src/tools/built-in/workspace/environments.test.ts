@@ -16,7 +16,7 @@ import { noSandboxReason, sandboxFolder } from '../../../../test/tools/sandbox-f
 import { bashTool } from '../commands/bash-tool.ts';
 import { Environments } from './environments.ts';
 
-// Before any test is registered: those that are would end, and clean up, while this is waited for.
+// Before any test is registered, because registered tests would end and clean up during this wait.
 const noSandbox = await noSandboxReason();
 
 const key = (userId: string, sessionId: string): SessionKey => ({
@@ -25,7 +25,7 @@ const key = (userId: string, sessionId: string): SessionKey => ({
   sessionId,
 });
 
-test('each session has a folder of its own, which is there again the next time', async () => {
+test('each session has its own folder, which persists', async () => {
   using root = sandboxFolder('environments');
   const environments = new Environments({ root: root.path });
   const first = await environments.open(key('ann', '1'));
@@ -43,7 +43,7 @@ test('each session has a folder of its own, which is there again the next time',
   assert.ok(!existsSync(first.folder));
 });
 
-test('a folder goes with the session, and those of the agents that it called; nothing outside the root is touched', async () => {
+test('a folder is deleted with its session, and so are the folders of called agents; nothing outside the root is touched', async () => {
   using root = sandboxFolder('environments');
   using outside = sandboxFolder('outside');
   writeFileSync(join(outside.path, 'kept.txt'), 'x');
@@ -60,7 +60,7 @@ test('a folder goes with the session, and those of the agents that it called; no
   for (const { folder } of [own, first, inner]) assert.ok(!existsSync(folder), folder);
   assert.ok(existsSync(other.folder));
   assert.deepEqual(readdirSync(outside.path), ['kept.txt']);
-  // A link in place of a folder is removed and not followed, for a session and for a called agent's.
+  // A link in place of a folder is removed and not followed, for sessions and called agents.
   const kept = join(outside.path, relative(dirname(other.folder), other.folder));
   mkdirSync(kept);
   rmSync(dirname(other.folder), { recursive: true });
@@ -71,7 +71,7 @@ test('a folder goes with the session, and those of the agents that it called; no
   assert.deepEqual(readdirSync(root.path), []);
 });
 
-test('a named folder is shared by the sessions of one user, and by nobody else', async () => {
+test('a named folder is shared by the sessions of one user only', async () => {
   using root = sandboxFolder('environments');
   const environments = new Environments({ root: root.path });
   const config = { workingFolder: 'project-1' };
@@ -115,7 +115,7 @@ const refused: readonly (readonly [field: string, config: unknown])[] = [
 ];
 
 for (const [field, config] of refused) {
-  test(`what cannot be honoured is refused by name: ${JSON.stringify(config)?.slice(0, 60)}`, () => {
+  test(`an environment config that is not supported is rejected by name: ${JSON.stringify(config)?.slice(0, 60)}`, () => {
     const environments = new Environments({
       root: '/nowhere',
       variables: ['A', 'UID', 'PWD', 'BASH_ENV', 'A=B', 'A\nB', 'a;id'],
@@ -124,7 +124,7 @@ for (const [field, config] of refused) {
   });
 }
 
-test('a link in the place of a session folder is not followed', async () => {
+test('a link in place of a session folder is not followed', async () => {
   using root = sandboxFolder('environments');
   using outside = sandboxFolder('elsewhere');
   const environments = new Environments({ root: root.path });
@@ -138,7 +138,7 @@ test('a link in the place of a session folder is not followed', async () => {
 });
 
 test(
-  'the variables and the folder of a session are what its commands see',
+  'commands see the variables and the folder of their session',
   { skip: noSandbox },
   async () => {
     using root = sandboxFolder('environments');

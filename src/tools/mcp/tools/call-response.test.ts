@@ -7,13 +7,13 @@ import { promptContent } from './prompt-content.ts';
 const text = { type: 'text', text: 'hello' } as const;
 const image = { type: 'image', mimeType: 'image/png', data: 'AAAA' } as const;
 
-test('text is the response; several texts are lines of one', () => {
+test('text is the response, and several texts are joined by line breaks', () => {
   assert.equal(callResponse({ content: [text] }), 'hello');
   assert.equal(callResponse({ content: [text, text] }), 'hello\nhello');
   assert.equal(callResponse({ content: [] }), '');
 });
 
-test('structured content is the response, and the text that repeats it is left out', () => {
+test('structured content is the response, and text that repeats it is dropped', () => {
   const structuredContent = { a: 1 };
   assert.deepEqual(callResponse({ content: [text], structuredContent }), { a: 1 });
   assert.deepEqual(callResponse({ content: [text, image], structuredContent }), {
@@ -22,7 +22,7 @@ test('structured content is the response, and the text that repeats it is left o
   });
 });
 
-test('bytes and addresses are parts, in their order', () => {
+test('data and URLs become parts, in their order', () => {
   const response = callResponse({
     content: [
       text,
@@ -49,7 +49,7 @@ test('bytes and addresses are parts, in their order', () => {
   });
 });
 
-test('a tool that says it failed throws what it says', () => {
+test('a tool result with isError throws an error with its text', () => {
   assert.throws(() => callResponse({ content: [text], isError: true }), {
     code: 'tool_failed',
     message: 'hello',
@@ -57,7 +57,7 @@ test('a tool that says it failed throws what it says', () => {
   assert.throws(() => callResponse({ content: [], isError: true }), /The tool failed/);
 });
 
-test('a prompt is messages of the user and the model', () => {
+test('a prompt becomes messages of the user and the model', () => {
   assert.deepEqual(promptContent({ role: 'assistant', content: text }), {
     role: 'model',
     parts: [{ text: 'hello' }],
@@ -68,7 +68,7 @@ test('a prompt is messages of the user and the model', () => {
   });
 });
 
-test('an error keeps the images and the structured content that came with it', () => {
+test('an error keeps the images and the structured content of the result', () => {
   const structuredContent = { retryAfter: 5 };
   assert.throws(
     () => callResponse({ content: [text, image], structuredContent, isError: true }),

@@ -5,7 +5,7 @@ import { resolveAnswer, resolveInputRequired } from './elicitation.ts';
 
 const settings = { server: 'shop' };
 
-test('what an answer leaves out has the default of the question, and the server gets both', () => {
+test('a missing field of an answer gets the default of the request, and the server receives both', () => {
   const asked = resolveInputRequired(
     {
       resultType: 'input_required',

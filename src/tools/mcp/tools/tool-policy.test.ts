@@ -4,12 +4,12 @@ import { toolPolicy } from './tool-policy.ts';
 
 const careful = { readOnly: false, idempotent: false, needsApproval: true };
 
-test('a tool of which nothing is known needs approval, and a crash leaves its outcome unknown', () => {
+test('a tool without annotations needs approval, and has an unknown outcome after a crash', () => {
   assert.deepEqual(toolPolicy('t', undefined, {}), careful);
   assert.deepEqual(toolPolicy('t', { destructiveHint: true }, {}), careful);
 });
 
-test('what only reads, or destroys nothing, needs no approval', () => {
+test('a tool that only reads, or is not destructive, needs no approval', () => {
   assert.deepEqual(toolPolicy('t', { readOnlyHint: true }, {}), {
     readOnly: true,
     idempotent: false,
@@ -22,7 +22,7 @@ test('what only reads, or destroys nothing, needs no approval', () => {
   });
 });
 
-test('a server whose hints are not trusted is asked about everything, unless the list says otherwise', () => {
+test('a server with untrusted hints needs approval for every tool, except for configured tools', () => {
   const hints = { readOnlyHint: true, idempotentHint: true };
   assert.deepEqual(toolPolicy('t', hints, { trustHints: false }), careful);
   const approved = { ...careful, needsApproval: false };
@@ -31,7 +31,7 @@ test('a server whose hints are not trusted is asked about everything, unless the
   assert.deepEqual(toolPolicy('u', undefined, { autoApprove: true }), approved);
 });
 
-test('what is said of one tool counts before all else', () => {
+test('the policy of a single tool overrides everything else', () => {
   const policy = { t: { needsApproval: true, onCrash: 'ask', timeoutMs: 5 } } as const;
   assert.deepEqual(toolPolicy('t', { readOnlyHint: true }, { autoApprove: true, policy }), {
     readOnly: true,

@@ -10,16 +10,16 @@ interface Scene {
   readonly clock: SimulatedClock;
   readonly connection: McpConnection;
   readonly troubles: string[];
-  /** When attempts to connect were made, in milliseconds. */
+  /** The times of the connection attempts, in milliseconds. */
   readonly attempts: number[];
-  /** Whether the server is there. */
+  /** Whether the server is available. */
   up: boolean;
-  /** How often the connection was made again. */
+  /** The number of times the connection was opened again. */
   reconnected: number;
   lose: () => Promise<void>;
 }
 
-/** A connection to a real server in this process, which may be away. */
+/** A connection to a real server in this process, which can be unavailable. */
 function scene(): Scene {
   const clock = new SimulatedClock();
   let server: McpServer | undefined;
@@ -60,21 +60,21 @@ const settled = async (): Promise<void> => {
   for (let n = 0; n < 50; n++) await Promise.resolve();
 };
 
-/** Lets time pass until nothing is due any more. */
+/** Advances the clock until no timer is due. */
 async function untilQuiet({ clock }: Scene): Promise<void> {
   for (await settled(); clock.nextAt !== undefined; await settled()) {
     clock.advance(clock.nextAt - clock.now());
   }
 }
 
-test('it is made when it is first needed, and once for calls that come together', async () => {
+test('a connection is opened on first use, and once for concurrent calls', async () => {
   const it = scene();
   assert.deepEqual(it.attempts, []);
   await Promise.all([ping(it), ping(it), ping(it)]);
   assert.deepEqual(it.attempts, [0]);
 });
 
-test('when it is lost it is made again at once', async () => {
+test('a lost connection is opened again at once', async () => {
   const it = scene();
   await ping(it);
   await it.lose();
@@ -85,7 +85,7 @@ test('when it is lost it is made again at once', async () => {
   assert.match(it.troubles[0] ?? '', /disconnected/);
 });
 
-test('while the server is away it is tried after 0.5, 1, 2 and 4 seconds, and then only when it is needed', async () => {
+test('while the server is down, connection attempts follow after 0.5, 1, 2 and 4 seconds, and then on use only', async () => {
   const it = scene();
   await ping(it);
   it.up = false;
@@ -100,7 +100,7 @@ test('while the server is away it is tried after 0.5, 1, 2 and 4 seconds, and th
   assert.equal(it.reconnected, 1);
 });
 
-test('a call that comes while it is down fails with the next attempt, and no later', async () => {
+test('a call while the server is down fails with the next attempt', async () => {
   const it = scene();
   it.up = false;
   await assert.rejects(ping(it), { code: 'mcp_unreachable', message: /nobody answers/ });
@@ -126,7 +126,7 @@ test('a call whose signal aborts does not wait for a connection', async () => {
   await assert.rejects(call, /enough/);
 });
 
-test('the longest pause is 30 seconds', async () => {
+test('the longest pause between attempts is 30 seconds', async () => {
   const it = scene();
   it.up = false;
   for (let n = 0; n < 10; n++) {
@@ -138,7 +138,7 @@ test('the longest pause is 30 seconds', async () => {
   assert.deepEqual(pauses, [0, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
 });
 
-test('once it is closed nothing is asked and nothing is tried', async () => {
+test('a closed connection sends no request and makes no attempt', async () => {
   const it = scene();
   it.up = false;
   await assert.rejects(ping(it));
