@@ -3,6 +3,12 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import packageJson from '../package.json' with { type: 'json' };
 import {
+  importsOtherFoldersByTheirDoors,
+  internalDoorsOnlyPassOn,
+  listPackageEntries,
+  ROOM_DOORS,
+} from './architecture/doors.ts';
+import {
   namesUseKnownWords,
   noNameEndsInOf,
   typeNamesHaveOneMeaning,
@@ -71,15 +77,33 @@ const rules: readonly {
       tree({ 'src/net/clock/a.ts': `import { b } from '../engine/b.ts';` }),
       tree({ 'src/net/clock/a.ts': `import type { B } from '../engine/b.ts';` }),
       tree({ 'src/net/clock/a.ts': `import { b } from '../index.ts';` }),
+      tree({ 'src/net/clock/a.ts': `import { b } from '../internal.ts';` }),
       tree({ 'src/net/elsewhere/a.ts': `export const a = 1;` }),
       tree({ 'src/net/a.ts': `export const a = 1;` }),
       tree({ 'src/egress/room/a.ts': `export const a = 1;` }),
+      tree({ 'src/egress/a.ts': `import { b } from './index.ts';` }),
     ],
     kept: tree({
       'src/net/index.ts': `export { a } from './engine/a.ts';`,
+      'src/net/internal.ts': `export { c } from './engine/c.ts';`,
       'src/net/engine/a.ts': `import { b } from '../clock/b.ts'; import { c } from './c.ts';`,
       'src/net/engine/c.ts': `import { d } from '../../core/json/d.ts';`,
       'src/egress/a.ts': `export const a = 1;`,
+    }),
+  },
+  {
+    says: 'an internal.ts names what it passes on, and holds nothing else',
+    rule: internalDoorsOnlyPassOn,
+    broken: [
+      tree({ 'src/net/internal.ts': `export const a = 1;` }),
+      tree({ 'src/net/internal.ts': `export * from './a.ts';` }),
+      tree({ 'src/net/internal.ts': `export { a } from './a.ts'; run();` }),
+      tree({ 'src/net/internal.ts': `export { a } from '../core/index.ts';` }),
+      tree({ 'src/net/internal.ts': `export { a } from './index.ts';` }),
+      tree({ 'src/net/internal.ts': `export { a } from 'valibot';` }),
+    ],
+    kept: tree({
+      'src/net/internal.ts': `export { a } from './engine/a.ts'; export type { B } from './b.ts';`,
     }),
   },
   {
@@ -297,6 +321,56 @@ describe('architecture', () => {
       assert.deepEqual(rule(kept), []);
     });
   }
+
+  it('other folders are imported by their doors', () => {
+    const entries = listPackageEntries(packageJson.exports);
+    assert.ok(entries.includes('src/tools/mcp/index.ts'));
+    assert.deepEqual(importsOtherFoldersByTheirDoors(entries, ROOM_DOORS)(repository), []);
+  });
+
+  it('planted faults are found: other folders are imported by their doors', () => {
+    const door = 'src/tools/contract/index.ts';
+    const use = `export { check } from '../tools/contract/index.ts';`;
+    const rule = importsOtherFoldersByTheirDoors(['src/tools/mcp/index.ts'], { [door]: 'test' });
+    const kept = { [door]: '', 'src/testing/index.ts': use };
+    for (const text of [
+      `import { b } from '../net/engine/b.ts';`,
+      `import type { B } from '../net/engine/b.ts';`,
+      `export { b } from '../net/engine/b.ts';`,
+      `export const b = () => import('../net/engine/b.ts');`,
+      `export type B = import('../net/engine/b.ts').B;`,
+      `import { b } from '../net/engine/index.ts';`,
+      `import { b } from '../net/engine/internal.ts';`,
+      `import { b } from '../tools/artifacts/index.ts';`,
+    ]) {
+      for (const path of ['src/adk/a.ts', 'src/adk/a.test.ts'])
+        assert.equal(rule(tree({ ...kept, [path]: text })).length, 1, `${path}: ${text}`);
+    }
+    assert.deepEqual(rule(tree({})), [`${door} is listed and not there`]);
+    assert.deepEqual(rule(tree({ [door]: '' })), [
+      `${door} is listed and no other folder imports it`,
+    ]);
+    const doors = [
+      'net/index.ts',
+      'net/internal.ts',
+      'tools/mcp/index.ts',
+      'tools/contract/index.ts',
+    ];
+    const deep = `import { b } from '../src/net/engine/b.ts';`;
+    assert.deepEqual(
+      rule(
+        tree({
+          ...kept,
+          'src/index.ts': `export { b } from './net/engine/b.ts';`,
+          'src/net/a.test.ts': `import { b } from './engine/b.ts';`,
+          'src/adk/a.ts': doors.map((path) => `import '../${path}';`).join('\n'),
+          'test/a.test.ts': deep,
+          'scripts/a.ts': deep,
+        }),
+      ),
+      [],
+    );
+  });
 
   it('only the listed modules reach another machine', () => {
     assert.deepEqual(onlyListedModulesReachOut(OUTGOING)(repository), []);

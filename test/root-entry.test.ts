@@ -32,10 +32,13 @@ it('importing the root loads what every program needs: no prover, no provider, n
     [],
   );
   assert.deepEqual(loaded.filter((path) => path.startsWith('src/models/')).toSorted(), [
+    'src/models/internal.ts',
     'src/models/model/check-response.ts',
     'src/models/model/generation-names.ts',
     'src/models/model/model-error.ts',
+    'src/models/model/race-with-abort.ts',
     'src/models/model/with-call-ids.ts',
     'src/models/prompt/tool-names.ts',
+    'src/models/response/redact.ts',
   ]);
 });

@@ -7,7 +7,7 @@ export {
   type Content,
   type EventActions,
 } from '../core/index.ts';
-export { SessionNotFoundError } from '../store/store-errors.ts';
+export { SessionNotFoundError } from '../store/internal.ts';
 export {
   FileArtifactService,
   InMemoryArtifactService,
@@ -131,9 +131,7 @@ export type {
 } from './sessions/session-service.ts';
 export { SqliteSessionService } from './sessions/sqlite-session-service.ts';
 export { ToolFilterPlugin, type ToolFilterPluginOptions } from './plugins/tool-filter-plugin.ts';
-export { RequestInput } from '../agents/workflow/node-event.ts';
-export type { NodeContext } from '../agents/workflow/node-context.ts';
-export { DEFAULT_ROUTE, START } from '../agents/workflow/workflow-definition.ts';
+export { RequestInput, type NodeContext, DEFAULT_ROUTE, START } from '../agents/index.ts';
 export type { ChainElement, Edge, EdgeItem, RoutingMap } from './workflow/parsed-edges.ts';
 export { StateSchemaError } from './workflow/state-schema.ts';
 export {

@@ -55,7 +55,7 @@ export {
 } from './workflow/workflow-definition.ts';
 export { parallel } from './kinds/parallel.ts';
 export { sequential } from './kinds/sequential.ts';
-export { TRANSFER_TOOL } from '../tools/tool/reserved-tool-names.ts';
+export { TRANSFER_TOOL } from '../tools/internal.ts';
 export { UnknownTransferError, type TransferTarget } from './transfer/transfer.ts';
 export {
   getSessionKey,

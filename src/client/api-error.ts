@@ -1,4 +1,4 @@
-import { PetrichorError } from '../core/errors/petrichor-error.ts';
+import { PetrichorError } from '../core/internal.ts';
 
 /**
  * The server rejected a request. The client throws it after it has used up its retries, or at once when the failure is

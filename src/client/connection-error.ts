@@ -1,4 +1,4 @@
-import { PetrichorError } from '../core/errors/petrichor-error.ts';
+import { PetrichorError } from '../core/internal.ts';
 
 /** The server could not be reached, or its response was incomplete, after all retries. */
 export class ConnectionError extends PetrichorError {

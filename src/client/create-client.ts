@@ -1,4 +1,4 @@
-import { checkOptions, optionTable, type OptionTable } from '../core/validation/option-table.ts';
+import { checkOptions, optionTable, type OptionTable } from '../core/internal.ts';
 import { delay, type Delay } from './delay.ts';
 import { followEvents, type FollowOptions } from './follow-events.ts';
 import { HttpCaller, type HttpCallOptions } from './http-caller.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../core/json/omit-undefined.ts';
+import { omitUndefined } from '../core/internal.ts';
 import { ApiError } from './api-error.ts';
 import { ConnectionError } from './connection-error.ts';
 import { backoffMs, type Delay } from './delay.ts';

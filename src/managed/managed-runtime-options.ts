@@ -1,4 +1,4 @@
-import { omitUndefined } from '../core/json/omit-undefined.ts';
+import { omitUndefined } from '../core/internal.ts';
 import { optionTable } from '../core/index.ts';
 import type { SessionKey, OptionTable } from '../core/index.ts';
 import type { BeforeTool, CallbackList } from '../agents/index.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../core/json/omit-undefined.ts';
+import { omitUndefined } from '../core/internal.ts';
 import { checkOptions, InvalidInputError, safeListener, sha256Hex } from '../core/index.ts';
 import { parseOrigins } from '../egress/index.ts';
 import { checkModelOrigin } from '../models/index.ts';

@@ -1,8 +1,8 @@
-import { omitUndefined } from '../core/json/omit-undefined.ts';
+import { omitUndefined } from '../core/internal.ts';
 import { PetrichorError, checkOptions, optionTable } from '../core/index.ts';
 import type { OptionTable } from '../core/index.ts';
-import type { ResolveHost } from '../egress/resolve-allowed-address.ts';
-import { fetchWithinOrigin } from '../egress/fetch-within-origin.ts';
+import type { ResolveHost } from '../egress/index.ts';
+import { fetchWithinOrigin } from '../egress/internal.ts';
 import { aiSdkModel } from './ai-sdk-model.ts';
 import {
   CONTEXT_CACHE_NAMES,

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../core/json/omit-undefined.ts';
+import { omitUndefined } from '../core/internal.ts';
 import type { Agent, ChildAgentOutcome, ChildAgentRequest } from '../agents/index.ts';
 import {
   checkOptions,
@@ -14,10 +14,12 @@ import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
 import { createCommitter, type Committer } from './scheduling/committer.ts';
 import { createDispatcher, type Dispatcher } from './scheduling/dispatcher.ts';
-import { checkSessionId } from '../store/rules/check-session-id.ts';
-import { openStore } from '../store/open/open-store.ts';
-import { SessionNotFoundError } from '../store/store-errors.ts';
-import type { StoreUnavailableError } from '../store/store-errors.ts';
+import {
+  checkSessionId,
+  openStore,
+  SessionNotFoundError,
+  type StoreUnavailableError,
+} from '../store/internal.ts';
 import type {
   InjectReceipt,
   InboxInput,

@@ -1,6 +1,6 @@
 import { checkOptions, safeListener } from '../core/index.ts';
 import { parseOrigins } from '../egress/index.ts';
-import { createIdGenerator } from '../managed/catalogs/sortable-id.ts';
+import { createIdGenerator } from '../managed/internal.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
 import { ApiKeys, ENVIRONMENT_INDEX } from './auth/api-keys.ts';

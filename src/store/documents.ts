@@ -1,4 +1,4 @@
-import type { Json } from '../core/json/json.ts';
+import type { Json } from '../core/index.ts';
 
 /** A JSON value that is stored outside any session, for example a definition, a key or a setting. */
 export interface StoredDocument {

@@ -1,5 +1,9 @@
-import { PetrichorError, type PetrichorErrorOptions } from '../core/errors/petrichor-error.ts';
-import { formatSessionKey, type SessionKey } from '../core/identity/session-key.ts';
+import {
+  PetrichorError,
+  type PetrichorErrorOptions,
+  formatSessionKey,
+  type SessionKey,
+} from '../core/index.ts';
 import type { InputSeq } from './store.ts';
 
 /**

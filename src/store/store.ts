@@ -1,8 +1,5 @@
-import type { Json } from '../core/json/json.ts';
-import type { LogEvent, Seq } from '../core/events/log-event.ts';
-import type { SessionId } from '../core/identity/ids.ts';
-import type { SessionKey } from '../core/identity/session-key.ts';
-import type { JournalRecord, MapChange, RecordSeq } from '../net/journal/record.ts';
+import type { Json, LogEvent, Seq, SessionId, SessionKey } from '../core/index.ts';
+import type { JournalRecord, MapChange, RecordSeq } from '../net/index.ts';
 import type { DocumentChange, DocumentStore } from './documents.ts';
 
 /** What survives the death of the process. `process`: nothing. `crash`: every acknowledged write. */

@@ -1,4 +1,4 @@
-import type { Json } from '../core/json/json.ts';
+import type { Json } from '../core/index.ts';
 
 /** A value that can be found by words. */
 export interface IndexedText {

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../core/json/omit-undefined.ts';
+import { omitUndefined } from '../core/internal.ts';
 import type { Attributes } from '@opentelemetry/api';
 import type { InterceptedCall } from '../agents/index.ts';
 import { isJsonObject } from '../core/index.ts';

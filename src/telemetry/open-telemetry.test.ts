@@ -5,9 +5,7 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import * as conventions from '@opentelemetry/semantic-conventions/incubating';
 import { recordedTelemetry, formatTree, within } from '../../test/telemetry/spans.ts';
 import { agent, agentTool, parallel, sequential } from '../agents/index.ts';
-import { ModelError } from '../models/model/model-error.ts';
-import { ScriptedModel } from '../models/index.ts';
-import type { Model } from '../models/index.ts';
+import { type Model, ScriptedModel, ModelError } from '../models/index.ts';
 import {
   App,
   InMemoryRunner,

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../core/json/omit-undefined.ts';
+import { omitUndefined } from '../core/internal.ts';
 import type { SpanContext } from '@opentelemetry/api';
 import { isJsonObject } from '../core/index.ts';
 import type { JsonObject } from '../core/index.ts';

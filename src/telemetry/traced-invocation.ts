@@ -1,4 +1,4 @@
-import { omitUndefined } from '../core/json/omit-undefined.ts';
+import { omitUndefined } from '../core/internal.ts';
 import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
 import type { Agent, InterceptedCall } from '../agents/index.ts';
 import type { LogEvent, SessionKey } from '../core/index.ts';

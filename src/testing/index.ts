@@ -1,9 +1,9 @@
-export type {
-  MakeModelHarness,
-  ModelContractCase,
-  ModelHarness,
-} from '../models/contract/model-contract-case.ts';
-export { modelContract } from '../models/contract/model-contract.ts';
+export {
+  type MakeModelHarness,
+  type ModelContractCase,
+  type ModelHarness,
+  modelContract,
+} from '../models/contract/index.ts';
 export { SimulatedClock } from '../net/index.ts';
 export {
   parseScriptedTurns,
@@ -15,5 +15,8 @@ export {
   type ScriptedToolCall,
   type ScriptedTurn,
 } from '../models/index.ts';
-export type { StoreContractCase, StoreHarness } from '../store/contract/contract-case.ts';
-export { storeContract } from '../store/contract/store-contract.ts';
+export {
+  type StoreContractCase,
+  type StoreHarness,
+  storeContract,
+} from '../store/contract/index.ts';

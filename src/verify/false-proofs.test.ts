@@ -5,13 +5,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
-import { all, allOf, many, matching, oneOf, upTo } from '../net/language/arcs.ts';
-import { compile } from '../net/build/compile.ts';
-import { initialToken, net } from '../net/language/net.ts';
-import { place } from '../net/language/place.ts';
-import type { AnyPlace, TokenPlace } from '../net/language/place.ts';
-import { effect, pure, running } from '../net/language/transition.ts';
-import type { Effect, Transition } from '../net/language/transition.ts';
+import {
+  all,
+  allOf,
+  many,
+  matching,
+  oneOf,
+  upTo,
+  compile,
+  initialToken,
+  net,
+  place,
+  type AnyPlace,
+  type TokenPlace,
+  effect,
+  pure,
+  running,
+  type Effect,
+  type Transition,
+} from '../net/index.ts';
 import {
   atMost,
   atMostOneCommits,

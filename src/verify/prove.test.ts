@@ -1,13 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
-import { all, allOf, each, matching, oneOf, upTo } from '../net/language/arcs.ts';
-import { compile } from '../net/build/compile.ts';
-import type { CompiledNet } from '../net/build/compile.ts';
-import { initialToken, net } from '../net/language/net.ts';
-import { outlet, place } from '../net/language/place.ts';
-import { effect, pure, running } from '../net/language/transition.ts';
-import type { Transition } from '../net/language/transition.ts';
+import {
+  all,
+  allOf,
+  each,
+  matching,
+  oneOf,
+  upTo,
+  compile,
+  type CompiledNet,
+  initialToken,
+  net,
+  outlet,
+  place,
+  effect,
+  pure,
+  running,
+  type Transition,
+} from '../net/index.ts';
 import type { Bounds } from './properties/bounds.ts';
 import {
   atMost,

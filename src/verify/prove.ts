@@ -1,4 +1,4 @@
-import type { CompiledNet } from '../net/build/compile.ts';
+import type { CompiledNet } from '../net/index.ts';
 import { TokenClasses } from './system/token-classes.ts';
 import type { Bounds } from './properties/bounds.ts';
 import { expand } from './system/expand.ts';

@@ -2,7 +2,8 @@ import type { Rule } from './rules.ts';
 
 /**
  * The sub-folders of each folder of `src/`, in the order of their imports: each may import itself
- * and those before it. `.` stands for the files at the folder's root; its `index.ts` may import all.
+ * and those before it. `.` stands for the files at the folder's root; its `index.ts` and its
+ * `internal.ts` may import all.
  */
 export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
   core: ['errors', 'json', 'validation', 'identity', 'state', 'content', 'events'],
@@ -132,28 +133,36 @@ export const followsRoomOrder =
       .flatMap((module) => {
         const { folder, room, door } = splitPath(module.path);
         const rooms = order[folder];
-        if (rooms === undefined) {
-          return room === '.' ? [] : [`src/${folder} has the room ${room} and no order`];
+        if (rooms === undefined && room !== '.') {
+          return [`src/${folder} has the room ${room} and no order`];
         }
         if (door) return [];
+        if (module.imports.some(({ target = '' }) => isOwnDoor(target, folder))) {
+          return [`${module.path} imports a door of its own folder`];
+        }
+        if (rooms === undefined) return [];
         const own = rooms.indexOf(room);
         if (own === -1) return [`${module.path} is in no known room of src/${folder}`];
         return module.imports.flatMap(({ target, specifier }) => {
           if (target === undefined) return [];
           const other = splitPath(target);
           if (other.folder !== folder) return [];
-          if (other.door) return [`${module.path} imports the index of its own folder`];
           return rooms.indexOf(other.room) > own
             ? [`${module.path} imports ${specifier}, which is not before it`]
             : [];
         });
       });
 
+function isOwnDoor(target: string, folder: string): boolean {
+  const other = splitPath(target);
+  return other.folder === folder && other.door;
+}
+
 function splitPath(path: string): { folder: string; room: string; door: boolean } {
   const [, folder = '', ...rest] = path.split('/');
   return {
     folder,
     room: rest.slice(0, -1).join('/') || '.',
-    door: rest.length === 1 && rest[0] === 'index.ts',
+    door: /^(?:index|internal)\.ts$/.test(rest.join('/')),
   };
 }

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { agentTool } from '../../agents/index.ts';
 import type { AgentToolOptions } from '../../agents/index.ts';
 import type { Tool } from '../../tools/index.ts';

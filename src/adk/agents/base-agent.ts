@@ -1,8 +1,14 @@
 import { InvalidInputError } from '../../core/index.ts';
 import type { OptionNames } from '../../core/index.ts';
-import { custom } from '../../agents/index.ts';
-import { NodeEvent, toYieldedEvent } from '../../agents/workflow/node-event.ts';
-import type { Agent, CustomContext, CustomReply, CustomYield } from '../../agents/index.ts';
+import {
+  type Agent,
+  type CustomContext,
+  type CustomReply,
+  type CustomYield,
+  custom,
+  NodeEvent,
+} from '../../agents/index.ts';
+import { toYieldedEvent } from '../../agents/internal.ts';
 import type { ToolParameters } from '../../tools/index.ts';
 import type { AgentCallback, OneOrMany } from '../contracts/agent-callbacks.ts';
 import type { CompileContext } from '../tools/compile-context.ts';

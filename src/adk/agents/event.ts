@@ -1,6 +1,5 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
-import { NodeEvent } from '../../agents/workflow/node-event.ts';
-import type { RequestedActions } from '../../agents/index.ts';
+import { omitUndefined } from '../../core/internal.ts';
+import { type RequestedActions, NodeEvent } from '../../agents/index.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type {
   Content,

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import { agent } from '../../agents/index.ts';
@@ -6,9 +6,9 @@ import type { Agent } from '../../agents/index.ts';
 import type { GenerationConfig, Model } from '../../models/index.ts';
 import { isToolset } from '../../tools/index.ts';
 import { codeExecutionTool } from '../../tools/built-in/commands/code-execution-tool.ts';
-import type { CommandOptions } from '../../tools/built-in/commands/command-options.ts';
+import type { CommandOptions } from '../../tools/built-in/index.ts';
 import type { Tool, ToolParameters, Toolset } from '../../tools/index.ts';
-import { GENERATION_NAMES } from '../../models/model/generation-names.ts';
+import { GENERATION_NAMES } from '../../models/internal.ts';
 import type { LlmAgentSettings } from '../plugins/base-plugin.ts';
 import { composeModelMiddleware } from '../contracts/model-middleware.ts';
 import type { ModelMiddleware } from '../contracts/model-middleware.ts';

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../core/index.ts';
 import type { Content } from '../../core/index.ts';
-import { toContextPolicy } from '../../agents/prompt/context-policy.ts';
+import { toContextPolicy } from '../../agents/internal.ts';
 import type { AgentDefinition, ContextInfo, ContextPolicy } from '../../agents/index.ts';
 import { RUN_CONFIG_KEY } from '../../tools/index.ts';
 

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { LoopDefinition } from '../../agents/index.ts';
 import type { BaseAgent, BaseAgentConfig } from './base-agent.ts';
 import type { CompileContext } from '../tools/compile-context.ts';

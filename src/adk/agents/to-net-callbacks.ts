@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { AgentCallbackContext as NetContext, Callbacks } from '../../agents/index.ts';
 import { isJsonObject, PetrichorError } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';

@@ -1,7 +1,7 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { ContextCacheConfig, Model } from '../../models/index.ts';
-import type { CommandOptions } from '../../tools/built-in/commands/command-options.ts';
+import type { CommandOptions } from '../../tools/built-in/index.ts';
 import type {
   InferArgs,
   ArtifactService,

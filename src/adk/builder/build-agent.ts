@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { InvalidInputError, isJsonObject, newSessionId } from '../../core/index.ts';
 import type { Content, JsonObject } from '../../core/index.ts';
 import { tool } from '../../tools/index.ts';

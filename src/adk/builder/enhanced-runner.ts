@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { isFunctionCallPart, PetrichorError, contentText } from '../../core/index.ts';
 import type { Content, Event } from '../../core/index.ts';
 import type { RunConfig } from '../contracts/run-config.ts';

@@ -1,17 +1,17 @@
 import * as v from 'valibot';
 import {
+  type ConversationItem,
   conversation,
   eventOut,
   turnCurrent,
   turnPermit,
   turnStopping,
+  estimateTokens,
+  getSessionKey,
 } from '../../agents/index.ts';
-import type { ConversationItem } from '../../agents/index.ts';
-import { contextUnits } from '../../agents/prompt/context-units.ts';
-import { estimateTokens } from '../../agents/prompt/estimate-tokens.ts';
+import { contextUnits } from '../../agents/internal.ts';
 import { createEventActions } from '../../core/index.ts';
 import type { Content, Event, LogEntry, SessionKey } from '../../core/index.ts';
-import { getSessionKey } from '../../agents/vocabulary/agent-host.ts';
 import {
   allOf,
   effect,

@@ -1,5 +1,4 @@
-import { toContextPolicy } from '../../agents/prompt/context-policy.ts';
-import { isForeignMessage } from '../../agents/prompt/visible-contents.ts';
+import { toContextPolicy, isForeignMessage } from '../../agents/internal.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { Content } from '../../core/index.ts';
 import type { LlmAgentSettings } from './base-plugin.ts';

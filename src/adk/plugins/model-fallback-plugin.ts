@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { Model } from '../../models/index.ts';
 import type { LlmAgentSettings } from './base-plugin.ts';

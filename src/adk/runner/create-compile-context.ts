@@ -1,6 +1,5 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
-import { resolveModel } from '../../models/resolve-model.ts';
-import type { Model } from '../../models/index.ts';
+import { omitUndefined } from '../../core/internal.ts';
+import { type Model, resolveModel } from '../../models/index.ts';
 import { toolset } from '../../tools/index.ts';
 import type { Tool, Toolset } from '../../tools/index.ts';
 import type { App } from '../app.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { checkOptions } from '../../core/index.ts';
 import { InMemoryArtifactService, InMemoryMemoryService } from '../../tools/index.ts';
 import { InMemorySessionService } from '../sessions/in-memory-session-service.ts';

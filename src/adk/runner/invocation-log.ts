@@ -1,4 +1,4 @@
-import { userIn } from '../../agents/vocabulary/messages.ts';
+import { userIn } from '../../agents/index.ts';
 import { isJsonObject, parseContent } from '../../core/index.ts';
 import type {
   Content,
@@ -9,8 +9,7 @@ import type {
   SessionKey,
 } from '../../core/index.ts';
 import { valuesIn } from '../../net/index.ts';
-import { hydrate } from '../../runtime/journal/hydrate.ts';
-import { findCurrentWait } from '../../runtime/log/find-current-wait.ts';
+import { hydrate, findCurrentWait } from '../../runtime/internal.ts';
 import type { Session } from '../../runtime/index.ts';
 import type { Store } from '../../store/index.ts';
 

@@ -1,10 +1,9 @@
 import { interruptIn } from '../../agents/index.ts';
 import { createEventActions, newMessageId, toAdkSeconds } from '../../core/index.ts';
 import type { Content, Event, InvocationId } from '../../core/index.ts';
-import { SessionNotFoundError } from '../../store/store-errors.ts';
+import { SessionNotFoundError } from '../../store/internal.ts';
 import type { Session as RuntimeSession } from '../../runtime/index.ts';
-import { toolArtifacts } from '../../tools/tool/tool-artifacts.ts';
-import { toolMemory } from '../../tools/tool/tool-memory.ts';
+import { toolArtifacts, toolMemory } from '../../tools/internal.ts';
 import type { App } from '../app.ts';
 import type { InvocationContext } from '../contracts/contexts.ts';
 import type { CheckedRunConfig } from '../contracts/run-config.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { createEventActions, newMessageId, toAdkEvent, toAdkSeconds } from '../../core/index.ts';
 import type { Event, LogEvent, PartialEvent, PartialText } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';

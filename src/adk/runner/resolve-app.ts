@@ -1,8 +1,7 @@
-import { START } from '../../agents/workflow/workflow-definition.ts';
+import { type Agent, START } from '../../agents/index.ts';
 import type { NodeLike } from '../workflow/node.ts';
 import { Workflow } from '../workflow/workflow.ts';
 import { InvalidInputError } from '../../core/index.ts';
-import type { Agent } from '../../agents/index.ts';
 import { App } from '../app.ts';
 import { BaseAgent } from '../agents/base-agent.ts';
 import { node } from '../workflow/node.ts';

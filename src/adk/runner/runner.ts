@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import {
   getFunctionResponses,
   InvalidInputError,
@@ -19,9 +19,9 @@ import type {
   SessionKey,
   OptionTable,
 } from '../../core/index.ts';
-import { findCurrentWait } from '../../runtime/log/find-current-wait.ts';
+import { findCurrentWait } from '../../runtime/internal.ts';
 import type { Session as RuntimeSession } from '../../runtime/index.ts';
-import { SessionNotFoundError } from '../../store/store-errors.ts';
+import { SessionNotFoundError } from '../../store/internal.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
 import type { App } from '../app.ts';
 import { PluginChain } from '../plugins/plugin-chain.ts';

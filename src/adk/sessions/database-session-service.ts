@@ -1,9 +1,8 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { InvalidInputError, checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
-import { openStore } from '../../store/open/open-store.ts';
-import { parseStoreUrl } from '../../store/open/store-url.ts';
+import { openStore, parseStoreUrl } from '../../store/internal.ts';
 import { StoreSessionService } from './store-session-service.ts';
 
 /**

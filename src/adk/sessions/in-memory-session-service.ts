@@ -1,5 +1,5 @@
 import type { Clock } from '../../net/index.ts';
-import { MemoryStore } from '../../store/memory/memory-store.ts';
+import { MemoryStore } from '../../store/internal.ts';
 import { StoreSessionService } from './store-session-service.ts';
 
 /** Keeps sessions in the memory of this process. They are lost when it ends. */

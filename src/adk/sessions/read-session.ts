@@ -2,7 +2,7 @@ import { state } from '../../agents/index.ts';
 import { InvalidInputError, isJsonObject, toAdkEvent, toAdkSeconds } from '../../core/index.ts';
 import type { Event, Json, JsonObject } from '../../core/index.ts';
 import { isSharedKey } from '../../net/index.ts';
-import { applyMapChange } from '../../net/journal/map-state.ts';
+import { applyMapChange } from '../../net/internal.ts';
 import type { InboxRow, SessionRow, Store } from '../../store/index.ts';
 import type { GetSessionConfig } from './session.ts';
 import { addSavedMetadata } from './invocation-metadata.ts';

@@ -1,7 +1,5 @@
 import type { Clock } from '../../net/index.ts';
-import { openStore } from '../../store/open/open-store.ts';
-import { UnsupportedStoreUrlError } from '../../store/store-errors.ts';
-import { parseStoreUrl } from '../../store/open/store-url.ts';
+import { openStore, UnsupportedStoreUrlError, parseStoreUrl } from '../../store/internal.ts';
 import { StoreSessionService } from './store-session-service.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import {
   assertUserParts,
   InvalidInputError,
@@ -12,8 +12,7 @@ import {
 import type { Event, Json, JsonObject, SessionKey } from '../../core/index.ts';
 import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
-import { checkSessionId } from '../../store/rules/check-session-id.ts';
-import { SessionNotFoundError } from '../../store/store-errors.ts';
+import { checkSessionId, SessionNotFoundError } from '../../store/internal.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
 import { deleteMemoryCursor } from './ingest-memory.ts';
 import { deleteMetadata } from './invocation-metadata.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { tool } from '../../tools/index.ts';
 import type { InferArgs, Tool, ToolDefinition, ToolParameters } from '../../tools/index.ts';
 import type { CompileContext, CompilableTool } from './compile-context.ts';

@@ -1,7 +1,6 @@
 import { canonicalJson, isJsonObject, sha256Hex } from '../../core/index.ts';
 import type { AuthConfig, Json } from '../../core/index.ts';
-import { InMemoryCredentialStore } from '../../tools/auth/credential-store.ts';
-import type { CredentialStore } from '../../tools/auth/credential-store.ts';
+import { InMemoryCredentialStore, type CredentialStore } from '../../tools/index.ts';
 
 /** The user of an app to whom credentials belong. */
 export interface CredentialOwner {

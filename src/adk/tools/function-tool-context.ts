@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { InvalidInputError, isJsonObject } from '../../core/index.ts';
 import type { AuthConfig, CallId, Json, JsonObject, ToolConfirmation } from '../../core/index.ts';
 import { pending } from '../../tools/index.ts';

@@ -1,5 +1,4 @@
-import { START } from '../../agents/workflow/workflow-definition.ts';
-import type { NodeContext } from '../../agents/workflow/node-context.ts';
+import { START, type NodeContext } from '../../agents/index.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
 import type { BaseAgent } from '../agents/base-agent.ts';

@@ -1,6 +1,5 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
-import { START } from '../../agents/workflow/workflow-definition.ts';
-import type { WorkflowEdge } from '../../agents/workflow/workflow-definition.ts';
+import { omitUndefined } from '../../core/internal.ts';
+import { START, type WorkflowEdge } from '../../agents/index.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { Route, RouteValue } from '../../core/index.ts';
 import { isNodeLike, node } from './node.ts';

@@ -1,10 +1,13 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { PetrichorError } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
-import { toJsonSchema } from '../../tools/index.ts';
-import type { StateWrites, ToolParameters } from '../../tools/index.ts';
-import { createJsonSchemaParser } from '../../tools/schema/json-schema-parser.ts';
-import type { ArgsParser } from '../../tools/schema/parsed-args.ts';
+import {
+  type StateWrites,
+  type ToolParameters,
+  toJsonSchema,
+  type ArgsParser,
+} from '../../tools/index.ts';
+import { createJsonSchemaParser } from '../../tools/internal.ts';
 
 /** A state change does not match the state schema. Nothing of that step was kept. */
 export class StateSchemaError extends PetrichorError {

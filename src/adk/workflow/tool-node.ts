@@ -1,12 +1,12 @@
 import type {
   NodeBody,
   WorkflowNodeDefinition as NetNode,
-} from '../../agents/workflow/workflow-definition.ts';
-import type { NodeContext } from '../../agents/workflow/node-context.ts';
+  NodeContext,
+} from '../../agents/index.ts';
 import { InvalidInputError, isJsonObject } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import type { Tool, ToolContext } from '../../tools/index.ts';
-import { readRunConfig } from '../../tools/state/run-config-json.ts';
+import { readRunConfig } from '../../tools/internal.ts';
 import { createActions } from '../../tools/index.ts';
 import type { ToolActions } from '../../tools/index.ts';
 import type { CompileContext, CompilableTool } from '../tools/compile-context.ts';

@@ -1,10 +1,10 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type {
   NodeBody,
   WorkflowNodeDefinition as NetNode,
-} from '../../agents/workflow/workflow-definition.ts';
-import type { NodeContext } from '../../agents/workflow/node-context.ts';
+  NodeContext,
+} from '../../agents/index.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
 import type { BaseAgent } from '../agents/base-agent.ts';

@@ -1,8 +1,7 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
-import { workflow } from '../../agents/workflow/workflow.ts';
-import type { Agent } from '../../agents/index.ts';
+import { type Agent, workflow } from '../../agents/index.ts';
 import type { ToolParameters } from '../../tools/index.ts';
 import { BaseAgent } from '../agents/base-agent.ts';
 import type { BaseAgentConfig } from '../agents/base-agent.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { Content, LogEntry } from '../../core/index.ts';
 import { allOf, append, effect, oneOf, upTo } from '../../net/index.ts';
 import type { Effect, EffectFailure, TokenPlace } from '../../net/index.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type {
   EventActions,
   FiringId,
@@ -8,10 +8,7 @@ import type {
   SessionKey,
 } from '../../core/index.ts';
 import type { EffectContext } from '../../net/index.ts';
-import { createActions } from '../../tools/tool/tool-actions.ts';
-import { StateBuffer } from '../../tools/state/state-buffer.ts';
-import { toolArtifacts } from '../../tools/tool/tool-artifacts.ts';
-import { toolMemory } from '../../tools/tool/tool-memory.ts';
+import { createActions, StateBuffer, toolArtifacts, toolMemory } from '../../tools/internal.ts';
 import type {
   Actions,
   ToolActions,

@@ -1,7 +1,6 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { FunctionCall, JsonObject } from '../../core/index.ts';
-import { callFingerprint } from '../../tools/tool/call-fingerprint.ts';
-import { toolError } from '../../tools/tool/tool-response.ts';
+import { callFingerprint, toolError } from '../../tools/internal.ts';
 import type { Tool, ToolCallFacts, ValidArgs } from '../../tools/index.ts';
 import type { RequestedCall, Call, CallResult, ParkedCall } from '../vocabulary/tool-call.ts';
 

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { LogEntry } from '../../core/index.ts';
 import type { CallAdmission } from './admit-call.ts';
 import type { Call, CallResult, ParkedCall } from '../vocabulary/tool-call.ts';

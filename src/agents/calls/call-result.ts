@@ -1,6 +1,6 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { Content, Json } from '../../core/index.ts';
-import { toolError } from '../../tools/tool/tool-response.ts';
+import { toolError } from '../../tools/internal.ts';
 import type { Answer } from '../vocabulary/messages.ts';
 import type { Batch, CallResult, Call, ParkedCall } from '../vocabulary/tool-call.ts';
 

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import { compile, compose, initialToken } from '../../net/index.ts';
 import type { AnyPlace, Migrate } from '../../net/index.ts';

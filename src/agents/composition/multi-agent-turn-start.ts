@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { LogEntry } from '../../core/index.ts';
 import { allOf, append, net, oneOf, optional, pure, upTo } from '../../net/index.ts';
 import type {

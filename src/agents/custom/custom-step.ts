@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { allOf, append, effect, oneOf, upTo } from '../../net/index.ts';
 import type { TokenPlace, Transition } from '../../net/index.ts';
 import type { CustomContext } from './custom-context.ts';

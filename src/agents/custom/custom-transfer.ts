@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { all, allOf, oneOf, optional, pure, upTo } from '../../net/index.ts';
 import type { AllOf, Optional, TokenPlace, Transition } from '../../net/index.ts';
 import { agentCallers, pushCaller } from '../transfer/agent-returns.ts';

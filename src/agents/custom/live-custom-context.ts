@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../../core/index.ts';
 import type { JsonObject } from '../../core/index.ts';
 import type { EffectContext } from '../../net/index.ts';
-import { createActions } from '../../tools/tool/tool-actions.ts';
+import { createActions } from '../../tools/internal.ts';
 import { openCallbackContext } from '../callbacks/callback-context.ts';
 import type { OpenedCallbackContext } from '../callbacks/callback-context.ts';
 import type { CustomContext } from './custom-context.ts';

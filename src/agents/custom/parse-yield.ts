@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { decodeJson, encodeJson, InvalidInputError, parseContent } from '../../core/index.ts';
 import type { Content, Json, LogEntry, NodeInfo } from '../../core/index.ts';
 import type { CustomYield } from './custom-generator.ts';

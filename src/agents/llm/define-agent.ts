@@ -1,11 +1,10 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { InvalidInputError, checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
-import { GENERATION_NAMES } from '../../models/model/generation-names.ts';
+import { GENERATION_NAMES } from '../../models/internal.ts';
 import { compile, compose, initialToken, join } from '../../net/index.ts';
 import type { Migrate, Net, TokenPlace } from '../../net/index.ts';
-import { checkMaxResultCharacters } from '../../tools/tool/truncate-response.ts';
-import { indexTools } from '../../tools/tool/index-tools.ts';
+import { checkMaxResultCharacters, indexTools } from '../../tools/internal.ts';
 import type { Tool, Toolset } from '../../tools/index.ts';
 import { CALLBACK_NAMES } from '../callbacks/callbacks.ts';
 import { TRIM_OPTION_NAMES } from '../prompt/trim-options.ts';

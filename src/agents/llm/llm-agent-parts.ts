@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { GenerationConfig, Model } from '../../models/index.ts';
 import { compose, join, net, running } from '../../net/index.ts';
 import type { Effect, Net, TokenPlace, Transition } from '../../net/index.ts';

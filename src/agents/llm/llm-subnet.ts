@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { allOf, compose, instance, net, pure, upTo } from '../../net/index.ts';
 import type { AnyPlace, Effect } from '../../net/index.ts';
 import type { Tool } from '../../tools/index.ts';

@@ -1,7 +1,7 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import * as v from 'valibot';
 import { InvalidInputError } from '../../core/index.ts';
-import { ModelError } from '../../models/model/model-error.ts';
+import { ModelError } from '../../models/internal.ts';
 import type { Model } from '../../models/index.ts';
 import { all, allOf, effect, net, oneOf, place, pure, upTo } from '../../net/index.ts';
 import type { Effect, EffectContext, EffectFailure, Net, TokenPlace } from '../../net/index.ts';

@@ -1,6 +1,6 @@
 import { isJsonObject, PetrichorError } from '../../core/index.ts';
 import type { InvocationId, JsonObject } from '../../core/index.ts';
-import { RUN_CONFIG_KEY } from '../../tools/state/run-config-json.ts';
+import { RUN_CONFIG_KEY } from '../../tools/internal.ts';
 import { getAgentHost } from '../vocabulary/agent-host.ts';
 
 /** State key in a called agent's session: the invocation that its model calls count for. Removed when the turn ends. */

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { isPetrichorError } from '../../core/index.ts';
 import { allOf, compose, effect, join, net, oneOf, running, upTo } from '../../net/index.ts';
 import type { AnyPlace, Effect, EffectFailure, Net, Ports, Transition } from '../../net/index.ts';

@@ -1,9 +1,7 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { InvalidInputError, parseContent } from '../../core/index.ts';
 import type { Content, JsonObject, LogEntry } from '../../core/index.ts';
-import { checkResponse } from '../../models/model/check-response.ts';
-import { ModelError } from '../../models/model/model-error.ts';
-import { withCallIds } from '../../models/model/with-call-ids.ts';
+import { checkResponse, ModelError, withCallIds } from '../../models/internal.ts';
 import type {
   GenerationConfig,
   Model,

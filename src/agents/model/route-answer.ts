@@ -1,5 +1,5 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
-import { TRANSFER_TOOL } from '../../tools/tool/reserved-tool-names.ts';
+import { omitUndefined } from '../../core/internal.ts';
+import { TRANSFER_TOOL } from '../../tools/internal.ts';
 import { addUsage, getFunctionCalls, noUsage } from '../../core/index.ts';
 import type { FunctionCall, JsonObject, LogEntry, StopReason } from '../../core/index.ts';
 import { contentText } from '../../core/index.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { encodeJson, InvalidInputError } from '../../core/index.ts';
 import type { Content, InvocationId, JsonObject } from '../../core/index.ts';
 import type { ToolDeclaration } from '../../models/index.ts';

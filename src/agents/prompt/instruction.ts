@@ -1,6 +1,6 @@
 import { decodeInlineData, PetrichorError } from '../../core/index.ts';
 import type { InvocationId, JsonObject, SessionKey } from '../../core/index.ts';
-import { NoServiceError } from '../../tools/tool/no-service-error.ts';
+import { NoServiceError } from '../../tools/internal.ts';
 import type { ArtifactPart, ArtifactService } from '../../tools/index.ts';
 import { parseTemplate } from './instruction-template.ts';
 import type { TemplatePiece } from './instruction-template.ts';

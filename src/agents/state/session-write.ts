@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/index.ts';
-import { isReadOnly } from '../../tools/state/state-writes.ts';
+import { isReadOnly } from '../../tools/internal.ts';
 import type { StateWrites } from '../../tools/index.ts';
 import type { SessionWrite } from '../vocabulary/state.ts';
 

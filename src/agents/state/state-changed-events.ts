@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { validateStateDelta } from '../../core/index.ts';
 import type { Json, LogEntry, StateDelta } from '../../core/index.ts';
 import type { MapWrites } from '../../net/index.ts';

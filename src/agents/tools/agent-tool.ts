@@ -1,6 +1,6 @@
 import { checkOptions, optionTable } from '../../core/index.ts';
 import type { JsonObject, OptionTable } from '../../core/index.ts';
-import { tool } from '../../tools/tool/tool.ts';
+import { tool } from '../../tools/internal.ts';
 import type { Tool, ToolParameters } from '../../tools/index.ts';
 import type { Agent } from '../agent/agent.ts';
 

@@ -1,8 +1,8 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { LogEntry } from '../../core/index.ts';
 import { all, allOf, each, matching, oneOf, pure, upTo } from '../../net/index.ts';
 import type { Transition } from '../../net/index.ts';
-import { toolError } from '../../tools/tool/tool-response.ts';
+import { toolError } from '../../tools/internal.ts';
 import type { Tool } from '../../tools/index.ts';
 import { pendingEvent, resultEvent } from '../calls/call-events.ts';
 import { answeredResult, resumedCall, toCall, toCallResult } from '../calls/call-result.ts';

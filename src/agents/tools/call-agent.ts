@@ -1,7 +1,6 @@
 import { calledAgentFiring, calledAgentRequest, calledAgentResume } from '../../core/index.ts';
 import type { JsonObject } from '../../core/index.ts';
-import { pending } from '../../tools/tool/pending.ts';
-import type { Pending } from '../../tools/tool/pending.ts';
+import { pending, type Pending } from '../../tools/internal.ts';
 import type { ToolContext } from '../../tools/index.ts';
 import { toRequestText } from './agent-tool.ts';
 import type { AgentBackedTool } from './agent-tool.ts';

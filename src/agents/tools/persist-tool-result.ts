@@ -1,6 +1,6 @@
 import { allOf, oneOf, pure, put, upTo } from '../../net/index.ts';
 import type { Transition } from '../../net/index.ts';
-import { toolError } from '../../tools/tool/tool-response.ts';
+import { toolError } from '../../tools/internal.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { state } from '../vocabulary/state.ts';
 import { turnCurrent } from '../vocabulary/turn.ts';

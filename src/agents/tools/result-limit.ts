@@ -3,11 +3,11 @@ import {
   truncateResponse,
   DEFAULT_MAX_RESULT_CHARACTERS,
   type ResultLimit,
-} from '../../tools/tool/truncate-response.ts';
+  LOAD_ARTIFACTS,
+  ToolFailedError,
+  failedToolResponse,
+} from '../../tools/internal.ts';
 import type { Tool } from '../../tools/index.ts';
-import { LOAD_ARTIFACTS } from '../../tools/session-tools/load-artifacts-tool.ts';
-import { ToolFailedError } from '../../tools/tool/tool-failed-error.ts';
-import { failedToolResponse } from '../../tools/tool/tool-response.ts';
 
 /** Options that limit the results of an agent's tools. */
 export interface ResultLimitOptions {

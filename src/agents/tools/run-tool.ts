@@ -1,14 +1,20 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { decodeJson, encodeJson, PetrichorError } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
 import { allOf, effect, oneOf, upTo } from '../../net/index.ts';
 import type { Effect, EffectFailure } from '../../net/index.ts';
-import { truncateResponse, jsonSize } from '../../tools/tool/truncate-response.ts';
-import { failedToolResponse, toolError, toToolResponse } from '../../tools/tool/tool-response.ts';
-import { callFingerprint } from '../../tools/tool/call-fingerprint.ts';
-import { isReadOnly } from '../../tools/state/state-writes.ts';
-import { openToolContext } from '../../tools/tool/tool-context.ts';
-import { Pending, pending } from '../../tools/tool/pending.ts';
+import {
+  truncateResponse,
+  jsonSize,
+  failedToolResponse,
+  toolError,
+  toToolResponse,
+  callFingerprint,
+  isReadOnly,
+  openToolContext,
+  Pending,
+  pending,
+} from '../../tools/internal.ts';
 import type { Tool } from '../../tools/index.ts';
 import { isAgentTool } from './agent-tool.ts';
 import { callAgent } from './call-agent.ts';

@@ -1,8 +1,7 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { allOf, effect, oneOf, upTo } from '../../net/index.ts';
 import type { Effect, EffectContext, EffectFailure } from '../../net/index.ts';
-import { truncateResponse } from '../../tools/tool/truncate-response.ts';
-import { toolError, toToolResponse } from '../../tools/tool/tool-response.ts';
+import { truncateResponse, toolError, toToolResponse } from '../../tools/internal.ts';
 import type { ToolActions } from '../../tools/index.ts';
 import { toCallResult } from '../calls/call-result.ts';
 import { CALLBACK_TIMEOUT_MS, openCallbackContext } from '../callbacks/callback-context.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { Content, LogEntry } from '../../core/index.ts';
 import { all, allOf, append, net, oneOf, pure, running, upTo } from '../../net/index.ts';
 import type { Net } from '../../net/index.ts';

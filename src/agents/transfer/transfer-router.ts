@@ -1,5 +1,5 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
-import { TRANSFER_TOOL } from '../../tools/tool/reserved-tool-names.ts';
+import { omitUndefined } from '../../core/internal.ts';
+import { TRANSFER_TOOL } from '../../tools/internal.ts';
 import type { LogEntry } from '../../core/index.ts';
 import { all, allOf, append, net, oneOf, optional, pure, upTo } from '../../net/index.ts';
 import type {

@@ -1,11 +1,11 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import * as v from 'valibot';
 import { PetrichorError } from '../../core/index.ts';
 import type { ToolDeclaration } from '../../models/index.ts';
 import { place } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
 import { object } from '../vocabulary/place-schemas.ts';
-import { TRANSFER_TOOL } from '../../tools/tool/reserved-tool-names.ts';
+import { TRANSFER_TOOL } from '../../tools/internal.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
 import type { Batch, CallResult } from '../vocabulary/tool-call.ts';
 

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { LogEntry } from '../../core/index.ts';
 import { inputValues, SHUTDOWN } from '../../net/index.ts';
 import type { JournalRecord, Marking, TokenPlace } from '../../net/index.ts';

@@ -12,7 +12,7 @@ import type {
   InputValues,
   TokenPlace,
 } from '../../net/index.ts';
-import { toolError } from '../../tools/tool/tool-response.ts';
+import { toolError } from '../../tools/internal.ts';
 import { toToolMessage, toCallResult } from '../calls/call-result.ts';
 import { modelResponse } from '../vocabulary/model-call.ts';
 import {

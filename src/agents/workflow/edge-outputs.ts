@@ -1,5 +1,5 @@
 import { optional } from '../../net/index.ts';
-import type { OutputArc } from '../../net/language/arcs.ts';
+import type { OutputArc } from '../../net/internal.ts';
 import type { TokenPlace } from '../../net/index.ts';
 import type {
   WorkflowDefinition,

@@ -1,6 +1,6 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { LogEntry } from '../../core/index.ts';
-import { callFingerprint } from '../../tools/tool/call-fingerprint.ts';
+import { callFingerprint } from '../../tools/internal.ts';
 import type { RequestInput } from './node-event.ts';
 import { toJsonObject } from './node-result.ts';
 import { toNodeInfo } from './node-message.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { Json, LogEntry } from '../../core/index.ts';
 import { all, allOf, matching, oneOf, pure, upTo } from '../../net/index.ts';
 import type { Transition } from '../../net/index.ts';

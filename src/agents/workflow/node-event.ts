@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { Content, Json, Route, StateDelta } from '../../core/index.ts';
 import type { RequestedActions, ShownActions } from '../callbacks/parse-actions.ts';
 import type { YieldedEvent } from '../custom/custom-generator.ts';

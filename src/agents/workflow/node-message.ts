@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { Content, Json, LogEntry, NodeInfo } from '../../core/index.ts';
 import type { ParsedNodeResult } from './node-event.ts';
 import type { ConversationItem } from '../vocabulary/conversation.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { decodeJson, encodeJson, isJsonObject, parseContent } from '../../core/index.ts';
 import type { Content, Json, JsonObject } from '../../core/index.ts';
 import { parseActions } from '../callbacks/parse-actions.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import { all, allOf, append, pure, running, upTo } from '../../net/index.ts';
 import type { AnyPlace, TokenPlace, Transition } from '../../net/index.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { contentText } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import { all, allOf, pure, upTo } from '../../net/index.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 /** A person's answer to the question whether a call may run. */
 export type ApprovalDecision =
   | { readonly approve: true }

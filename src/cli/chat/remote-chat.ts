@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { Client, SessionEvent, StreamedEvent, UserEvent } from '../../client/index.ts';
 import type { Signal } from '../command/cli-context.ts';
 import { parseApproval } from './parse-approval.ts';

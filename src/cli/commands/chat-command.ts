@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { PetrichorError } from '../../core/index.ts';
 import { ApiError, createClient, type Client, type StreamedEvent } from '../../client/index.ts';
 import type { Signal } from '../command/cli-context.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { ApiKey, ApiKeys, KeyScope } from '../../server/index.ts';
 import type { Clock } from '../../net/index.ts';
 import { openStore, type Store } from '../../store/index.ts';

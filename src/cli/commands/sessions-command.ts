@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { SessionRow, SessionStatus } from '../../store/index.ts';
 import { defineCommand, type CommandCall, type Command } from '../command/command.ts';
 import { formatAge } from '../terminal/duration.ts';

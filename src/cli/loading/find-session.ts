@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { PetrichorError } from '../../core/index.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
 import { UsageError } from '../command/usage-error.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { applyRecord, emptyMarking } from '../../net/index.ts';
 import type { Firing, JournalRecord, Marking } from '../../net/index.ts';
 import type { Json } from '../../core/index.ts';

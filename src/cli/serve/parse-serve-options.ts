@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { ServerOptions } from '../../server/index.ts';
 import { parseDuration } from '../terminal/duration.ts';
 import { DEFAULT_PORT, type ServeCall } from './serve-options.ts';

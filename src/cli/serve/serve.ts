@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { isJsonObject } from '../../core/index.ts';
 import { openManagedRuntime } from '../../managed/index.ts';
 import type { ManagedRuntime } from '../../managed/index.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseAllowedHosts } from '../../egress/index.ts';

@@ -1,5 +1,5 @@
 import type { Event as StockEvent } from '@google/adk';
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { parseContent } from '../../core/index.ts';
 import type { Content, Part } from '../../core/index.ts';
 

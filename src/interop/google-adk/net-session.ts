@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { StreamingMode } from '@google/adk';
 import type { Event as StockEvent, InvocationContext } from '@google/adk';
 import { contentText, validateStateKey } from '../../core/index.ts';

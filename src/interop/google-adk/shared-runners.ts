@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { createHash } from 'node:crypto';
 import type { Agent } from '../../agents/index.ts';
 import { InMemorySessionService, Runner } from '../../adk/index.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { createEvent, InMemorySessionService, Runner } from '@google/adk';
 import type { BaseAgent as StockBaseAgent, Event as StockEvent } from '@google/adk';
 import type { CustomContext } from '../../agents/index.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { createEvent } from '@google/adk';
 import type { Event as StockEvent } from '@google/adk';
 import { isOpaquePart } from '../../core/index.ts';

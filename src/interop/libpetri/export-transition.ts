@@ -1,4 +1,4 @@
-import type { CompiledInput, CompiledOutput, CompiledTransition } from '../../net/build/compile.ts';
+import type { CompiledInput, CompiledOutput, CompiledTransition } from '../../net/internal.ts';
 import type { AnyPlace } from '../../net/index.ts';
 import type { Loss } from './libpetri-errors.ts';
 import type { Libpetri } from './load-libpetri.ts';

@@ -1,7 +1,7 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { all, allOf, many, matching, oneOf, upTo } from '../../net/index.ts';
 import type { AnyPlace, EffectFailure, Transition } from '../../net/index.ts';
-import type { InputArc, OutputArc } from '../../net/language/arcs.ts';
+import type { InputArc, OutputArc } from '../../net/internal.ts';
 import { listBranches, findTimeout } from './output-branches.ts';
 import type { Branch } from './output-branches.ts';
 import type { Libpetri } from './load-libpetri.ts';

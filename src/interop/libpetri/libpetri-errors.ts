@@ -1,4 +1,4 @@
-import { PetrichorError } from '../../core/errors/petrichor-error.ts';
+import { PetrichorError } from '../../core/internal.ts';
 
 /** The optional package libpetri is not installed. */
 export class LibpetriMissingError extends PetrichorError {

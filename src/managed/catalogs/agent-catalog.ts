@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { canonicalJson } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';

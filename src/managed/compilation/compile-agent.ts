@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { agent } from '../../agents/index.ts';
 import type { Agent, BeforeTool, CallbackList } from '../../agents/index.ts';
 import { PetrichorError } from '../../core/index.ts';

@@ -1,5 +1,5 @@
 import type { AgentStatus } from '../../agents/index.ts';
-import { readStatus } from '../../agents/agent/read-status.ts';
+import { readStatus } from '../../agents/internal.ts';
 import { valuesIn } from '../../net/index.ts';
 import type { Marking } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';

@@ -1,8 +1,7 @@
-import type { Subnets } from '../../agents/index.ts';
+import { type Subnets, eventOut } from '../../agents/index.ts';
 import { isJsonObject } from '../../core/index.ts';
 import type { LogEntry, ToolCall } from '../../core/index.ts';
-import { eventOut } from '../../agents/vocabulary/messages.ts';
-import { arcPlace } from '../../net/language/arcs.ts';
+import { arcPlace } from '../../net/internal.ts';
 import type {
   AnyPlace,
   Effect,

@@ -1,7 +1,12 @@
-import { eventOut } from '../../agents/vocabulary/messages.ts';
-import { turnBudget, turnCurrent, turnPermit } from '../../agents/vocabulary/turn.ts';
-import { modelFailed, modelRequest } from '../../agents/vocabulary/model-call.ts';
-import type { ModelCall, ModelFailure } from '../../agents/vocabulary/model-call.ts';
+import {
+  eventOut,
+  turnBudget,
+  turnCurrent,
+  turnPermit,
+  modelFailed,
+  modelRequest,
+} from '../../agents/index.ts';
+import type { ModelCall, ModelFailure } from '../../agents/internal.ts';
 import { noUsage } from '../../core/index.ts';
 import { all, allOf, many, net, pure, upTo } from '../../net/index.ts';
 import type { Effect, EffectContext, EffectFailure, Net } from '../../net/index.ts';

@@ -1,10 +1,16 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
-import { eventOut, userIn } from '../../agents/vocabulary/messages.ts';
-import { conversation } from '../../agents/vocabulary/conversation.ts';
-import { turnBudget, turnCurrent, turnEnding, turnPermit } from '../../agents/vocabulary/turn.ts';
-import { turnStopping } from '../../agents/vocabulary/control.ts';
-import { modelRequest } from '../../agents/vocabulary/model-call.ts';
-import type { Ending } from '../../agents/vocabulary/turn.ts';
+import { omitUndefined } from '../../core/internal.ts';
+import {
+  eventOut,
+  userIn,
+  conversation,
+  turnBudget,
+  turnCurrent,
+  turnEnding,
+  turnPermit,
+  turnStopping,
+  modelRequest,
+} from '../../agents/index.ts';
+import type { Ending } from '../../agents/internal.ts';
 import { deriveInvocationId, contentText } from '../../core/index.ts';
 import type { LogEntry, StopReason } from '../../core/index.ts';
 import { ModelError } from '../../models/index.ts';

@@ -1,6 +1,4 @@
-import { eventOut } from '../../agents/vocabulary/messages.ts';
-import { turnCurrent, turnPermit } from '../../agents/vocabulary/turn.ts';
-import { turnStopping } from '../../agents/vocabulary/control.ts';
+import { eventOut, turnCurrent, turnPermit, turnStopping } from '../../agents/index.ts';
 import { all, allOf, each, initialToken, net, pure, upTo } from '../../net/index.ts';
 import type { Net, Transition } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';

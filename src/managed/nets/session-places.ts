@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { LoggedError } from '../../core/index.ts';
-import type { ModelCall } from '../../agents/vocabulary/model-call.ts';
+import type { ModelCall } from '../../agents/internal.ts';
 import { place } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
 

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import * as v from 'valibot';
 import { InvalidInputError, parseJsonWithSchema } from '../../core/index.ts';
 import type { ManagedAgentDef } from '../interface/agent-def.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { LogEvent, StopReason, Usage } from '../../core/index.ts';
 import { toContentBlocks } from './content-blocks.ts';
 import type { SessionDeleted } from '../interface/managed-runtime.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { InvalidInputError, isJsonObject, newMessageId } from '../../core/index.ts';
 import type { Json, Seq, SessionKey, Usage } from '../../core/index.ts';
 import type { PendingCall, Runtime, Session } from '../../runtime/index.ts';

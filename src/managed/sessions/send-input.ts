@@ -1,5 +1,5 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
-import { userIn } from '../../agents/vocabulary/messages.ts';
+import { omitUndefined } from '../../core/internal.ts';
+import { userIn } from '../../agents/index.ts';
 import { deriveInvocationId } from '../../core/index.ts';
 import type { Session } from '../../runtime/index.ts';
 import { fromContentBlocks } from '../projections/content-blocks.ts';

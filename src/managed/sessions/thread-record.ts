@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { SessionRow } from '../../store/index.ts';
 import { parseAgentName } from '../catalogs/agent-name.ts';
 import type { SessionRecord } from '../catalogs/session-catalog.ts';

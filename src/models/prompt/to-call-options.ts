@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { JsonObject } from '../../core/index.ts';
 import { requestedFeatures, type Feature } from '../provider/feature.ts';
 import { hideFiles } from './hide-files.ts';

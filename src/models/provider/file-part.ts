@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { FileDataPart, InlineDataPart, Part } from '../../core/index.ts';
 import type { PromptPart, StreamPart } from './language-model.ts';
 

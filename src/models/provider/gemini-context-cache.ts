@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { canonicalJson, InvalidInputError, isJsonObject, sha256Hex } from '../../core/index.ts';
 import type { JsonObject, OptionNames } from '../../core/index.ts';
 

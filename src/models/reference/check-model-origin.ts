@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../../core/index.ts';
-import { parseOrigins } from '../../egress/parse-origins.ts';
+import { parseOrigins } from '../../egress/internal.ts';
 import { parseModelRef, type ModelRef } from './model-ref.ts';
 import { modelAccess, PROVIDER_DEFAULTS, type ModelEnv } from './model-access.ts';
 

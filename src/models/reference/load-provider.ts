@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { PetrichorError } from '../../core/index.ts';
 import type { LanguageModel } from '../provider/language-model.ts';
 import type { ModelSpec } from './model-ref.ts';

@@ -1,5 +1,5 @@
 import { InvalidInputError, PetrichorError } from '../../core/index.ts';
-import { parseOrigins } from '../../egress/parse-origins.ts';
+import { parseOrigins } from '../../egress/internal.ts';
 import type { ModelSpec } from './model-ref.ts';
 import type { ProviderName } from './provider-name.ts';
 

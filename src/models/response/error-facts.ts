@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { decodeJson } from '../../core/index.ts';
 
 /** The common facts of the errors of all provider packages and of all error events in streams. */

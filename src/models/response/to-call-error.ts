@@ -1,5 +1,5 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
-import { FetchError } from '../../egress/fetch-error.ts';
+import { omitUndefined } from '../../core/internal.ts';
+import { FetchError } from '../../egress/internal.ts';
 import { ModelError } from '../model/model-error.ts';
 import type { Redact } from './redact.ts';
 import { parseRetryAfter } from './retry-after.ts';

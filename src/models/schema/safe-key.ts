@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { sha256Hex } from '../../core/index.ts';
 import type { JsonSchema } from '../model/tool-declaration.ts';
 import { mapSubschemas, getProperties, getRequired } from './subschemas.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { isJsonObject, type Json } from '../../core/index.ts';
 import type { JsonSchema } from '../model/tool-declaration.ts';
 import { describeDropped } from './describe-dropped.ts';

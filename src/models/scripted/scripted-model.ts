@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PetrichorError, type Content, type FunctionCall, type Part } from '../../core/index.ts';
 import { abortedError, ModelError, toModelError } from '../model/model-error.ts';

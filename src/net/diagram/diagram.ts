@@ -1,4 +1,4 @@
-import { PetrichorError } from '../../core/errors/petrichor-error.ts';
+import { PetrichorError } from '../../core/internal.ts';
 import type { CompiledNet } from '../build/compile.ts';
 import { netGraph } from './net-graph.ts';
 import type { DiagramOptions, GraphCluster, GraphEdge, GraphNode, NetGraph } from './net-graph.ts';

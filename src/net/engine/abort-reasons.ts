@@ -1,4 +1,4 @@
-import { OutcomeUnknownError } from '../../core/errors/outcome-unknown-error.ts';
+import { OutcomeUnknownError } from '../../core/internal.ts';
 
 /** The reason of an attempt's abort signal when its runtime closes or loses the session. */
 export class ShutdownError extends Error {}

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/json/json.ts';
+import type { Json } from '../../core/index.ts';
 import { toMapChange } from '../journal/map-change.ts';
 import type { CompiledNet, CompiledOutput, CompiledTransition } from '../build/compile.ts';
 import { listIn } from '../journal/marking.ts';

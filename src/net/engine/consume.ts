@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { Binding, NetState } from './binding.ts';
 import type { CompiledInput, CompiledTransition } from '../build/compile.ts';
 import { listIn, tokensIn } from '../journal/marking.ts';

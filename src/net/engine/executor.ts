@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { Agenda } from './agenda.ts';
 import type { Expiry } from './agenda.ts';
 import { bind, readTokens, readFiringTokens } from './binding.ts';

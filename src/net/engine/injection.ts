@@ -1,4 +1,4 @@
-import type { Json } from '../../core/json/json.ts';
+import type { Json } from '../../core/index.ts';
 import type { CompiledNet } from '../build/compile.ts';
 import { UnknownPlaceError } from '../language/net-errors.ts';
 import type { AnyPlace } from '../language/place.ts';

@@ -1,4 +1,4 @@
-import { isPetrichorError } from '../../core/errors/petrichor-error.ts';
+import { isPetrichorError } from '../../core/internal.ts';
 
 /** Returns an error as the journal stores it: `code` for programs, `message` for people. */
 export function toLoggedError(error: unknown): { readonly code: string; readonly message: string } {

@@ -1,5 +1,5 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
-import type { Json } from '../../core/json/json.ts';
+import { omitUndefined } from '../../core/internal.ts';
+import type { Json } from '../../core/index.ts';
 import type { CompiledNet } from '../build/compile.ts';
 import { toDeposit, dueTimes } from './check-outputs.ts';
 import { listIn, tokensIn } from '../journal/marking.ts';

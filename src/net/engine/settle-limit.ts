@@ -1,4 +1,4 @@
-import { PetrichorError } from '../../core/errors/petrichor-error.ts';
+import { PetrichorError } from '../../core/internal.ts';
 import type { JournalRecord } from '../journal/record.ts';
 
 /** A net that fires this often in one settling is considered to be in an endless loop. */

@@ -1,5 +1,5 @@
-import { deepFreeze } from '../../core/json/json.ts';
-import type { Json } from '../../core/json/json.ts';
+import { deepFreeze } from '../../core/internal.ts';
+import type { Json } from '../../core/index.ts';
 import { faultPlace, unhandledFaultPlace } from '../language/fault.ts';
 import { ensureFrozen } from './ensure-frozen.ts';
 import { applyListChange } from './list-state.ts';

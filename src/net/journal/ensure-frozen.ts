@@ -1,5 +1,5 @@
-import { deepFreeze } from '../../core/json/json.ts';
-import type { Json } from '../../core/json/json.ts';
+import { deepFreeze } from '../../core/internal.ts';
+import type { Json } from '../../core/index.ts';
 
 /** Freezes a value unless it is frozen. Live values are frozen already; this freezes values read from the journal. */
 export function ensureFrozen(value: Json): Json {

@@ -1,6 +1,5 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
-import { isJsonObject } from '../../core/json/json.ts';
-import type { Json } from '../../core/json/json.ts';
+import { omitUndefined, isJsonObject } from '../../core/internal.ts';
+import type { Json } from '../../core/index.ts';
 import { TokenSchemaError } from '../language/net-errors.ts';
 import type { AnyPlace } from '../language/place.ts';
 import type { MapChange } from './record.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/json/json.ts';
+import type { Json } from '../../core/index.ts';
 import { ensureFrozen } from './ensure-frozen.ts';
 import type { MapChange } from './record.ts';
 

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/json/json.ts';
+import type { Json } from '../../core/index.ts';
 import { getList } from './list-state.ts';
 import type { ListState, ListView } from './list-state.ts';
 import { getMap } from './map-state.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/json/json.ts';
+import type { Json } from '../../core/index.ts';
 
 /** The number of a journal record within its session. Numbers start at 1 and have no gaps. */
 export type RecordSeq = number;

@@ -1,6 +1,5 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
-import type { Json } from '../../core/json/json.ts';
-import { deepFreeze } from '../../core/json/json.ts';
+import { omitUndefined, deepFreeze } from '../../core/internal.ts';
+import type { Json } from '../../core/index.ts';
 import { UNKNOWN_ORIGIN } from './list-state.ts';
 import type { ListState, ListView } from './list-state.ts';
 import { applyToLists } from './apply-record.ts';

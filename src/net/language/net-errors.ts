@@ -1,4 +1,4 @@
-import { PetrichorError } from '../../core/errors/petrichor-error.ts';
+import { PetrichorError } from '../../core/internal.ts';
 
 /** Thrown by `compile`, `compose` and `instance` if a net breaks a build rule. `problems` lists every broken rule. */
 export class NetBuildError extends PetrichorError {

@@ -1,5 +1,5 @@
-import { frozenJson } from '../../core/json/frozen-json.ts';
-import type { Json } from '../../core/json/json.ts';
+import { frozenJson } from '../../core/internal.ts';
+import type { Json } from '../../core/index.ts';
 import { TokenSchemaError } from './net-errors.ts';
 import type { AnyPlace } from './place.ts';
 

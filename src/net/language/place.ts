@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/json/json.ts';
+import type { JsonObject } from '../../core/index.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
 /**

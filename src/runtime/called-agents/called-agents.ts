@@ -1,7 +1,7 @@
-import { answerIn } from '../../agents/vocabulary/messages.ts';
+import { answerIn } from '../../agents/internal.ts';
 import { directChildSessionId, parentSessionId, isDescendantSession } from '../../core/index.ts';
 import type { Seq, SessionKey } from '../../core/index.ts';
-import { SessionNotFoundError } from '../../store/store-errors.ts';
+import { SessionNotFoundError } from '../../store/internal.ts';
 import type {
   InjectReceipt,
   InboxInput,

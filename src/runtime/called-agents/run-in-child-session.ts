@@ -2,8 +2,8 @@ import {
   isModelCallLimit,
   ROOT_INVOCATION_KEY,
   rootInvocationIn,
-} from '../../agents/model/model-call-limit.ts';
-import { TRACE_CONTEXT_KEY } from '../../agents/vocabulary/intercept-call.ts';
+  TRACE_CONTEXT_KEY,
+} from '../../agents/internal.ts';
 import type { ChildAgentOutcome, ChildAgentRequest } from '../../agents/index.ts';
 import { deriveInvocationId, getStateScope, contentText } from '../../core/index.ts';
 import type { CalledAgentWait, Json, LogEvent, StateDelta } from '../../core/index.ts';

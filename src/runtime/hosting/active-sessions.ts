@@ -2,7 +2,7 @@ import type { Agent } from '../../agents/index.ts';
 import { formatSessionKey } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
 import { emptyMarking, Executor, NetChangedError } from '../../net/index.ts';
-import { SessionNotFoundError, StoreUnavailableError } from '../../store/store-errors.ts';
+import { SessionNotFoundError, StoreUnavailableError } from '../../store/internal.ts';
 import type { SessionRow } from '../../store/index.ts';
 import { HostedSession } from './hosted-session.ts';
 import type { HostedSessionServices } from './hosted-session.ts';

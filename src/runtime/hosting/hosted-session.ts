@@ -1,6 +1,5 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
-import { state } from '../../agents/vocabulary/state.ts';
-import { readTraceContext } from '../../agents/vocabulary/intercept-call.ts';
+import { omitUndefined } from '../../core/internal.ts';
+import { state, readTraceContext } from '../../agents/internal.ts';
 import type {
   Agent,
   AgentHost,

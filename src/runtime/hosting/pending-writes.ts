@@ -1,6 +1,4 @@
-import type { UncommittedState } from '../../agents/vocabulary/agent-host.ts';
-import type { SessionWrite } from '../../agents/vocabulary/state.ts';
-import { applyWrites } from '../../agents/state/state-writes.ts';
+import { type UncommittedState, type SessionWrite, applyWrites } from '../../agents/internal.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 
 interface PendingWrite {

@@ -1,5 +1,4 @@
-import { answerIn, userIn } from '../../agents/vocabulary/messages.ts';
-import { interruptIn } from '../../agents/vocabulary/control.ts';
+import { answerIn, userIn, interruptIn } from '../../agents/internal.ts';
 import type { Json, Seq, SessionKey } from '../../core/index.ts';
 import { tokensIn } from '../../net/index.ts';
 import type { RecordSeq } from '../../net/index.ts';

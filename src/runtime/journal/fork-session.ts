@@ -1,5 +1,5 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
-import { interruptIn } from '../../agents/vocabulary/control.ts';
+import { omitUndefined } from '../../core/internal.ts';
+import { interruptIn } from '../../agents/internal.ts';
 import type { Agent } from '../../agents/index.ts';
 import { InvalidInputError, newSessionId } from '../../core/index.ts';
 import type { Seq, SessionKey } from '../../core/index.ts';

@@ -1,6 +1,4 @@
-import { conversation } from '../../agents/vocabulary/conversation.ts';
-import { state } from '../../agents/vocabulary/state.ts';
-import { turnCurrent } from '../../agents/vocabulary/turn.ts';
+import { conversation, state, turnCurrent } from '../../agents/internal.ts';
 import type { Rewind } from '../../agents/index.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { JsonObject, SessionKey } from '../../core/index.ts';

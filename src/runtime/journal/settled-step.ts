@@ -1,5 +1,5 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
-import { eventOut } from '../../agents/vocabulary/messages.ts';
+import { omitUndefined } from '../../core/internal.ts';
+import { eventOut } from '../../agents/internal.ts';
 import type { AgentStatus } from '../../agents/index.ts';
 import { calledAgentWaits } from '../../core/index.ts';
 import type { Json, LogEntry, LogEvent, Seq } from '../../core/index.ts';

@@ -1,5 +1,4 @@
-import { answerIn } from '../../agents/vocabulary/messages.ts';
-import { interruptIn } from '../../agents/vocabulary/control.ts';
+import { answerIn, interruptIn } from '../../agents/internal.ts';
 import { isJsonObject } from '../../core/index.ts';
 import type { LogEventByType, SessionKey } from '../../core/index.ts';
 import type { InboxInput, Store } from '../../store/index.ts';

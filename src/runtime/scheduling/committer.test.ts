@@ -7,14 +7,14 @@ import {
   getExisting,
   nextStep,
   sessionKey,
-} from '../../store/contract/sample-steps.ts';
-import { MemoryStore } from '../../store/memory/memory-store.ts';
+} from '../../store/contract/index.ts';
 import {
+  MemoryStore,
   InvalidStepError,
   StoreClosedError,
   StoreUnavailableError,
-} from '../../store/store-errors.ts';
-import type { CommitResult, SessionRow, SettledStep, Store } from '../../store/store.ts';
+} from '../../store/internal.ts';
+import type { CommitResult, SessionRow, SettledStep, Store } from '../../store/index.ts';
 
 test('the steps that settle in one turn of the event loop are one commit', async () => {
   const { store, rows, batches } = await makeStore(50);

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import { formatSessionKey } from '../../core/identity/session-key.ts';
-import { StoreClosedError, StoreUnavailableError } from '../../store/store-errors.ts';
-import type { CommitResult, SettledStep, Store } from '../../store/store.ts';
+import { formatSessionKey } from '../../core/index.ts';
+import { StoreClosedError, StoreUnavailableError } from '../../store/internal.ts';
+import type { CommitResult, SettledStep, Store } from '../../store/index.ts';
 
 /** The final result of a commit. There is no `busy`: the committer retries until the session is not busy. */
 export type FinalCommitResult = Exclude<CommitResult, { readonly refused: 'busy' }>;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SessionKey } from '../../core/identity/session-key.ts';
-import { SimulatedClock } from '../../net/clock/simulated-clock.ts';
-import { sessionKey } from '../../store/contract/sample-steps.ts';
+import type { SessionKey } from '../../core/index.ts';
+import { SimulatedClock } from '../../net/index.ts';
+import { sessionKey } from '../../store/contract/index.ts';
 import { createDispatcher, type Dispatcher } from './dispatcher.ts';
 
 test('a scheduled session is driven, but not during the call of schedule', async () => {

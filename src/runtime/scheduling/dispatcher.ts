@@ -1,5 +1,5 @@
-import { formatSessionKey, type SessionKey } from '../../core/identity/session-key.ts';
-import { systemClock, type Clock } from '../../net/clock/clock.ts';
+import { formatSessionKey, type SessionKey } from '../../core/index.ts';
+import { systemClock, type Clock } from '../../net/index.ts';
 
 /** Decides when a session is driven. A session is never driven twice at the same time. */
 export interface Dispatcher {

@@ -1,11 +1,10 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
-import { resultLimit } from '../../agents/tools/result-limit.ts';
+import { omitUndefined } from '../../core/internal.ts';
+import { resultLimit } from '../../agents/internal.ts';
 import type { Agent, Answer } from '../../agents/index.ts';
 import { encodeJson, rootSessionId, sha256Hex } from '../../core/index.ts';
 import type { Json, JsonObject, SessionKey } from '../../core/index.ts';
 import type { ArtifactPart, ArtifactService } from '../../tools/index.ts';
-import { toToolResponse } from '../../tools/tool/tool-response.ts';
-import { truncateResponse } from '../../tools/tool/truncate-response.ts';
+import { toToolResponse, truncateResponse } from '../../tools/internal.ts';
 import type { PendingCall } from './session.ts';
 
 /** An answer to a pending call that has a response. */

@@ -1,4 +1,4 @@
-import { userIn } from '../../agents/vocabulary/messages.ts';
+import { userIn } from '../../agents/internal.ts';
 import { isJsonObject } from '../../core/index.ts';
 import type { Seq, SessionKey } from '../../core/index.ts';
 import type { InboxInput, Store } from '../../store/index.ts';

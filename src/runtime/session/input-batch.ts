@@ -1,5 +1,5 @@
 import type { Json, SessionKey } from '../../core/index.ts';
-import { duplicateReceipt, isAnswerKey } from '../../store/rules/dedupe-key.ts';
+import { duplicateReceipt, isAnswerKey } from '../../store/internal.ts';
 import type {
   DocumentChange,
   InjectReceipt,

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import {
   assertInputSize,
   checkOptions,
@@ -19,19 +19,21 @@ import type {
   Seq,
   SessionKey,
 } from '../../core/index.ts';
-import { answerIn, userIn } from '../../agents/vocabulary/messages.ts';
-import { interruptIn, rewindIn } from '../../agents/vocabulary/control.ts';
-import { TRACE_CONTEXT_KEY } from '../../agents/vocabulary/intercept-call.ts';
+import {
+  answerIn,
+  userIn,
+  interruptIn,
+  rewindIn,
+  TRACE_CONTEXT_KEY,
+} from '../../agents/internal.ts';
 import type { Agent, Answer } from '../../agents/index.ts';
 import { checkInjection } from '../../net/index.ts';
 import type { AnyPlace } from '../../net/index.ts';
-import { answerKey } from '../../store/rules/dedupe-key.ts';
-import { AlreadyAnsweredError, SessionNotFoundError } from '../../store/store-errors.ts';
+import { answerKey, AlreadyAnsweredError, SessionNotFoundError } from '../../store/internal.ts';
 import type { InjectReceipt, InboxInput, SessionRow, Store } from '../../store/index.ts';
 import type { ArtifactService } from '../../tools/index.ts';
-import { RUN_CONFIG_KEY } from '../../tools/state/run-config-json.ts';
+import { RUN_CONFIG_KEY, toToolResponse } from '../../tools/internal.ts';
 
-import { toToolResponse } from '../../tools/tool/tool-response.ts';
 import {
   ANSWER_OPTIONS,
   APPROVE_OPTIONS,

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { timingSafeEqual } from 'node:crypto';
 import { InvalidInputError, isJsonObject, sha256Hex } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';

@@ -1,14 +1,11 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
-import { interruptIn } from '../../agents/vocabulary/control.ts';
-import { answerIn, userIn } from '../../agents/vocabulary/messages.ts';
+import { omitUndefined } from '../../core/internal.ts';
+import { interruptIn, answerIn, userIn } from '../../agents/index.ts';
 import { isJsonObject } from '../../core/index.ts';
 import { parseContent } from '../../core/index.ts';
 import type { JsonObject, Seq } from '../../core/index.ts';
 import type { ManagedSession } from '../../managed/index.ts';
-import { outcomeIn } from '../../managed/nets/session-places.ts';
-import { toContentBlocks } from '../../managed/projections/content-blocks.ts';
-import { listAcceptedInputs, lastSeqBefore } from '../../runtime/journal/accepted-inputs.ts';
-import type { AcceptedInput } from '../../runtime/journal/accepted-inputs.ts';
+import { outcomeIn, toContentBlocks } from '../../managed/internal.ts';
+import { listAcceptedInputs, lastSeqBefore, type AcceptedInput } from '../../runtime/internal.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 import {
   callKey,

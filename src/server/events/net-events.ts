@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { Seq } from '../../core/index.ts';
 import type { JournalRecord } from '../../net/index.ts';
 import type { CommittedStep, StepNumber } from '../../store/index.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, isPetrichorError } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
 import type { ManagedSession, UserEvent } from '../../managed/index.ts';
-import { toToolResult } from '../../managed/projections/content-blocks.ts';
+import { toToolResult } from '../../managed/internal.ts';
 import { toToolResponse } from '../../tools/index.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 import { readInbox, readLog } from './session-log.ts';

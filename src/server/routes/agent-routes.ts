@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { AgentVersionConflictError, parseAgentDef } from '../../managed/index.ts';

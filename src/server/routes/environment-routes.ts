@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import * as v from 'valibot';
 import type { JsonObject } from '../../core/index.ts';
 import { notFound, HttpError } from '../http/http-error.ts';

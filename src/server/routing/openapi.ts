@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { isJsonObject } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import * as v from 'valibot';
 import { sha256Hex } from '../../core/index.ts';
 import type { Json, JsonObject, LogEventByType } from '../../core/index.ts';

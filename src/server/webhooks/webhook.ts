@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { createHmac } from 'node:crypto';
 import * as v from 'valibot';
 import type { Json, JsonObject } from '../../core/index.ts';

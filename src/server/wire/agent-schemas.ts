@@ -1,10 +1,12 @@
 import * as v from 'valibot';
 import { isJsonObject } from '../../core/index.ts';
 import type { JsonObject } from '../../core/index.ts';
-import type { BuiltInToolName, PermissionPolicy } from '../../managed/index.ts';
-import { BUILT_IN_TOOLS } from '../../managed/interface/agent-def.ts';
-import { permissionPolicy, toolRule } from '../../managed/parsing/permission-policy.ts';
-import type { ToolRule } from '../../managed/parsing/permission-policy.ts';
+import {
+  type BuiltInToolName,
+  type PermissionPolicy,
+  BUILT_IN_TOOLS,
+} from '../../managed/index.ts';
+import { permissionPolicy, toolRule, type ToolRule } from '../../managed/internal.ts';
 import { metadata, metadataChange, nonEmptyText, text, unsupported } from './wire-schemas.ts';
 
 /** The tools of `agent_toolset_20260401`. */

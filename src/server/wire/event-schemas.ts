@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import * as v from 'valibot';
 import type { ContentBlock, UserEvent } from '../../managed/index.ts';
 import { nonEmptyText, text, unsupported } from './wire-schemas.ts';

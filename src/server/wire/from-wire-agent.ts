@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import type {
@@ -8,9 +8,7 @@ import type {
   PermissionPolicy,
   ToolConfig,
 } from '../../managed/index.ts';
-import { getToolName } from '../../managed/parsing/parse-agent-def.ts';
-import { toMode, withToolRules } from '../../managed/parsing/permission-policy.ts';
-import type { ToolRule } from '../../managed/parsing/permission-policy.ts';
+import { getToolName, toMode, withToolRules, type ToolRule } from '../../managed/internal.ts';
 import { TOOLSET_TOOLS } from './agent-schemas.ts';
 import type {
   AgentCreate,

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { calledAgentWaits, isTextPart } from '../../core/index.ts';
 import type {
   CalledAgentWait,
@@ -9,7 +9,7 @@ import type {
   Seq,
   Usage,
 } from '../../core/index.ts';
-import { toContentBlocks } from '../../managed/projections/content-blocks.ts';
+import { toContentBlocks } from '../../managed/internal.ts';
 import {
   callKey,
   confirmationKey,

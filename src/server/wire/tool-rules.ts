@@ -1,7 +1,7 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { JsonObject } from '../../core/index.ts';
 import type { PermissionPolicy, ToolConfig } from '../../managed/index.ts';
-import { getToolName } from '../../managed/parsing/parse-agent-def.ts';
+import { getToolName } from '../../managed/internal.ts';
 import { TOOLSET_TOOLS } from './agent-schemas.ts';
 import type { ToolsetTool } from './agent-schemas.ts';
 

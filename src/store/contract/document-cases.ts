@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
+import { InvalidInputError } from '../../core/index.ts';
 import type { DocumentQuery } from '../documents.ts';
 import type { Store } from '../store.ts';
 import { storeContractCase, type StoreContractCase } from './contract-case.ts';

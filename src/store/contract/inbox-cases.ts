@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { NotSerializableError } from '../../core/errors/not-serializable-error.ts';
+import { NotSerializableError } from '../../core/index.ts';
 import { answerKey } from '../rules/dedupe-key.ts';
 import { AlreadyAnsweredError, SessionNotFoundError } from '../store-errors.ts';
 import type { InboxInput, StoreListener } from '../store.ts';

@@ -1,6 +1,5 @@
-import type { LogEvent } from '../../core/events/log-event.ts';
-import type { SessionKey } from '../../core/identity/session-key.ts';
-import type { JournalRecord } from '../../net/journal/record.ts';
+import type { LogEvent, SessionKey } from '../../core/index.ts';
+import type { JournalRecord } from '../../net/index.ts';
 import type {
   CommitResult,
   CommittedStep,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { MapChange } from '../../net/journal/record.ts';
+import type { MapChange } from '../../net/index.ts';
 import type { CommitResult, Store } from '../store.ts';
 import { storeContractCase, type StoreContractCase } from './contract-case.ts';
 import {

@@ -1,7 +1,7 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { isPetrichorError } from '../../core/errors/petrichor-error.ts';
+import { isPetrichorError } from '../../core/index.ts';
 import type { SessionStatus, SettledStep, Store } from '../store.ts';
 import {
   AT,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
+import { InvalidInputError } from '../../core/index.ts';
 import { answerKey } from '../rules/dedupe-key.ts';
 import { AlreadyAnsweredError, SessionNotFoundError } from '../store-errors.ts';
 import type { InboxInput, SessionInput, StoreListener } from '../store.ts';

@@ -1,4 +1,4 @@
-import { sha256Hex } from '../../core/identity/ids.ts';
+import { sha256Hex } from '../../core/index.ts';
 
 /** Longer strings (UTF-8 bytes) are stored once, as a blob under their hash, and not inside the JSON. */
 export const MAX_INLINE_STRING_BYTES = 8192;

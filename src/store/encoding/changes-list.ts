@@ -1,4 +1,4 @@
-import type { JournalRecord } from '../../net/journal/record.ts';
+import type { JournalRecord } from '../../net/index.ts';
 
 /** True when a record changes a list place, or an upgrade moves places. Only such steps are needed to rebuild lists. */
 export function changesList(records: readonly JournalRecord[]): boolean {

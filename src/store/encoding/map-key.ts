@@ -1,4 +1,4 @@
-import type { SessionKey } from '../../core/identity/session-key.ts';
+import type { SessionKey } from '../../core/index.ts';
 
 /** A string that identifies a session, for use as a key of a Map. */
 export function toMapKey({ appName, userId, sessionId }: SessionKey): string {

@@ -1,5 +1,4 @@
-import type { SessionKey } from '../../core/identity/session-key.ts';
-import { parseStateKey } from '../../core/state/state-key.ts';
+import { type SessionKey, parseStateKey } from '../../core/index.ts';
 
 /** The key columns of a shared state key. The state of an app has an empty user. */
 export function toSharedColumns(

@@ -1,7 +1,5 @@
-import type { Json } from '../../core/json/json.ts';
-import type { LogEvent } from '../../core/events/log-event.ts';
-import type { SessionKey } from '../../core/identity/session-key.ts';
-import type { RecordSeq } from '../../net/journal/record.ts';
+import type { Json, LogEvent, SessionKey } from '../../core/index.ts';
+import type { RecordSeq } from '../../net/index.ts';
 import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
 import type {
   CommittedStep,

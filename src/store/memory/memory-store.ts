@@ -2,19 +2,19 @@ import {
   isChildSessionId,
   isDescendantSession,
   rootSessionId,
-} from '../../core/identity/child-session-id.ts';
-import { frozenJson } from '../../core/json/frozen-json.ts';
-import { newSessionUid, type SessionId } from '../../core/identity/ids.ts';
-import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
-import type { Json } from '../../core/json/json.ts';
-import type { LogEvent, Seq } from '../../core/events/log-event.ts';
-import {
+  frozenJson,
+  newSessionUid,
+  type SessionId,
+  InvalidInputError,
+  type Json,
+  type LogEvent,
+  type Seq,
   parseIdentity,
   parseSessionKey,
   type SessionKey,
-} from '../../core/identity/session-key.ts';
-import { getStateScope } from '../../core/state/state-key.ts';
-import type { RecordSeq } from '../../net/journal/record.ts';
+  getStateScope,
+} from '../../core/index.ts';
+import type { RecordSeq } from '../../net/index.ts';
 import { ChangeFeed } from '../rules/change-feed.ts';
 import { duplicateReceipt } from '../rules/dedupe-key.ts';
 import type {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
+import { InvalidInputError } from '../../core/index.ts';
 import { openStore } from './open-store.ts';
 import { UnsupportedStoreUrlError } from '../store-errors.ts';
 import { parseStoreUrl } from './store-url.ts';

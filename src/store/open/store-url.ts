@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
+import { InvalidInputError } from '../../core/index.ts';
 import { UnsupportedStoreUrlError } from '../store-errors.ts';
 
 /** A parsed store URL. */

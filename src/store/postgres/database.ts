@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
 import { StoreClosedError, StoreUnavailableError } from '../store-errors.ts';

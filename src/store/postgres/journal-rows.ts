@@ -1,7 +1,11 @@
-import type { Json } from '../../core/json/json.ts';
-import type { LogEvent, Seq } from '../../core/events/log-event.ts';
-import { formatSessionKey, type SessionKey } from '../../core/identity/session-key.ts';
-import type { JournalRecord, RecordSeq } from '../../net/journal/record.ts';
+import {
+  type Json,
+  type LogEvent,
+  type Seq,
+  formatSessionKey,
+  type SessionKey,
+} from '../../core/index.ts';
+import type { JournalRecord, RecordSeq } from '../../net/index.ts';
 import {
   holdsLongString,
   joinBlob,

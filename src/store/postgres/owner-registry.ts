@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
+import { InvalidInputError } from '../../core/index.ts';
 import { StoreUnavailableError } from '../store-errors.ts';
 import type { OwnerId } from '../store.ts';
 import { OwnerFailureDetector } from './owner-failure-detector.ts';

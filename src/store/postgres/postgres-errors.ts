@@ -1,4 +1,4 @@
-import { PetrichorError } from '../../core/errors/petrichor-error.ts';
+import { PetrichorError } from '../../core/index.ts';
 import { StoreCorruptError, StoreFailedError, StoreUnavailableError } from '../store-errors.ts';
 import type { UnavailableReason } from '../store-errors.ts';
 

@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
+import { InvalidInputError } from '../../core/index.ts';
 
 /** The schema version that this code uses. */
 export const SCHEMA_VERSION = 1;

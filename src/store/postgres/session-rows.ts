@@ -1,5 +1,5 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
-import type { SessionKey } from '../../core/identity/session-key.ts';
+import { omitUndefined } from '../../core/internal.ts';
+import type { SessionKey } from '../../core/index.ts';
 import { CHILD_REGEX } from '../encoding/child-session-pattern.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/json/json.ts';
+import type { Json } from '../../core/index.ts';
 import { toSharedColumns } from '../encoding/shared-columns.ts';
 import { applySharedWrites, findChangedKeys } from '../rules/apply-shared-writes.ts';
 import type { SettledStep } from '../store.ts';

@@ -1,5 +1,5 @@
-import type { Json } from '../../core/json/json.ts';
-import type { MapChange } from '../../net/journal/record.ts';
+import type { Json } from '../../core/index.ts';
+import type { MapChange } from '../../net/index.ts';
 
 /** The new values of the keys that a change writes. `undefined`: the key is deleted. */
 export type WrittenKeys = ReadonlyMap<string, Json | undefined>;

@@ -1,4 +1,4 @@
-import type { SessionKey } from '../../core/identity/session-key.ts';
+import type { SessionKey } from '../../core/index.ts';
 import type { StoreListener } from '../store.ts';
 
 /** Publishes changes to listeners. A listener that throws affects neither the other listeners nor the commit. */

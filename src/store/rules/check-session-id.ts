@@ -1,6 +1,4 @@
-import { isChildSessionId } from '../../core/identity/child-session-id.ts';
-import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
-import type { SessionId } from '../../core/identity/ids.ts';
+import { isChildSessionId, InvalidInputError, type SessionId } from '../../core/index.ts';
 
 /** @throws InvalidInputError for an id that has the form of a called agent's session, because lists leave those out */
 export function checkSessionId(id: SessionId): void {

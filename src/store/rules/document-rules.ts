@@ -1,7 +1,5 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
-import { frozenJson } from '../../core/json/frozen-json.ts';
-import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
-import { parseIdentity } from '../../core/identity/session-key.ts';
+import { omitUndefined } from '../../core/internal.ts';
+import { frozenJson, InvalidInputError, parseIdentity } from '../../core/index.ts';
 import type { DocumentChange, DocumentQuery } from '../documents.ts';
 import { parsePosition } from './parse-position.ts';
 

@@ -1,4 +1,4 @@
-import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
+import { InvalidInputError } from '../../core/index.ts';
 
 /**
  * Checks a position in a log, a journal or an inbox, or a limit: an integer of at least 0.

@@ -1,5 +1,5 @@
-import { getStateScope } from '../../core/state/state-key.ts';
-import type { RecordSeq } from '../../net/journal/record.ts';
+import { getStateScope } from '../../core/index.ts';
+import type { RecordSeq } from '../../net/index.ts';
 import { InvalidStepError } from '../store-errors.ts';
 import type { InputSeq, SessionRow, SettledStep } from '../store.ts';
 

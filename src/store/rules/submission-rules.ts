@@ -1,9 +1,4 @@
-import { encodeJson } from '../../core/json/encode-json.ts';
-import {
-  formatSessionKey,
-  parseIdentity,
-  type SessionKey,
-} from '../../core/identity/session-key.ts';
+import { encodeJson, formatSessionKey, parseIdentity, type SessionKey } from '../../core/index.ts';
 import { duplicateReceipt, isAnswerKey } from './dedupe-key.ts';
 import type { InjectReceipt, SessionInput } from '../store.ts';
 

@@ -1,17 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DatabaseSync } from 'node:sqlite';
-import { encodeJson } from '../../core/json/encode-json.ts';
-import { newSessionUid } from '../../core/identity/ids.ts';
-import { InvalidInputError } from '../../core/errors/invalid-input-error.ts';
-import type { Json } from '../../core/json/json.ts';
-import type { LogEvent, Seq } from '../../core/events/log-event.ts';
 import {
+  encodeJson,
+  newSessionUid,
+  InvalidInputError,
+  type Json,
+  type LogEvent,
+  type Seq,
   formatSessionKey,
   parseIdentity,
   parseSessionKey,
   type SessionKey,
-} from '../../core/identity/session-key.ts';
-import type { RecordSeq } from '../../net/journal/record.ts';
+} from '../../core/index.ts';
+import type { RecordSeq } from '../../net/index.ts';
 import { ChangeFeed } from '../rules/change-feed.ts';
 import { duplicateReceipt } from '../rules/dedupe-key.ts';
 import { checkChanges } from '../rules/document-rules.ts';

@@ -1,5 +1,4 @@
-import { sha256Hex } from '../../core/identity/ids.ts';
-import type { Json } from '../../core/json/json.ts';
+import { sha256Hex, type Json } from '../../core/index.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import { Connection } from './database/connection.ts';
 import type { Statement } from './database/connection.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { deepFreeze, sha256Hex } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
 import { systemClock } from '../../net/index.ts';

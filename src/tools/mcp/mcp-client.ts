@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { Client, ClientCapabilities, ClientOptions } from '@modelcontextprotocol/client';
 import type { McpElicitationResult, McpToolsetSettings } from './vocabulary/mcp-options.ts';
 import type { McpSdk } from './vocabulary/mcp-sdk.ts';

@@ -1,8 +1,8 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { Client, Tool as RemoteTool } from '@modelcontextprotocol/client';
 import { checkOptions, InvalidInputError } from '../../core/index.ts';
 import type { Content, Json } from '../../core/index.ts';
-import { raceWithAbort } from '../../models/model/race-with-abort.ts';
+import { raceWithAbort } from '../../models/internal.ts';
 import { systemClock, type Clock } from '../../net/index.ts';
 import { checkMaxResultCharacters } from '../tool/truncate-response.ts';
 import type { Tool } from '../tool/tool.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../../store/index.ts';
 import { memoryServiceContract } from '../contract/memory-service-cases.ts';
 import { SqliteMemoryService } from './sqlite-memory-service.ts';
 

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { Json } from '../../core/index.ts';
 import type { ArtifactPart } from '../artifacts/artifact-service.ts';
 import { asText } from './as-text.ts';

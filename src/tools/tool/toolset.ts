@@ -1,4 +1,4 @@
-import { toolNames } from '../../models/prompt/tool-names.ts';
+import { toolNames } from '../../models/internal.ts';
 import type { Tool } from './tool.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { PetrichorError } from '../../core/errors/petrichor-error.ts';
+import { PetrichorError } from '../../core/internal.ts';
 
 /**
  * Thrown if a property or a bound names a place or transition that the net does not have. A misspelled name must not

@@ -1,9 +1,11 @@
-import { Executor } from '../../net/engine/executor.ts';
-import { applyRecord } from '../../net/journal/apply-record.ts';
-import { emptyMarking } from '../../net/journal/marking.ts';
-import type { Marking } from '../../net/journal/marking.ts';
-import { initialToken } from '../../net/language/net.ts';
-import type { JournalRecord } from '../../net/journal/record.ts';
+import {
+  Executor,
+  applyRecord,
+  emptyMarking,
+  type Marking,
+  initialToken,
+  type JournalRecord,
+} from '../../net/index.ts';
 import type { Path } from '../search/search.ts';
 import { isRecorded, planReplay } from './plan-replay.ts';
 import type { ScriptedStep, TrackedToken } from './plan-replay.ts';

@@ -1,14 +1,16 @@
-import { append } from '../../net/language/arcs.ts';
+import {
+  append,
+  type CompiledNet,
+  listPlace,
+  type AnyPlace,
+  type EffectFailure,
+} from '../../net/index.ts';
 import type {
   CompiledInput,
-  CompiledNet,
   CompiledOutput,
   CompiledTransition,
-} from '../../net/build/compile.ts';
-import type { InitialToken } from '../../net/language/net.ts';
-import { listPlace } from '../../net/language/place.ts';
-import type { AnyPlace } from '../../net/language/place.ts';
-import type { EffectFailure } from '../../net/language/transition.ts';
+  InitialToken,
+} from '../../net/internal.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { keySlots } from '../system/key-slots.ts';
 

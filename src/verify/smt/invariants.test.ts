@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { allOf, all, many, upTo } from '../../net/language/arcs.ts';
-import { compile } from '../../net/build/compile.ts';
-import { initialToken, net } from '../../net/language/net.ts';
-import { place } from '../../net/language/place.ts';
-import type { TokenPlace } from '../../net/language/place.ts';
-import { effect, pure } from '../../net/language/transition.ts';
-import type { Transition } from '../../net/language/transition.ts';
+import {
+  allOf,
+  all,
+  many,
+  upTo,
+  compile,
+  initialToken,
+  net,
+  place,
+  type TokenPlace,
+  effect,
+  pure,
+  type Transition,
+} from '../../net/index.ts';
 import { expand } from '../system/expand.ts';
 import { invariants, nullSpace } from './invariants.ts';
 import { toRules } from './rules.ts';

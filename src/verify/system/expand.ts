@@ -1,5 +1,5 @@
-import { faultPlace, unhandledFaultPlace } from '../../net/language/fault.ts';
-import type { CompiledInput, CompiledNet, CompiledTransition } from '../../net/build/compile.ts';
+import { faultPlace, unhandledFaultPlace, type CompiledNet } from '../../net/index.ts';
+import type { CompiledInput, CompiledTransition } from '../../net/internal.ts';
 import { DEFAULT_ATTEMPTS, DEFAULT_UP_TO, UNLIMITED } from '../properties/bounds.ts';
 import type { Bounds } from '../properties/bounds.ts';
 import { keySlots } from './key-slots.ts';

@@ -1,4 +1,5 @@
-import type { CompiledInput, CompiledNet } from '../../net/build/compile.ts';
+import type { CompiledInput } from '../../net/internal.ts';
+import type { CompiledNet } from '../../net/index.ts';
 
 /**
  * The correlation keys of a net. A token has one key (a slot) for each key function that `matching` inputs apply to its

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import type { Move, MoveKind } from '../system/move.ts';
 import type { Path } from '../search/search.ts';
 import type { State } from '../system/state.ts';

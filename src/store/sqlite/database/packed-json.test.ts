@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import type { Json } from '../../../core/json/json.ts';
+import type { Json } from '../../../core/index.ts';
 import type { Blobs } from '../../encoding/blob-references.ts';
 import { pack, unpack } from './packed-json.ts';
 

@@ -1,5 +1,4 @@
-import { InvalidInputError } from '../../../core/errors/invalid-input-error.ts';
-import type { SessionKey } from '../../../core/identity/session-key.ts';
+import { InvalidInputError, type SessionKey } from '../../../core/index.ts';
 import type { Failpoints } from '../../failpoints.ts';
 import {
   AlreadyAnsweredError,

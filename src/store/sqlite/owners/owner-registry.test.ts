@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
-import { InvalidInputError } from '../../../core/errors/invalid-input-error.ts';
+import { InvalidInputError } from '../../../core/index.ts';
 import {
   collect,
   commitOk,

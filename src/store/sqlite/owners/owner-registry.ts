@@ -1,5 +1,4 @@
-import { sha256Hex } from '../../../core/identity/ids.ts';
-import { InvalidInputError } from '../../../core/errors/invalid-input-error.ts';
+import { sha256Hex, InvalidInputError } from '../../../core/index.ts';
 import type { OwnerId } from '../../store.ts';
 import type { Connection, Statement } from '../database/connection.ts';
 import { isOwnerAlive, isSameMark, readMark, removeMark, writeMark } from './owner-mark.ts';

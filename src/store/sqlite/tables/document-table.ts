@@ -5,7 +5,7 @@ import type {
   DocumentResult,
   StoredDocument,
 } from '../../documents.ts';
-import type { Json } from '../../../core/json/json.ts';
+import type { Json } from '../../../core/index.ts';
 import type { BlobTable } from './blob-table.ts';
 import type { Connection, Statement } from '../database/connection.ts';
 import { packWithoutBlobs, type Packed } from '../database/packed-json.ts';

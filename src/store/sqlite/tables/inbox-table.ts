@@ -1,5 +1,4 @@
-import type { Json } from '../../../core/json/json.ts';
-import { formatSessionKey, type SessionKey } from '../../../core/identity/session-key.ts';
+import { type Json, formatSessionKey, type SessionKey } from '../../../core/index.ts';
 import type { InboxRow, InputSeq } from '../../store.ts';
 import type { Blobs } from '../../encoding/blob-references.ts';
 import type { BlobTable } from './blob-table.ts';

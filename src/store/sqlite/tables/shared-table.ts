@@ -1,6 +1,4 @@
-import type { Json } from '../../../core/json/json.ts';
-import type { SessionKey } from '../../../core/identity/session-key.ts';
-import { formatStateKey } from '../../../core/state/state-key.ts';
+import { type Json, type SessionKey, formatStateKey } from '../../../core/index.ts';
 import { toSharedColumns } from '../../encoding/shared-columns.ts';
 import { applySharedWrites, findChangedKeys } from '../../rules/apply-shared-writes.ts';
 import type { SettledStep, SharedState } from '../../store.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../../core/internal.ts';
 import { createHash } from 'node:crypto';
 import { lstat, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../../core/internal.ts';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
 import type { Json, JsonObject } from '../../../core/index.ts';
 import { McpToolError } from '../vocabulary/mcp-errors.ts';

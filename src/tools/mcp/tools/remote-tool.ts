@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../../core/internal.ts';
 import type {
   CallToolRequest,
   CallToolResult,
@@ -8,7 +8,7 @@ import type {
 } from '@modelcontextprotocol/client';
 import { OutcomeUnknownError } from '../../../core/index.ts';
 import type { Clock } from '../../../net/index.ts';
-import { raceWithAbort } from '../../../models/model/race-with-abort.ts';
+import { raceWithAbort } from '../../../models/internal.ts';
 import { Pending } from '../../tool/pending.ts';
 import type { ToolContext } from '../../tool/tool-context.ts';
 import { tool, type Tool } from '../../tool/tool.ts';

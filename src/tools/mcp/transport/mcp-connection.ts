@@ -1,5 +1,5 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { raceWithAbort } from '../../../models/model/race-with-abort.ts';
+import { raceWithAbort } from '../../../models/internal.ts';
 import type { Clock } from '../../../net/index.ts';
 import { McpClosedError, McpConnectionLostError } from '../vocabulary/mcp-errors.ts';
 import { isUnsent, toMcpError, type ErrorSource } from './to-mcp-error.ts';

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../../core/json/omit-undefined.ts';
+import { omitUndefined } from '../../../core/internal.ts';
 import type {
   AuthProvider,
   StreamableHTTPClientTransport,

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { createRedactor, type Redact } from '../../../models/response/redact.ts';
+import { createRedactor, type Redact } from '../../../models/internal.ts';
 import { isBearer } from './mcp-auth.ts';
 import type { McpToolsetOptions } from './mcp-options.ts';
 

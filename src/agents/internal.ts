@@ -1,0 +1,22 @@
+/** Exports of `agents/` for other folders of `src/`, without the agent types and proofs. */
+
+export { readStatus } from './agent/read-status.ts';
+export {
+  ROOT_INVOCATION_KEY,
+  isModelCallLimit,
+  rootInvocationIn,
+} from './model/model-call-limit.ts';
+export { toContextPolicy } from './prompt/context-policy.ts';
+export { contextUnits } from './prompt/context-units.ts';
+export { isForeignMessage } from './prompt/visible-contents.ts';
+export { applyWrites } from './state/state-writes.ts';
+export { resultLimit } from './tools/result-limit.ts';
+export type { UncommittedState } from './vocabulary/agent-host.ts';
+export { interruptIn, rewindIn } from './vocabulary/control.ts';
+export { conversation } from './vocabulary/conversation.ts';
+export { TRACE_CONTEXT_KEY, readTraceContext } from './vocabulary/intercept-call.ts';
+export { answerIn, eventOut, userIn } from './vocabulary/messages.ts';
+export type { ModelCall, ModelFailure } from './vocabulary/model-call.ts';
+export { state, type SessionWrite } from './vocabulary/state.ts';
+export { turnCurrent, type Ending } from './vocabulary/turn.ts';
+export { toYieldedEvent } from './workflow/node-event.ts';

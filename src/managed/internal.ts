@@ -1,0 +1,13 @@
+/** Exports of `managed/` for other folders of `src/`. The package does not publish them. */
+
+export { createIdGenerator } from './catalogs/sortable-id.ts';
+export { outcomeIn } from './nets/session-places.ts';
+export { getToolName } from './parsing/parse-agent-def.ts';
+export {
+  permissionPolicy,
+  toMode,
+  toolRule,
+  withToolRules,
+  type ToolRule,
+} from './parsing/permission-policy.ts';
+export { toContentBlocks, toToolResult } from './projections/content-blocks.ts';

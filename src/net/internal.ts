@@ -1,0 +1,6 @@
+/** Exports of `net/` for other folders of `src/`. The package does not publish them. */
+
+export type { CompiledInput, CompiledOutput, CompiledTransition } from './build/compile.ts';
+export { applyMapChange } from './journal/map-state.ts';
+export { arcPlace, type InputArc, type OutputArc } from './language/arcs.ts';
+export type { InitialToken } from './language/net.ts';

@@ -1,0 +1,15 @@
+/** Exports of `store/` for other folders of `src/`, without SQLite and PostgreSQL. */
+
+export { MemoryStore } from './memory/memory-store.ts';
+export { openStore } from './open/open-store.ts';
+export { parseStoreUrl } from './open/store-url.ts';
+export { checkSessionId } from './rules/check-session-id.ts';
+export { answerKey, duplicateReceipt, isAnswerKey } from './rules/dedupe-key.ts';
+export {
+  AlreadyAnsweredError,
+  InvalidStepError,
+  SessionNotFoundError,
+  StoreClosedError,
+  StoreUnavailableError,
+  UnsupportedStoreUrlError,
+} from './store-errors.ts';
