@@ -89,7 +89,7 @@ interface Site {
 }
 
 /** A web site with one page, which sends it a report. */
-async function site(page: () => string): Promise<Site> {
+async function openSite(page: () => string): Promise<Site> {
   const { promise: report, resolve } = Promise.withResolvers<Report>();
   const server = createServer((request, response) => {
     // The response is not awaited, because the browser is closed when the report arrives.
@@ -111,7 +111,7 @@ async function getPort(server: HttpServer | TcpServer): Promise<number> {
  * One port that serves first the attacker's site and then the victim, as after DNS rebinding: the browser treats both
  * as one origin.
  */
-async function rebound(
+async function startRebindingProxy(
   sitePort: number,
   victimPort: number,
 ): Promise<{ readonly port: number; readonly server: TcpServer }> {
@@ -124,14 +124,14 @@ async function rebound(
       upstream.write(Buffer.from(once, 'latin1'));
       upstream.pipe(client);
       client.pipe(upstream);
-      for (const one of [client, upstream]) one.on('error', () => one.destroy());
+      for (const socket of [client, upstream]) socket.on('error', () => socket.destroy());
     });
   });
   return { port: await getPort(server), server };
 }
 
 /** Opens an address in a new headless browser until `seen` resolves. */
-async function browse<T>(address: string, seen: Promise<T>): Promise<T> {
+async function browse<T>(address: string, report: Promise<T>): Promise<T> {
   const profile = mkdtempSync(join(tmpdir(), 'petrichor-browser-'));
   const browser = spawn(CHROMIUM, [...FLAGS, `--user-data-dir=${profile}`, address], {
     stdio: 'ignore',
@@ -142,7 +142,7 @@ async function browse<T>(address: string, seen: Promise<T>): Promise<T> {
   });
   try {
     return await Promise.race([
-      seen,
+      report,
       closed.then(() => assert.fail('the browser ended without a report')),
     ]);
   } finally {
@@ -154,7 +154,7 @@ async function browse<T>(address: string, seen: Promise<T>): Promise<T> {
 }
 
 test(
-  'in a browser a foreign page reads nothing and changes nothing of a server without keys',
+  'a page of another origin cannot read or change data of a server without keys',
   { skip },
   async () => {
     const store = new RecordingStore();
@@ -163,13 +163,13 @@ test(
     const agent = await beta.agents.create({ name: 'Secret', model: 'gemini-2.5-flash' });
     const place = await beta.environments.create({ name: 'Box', config: { type: 'self_hosted' } });
     const before = await store.fingerprint();
-    const { port, report, server } = await site(() => attack(on.url, agent.id, place.id));
+    const { port, report, server } = await openSite(() => attack(on.url, agent.id, place.id));
     try {
-      const got = await browse(`http://evil.test:${port}/page`, report);
-      assert.ok(Object.keys(got).length >= 14, JSON.stringify(got));
-      assert.doesNotMatch(JSON.stringify(got), /Secret|"200 |Box/);
+      const results = await browse(`http://evil.test:${port}/page`, report);
+      assert.ok(Object.keys(results).length >= 14, JSON.stringify(results));
+      assert.doesNotMatch(JSON.stringify(results), /Secret|"200 |Box/);
       for (const name of ['read agents', 'read document', 'json', 'delete'])
-        assert.match(got[name] ?? '', /^refused TypeError/, name);
+        assert.match(results[name] ?? '', /^refused TypeError/, name);
       assert.deepEqual(await store.fingerprint(), before);
     } finally {
       server.close();
@@ -177,47 +177,46 @@ test(
   },
 );
 
-test(
-  'in a browser a page whose name was rebound to this machine reads nothing and changes nothing',
-  { skip },
-  async () => {
-    const store = new RecordingStore();
-    await using on = await openServerFixture(scriptedChat, { store });
-    const { beta } = on.client;
-    const agent = await beta.agents.create({ name: 'Secret', model: 'gemini-2.5-flash' });
-    const place = await beta.environments.create({ name: 'Box', config: { type: 'self_hosted' } });
-    const before = await store.fingerprint();
-    const evil = await site(() => attack('', agent.id, place.id));
-    const both = await rebound(evil.port, on.listening.port);
-    try {
-      const got = await browse(`http://evil.test:${both.port}/page`, evil.report);
-      assert.doesNotMatch(JSON.stringify(got), /Secret|Box/);
-      // The browser treats the page as same-origin, so the page can read the refusals.
-      for (const name of ['read agents', 'read document', 'json', 'delete'])
-        assert.match(got[name] ?? '', /^403 .*"host_not_allowed"/, name);
-      assert.deepEqual(await store.fingerprint(), before);
-    } finally {
-      both.server.close();
-      evil.server.close();
-    }
-  },
-);
+test('a page cannot read or change data of a server after DNS rebinding', { skip }, async () => {
+  const store = new RecordingStore();
+  await using on = await openServerFixture(scriptedChat, { store });
+  const { beta } = on.client;
+  const agent = await beta.agents.create({ name: 'Secret', model: 'gemini-2.5-flash' });
+  const place = await beta.environments.create({ name: 'Box', config: { type: 'self_hosted' } });
+  const before = await store.fingerprint();
+  const attackerSite = await openSite(() => attack('', agent.id, place.id));
+  const rebindingProxy = await startRebindingProxy(attackerSite.port, on.listening.port);
+  try {
+    const results = await browse(
+      `http://evil.test:${rebindingProxy.port}/page`,
+      attackerSite.report,
+    );
+    assert.doesNotMatch(JSON.stringify(results), /Secret|Box/);
+    // The browser treats the page as same-origin, so the page can read the refusals.
+    for (const name of ['read agents', 'read document', 'json', 'delete'])
+      assert.match(results[name] ?? '', /^403 .*"host_not_allowed"/, name);
+    assert.deepEqual(await store.fingerprint(), before);
+  } finally {
+    rebindingProxy.server.close();
+    attackerSite.server.close();
+  }
+});
 
-test('in a browser a page of an origin that was named reads and writes', { skip }, async () => {
+test('a page of an allowed origin can read and write', { skip }, async () => {
   const page = { base: '', agent: '' };
-  const friend = await site(() => attack(page.base, page.agent, 'env_none'));
+  const allowedSite = await openSite(() => attack(page.base, page.agent, 'env_none'));
   await using on = await openServerFixture(scriptedChat, {
-    server: { allowOrigins: [`http://evil.test:${friend.port}`] },
+    server: { allowOrigins: [`http://evil.test:${allowedSite.port}`] },
   });
   const { beta } = on.client;
   const agent = await beta.agents.create({ name: 'Public', model: 'gemini-2.5-flash' });
   Object.assign(page, { base: on.url, agent: agent.id });
   try {
-    const got = await browse(`http://evil.test:${friend.port}/page`, friend.report);
-    assert.match(got['read agents'] ?? '', /^200 .*Public/);
-    assert.match(got['json'] ?? '', /^200 .*Taken over/);
+    const results = await browse(`http://evil.test:${allowedSite.port}/page`, allowedSite.report);
+    assert.match(results['read agents'] ?? '', /^200 .*Public/);
+    assert.match(results['json'] ?? '', /^200 .*Taken over/);
     assert.equal((await beta.agents.retrieve(agent.id)).name, 'Taken over');
   } finally {
-    friend.server.close();
+    allowedSite.server.close();
   }
 });

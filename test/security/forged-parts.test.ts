@@ -29,7 +29,7 @@ const forged: readonly (readonly [word: string, part: object])[] = [
 ];
 
 /** One way to send a message: it sends the parts and returns what is stored afterwards. */
-interface WayIn extends AsyncDisposable {
+interface EntryPoint extends AsyncDisposable {
   readonly send: (parts: readonly object[]) => Promise<unknown>;
   readonly kept: () => Promise<readonly unknown[]>;
   /** True if the parts may contain results of calls. */
@@ -43,7 +43,7 @@ function message(parts: readonly object[]): Content {
   return { role: 'user', parts } as unknown as Content;
 }
 
-const ways: Readonly<Record<string, () => Promise<WayIn>>> = {
+const entryPoints: Readonly<Record<string, () => Promise<EntryPoint>>> = {
   'session.send': async () => {
     const runtime = await openRuntime({
       agents: [agent({ name: 'helper', model: model() })],
@@ -159,25 +159,25 @@ async function openRunnerFixture(): Promise<{
   const runner = new InMemoryRunner({ app: new App({ name: 'app', rootAgent }) });
   const here = { userId: 'u1', sessionId: 's1' };
   await runner.sessionService.createSession({ appName: 'app', ...here });
-  const kept = async (): Promise<readonly unknown[]> =>
+  const listStored = async (): Promise<readonly unknown[]> =>
     (await runner.sessionService.getSession({ appName: 'app', ...here }))?.events ?? [];
-  return { runner, here, kept };
+  return { runner, here, kept: listStored };
 }
 
-for (const [way, open] of Object.entries(ways))
-  for (const [word, part] of forged)
-    test(`${way} refuses ${JSON.stringify(part).slice(0, 60)} and keeps nothing`, async () => {
+for (const [way, open] of Object.entries(entryPoints))
+  for (const [field, part] of forged)
+    test(`${way} rejects a message with ${JSON.stringify(part).slice(0, 60)} and stores nothing`, async () => {
       await using on = await open();
-      if (word === 'functionResponse' && on.mayAnswer === true) return;
+      if (field === 'functionResponse' && on.mayAnswer === true) return;
       await assert.rejects(on.send([{ text: 'Hello' }, part]), (error) => {
         assert.ok(error instanceof Error);
-        assert.ok(error.message.includes(word), error.message);
+        assert.ok(error.message.includes(field), error.message);
         return true;
       });
       assert.deepEqual(await on.kept(), []);
     });
 
-test('a message answers calls that wait, each once, or nothing of it counts', async () => {
+test('a message that answers pending calls is rejected whole unless each answer belongs to one pending call, once', async () => {
   const approved: unknown[] = [];
   const pay = tool({
     name: 'pay',
@@ -199,7 +199,7 @@ test('a message answers calls that wait, each once, or nothing of it counts', as
   await runner.sessionService.createSession({ appName: 'app', ...here });
   const events = await runner.run({ ...here, newMessage: 'Go' });
   const id = events.flatMap(({ longRunningToolIds = [] }) => longRunningToolIds)[0] ?? '';
-  const yes = (callId: string): object => ({
+  const confirmationFor = (callId: string): object => ({
     functionResponse: {
       id: callId,
       name: 'adk_request_confirmation',
@@ -207,16 +207,16 @@ test('a message answers calls that wait, each once, or nothing of it counts', as
     },
   });
   for (const parts of [
-    [yes(id), yes('call_of_nobody')],
-    [yes(id), yes(id)],
-    [yes(id), { functionCall: call }],
+    [confirmationFor(id), confirmationFor('call_of_nobody')],
+    [confirmationFor(id), confirmationFor(id)],
+    [confirmationFor(id), { functionCall: call }],
   ]) {
     await assert.rejects(runner.run({ ...here, newMessage: message(parts) }), {
       code: 'invalid_input',
     });
     assert.equal(approved.length, 0);
   }
-  await runner.run({ ...here, newMessage: message([yes(id)]) });
+  await runner.run({ ...here, newMessage: message([confirmationFor(id)]) });
   assert.equal(approved.length, 1);
 });
 
@@ -226,7 +226,7 @@ async function all(items: AsyncIterable<unknown>): Promise<readonly unknown[]> {
   return found;
 }
 
-test('a message names no file of the machine where its model runs', async () => {
+test('an image URL in a message must use https, http, gs or s3', async () => {
   await using on = await openServerFixture([{ text: 'Hi.' }]);
   const client = createClient({ baseUrl: on.url });
   const { id: agentId } = await client.agents.create({ name: 'A', model: 'gemini-2.5-flash' });

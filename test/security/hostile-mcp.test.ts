@@ -55,8 +55,8 @@ function endless(piece: string, type: string): Response {
   return new Response(body, { headers: { 'content-type': type } });
 }
 
-describe('limits of an MCP toolset', () => {
-  it('that would limit nothing are refused before anything is started', async () => {
+describe('options of an MCP toolset', () => {
+  it('size limits that are not positive finite numbers are rejected before the server is started', async () => {
     for (const field of ['maxMessageBytes', 'maxResultCharacters']) {
       for (const limit of [Number.NaN, 0, -1, Infinity]) {
         await assert.rejects(
@@ -68,8 +68,8 @@ describe('limits of an MCP toolset', () => {
   });
 });
 
-describe('a hostile MCP server that is a program', () => {
-  it('sends a line without end: the connection ends at the limit', async () => {
+describe('an MCP toolset with a hostile stdio server', () => {
+  it('ends the connection at maxMessageBytes when the server sends an endless line', async () => {
     const turns = countLoopTurns();
     await assert.rejects(program('endless line', { maxMessageBytes: MEGABYTE }), {
       code: 'mcp_unreachable',
@@ -78,11 +78,11 @@ describe('a hostile MCP server that is a program', () => {
     assert.ok(turns.count() > 10, `the loop came round ${turns.count()} times`);
   });
 
-  it('never answers: opening it ends with an error', async () => {
+  it('fails to open after connectTimeoutMs when the server never answers', async () => {
     await assert.rejects(program('silent', { connectTimeoutMs: 300 }), { code: 'mcp_unreachable' });
   });
 
-  it('says what nobody asked for, and asks for what is not offered: its tools work', async () => {
+  it('ignores unrequested messages, and rejects requests for capabilities that it did not offer', async () => {
     await using set = await program('stranger');
     assert.deepEqual(
       set.tools().map(({ name }) => name),
@@ -92,13 +92,13 @@ describe('a hostile MCP server that is a program', () => {
     assert.equal('polluted' in {}, false);
   });
 
-  it('returns 20 MB: the model and the store get a part, and the other server keeps working', async () => {
+  it('truncates a result of 20 MB for the model and the store, and other servers keep working', async () => {
     const text = 'abcdefghij'.repeat(2_000_000);
     await using huge = await overHttp(
       { 'tools/call': () => ({ content: [{ type: 'text', text }] }) },
       { autoApprove: true },
     );
-    await using fine = await program('fine', { autoApprove: true, prefix: 'fine_' });
+    await using otherSet = await program('fine', { autoApprove: true, prefix: 'fine_' });
     const model = new ScriptedModel([
       {
         toolCalls: [
@@ -109,7 +109,7 @@ describe('a hostile MCP server that is a program', () => {
       { text: 'Done' },
     ]);
     await using runtime = await openRuntime({
-      agents: [agent({ name: 'clerk', model, tools: [huge.set, fine] })],
+      agents: [agent({ name: 'clerk', model, tools: [huge.set, otherSet] })],
       store: 'memory:',
     });
     const session = await runtime.session('s');
@@ -118,13 +118,15 @@ describe('a hostile MCP server that is a program', () => {
       if ('type' in event && event.type === 'tool.result') responses.push(event.response);
     }
     assert.equal(responses.length, 2);
-    assert.ok(responses.some((one) => isJsonObject(one) && one['result'] === 'done'));
+    assert.ok(
+      responses.some((response) => isJsonObject(response) && response['result'] === 'done'),
+    );
     assert.ok(responses.some((one) => isJsonObject(one) && one['truncation'] !== undefined));
     assert.ok(model.requests.every(({ contents }) => JSON.stringify(contents).length < 200_000));
   });
 });
 
-describe('a hostile MCP server over HTTP', () => {
+describe('an MCP toolset with a hostile HTTP server', () => {
   const call = async (answer: () => object | Response): Promise<unknown> => {
     await using session = await overHttp(
       { 'tools/call': answer },
@@ -134,7 +136,7 @@ describe('a hostile MCP server over HTTP', () => {
     return result;
   };
 
-  it('answers with a body, an event or an error page without end: the call ends at the limit', async () => {
+  it('ends a call at maxMessageBytes when its body, event or error page is endless', async () => {
     const turns = countLoopTurns();
     await assert.rejects(
       call(() => endless('x'.repeat(4096), 'application/json')),
@@ -156,7 +158,7 @@ describe('a hostile MCP server over HTTP', () => {
     assert.ok(turns.count() > 10, `the loop came round ${turns.count()} times`);
   });
 
-  it('sends events for ever during a call: the call is stopped, and the event loop stays free', async () => {
+  it('stops a call with endless events when it is aborted, without blocking the event loop', async () => {
     const note = {
       jsonrpc: '2.0',
       method: 'notifications/message',
@@ -174,7 +176,7 @@ describe('a hostile MCP server over HTTP', () => {
     await assert.rejects(calling, /enough/);
   });
 
-  it('lists pages without end: opening it ends with an error', async () => {
+  it('fails to open when the server lists endless pages of tools', async () => {
     let pages = 0;
     await assert.rejects(
       overHttp({
@@ -182,10 +184,10 @@ describe('a hostile MCP server over HTTP', () => {
       }),
       { code: /^mcp_/ },
     );
-    assert.ok(pages < 100, `${pages} pages were asked for`);
+    assert.ok(pages < 100, `${pages} pages were requested`);
   });
 
-  it('gives results of no known shape: each is an error of the call, and the next call works', async () => {
+  it('reports a malformed result as an error of its call, and the next call works', async () => {
     const results: readonly object[] = [
       { content: 'text' },
       { content: [{ type: 'text' }] },
@@ -211,30 +213,30 @@ describe('a hostile MCP server over HTTP', () => {
     assert.equal(await callTool(session.set, 'fine'), 'fine again');
   });
 
-  it('redirects to another origin: neither token nor header goes there', async () => {
-    const stolen: string[] = [];
-    await using thief = await openWebServer((request) => {
-      stolen.push(JSON.stringify(Object.fromEntries(request.headers)));
+  it('sends no token and no header to another origin after a redirect', async () => {
+    const receivedHeaders: string[] = [];
+    await using otherOrigin = await openWebServer((request) => {
+      receivedHeaders.push(JSON.stringify(Object.fromEntries(request.headers)));
       return Response.json({});
     });
     for (const status of [301, 302, 303, 307, 308]) {
-      const away = (): Response =>
-        new Response(null, { status, headers: { location: `${thief.origin}/mcp` } });
+      const redirect = (): Response =>
+        new Response(null, { status, headers: { location: `${otherOrigin.origin}/mcp` } });
       await assert.rejects(
         overHttp(
-          { initialize: away, GET: away },
+          { initialize: redirect, GET: redirect },
           { headers: { 'x-api-key': 'key-of-ours' }, auth: { token: () => 'token-of-ours' } },
         ),
         { code: /^mcp_/ },
       );
     }
-    assert.deepEqual(stolen, []);
+    assert.deepEqual(receivedHeaders, []);
   });
 
-  it('sends change notifications without end: one listing runs and one waits', async () => {
+  it('answers endless change notifications with one running listing and one queued listing', async () => {
     let listings = 0;
     const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
-    const storm = `data: ${JSON.stringify(changed)}\n\n`.repeat(1_000);
+    const notifications = `data: ${JSON.stringify(changed)}\n\n`.repeat(1_000);
     await using session = await overHttp({
       'tools/list': () => {
         listings += 1;
@@ -246,7 +248,7 @@ describe('a hostile MCP server over HTTP', () => {
           id,
           result: { content: [{ type: 'text', text: 'done' }] },
         };
-        const text = `${storm}data: ${JSON.stringify(answer)}\n\n`;
+        const text = `${notifications}data: ${JSON.stringify(answer)}\n\n`;
         return new Response(text, { headers: { 'content-type': 'text/event-stream' } });
       },
     });

@@ -12,7 +12,7 @@ import { tool } from '../../src/tools/index.ts';
 
 const usage = { inputTokens: { total: 3 }, outputTokens: { total: 4 } };
 const finish = { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage };
-const called = { ...finish, finishReason: { unified: 'tool-calls', raw: 'tool_calls' } };
+const finishWithCalls = { ...finish, finishReason: { unified: 'tool-calls', raw: 'tool_calls' } };
 
 function call(toolName: unknown, input: unknown = '{}', toolCallId: unknown = 'c'): object {
   return { type: 'tool-call', toolCallId, toolName, input };
@@ -43,7 +43,7 @@ function hostile(...answers: readonly Iterable<unknown>[]): Model {
   return aiSdkModel(model);
 }
 
-interface Played {
+interface TurnResult {
   readonly log: readonly LogEvent[];
   /** The arguments of the tool's executed calls. */
   readonly ran: readonly unknown[];
@@ -51,7 +51,7 @@ interface Played {
 }
 
 /** Runs a turn with a hostile model, then a second turn, which must get an answer. */
-async function play(model: Model, store = 'memory:'): Promise<Played> {
+async function runTurn(model: Model, store = 'memory:'): Promise<TurnResult> {
   const ran: unknown[] = [];
   const pay = tool({
     name: 'pay',
@@ -80,17 +80,17 @@ async function play(model: Model, store = 'memory:'): Promise<Played> {
     `the next turn works: ${JSON.stringify(next)}`,
   );
   // Read back everything that was stored.
-  const kept: LogEvent[] = [];
+  const storedLog: LogEvent[] = [];
   for await (const event of session.events(0, { follow: false }))
-    if ('seq' in event) kept.push(event);
-  assert.deepEqual(kept.slice(0, log.length), log);
+    if ('seq' in event) storedLog.push(event);
+  assert.deepEqual(storedLog.slice(0, log.length), log);
   return { log, ran, results: log.filter((event) => event.type === 'tool.result') };
 }
 
-const codesIn = ({ log }: Played): readonly string[] =>
+const codesIn = ({ log }: TurnResult): readonly string[] =>
   log.flatMap((event) => (event.type === 'error' ? [event.code] : []));
 
-test('a call to a tool that is not there, or that has a name of the language, runs nothing', async () => {
+test('a call to a tool that does not exist runs nothing, even if its name is a property of Object.prototype', async () => {
   for (const name of [
     'unknown',
     '__proto__',
@@ -106,23 +106,23 @@ test('a call to a tool that is not there, or that has a name of the language, ru
     '../pay',
     'x'.repeat(100_000),
   ]) {
-    const played = await play(hostile([call(name, '{"to":"ann"}'), called]));
-    assert.deepEqual(played.ran, [], name.slice(0, 40));
-    assert.equal(played.results.length, 1);
-    assert.notEqual(played.results[0]?.outcome, 'ok');
+    const turn = await runTurn(hostile([call(name, '{"to":"ann"}'), finishWithCalls]));
+    assert.deepEqual(turn.ran, [], name.slice(0, 40));
+    assert.equal(turn.results.length, 1);
+    assert.notEqual(turn.results[0]?.outcome, 'ok');
   }
 });
 
-test('a call without a name, or with one that is no text, is an error of the model', async () => {
+test('a call whose name is missing or not a string fails with model_protocol', async () => {
   for (const name of ['', undefined, null, 7, {}, ['pay']]) {
-    const played = await play(hostile([call(name, '{"to":"ann"}'), called]));
-    assert.deepEqual(played.ran, []);
-    assert.deepEqual(codesIn(played), ['model_protocol'], String(name));
+    const turn = await runTurn(hostile([call(name, '{"to":"ann"}'), finishWithCalls]));
+    assert.deepEqual(turn.ran, []);
+    assert.deepEqual(codesIn(turn), ['model_protocol'], String(name));
   }
 });
 
-test('invalid arguments do not run the tool', async () => {
-  const wrong: readonly unknown[] = [
+test('a call with invalid arguments does not run its tool', async () => {
+  const invalidInputs: readonly unknown[] = [
     '{"to":',
     '{"to":"ann"}}',
     'null',
@@ -142,31 +142,31 @@ test('invalid arguments do not run the tool', async () => {
     { to: 'ann' },
     ['ann'],
   ];
-  for (const input of wrong) {
-    const played = await play(hostile([call('pay', input), called]));
-    assert.deepEqual(played.ran, [], JSON.stringify(input)?.slice(0, 80));
-    assert.notEqual(played.results[0]?.outcome, 'ok');
+  for (const input of invalidInputs) {
+    const turn = await runTurn(hostile([call('pay', input), finishWithCalls]));
+    assert.deepEqual(turn.ran, [], JSON.stringify(input)?.slice(0, 80));
+    assert.notEqual(turn.results[0]?.outcome, 'ok');
   }
   assert.equal('admin' in {}, false);
   assert.equal('to' in {}, false);
 });
 
-test('calls with one id are calls of their own, each answered once', async () => {
-  const played = await play(
-    hostile([call('pay', '{"to":"ann"}'), call('pay', '{"to":"bob"}'), called]),
+test('two calls with the same id both run, and each gets its own result', async () => {
+  const turn = await runTurn(
+    hostile([call('pay', '{"to":"ann"}'), call('pay', '{"to":"bob"}'), finishWithCalls]),
   );
-  assert.deepEqual(played.ran, [{ to: 'ann' }, { to: 'bob' }]);
-  assert.equal(new Set(played.results.map(({ callId }) => callId)).size, 2);
+  assert.deepEqual(turn.ran, [{ to: 'ann' }, { to: 'bob' }]);
+  assert.equal(new Set(turn.results.map(({ callId }) => callId)).size, 2);
 });
 
-test('thousands of calls in an answer are an error of the model, and none runs', async () => {
+test('an answer with thousands of calls fails with model_protocol, and none of them runs', async () => {
   const many = Array.from({ length: 5_000 }, (_, n) => call('pay', '{"to":"ann"}', `c${n}`));
-  const played = await play(hostile([...many, called]));
-  assert.deepEqual(played.ran, []);
-  assert.deepEqual(codesIn(played), ['model_protocol']);
+  const turn = await runTurn(hostile([...many, finishWithCalls]));
+  assert.deepEqual(turn.ran, []);
+  assert.deepEqual(codesIn(turn), ['model_protocol']);
 });
 
-test('an answer without an end is cut at a size, and its calls do not run', async () => {
+test('an endless answer is cut off at a size limit, and its calls do not run', async () => {
   function* endless(part: object): Generator<object> {
     yield { type: 'text-start', id: 't' };
     yield call('pay', '{"to":"ann"}');
@@ -178,13 +178,13 @@ test('an answer without an end is cut at a size, and its calls do not run', asyn
     { type: 'reasoning-delta', id: 'r', delta: 'x'.repeat(65_536) },
     { type: 'source', id: 's', url: 'x'.repeat(65_536) },
   ]) {
-    const played = await play(hostile(endless(part)));
-    assert.deepEqual(played.ran, []);
-    assert.deepEqual(codesIn(played), ['model_protocol'], part.type);
+    const turn = await runTurn(hostile(endless(part)));
+    assert.deepEqual(turn.ran, []);
+    assert.deepEqual(codesIn(turn), ['model_protocol'], part.type);
   }
 });
 
-test('a stream that never sends anything can be aborted', async () => {
+test('a stream that only sends empty parts can be aborted', async () => {
   for (const part of [{ type: 'raw' }, undefined, 7, { type: 'text-delta', id: 't', delta: '' }]) {
     function* endless(): Generator<unknown> {
       for (;;) yield part;
@@ -197,24 +197,29 @@ test('a stream that never sends anything can be aborted', async () => {
   }
 });
 
-test('arguments of many megabytes are an error, and do not run', async () => {
-  const played = await play(hostile([call('pay', `{"to":"${'x'.repeat(40_000_000)}"}`), called]));
-  assert.deepEqual(played.ran, []);
-  assert.deepEqual(codesIn(played), ['model_protocol']);
+test('a call with arguments of many megabytes fails with model_protocol and does not run', async () => {
+  const turn = await runTurn(
+    hostile([call('pay', `{"to":"${'x'.repeat(40_000_000)}"}`), finishWithCalls]),
+  );
+  assert.deepEqual(turn.ran, []);
+  assert.deepEqual(codesIn(turn), ['model_protocol']);
 });
 
-test('lone surrogates and control characters are kept, on disk too', async () => {
+test('lone surrogates and control characters are preserved, also in a SQLite store', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'petrichor-hostile-'));
   try {
-    const odd = '\ud800 \udfff \u0000 \u001b[2J \u202e \ufeff';
-    const input = JSON.stringify({ to: odd });
-    const played = await play(
-      hostile([...text(odd), call('pay', input), called], [call(odd, input), called]),
+    const unusualText = '\ud800 \udfff \u0000 \u001b[2J \u202e \ufeff';
+    const input = JSON.stringify({ to: unusualText });
+    const turn = await runTurn(
+      hostile(
+        [...text(unusualText), call('pay', input), finishWithCalls],
+        [call(unusualText, input), finishWithCalls],
+      ),
       `sqlite:${join(folder, 'a.db')}`,
     );
-    assert.deepEqual(played.ran, [{ to: odd }]);
+    assert.deepEqual(turn.ran, [{ to: unusualText }]);
     assert.deepEqual(
-      played.results.map(({ outcome }) => outcome === 'ok'),
+      turn.results.map(({ outcome }) => outcome === 'ok'),
       [true, false],
     );
   } finally {
@@ -222,8 +227,8 @@ test('lone surrogates and control characters are kept, on disk too', async () =>
   }
 });
 
-test('parts of wrong types are passed over or are an error, and run nothing', async () => {
-  const odd: readonly unknown[] = [
+test('stream parts of wrong types are ignored or fail the turn, and run nothing', async () => {
+  const malformedParts: readonly unknown[] = [
     null,
     7,
     'text',
@@ -246,16 +251,21 @@ test('parts of wrong types are passed over or are an error, and run nothing', as
     { type: 'error', error: null },
     { type: 'error', error: { message: 7, statusCode: 'x' } },
   ];
-  for (const part of odd) {
-    const played = await play(hostile([part, ...text('Fine.'), finish]));
-    assert.deepEqual(played.ran, []);
+  for (const part of malformedParts) {
+    const turn = await runTurn(hostile([part, ...text('Fine.'), finish]));
+    assert.deepEqual(turn.ran, []);
     assert.ok(
-      codesIn(played).every((code) => code.startsWith('model_')),
+      codesIn(turn).every((code) => code.startsWith('model_')),
       JSON.stringify(part),
     );
   }
-  for (const bad of [null, 7, { inputTokens: { total: -1 } }, { outputTokens: { total: NaN } }])
-    await play(hostile([...text('Fine.'), { ...finish, usage: bad }]));
+  for (const badUsage of [
+    null,
+    7,
+    { inputTokens: { total: -1 } },
+    { outputTokens: { total: NaN } },
+  ])
+    await runTurn(hostile([...text('Fine.'), { ...finish, usage: badUsage }]));
 });
 
 /** Responses of a custom model with every type but the right one. */
@@ -301,7 +311,7 @@ const RESPONSES: readonly unknown[] = [
   },
 ];
 
-test('an answer of wrong types ends the turn with an error, and runs nothing', async () => {
+test('a response of a wrong type ends the turn with an error and runs nothing', async () => {
   for (const [index, response] of RESPONSES.entries()) {
     let calls = 0;
     const model: Model = {
@@ -312,13 +322,13 @@ test('an answer of wrong types ends the turn with an error, and runs nothing', a
         return { content: { role: 'model', parts: [{ text: 'Well.' }] }, finishReason: 'stop' };
       },
     };
-    const played = await play(model);
-    assert.deepEqual(played.ran, [], `${index}`);
-    assert.equal(codesIn(played).length, 1, `${index}`);
+    const turn = await runTurn(model);
+    assert.deepEqual(turn.ran, [], `${index}`);
+    assert.equal(codesIn(turn).length, 1, `${index}`);
   }
 });
 
-test('whatever a model throws ends the turn with a code', async () => {
+test('any value that a model throws ends the turn with an error code', async () => {
   for (const thrown of [undefined, null, 7, 'text', {}, new Error('no'), { code: 7 }]) {
     let calls = 0;
     const model: Model = {
@@ -329,7 +339,7 @@ test('whatever a model throws ends the turn with a code', async () => {
         return { content: { role: 'model', parts: [{ text: 'Well.' }] }, finishReason: 'stop' };
       },
     };
-    const played = await play(model);
-    assert.equal(codesIn(played).length, 1);
+    const turn = await runTurn(model);
+    assert.equal(codesIn(turn).length, 1);
   }
 });

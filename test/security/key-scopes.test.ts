@@ -17,7 +17,7 @@ const TYPES = ['full', 'read', 'environment', 'session', 'metrics', 'operator'] 
 
 type Ids = Readonly<Record<string, string>>;
 
-interface Place {
+interface ScopeFixture {
   readonly on: ServerFixture;
   readonly store: RecordingStore;
   /** Ids of existing resources by their names in paths, and of other resources of the same kinds. */
@@ -25,7 +25,7 @@ interface Place {
   readonly others: Ids;
 }
 
-async function place(): Promise<Place & AsyncDisposable> {
+async function openScopeFixture(): Promise<ScopeFixture & AsyncDisposable> {
   const store = new RecordingStore();
   const on = await openServerFixture(scriptedChat, {
     store,
@@ -37,12 +37,12 @@ async function place(): Promise<Place & AsyncDisposable> {
     },
   });
   on.client.apiKey = (await on.server.keys.create('default', 'test')).token;
-  const ids = await furnished(on);
-  const others = await furnished(on);
+  const ids = await createResources(on);
+  const others = await createResources(on);
   return { on, store, ids, others, [Symbol.asyncDispose]: async () => on[Symbol.asyncDispose]() };
 }
 
-async function furnished(on: ServerFixture): Promise<Ids> {
+async function createResources(on: ServerFixture): Promise<Ids> {
   const { beta } = on.client;
   const toolset = {
     type: 'agent_toolset_20260401' as const,
@@ -108,13 +108,14 @@ async function isOpen(
   return status !== 403;
 }
 
-test('each scope of key opens the routes that the documentation lists for it, and no others', async () => {
-  await using fixture = await place();
+test('each key scope opens exactly the routes that docs/keys.md lists for it', async () => {
+  await using fixture = await openScopeFixture();
   const { on, ids } = fixture;
   const rows: string[] = [];
   const routes = await servedRoutes(on.url);
   // Routes that end or remove resources come last, so that the other routes find them.
-  const last = (name: string): number => Number(/^DELETE|archive$|stop$|pause$/.test(name));
+  const endsResources = (name: string): number =>
+    Number(/^DELETE|archive$|stop$|pause$/.test(name));
   const tokens = new Map(
     await Promise.all(
       TYPES.map(async (type) => {
@@ -125,7 +126,9 @@ test('each scope of key opens the routes that the documentation lists for it, an
     ),
   );
   const opened = new Map<string, readonly string[]>();
-  for (const route of routes.toSorted((one, other) => last(one.name) - last(other.name))) {
+  for (const route of routes.toSorted(
+    (one, other) => endsResources(one.name) - endsResources(other.name),
+  )) {
     const open: string[] = [];
     // The least powerful keys come first, so that the effects of other keys cannot help them.
     for (const type of TYPES.toReversed())
@@ -146,9 +149,9 @@ test('each scope of key opens the routes that the documentation lists for it, an
   assert.equal(plain(documented), plain(rows), `docs/keys.md must have:\n${rows.join('\n')}`);
 });
 
-test('no scope but full and read reads beyond what it is bound to, and read changes nothing', async () => {
-  await using stage = await place();
-  const { on, ids, others, store } = stage;
+test('keys with the scopes read, environment, session and metrics reach no resource outside their scope, and a read key changes nothing', async () => {
+  await using fixture = await openScopeFixture();
+  const { on, ids, others, store } = fixture;
   const before = await store.fingerprint();
   for (const type of ['read', 'environment', 'session', 'metrics'] as const) {
     const scope = toScope(type, ids);
@@ -177,30 +180,33 @@ test('no scope but full and read reads beyond what it is bound to, and read chan
   assert.deepEqual(await store.fingerprint(), before);
 });
 
-test('a bound scope is checked before any lookup: a foreign id and an unknown id are refused alike', async () => {
-  await using stage = await place();
-  const { on, ids, others } = stage;
+test('the scope of a key is checked before ids are looked up, so foreign ids and unknown ids get the same response', async () => {
+  await using fixture = await openScopeFixture();
+  const { on, ids, others } = fixture;
   const scope = toScope('session', ids);
   const { token } = await on.server.keys.create('default', '', { scope });
-  const ask = async (path: string): Promise<string> => {
+  const get = async (path: string): Promise<string> => {
     const reply = await rawRequest(on.url, 'GET', { path, headers: { 'x-api-key': token } });
     return `${reply.status} ${reply.text.replace(/req_\w+/, '')}`;
   };
-  const { session_id: foreign = '', environment_id: place_ = '', work_id: work = '' } = others;
-  assert.equal(await ask(`/v1/sessions/${foreign}`), await ask('/v1/sessions/session_none'));
+  const { session_id: session = '', environment_id: environment = '', work_id: work = '' } = others;
+  assert.equal(await get(`/v1/sessions/${session}`), await get('/v1/sessions/session_none'));
   assert.equal(
-    await ask(`/v1/environments/${place_}/work/${work}`),
-    await ask('/v1/environments/env_none/work/work_none'),
+    await get(`/v1/environments/${environment}/work/${work}`),
+    await get('/v1/environments/env_none/work/work_none'),
   );
 });
 
-test('the numbers of the whole server need a key of their own', async () => {
-  await using stage = await place();
-  const { on } = stage;
-  const ask = async (token: string): Promise<number> =>
+test('the metrics of the whole server need a key with the scope metrics', async () => {
+  await using fixture = await openScopeFixture();
+  const { on } = fixture;
+  const getStatus = async (token: string): Promise<number> =>
     (await fetch(`${on.url}/metrics`, { headers: { 'x-api-key': token } })).status;
   for (const scope of [{ type: 'full' }, { type: 'read' }] as const)
-    assert.equal(await ask((await on.server.keys.create('default', '', { scope })).token), 403);
+    assert.equal(
+      await getStatus((await on.server.keys.create('default', '', { scope })).token),
+      403,
+    );
   const { token } = await on.server.keys.create('default', '', { scope: { type: 'metrics' } });
-  assert.equal(await ask(token), 200);
+  assert.equal(await getStatus(token), 200);
 });

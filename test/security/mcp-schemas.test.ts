@@ -6,10 +6,10 @@ import { callTool } from '../mcp/call-tool.ts';
 import { listed, openHostileMcp, type Answers, type HostileMcp } from './hostile-mcp.ts';
 
 /** RegExp would need hours for this pattern. A model could well write the matching text. */
-const EVIL = '^(a+)+$';
-const LONG = `${'a'.repeat(60)}!`;
+const BACKTRACKING_PATTERN = '^(a+)+$';
+const LONG_TEXT = `${'a'.repeat(60)}!`;
 
-async function opened(
+async function openHostileToolset(
   answers: Answers,
 ): Promise<AsyncDisposable & { set: McpToolset; server: HostileMcp }> {
   const server = await openHostileMcp(answers);
@@ -25,44 +25,65 @@ async function opened(
 }
 
 const positions: Readonly<Record<string, readonly [schema: object, args: object]>> = {
-  pattern: [{ properties: { a: { type: 'string', pattern: EVIL } } }, { a: LONG }],
+  pattern: [
+    { properties: { a: { type: 'string', pattern: BACKTRACKING_PATTERN } } },
+    { a: LONG_TEXT },
+  ],
   patternProperties: [
-    { patternProperties: { [EVIL]: {} }, additionalProperties: false },
-    { [LONG]: 1 },
+    { patternProperties: { [BACKTRACKING_PATTERN]: {} }, additionalProperties: false },
+    { [LONG_TEXT]: 1 },
   ],
-  propertyNames: [{ propertyNames: { pattern: EVIL } }, { [LONG]: 1 }],
-  'pattern in items': [{ properties: { a: { items: { pattern: EVIL } } } }, { a: [LONG] }],
+  propertyNames: [{ propertyNames: { pattern: BACKTRACKING_PATTERN } }, { [LONG_TEXT]: 1 }],
+  'pattern in items': [
+    { properties: { a: { items: { pattern: BACKTRACKING_PATTERN } } } },
+    { a: [LONG_TEXT] },
+  ],
   'pattern in prefixItems': [
-    { properties: { a: { prefixItems: [{ pattern: EVIL }] } } },
-    { a: [LONG] },
+    { properties: { a: { prefixItems: [{ pattern: BACKTRACKING_PATTERN }] } } },
+    { a: [LONG_TEXT] },
   ],
-  'pattern in contains': [{ properties: { a: { contains: { pattern: EVIL } } } }, { a: [LONG] }],
+  'pattern in contains': [
+    { properties: { a: { contains: { pattern: BACKTRACKING_PATTERN } } } },
+    { a: [LONG_TEXT] },
+  ],
   'pattern behind a $ref': [
-    { $defs: { x: { pattern: EVIL } }, properties: { a: { $ref: '#/$defs/x' } } },
-    { a: LONG },
+    { $defs: { x: { pattern: BACKTRACKING_PATTERN } }, properties: { a: { $ref: '#/$defs/x' } } },
+    { a: LONG_TEXT },
   ],
-  'pattern in anyOf': [{ properties: { a: { anyOf: [{ pattern: EVIL }] } } }, { a: LONG }],
-  'pattern in allOf': [{ allOf: [{ properties: { a: { pattern: EVIL } } }] }, { a: LONG }],
+  'pattern in anyOf': [
+    { properties: { a: { anyOf: [{ pattern: BACKTRACKING_PATTERN }] } } },
+    { a: LONG_TEXT },
+  ],
+  'pattern in allOf': [
+    { allOf: [{ properties: { a: { pattern: BACKTRACKING_PATTERN } } }] },
+    { a: LONG_TEXT },
+  ],
   'pattern in if and not': [
     // oxlint-disable-next-line unicorn/no-thenable -- it is a keyword of JSON Schema
-    { properties: { a: { if: { not: { pattern: EVIL } }, then: false } } },
-    { a: LONG },
+    { properties: { a: { if: { not: { pattern: BACKTRACKING_PATTERN } }, then: false } } },
+    { a: LONG_TEXT },
   ],
-  'pattern in additionalProperties': [{ additionalProperties: { pattern: EVIL } }, { a: LONG }],
-  'pattern in unevaluatedProperties': [{ unevaluatedProperties: { pattern: EVIL } }, { a: LONG }],
+  'pattern in additionalProperties': [
+    { additionalProperties: { pattern: BACKTRACKING_PATTERN } },
+    { a: LONG_TEXT },
+  ],
+  'pattern in unevaluatedProperties': [
+    { unevaluatedProperties: { pattern: BACKTRACKING_PATTERN } },
+    { a: LONG_TEXT },
+  ],
   'pattern in dependentSchemas': [
-    { dependentSchemas: { a: { properties: { a: { pattern: EVIL } } } } },
-    { a: LONG },
+    { dependentSchemas: { a: { properties: { a: { pattern: BACKTRACKING_PATTERN } } } } },
+    { a: LONG_TEXT },
   ],
-  'format url': [{ properties: { a: { format: 'url' } } }, { a: `http://${LONG}^` }],
+  'format url': [{ properties: { a: { format: 'url' } } }, { a: `http://${LONG_TEXT}^` }],
 };
 
-test('a pattern that backtracks for ever, wherever it stands in a schema, answers at once', async () => {
+test('a pattern with exponential backtracking, anywhere in an input schema, is checked in linear time', async () => {
   const names = Object.keys(positions);
   const tools = Object.values(positions).map(([schema], i) =>
     listed(`t${i}`, { inputSchema: { type: 'object', ...schema } }),
   );
-  await using session = await opened({ 'tools/list': () => ({ tools }) });
+  await using session = await openHostileToolset({ 'tools/list': () => ({ tools }) });
   const { set } = session;
   assert.deepEqual(set.refused(), []);
   assert.equal(set.tools().length, names.length);
@@ -72,23 +93,28 @@ test('a pattern that backtracks for ever, wherever it stands in a schema, answer
   }
 });
 
-test('a pattern in an output schema answers at once, and the result is refused by it', async () => {
-  const outputSchema = { type: 'object', properties: { a: { type: 'string', pattern: EVIL } } };
-  await using session = await opened({
+test('a pattern in an output schema is checked in linear time, and a result that does not match it is an error', async () => {
+  const outputSchema = {
+    type: 'object',
+    properties: { a: { type: 'string', pattern: BACKTRACKING_PATTERN } },
+  };
+  await using session = await openHostileToolset({
     'tools/list': () => ({ tools: [listed('look', { outputSchema })] }),
-    'tools/call': () => ({ content: [], structuredContent: { a: LONG } }),
+    'tools/call': () => ({ content: [], structuredContent: { a: LONG_TEXT } }),
   });
   await assert.rejects(callTool(session.set, 'look'), { code: 'mcp_request_failed' });
 });
 
-test('a pattern in a question of a server answers at once, and the call waits again', async () => {
-  const { resolveAnswer: toAnswers, resolveInputRequired: toQuestion } =
+test('a pattern in an elicitation schema is checked in linear time, and an answer that does not match keeps the call waiting', async () => {
+  const { resolveAnswer, resolveInputRequired } =
     await import('../../src/tools/mcp/tools/elicitation.ts');
   const requestedSchema = {
     type: 'object' as const,
-    properties: { a: { type: 'string' as const, pattern: EVIL } },
+    properties: { a: { type: 'string' as const, pattern: BACKTRACKING_PATTERN } },
   };
-  const toRequest = (schema: typeof requestedSchema): Parameters<typeof toQuestion>[0] => ({
+  const toRequest = (
+    schema: typeof requestedSchema,
+  ): Parameters<typeof resolveInputRequired>[0] => ({
     resultType: 'input_required',
     inputRequests: {
       one: {
@@ -97,22 +123,25 @@ test('a pattern in a question of a server answers at once, and the call waits ag
       },
     },
   });
-  const waiting = toQuestion(toRequest(requestedSchema), { server: 'hostile' });
+  const waiting = resolveInputRequired(toRequest(requestedSchema), { server: 'hostile' });
   assert.ok(waiting instanceof Pending);
   const { resume = null } = waiting;
-  const again = toAnswers({ response: { a: LONG }, isError: false, resume }, { server: 'hostile' });
+  const again = resolveAnswer(
+    { response: { a: LONG_TEXT }, isError: false, resume },
+    { server: 'hostile' },
+  );
   assert.ok(again instanceof Pending, 'the answer does not fit');
-  const useless = {
+  const unsupportedSchema = {
     ...requestedSchema,
     properties: { a: { type: 'string' as const, pattern: String.raw`(a)\1` } },
   };
-  assert.throws(() => toQuestion(toRequest(useless), { server: 'hostile' }), {
+  assert.throws(() => resolveInputRequired(toRequest(unsupportedSchema), { server: 'hostile' }), {
     code: 'mcp_request_failed',
     message: /the schema of its question "one" cannot be used: .*backreference/,
   });
 });
 
-test('a schema that nothing could be judged by leaves out its tool alone, with the reason', async () => {
+test('a tool whose schema cannot be compiled is refused with the reason, and the other tools work', async () => {
   const schemas: Readonly<Record<string, readonly [object, RegExp]>> = {
     backreference: [{ properties: { a: { pattern: String.raw`(a)\1` } } }, /backreference/],
     'a reference to itself': [{ allOf: [{ $ref: '#' }] }, /leads back to itself/],
@@ -120,21 +149,21 @@ test('a schema that nothing could be judged by leaves out its tool alone, with t
     huge: [{ description: 'x'.repeat(600_000) }, /at most 500000/],
     'no such reference': [{ properties: { a: { $ref: '#/gone' } } }, /leads to nothing/],
   };
-  const bad = Object.values(schemas).map(([schema], i) =>
+  const invalidTools = Object.values(schemas).map(([schema], i) =>
     listed(`bad${i}`, { inputSchema: { type: 'object', ...schema } }),
   );
   const output = listed('output', {
     outputSchema: { type: 'object', propertyNames: { pattern: '(' } },
   });
-  await using session = await opened({
-    'tools/list': () => ({ tools: [...bad, output, listed('good')] }),
+  await using session = await openHostileToolset({
+    'tools/list': () => ({ tools: [...invalidTools, output, listed('good')] }),
   });
   const { set } = session;
   assert.deepEqual(
     set.tools().map(({ name }) => name),
     ['good'],
   );
-  assert.equal(set.refused().length, bad.length + 1);
+  assert.equal(set.refused().length, invalidTools.length + 1);
   for (const [i, [, reason]] of Object.values(schemas).entries()) {
     const refused = set.refused()[i];
     assert.equal(refused?.name, `bad${i}`);
@@ -144,7 +173,7 @@ test('a schema that nothing could be judged by leaves out its tool alone, with t
   assert.equal(await callTool(set, 'good'), 'done');
 });
 
-test('references that double at every level are given up, in the check and in what providers are told', async () => {
+test('a schema whose references grow exponentially is limited in validation and in what is sent to providers', async () => {
   const $defs = Object.fromEntries(
     Array.from({ length: 50 }, (_, i) => [
       `d${i}`,
@@ -159,7 +188,7 @@ test('references that double at every level are given up, in the check and in wh
     $ref: '#/$defs/d49',
     properties: { a: { $ref: '#/$defs/d49' } },
   };
-  await using session = await opened({
+  await using session = await openHostileToolset({
     'tools/list': () => ({ tools: [listed('bomb', { inputSchema })] }),
   });
   const [tool] = session.set.tools();

@@ -14,7 +14,7 @@ const RESERVED = [
   'adk_request_input',
 ];
 
-test('a tool that has the name of a call of the runtime is refused where it is defined', () => {
+test('a tool with a name that the runtime reserves is rejected when it is defined', () => {
   for (const name of RESERVED) {
     const definition = { name, description: 'Takes its place.', execute: () => 'x' };
     assert.throws(() => tool(definition), {
@@ -35,7 +35,7 @@ test('a tool that has the name of a call of the runtime is refused where it is d
   assert.deepEqual([...live.keys()], ['other']);
 });
 
-test('of what a server lists, what is no tool is left out by name, and the others work', async () => {
+test('entries of a tool list that are not valid tools are left out and reported by name, and the other tools work', async () => {
   const tools = [
     listed('first'),
     'no object',
@@ -54,12 +54,12 @@ test('of what a server lists, what is no tool is left out by name, and the other
     listed('last'),
   ];
   await using server = await openHostileMcp({ 'tools/list': () => ({ tools }) });
-  const troubles: string[] = [];
+  const warnings: string[] = [];
   await using set = await openMcpToolset({
     name: 'hostile',
     url: server.url,
     protocol: 'legacy',
-    onWarning: (message) => troubles.push(message),
+    onWarning: (message) => warnings.push(message),
   });
   const names = set.tools().map(({ name }) => name);
   assert.equal(names.length, 4);
@@ -81,13 +81,13 @@ test('of what a server lists, what is no tool is left out by name, and the other
       ...RESERVED,
     ],
   );
-  assert.equal(troubles.length, set.refused().length);
-  for (const { name } of set.refused()) assert.ok(troubles.some((one) => one.includes(name)));
-  for (const message of troubles) assert.doesNotMatch(message, /\p{Cc}/u);
+  assert.equal(warnings.length, set.refused().length);
+  for (const { name } of set.refused()) assert.ok(warnings.some((one) => one.includes(name)));
+  for (const message of warnings) assert.doesNotMatch(message, /\p{Cc}/u);
   for (const name of names) assert.equal(await callTool(set, name), 'done');
 });
 
-test('of more tools than can be used, the first thousand are taken', async () => {
+test('a toolset takes the first 1,000 tools of a longer list', async () => {
   const tools = Array.from({ length: 3_000 }, (_, i) => listed(`t${i}`));
   await using server = await openHostileMcp({ 'tools/list': () => ({ tools }) });
   await using set = await openMcpToolset({ name: 'many', url: server.url, protocol: 'legacy' });
@@ -98,7 +98,7 @@ test('of more tools than can be used, the first thousand are taken', async () =>
   );
 });
 
-test('two servers with tools of one name: the error has the names that the servers gave', async () => {
+test('the error for two servers with a tool of the same name contains both toolset names and the original tool name', async () => {
   await using server = await openHostileMcp({
     'tools/list': () => ({ tools: [listed('files.read')] }),
   });
@@ -118,7 +118,7 @@ test('two servers with tools of one name: the error has the names that the serve
   );
 });
 
-test('a tool of the server goes before the one for its resources', async () => {
+test('a tool of the server wins over the built-in resource tool of the same name', async () => {
   await using server = await openHostileMcp({
     'tools/list': () => ({ tools: [listed('read_resource')] }),
   });

@@ -12,7 +12,7 @@ import { getError } from '../models/wire-model.ts';
 import { callTool } from '../tools/call-tool.ts';
 
 /** Spellings of private addresses, and tricks to hide one. `{port}` is the port of a server on loopback. */
-const FORMS: readonly string[] = [
+const PRIVATE_URLS: readonly string[] = [
   'https://127.0.0.1:{port}/',
   'https://127.0.0.1.:{port}/',
   'https://2130706433:{port}/',
@@ -48,7 +48,7 @@ const FORMS: readonly string[] = [
 ];
 
 /** Rejected before an address is resolved. */
-const NO_URLS: readonly string[] = [
+const INVALID_URLS: readonly string[] = [
   'https://public.example@127.0.0.1:{port}/',
   'https://127.0.0.1:{port}#@public.example/',
   'https://user:secret@public.example/',
@@ -105,12 +105,15 @@ const CALLS: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
     ),
 };
 
-interface Listening extends AsyncDisposable {
+interface InternalServer extends AsyncDisposable {
   readonly port: number;
   readonly connections: () => number;
 }
 
-async function listening(answer: string | Buffer = 'reached', head = {}): Promise<Listening> {
+async function startInternalServer(
+  answer: string | Buffer = 'reached',
+  head = {},
+): Promise<InternalServer> {
   let connections = 0;
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/plain', ...head }).end(answer);
@@ -131,14 +134,14 @@ async function listening(answer: string | Buffer = 'reached', head = {}): Promis
   };
 }
 
-for (const [call, make] of Object.entries(CALLS)) {
-  test(`${call} reaches no address that is not public, however it is written`, async () => {
-    await using inside = await listening();
-    for (const form of [...FORMS, ...NO_URLS]) {
-      const url = form.replace('{port}', String(inside.port));
-      const outcome = await make(url).catch((error: unknown) => error);
+for (const [call, request] of Object.entries(CALLS)) {
+  test(`${call} reaches no private address in any spelling`, async () => {
+    await using internalServer = await startInternalServer();
+    for (const template of [...PRIVATE_URLS, ...INVALID_URLS]) {
+      const url = template.replace('{port}', String(internalServer.port));
+      const outcome = await request(url).catch((error: unknown) => error);
       assert.ok(isRefusal(outcome), `${url}: ${String(outcome)}`);
-      assert.equal(inside.connections(), 0, url);
+      assert.equal(internalServer.connections(), 0, url);
     }
   });
 }
@@ -149,7 +152,9 @@ for (const [call, make] of Object.entries(CALLS)) {
  */
 function isRefusal(outcome: unknown): boolean {
   const text =
-    outcome instanceof Error ? `${outcome.message} ${causes(outcome)}` : JSON.stringify(outcome);
+    outcome instanceof Error
+      ? `${outcome.message} ${formatCauses(outcome)}`
+      : JSON.stringify(outcome);
   return (
     /not public|without TLS|is not a URL|Only http|user name|credentials|must be|model\.base_url|was not found|must begin|Invalid URL|Failed to parse URL|not on the list/.test(
       text ?? '',
@@ -157,12 +162,12 @@ function isRefusal(outcome: unknown): boolean {
   );
 }
 
-function causes(error: Error): string {
-  return error.cause instanceof Error ? `${error.cause.message} ${causes(error.cause)}` : '';
+function formatCauses(error: Error): string {
+  return error.cause instanceof Error ? `${error.cause.message} ${formatCauses(error.cause)}` : '';
 }
 
-test('a name that changes its address after the check is asked at the address that was checked', async () => {
-  await using inside = await listening();
+test('a request connects to the address that was checked, even if the host name then resolves to another one', async () => {
+  await using internalServer = await startInternalServer();
   let lookups = 0;
   // Each lookup returns another address. A request that resolved twice would reach the second one.
   const rebinding: ResolveHost = async () => {
@@ -170,18 +175,20 @@ test('a name that changes its address after the check is asked at the address th
     return lookups === 1 ? ['127.0.0.1'] : ['127.0.0.2'];
   };
   const fetch = egressFetch(egressRule({ isTrusted: () => true, resolve: rebinding }));
-  const response = await fetch(`http://rebinding.example:${inside.port}/`);
+  const response = await fetch(`http://rebinding.example:${internalServer.port}/`);
   assert.deepEqual([await response.text(), lookups], ['reached', 1]);
   // A second request resolves and checks the address again.
-  await assert.rejects(fetch(`http://rebinding.example:${inside.port}/`), { name: 'TypeError' });
+  await assert.rejects(fetch(`http://rebinding.example:${internalServer.port}/`), {
+    name: 'TypeError',
+  });
   assert.equal(lookups, 2);
 });
 
-test('a redirect is not followed to another origin, and not from there to an address inside', async () => {
-  await using inside = await listening();
+test('a redirect to another origin is not followed, also not to a private address', async () => {
+  await using internalServer = await startInternalServer();
   for (const status of [301, 302, 303, 307, 308]) {
     const server = createServer((_request, response) => {
-      response.writeHead(status, { location: `http://127.0.0.1:${inside.port}/` }).end();
+      response.writeHead(status, { location: `http://127.0.0.1:${internalServer.port}/` }).end();
     });
     await new Promise<void>((done) => {
       server.listen(0, '127.0.0.1', done);
@@ -189,9 +196,9 @@ test('a redirect is not followed to another origin, and not from there to an add
     const { port } = server.address() as AddressInfo;
     const rule = egressRule({ isTrusted: (url) => url.port === String(port), resolve });
     await assert.rejects(egressFetch(rule)(`http://127.0.0.1:${port}/`), /redirects/);
-    const named = `127.0.0.1:${port}`;
-    const answer = await createWebhookSender({ allowHosts: [named], resolve }).send(
-      `http://${named}/`,
+    const host = `127.0.0.1:${port}`;
+    const answer = await createWebhookSender({ allowHosts: [host], resolve }).send(
+      `http://${host}/`,
       '{}',
       {},
       new AbortController().signal,
@@ -202,13 +209,15 @@ test('a redirect is not followed to another origin, and not from there to an add
       server.close(done);
     });
   }
-  assert.equal(inside.connections(), 0);
+  assert.equal(internalServer.connections(), 0);
 });
 
-test('a request under the rule carries its body and headers, and its reply is unpacked', async () => {
-  await using inside = await listening(gzipSync('packed'), { 'content-encoding': 'gzip' });
+test('a request through the egress rule sends its body and headers, and decompresses the response', async () => {
+  await using internalServer = await startInternalServer(gzipSync('packed'), {
+    'content-encoding': 'gzip',
+  });
   const fetch = egressFetch(egressRule({ isTrusted: () => true }));
-  const response = await fetch(`http://127.0.0.1:${inside.port}/`, {
+  const response = await fetch(`http://127.0.0.1:${internalServer.port}/`, {
     method: 'POST',
     body: '{"a":1}',
     headers: { 'content-type': 'application/json' },
@@ -216,5 +225,8 @@ test('a request under the rule carries its body and headers, and its reply is un
   assert.equal(await response.text(), 'packed');
   const ended = new AbortController();
   ended.abort(new Error('over'));
-  await assert.rejects(fetch(`http://127.0.0.1:${inside.port}/`, { signal: ended.signal }), /over/);
+  await assert.rejects(
+    fetch(`http://127.0.0.1:${internalServer.port}/`, { signal: ended.signal }),
+    /over/,
+  );
 });

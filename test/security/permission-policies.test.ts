@@ -15,11 +15,14 @@ const NAMES = [
   'keep_file',
 ] as const;
 
-const deletes: ModelScript = [
+const callsDeleteFile: ModelScript = [
   { toolCalls: [{ name: 'delete_file', args: { path: 'a.txt' } }] },
   { text: 'As you say.' },
 ];
-const bashes: ModelScript = [{ toolCalls: [{ name: 'bash', args: {} }] }, { text: 'As you say.' }];
+const callsBash: ModelScript = [
+  { toolCalls: [{ name: 'bash', args: {} }] },
+  { text: 'As you say.' },
+];
 
 /** Outcome of the one call that the model makes. */
 interface Outcome {
@@ -29,7 +32,7 @@ interface Outcome {
 }
 
 /** Creates an agent with these fields over HTTP, sends one message, and returns the outcome of the call. */
-async function callUnder(fields: object, script: ModelScript = deletes): Promise<Outcome> {
+async function callUnder(fields: object, script: ModelScript = callsDeleteFile): Promise<Outcome> {
   const tools = NAMES.map((name) => countingTool(name));
   await using on = await openServerFixture(script, { tools });
   const created = await post(on, '/v1/agents', { ...plain, ...fields });
@@ -72,9 +75,9 @@ async function post(
 const plain = { name: 'A', model: 'gemini-2.5-flash' };
 const builtin = { type: 'builtin', name: 'delete_file' };
 const toolset = 'agent_toolset_20260401';
-const ask = { type: 'always_ask' };
+const alwaysAsk = { type: 'always_ask' };
 
-const waits: readonly (readonly [string, object, ModelScript?])[] = [
+const askingPolicies: readonly (readonly [string, object, ModelScript?])[] = [
   [
     'the default of seed definitions',
     { permission_policy: { default: 'prompt' }, tools: [builtin] },
@@ -83,7 +86,7 @@ const waits: readonly (readonly [string, object, ModelScript?])[] = [
     'the default in words of the wire',
     { permission_policy: { default: 'always_ask' }, tools: [builtin] },
   ],
-  ['a policy of the wire for all tools', { permission_policy: ask, tools: [builtin] }],
+  ['a policy of the wire for all tools', { permission_policy: alwaysAsk, tools: [builtin] }],
   [
     'a rule for one tool',
     {
@@ -91,7 +94,7 @@ const waits: readonly (readonly [string, object, ModelScript?])[] = [
       tools: [builtin],
     },
   ],
-  ["a tool's own policy", { tools: [{ ...builtin, permission_policy: ask }] }],
+  ["a tool's own policy", { tools: [{ ...builtin, permission_policy: alwaysAsk }] }],
   [
     "a tool's own policy, left to a judge",
     { tools: [{ ...builtin, permission_policy: { type: 'auto' } }] },
@@ -108,15 +111,15 @@ const waits: readonly (readonly [string, object, ModelScript?])[] = [
           type: 'custom',
           name: 'delete_file',
           input_schema: { type: 'object' },
-          permission_policy: ask,
+          permission_policy: alwaysAsk,
         },
       ],
     },
   ],
   [
     "a built-in's own policy by its type",
-    { tools: [{ type: 'bash', permission_policy: ask }] },
-    bashes,
+    { tools: [{ type: 'bash', permission_policy: alwaysAsk }] },
+    callsBash,
   ],
   [
     'the default for a toolset that says nothing',
@@ -124,29 +127,31 @@ const waits: readonly (readonly [string, object, ModelScript?])[] = [
       permission_policy: { default: 'prompt' },
       tools: [{ type: toolset, configs: [], default_config: null }],
     },
-    bashes,
+    callsBash,
   ],
   [
     "a toolset's default",
-    { tools: [{ type: toolset, default_config: { permission_policy: ask } }] },
-    bashes,
+    { tools: [{ type: toolset, default_config: { permission_policy: alwaysAsk } }] },
+    callsBash,
   ],
   [
     "a toolset's rule for one tool",
     {
-      tools: [{ type: toolset, configs: [{ type: 'bash', name: 'bash', permission_policy: ask }] }],
+      tools: [
+        { type: toolset, configs: [{ type: 'bash', name: 'bash', permission_policy: alwaysAsk }] },
+      ],
     },
-    bashes,
+    callsBash,
   ],
 ];
 
-for (const [what, fields, script] of waits)
-  test(`a call waits for a yes under ${what}`, async () => {
+for (const [what, fields, script] of askingPolicies)
+  test(`a call waits for approval under ${what}`, async () => {
     const outcome = await callUnder(fields, script);
     assert.deepEqual(outcome, { ran: 0, permission: 'ask', end: 'turn.waiting' });
   });
 
-const refused: readonly (readonly [string, object, ModelScript?])[] = [
+const denyingPolicies: readonly (readonly [string, object, ModelScript?])[] = [
   ['the default deny', { permission_policy: { default: 'deny' }, tools: [builtin] }],
   [
     'a rule that denies one tool',
@@ -159,18 +164,18 @@ const refused: readonly (readonly [string, object, ModelScript?])[] = [
   [
     'the default deny for a toolset that says nothing',
     { permission_policy: { default: 'deny' }, tools: [{ type: toolset }] },
-    bashes,
+    callsBash,
   ],
 ];
 
-for (const [what, fields, script] of refused)
+for (const [what, fields, script] of denyingPolicies)
   test(`a call is refused under ${what}`, async () => {
     const outcome = await callUnder(fields, script);
     assert.deepEqual(outcome, { ran: 0, permission: 'deny', end: 'turn.ended' });
   });
 
-test('a policy with an unknown mode is refused, and no agent is created', async () => {
-  await using on = await openServerFixture(deletes, {
+test('a policy with an unknown mode is rejected, and no agent is created', async () => {
+  await using on = await openServerFixture(callsDeleteFile, {
     tools: NAMES.map((name) => countingTool(name)),
   });
   for (const [field, fields] of [
@@ -192,9 +197,9 @@ test('a policy with an unknown mode is refused, and no agent is created', async 
   assert.deepEqual((await on.runtime.listAgents()).data, []);
 });
 
-test('a policy is shown, and stays when something else of the agent is changed', async () => {
+test('a policy is returned with its agent, and is kept when another field of the agent is updated', async () => {
   const tools = NAMES.map((name) => countingTool(name));
-  await using on = await openServerFixture(deletes, { tools });
+  await using on = await openServerFixture(callsDeleteFile, { tools });
   const { body } = await post(on, '/v1/agents', {
     ...plain,
     permission_policy: { default: 'deny', tools: { delete_file: 'prompt' } },
@@ -224,9 +229,9 @@ test('a policy is shown, and stays when something else of the agent is changed',
   assert.deepEqual(changed.body['permission_policy'], { default: 'auto_approve' });
 });
 
-test('a policy of one tool in a definition that a program makes is kept', async () => {
+test('a policy of one tool in a definition that a program creates is kept', async () => {
   const tools = NAMES.map((name) => countingTool(name));
-  await using on = await openServerFixture(deletes, { tools });
+  await using on = await openServerFixture(callsDeleteFile, { tools });
   const { id, definition } = await on.runtime.create({
     ...plain,
     tools: [
@@ -277,8 +282,8 @@ test('a tool of an MCP server needs approval unless its toolset has another rule
   assert.match(JSON.stringify(other.body), /body\.tools\[0\]\.mcp_server_name.*fils/);
 });
 
-test('an update of other fields keeps the fields that only a program can set', async () => {
-  await using on = await openServerFixture(deletes, { mcp: async () => assert.fail() });
+test('an update of other fields over HTTP keeps the fields that only a program can set', async () => {
+  await using on = await openServerFixture(callsDeleteFile, { mcp: async () => assert.fail() });
   const definition = {
     ...plain,
     mcp_servers: [{ name: 'files', transport: 'stdio', command: 'files' }],

@@ -3,7 +3,7 @@ import { MemoryStore } from '../../src/store/index.ts';
 import type { DocumentChange, DocumentResult } from '../../src/store/index.ts';
 
 /** Document kinds that record requests; they change even if a request changes nothing else. */
-const NOTES = new Set(['sent-request', 'attempt-made']);
+const REQUEST_RECORD_KINDS = new Set(['sent-request', 'attempt-made']);
 
 /** A store that knows which document kinds exist, so that tests can compare all its contents. */
 export class RecordingStore extends MemoryStore {
@@ -17,7 +17,7 @@ export class RecordingStore extends MemoryStore {
   /** A short description of the contents. Two are equal if nothing changed between them. */
   async fingerprint(): Promise<readonly string[]> {
     const rows = await this.list({});
-    const kinds = [...this.#kinds].filter((kind) => !NOTES.has(kind)).toSorted();
+    const kinds = [...this.#kinds].filter((kind) => !REQUEST_RECORD_KINDS.has(kind)).toSorted();
     const documents = await Promise.all(kinds.map(async (kind) => this.documents({ kind })));
     return [
       ...rows.map(({ key, lastSeq, phase }) => JSON.stringify([key, lastSeq, phase])),

@@ -36,14 +36,14 @@ async function openFixtureIn(
   });
 }
 
-async function hook(
+async function createWebhook(
   on: ServerFixture,
   url = 'http://127.0.0.1:9/',
 ): Promise<{ readonly id: string; readonly secret: string }> {
   return on.client.post('/v1/webhooks', { body: { url, events: ['session.created'] } });
 }
 
-function temporary(): Disposable & { readonly path: string } {
+function createTemporaryFolder(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), 'petrichor-rest-'));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
@@ -57,12 +57,12 @@ function readContents(folder: string): string {
     .join('\n');
 }
 
-test('the files of a store are for their owner alone, and none holds a secret that was given out', async () => {
-  using folder = temporary();
+test('the files of a store are readable by their owner only, and contain no key or secret in plain text', async () => {
+  using folder = createTemporaryFolder();
   await using on = await openFixtureIn(folder.path, secretKey);
   const { key, token } = await on.server.keys.create('default', 'test');
   on.client.apiKey = token;
-  const { secret } = await hook(on);
+  const { secret } = await createWebhook(on);
   const { beta } = on.client;
   const agent = await beta.agents.create({
     name: 'A',
@@ -79,15 +79,15 @@ test('the files of a store are for their owner alone, and none holds a secret th
     const { mode } = lstatSync(join(folder.path, name));
     assert.equal(mode & 0o077, 0, `${name} has the mode ${(mode & 0o777).toString(8)}`);
   }
-  const held = readContents(folder.path);
-  assert.ok(held.includes(key.id), 'the write-ahead log is among them');
+  const contents = readContents(folder.path);
+  assert.ok(contents.includes(key.id), 'the write-ahead log is among them');
   for (const issued of [token, worker.token, secret])
     for (const part of [issued, issued.slice(-40), Buffer.from(issued).toString('base64')])
-      assert.ok(!held.includes(part), `${issued.slice(0, 6)}… is in a file`);
+      assert.ok(!contents.includes(part), `${issued.slice(0, 6)}… is in a file`);
 });
 
-test('the key of a worker is nowhere in the store', async () => {
-  using folder = temporary();
+test('the store does not contain the session key of a worker', async () => {
+  using folder = createTemporaryFolder();
   await using on = await openFixtureIn(folder.path, secretKey);
   const { beta } = on.client;
   const configs = [{ name: 'bash' as const, enabled: true }];
@@ -105,19 +105,20 @@ test('the key of a worker is nowhere in the store', async () => {
     const { sessions_token: token } = JSON.parse(
       Buffer.from(work.secret, 'base64url').toString(),
     ) as { readonly sessions_token: string };
-    const held = readContents(folder.path);
-    assert.ok(held.includes(work.id));
-    for (const issued of [work.secret, token, token.slice(-40)]) assert.ok(!held.includes(issued));
+    const contents = readContents(folder.path);
+    assert.ok(contents.includes(work.id));
+    for (const issued of [work.secret, token, token.slice(-40)])
+      assert.ok(!contents.includes(issued));
     break;
   }
 });
 
-test('a webhook is signed with its secret by the next process, with the same key or a newer one before it', async () => {
-  using folder = temporary();
+test('after a restart, webhooks are signed with their secret under the same operator key, and after a newer key was put before it', async () => {
+  using folder = createTemporaryFolder();
   await using receiver = await webhookReceiver(() => ({ status: 200 }));
-  const made = await (async () => {
+  const created = await (async () => {
     await using on = await openFixtureIn(folder.path, secretKey, receiver.host);
-    return await hook(on, receiver.url);
+    return await createWebhook(on, receiver.url);
   })();
   const next = `a newer key of the operator with 40 chars,${secretKey}`;
   let count = 0;
@@ -129,12 +130,12 @@ test('a webhook is signed with its secret by the next process, with the same key
     await receiver.waitFor(count);
     const { headers, body } = receiver.deliveries.at(-1) ?? assert.fail();
     // Throws for an invalid signature.
-    on.client.beta.webhooks.unwrap(body, { headers, key: made.secret });
+    on.client.beta.webhooks.unwrap(body, { headers, key: created.secret });
   }
 });
 
-test('an unencrypted webhook secret is encrypted when a server with a key starts', async () => {
-  using folder = temporary();
+test('an unencrypted webhook secret is encrypted when a server with an operator key starts', async () => {
+  using folder = createTemporaryFolder();
   const url = `sqlite:////${join(folder.path, 'p.db')}`;
   const secret = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`;
   const store = await openStore(url);
@@ -149,52 +150,52 @@ test('an unencrypted webhook secret is encrypted when a server with a key starts
   await store.writeDocuments([{ kind: 'webhook', id: 'default/w', version: 0, value }]);
   await store.close();
   await using on = await openFixtureIn(folder.path, secretKey);
-  const kept = await on.store.document('webhook', 'default/w');
-  assert.match(JSON.stringify(kept?.value), /"sealed:v1:/);
-  assert.doesNotMatch(JSON.stringify(kept?.value), /whsec_/);
+  const stored = await on.store.document('webhook', 'default/w');
+  assert.match(JSON.stringify(stored?.value), /"sealed:v1:/);
+  assert.doesNotMatch(JSON.stringify(stored?.value), /whsec_/);
 });
 
-test('a server with a persistent store creates no webhook without a key, and its error names the setting', async () => {
-  using folder = temporary();
+test('without an operator key, a server with a persistent store rejects new webhooks, and the error names the setting', async () => {
+  using folder = createTemporaryFolder();
   await using on = await openFixtureIn(folder.path, undefined);
-  await assert.rejects(hook(on), { status: 400, message: /PETRICHOR_SECRET_KEY/ });
+  await assert.rejects(createWebhook(on), { status: 400, message: /PETRICHOR_SECRET_KEY/ });
   assert.deepEqual(await on.store.documents({ kind: 'webhook' }), []);
 });
 
-test('a server without a key creates one beside its SQLite file when needed, private to its owner', async () => {
+test('a server without an operator key creates a key file with mode 600 beside its SQLite file when it first needs one', async () => {
   const folder = new CommandFolder();
   const args = ['serve', '--store', folder.store, '--port', '0', '--webhook-host', '127.0.0.1:9'];
   const keyFile = join(folder.path, 'sessions.db-secret-key');
   const keys: string[] = [];
-  const kept: string[] = [];
+  const storedValues: string[] = [];
   for (const round of [1, 2]) {
     const running = folder.start(args);
     await running.stdout.shows(/Serving on \S+ from/);
     const [, url = ''] = /Serving on (\S+) from/.exec(running.stdout.text) ?? [];
-    if (round === 1) assert.equal(existsSync(keyFile), false, 'nothing was to be encrypted yet');
-    const made = await fetch(`${url}/v1/webhooks`, {
+    if (round === 1) assert.equal(existsSync(keyFile), false, 'there was nothing to encrypt yet');
+    const created = await fetch(`${url}/v1/webhooks`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ url: 'http://127.0.0.1:9/', events: [] }),
     });
-    assert.equal(made.status, 200, await made.text());
+    assert.equal(created.status, 200, await created.text());
     running.signal('SIGTERM');
     assert.equal(await running.exit, 0);
     keys.push(readFileSync(keyFile, 'utf8'));
     assert.equal(lstatSync(keyFile).mode & 0o777, 0o600);
     assert.match(running.stdout.text, /webhooks 200/);
     const store = await openStore(folder.store);
-    kept.push(
+    storedValues.push(
       ...(await store.documents({ kind: 'webhook' })).map(({ value }) => JSON.stringify(value)),
     );
     await store.close();
   }
-  assert.equal(keys[0], keys[1], 'the next process has the same');
-  const ids = kept.map((value) => /sealed:v1:(\w+):/.exec(value)?.[1]);
+  assert.equal(keys[0], keys[1], 'the next process uses the same key');
+  const ids = storedValues.map((value) => /sealed:v1:(\w+):/.exec(value)?.[1]);
   assert.deepEqual([ids.length, new Set(ids).size], [3, 1]);
 });
 
-test('a store that others can read is named when a server starts', async () => {
+test('a server warns at start when other users can read its store', async () => {
   const folder = new CommandFolder();
   const file = join(folder.path, 'sessions.db');
   await (await openStore(folder.store)).close();

@@ -19,7 +19,7 @@ interface Recorder extends AsyncDisposable {
 }
 
 /** An internal HTTP server that records requests and answers each with an error body. */
-async function recorder(
+async function startRecorder(
   answer: { status: number; location?: () => string } = { status: 400 },
 ): Promise<Recorder> {
   const heads: IncomingMessage['headers'][] = [];
@@ -114,93 +114,101 @@ async function openServerWithKeys(
   };
 }
 
-test('a caller cannot have a key of the server sent to an address of its own', async () => {
-  await using elsewhere = await recorder();
-  await using at = await openServerWithKeys();
+test('an API caller cannot set a base_url that receives the provider keys of the operator', async () => {
+  await using otherOrigin = await startRecorder();
+  await using server = await openServerWithKeys();
   for (const provider of PROVIDERS) {
-    const model = { provider, model: 'm', base_url: `${elsewhere.origin}/v1` };
-    const made = await at.post('/v1/agents', { name: 'thief', model });
-    assert.equal(made.status, 400, made.text);
-    assert.match(made.text, /model\.base_url/);
-    assert.match(made.text, /--model-origin/);
+    const model = { provider, model: 'm', base_url: `${otherOrigin.origin}/v1` };
+    const response = await server.post('/v1/agents', { name: 'thief', model });
+    assert.equal(response.status, 400, response.text);
+    assert.match(response.text, /model\.base_url/);
+    assert.match(response.text, /--model-origin/);
   }
-  const { id } = await at.client.beta.agents.create({ name: 'a', model: 'gpt-5' });
-  const model = { provider: 'openai', model: 'm', base_url: elsewhere.origin };
-  const changed = await at.post(`/v1/agents/${id}`, { version: 1, model });
+  const { id } = await server.client.beta.agents.create({ name: 'a', model: 'gpt-5' });
+  const model = { provider: 'openai', model: 'm', base_url: otherOrigin.origin };
+  const changed = await server.post(`/v1/agents/${id}`, { version: 1, model });
   assert.equal(changed.status, 400, changed.text);
-  assert.deepEqual(elsewhere.heads, []);
+  assert.deepEqual(otherOrigin.heads, []);
 });
 
-test('a caller does not choose a model on the machine of the server unless the operator lists it', async () => {
+test('an API caller can use a model on the machine of the server only if the operator lists its origin', async () => {
   for (const model of ['llama3', { provider: 'ollama', model: 'm' }]) {
-    await using at = await openServerWithKeys();
-    const made = await at.post('/v1/agents', { name: 'a', model });
-    assert.equal(made.status, 400, made.text);
-    assert.match(made.text, /--model-origin http:\/\/127\.0\.0\.1:11434/);
-    const { id } = await at.client.beta.agents.create({ name: 'b', model: 'gpt-5' });
-    const changed = await at.post(`/v1/agents/${id}`, { version: 1, model });
+    await using server = await openServerWithKeys();
+    const response = await server.post('/v1/agents', { name: 'a', model });
+    assert.equal(response.status, 400, response.text);
+    assert.match(response.text, /--model-origin http:\/\/127\.0\.0\.1:11434/);
+    const { id } = await server.client.beta.agents.create({ name: 'b', model: 'gpt-5' });
+    const changed = await server.post(`/v1/agents/${id}`, { version: 1, model });
     assert.equal(changed.status, 400, changed.text);
   }
-  await using listed = await openServerWithKeys({
+  await using listingServer = await openServerWithKeys({
     server: { modelOrigins: ['http://127.0.0.1:11434'] },
   });
-  const made = await listed.post('/v1/agents', { name: 'a', model: 'llama3' });
-  assert.equal(made.status, 200, made.text);
+  const response = await listingServer.post('/v1/agents', { name: 'a', model: 'llama3' });
+  assert.equal(response.status, 200, response.text);
 });
 
-test('a path of the operator’s own gateway is not chosen by a caller', async () => {
-  await using gateway = await recorder();
+test('an API caller cannot choose a path of the gateway of the operator', async () => {
+  await using gateway = await startRecorder();
   const env = { ...KEYS, OPENAI_BASE_URL: `${gateway.origin}/openai/v1` };
-  await using at = await openServerWithKeys({ env });
+  await using server = await openServerWithKeys({ env });
   const model = { provider: 'openai', model: 'm', base_url: `${gateway.origin}/admin` };
-  assert.equal((await at.post('/v1/agents', { name: 'a', model })).status, 400);
+  assert.equal((await server.post('/v1/agents', { name: 'a', model })).status, 400);
   assert.deepEqual(gateway.heads, []);
 });
 
-test('an origin that only the runtime lists is for the operator’s own definitions', async () => {
-  await using inside = await recorder();
-  await using at = await openServerWithKeys({ runtimeOrigins: [inside.origin] });
-  const model = { provider: 'openai_compatible', model: 'm', base_url: `${inside.origin}/v1` };
-  assert.equal((await at.post('/v1/agents', { name: 'a', model })).status, 400);
-  await at.runtime.create({ name: 'a', model });
+test('an origin that only the runtime lists is allowed for definitions of the operator, not for API callers', async () => {
+  await using internalServer = await startRecorder();
+  await using server = await openServerWithKeys({ runtimeOrigins: [internalServer.origin] });
+  const model = {
+    provider: 'openai_compatible',
+    model: 'm',
+    base_url: `${internalServer.origin}/v1`,
+  };
+  assert.equal((await server.post('/v1/agents', { name: 'a', model })).status, 400);
+  await server.runtime.create({ name: 'a', model });
 });
 
-test('an origin that the operator lists is asked, without a key of the environment and without showing its body', async () => {
-  await using inside = await recorder();
-  const modelOrigins = [inside.origin];
-  await using at = await openServerWithKeys({
+test('a request to an origin that the operator lists carries no environment key, and its error body is not shown to the caller', async () => {
+  await using internalServer = await startRecorder();
+  const modelOrigins = [internalServer.origin];
+  await using server = await openServerWithKeys({
     runtimeOrigins: modelOrigins,
     server: { modelOrigins },
   });
-  const model = { provider: 'openai_compatible', model: 'm', base_url: `${inside.origin}/v1` };
-  const made = await at.post('/v1/agents', { name: 'local', model });
-  assert.equal(made.status, 200, made.text);
-  const { id: agent } = JSON.parse(made.text) as { readonly id: string };
-  const session = await at.runtime.startSession(agent, { userId: 'default' });
-  await at.client.beta.sessions.events.send(session.id, {
+  const model = {
+    provider: 'openai_compatible',
+    model: 'm',
+    base_url: `${internalServer.origin}/v1`,
+  };
+  const response = await server.post('/v1/agents', { name: 'local', model });
+  assert.equal(response.status, 200, response.text);
+  const { id: agent } = JSON.parse(response.text) as { readonly id: string };
+  const session = await server.runtime.startSession(agent, { userId: 'default' });
+  await server.client.beta.sessions.events.send(session.id, {
     events: [{ type: 'user.message', content: [{ type: 'text', text: 'Hi' }] }],
   });
-  for await (const event of at.runtime.streamLog(session.id, 0))
+  for await (const event of server.runtime.streamLog(session.id, 0))
     if (event.type === 'turn.ended') break;
-  assert.equal(inside.heads.length, 1);
-  assert.deepEqual(operatorKeysIn(inside.heads), []);
+  assert.equal(internalServer.heads.length, 1);
+  assert.deepEqual(operatorKeysIn(internalServer.heads), []);
   const shown: unknown[] = [];
-  for await (const event of at.client.beta.sessions.events.list(session.id)) shown.push(event);
+  for await (const event of server.client.beta.sessions.events.list(session.id)) shown.push(event);
   assert.doesNotMatch(JSON.stringify(shown), new RegExp(SECRET_BODY));
-  const [failure] = at.failures;
+  const [failure] = server.failures;
   assert.ok(failure !== undefined && failure.message.includes(SECRET_BODY));
   assert.ok(JSON.stringify(shown).includes(failure.reference), JSON.stringify(shown));
 });
 
-test('a definition that was stored with a base URL is judged again when it is used', async () => {
-  await using elsewhere = await recorder();
+test('the base_url of a stored definition is checked again at each use', async () => {
+  await using otherOrigin = await startRecorder();
   const store = new MemoryStore();
-  const model = { provider: 'openai_compatible', model: 'm', base_url: elsewhere.origin };
+  const model = { provider: 'openai_compatible', model: 'm', base_url: otherOrigin.origin };
   const close = store.close.bind(store);
   Object.assign(store, { close: async () => {} });
   let agent: string;
   {
-    await using before = await openServerWithKeys({ store, runtimeOrigins: [elsewhere.origin] });
+    await using before = await openServerWithKeys({ store, runtimeOrigins: [otherOrigin.origin] });
     ({ id: agent } = await before.runtime.create({ name: 'old', model }));
   }
   {
@@ -211,48 +219,53 @@ test('a definition that was stored with a base URL is judged again when it is us
     });
   }
   await close();
-  assert.deepEqual(elsewhere.heads, []);
+  assert.deepEqual(otherOrigin.heads, []);
 });
 
-const REFERENCES = (origin: string): readonly Parameters<typeof resolveModel>[0][] =>
+const listModelRefs = (origin: string): readonly Parameters<typeof resolveModel>[0][] =>
   PROVIDERS.map((provider) => ({ provider, model: 'm', baseUrl: origin }));
 
-test('a key of the environment is not sent to an origin that it does not belong to', async () => {
-  await using elsewhere = await recorder();
-  for (const ref of REFERENCES(elsewhere.origin)) {
-    const made = await resolveModel(ref, { env: KEYS }).catch((error: unknown) => error);
-    if (made instanceof Error) {
-      assert.equal('code' in made && made.code, 'missing_key');
-      assert.match(made.message, /is sent only to https:\/\//);
-    } else await getError(made as Model);
+test('an environment key is not sent to an origin of another provider', async () => {
+  await using otherOrigin = await startRecorder();
+  for (const ref of listModelRefs(otherOrigin.origin)) {
+    const model = await resolveModel(ref, { env: KEYS }).catch((error: unknown) => error);
+    if (model instanceof Error) {
+      assert.equal('code' in model && model.code, 'missing_key');
+      assert.match(model.message, /is sent only to https:\/\//);
+    } else await getError(model as Model);
   }
-  assert.deepEqual(operatorKeysIn(elsewhere.heads), []);
+  assert.deepEqual(operatorKeysIn(otherOrigin.heads), []);
 });
 
-test('a key of the environment goes to the origin that the environment names for its provider', async () => {
-  await using gateway = await recorder();
+test('an environment key is sent to the base URL that the environment sets for its provider', async () => {
+  await using gateway = await startRecorder();
   const variables = ['OPENAI', 'ANTHROPIC', 'GEMINI', 'OPENAI_COMPATIBLE', 'OLLAMA'];
-  const named = Object.fromEntries(variables.map((name) => [`${name}_BASE_URL`, gateway.origin]));
+  const baseUrls = Object.fromEntries(
+    variables.map((name) => [`${name}_BASE_URL`, gateway.origin]),
+  );
   for (const provider of PROVIDERS) {
-    const model = await resolveModel({ provider, model: 'm' }, { env: { ...KEYS, ...named } });
+    const model = await resolveModel({ provider, model: 'm' }, { env: { ...KEYS, ...baseUrls } });
     await getError(model);
   }
   assert.equal(operatorKeysIn(gateway.heads).length, PROVIDERS.length);
 });
 
-test('a redirect takes no key to another origin', async () => {
-  await using elsewhere = await recorder();
+test('a redirect to another origin is not followed and gets no key', async () => {
+  await using otherOrigin = await startRecorder();
   for (const status of [301, 302, 303, 307, 308]) {
-    await using gateway = await recorder({ status, location: () => `${elsewhere.origin}/v1` });
+    await using gateway = await startRecorder({
+      status,
+      location: () => `${otherOrigin.origin}/v1`,
+    });
     const env = { ...KEYS, OPENAI_BASE_URL: gateway.origin };
     const error = await getError(await resolveModel('gpt-5', { env }));
     assert.equal(error.retryable, false);
     assert.match(error.message, /redirects/);
   }
-  assert.deepEqual(elsewhere.heads, []);
+  assert.deepEqual(otherOrigin.heads, []);
 });
 
-test('an origin that only a pattern allows is requested at a public address only', async () => {
+test('an origin that only a wildcard allows must resolve to a public address', async () => {
   let resolved = 0;
   const model = await resolveModel(
     { provider: 'openai_compatible', model: 'm', baseUrl: 'https://models.example.com/v1' },
@@ -275,7 +288,7 @@ test('an origin that only a pattern allows is requested at a public address only
     );
 });
 
-test('a list of origins that holds something else is refused', async () => {
+test('an entry of modelOrigins that is not an origin is rejected', async () => {
   const ref = { provider: 'openai_compatible', model: 'm', baseUrl: 'http://127.0.0.1:1' } as const;
   for (const entry of ['127.0.0.1', 'http://x/path', 'ftp://x', 'http://a:b@x', '*', 'http://*.x'])
     await assert.rejects(resolveModel(ref, { modelOrigins: [entry] }), { field: 'modelOrigins' });

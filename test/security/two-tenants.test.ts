@@ -25,7 +25,7 @@ interface Attempt {
   readonly body?: unknown;
 }
 
-async function tenant(on: ServerFixture, workspace: string, secret: string): Promise<Tenant> {
+async function createTenant(on: ServerFixture, workspace: string, secret: string): Promise<Tenant> {
   const { token } = await on.server.keys.create(workspace, 'test');
   const client = new Anthropic({ baseURL: on.url, apiKey: token, maxRetries: 0 });
   const { beta } = client;
@@ -69,27 +69,28 @@ async function tenant(on: ServerFixture, workspace: string, secret: string): Pro
  */
 function attemptsOn(
   { method, path, operation, name }: ServedRoute,
-  own: Tenant['ids'],
+  ownIds: Tenant['ids'],
   text: string,
 ): readonly Attempt[] {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, one = '']) => one);
-  const address = pathWith(path, own);
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, idName = '']) => idName);
+  const address = pathWith(path, ownIds);
   const schema = operation.requestBody?.content['application/json'].schema;
-  const places = schema === undefined ? [] : stringPlaces(schema, (field) => textFor(field, own));
+  const places =
+    schema === undefined ? [] : stringPlaces(schema, (field) => textFor(field, ownIds));
   const body = places[0]?.withText('text');
   return [
-    ...names.map((one) => ({
-      what: `${name} with ${one}`,
+    ...names.map((idName) => ({
+      what: `${name} with ${idName}`,
       method,
-      path: pathWith(path, { ...own, [one]: text }),
+      path: pathWith(path, { ...ownIds, [idName]: text }),
       ...(body !== undefined && { body }),
     })),
     ...(operation.parameters ?? [])
-      .filter((one) => one.in === 'query')
-      .map((one) => ({
-        what: `${name} with ?${one.name}`,
+      .filter((parameter) => parameter.in === 'query')
+      .map((parameter) => ({
+        what: `${name} with ?${parameter.name}`,
         method,
-        path: `${address}?${encodeURIComponent(one.name)}=${encodeURIComponent(text)}`,
+        path: `${address}?${encodeURIComponent(parameter.name)}=${encodeURIComponent(text)}`,
         ...(body !== undefined && { body }),
       })),
     ...places.map((place) => ({
@@ -101,14 +102,14 @@ function attemptsOn(
   ];
 }
 
-function textFor(field: string, own: Tenant['ids']): string {
-  if (field === 'agent') return own['agent_id'] ?? '';
+function textFor(field: string, ownIds: Tenant['ids']): string {
+  if (field === 'agent') return ownIds['agent_id'] ?? '';
   if (field === 'model') return 'gemini-2.5-flash';
   if (field === 'url') return 'http://127.0.0.1:9/';
-  return own[field] ?? 'text';
+  return ownIds[field] ?? 'text';
 }
 
-async function ask(
+async function request(
   on: ServerFixture,
   token: string,
   { method, path, body }: Omit<Attempt, 'what'>,
@@ -128,7 +129,7 @@ async function ask(
 }
 
 /** A response without the parts that differ between equal requests: sent texts, new ids, numbers. */
-function comparable(reply: string, ...sent: readonly string[]): string {
+function normalizeReply(reply: string, ...sent: readonly string[]): string {
   return (
     sent
       .reduce((text, one) => text.replaceAll(one, '<sent>'), reply)
@@ -141,12 +142,12 @@ function comparable(reply: string, ...sent: readonly string[]): string {
 }
 
 /** An id of the same form that does not exist. */
-function absent(id: string): string {
+function toMissingId(id: string): string {
   return `${id.slice(0, -6)}zzzzzz`;
 }
 
 /** Everything that a tenant can read. */
-async function everything(
+async function readAll(
   on: ServerFixture,
   routes: readonly ServedRoute[],
   { token, ids }: Tenant,
@@ -155,14 +156,14 @@ async function everything(
   for (const { method, path, name } of routes) {
     // A poll takes work, and the statistics of work change with time.
     if (method !== 'GET' || /(?:poll|stats|stream)$|^GET \/[hmo]/.test(name)) continue;
-    const reply = await ask(on, token, { method, path: pathWith(path, ids) });
+    const reply = await request(on, token, { method, path: pathWith(path, ids) });
     // The list includes refused routes, and each refusal has its own request id.
     shown.push(`${name} ${reply.replace(/req_\w+/, '')}`);
   }
   return shown;
 }
 
-test('of another workspace nothing is read, changed, or told from what does not exist: every route and every field', async () => {
+test('a request with a foreign id, in any field of any route, changes and reveals nothing, and gets the same response as a missing id', async () => {
   await using on = await openServerFixture(scriptedChat, {
     builtIns: workerTools(async (name) => [countingTool(name)]),
     server: {
@@ -171,29 +172,29 @@ test('of another workspace nothing is read, changed, or told from what does not 
       webhooks: { allowHosts: ['127.0.0.1:9'] },
     },
   });
-  const alice = await tenant(on, 'alice', 'OnlyForAlice');
-  const mallory = await tenant(on, 'mallory', 'Mine');
+  const alice = await createTenant(on, 'alice', 'OnlyForAlice');
+  const mallory = await createTenant(on, 'mallory', 'Mine');
   const routes = await servedRoutes(on.url);
-  const before = await everything(on, routes, alice);
+  const before = await readAll(on, routes, alice);
   assert.ok(before.some((reply) => reply.includes('OnlyForAlice')));
   // Alice's ids, one of each kind: of events the first one, and those of calls.
   const kinds = new Map(alice.all.map((id) => [id.replace(/_.*/, ''), id]));
   const attempted = new Set<string>();
   const sent = new Set<string>();
   for (const foreign of kinds.values()) {
-    const none = absent(foreign);
+    const none = toMissingId(foreign);
     sent.add(foreign);
     for (const route of routes) {
       if (/^GET \/(health|openapi.json|metrics)$/.test(route.name)) continue;
       const attempts = attemptsOn(route, mallory.ids, foreign);
-      const without = attemptsOn(route, mallory.ids, none);
+      const referenceAttempts = attemptsOn(route, mallory.ids, none);
       for (const [index, attempt] of attempts.entries()) {
-        const other = without[index] ?? assert.fail();
-        const reply = await ask(on, mallory.token, attempt);
-        const reference = await ask(on, mallory.token, other);
+        const other = referenceAttempts[index] ?? assert.fail();
+        const reply = await request(on, mallory.token, attempt);
+        const reference = await request(on, mallory.token, other);
         assert.equal(
-          comparable(reply, foreign, none),
-          comparable(reference, foreign, none),
+          normalizeReply(reply, foreign, none),
+          normalizeReply(reference, foreign, none),
           `${attempt.what} = ${foreign}`,
         );
         assert.ok(!reply.includes('OnlyForAlice'), `${attempt.what} = ${foreign}: ${reply}`);
@@ -211,5 +212,5 @@ test('of another workspace nothing is read, changed, or told from what does not 
       name,
     );
   assert.ok(attempted.size > 100, `${attempted.size} places`);
-  assert.deepEqual(await everything(on, routes, alice), before);
+  assert.deepEqual(await readAll(on, routes, alice), before);
 });

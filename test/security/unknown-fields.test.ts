@@ -13,13 +13,13 @@ interface Attempt {
   readonly wrong: WrongName;
 }
 
-test('an unknown and a misspelled field of any request at any depth is refused by its name', async () => {
+test('an unknown or misspelled field at any depth of any request is rejected by name', async () => {
   await using on = await openFuzzFixture();
   const document = await readDocument(on.url);
-  const before = await everything(on.url, on.ids);
+  const before = await readAll(on.url, on.ids);
   const attempts = attemptsFor(document, on.ids);
-  for (const attempt of attempts) await refused(on.url, attempt);
-  assert.deepEqual(await everything(on.url, on.ids), before, 'nothing was changed');
+  for (const attempt of attempts) await assertRefused(on.url, attempt);
+  assert.deepEqual(await readAll(on.url, on.ids), before, 'no data changed');
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
   const covered = new Set(
     attempts.map(({ method, address }) => `${method} ${address.split('?')[0]}`),
@@ -28,7 +28,7 @@ test('an unknown and a misspelled field of any request at any depth is refused b
   assert.ok(attempts.length > 500, `${attempts.length}`);
 });
 
-test('the parameter that stock clients send with every call is ignored', async () => {
+test('the beta parameter and header of stock clients are ignored', async () => {
   await using on = await openFuzzFixture();
   const response = await fetch(`${on.url}/v1/agents?beta=true`, {
     headers: { 'anthropic-beta': 'managed-agents-2026-04-01,not-known-2031-01-01' },
@@ -67,7 +67,10 @@ function namesOnly(names: readonly string[]): Readonly<Record<string, object>> {
   return Object.fromEntries(names.map((name) => [name, {}]));
 }
 
-async function refused(url: string, { method, address, body, wrong }: Attempt): Promise<void> {
+async function assertRefused(
+  url: string,
+  { method, address, body, wrong }: Attempt,
+): Promise<void> {
   const response = await fetch(`${url}${address}`, {
     method,
     ...(body !== undefined && {
@@ -88,7 +91,7 @@ async function refused(url: string, { method, address, body, wrong }: Attempt): 
 }
 
 /** Everything that the server shows of its stored data. */
-async function everything(
+async function readAll(
   url: string,
   { session_id = '', agent_id = '' }: Readonly<Record<string, string>>,
 ): Promise<readonly unknown[]> {

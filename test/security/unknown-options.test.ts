@@ -183,7 +183,7 @@ const subjects: Readonly<Record<string, Subject>> = {
 };
 
 for (const [name, { table, call }] of Object.entries(subjects)) {
-  test(`an option that ${table.typeName} does not know is refused by its name (${name})`, async () => {
+  test(`${table.typeName} rejects an unknown option by name (${name})`, async () => {
     for (const { options, path, suggestion } of wrongOptions(table)) {
       const error = await getError(call, options);
       assert.ok(error instanceof UnknownFieldError, `${path}: ${String(error)}`);
@@ -193,8 +193,8 @@ for (const [name, { table, call }] of Object.entries(subjects)) {
   });
 }
 
-test('every table of options stands in this test', () => {
-  const named = sources('src').flatMap((path) =>
+test('this test covers every option table of the source', () => {
+  const named = listSources('src').flatMap((path) =>
     [...readFileSync(path, 'utf8').matchAll(/export const (\w+): OptionTable\b/g)].map(
       ([, name]) => name,
     ),
@@ -202,7 +202,7 @@ test('every table of options stands in this test', () => {
   assert.deepEqual(new Set(named), new Set(Object.keys(subjects)));
 });
 
-test('instances of classes, inherited members and members that are undefined are no unknown options', () => {
+test('class instances, inherited properties and undefined properties are not unknown options', () => {
   class Settings {
     readonly name = 'a';
     readonly model = model;
@@ -212,8 +212,8 @@ test('instances of classes, inherited members and members that are undefined are
   assert.equal(agent({ name: 'a', model, later: undefined } as never).name, 'a');
   const inherited = Object.assign(Object.create({ note: 'mine' }) as object, { name: 'a', model });
   assert.equal(agent(inherited as never).name, 'a');
-  class Mine extends LlmAgent {}
-  assert.equal(new Mine({ name: 'a', model, note: 'mine' } as never).name, 'a');
+  class CustomAgent extends LlmAgent {}
+  assert.equal(new CustomAgent({ name: 'a', model, note: 'mine' } as never).name, 'a');
 });
 
 interface WrongOptions {
@@ -228,14 +228,14 @@ interface WrongOptions {
  */
 function wrongOptions({ names, otherNames }: OptionTable): readonly WrongOptions[] {
   return [
-    ...wrongIn(names),
+    ...listWrongOptions(names),
     ...Object.entries(otherNames)
-      .filter(([, ours]) => Object.hasOwn(names, ours))
+      .filter(([, knownName]) => Object.hasOwn(names, knownName))
       .map(([path, suggestion]) => ({ options: { [path]: 1 } as never, path, suggestion })),
   ];
 }
 
-function wrongIn(names: OptionTable['names']): readonly WrongOptions[] {
+function listWrongOptions(names: OptionTable['names']): readonly WrongOptions[] {
   const known = Object.keys(names);
   const misspelled = known.map((suggestion) => {
     const path = misspell(suggestion, known);
@@ -244,7 +244,7 @@ function wrongIn(names: OptionTable['names']): readonly WrongOptions[] {
   const inside = Object.entries(names).flatMap(([key, rule]) =>
     rule === true
       ? []
-      : wrongIn(rule).map(({ options, path, ...more }) => ({
+      : listWrongOptions(rule).map(({ options, path, ...more }) => ({
           options: { [key]: options } as never,
           path: `${key}.${path}`,
           ...more,
@@ -272,7 +272,7 @@ async function getError(call: Call, options: never): Promise<unknown> {
   return undefined;
 }
 
-function sources(folder: string): readonly string[] {
+function listSources(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
     .map((path) => `${folder}/${path}`);

@@ -11,14 +11,14 @@ import { RecordingStore } from './recording-store.ts';
 
 const json = { 'content-type': 'application/json' };
 
-interface Victim extends AsyncDisposable {
+interface VictimServer extends AsyncDisposable {
   readonly store: RecordingStore;
   readonly on: ServerFixture;
   readonly ids: Readonly<Record<string, string>>;
 }
 
 /** A server without keys that has one resource of each kind. */
-async function victim(server: Partial<ServerOptions> = {}): Promise<Victim> {
+async function openVictimServer(server: Partial<ServerOptions> = {}): Promise<VictimServer> {
   const store = new RecordingStore();
   const on = await openServerFixture(scriptedChat, {
     store,
@@ -75,8 +75,8 @@ function hostileHeaders(port: string): Readonly<Record<string, Readonly<Record<s
   };
 }
 
-test('without keys no route answers a foreign page or a foreign host, and nothing changes', async () => {
-  await using fixture = await victim();
+test('without keys, every route rejects requests of another origin or host, and nothing changes', async () => {
+  await using fixture = await openVictimServer();
   const { on, ids, store } = fixture;
   const before = await store.fingerprint();
   const routes = await servedRoutes(on.url);
@@ -98,8 +98,8 @@ test('without keys no route answers a foreign page or a foreign host, and nothin
   assert.deepEqual(await store.fingerprint(), before);
 });
 
-test('without keys addresses that are no route, and preflights, are refused to foreign pages as well', async () => {
-  await using fixture = await victim({ allowOrigins: ['https://app.example'] });
+test('without keys, unknown routes and preflight requests of another origin are rejected too', async () => {
+  await using fixture = await openVictimServer({ allowOrigins: ['https://app.example'] });
   const { url } = fixture.on;
   const host = `evil.test:${new URL(url).port}`;
   for (const [method, path] of [
@@ -117,14 +117,14 @@ test('without keys addresses that are no route, and preflights, are refused to f
   }
 });
 
-test('without keys every route answers this machine, its own pages, and those that were named', async () => {
-  await using fixture = await victim({
+test('without keys, every route answers loopback hosts, their own pages, and configured hosts and origins', async () => {
+  await using fixture = await openVictimServer({
     allowOrigins: ['https://app.example'],
     allowHosts: ['agents.internal', '*.lan'],
   });
   const { on, ids } = fixture;
   const { port } = new URL(on.url);
-  const friendly = [
+  const allowedHeaders = [
     { host: `127.0.0.1:${port}` },
     { host: `LocalHost:${port}` },
     { host: `[::1]:${port}` },
@@ -141,7 +141,7 @@ test('without keys every route answers this machine, its own pages, and those th
   for (const { name, method, path } of await servedRoutes(on.url)) {
     // Routes that remove resources would leave nothing for later requests.
     if (method !== 'GET') continue;
-    for (const headers of friendly) {
+    for (const headers of allowedHeaders) {
       const reply = await rawRequest(on.url, method, { path: pathWith(path, ids), headers });
       assert.ok([200, 404].includes(reply.status), `${name} ${JSON.stringify(headers)}`);
     }
@@ -149,8 +149,8 @@ test('without keys every route answers this machine, its own pages, and those th
 });
 
 for (const keys of ['off', 'required'] as const)
-  test(`with keys ${keys} a body that is not declared as JSON is refused by every route, and changes nothing`, async () => {
-    await using fixture = await victim();
+  test(`with keys ${keys}, every route rejects a body that is not declared as JSON, and nothing changes`, async () => {
+    await using fixture = await openVictimServer();
     const { ids, store } = fixture;
     await using strict = await openServerFixture(scriptedChat, { store, server: { keys } });
     const { token: full } = await strict.server.keys.create('default', 'test');
@@ -180,11 +180,14 @@ for (const keys of ['off', 'required'] as const)
         assert.equal(reply.status, 415, `${name} as ${type}: ${reply.text}`);
         assert.match(reply.text, /application\/json/);
       }
-      const taken = { 'x-api-key': token, 'content-type': 'Application/JSON; charset=utf-8' };
+      const validHeaders = {
+        'x-api-key': token,
+        'content-type': 'Application/JSON; charset=utf-8',
+      };
       const none = pathWith(path, {});
       const reply = await rawRequest(strict.url, method, {
         path: none,
-        headers: taken,
+        headers: validHeaders,
         body: '[]',
       });
       assert.notEqual(reply.status, 415, name);
@@ -192,7 +195,7 @@ for (const keys of ['off', 'required'] as const)
     assert.deepEqual(await store.fingerprint(), before);
   });
 
-test('with keys, host and origin do not matter: the key decides', async () => {
+test('with keys required, the Host and Origin headers are not checked', async () => {
   await using on = await openServerFixture(scriptedChat, { server: { keys: 'required' } });
   const { token } = await on.server.keys.create('default', 'test');
   const headers = { host: 'agents.example', origin: 'https://agents.example', 'x-api-key': token };
@@ -201,7 +204,7 @@ test('with keys, host and origin do not matter: the key decides', async () => {
   assert.equal((await rawRequest(on.url, 'GET', { path: '/health', headers: health })).status, 200);
 });
 
-test('an origin that no browser would send is refused when the server is made', async () => {
+test('an allowed origin that a browser could not send is rejected when the server is created', async () => {
   for (const origin of ['https://app.example/', 'app.example', '*', 'https://App.example'])
     await assert.rejects(openServerFixture(scriptedChat, { server: { allowOrigins: [origin] } }), {
       code: 'invalid_input',
@@ -209,7 +212,7 @@ test('an origin that no browser would send is refused when the server is made', 
     });
 });
 
-test('a Host that no URL has, and a retry count that is no count, are the fault of the client', async () => {
+test('an invalid Host header gets 400, an invalid retry count is ignored, and neither is reported as a server error', async () => {
   for (const keys of ['off', 'required'] as const) {
     const errors: unknown[] = [];
     await using on = await openServerFixture(scriptedChat, {

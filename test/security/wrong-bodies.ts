@@ -29,10 +29,10 @@ export function wrongBodies(schema: DocumentSchema, root: string): readonly Wron
     ];
     return names.map(({ name, ...more }) => {
       const sample = createSample(object);
-      const bare = typeof sample === 'object' && sample !== null ? sample : {};
+      const sampleFields = typeof sample === 'object' && sample !== null ? sample : {};
       // Replaces the misspelled field.
-      const { [suggestionIn(more)]: _, ...others } = bare as Record<string, unknown>;
-      const wrong = { ...others, ...discriminatorIn(object, bare), [name]: 1 };
+      const { [suggestionIn(more)]: _, ...others } = sampleFields as Record<string, unknown>;
+      const wrong = { ...others, ...discriminatorIn(object, sampleFields), [name]: 1 };
       const path = [...place.map(({ key }) => key), name].reduce<string>(
         (before, key) => (typeof key === 'number' ? `${before}[${key}]` : `${before}.${key}`),
         root,
