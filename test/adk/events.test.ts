@@ -33,7 +33,7 @@ const look = new FunctionTool({
   parameters,
   execute: () => 'a tree',
 });
-const looker = new LlmAgent({ name: 'looker', model: 'gemini-2.5-flash', tools: [look] });
+const lookAgent = new LlmAgent({ name: 'looker', model: 'gemini-2.5-flash', tools: [look] });
 
 async function collectEvents(agent: LlmAgent | ParallelAgent): Promise<readonly Event[]> {
   await using runner = new InMemoryRunner({ agent, modelResolver });
@@ -41,8 +41,8 @@ async function collectEvents(agent: LlmAgent | ParallelAgent): Promise<readonly 
 }
 
 describe('an event', () => {
-  it('has an id of its own, its author, its time, and the invocation that it belongs to', async () => {
-    const events = await collectEvents(looker);
+  it('has a unique id, an author, a timestamp, and the id of its invocation', async () => {
+    const events = await collectEvents(lookAgent);
     assert.equal(events.length, 3);
     assert.equal(new Set(events.map(({ id }) => id)).size, 3);
     assert.equal(new Set(events.map(({ invocationId }) => invocationId)).size, 1);
@@ -53,8 +53,8 @@ describe('an event', () => {
     }
   });
 
-  it('of a model has its usage, and no other has', async () => {
-    const events = await collectEvents(looker);
+  it('has a usage if it comes from a model, and none otherwise', async () => {
+    const events = await collectEvents(lookAgent);
     assert.deepEqual(
       events.map((event) => [event.content?.role, event.usage]),
       [
@@ -65,37 +65,41 @@ describe('an event', () => {
     );
   });
 
-  it('tells its calls and results, and its message is its content', async () => {
-    const [asked, answered, final] = await collectEvents(looker);
-    assert.ok(asked !== undefined && answered !== undefined && final !== undefined);
+  it('contains its function calls and responses, and eventMessage() returns its content', async () => {
+    const [callEvent, responseEvent, finalEvent] = await collectEvents(lookAgent);
+    assert.ok(callEvent !== undefined && responseEvent !== undefined && finalEvent !== undefined);
     assert.deepEqual(
-      getFunctionCalls(asked).map(({ name, args }) => [name, args]),
+      getFunctionCalls(callEvent).map(({ name, args }) => [name, args]),
       [['look', { at: 'it' }]],
     );
     assert.deepEqual(
-      getFunctionResponses(answered).map(({ name, response }) => [name, response]),
+      getFunctionResponses(responseEvent).map(({ name, response }) => [name, response]),
       [['look', { result: 'a tree' }]],
     );
-    assert.deepEqual([asked, answered, final].map(isFinalResponse), [false, false, true]);
-    assert.equal(eventMessage(final), final.content);
-    assert.equal(contentText(eventMessage(final)), 'Seen.');
+    assert.deepEqual([callEvent, responseEvent, finalEvent].map(isFinalResponse), [
+      false,
+      false,
+      true,
+    ]);
+    assert.equal(eventMessage(finalEvent), finalEvent.content);
+    assert.equal(contentText(eventMessage(finalEvent)), 'Seen.');
   });
 
-  it('of agents side by side names its branch', async () => {
+  it('of a parallel agent has a branch', async () => {
     const scriptedAgent = (name: string): LlmAgent =>
       new LlmAgent({ name, model: 'gemini-2.5-flash', tools: [look] });
-    const both = new ParallelAgent({
+    const parallelAgents = new ParallelAgent({
       name: 'both',
       subAgents: [scriptedAgent('a'), scriptedAgent('b')],
     });
-    const events = await collectEvents(both);
+    const events = await collectEvents(parallelAgents);
     assert.deepEqual(
       new Set(events.map(({ author, branch }) => `${author} ${branch}`)),
       new Set(['a both.a', 'b both.b']),
     );
   });
 
-  it('with a call that takes long names it, and is final for now', async () => {
+  it('of a long-running call lists the id of the call and counts as a final response', async () => {
     const slow = new LongRunningFunctionTool({
       name: 'look',
       description: 'Looks for long',
@@ -111,7 +115,7 @@ describe('an event', () => {
     assert.ok(isFinalResponse(waiting ?? assert.fail()));
   });
 
-  it('tells what a tool wants drawn', async () => {
+  it('contains the UI widgets that a tool requests', async () => {
     const widget = { id: 'map', provider: 'maps', payload: { city: 'Oslo' } };
     const draw = new FunctionTool({
       name: 'look',
@@ -128,10 +132,10 @@ describe('an event', () => {
     );
   });
 
-  it('that is appended keeps every action it has', async () => {
+  it('keeps all its actions when it is appended', async () => {
     const sessionService = new InMemorySessionService();
     const session = await sessionService.createSession({ appName: 'demo', userId: 'u1' });
-    const [template] = await collectEvents(looker);
+    const [template] = await collectEvents(lookAgent);
     assert.ok(template !== undefined);
     const actions = {
       ...template.actions,
@@ -145,12 +149,12 @@ describe('an event', () => {
     await sessionService.close();
   });
 
-  it('of one moment keeps its place: order is by sequence, not by time', async () => {
+  it('keeps its position when other events have the same timestamp', async () => {
     const sessionService = new InMemorySessionService({
       clock: { now: () => 1000, at: () => () => {} },
     });
     let session = await sessionService.createSession({ appName: 'demo', userId: 'u1' });
-    const [template] = await collectEvents(looker);
+    const [template] = await collectEvents(lookAgent);
     assert.ok(template !== undefined);
     const names = ['c', 'a', 'b', 'd'];
     for (const id of names) {
@@ -166,17 +170,17 @@ describe('an event', () => {
   });
 });
 
-describe('what belongs to a runner', () => {
-  it('a toolset is asked for its tools when the app is built, and closed with the runner', async () => {
-    const said: string[] = [];
+describe('the resources of a runner', () => {
+  it('a toolset is listed once, when the runner is created, and closed with the runner', async () => {
+    const toolsetCalls: string[] = [];
     class Eyes extends BaseToolset {
       async getTools(): Promise<readonly (typeof look)[]> {
-        said.push('asked');
+        toolsetCalls.push('asked');
         return [look];
       }
 
       override async close(): Promise<void> {
-        said.push('closed');
+        toolsetCalls.push('closed');
       }
     }
     const agent = new LlmAgent({
@@ -188,25 +192,25 @@ describe('what belongs to a runner', () => {
     const events = await runner.runDebug(['Look.', 'Look again.']);
     assert.equal(contentText(events.at(-1)?.content), 'Seen.');
     await runner.close();
-    assert.deepEqual(said, ['asked', 'closed']);
+    assert.deepEqual(toolsetCalls, ['asked', 'closed']);
   });
 
-  it('a session that is deleted and made again under its id starts from nothing', async () => {
-    await using runner = new InMemoryRunner({ agent: looker, appName: 'demo', modelResolver });
-    const here = { appName: 'demo', userId: 'u1', sessionId: 's1' };
+  it('a session that is deleted and created again under the same id starts empty', async () => {
+    await using runner = new InMemoryRunner({ agent: lookAgent, appName: 'demo', modelResolver });
+    const sessionKey = { appName: 'demo', userId: 'u1', sessionId: 's1' };
     for (let restart = 0; restart < 3; restart++) {
-      await runner.sessionService.createSession(here);
-      await runner.run({ ...here, newMessage: 'Look.' });
-      const session = await runner.sessionService.getSession(here);
+      await runner.sessionService.createSession(sessionKey);
+      await runner.run({ ...sessionKey, newMessage: 'Look.' });
+      const session = await runner.sessionService.getSession(sessionKey);
       assert.equal(session?.events.length, 4);
-      await runner.sessionService.deleteSession(here);
+      await runner.sessionService.deleteSession(sessionKey);
     }
   });
 
-  it('a session that is not there is told with the names it was looked for under', async () => {
+  it('the error for a missing session names its app, user and id', async () => {
     const sessionService: SessionService = new InMemorySessionService();
     await using runner = new Runner({
-      agent: looker,
+      agent: lookAgent,
       appName: 'demo',
       sessionService,
       modelResolver,

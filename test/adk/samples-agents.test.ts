@@ -25,14 +25,14 @@ const modelResolver = scriptedResolver(({ contents }) => ({
 }));
 
 describe('AgentBuilder', () => {
-  it('one line for simple interactions: a model, a question, an answer', async () => {
+  it('ask() sends one message and returns the text of the answer', async () => {
     const response = await AgentBuilder.withModel('gemini-2.0-flash-exp')
       .withRunnerOptions({ modelResolver })
       .ask('What is the capital of France?');
     assert.equal(response, 'The capital of France is Paris.');
   });
 
-  it('built with its runner and a session of its own, it streams events as they occur', async () => {
+  it('build() returns an agent with a runner and a session, and the runner streams events as they occur', async () => {
     const { runner, session, agent } = await AgentBuilder.create('travel-assistant')
       .withModel('gemini-2.0-flash-exp')
       .withInstruction('You are a helpful travel planning assistant')
@@ -55,7 +55,7 @@ describe('AgentBuilder', () => {
     assert.deepEqual(complete, [{ text: 'Day 1: the Louvre.' }]);
   });
 
-  it('sessions are made and gone on with by themselves', async () => {
+  it('ask() creates a session on the first call and continues it on the next', async () => {
     const echo = scriptedResolver(({ contents }) => ({ text: `message ${contents.length}` }));
     await using built = await AgentBuilder.withModel('gemini-2.0-flash-exp')
       .withRunnerOptions({ modelResolver: echo })
@@ -68,7 +68,7 @@ describe('AgentBuilder', () => {
 const classifyAndRoute = node(
   async function* classifyAndRoute(_: NodeContext, userMessage: string) {
     const intent = userMessage.toLowerCase().includes('invoice') ? 'billing' : 'support';
-    // A state update alongside the routing decision.
+    // Updates state in the same event as the route.
     yield Event({ state: { last_intent: intent }, route: intent });
   },
   { name: 'classify', rerunOnResume: true },
@@ -80,7 +80,7 @@ const workflow = new Workflow({
   edges: [['START', classifyAndRoute, { billing, support }]],
 });
 
-it('a node yields a state update and a route, and the route is taken', async () => {
+it('a node yields a state update and a route, and the workflow takes the route', async () => {
   await using runner = new InMemoryRunner({ node: workflow, appName: 'demo' });
   for (const [message, answer, intent] of [
     ['Where is my invoice?', 'Billing here.', 'billing'],
@@ -101,7 +101,7 @@ it('a node yields a state update and a route, and the route is taken', async () 
   }
 });
 
-it('events of a workflow say which node made them, and in which of its runs', async () => {
+it('events of a workflow contain the name, the path and the run id of their node', async () => {
   await using runner = new InMemoryRunner({ node: workflow });
   const printed: string[] = [];
   for (const { nodeInfo } of await runner.runDebug('Where is my invoice?')) {
@@ -114,12 +114,12 @@ it('events of a workflow say which node made them, and in which of its runs', as
   ]);
 });
 
-it('a context cache of the app is made once and used by every call', async () => {
-  let made = 0;
+it('an app creates its context cache once, and every model call uses it', async () => {
+  let createdCaches = 0;
   const turns = [{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }];
   await using server = await openWireServer(geminiWire, turns, (_method, path) =>
     path.endsWith('/cachedContents')
-      ? { status: 200, body: { name: `cachedContents/c${++made}` } }
+      ? { status: 200, body: { name: `cachedContents/c${++createdCaches}` } }
       : undefined,
   );
   const app = new App({
@@ -130,9 +130,9 @@ it('a context cache of the app is made once and used by every call', async () =>
       instruction: 'Answer from this law. '.repeat(500),
     }),
     contextCacheConfig: {
-      cacheIntervals: 20, // the same cache for up to 20 invocations
-      ttlSeconds: 3600, // it lives for an hour
-      minTokens: 1000, // shorter requests are not worth it
+      cacheIntervals: 20, // use the same cache for up to 20 invocations
+      ttlSeconds: 3600, // keep it for an hour
+      minTokens: 1000, // do not cache shorter requests
     },
   });
   const sessionService = new DatabaseSessionService('sqlite+aiosqlite:///:memory:');
@@ -142,13 +142,13 @@ it('a context cache of the app is made once and used by every call', async () =>
     autoCreateSession: true,
     env: { GEMINI_API_KEY: WIRE_KEY, GEMINI_BASE_URL: server.baseUrl },
   });
-  const said: string[] = [];
+  const replies: string[] = [];
   for (const newMessage of ['one', 'two', 'three']) {
     const events = await runner.run({ userId: 'u1', sessionId: 's1', newMessage });
-    said.push(contentText(events.at(-1)?.content));
+    replies.push(contentText(events.at(-1)?.content));
   }
-  assert.deepEqual(said, ['One.', 'Two.', 'Three.']);
-  assert.equal(made, 1);
+  assert.deepEqual(replies, ['One.', 'Two.', 'Three.']);
+  assert.equal(createdCaches, 1);
   assert.deepEqual(
     server.requests.map(({ body }) => body['cachedContent']),
     ['cachedContents/c1', 'cachedContents/c1', 'cachedContents/c1'],

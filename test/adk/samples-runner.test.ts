@@ -27,7 +27,7 @@ const agent = new LlmAgent({
 });
 
 describe('Runner', () => {
-  it('minimal example: an in-memory runner, a session, a message, and its events', async () => {
+  it('minimal example: an in-memory runner sends a message in a new session and receives its events', async () => {
     const printed: string[] = [];
     const runner = new InMemoryRunner({ agent, appName: 'demo', modelResolver });
     const session = await runner.sessionService.createSession({
@@ -48,7 +48,7 @@ describe('Runner', () => {
     assert.deepEqual(printed, ['chat → You said: Hi']);
   });
 
-  it('direct setup: an agent, a session service and a runner of one’s own', async () => {
+  it('direct setup: a runner is created from an agent and a session service', async () => {
     const assistant = new LlmAgent({
       name: 'assistant',
       model: 'gemini-2.0-flash-exp',
@@ -75,7 +75,7 @@ describe('Runner', () => {
     assert.deepEqual(printed, ['assistant: You said: Hello! How are you?']);
   });
 
-  it('constructor: every service, and the connections are closed with `await using`', async () => {
+  it('constructor: a runner takes every service, and `await using` closes its connections', async () => {
     const lines: string[] = [];
     const logging = new LoggingPlugin({ print: (line) => lines.push(line) });
     const app = new App({
@@ -103,7 +103,7 @@ describe('Runner', () => {
     assert.ok(lines.length > 0);
   });
 
-  it('dev loop: runDebug goes on with one session', async () => {
+  it('dev loop: runDebug() sends all messages in one session', async () => {
     await using runner = new InMemoryRunner({
       agent,
       modelResolver: scriptedResolver((request) => ({
@@ -117,7 +117,7 @@ describe('Runner', () => {
     );
   });
 
-  it('rewinding a bad turn leaves the session as it was before', async () => {
+  it('rewind() restores the state of the session before the invocation', async () => {
     const remember = tool({
       name: 'remember',
       description: 'x',
@@ -132,20 +132,26 @@ describe('Runner', () => {
           : { text: `saw ${contents.length}` },
       ),
     });
-    const here = { userId: 'u1', sessionId: 's1' };
-    await runner.sessionService.createSession({ appName: 'demo', ...here });
-    const [good] = await runner.run({ ...here, newMessage: 'one' });
-    const [bad] = await runner.run({ ...here, newMessage: 'two' });
-    await runner.rewind({ ...here, rewindBeforeInvocationId: bad?.invocationId ?? '' });
-    const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
-    assert.deepEqual(session?.state, { last: good?.invocationId });
-    const again = await runner.run({ ...here, newMessage: 'two, again' });
-    assert.equal(contentText(again.at(-1)?.content), 'saw 7');
+    const sessionKey = { userId: 'u1', sessionId: 's1' };
+    await runner.sessionService.createSession({ appName: 'demo', ...sessionKey });
+    const [firstEvent] = await runner.run({ ...sessionKey, newMessage: 'one' });
+    const [secondEvent] = await runner.run({ ...sessionKey, newMessage: 'two' });
+    await runner.rewind({
+      ...sessionKey,
+      rewindBeforeInvocationId: secondEvent?.invocationId ?? '',
+    });
+    const session = await runner.sessionService.getSession({ appName: 'demo', ...sessionKey });
+    assert.deepEqual(session?.state, { last: firstEvent?.invocationId });
+    const retry = await runner.run({ ...sessionKey, newMessage: 'two, again' });
+    assert.equal(contentText(retry.at(-1)?.content), 'saw 7');
   });
 });
 
 describe('RunConfig', () => {
-  const talk = async (runConfig: RunConfig, print: (event: Event) => void): Promise<void> => {
+  const runWithConfig = async (
+    runConfig: RunConfig,
+    print: (event: Event) => void,
+  ): Promise<void> => {
     const look = tool({ name: 'look', description: 'Looks.', execute: () => 'a tree' });
     await using runner = new InMemoryRunner({
       agent: new LlmAgent({ name: 'chat', model: 'gemini-2.5-flash', tools: [look] }),
@@ -158,23 +164,23 @@ describe('RunConfig', () => {
     for (const event of await runner.runDebug('What is there?', { runConfig })) print(event);
   };
 
-  it('a streaming mode, a cap on model calls, and how much history is loaded', async () => {
+  it('sets a streaming mode, a limit of model calls, and the number of events to load', async () => {
     const config: RunConfig = {
       streamingMode: 'sse',
       maxLlmCalls: 50,
       getSessionConfig: { numRecentEvents: 20 },
     };
     const events: Event[] = [];
-    await talk(config, (event) => events.push(event));
+    await runWithConfig(config, (event) => events.push(event));
     assert.ok(events.some(({ partial }) => partial === true));
     assert.equal(contentText(events.at(-1)?.content), 'There is a tree there.');
   });
 
   const sse: RunConfig = { streamingMode: 'sse' };
 
-  it('strategy 1, typewriter: pieces as they come, tools as they are called', async () => {
+  it('strategy 1, typewriter: partial events print text, and calls print as they are made', async () => {
     let printed = '';
-    await talk(sse, (event) => {
+    await runWithConfig(sse, (event) => {
       const calls = getFunctionCalls(event);
       if (event.partial === true && calls.length === 0) printed += contentText(event.content);
       else
@@ -184,19 +190,19 @@ describe('RunConfig', () => {
     assert.equal(printed, 'I will look.\n[tool] look({})\nThere is a tree there.');
   });
 
-  it('strategy 2, final only', async () => {
+  it('strategy 2, final only: only final responses print', async () => {
     const printed: string[] = [];
-    await talk(sse, (event) => {
+    await runWithConfig(sse, (event) => {
       if (event.partial !== true && isFinalResponse(event))
         printed.push(contentText(event.content));
     });
     assert.deepEqual(printed, ['There is a tree there.']);
   });
 
-  it('strategy 3, track what was shown already', async () => {
+  it('strategy 3, deduplicate: a complete event prints only text that was not streamed', async () => {
     let printed = '';
     let streamed = '';
-    await talk(sse, (event) => {
+    await runWithConfig(sse, (event) => {
       const text = contentText(event.content);
       if (event.partial === true) {
         printed += text;
@@ -209,20 +215,20 @@ describe('RunConfig', () => {
     assert.equal(printed, 'I will look.There is a tree there.');
   });
 
-  it('a budget that is exceeded is an error that can be caught at the call', async () => {
+  it('maxLlmCalls: a run that exceeds the limit throws LlmCallsLimitExceededError', async () => {
     const again = tool({ name: 'again', description: 'x', execute: () => 'more' });
     await using runner = new InMemoryRunner({
       agent: new LlmAgent({ name: 'chat', model: 'gemini-2.5-flash', tools: [again] }),
       modelResolver: scriptedResolver(() => ({ toolCalls: [{ name: 'again' }] })),
     });
-    let said = '';
+    let printed = '';
     try {
       await runner.runDebug('Go', { runConfig: { maxLlmCalls: 2 } });
     } catch (error) {
       if (!(error instanceof LlmCallsLimitExceededError)) throw error;
-      said = `Budget exceeded: ${error.message}`;
+      printed = `Budget exceeded: ${error.message}`;
     }
-    assert.match(said, /^Budget exceeded: .*2 model calls/);
+    assert.match(printed, /^Budget exceeded: .*2 model calls/);
   });
 });
 
@@ -240,14 +246,14 @@ class SafetyPlugin extends BasePlugin {
   }: {
     readonly callbackContext: CallbackContext;
   }): Promise<undefined> {
-    const said = contentText(callbackContext.userContent).toLowerCase();
-    if ([...this.#forbidden].some((phrase) => said.includes(phrase)))
+    const userText = contentText(callbackContext.userContent).toLowerCase();
+    if ([...this.#forbidden].some((phrase) => userText.includes(phrase)))
       callbackContext.actions.endInvocation();
   }
 }
 
-it('early termination: a plugin ends the whole invocation before the model is asked', async () => {
-  const asked: string[] = [];
+it('early termination: a plugin ends the invocation before the model is called', async () => {
+  const requests: string[] = [];
   const app = new App({
     name: 'demo',
     rootAgent: agent,
@@ -256,7 +262,7 @@ it('early termination: a plugin ends the whole invocation before the model is as
   await using runner = new InMemoryRunner({
     app,
     modelResolver: scriptedResolver((request, turn) => {
-      asked.push(contentText(request.contents.at(-1)));
+      requests.push(contentText(request.contents.at(-1)));
       return echo(request, turn);
     }),
   });
@@ -264,7 +270,7 @@ it('early termination: a plugin ends the whole invocation before the model is as
     (await runner.runDebug('Something FORBIDDEN')).filter(({ content }) => content !== undefined),
     [],
   );
-  assert.deepEqual(asked, []);
+  assert.deepEqual(requests, []);
   const [answer] = await runner.runDebug('Something else');
   assert.equal(contentText(answer?.content), 'You said: Something else');
 });

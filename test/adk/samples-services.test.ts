@@ -16,7 +16,7 @@ import {
 import { FileArtifactService, SqliteMemoryService } from '../../src/tools/index.ts';
 import { scriptedResolver } from './scripted-resolver.ts';
 
-const keep = new FunctionTool({
+const saveReport = new FunctionTool({
   name: 'keep',
   description: 'Keeps the report',
   execute: async (_, { artifacts }) => ({
@@ -25,18 +25,18 @@ const keep = new FunctionTool({
     }),
   }),
 });
-const agent = new LlmAgent({ name: 'clerk', model: 'gemini-2.5-flash', tools: [keep] });
+const agent = new LlmAgent({ name: 'clerk', model: 'gemini-2.5-flash', tools: [saveReport] });
 const modelResolver = scriptedResolver(({ contents }) =>
   contents.at(-1)?.role === 'user' && contentText(contents.at(-1)) === 'Keep it'
     ? { toolCalls: [{ name: 'keep' }] }
     : { text: `Heard ${contents.length} messages.` },
 );
 
-it('local persistence: sessions, artifacts and memory in a folder are there for the next process', async () => {
+it('local persistence: sessions, artifacts and memory in a folder survive a restart', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'petrichor-adk-'));
   try {
-    const here = { userId: 'u1', sessionId: 's1' };
-    const said: string[] = [];
+    const sessionKey = { userId: 'u1', sessionId: 's1' };
+    const replies: string[] = [];
     for (const newMessage of ['Keep it', 'And now?']) {
       const sessionService = new DatabaseSessionService(`sqlite+aiosqlite:///${folder}/adk.db`);
       const artifactService = new FileArtifactService({ rootDir: join(folder, 'artifacts') });
@@ -49,9 +49,9 @@ it('local persistence: sessions, artifacts and memory in a folder are there for 
         autoCreateSession: true,
         modelResolver,
       });
-      const events = await runner.run({ ...here, newMessage });
-      said.push(contentText(events.at(-1)?.content));
-      const session = { appName: 'prod_app', ...here };
+      const events = await runner.run({ ...sessionKey, newMessage });
+      replies.push(contentText(events.at(-1)?.content));
+      const session = { appName: 'prod_app', ...sessionKey };
       assert.deepEqual(await artifactService.versions({ session, name: 'report.pdf' }), [0]);
       const found = await memoryService.search(session, 'keep');
       assert.deepEqual(
@@ -61,13 +61,13 @@ it('local persistence: sessions, artifacts and memory in a folder are there for 
       await runner.close();
       await sessionService.close();
     }
-    assert.deepEqual(said, ['Heard 3 messages.', 'Heard 5 messages.']);
+    assert.deepEqual(replies, ['Heard 3 messages.', 'Heard 5 messages.']);
   } finally {
     await rm(folder, { recursive: true });
   }
 });
 
-it('a tool saves an artifact and loads it, and its event says which version', async () => {
+it('a tool saves an artifact, its event contains the version, and the artifact can be loaded', async () => {
   await using runner = new InMemoryRunner({ agent, modelResolver });
   const events = await runner.runDebug('Keep it');
   assert.deepEqual(

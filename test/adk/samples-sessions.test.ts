@@ -19,10 +19,10 @@ import type { Event, Session, SessionService } from '../../src/adk/index.ts';
 import { createEventActions } from '../../src/core/index.ts';
 import { scriptedResolver } from './scripted-resolver.ts';
 
-async function inFolder(use: (folder: string) => Promise<void>): Promise<void> {
+async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'petrichor-adk-'));
   try {
-    await use(folder);
+    await run(folder);
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -38,20 +38,24 @@ const event = (text: string): Event => ({
 });
 
 /** Appends an event, reloading the session once if it is stale. */
-async function safeAppend(service: SessionService, session: Session, one: Event): Promise<Event> {
+async function safeAppend(
+  service: SessionService,
+  session: Session,
+  newEvent: Event,
+): Promise<Event> {
   try {
-    return await service.appendEvent({ session, event: one });
+    return await service.appendEvent({ session, event: newEvent });
   } catch (error) {
     if (!(error instanceof StaleSessionError)) throw error;
     const { appName, userId, id: sessionId } = session;
     const fresh = await service.getSession({ appName, userId, sessionId });
     if (fresh === undefined) throw error;
-    return service.appendEvent({ session: fresh, event: one });
+    return service.appendEvent({ session: fresh, event: newEvent });
   }
 }
 
 describe('DatabaseSessionService', () => {
-  it('takes the URLs of SQLite and PostgreSQL, and refuses others by name', () => {
+  it('accepts SQLite and PostgreSQL URLs, and rejects other databases with UnsupportedStoreUrlError', () => {
     assert.ok(new DatabaseSessionService('sqlite+aiosqlite:///./sessions.db'));
     assert.ok(new DatabaseSessionService('sqlite+aiosqlite:///:memory:'));
     assert.ok(
@@ -69,8 +73,8 @@ describe('DatabaseSessionService', () => {
   });
 
   it('creates, reads, lists and deletes sessions', async () => {
-    const svc = new DatabaseSessionService('sqlite+aiosqlite:///:memory:');
-    const session = await svc.createSession({
+    const service = new DatabaseSessionService('sqlite+aiosqlite:///:memory:');
+    const session = await service.createSession({
       appName: 'myapp',
       userId: 'u1',
       state: {
@@ -78,74 +82,87 @@ describe('DatabaseSessionService', () => {
         'user:lang': 'en', // user-scoped, persists across sessions
         'app:feature_x': true, // app-scoped, all users see this
       },
-      sessionId: 's1', // leave it out for a fresh one
+      sessionId: 's1', // omit it to generate an id
     });
     assert.deepEqual(session.state, {
       last_city: 'London',
       'user:lang': 'en',
       'app:feature_x': true,
     });
-    const loaded = await svc.getSession({
+    const loaded = await service.getSession({
       appName: 'myapp',
       userId: 'u1',
       sessionId: 's1',
       config: { numRecentEvents: 10 },
     });
     assert.equal(loaded?.id, 's1');
-    const response = await svc.listSessions({ appName: 'myapp', userId: 'u1' });
+    const response = await service.listSessions({ appName: 'myapp', userId: 'u1' });
     assert.deepEqual(
       response.sessions.map(({ id, lastUpdateTime }) => [id, typeof lastUpdateTime]),
       [['s1', 'number']],
     );
-    await svc.deleteSession({ appName: 'myapp', userId: 'u1', sessionId: 's1' });
-    assert.deepEqual((await svc.listSessions({ appName: 'myapp', userId: 'u1' })).sessions, []);
-    await svc.close();
+    await service.deleteSession({ appName: 'myapp', userId: 'u1', sessionId: 's1' });
+    assert.deepEqual((await service.listSessions({ appName: 'myapp', userId: 'u1' })).sessions, []);
+    await service.close();
   });
 
-  it('appends events, and says what it stored', async () => {
-    const svc = new DatabaseSessionService('sqlite+aiosqlite:///:memory:');
-    const session = await svc.createSession({ appName: 'myapp', userId: 'u1' });
-    const appended = await svc.appendEvent({ session, event: event('Hello') });
+  it('appendEvent() returns the stored event', async () => {
+    const service = new DatabaseSessionService('sqlite+aiosqlite:///:memory:');
+    const session = await service.createSession({ appName: 'myapp', userId: 'u1' });
+    const appended = await service.appendEvent({ session, event: event('Hello') });
     assert.equal(typeof appended.id, 'string');
     assert.equal(typeof appended.timestamp, 'number');
-    await svc.close();
+    await service.close();
   });
 
-  it('tells that a session is stale, and the recipe of reloading it appends all the same', async () => {
-    const svc = new DatabaseSessionService('sqlite+aiosqlite:///:memory:');
-    const mine = await svc.createSession({ appName: 'myapp', userId: 'u1', sessionId: 's1' });
-    const theirs = await svc.getSession({ appName: 'myapp', userId: 'u1', sessionId: 's1' });
-    assert.ok(theirs !== undefined);
-    await svc.appendEvent({ session: theirs, event: event('theirs') });
-    await assert.rejects(svc.appendEvent({ session: mine, event: event('mine') }), {
+  it('appendEvent() rejects a stale session, and succeeds after the session is reloaded', async () => {
+    const service = new DatabaseSessionService('sqlite+aiosqlite:///:memory:');
+    const staleCopy = await service.createSession({
+      appName: 'myapp',
+      userId: 'u1',
+      sessionId: 's1',
+    });
+    const currentCopy = await service.getSession({
+      appName: 'myapp',
+      userId: 'u1',
+      sessionId: 's1',
+    });
+    assert.ok(currentCopy !== undefined);
+    await service.appendEvent({ session: currentCopy, event: event('theirs') });
+    await assert.rejects(service.appendEvent({ session: staleCopy, event: event('mine') }), {
       code: 'stale_session',
     });
-    await safeAppend(svc, mine, event('mine'));
-    const read = await svc.getSession({ appName: 'myapp', userId: 'u1', sessionId: 's1' });
+    await safeAppend(service, staleCopy, event('mine'));
+    const read = await service.getSession({ appName: 'myapp', userId: 'u1', sessionId: 's1' });
     assert.deepEqual(
       read?.events.map(({ content }) => contentText(content)),
       ['theirs', 'mine'],
     );
-    await svc.close();
+    await service.close();
   });
 });
 
 describe('SqliteSessionService', () => {
-  it('takes a path, two forms of URL, and memory', async () => {
+  it('accepts a file path, a file URL, and an in-memory database', async () => {
     await inFolder(async (folder) => {
       const file = join(folder, 'sessions.db');
-      for (const where of [file, `sqlite:////${file.slice(1)}`, 'sqlite:///:memory:', ':memory:']) {
-        const svc = new SqliteSessionService(where);
-        await svc.createSession({ appName: 'myapp', userId: 'u1' });
-        await svc.close();
+      for (const location of [
+        file,
+        `sqlite:////${file.slice(1)}`,
+        'sqlite:///:memory:',
+        ':memory:',
+      ]) {
+        const service = new SqliteSessionService(location);
+        await service.createSession({ appName: 'myapp', userId: 'u1' });
+        await service.close();
       }
-      const svc = new SqliteSessionService(file);
-      assert.equal((await svc.listSessions({ appName: 'myapp' })).sessions.length, 2);
-      await svc.close();
+      const service = new SqliteSessionService(file);
+      assert.equal((await service.listSessions({ appName: 'myapp' })).sessions.length, 2);
+      await service.close();
     });
   });
 
-  it('full usage: a session with state of two scopes, a turn, recent events, and what survives deletion', async () => {
+  it('full usage: creates a session with session and user state, runs a turn, loads recent events, and keeps user state after deletion', async () => {
     await inFolder(async (folder) => {
       const agent = new LlmAgent({
         name: 'chat',
@@ -153,31 +170,35 @@ describe('SqliteSessionService', () => {
         instruction: 'Be helpful.',
       });
       const app = new App({ name: 'chatbot', rootAgent: agent });
-      const svc = new SqliteSessionService(join(folder, 'conversations.db'));
-      const runner = new Runner({ app, sessionService: svc, modelResolver: scriptedResolver() });
+      const service = new SqliteSessionService(join(folder, 'conversations.db'));
+      const runner = new Runner({
+        app,
+        sessionService: service,
+        modelResolver: scriptedResolver(),
+      });
       const printed: string[] = [];
 
-      // A session with state of two scopes.
-      const session = await svc.createSession({
+      // Create a session with session state and user state.
+      const session = await service.createSession({
         appName: 'chatbot',
         userId: 'alice',
         state: {
-          'user:preferred_language': 'en', // survives the session
-          greeting_shown: false, // the session's own
+          'user:preferred_language': 'en', // outlives the session
+          greeting_shown: false, // belongs to the session
         },
       });
 
-      // One turn.
-      for await (const said of runner.runAsync({
+      // Run one turn.
+      for await (const agentEvent of runner.runAsync({
         userId: 'alice',
         sessionId: session.id,
         newMessage: { role: 'user', parts: [{ text: 'Hello!' }] },
       })) {
-        if (isFinalResponse(said)) printed.push(`Agent: ${contentText(said.content)}`);
+        if (isFinalResponse(agentEvent)) printed.push(`Agent: ${contentText(agentEvent.content)}`);
       }
 
-      // Only the newest events.
-      const recent = await svc.getSession({
+      // Load only the newest events.
+      const recent = await service.getSession({
         appName: 'chatbot',
         userId: 'alice',
         sessionId: session.id,
@@ -187,14 +208,14 @@ describe('SqliteSessionService', () => {
       printed.push(`Session state: ${recent?.state['greeting_shown']}`);
       printed.push(`User lang: ${recent?.state['user:preferred_language']}`);
 
-      // The session is deleted; the user's state is kept.
-      await svc.deleteSession({ appName: 'chatbot', userId: 'alice', sessionId: session.id });
-      const next = await svc.createSession({ appName: 'chatbot', userId: 'alice' });
+      // Delete the session. The user's state is kept.
+      await service.deleteSession({ appName: 'chatbot', userId: 'alice', sessionId: session.id });
+      const next = await service.createSession({ appName: 'chatbot', userId: 'alice' });
       printed.push(`Lang still set: ${next.state['user:preferred_language']}`);
       assert.equal(next.state['greeting_shown'], undefined);
 
       await runner.close();
-      await svc.close();
+      await service.close();
       assert.deepEqual(printed, [
         'Agent: You said: Hello!',
         'Events loaded: 2',

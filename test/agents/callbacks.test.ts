@@ -12,14 +12,14 @@ import { tool } from '../../src/tools/index.ts';
 import { runAgent } from './run-agent.ts';
 import type { RunningAgent } from './run-agent.ts';
 
-const paid: number[] = [];
+const paidCents: number[] = [];
 const pay = tool({
   name: 'pay',
   description: 'Pays.',
   parameters: z.object({ cents: z.number() }),
   needsApproval: ({ cents }) => cents > 1000,
   execute: ({ cents }) => {
-    paid.push(cents);
+    paidCents.push(cents);
     if (cents === 13) throw new Error('unlucky');
     return { paid: cents };
   },
@@ -35,7 +35,7 @@ const answer = (text: string): ModelResponse => ({
   finishReason: 'stop',
 });
 
-function running(
+function runClerk(
   callbacks: Callbacks,
   turns: readonly ScriptedTurn[] = [{ text: 'Hello.' }, { text: 'Hello again.' }],
   more: Partial<AgentDefinition> = {},
@@ -52,7 +52,7 @@ const results = (events: readonly LogEntry[]): readonly unknown[] =>
 const stopReason = (events: readonly LogEntry[]): unknown =>
   events.flatMap((event) => (event.type === 'turn.ended' ? [event.stopReason] : []))[0];
 
-test('an agent without callbacks has the net it had: each callback is a transition, added when there is one', () => {
+test('each callback adds one transition, and an agent without callbacks has none of them', () => {
   const names = (callbacks?: Callbacks): readonly string[] =>
     agent({
       name: 'clerk',
@@ -82,14 +82,14 @@ test('an agent without callbacks has the net it had: each callback is a transiti
     'tool.after',
     'tool.before',
   ]);
-  const whole = agent({ name: 'clerk', model: new ScriptedModel([]), callbacks: all });
-  assert.deepEqual(whole.compiled.warnings, []);
-  checkInvariants(whole.compiled);
+  const withAll = agent({ name: 'clerk', model: new ScriptedModel([]), callbacks: all });
+  assert.deepEqual(withAll.compiled.warnings, []);
+  checkInvariants(withAll.compiled);
 });
 
-test('callbacks that say nothing change nothing', async () => {
-  const plain = await running({}, payThenDone(5)).sendAndWait('Pay.');
-  const watched = running(
+test('callbacks that return nothing do not change the log', async () => {
+  const plain = await runClerk({}, payThenDone(5)).sendAndWait('Pay.');
+  const observed = runClerk(
     {
       beforeModel: () => undefined,
       afterModel: async () => undefined,
@@ -100,47 +100,47 @@ test('callbacks that say nothing change nothing', async () => {
     },
     payThenDone(5),
   );
-  assert.deepEqual(await watched.sendAndWait('Pay.'), plain);
+  assert.deepEqual(await observed.sendAndWait('Pay.'), plain);
 });
 
-test('a callback before the model changes the request, and what it changed stands in the journal', async () => {
-  const asked: unknown[] = [];
+test('beforeModel changes the request, and the change is journaled', async () => {
+  const requests: unknown[] = [];
   const model: Model = {
     name: 'recording',
     generate: async (request) => {
-      asked.push([request.instruction, request.contents.length]);
+      requests.push([request.instruction, request.contents.length]);
       return answer('Ahoy.');
     },
   };
-  const session = running(
+  const session = runClerk(
     { beforeModel: () => ({ request: { instruction: 'Speak like a sailor.' } }) },
     [],
     { model },
   );
   assert.deepEqual(texts(await session.sendAndWait('Hello.')), ['Ahoy.']);
-  assert.deepEqual(asked, [['Speak like a sailor.', 1]]);
+  assert.deepEqual(requests, [['Speak like a sailor.', 1]]);
   assert.ok(JSON.stringify(session.records).includes('Speak like a sailor.'));
 });
 
-test('of several callbacks the first that says something has the last word', async () => {
-  const asked: string[] = [];
-  const session = running({
+test('the first callback that returns a value wins, and later callbacks do not run', async () => {
+  const ranCallbacks: string[] = [];
+  const session = runClerk({
     beforeModel: [
-      () => void asked.push('first'),
+      () => void ranCallbacks.push('first'),
       () => ({ response: answer('From the cache.') }),
-      () => void asked.push('third'),
+      () => void ranCallbacks.push('third'),
     ],
     afterModel: () => ({ response: answer('never asked: no model was') }),
   });
   assert.deepEqual(texts(await session.sendAndWait('Hello.')), ['From the cache.']);
-  assert.deepEqual(asked, ['first']);
+  assert.deepEqual(ranCallbacks, ['first']);
   assert.ok(!session.fired().includes('model.ask'));
 });
 
-test('a callback after the model answers otherwise, and the usage stays what it was', async () => {
+test('afterModel replaces the answer and keeps the usage of the call', async () => {
   const usage = { inputTokens: 3, outputTokens: 4, totalTokens: 7 };
   const model: Model = { name: 'm', generate: async () => ({ ...answer('secret'), usage }) };
-  const session = running(
+  const session = runClerk(
     {
       afterModel: (_, { content }) =>
         contentText(content).includes('secret') ? { response: answer('[removed]') } : undefined,
@@ -154,7 +154,7 @@ test('a callback after the model answers otherwise, and the usage stays what it 
   assert.deepEqual(message?.usage, usage);
 });
 
-test('when the model fails for good, a callback may answer in its place', async () => {
+test('onModelError replaces the answer when the model call fails permanently', async () => {
   const model: Model = {
     name: 'm',
     generate: async () => {
@@ -162,7 +162,7 @@ test('when the model fails for good, a callback may answer in its place', async 
     },
   };
   const codes: string[] = [];
-  const session = running(
+  const session = runClerk(
     {
       onModelError: (_, { code }) => {
         codes.push(code);
@@ -178,9 +178,9 @@ test('when the model fails for good, a callback may answer in its place', async 
 });
 
 for (const name of ['beforeModel', 'afterModel', 'beforeAgent', 'afterAgent'] as const) {
-  test(`a ${name} that throws fails its turn, and the session goes on`, async () => {
+  test(`a ${name} callback that throws fails the turn, and the session continues`, async () => {
     let throws = true;
-    const session = running({
+    const session = runClerk({
       [name]: () => {
         if (throws) throw new Error('no luck');
       },
@@ -194,29 +194,29 @@ for (const name of ['beforeModel', 'afterModel', 'beforeAgent', 'afterAgent'] as
   });
 }
 
-test('a guard that changes the arguments runs before approval is asked: what is approved is what runs', async () => {
-  paid.length = 0;
-  const session = running(
+test('beforeTool changes the arguments before approval is requested, so the approved arguments are those that run', async () => {
+  paidCents.length = 0;
+  const session = runClerk(
     { beforeTool: (_, { args }) => ({ args: { cents: Number(args['cents']) * 1000 } }) },
     payThenDone(5),
   );
   const events = await session.sendAndWait('Pay.');
   const [call] = events.filter((event) => event.type === 'tool.call');
   assert.deepEqual([call?.needs, call?.args], ['approval', { cents: 5000 }]);
-  assert.deepEqual(paid, []);
+  assert.deepEqual(paidCents, []);
   session.answer(session.parked()[0] ?? '', 'approved');
   await session.until('turn.ended');
-  assert.deepEqual(paid, [5000]);
+  assert.deepEqual(paidCents, [5000]);
 });
 
-test('a guard may answer in the place of a tool; one that throws answers its call with an error', async () => {
-  paid.length = 0;
-  const refusing = running(
+test('beforeTool returns a response instead of running the tool; a beforeTool that throws makes the call an error', async () => {
+  paidCents.length = 0;
+  const answering = runClerk(
     { beforeTool: () => ({ response: { refused: 'Not on Sundays.' } }) },
     payThenDone(5),
   );
-  assert.deepEqual(results(await refusing.sendAndWait('Pay.')), [{ refused: 'Not on Sundays.' }]);
-  const throwing = running(
+  assert.deepEqual(results(await answering.sendAndWait('Pay.')), [{ refused: 'Not on Sundays.' }]);
+  const throwing = runClerk(
     {
       beforeTool: () => {
         throw new Error('no luck');
@@ -227,54 +227,54 @@ test('a guard may answer in the place of a tool; one that throws answers its cal
   const events = await throwing.sendAndWait('Pay.');
   assert.match(JSON.stringify(results(events)), /callback_failed.*no luck/);
   assert.equal(stopReason(events), 'end_turn');
-  assert.deepEqual(paid, []);
+  assert.deepEqual(paidCents, []);
 });
 
-test('a guard sees no call that cannot be made, and arguments it made wrong are refused', async () => {
-  const seen: string[] = [];
-  const session = running(
+test('beforeTool does not run for an unknown tool, and invalid arguments that it returns are refused', async () => {
+  const calledTools: string[] = [];
+  const session = runClerk(
     {
       beforeTool: (_, { name }) => {
-        seen.push(name);
+        calledTools.push(name);
         return { args: { cents: 'many' } };
       },
     },
     [{ toolCalls: [{ name: 'nope' }, { name: 'pay', args: { cents: 1 } }] }, { text: 'Sorry.' }],
   );
   const events = await session.sendAndWait('Pay.');
-  assert.deepEqual(seen, ['pay']);
+  assert.deepEqual(calledTools, ['pay']);
   assert.deepEqual(
     events.flatMap((event) => (event.type === 'tool.result' ? [event.outcome] : [])),
     ['not_found', 'invalid'],
   );
 });
 
-test('callbacks after a tool change what it gave, and turn its failure into a response', async () => {
+test('afterTool changes the response of a tool, and onToolError turns its error into a response', async () => {
   const callbacks: Callbacks = {
     onToolError: (_, { name }) => ({ response: { excused: name } }),
     afterTool: (_, { response }) => ({ response: { ...response, seen: true } }),
   };
-  const well = await running(callbacks, payThenDone(5)).sendAndWait('Pay.');
-  assert.deepEqual(results(well), [{ paid: 5, seen: true }]);
-  const failed = await running(callbacks, payThenDone(13)).sendAndWait('Pay.');
+  const succeeded = await runClerk(callbacks, payThenDone(5)).sendAndWait('Pay.');
+  assert.deepEqual(results(succeeded), [{ paid: 5, seen: true }]);
+  const failed = await runClerk(callbacks, payThenDone(13)).sendAndWait('Pay.');
   assert.deepEqual(results(failed), [{ excused: 'pay', seen: true }]);
 });
 
-test('what a callback after a tool writes is committed with what the tool wrote', async () => {
+test('state that afterTool writes is committed together with the state that the tool wrote', async () => {
   const count = tool({
     name: 'count',
     description: 'Counts.',
-    execute: (_, { state: own }) => {
-      own.set('n', 1);
-      own.increment('total', 2);
+    execute: (_, { state: toolState }) => {
+      toolState.set('n', 1);
+      toolState.increment('total', 2);
     },
   });
-  const session = running(
+  const session = runClerk(
     {
-      afterTool: ({ state: own }) => {
-        own.increment('n', 10);
-        own.increment('total');
-        own.set('after', own.get('n') ?? null);
+      afterTool: ({ state: callbackState }) => {
+        callbackState.increment('n', 10);
+        callbackState.increment('total');
+        callbackState.set('after', callbackState.get('n') ?? null);
         return undefined;
       },
     },
@@ -289,34 +289,38 @@ test('what a callback after a tool writes is committed with what the tool wrote'
   });
 });
 
-test('a callback before the agent answers in its place; one after it has more to say', async () => {
-  const closed = running({ beforeAgent: () => userContent('We are closed.') });
-  assert.deepEqual(texts(await closed.sendAndWait('Hello.')), ['We are closed.']);
-  assert.ok(!closed.fired().includes('model.ask'));
-  const polite = running({ afterAgent: () => userContent('Anything else?') });
-  assert.deepEqual(texts(await polite.sendAndWait('Hello.')), ['Hello.', 'Anything else?']);
-  assert.deepEqual(polite.messages(), ['user: Hello.', 'model: Hello.', 'model: Anything else?']);
+test('beforeAgent answers instead of the agent, and afterAgent adds a message', async () => {
+  const answering = runClerk({ beforeAgent: () => userContent('We are closed.') });
+  assert.deepEqual(texts(await answering.sendAndWait('Hello.')), ['We are closed.']);
+  assert.ok(!answering.fired().includes('model.ask'));
+  const appending = runClerk({ afterAgent: () => userContent('Anything else?') });
+  assert.deepEqual(texts(await appending.sendAndWait('Hello.')), ['Hello.', 'Anything else?']);
+  assert.deepEqual(appending.messages(), [
+    'user: Hello.',
+    'model: Hello.',
+    'model: Anything else?',
+  ]);
 });
 
-test('state that a callback writes is there for the next one', async () => {
-  const seen: unknown[] = [];
-  const session = running({
-    beforeAgent: ({ state: own }) => {
-      own.set('language', 'Latin');
+test('a callback reads the state that an earlier callback wrote', async () => {
+  const readValues: unknown[] = [];
+  const session = runClerk({
+    beforeAgent: ({ state: callbackState }) => {
+      callbackState.set('language', 'Latin');
       return undefined;
     },
-    beforeModel: ({ state: own }) => {
-      seen.push(own.get('language'));
+    beforeModel: ({ state: callbackState }) => {
+      readValues.push(callbackState.get('language'));
       return undefined;
     },
   });
   await session.sendAndWait('Hello.');
-  assert.deepEqual(seen, ['Latin']);
+  assert.deepEqual(readValues, ['Latin']);
 });
 
 for (const name of ['beforeAgent', 'beforeModel', 'afterModel', 'afterAgent'] as const) {
-  test(`a turn that ${name} ends stops there, and the session goes on`, async () => {
-    const session = running({
+  test(`endInvocation() in ${name} ends the turn, and the session continues`, async () => {
+    const session = runClerk({
       [name]: ({ actions }: { actions: { endInvocation: () => void } }) => {
         actions.endInvocation();
       },
@@ -327,7 +331,7 @@ for (const name of ['beforeAgent', 'beforeModel', 'afterModel', 'afterAgent'] as
   });
 }
 
-test('a tool that ends the turn stops the calls beside it, and each call has its answer', async () => {
+test('a tool that ends the turn aborts the other calls, and every call gets a result', async () => {
   let stopped = false;
   const quit = tool({
     name: 'quit',
@@ -345,7 +349,7 @@ test('a tool that ends the turn stops the calls beside it, and each call has its
         });
       }),
   });
-  const session = running(
+  const session = runClerk(
     {},
     [{ toolCalls: [{ name: 'hang' }, { name: 'quit' }] }, { text: 'Back.' }],
     { tools: [quit, hang] },
@@ -360,22 +364,22 @@ test('a tool that ends the turn stops the calls beside it, and each call has its
   assert.deepEqual(texts(await session.sendAndWait('Again.')), ['Back.']);
 });
 
-test('a tool that writes and ends the turn has written', async () => {
+test('state that a tool writes is committed even if the tool ends the turn', async () => {
   const quit = tool({
     name: 'quit',
     description: 'Ends the turn.',
-    execute: (_, { actions, state: own }) => {
-      own.set('why', 'enough');
+    execute: (_, { actions, state: toolState }) => {
+      toolState.set('why', 'enough');
       actions.endInvocation();
     },
   });
-  const session = running({}, [{ toolCalls: [{ name: 'quit' }] }], { tools: [quit] });
+  const session = runClerk({}, [{ toolCalls: [{ name: 'quit' }] }], { tools: [quit] });
   assert.equal(stopReason(await session.sendAndWait('Go.')), 'end_turn');
   assert.deepEqual(mapIn(session.driver.executor.marking, state.name), { why: 'enough' });
 });
 
-test('an interrupt while a guard thinks answers the call', async () => {
-  const session = running({ beforeTool: async () => new Promise(() => {}) }, payThenDone(5));
+test('an interrupt while beforeTool runs cancels the call', async () => {
+  const session = runClerk({ beforeTool: async () => new Promise(() => {}) }, payThenDone(5));
   const invocationId = session.send('Pay.');
   await session.until('agent.message');
   session.interrupt(invocationId);

@@ -21,7 +21,7 @@ import type { Transition } from '../../src/net/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import { runAgent } from './run-agent.ts';
 
-function speaker(
+function scriptedAgent(
   name: string,
   turns: readonly (string | ScriptedTurn)[],
   more: Partial<AgentDefinition> = {},
@@ -34,7 +34,7 @@ const transferTo = (name: string): ScriptedTurn => ({
   toolCalls: [{ name: 'transfer_to_agent', args: { agent_name: name } }],
 });
 
-/** A model that says what it was shown. */
+/** A model that repeats all contents of its request. */
 const echo: Model = {
   name: 'echo',
   generate: async ({ contents }) => ({
@@ -52,7 +52,7 @@ const reasons = (events: readonly LogEntry[]): readonly string[] =>
 const codes = (events: readonly LogEntry[]): readonly string[] =>
   events.flatMap((event) => (event.type === 'error' ? [event.code] : []));
 
-const escalating = tool({
+const escalateTool = tool({
   name: 'enough',
   description: 'Leaves the loop.',
   execute: (_, { actions }) => {
@@ -61,20 +61,24 @@ const escalating = tool({
   },
 });
 
-test('every kind of agent builds without a warning, keeps every rule, and is one net', () => {
+test('every composition of agents builds one net without warnings and satisfies all invariants', () => {
   const kinds: readonly Agent[] = [
-    sequential({ name: 'flow', subAgents: [speaker('a', []), speaker('b', [])] }),
-    parallel({ name: 'flow', subAgents: [speaker('a', []), speaker('b', [])] }),
-    loop({ name: 'flow', subAgents: [speaker('a', []), speaker('b', [])], maxIterations: 3 }),
-    custom({ name: 'flow', subAgents: [speaker('a', [])], async *run() {} }),
-    speaker('flow', [], { subAgents: [speaker('a', []), speaker('b', [])] }),
-    speaker('flow', [], {
+    sequential({ name: 'flow', subAgents: [scriptedAgent('a', []), scriptedAgent('b', [])] }),
+    parallel({ name: 'flow', subAgents: [scriptedAgent('a', []), scriptedAgent('b', [])] }),
+    loop({
+      name: 'flow',
+      subAgents: [scriptedAgent('a', []), scriptedAgent('b', [])],
+      maxIterations: 3,
+    }),
+    custom({ name: 'flow', subAgents: [scriptedAgent('a', [])], async *run() {} }),
+    scriptedAgent('flow', [], { subAgents: [scriptedAgent('a', []), scriptedAgent('b', [])] }),
+    scriptedAgent('flow', [], {
       subAgents: [
         sequential({
           name: 's',
           subAgents: [
-            parallel({ name: 'p', subAgents: [speaker('a', []), speaker('b', [])] }),
-            speaker('c', []),
+            parallel({ name: 'p', subAgents: [scriptedAgent('a', []), scriptedAgent('b', [])] }),
+            scriptedAgent('c', []),
           ],
           callbacks: { beforeAgent: () => undefined, afterAgent: () => undefined },
         }),
@@ -88,15 +92,15 @@ test('every kind of agent builds without a warning, keeps every rule, and is one
   }
 });
 
-test('a sequence hands on what was said, and what is kept under an output key', async () => {
+test('a sequential agent passes messages and output keys to the next agent', async () => {
   const flow = sequential({
     name: 'report',
     subAgents: [
-      speaker('writer', ['A draft.'], { outputKey: 'draft' }),
+      scriptedAgent('writer', ['A draft.'], { outputKey: 'draft' }),
       agent({
         name: 'critic',
         model: echo,
-        instruction: ({ state: known }) => `Judge: ${String(known['draft'])}`,
+        instruction: ({ state: readState }) => `Judge: ${String(readState['draft'])}`,
       }),
     ],
   });
@@ -112,15 +116,15 @@ test('a sequence hands on what was said, and what is kept under an output key', 
   assert.deepEqual(first?.actions, { stateDelta: { draft: 'A draft.' } });
 });
 
-test('agents side by side run at once, do not hear each other, and each has its branch', async () => {
-  const { promise: both, resolve } = Promise.withResolvers<void>();
+test('parallel agents run concurrently, do not see the messages of each other, and have branches', async () => {
+  const { promise: bothCalled, resolve } = Promise.withResolvers<void>();
   let waiting = 0;
-  const meeting: Model = {
+  const barrierModel: Model = {
     name: 'meeting',
     generate: async (request, context) => {
       if (++waiting === 2) resolve();
-      // Neither answers before both were asked.
-      await both;
+      // Neither answers before both were called.
+      await bothCalled;
       return echo.generate(request, context);
     },
   };
@@ -130,8 +134,8 @@ test('agents side by side run at once, do not hear each other, and each has its 
       parallel({
         name: 'research',
         subAgents: [
-          agent({ name: 'physics', model: meeting }),
-          agent({ name: 'poetry', model: meeting }),
+          agent({ name: 'physics', model: barrierModel }),
+          agent({ name: 'poetry', model: barrierModel }),
         ],
       }),
       agent({ name: 'editor', model: echo }),
@@ -153,7 +157,7 @@ test('agents side by side run at once, do not hear each other, and each has its 
   ]);
 });
 
-test('tools of one agent do not hold up the agent beside it, and calls of both have ids of their own', async () => {
+test('a tool of one parallel agent does not block another agent, and their call ids are unique', async () => {
   let release = (): void => {};
   const slow = tool({
     name: 'slow',
@@ -165,8 +169,10 @@ test('tools of one agent do not hold up the agent beside it, and calls of both h
     parallel({
       name: 'both',
       subAgents: [
-        speaker('tortoise', [{ toolCalls: [{ name: 'slow' }] }, 'There.'], { tools: [slow] }),
-        speaker('hare', [{ toolCalls: [{ name: 'quick' }] }, 'Already there.'], { tools: [quick] }),
+        scriptedAgent('tortoise', [{ toolCalls: [{ name: 'slow' }] }, 'There.'], { tools: [slow] }),
+        scriptedAgent('hare', [{ toolCalls: [{ name: 'quick' }] }, 'Already there.'], {
+          tools: [quick],
+        }),
       ],
     }),
   );
@@ -180,7 +186,7 @@ test('tools of one agent do not hold up the agent beside it, and calls of both h
   assert.equal(new Set(ids).size, 2);
 });
 
-test('two agents side by side wait for a person once both have nothing else to do', async () => {
+test('a turn with parallel agents waits for approvals when no agent can continue', async () => {
   const remove = tool({
     name: 'remove',
     description: 'Removes.',
@@ -192,8 +198,8 @@ test('two agents side by side wait for a person once both have nothing else to d
     parallel({
       name: 'both',
       subAgents: [
-        speaker('a', script, { tools: [remove] }),
-        speaker('b', script, { tools: [remove] }),
+        scriptedAgent('a', script, { tools: [remove] }),
+        scriptedAgent('b', script, { tools: [remove] }),
       ],
     }),
   );
@@ -208,13 +214,16 @@ test('two agents side by side wait for a person once both have nothing else to d
   assert.deepEqual(messages(session.log).slice(-1), ['a: Done.']);
 });
 
-test('an interrupt stops all agents of a turn in one firing, and answers their calls', async () => {
+test('an interrupt stops all parallel agents in one firing and ends their calls', async () => {
   const hang = tool({ name: 'hang', description: 'Hangs.', execute: () => new Promise(() => {}) });
   const script = [{ toolCalls: [{ name: 'hang' }] }, 'Back.'];
   const session = runAgent(
     parallel({
       name: 'both',
-      subAgents: [speaker('a', script, { tools: [hang] }), speaker('b', script, { tools: [hang] })],
+      subAgents: [
+        scriptedAgent('a', script, { tools: [hang] }),
+        scriptedAgent('b', script, { tools: [hang] }),
+      ],
     }),
   );
   const invocationId = session.send('Go.');
@@ -230,7 +239,7 @@ test('an interrupt stops all agents of a turn in one firing, and answers their c
   assert.deepEqual(reasons(await session.sendAndWait('Again.')), ['end_turn']);
 });
 
-test('a tool that ends the turn stops the agents beside it', async () => {
+test('a tool that ends the turn stops the other parallel agents', async () => {
   let stopped = false;
   const hang = tool({
     name: 'hang',
@@ -250,11 +259,11 @@ test('a tool that ends the turn stops the agents beside it', async () => {
         parallel({
           name: 'both',
           subAgents: [
-            speaker('a', [{ toolCalls: [{ name: 'hang' }] }], { tools: [hang] }),
-            speaker('b', [{ toolCalls: [{ name: 'quit' }] }], { tools: [quit] }),
+            scriptedAgent('a', [{ toolCalls: [{ name: 'hang' }] }], { tools: [hang] }),
+            scriptedAgent('b', [{ toolCalls: [{ name: 'quit' }] }], { tools: [quit] }),
           ],
         }),
-        speaker('c', ['Never said.']),
+        scriptedAgent('c', ['Never said.']),
       ],
     }),
   );
@@ -264,7 +273,7 @@ test('a tool that ends the turn stops the agents beside it', async () => {
   assert.ok(!messages(events).some((text) => text.startsWith('c:')));
 });
 
-test('an agent whose model fails ends the turn: those after it do not go on as if nothing had happened', async () => {
+test('a failed model call ends the turn, and later agents of the sequence do not run', async () => {
   const broken: Model = {
     name: 'broken',
     generate: async () => {
@@ -274,25 +283,28 @@ test('an agent whose model fails ends the turn: those after it do not go on as i
   const events = await runAgent(
     sequential({
       name: 'all',
-      subAgents: [agent({ name: 'a', model: broken }), speaker('b', ['Never said.'])],
+      subAgents: [agent({ name: 'a', model: broken }), scriptedAgent('b', ['Never said.'])],
     }),
   ).sendAndWait('Go.');
   assert.deepEqual([reasons(events), codes(events)], [['error'], ['model_error']]);
   assert.deepEqual(messages(events), []);
 });
 
-test('a loop goes round as often as it may', async () => {
+test('a loop runs at most maxIterations times', async () => {
   const events = await runAgent(
     loop({
       name: 'round',
       maxIterations: 3,
-      subAgents: [speaker('a', ['1', '2', '3', '4']), speaker('b', ['one', 'two', 'three'])],
+      subAgents: [
+        scriptedAgent('a', ['1', '2', '3', '4']),
+        scriptedAgent('b', ['one', 'two', 'three']),
+      ],
     }),
   ).sendAndWait('Go.');
   assert.deepEqual(messages(events), ['a: 1', 'b: one', 'a: 2', 'b: two', 'a: 3', 'b: three']);
 });
 
-test('an agent that escalates leaves the loop when it is done, and the sequence around it goes on', async () => {
+test('escalate() leaves the loop after the current agent, and the enclosing sequence continues', async () => {
   const events = await runAgent(
     sequential({
       name: 'all',
@@ -300,14 +312,14 @@ test('an agent that escalates leaves the loop when it is done, and the sequence 
         loop({
           name: 'round',
           subAgents: [
-            speaker('writer', ['Draft.', 'Better.', 'Never said.']),
-            speaker('critic', ['No.', { toolCalls: [{ name: 'enough' }] }], {
-              tools: [escalating],
+            scriptedAgent('writer', ['Draft.', 'Better.', 'Never said.']),
+            scriptedAgent('critic', ['No.', { toolCalls: [{ name: 'enough' }] }], {
+              tools: [escalateTool],
             }),
-            speaker('printer', ['Printed.', 'Never printed.']),
+            scriptedAgent('printer', ['Printed.', 'Never printed.']),
           ],
         }),
-        speaker('publisher', ['Published.']),
+        scriptedAgent('publisher', ['Published.']),
       ],
     }),
   ).sendAndWait('Write.');
@@ -323,7 +335,7 @@ test('an agent that escalates leaves the loop when it is done, and the sequence 
   );
 });
 
-test('escalation is only the inner loop’s, and goes up through a sequence and what is side by side', async () => {
+test('escalate() leaves only the innermost loop, through sequential and parallel agents', async () => {
   const events = await runAgent(
     loop({
       name: 'outer',
@@ -339,17 +351,17 @@ test('escalation is only the inner loop’s, and goes up through a sequence and 
                 parallel({
                   name: 'both',
                   subAgents: [
-                    speaker(
+                    scriptedAgent(
                       'a',
                       [{ toolCalls: [{ name: 'enough' }] }, { toolCalls: [{ name: 'enough' }] }],
                       {
-                        tools: [escalating],
+                        tools: [escalateTool],
                       },
                     ),
-                    speaker('b', ['b1', 'b2']),
+                    scriptedAgent('b', ['b1', 'b2']),
                   ],
                 }),
-                speaker('c', ['c1', 'c2', 'c3']),
+                scriptedAgent('c', ['c1', 'c2', 'c3']),
               ],
             }),
           ],
@@ -363,39 +375,41 @@ test('escalation is only the inner loop’s, and goes up through a sequence and 
   );
 });
 
-test('a model hands the turn to an agent by name, before every other call, and the next message finds that agent', async () => {
-  const paid: string[] = [];
-  const pay = tool({ name: 'pay', description: 'Pays.', execute: () => paid.push('paid') });
+test('a transfer cancels the other calls of the answer, and the next message goes to the new agent', async () => {
+  const payments: string[] = [];
+  const pay = tool({ name: 'pay', description: 'Pays.', execute: () => payments.push('paid') });
   const session = runAgent(
-    speaker(
+    scriptedAgent(
       'triage',
       [{ toolCalls: [{ name: 'pay' }, ...(transferTo('billing').toolCalls ?? [])] }],
       {
         tools: [pay],
-        subAgents: [speaker('billing', ['Billing here.', 'Still here.'])],
+        subAgents: [scriptedAgent('billing', ['Billing here.', 'Still here.'])],
       },
     ),
   );
   const events = await session.sendAndWait('My bill.');
-  assert.deepEqual(paid, []);
+  assert.deepEqual(payments, []);
   assert.deepEqual(
     events.flatMap((event) =>
       event.type === 'tool.result' ? [`${event.name} ${event.outcome}`] : [],
     ),
     ['pay cancelled', 'transfer_to_agent ok'],
   );
-  const [done] = events.filter(
+  const [transferResult] = events.filter(
     (event) => event.type === 'tool.result' && event.name === 'transfer_to_agent',
   );
-  assert.deepEqual(done?.type === 'tool.result' && done.actions, { transferToAgent: 'billing' });
+  assert.deepEqual(transferResult?.type === 'tool.result' && transferResult.actions, {
+    transferToAgent: 'billing',
+  });
   assert.deepEqual(messages(events).slice(-1), ['billing: Billing here.']);
   assert.deepEqual(messages(await session.sendAndWait('And?')), ['billing: Still here.']);
 });
 
-test('an agent that nobody has is an error in the log and a result to the model, which is asked again', async () => {
+test('a transfer to an unknown agent logs an error, returns it to the model, and the model is called again', async () => {
   const session = runAgent(
-    speaker('triage', [transferTo('nobody'), 'Then I will.'], {
-      subAgents: [speaker('billing', [])],
+    scriptedAgent('triage', [transferTo('nobody'), 'Then I will.'], {
+      subAgents: [scriptedAgent('billing', [])],
     }),
   );
   const events = await session.sendAndWait('My bill.');
@@ -404,57 +418,59 @@ test('an agent that nobody has is an error in the log and a result to the model,
   assert.match(session.messages()[2] ?? '', /There is no agent \\"nobody\\"/);
 });
 
-test('the turn goes to sub-agents, back to the parent and to peers, unless that is not allowed', async () => {
-  const free = runAgent(
-    speaker('root', [transferTo('a'), 'Root again.'], {
-      subAgents: [speaker('a', [transferTo('b')]), speaker('b', [transferTo('root')])],
+test('an agent transfers to sub-agents, its parent and its peers, unless that is disallowed', async () => {
+  const unrestricted = runAgent(
+    scriptedAgent('root', [transferTo('a'), 'Root again.'], {
+      subAgents: [scriptedAgent('a', [transferTo('b')]), scriptedAgent('b', [transferTo('root')])],
     }),
   );
-  assert.deepEqual(messages(await free.sendAndWait('Go.')).slice(-1), ['root: Root again.']);
-  const bound = runAgent(
-    speaker('root', [transferTo('a')], {
+  assert.deepEqual(messages(await unrestricted.sendAndWait('Go.')).slice(-1), [
+    'root: Root again.',
+  ]);
+  const restricted = runAgent(
+    scriptedAgent('root', [transferTo('a')], {
       subAgents: [
-        speaker('a', [transferTo('b'), transferTo('root'), 'I stay.'], {
+        scriptedAgent('a', [transferTo('b'), transferTo('root'), 'I stay.'], {
           disallowTransferToPeers: true,
           disallowTransferToParent: true,
-          subAgents: [speaker('c', [])],
+          subAgents: [scriptedAgent('c', [])],
         }),
-        speaker('b', ['Never said.']),
+        scriptedAgent('b', ['Never said.']),
       ],
     }),
   );
-  const events = await bound.sendAndWait('Go.');
+  const events = await restricted.sendAndWait('Go.');
   assert.deepEqual(codes(events), ['transfer_unknown', 'transfer_unknown']);
   assert.deepEqual(messages(events).slice(-1), ['a: I stay.']);
-  // It could not hand the turn back, so the next message is not its own to take.
-  assert.equal(bound.fired().filter((t) => t === 'root/agent.begin').length, 1);
-  bound.send('Again.');
-  await bound.until('turn.started', 2);
-  assert.equal(bound.fired().filter((t) => t === 'root/agent.begin').length, 2);
+  // This agent may not transfer to its parent, so the next message starts at the root again.
+  assert.equal(restricted.fired().filter((t) => t === 'root/agent.begin').length, 1);
+  restricted.send('Again.');
+  await restricted.until('turn.started', 2);
+  assert.equal(restricted.fired().filter((t) => t === 'root/agent.begin').length, 2);
 });
 
-test('agents that hand the turn to and fro do so as often as they may, and then must answer', async () => {
+test('after maxTransfers transfers in a turn, an agent gets an error and must answer', async () => {
   const events = await runAgent(
-    speaker('a', [transferTo('b'), transferTo('b'), 'Fine.'], {
+    scriptedAgent('a', [transferTo('b'), transferTo('b'), 'Fine.'], {
       maxTransfers: 2,
-      subAgents: [speaker('b', [transferTo('a'), 'Never said.'])],
+      subAgents: [scriptedAgent('b', [transferTo('a'), 'Never said.'])],
     }),
   ).sendAndWait('Go.');
   assert.deepEqual(codes(events), ['transfer_limit']);
   assert.deepEqual(messages(events).slice(-1), ['a: Fine.']);
 });
 
-test('a tool hands the turn over when all calls of the answer have their results', async () => {
-  const refer = tool({
+test('a tool transfers the turn after all calls of the answer have results', async () => {
+  const transferTool = tool({
     name: 'refer',
     description: 'Refers.',
     execute: (_, { actions }) => actions.transferToAgent('billing'),
   });
   const look = tool({ name: 'look', description: 'Looks.', execute: () => 'seen' });
   const events = await runAgent(
-    speaker('triage', [{ toolCalls: [{ name: 'refer' }, { name: 'look' }] }], {
-      tools: [refer, look],
-      subAgents: [speaker('billing', ['Billing here.'])],
+    scriptedAgent('triage', [{ toolCalls: [{ name: 'refer' }, { name: 'look' }] }], {
+      tools: [transferTool, look],
+      subAgents: [scriptedAgent('billing', ['Billing here.'])],
     }),
   ).sendAndWait('Go.');
   assert.deepEqual(
@@ -462,46 +478,51 @@ test('a tool hands the turn over when all calls of the answer have their results
     ['ok', 'ok'],
   );
   assert.deepEqual(messages(events).slice(-1), ['billing: Billing here.']);
-  const alone = await runAgent(
-    speaker('triage', [{ toolCalls: [{ name: 'refer' }] }, 'Nobody there.'], { tools: [refer] }),
+  const withoutSubAgents = await runAgent(
+    scriptedAgent('triage', [{ toolCalls: [{ name: 'refer' }] }, 'Nobody there.'], {
+      tools: [transferTool],
+    }),
   ).sendAndWait('Go.');
-  assert.deepEqual(codes(alone), ['transfer_unknown']);
-  assert.deepEqual(messages(alone).slice(-1), ['triage: Nobody there.']);
+  assert.deepEqual(codes(withoutSubAgents), ['transfer_unknown']);
+  assert.deepEqual(messages(withoutSubAgents).slice(-1), ['triage: Nobody there.']);
 });
 
-test('a flow is handed the turn like any agent, and is done where the one who handed it over would be', async () => {
+test('a transfer to a sequential agent runs all its agents, and then the flow around the first agent continues', async () => {
   const events = await runAgent(
     sequential({
       name: 'all',
       subAgents: [
-        speaker('triage', [transferTo('report')], {
+        scriptedAgent('triage', [transferTo('report')], {
           subAgents: [
-            sequential({ name: 'report', subAgents: [speaker('a', ['A.']), speaker('b', ['B.'])] }),
+            sequential({
+              name: 'report',
+              subAgents: [scriptedAgent('a', ['A.']), scriptedAgent('b', ['B.'])],
+            }),
           ],
         }),
-        speaker('last', ['Done.']),
+        scriptedAgent('last', ['Done.']),
       ],
     }),
   ).sendAndWait('Go.');
   assert.deepEqual(messages(events).slice(1), ['a: A.', 'b: B.', 'last: Done.']);
 });
 
-test('a custom agent yields what it says, writes state, and gives its agents their turns', async () => {
+test('a custom agent yields messages, writes state, and runs its sub-agents', async () => {
   const seen: unknown[] = [];
   const session = runAgent(
     custom({
       name: 'boss',
-      subAgents: [speaker('writer', ['Bad.', 'Good.'], { outputKey: 'draft' })],
+      subAgents: [scriptedAgent('writer', ['Bad.', 'Good.'], { outputKey: 'draft' })],
       async *run(context) {
-        const { state: known, run } = context;
+        const { state: sharedState, run } = context;
         yield 'Let us see.';
-        known.set('tries', 0);
+        sharedState.set('tries', 0);
         do {
           yield* run('writer');
-          known.increment('tries');
-          yield `${String(known.get('draft'))} after ${String(known.get('tries'))}`;
-          seen.push(known.get('tries'));
-        } while (known.get('draft') !== 'Good.');
+          sharedState.increment('tries');
+          yield `${String(sharedState.get('draft'))} after ${String(sharedState.get('tries'))}`;
+          seen.push(sharedState.get('tries'));
+        } while (sharedState.get('draft') !== 'Good.');
         seen.push(context.contents.length);
       },
     }),
@@ -517,11 +538,11 @@ test('a custom agent yields what it says, writes state, and gives its agents the
   assert.deepEqual(seen, [1, 2, 6]);
 });
 
-test('a custom agent that throws ends the turn with an error, and one that never ends is ended', async () => {
+test('a custom agent that throws ends the turn with an error, and an endless one ends at maxYields', async () => {
   const throwing = runAgent(
     custom({
       name: 'boss',
-      // oxlint-disable-next-line require-yield -- it has nothing to say
+      // oxlint-disable-next-line require-yield -- the agent throws before it yields
       async *run() {
         throw new Error('no luck');
       },
@@ -542,8 +563,8 @@ test('a custom agent that throws ends the turn with an error, and one that never
   assert.deepEqual([codes(endless), reasons(endless)], [['yield_limit'], ['budget_reached']]);
 });
 
-test('an interrupted custom agent cleans up', async () => {
-  let cleaned = false;
+test('an interrupted custom agent runs its finally block', async () => {
+  let cleanedUp = false;
   const { promise: waiting, resolve: waits } = Promise.withResolvers<void>();
   const session = runAgent(
     custom({
@@ -556,7 +577,7 @@ test('an interrupted custom agent cleans up', async () => {
             context.signal.addEventListener('abort', () => resolve());
           });
         } finally {
-          cleaned = true;
+          cleanedUp = true;
         }
       },
     }),
@@ -567,11 +588,11 @@ test('an interrupted custom agent cleans up', async () => {
   await session.until('turn.ended');
   assert.deepEqual(reasons(session.log), ['interrupted']);
   await new Promise<void>((resolve) => setImmediate(resolve));
-  assert.equal(cleaned, true);
+  assert.equal(cleanedUp, true);
 });
 
-test('what cannot be composed is said when the agent is made', () => {
-  const a = speaker('a', []);
+test('an invalid composition is rejected when the agent is created', () => {
+  const a = scriptedAgent('a', []);
   assert.throws(() => sequential({ name: 's', subAgents: [] }), /of "s" must not be empty/);
   assert.throws(() => sequential({ name: 's', subAgents: [a, a] }), /two agents named "a"/);
   assert.throws(() => loop({ name: 'l', subAgents: [a], maxIterations: 0 }), /maxIterations/);
@@ -580,17 +601,21 @@ test('what cannot be composed is said when the agent is made', () => {
       parallel({
         name: 'p',
         subAgents: [
-          speaker('x', [], { outputKey: 'same' }),
-          sequential({ name: 's', subAgents: [speaker('y', [], { outputKey: 'same' })] }),
+          scriptedAgent('x', [], { outputKey: 'same' }),
+          sequential({ name: 's', subAgents: [scriptedAgent('y', [], { outputKey: 'same' })] }),
         ],
       }),
     /"same" is used by two concurrent agents in "p"/,
   );
 });
 
-test('an agent that breaks a rule of transfers, or begins something after the end, is refused by its arcs alone', () => {
-  const { net } = speaker('a', [], { subAgents: [speaker('b', [])] });
-  const breaks = (name: string, change: (t: Transition) => Transition, rule: RegExp): void =>
+test('the invariants reject an agent net without an unknown-agent alternative, or with a tool that can start after the end', () => {
+  const { net } = scriptedAgent('a', [], { subAgents: [scriptedAgent('b', [])] });
+  const assertRejected = (
+    name: string,
+    change: (t: Transition) => Transition,
+    rule: RegExp,
+  ): void =>
     assert.throws(
       () =>
         checkInvariants(
@@ -601,10 +626,14 @@ test('an agent that breaks a rule of transfers, or begins something after the en
         ),
       (error) => error instanceof InvariantError && rule.test(error.message),
     );
-  breaks(
+  assertRejected(
     'b/transfer.route',
     (t) => omitAlternatives(t, 'unknown'),
     /"b\/transfer.route" has no alternative for an unknown name/,
   );
-  breaks('b/tool.run', (t) => ({ ...t, unless: [] }), /"b\/tool.run" can start after the end/);
+  assertRejected(
+    'b/tool.run',
+    (t) => ({ ...t, unless: [] }),
+    /"b\/tool.run" can start after the end/,
+  );
 });

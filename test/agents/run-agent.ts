@@ -13,26 +13,26 @@ import {
 import type { JournalRecord } from '../../src/net/index.ts';
 import { toolParked } from '../../src/agents/vocabulary/tool-call.ts';
 
-/** An agent's session in memory, that a test talks to. */
+/** A session of an agent in memory, controlled by a test. */
 export interface RunningAgent {
   readonly driver: Driver;
   readonly log: readonly LogEntry[];
   readonly records: readonly JournalRecord[];
-  /** Sends a message and waits until its turn has ended, or waits for someone. */
+  /** Sends a message and waits until its turn has ended or waits for a person. */
   readonly sendAndWait: (text: string) => Promise<readonly LogEntry[]>;
   readonly send: (text: string) => string;
   readonly answer: (callId: string, decision: 'approved' | 'denied') => void;
   readonly interrupt: (invocationId: string) => void;
-  /** Waits for so many events of a type. */
+  /** Waits until the log has `times` events of a type. Default: 1. */
   readonly until: (type: LogEntry['type'], times?: number) => Promise<void>;
-  /** Names and firings of the transitions that fired, in their order. */
+  /** The names of the transitions that fired or started, in order. */
   readonly fired: () => readonly string[];
   readonly messages: () => readonly string[];
   readonly parked: (agentName?: string) => readonly string[];
 }
 
 /** Runs an agent's net on a journal in memory. */
-export function runAgent(of: Agent): RunningAgent {
+export function runAgent(agent: Agent): RunningAgent {
   const clock = new SimulatedClock(0);
   const log: LogEntry[] = [];
   const records: JournalRecord[] = [];
@@ -40,7 +40,7 @@ export function runAgent(of: Agent): RunningAgent {
   const host = { sessionKey: { appName: 'app', userId: 'u', sessionId: 's' } };
   const driver = new Driver({
     executor: (onAbort) => {
-      const executor = new Executor(of.compiled, emptyMarking(), {
+      const executor = new Executor(agent.compiled, emptyMarking(), {
         toFiringId: String,
         onAbort,
         host,
@@ -70,8 +70,8 @@ export function runAgent(of: Agent): RunningAgent {
   let messages = 0;
   const count = (type: LogEntry['type']): number =>
     log.filter((event) => event.type === type).length;
-  const until = async (enough: () => boolean): Promise<void> => {
-    while (!enough()) await new Promise<void>((resolve) => waiting.push(resolve));
+  const until = async (isReached: () => boolean): Promise<void> => {
+    while (!isReached()) await new Promise<void>((resolve) => waiting.push(resolve));
   };
   const send = (text: string): string => {
     const messageId = `m${++messages}`;

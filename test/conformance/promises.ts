@@ -29,7 +29,10 @@ export const promises: readonly Promised[] = [
     promise: 'resume after a restart',
     fixtures: ['P-02', 'P-25'],
     tests: [
-      managed('many-sessions', 'a hundred calls wait across a restart'),
+      managed(
+        'many-sessions',
+        'a hundred calls wait across a restart, and each gets its own result',
+      ),
       ['test/long/managed.test.ts', 'a thousand calls wait across a restart'],
     ],
   },
@@ -39,8 +42,14 @@ export const promises: readonly Promised[] = [
     promise: 'replay without a gap or a repetition, from the first event on',
     fixtures: ['F-6', 'P-04'],
     tests: [
-      managed('streaming', 'history and what happens are one sequence'),
-      managed('streaming', 'a reader that stalls is closed with its cursor'),
+      managed(
+        'streaming',
+        'a stream from any position delivers stored and new events in order, without gaps',
+      ),
+      managed(
+        'streaming',
+        'a stalled reader is closed with its cursor, and other readers are not affected',
+      ),
     ],
   },
   {
@@ -48,28 +57,44 @@ export const promises: readonly Promised[] = [
     promise: 'the round trip of a custom tool',
     fixtures: ['F-3', 'P-05', 'P-26'],
     tests: [
-      managed('parking', 'a result reaches the model, whichever of its ids'),
-      managed('two-answers', 'of two processes that answer one call'),
+      managed(
+        'parking',
+        'a client can answer a call by its call id, its event id or the id of the provider',
+      ),
+      managed(
+        'two-answers',
+        'when two processes answer the same call, one answer is accepted and reaches the model',
+      ),
     ],
   },
   {
     number: 6,
     promise: 'confirmation',
     fixtures: ['F-4', 'P-06'],
-    tests: [managed('services', 'a guardrail goes before the person')],
+    tests: [
+      managed(
+        'services',
+        'a guardrail runs before approval, so the approved arguments are those that run',
+      ),
+    ],
   },
   { number: 7, promise: 'denial by policy', fixtures: ['P-07'] },
   {
     number: 8,
     promise: 'an interrupt of a running turn, which the session survives',
     fixtures: ['F-7', 'F-7-stream', 'F-7-tool', 'P-08'],
-    tests: [managed('random-session', 'an interrupt that comes when the next turn runs')],
+    tests: [
+      managed(
+        'random-session',
+        'an interrupt that arrives after its turn ended does not interrupt the next turn',
+      ),
+    ],
   },
   {
     number: 9,
     promise: 'retry, rescheduling and failure',
     fixtures: ['P-09'],
-    tests: [managed('retry', 'a provider that says when to come back is obeyed')],
+    tests: [managed('retry', 'the retry delay that the provider requests is used')],
   },
   { number: 10, promise: 'completion', fixtures: ['P-10'] },
   {
@@ -83,13 +108,15 @@ export const promises: readonly Promised[] = [
     number: 13,
     promise: 'outcomes',
     fixtures: ['P-13'],
-    tests: [managed('outcomes', 'work is revised with what the grader says')],
+    tests: [
+      managed('outcomes', 'work is revised with the feedback of the grader until it is satisfied'),
+    ],
   },
   {
     number: 14,
     promise: 'results of tools that the client hosts',
     fixtures: ['P-28'],
-    tests: [managed('parking', 'the client runs the built-in tools of a session')],
+    tests: [managed('parking', 'in a self-hosted environment the client runs the built-in tools')],
   },
   {
     number: 15,
@@ -112,7 +139,7 @@ export const promises: readonly Promised[] = [
     promise: 'the environment',
     fixtures: ['P-29'],
     tests: [
-      managed('agents', 'an environment that no tool would see is refused'),
+      managed('agents', 'an environment that none of the tools would use is rejected'),
       ['test/tools/built-in-managed.test.ts', 'the environment of a managed session is what'],
     ],
   },
@@ -138,13 +165,23 @@ export const promises: readonly Promised[] = [
     number: 21,
     promise: 'a session whose turn fails is looked after',
     fixtures: ['P-21'],
-    tests: [managed('poisoned', 'a message whose answering kills its process')],
+    tests: [
+      managed(
+        'poisoned',
+        'a message that crashes three processes ends with an error, and the next message runs',
+      ),
+    ],
   },
   { number: 22, promise: 'content of every kind', fixtures: ['P-22'] },
   {
     number: 23,
     promise: 'archiving for ever',
     fixtures: ['P-23'],
-    tests: [managed('status', 'archiving stops the turn')],
+    tests: [
+      managed(
+        'status',
+        'archiving stops the turn, is the last event of the log, and rejects later input',
+      ),
+    ],
   },
 ];

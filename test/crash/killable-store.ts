@@ -21,7 +21,7 @@ export interface CrashPoint {
 
 /** Rejects the pending calls of a crashed process at the end of the test. */
 export class DiscardedProcessError extends PetrichorError {
-  override readonly code = 'buried' as const;
+  override readonly code = 'process_discarded' as const;
 }
 
 /** A simulated process. After its crash, its calls to the store have no effect and never resolve. */

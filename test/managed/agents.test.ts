@@ -16,7 +16,7 @@ const full = {
   metadata: { team: 'a' },
 };
 
-test('a definition of either spelling is stored in one, what is empty left out', () => {
+test('a definition is stored in one spelling, without empty fields', () => {
   assert.deepEqual(parseAgentDef(full), full);
   const other = {
     name: 'Helper',
@@ -42,7 +42,7 @@ test('a definition of either spelling is stored in one, what is empty left out',
   assert.deepEqual(parseAgentDef(empty), plain);
 });
 
-test('the transport that HTTP has two names for is stored under one', () => {
+test('the transport streamable_http is stored as http', () => {
   const servers = ['http', 'streamable_http'].map(
     (transport) =>
       parseAgentDef({ ...plain, mcp_servers: [{ name: 'a', transport, url: 'https://x.example' }] })
@@ -51,7 +51,7 @@ test('the transport that HTTP has two names for is stored under one', () => {
   assert.deepEqual(servers, ['http', 'http']);
 });
 
-const wrong: readonly (readonly [string, object])[] = [
+const invalidChanges: readonly (readonly [string, object])[] = [
   ['name', { name: '' }],
   ['model', { model: 'nobody-knows' }],
   ['model', { model: 7 }],
@@ -79,8 +79,8 @@ const wrong: readonly (readonly [string, object])[] = [
   ['metadata', { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [n, ''])) }],
 ];
 
-for (const [field, change] of wrong) {
-  test(`a definition is refused by its ${field}: ${JSON.stringify(change).slice(0, 60)}`, () => {
+for (const [field, change] of invalidChanges) {
+  test(`a definition is rejected by its ${field}: ${JSON.stringify(change).slice(0, 60)}`, () => {
     assert.throws(
       () => parseAgentDef({ ...plain, ...change }),
       (error: unknown) =>
@@ -92,7 +92,7 @@ for (const [field, change] of wrong) {
   });
 }
 
-test('a definition that asks for what this runtime has not is refused', async () => {
+test('a definition that needs a service that the runtime lacks is rejected', async () => {
   await using runtime = await openManagedRuntime();
   for (const change of [
     { tools: [{ type: 'bash' }] },
@@ -103,7 +103,7 @@ test('a definition that asks for what this runtime has not is refused', async ()
   }
 });
 
-test('an agent has versions: an update builds on the one it saw, and one that changes nothing is none', async () => {
+test('an update needs the current version of the agent, and creates a version only if it changes something', async () => {
   await using runtime = await openManagedRuntime();
   const { id } = await runtime.create(plain);
   const second = await runtime.updateAgent(id, { ...plain, system: 'Two.' }, { version: 1 });
@@ -114,10 +114,10 @@ test('an agent has versions: an update builds on the one it saw, and one that ch
   });
   const same = await runtime.updateAgent(id, { system: 'Two.', ...plain }, { version: 2 });
   assert.equal(same.version, 2);
-  const both = await Promise.allSettled(
+  const results = await Promise.allSettled(
     ['A', 'B'].map(async (system) => runtime.updateAgent(id, { ...plain, system }, { version: 2 })),
   );
-  assert.deepEqual(both.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
+  assert.deepEqual(results.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
   assert.equal((await runtime.getAgent(id)).version, 3);
   assert.equal((await runtime.getAgent(id, { version: 1 })).definition.system, undefined);
   await assert.rejects(runtime.getAgent(id, { version: 9 }), { code: 'agent_not_found' });
@@ -128,7 +128,7 @@ test('an agent has versions: an update builds on the one it saw, and one that ch
   );
 });
 
-test('an archived agent is read-only, starts no session, and its sessions go on', async () => {
+test('an archived agent rejects updates and new sessions, and its existing sessions continue', async () => {
   await using on = await openManagedFixture(() => ({ text: 'Yes.' }));
   const [agent] = (await on.runtime.listAgents()).data;
   const id = agent?.id ?? '';
@@ -143,7 +143,7 @@ test('an archived agent is read-only, starts no session, and its sessions go on'
   await on.until('turn.ended');
 });
 
-test('a session keeps the version it began with', async () => {
+test('a session keeps the agent version with which it started', async () => {
   await using on = await openManagedFixture(() => ({ text: 'Yes.' }));
   const [agent] = (await on.runtime.listAgents()).data;
   const id = agent?.id ?? '';
@@ -158,8 +158,8 @@ test('a session keeps the version it began with', async () => {
   for await (const { type } of on.runtime.streamEvents(later.id, 0))
     if (type === 'status.idle') break;
   assert.equal(on.model.requests[1]?.instruction, 'New.');
-  const old = await on.runtime.startSession({ id, version: 1 }, { userId: 'ada' });
-  assert.equal(old.agentVersion, 1);
+  const oldVersionSession = await on.runtime.startSession({ id, version: 1 }, { userId: 'ada' });
+  assert.equal(oldVersionSession.agentVersion, 1);
 });
 
 test('agents and sessions are listed newest first, in pages', async () => {
@@ -183,28 +183,28 @@ test('agents and sessions are listed newest first, in pages', async () => {
   const sessions: string[] = [];
   for (const user of ['ada', 'bob', 'ada'])
     sessions.unshift((await runtime.startSession(ids[0] ?? '', { userId: user })).id);
-  const of = async (filter: object): Promise<readonly string[]> =>
+  const listIds = async (filter: object): Promise<readonly string[]> =>
     (await runtime.listSessions(filter)).data.map(({ id }) => id);
-  assert.deepEqual(await of({}), sessions);
-  assert.deepEqual(await of({ userId: 'ada', limit: 1 }), sessions.slice(0, 1));
-  assert.deepEqual(await of({ userId: 'bob' }), sessions.slice(1, 2));
-  assert.deepEqual(await of({ agentId: ids[2] }), []);
+  assert.deepEqual(await listIds({}), sessions);
+  assert.deepEqual(await listIds({ userId: 'ada', limit: 1 }), sessions.slice(0, 1));
+  assert.deepEqual(await listIds({ userId: 'bob' }), sessions.slice(1, 2));
+  assert.deepEqual(await listIds({ agentId: ids[2] }), []);
   await runtime.archive(sessions[0] ?? '');
-  assert.deepEqual(await of({ includeArchived: false }), sessions.slice(1));
+  assert.deepEqual(await listIds({ includeArchived: false }), sessions.slice(1));
   await assert.rejects(runtime.listAgents({ limit: 0 }), { code: 'invalid_input' });
 });
 
-test('a start that is asked for twice is one session', async () => {
+test('two starts with the same dedupeKey return the same session', async () => {
   await using on = await openManagedFixture(() => ({ text: 'Yes.' }));
   const [agent] = (await on.runtime.listAgents()).data;
   const start = async (): Promise<string> =>
     (await on.runtime.startSession(agent?.id ?? '', { userId: 'ada' }, { dedupeKey: 'k' })).id;
-  const both = await Promise.all([start(), start()]);
-  assert.equal(both[0], both[1]);
-  assert.equal(await start(), both[0]);
+  const sessionIds = await Promise.all([start(), start()]);
+  assert.equal(sessionIds[0], sessionIds[1]);
+  assert.equal(await start(), sessionIds[0]);
 });
 
-test('every field of a definition has its effect', async () => {
+test('every field of a definition takes effect', async () => {
   const search = countingTool('web_search');
   await using on = await openManagedFixture([{ text: 'Yes.' }], {
     tools: [search],
@@ -229,7 +229,7 @@ test('every field of a definition has its effect', async () => {
   assert.deepEqual(agent?.definition.metadata, { team: 'a' });
 });
 
-test('an environment that no tool would see is refused', async () => {
+test('an environment that none of the tools would use is rejected', async () => {
   await using on = await openManagedFixture(() => ({ text: 'Yes.' }));
   const [agent] = (await on.runtime.listAgents()).data;
   for (const environment of [{ env: { A: '1' } }, { workingFolder: 'a' }, { selfHosted: true }]) {
@@ -238,13 +238,13 @@ test('an environment that no tool would see is refused', async () => {
   }
 });
 
-test('the environment of a session reaches its built-in tools', async () => {
-  const seen: unknown[] = [];
+test('the environment of a session is passed to the built-in tools', async () => {
+  const environments: unknown[] = [];
   const search = countingTool('web_search');
   await using on = await openManagedFixture(() => ({ text: 'Yes.' }), {
     definition: { tools: [{ type: 'web_search' }] },
     builtIns: async (name, environment) => {
-      seen.push(environment);
+      environments.push(environment);
       return name === search.name ? [search] : undefined;
     },
   });
@@ -256,16 +256,16 @@ test('the environment of a session reaches its built-in tools', async () => {
     { environment },
   );
   assert.deepEqual(session.environment, environment);
-  assert.deepEqual(seen.at(-1), environment);
+  assert.deepEqual(environments.at(-1), environment);
 });
 
-test('a store that keeps less than was asked for is refused', async () => {
+test('a store with less durability than requested is rejected', async () => {
   await assert.rejects(openManagedRuntime({ durability: 'crash' }), { code: 'durability' });
   await using runtime = await openManagedRuntime({ durability: 'process' });
   assert.equal(runtime.durability, 'process');
 });
 
-test('an owner without a name, or of another app, is refused', async () => {
+test('an owner without a user id, or of another app, is rejected', async () => {
   await using on = await openManagedFixture(() => ({ text: 'Yes.' }));
   const [agent] = (await on.runtime.listAgents()).data;
   for (const owner of [{ userId: ' ' }, { userId: 'ada', appName: 'other' }]) {

@@ -10,20 +10,23 @@ import { userMessage } from './managed-fixture.ts';
 
 const model = new ScriptedModel(() => ({ text: 'Yes.' }));
 
-async function opened(store: MemoryStore, hostProcess: SimulatedProcess): Promise<ManagedRuntime> {
+async function openRuntime(
+  store: MemoryStore,
+  hostProcess: SimulatedProcess,
+): Promise<ManagedRuntime> {
   return openManagedRuntime({
     store: new KillableStore(store, hostProcess),
     resolver: async () => model,
   });
 }
 
-test('a delete that is cut short anywhere shows no half of a session, and is finished when it is asked for again', async () => {
-  let cuts = 0;
+test('an interrupted delete leaves the session unchanged or gone, and a second delete completes it', async () => {
+  let interruptions = 0;
   for (const point of ['before-write', 'after-write'] as const satisfies CrashPoint['point'][]) {
     for (let nth = 1; ; nth++) {
       const store = new MemoryStore();
       const hostProcess = new SimulatedProcess();
-      const runtime = await opened(store, hostProcess);
+      const runtime = await openRuntime(store, hostProcess);
       const agent = await runtime.create({ name: 'gone', model: 'gemini-2.5-flash' });
       const { id } = await runtime.startSession(agent.id, { userId: 'ada' });
       await runtime.sendEvent(id, userMessage('Hi'));
@@ -31,12 +34,12 @@ test('a delete that is cut short anywhere shows no half of a session, and is fin
       hostProcess.crashAt({ point, nth });
       const deleting = runtime.deleteSession(id).then(() => 'deleted');
       deleting.catch(() => {});
-      const cut = (await Promise.race([deleting, hostProcess.over])) !== 'deleted';
+      const wasInterrupted = (await Promise.race([deleting, hostProcess.over])) !== 'deleted';
       for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
       const next = new SimulatedProcess();
-      await using second = await opened(store, next);
-      if (cut) {
-        cuts++;
+      await using second = await openRuntime(store, next);
+      if (wasInterrupted) {
+        interruptions++;
         const [listed] = (await second.listSessions()).data;
         // The session is either unchanged or gone.
         if (listed === undefined)
@@ -48,26 +51,26 @@ test('a delete that is cut short anywhere shows no half of a session, and is fin
       assert.equal(await second.deleteSession(id), false);
       await assert.rejects(second.sendEvent(id, userMessage('Hi')), { code: 'session_not_found' });
       hostProcess.discard();
-      if (!cut) break;
+      if (!wasInterrupted) break;
     }
   }
-  assert.ok(cuts >= 6, `${cuts} cuts`);
+  assert.ok(interruptions >= 6, `${interruptions} cuts`);
 });
 
-test('what is kept elsewhere of a session and of the agents that it called goes too, wherever a delete was cut short', async () => {
-  let cuts = 0;
+test('an interrupted delete also removes external data of the session and its called agents when it is completed', async () => {
+  let interruptions = 0;
   for (const point of ['before-write', 'after-write'] as const satisfies CrashPoint['point'][]) {
     for (let nth = 1; ; nth++) {
       const store = new MemoryStore();
       const hostProcess = new SimulatedProcess();
       const folders = new Set<string>();
-      const open = async (of: SimulatedProcess): Promise<ManagedRuntime> =>
+      const open = async (currentProcess: SimulatedProcess): Promise<ManagedRuntime> =>
         openManagedRuntime({
-          store: new KillableStore(store, of),
-          resolver: async () => asking,
+          store: new KillableStore(store, currentProcess),
+          resolver: async () => delegatingModel,
           onDelete: async ({ sessionId }) => {
             // A dead process deletes nothing.
-            if (of.isOver) await of.never();
+            if (currentProcess.isOver) await currentProcess.never();
             folders.delete(sessionId);
           },
         });
@@ -83,29 +86,29 @@ test('what is kept elsewhere of a session and of the agents that it called goes 
       for await (const { type } of runtime.streamLog(id, 0)) if (type === 'turn.ended') break;
       const [thread] = await runtime.threads(id);
       assert.ok(thread);
-      for (const one of [id, thread.id]) folders.add(one);
+      for (const folder of [id, thread.id]) folders.add(folder);
       hostProcess.crashAt({ point, nth });
       const deleting = runtime.deleteSession(id).then(() => 'deleted');
       deleting.catch(() => {});
-      const cut = (await Promise.race([deleting, hostProcess.over])) !== 'deleted';
+      const wasInterrupted = (await Promise.race([deleting, hostProcess.over])) !== 'deleted';
       for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
       // The next process finishes a deletion that was started.
       await using second = await open(new SimulatedProcess());
-      if (cut && (await second.listSessions()).data.length > 0) {
+      if (wasInterrupted && (await second.listSessions()).data.length > 0) {
         assert.equal(folders.size, 2);
         await second.deleteSession(id);
       }
       assert.deepEqual([...folders], []);
       assert.deepEqual(await store.list({}), []);
       hostProcess.discard();
-      if (!cut) break;
-      cuts++;
+      if (!wasInterrupted) break;
+      interruptions++;
     }
   }
-  assert.ok(cuts >= 6, `${cuts} cuts`);
+  assert.ok(interruptions >= 6, `${interruptions} cuts`);
 });
 
-const asking = new ScriptedModel(({ contents }) =>
+const delegatingModel = new ScriptedModel(({ contents }) =>
   contents.length === 1 && JSON.stringify(contents).includes('Ask')
     ? { toolCalls: [{ name: 'Poet', args: { request: 'a line' } }] }
     : { text: 'Here.' },

@@ -5,17 +5,17 @@ import type { SessionResult } from './random-session.ts';
 import { REASK_BUDGET } from './random-session.ts';
 
 /** Compares the log of a session with what its clients saw. Returns the faults, one sentence each. */
-export function findSessionFaults(lived: SessionResult): readonly string[] {
-  const { log } = lived;
+export function findSessionFaults(result: SessionResult): readonly string[] {
+  const { log } = result;
   return [
-    ...lived.faults,
+    ...result.faults,
     ...log.flatMap(({ seq }, index) => (seq === index + 1 ? [] : [`${seq} follows ${index}`])),
-    ...lived.seen.flatMap((seen, reader) => differenceIn(seen, log, reader)),
-    ...statusFaults(lived),
-    ...callFaults(lived),
+    ...result.seen.flatMap((seen, reader) => differenceIn(seen, log, reader)),
+    ...statusFaults(result),
+    ...callFaults(result),
     ...turnFaults(log),
     ...budgetFaults(log),
-    ...messageFaults(lived),
+    ...messageFaults(result),
     ...outcomeFaults(log),
   ];
 }
@@ -25,76 +25,81 @@ function differenceIn(
   log: readonly LogEvent[],
   reader: number,
 ): readonly string[] {
-  const wrong = seen.findIndex(
+  const firstDifference = seen.findIndex(
     (event, index) => JSON.stringify(event) !== JSON.stringify(log[index]),
   );
-  return wrong === -1 ? [] : [`reader ${reader} saw another event ${wrong + 1}`];
+  return firstDifference === -1
+    ? []
+    : [`reader ${reader} saw another event ${firstDifference + 1}`];
 }
 
-/** The status according to the log: the status under a pause, and the pause. */
+/** The status according to the log. A pause, completion or archival overrides the base status. */
 class LogStatus {
   readonly faults: string[] = [];
-  #under: ManagedStatus = 'queued';
-  #over: ManagedStatus | undefined;
+  #base: ManagedStatus = 'queued';
+  #override: ManagedStatus | undefined;
   #turn: string | undefined;
 
   get status(): ManagedStatus {
-    return this.#over ?? this.#under;
+    return this.#override ?? this.#base;
   }
 
   apply(event: LogEvent): void {
     switch (event.type) {
       case 'turn.started':
         this.#turn = event.invocationId;
-        this.#begin(event);
-        return this.#go('running', event);
+        this.#checkNotPaused(event);
+        return this.#changeStatus('running', event);
       case 'turn.waiting':
-        return this.#go('idle', event);
+        return this.#changeStatus('idle', event);
       case 'turn.resumed':
-        return this.#go('running', event);
+        return this.#changeStatus('running', event);
       case 'turn.rescheduled':
-        return this.#go('rescheduling', event);
+        return this.#changeStatus('rescheduling', event);
       case 'model.attempt':
         // A retry that was stopped with its process continues, also under a pause: it had started.
-        if (this.#under !== 'rescheduling') return undefined;
-        this.#begin(event);
-        return this.#go('running', event);
+        if (this.#base !== 'rescheduling') return undefined;
+        this.#checkNotPaused(event);
+        return this.#changeStatus('running', event);
       case 'turn.ended':
         if (this.#turn !== event.invocationId) return undefined;
         this.#turn = undefined;
         // The waiting work is stopped, and the turn runs to its end.
-        this.#go('running', event);
-        return this.#go(event.stopReason === 'retries_exhausted' ? 'failed' : 'idle', event);
+        this.#changeStatus('running', event);
+        return this.#changeStatus(
+          event.stopReason === 'retries_exhausted' ? 'failed' : 'idle',
+          event,
+        );
       case 'session.paused':
-        return this.#cover('paused', event);
+        return this.#setOverride('paused', event);
       case 'session.resumed':
-        if (this.#over === 'paused') this.#over = undefined;
+        if (this.#override === 'paused') this.#override = undefined;
         return undefined;
       case 'session.completed':
-        return this.#cover('completed', event);
+        return this.#setOverride('completed', event);
       case 'session.archived':
-        return this.#cover('archived', event);
+        return this.#setOverride('archived', event);
       default:
         return undefined;
     }
   }
 
-  #begin({ seq, type }: LogEvent): void {
-    if (this.#over === 'paused') this.faults.push(`${seq} ${type} while it is paused`);
+  #checkNotPaused({ seq, type }: LogEvent): void {
+    if (this.#override === 'paused') this.faults.push(`${seq} ${type} while it is paused`);
   }
 
-  #go(to: ManagedStatus, { seq, type }: LogEvent): void {
-    if (this.#over === 'completed' || this.#over === 'archived')
-      this.faults.push(`${seq} ${type} in a session that is ${this.#over}`);
-    if (this.#under !== to && !STATUS_TABLE[this.#under].includes(to))
-      this.faults.push(`${seq} ${type}: ${this.#under} -> ${to}`);
-    this.#under = to;
+  #changeStatus(to: ManagedStatus, { seq, type }: LogEvent): void {
+    if (this.#override === 'completed' || this.#override === 'archived')
+      this.faults.push(`${seq} ${type} in a session that is ${this.#override}`);
+    if (this.#base !== to && !STATUS_TABLE[this.#base].includes(to))
+      this.faults.push(`${seq} ${type}: ${this.#base} -> ${to}`);
+    this.#base = to;
   }
 
-  #cover(to: ManagedStatus, { seq, type }: LogEvent): void {
+  #setOverride(to: ManagedStatus, { seq, type }: LogEvent): void {
     if (!STATUS_TABLE[this.status].includes(to))
       this.faults.push(`${seq} ${type}: ${this.status} -> ${to}`);
-    this.#over = to;
+    this.#override = to;
   }
 }
 
@@ -117,14 +122,14 @@ function callFaults({ log, paid }: SessionResult): readonly string[] {
   const calls = log.flatMap((event) => (event.type === 'tool.call' ? [event] : []));
   const results = log.flatMap((event) => (event.type === 'tool.result' ? [event] : []));
   const answers = log.flatMap((event) => (event.type === 'tool.answered' ? [event] : []));
-  const known = new Set(calls.map(({ callId }) => callId));
+  const callIds = new Set(calls.map(({ callId }) => callId));
   return [
-    ...(known.size < calls.length ? ['a call is in the log twice'] : []),
+    ...(callIds.size < calls.length ? ['a call is in the log twice'] : []),
     ...calls.flatMap(({ callId, name, seq }) => {
       const count = results.filter((result) => result.callId === callId).length;
       return count === 1 ? [] : [`${name} of ${seq} has ${count} results`];
     }),
-    ...results.flatMap(({ callId, seq }) => (known.has(callId) ? [] : [`${seq}: no such call`])),
+    ...results.flatMap(({ callId, seq }) => (callIds.has(callId) ? [] : [`${seq}: no such call`])),
     ...calls.flatMap(({ callId, name }) => {
       const count = answers.filter((answer) => answer.callId === callId).length;
       return count > 1 ? [`${name} was answered ${count} times`] : [];

@@ -9,8 +9,8 @@ export function historyFaults(contents: readonly Content[]): readonly string[] {
     const answers = parts.flatMap((part) =>
       isFunctionResponsePart(part) ? [part.functionResponse.id] : [],
     );
-    const unasked = answers.filter((id) => !open.includes(id));
-    if (unasked.length > 0) faults.push(`answers to nothing: ${unasked.join(', ')}`);
+    const unrequested = answers.filter((id) => !open.includes(id));
+    if (unrequested.length > 0) faults.push(`answers to nothing: ${unrequested.join(', ')}`);
     if (new Set(answers).size < answers.length) faults.push(`answered twice: ${answers.join()}`);
     open = open.filter((id) => !answers.includes(id));
     if (open.length > 0) faults.push(`not answered before a ${role} went on: ${open.join(', ')}`);

@@ -49,7 +49,7 @@ export async function openManagedFixture(
   options: ManagedFixtureOptions = {},
 ): Promise<ManagedFixture> {
   const { definition = {}, tools = [], store = new MemoryStore(), sessionId, ...more } = options;
-  if (typeof store === 'string') throw new Error('a stage needs an open store');
+  if (typeof store === 'string') throw new Error('a fixture needs an open store');
   const model = new ScriptedModel(script);
   const clock = new SimulatedClock(AT);
   const runtime = await openManagedRuntime({
@@ -59,14 +59,18 @@ export async function openManagedFixture(
     store,
     ...more,
   });
-  const id = sessionId ?? (await startOn(runtime, definition));
-  const read = async (from = 0, follow = false, last?: string): Promise<readonly LogEvent[]> => {
+  const id = sessionId ?? (await startSession(runtime, definition));
+  const read = async (
+    from = 0,
+    follow = false,
+    lastType?: string,
+  ): Promise<readonly LogEvent[]> => {
     const events: LogEvent[] = [];
     for await (const event of runtime.streamLog(id, from, { follow })) {
       if (event.type === 'partial' || event.type === 'partial.reset') continue;
       if (event.type === 'session.deleted') break;
       events.push(event);
-      if (event.type === last) break;
+      if (event.type === lastType) break;
     }
     return events;
   };
@@ -101,18 +105,18 @@ export async function playUntil(
   type: LogEvent['type'],
   from = 0,
 ): Promise<readonly LogEvent[]> {
-  const state = { over: false };
+  const progress = { over: false };
   const seen = on.until(type, from).finally(() => {
-    state.over = true;
+    progress.over = true;
   });
-  while (!state.over) {
+  while (!progress.over) {
     on.clock.advance(1000);
     await setImmediate();
   }
   return seen;
 }
 
-async function startOn(runtime: ManagedRuntime, definition: object): Promise<string> {
+async function startSession(runtime: ManagedRuntime, definition: object): Promise<string> {
   const agent = await runtime.create({ name: 'helper', model: 'gemini-2.5-flash', ...definition });
   return (await runtime.startSession(agent.id, { userId: 'ada' })).id;
 }
@@ -131,7 +135,7 @@ export const deployTool = {
 /** A built-in tool that records its runs. */
 export function countingTool(name: string): Tool & { readonly ran: unknown[] } {
   const ran: unknown[] = [];
-  const made = tool({
+  const base = tool({
     name,
     description: name,
     parameters: { type: 'object', properties: { path: { type: 'string' } } },
@@ -140,5 +144,5 @@ export function countingTool(name: string): Tool & { readonly ran: unknown[] } {
       return { ok: true };
     },
   });
-  return { ...made, ran };
+  return { ...base, ran };
 }

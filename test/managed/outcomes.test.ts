@@ -21,8 +21,11 @@ function grader(...answers: readonly { readonly text: string }[]): ScriptedModel
 
 const drafts = [{ text: 'Draft one.' }, { text: 'Draft two.' }, { text: 'Draft three.' }];
 
-async function onStage(judge: Model, more: ManagedFixtureOptions = {}): Promise<ManagedFixture> {
-  return openManagedFixture(drafts, { grader: judge, ...more });
+async function openWithGrader(
+  grading: Model,
+  more: ManagedFixtureOptions = {},
+): Promise<ManagedFixture> {
+  return openManagedFixture(drafts, { grader: grading, ...more });
 }
 
 const listRounds = (log: readonly LogEvent[]): readonly string[] =>
@@ -32,9 +35,9 @@ const listRounds = (log: readonly LogEvent[]): readonly string[] =>
     return event.type === 'outcome.ended' ? [event.result] : [];
   });
 
-test('work is revised with what the grader says until it is satisfied', async () => {
-  const judge = grader(needsRevision('No title.'), needsRevision('No end.'), satisfied);
-  await using on = await onStage(judge);
+test('work is revised with the feedback of the grader until it is satisfied', async () => {
+  const gradingModel = grader(needsRevision('No title.'), needsRevision('No end.'), satisfied);
+  await using on = await openWithGrader(gradingModel);
   await on.runtime.sendEvent(on.id, {
     type: 'user.define_outcome',
     description: 'A story.',
@@ -52,13 +55,13 @@ test('work is revised with what the grader says until it is satisfied', async ()
   assert.match(prompts[0] ?? '', /A story/);
   assert.match(prompts[1] ?? '', /No title/);
   assert.match(prompts[2] ?? '', /No title.*No end/);
-  assert.match(JSON.stringify(judge.requests[0]), /It has a title and an end.*Draft one/);
+  assert.match(JSON.stringify(gradingModel.requests[0]), /It has a title and an end.*Draft one/);
   assert.equal(await on.status(), 'idle');
 });
 
-test('rounds end at the most there may be', async () => {
-  const judge = grader(needsRevision('a'), needsRevision('b'), needsRevision('c'));
-  await using on = await onStage(judge);
+test('an outcome ends after max_iterations rounds', async () => {
+  const gradingModel = grader(needsRevision('a'), needsRevision('b'), needsRevision('c'));
+  await using on = await openWithGrader(gradingModel);
   await on.runtime.sendEvent(on.id, {
     type: 'user.define_outcome',
     description: 'A story.',
@@ -73,8 +76,8 @@ test('rounds end at the most there may be', async () => {
   assert.equal(on.model.requests.length, 2);
 });
 
-test('criteria wait for a message, and complete the session when that was asked for', async () => {
-  await using on = await onStage(grader(satisfied));
+test('criteria apply to the next message, and a satisfied outcome completes the session if requested', async () => {
+  await using on = await openWithGrader(grader(satisfied));
   await on.runtime.sendEvent(on.id, {
     type: 'user.define_outcome',
     criteria: 'It is short.',
@@ -88,9 +91,9 @@ test('criteria wait for a message, and complete the session when that was asked 
   assert.equal(await on.status(), 'completed');
 });
 
-test('an interrupt while a round is judged ends the outcome, and the session lives on', async () => {
+test('an interrupt during grading ends the outcome, and the session continues', async () => {
   const slow = new ScriptedModel(() => ({ ...satisfied, delayMs: 60_000 }));
-  await using on = await onStage(slow);
+  await using on = await openWithGrader(slow);
   await on.runtime.sendEvent(on.id, { type: 'user.define_outcome', description: 'A story.' });
   await on.until('agent.message');
   while (slow.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -102,8 +105,8 @@ test('an interrupt while a round is judged ends the outcome, and the session liv
   assert.equal(slow.requests.length, 1);
 });
 
-test('an outcome that another replaces is ended', async () => {
-  await using on = await onStage(grader(satisfied));
+test('a new outcome replaces the current one', async () => {
+  await using on = await openWithGrader(grader(satisfied));
   for (const criteria of ['Short.', 'Long.'])
     await on.runtime.sendEvent(on.id, { type: 'user.define_outcome', criteria });
   await on.until('outcome.ended');
@@ -112,28 +115,28 @@ test('an outcome that another replaces is ended', async () => {
   assert.deepEqual(listRounds(log), ['replaced', '1 satisfied: Good.', 'satisfied']);
 });
 
-test('a grader that gives no verdict is asked again, and then the outcome has failed', async () => {
-  const judge = grader(...Array.from({ length: 9 }, () => ({ text: 'I like it.' })));
-  await using on = await onStage(judge);
+test('a grader without a verdict is retried, and then the outcome fails', async () => {
+  const gradingModel = grader(...Array.from({ length: 9 }, () => ({ text: 'I like it.' })));
+  await using on = await openWithGrader(gradingModel);
   await on.runtime.sendEvent(on.id, { type: 'user.define_outcome', description: 'A story.' });
   await on.until('agent.message');
   const log = await playUntil(on, 'turn.ended');
-  assert.equal(judge.requests.length, 4);
+  assert.equal(gradingModel.requests.length, 4);
   assert.deepEqual(listRounds(log).slice(-1), ['failed']);
 });
 
-test('a round goes on in the next process where the last one died', async () => {
-  const never = new ScriptedModel(() => ({ ...satisfied, delayMs: 60_000 }));
-  const first = await onStage(never);
+test('after a restart, the next process continues the round', async () => {
+  const slowGrader = new ScriptedModel(() => ({ ...satisfied, delayMs: 60_000 }));
+  const first = await openWithGrader(slowGrader);
   const { store } = first;
   await first.runtime.sendEvent(first.id, {
     type: 'user.define_outcome',
     description: 'A story.',
   });
-  while (never.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  while (slowGrader.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
   await first.runtime.close();
-  const judge = grader(needsRevision('No title.'), satisfied);
-  await using second = await onStage(judge, { store, sessionId: first.id });
+  const gradingModel = grader(needsRevision('No title.'), satisfied);
+  await using second = await openWithGrader(gradingModel, { store, sessionId: first.id });
   await second.runtime.status(second.id);
   const log = await second.until('turn.ended');
   assert.deepEqual(listRounds(log), [
@@ -144,16 +147,16 @@ test('a round goes on in the next process where the last one died', async () => 
   assert.equal(log.filter(({ type }) => type === 'agent.message').length, 2);
 });
 
-test('an outcome without a goal, or with too many rounds, is refused', async () => {
-  await using on = await onStage(grader());
-  const refused = [
+test('an outcome without exactly one goal, or with an invalid number of rounds, is rejected', async () => {
+  await using on = await openWithGrader(grader());
+  const invalidFields = [
     {},
     { criteria: 'a', description: 'b' },
     { criteria: 'a', max_iterations: 21 },
     { criteria: 'a', max_iterations: 0 },
   ];
-  for (const wrong of refused) {
-    const event = { type: 'user.define_outcome', ...wrong };
+  for (const fields of invalidFields) {
+    const event = { type: 'user.define_outcome', ...fields };
     await assert.rejects(on.runtime.sendEvent(on.id, event), { code: 'invalid_input' });
   }
   assert.deepEqual(await on.types(), []);

@@ -7,7 +7,7 @@ import type { ManagedRuntime } from '../../src/managed/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { deployTool, userMessage } from './managed-fixture.ts';
 
-async function opened(file: string): Promise<ManagedRuntime> {
+async function openRuntime(file: string): Promise<ManagedRuntime> {
   const model = new ScriptedModel([
     { toolCalls: [{ name: 'deploy', args: { target: 'prod' } }] },
     { text: 'Done.' },
@@ -27,7 +27,7 @@ export async function parkAcrossRestart(sessions: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-many-'));
   try {
     const file = join(folder, 'sessions.db');
-    const first = await opened(file);
+    const first = await openRuntime(file);
     const agent = await first.create({
       name: 'many',
       model: 'gemini-2.5-flash',
@@ -42,7 +42,7 @@ export async function parkAcrossRestart(sessions: number): Promise<void> {
       }),
     );
     await first.close();
-    await using second = await opened(file);
+    await using second = await openRuntime(file);
     await Promise.all(
       ids.map(async (id, n) => {
         const [call] = await second.pending(id);

@@ -26,7 +26,7 @@ function withPolicy(policy: object | undefined): ManagedFixtureOptions & {
   };
 }
 
-async function asked(on: ManagedFixture): Promise<string> {
+async function waitForApproval(on: ManagedFixture): Promise<string> {
   await on.send('Delete it');
   await on.until('turn.waiting');
   const [call] = await on.runtime.pending(on.id);
@@ -56,10 +56,10 @@ for (const policy of [
   { default: 'prompt' },
   { default: 'auto_approve', tools: { delete_file: 'prompt' } },
 ]) {
-  test(`under ${JSON.stringify(policy)} a call waits, and runs once when it is allowed`, async () => {
+  test(`with the policy ${JSON.stringify(policy)} a call waits, and runs once when it is approved`, async () => {
     const { ran, ...options } = withPolicy(policy);
     await using on = await openManagedFixture(calls, options);
-    const id = await asked(on);
+    const id = await waitForApproval(on);
     assert.equal(ran.length, 0);
     await on.runtime.sendEvent(on.id, {
       type: 'user.tool_confirmation',
@@ -70,21 +70,21 @@ for (const policy of [
     assert.equal(ran.length, 1);
     const call = log.find((event) => event.type === 'tool.call');
     assert.deepEqual([call?.permission, call?.origin], ['ask', { kind: 'builtin' }]);
-    const again = on.runtime.sendEvent(on.id, {
+    const secondConfirmation = on.runtime.sendEvent(on.id, {
       type: 'user.tool_confirmation',
       tool_use_id: id,
       result: 'allow',
     });
-    await assert.rejects(again, { code: 'already_answered' });
+    await assert.rejects(secondConfirmation, { code: 'already_answered' });
   });
 }
 
-test('a call that is denied does not run, and the model is told why', async () => {
+test('a denied call does not run, and the model gets the reason', async () => {
   const { ran, ...options } = withPolicy({ default: 'prompt' });
   await using on = await openManagedFixture(calls, options);
   await on.runtime.sendEvent(on.id, {
     type: 'user.tool_confirmation',
-    toolUseId: await asked(on),
+    toolUseId: await waitForApproval(on),
     result: 'deny',
     denyMessage: 'That is the only copy.',
   });
@@ -97,7 +97,7 @@ for (const policy of [
   { default: 'deny' },
   { default: 'auto_approve', tools: { delete_file: 'deny' } },
 ]) {
-  test(`under ${JSON.stringify(policy)} a tool is not offered, and refused when it is called`, async () => {
+  test(`with the policy ${JSON.stringify(policy)} a tool is not offered to the model, and a call of it is refused`, async () => {
     const { ran, ...options } = withPolicy(policy);
     await using on = await openManagedFixture(calls, options);
     await on.send('Delete it');
@@ -111,18 +111,18 @@ for (const policy of [
   });
 }
 
-test('a custom tool that is to be approved waits for a yes and then for its result', async () => {
+test('a custom tool that needs approval waits for the approval and then for its result', async () => {
   await using on = await openManagedFixture(
     [{ toolCalls: [{ name: 'deploy', args: { target: 'prod' } }] }, { text: 'Done.' }],
     { definition: { tools: [deployTool], permission_policy: { default: 'prompt' } } },
   );
-  const id = await asked(on);
-  const early = on.runtime.sendEvent(on.id, {
+  const id = await waitForApproval(on);
+  const prematureResult = on.runtime.sendEvent(on.id, {
     type: 'user.custom_tool_result',
     custom_tool_use_id: id,
     content: [],
   });
-  await assert.rejects(early, { code: 'invalid_input' });
+  await assert.rejects(prematureResult, { code: 'invalid_input' });
   const { length } = await on.log();
   await on.runtime.sendEvent(on.id, {
     type: 'user.tool_confirmation',

@@ -11,32 +11,32 @@ import { SimulatedProcess, KillableStore } from '../crash/killable-store.ts';
 import { userMessage } from './managed-fixture.ts';
 
 /** Kills its process whenever the message contains poison. */
-function deadly(hostProcess: SimulatedProcess, asked: string[]): Model {
-  const calm = new ScriptedModel(() => ({ text: 'Fine.' }));
+function crashingModel(hostProcess: SimulatedProcess, requests: string[]): Model {
+  const harmless = new ScriptedModel(() => ({ text: 'Fine.' }));
   return {
     name: 'deadly',
     generate: async (request, context) => {
       const last = request.contents.at(-1);
       const text = last === undefined ? '' : contentText(last);
-      asked.push(text);
+      requests.push(text);
       if (text === 'Poison') {
         hostProcess.end();
         return hostProcess.never();
       }
-      return calm.generate(request, context);
+      return harmless.generate(request, context);
     },
   };
 }
 
-test('a message whose answering kills its process is given up after several processes, and the next message runs', async () => {
+test('a message that crashes three processes ends with an error, and the next message runs', async () => {
   const store = new MemoryStore();
   const processes: SimulatedProcess[] = [];
-  const asked: string[] = [];
+  const requests: string[] = [];
   const open = async (hostProcess: SimulatedProcess): Promise<ManagedRuntime> => {
     processes.push(hostProcess);
     return openManagedRuntime({
       store: new KillableStore(store, hostProcess),
-      resolver: async () => deadly(hostProcess, asked),
+      resolver: async () => crashingModel(hostProcess, requests),
     });
   };
   let id = '';
@@ -44,7 +44,7 @@ test('a message whose answering kills its process is given up after several proc
     assert.ok(n < 10, 'it kills every process');
     const hostProcess = new SimulatedProcess();
     const runtime = await open(hostProcess);
-    const living = (async () => {
+    const completing = (async () => {
       if (n === 0) {
         const agent = await runtime.create({ name: 'poisoned', model: 'gemini-2.5-flash' });
         id = (await runtime.startSession(agent.id, { userId: 'ada' })).id;
@@ -55,10 +55,10 @@ test('a message whose answering kills its process is given up after several proc
       for await (const { type } of runtime.streamLog(id, 0))
         if (type === 'turn.ended' && ++ended === 2) break;
       await runtime.close();
-      return 'lived';
+      return 'completed';
     })();
-    living.catch(() => {});
-    if ((await Promise.race([living, hostProcess.over])) === 'lived') break;
+    completing.catch(() => {});
+    if ((await Promise.race([completing, hostProcess.over])) === 'completed') break;
     for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
   }
   const log: LogEvent[] = [];
@@ -81,7 +81,7 @@ test('a message whose answering kills its process is given up after several proc
   );
   const error = log.find((event) => event.type === 'error');
   assert.equal(error?.code, 'message_poisoned');
-  assert.deepEqual(asked, ['Poison', 'Poison', 'Poison', 'Water']);
+  assert.deepEqual(requests, ['Poison', 'Poison', 'Poison', 'Water']);
   assert.equal(row?.phase, 'idle');
   for (const hostProcess of processes) hostProcess.discard();
 });

@@ -6,7 +6,7 @@ import { sessionPlans, runSessionPlan } from './random-session.ts';
 import type { SessionPlan } from './random-session.ts';
 
 // test/long/managed.test.ts runs thousands of them.
-test('under any inputs and process deaths, a session’s log, statuses and calls stay correct', async () => {
+test('for random inputs and crashes, the log, statuses and calls of a session are consistent', async () => {
   await fc.assert(
     fc.asyncProperty(sessionPlans, async (plan) => {
       assert.deepEqual(findSessionFaults(await runSessionPlan(plan)), []);
@@ -15,9 +15,9 @@ test('under any inputs and process deaths, a session’s log, statuses and calls
   );
 });
 
-test('an interrupt that comes when the next turn runs already ends neither of the two', async () => {
+test('an interrupt that arrives after its turn ended does not interrupt the next turn', async () => {
   const plan: SessionPlan = {
-    acts: [
+    actions: [
       { by: 1, turns: 1, do: 'say', text: 'plain' },
       { by: 0, turns: 3, do: 'say', text: 'plain' },
       { by: 0, turns: 0, do: 'move', to: 'interrupt' },
@@ -29,17 +29,17 @@ test('an interrupt that comes when the next turn runs already ends neither of th
   assert.deepEqual(findSessionFaults(await runSessionPlan(plan)), []);
 });
 
-test('the audit of a life finds what is planted in it', async () => {
-  const say = { by: 0, turns: 40, do: 'say', text: 'count' } as const;
-  const lived = await runSessionPlan({ acts: [say, say], verdicts: [] });
-  assert.deepEqual(findSessionFaults(lived), []);
-  const { log, steps, seen } = lived;
+test('findSessionFaults() detects each planted fault', async () => {
+  const sendCount = { by: 0, turns: 40, do: 'say', text: 'count' } as const;
+  const result = await runSessionPlan({ actions: [sendCount, sendCount], verdicts: [] });
+  assert.deepEqual(findSessionFaults(result), []);
+  const { log, steps, seen } = result;
   const ended = log.findIndex(({ type }) => type === 'turn.ended');
-  const result = log.findIndex(({ type }) => type === 'tool.result');
-  const planted: readonly Partial<typeof lived>[] = [
+  const resultIndex = log.findIndex(({ type }) => type === 'tool.result');
+  const plantedFaults: readonly Partial<typeof result>[] = [
     { log: log.toSpliced(ended, 1) },
-    { log: log.toSpliced(result, 1) },
-    { log: [...log, ...log.slice(result, result + 1)] },
+    { log: log.toSpliced(resultIndex, 1) },
+    { log: [...log, ...log.slice(resultIndex, resultIndex + 1)] },
     { seen: [...seen, log.slice(1)] },
     { steps: steps.slice(1) },
     { status: 'paused' },
@@ -47,5 +47,6 @@ test('the audit of a life finds what is planted in it', async () => {
     { paid: { call_x: 2 } },
     { faults: ['something'] },
   ];
-  for (const change of planted) assert.notDeepEqual(findSessionFaults({ ...lived, ...change }), []);
+  for (const change of plantedFaults)
+    assert.notDeepEqual(findSessionFaults({ ...result, ...change }), []);
 });

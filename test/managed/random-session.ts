@@ -20,7 +20,7 @@ export const REASK_BUDGET = 3;
 const MODEL_ATTEMPTS = 3;
 
 /** Messages of the user; the model does what the message names. */
-const SAID = [
+const MESSAGES = [
   'plain',
   'deploy',
   'pay',
@@ -37,7 +37,7 @@ const SAID = [
 
 /** One action on a session, by one of its two processes. */
 export type SessionAction = { readonly by: 0 | 1; readonly turns: number } & (
-  | { readonly do: 'say'; readonly text: (typeof SAID)[number] }
+  | { readonly do: 'say'; readonly text: (typeof MESSAGES)[number] }
   | { readonly do: 'repeat' }
   | { readonly do: 'answer'; readonly which: number; readonly isError: boolean }
   | { readonly do: 'confirm'; readonly which: number; readonly allow: boolean }
@@ -46,47 +46,53 @@ export type SessionAction = { readonly by: 0 | 1; readonly turns: number } & (
   | { readonly do: 'advance'; readonly ms: number }
   | { readonly do: 'kill' }
   | { readonly do: 'close' }
-  | { readonly do: 'doom'; readonly point: CrashPoint['point']; readonly nth: number }
+  | { readonly do: 'crash'; readonly point: CrashPoint['point']; readonly nth: number }
 );
 
 export interface SessionPlan {
-  readonly acts: readonly SessionAction[];
+  readonly actions: readonly SessionAction[];
   /** The grader's verdicts in order; after the last, it is satisfied. */
   readonly verdicts: readonly ('needs_revision' | 'satisfied' | 'failed' | 'nonsense')[];
 }
 
-const by = fc.constantFrom(0 as const, 1 as const);
+const byProcess = fc.constantFrom(0 as const, 1 as const);
 const turns = fc.constantFrom(0, 0, 1, 3, 10, 40);
-const act = (weight: number, fields: Record<string, fc.Arbitrary<unknown>>): Weighted => ({
+const weightedAction = (
+  weight: number,
+  fields: Record<string, fc.Arbitrary<unknown>>,
+): Weighted => ({
   weight,
-  arbitrary: fc.record({ by, turns, ...fields }) as fc.Arbitrary<SessionAction>,
+  arbitrary: fc.record({ by: byProcess, turns, ...fields }) as fc.Arbitrary<SessionAction>,
 });
 type Weighted = { readonly weight: number; readonly arbitrary: fc.Arbitrary<SessionAction> };
 
 /** Arbitrary sequences of actions on a session. */
 export const sessionPlans: fc.Arbitrary<SessionPlan> = fc.record({
-  acts: fc.array(
+  actions: fc.array(
     fc.oneof(
-      act(9, { do: fc.constant('say'), text: fc.constantFrom(...SAID) }),
-      act(1, { do: fc.constant('repeat') }),
-      act(5, { do: fc.constant('answer'), which: fc.nat(3), isError: fc.boolean() }),
-      act(4, { do: fc.constant('confirm'), which: fc.nat(3), allow: fc.boolean() }),
-      act(3, { do: fc.constant('move'), to: fc.constant('interrupt') }),
-      act(2, { do: fc.constant('move'), to: fc.constantFrom('pause', 'resume') }),
-      act(1, { do: fc.constant('move'), to: fc.constantFrom('resume', 'complete', 'archive') }),
-      act(2, {
+      weightedAction(9, { do: fc.constant('say'), text: fc.constantFrom(...MESSAGES) }),
+      weightedAction(1, { do: fc.constant('repeat') }),
+      weightedAction(5, { do: fc.constant('answer'), which: fc.nat(3), isError: fc.boolean() }),
+      weightedAction(4, { do: fc.constant('confirm'), which: fc.nat(3), allow: fc.boolean() }),
+      weightedAction(3, { do: fc.constant('move'), to: fc.constant('interrupt') }),
+      weightedAction(2, { do: fc.constant('move'), to: fc.constantFrom('pause', 'resume') }),
+      weightedAction(1, {
+        do: fc.constant('move'),
+        to: fc.constantFrom('resume', 'complete', 'archive'),
+      }),
+      weightedAction(2, {
         do: fc.constant('outcome'),
         rounds: fc.integer({ min: 1, max: 3 }),
         starts: fc.boolean(),
       }),
-      act(4, {
+      weightedAction(4, {
         do: fc.constant('advance'),
         ms: fc.constantFrom(1, 500, 1000, 5000, 60_000, 300_000),
       }),
-      act(1, { do: fc.constant('kill') }),
-      act(1, { do: fc.constant('close') }),
-      act(1, {
-        do: fc.constant('doom'),
+      weightedAction(1, { do: fc.constant('kill') }),
+      weightedAction(1, { do: fc.constant('close') }),
+      weightedAction(1, {
+        do: fc.constant('crash'),
         point: fc.constantFrom('before-write', 'after-write', 'tool-began', 'tool-did'),
         nth: fc.integer({ min: 1, max: 4 }),
       }),
@@ -100,8 +106,8 @@ export const sessionPlans: fc.Arbitrary<SessionPlan> = fc.record({
 });
 
 /** A store that records every committed step. */
-class WatchedStore extends MemoryStore {
-  readonly taken: Pick<SettledStep, 'events' | 'summary'>[] = [];
+class RecordingStore extends MemoryStore {
+  readonly committed: Pick<SettledStep, 'events' | 'summary'>[] = [];
   readonly owners: string[] = [];
 
   override async join(owner: string): Promise<void> {
@@ -112,7 +118,7 @@ class WatchedStore extends MemoryStore {
   override async commit(steps: readonly SettledStep[]): ReturnType<MemoryStore['commit']> {
     const results = await super.commit(steps);
     for (const [index, { events, summary }] of steps.entries())
-      if (results[index]?.ok === true) this.taken.push({ events, summary });
+      if (results[index]?.ok === true) this.committed.push({ events, summary });
     return results;
   }
 }
@@ -143,10 +149,10 @@ const REFUSALS: ReadonlySet<unknown> = new Set([
 
 /** Runs a plan and waits until everything is idle. */
 export async function runSessionPlan(plan: SessionPlan): Promise<SessionResult> {
-  const world = new World(plan);
+  const world = new SimulatedDeployment(plan);
   try {
     await world.begin();
-    for (const one of plan.acts) await world.take(one);
+    for (const action of plan.actions) await world.take(action);
     return await world.end();
   } finally {
     await world.discard();
@@ -159,8 +165,8 @@ interface Host {
   readonly owner: string;
 }
 
-class World {
-  readonly #store = new WatchedStore();
+class SimulatedDeployment {
+  readonly #store = new RecordingStore();
   readonly #clock = new SimulatedClock(AT);
   readonly #verdicts: string[];
   readonly #processes: SimulatedProcess[] = [];
@@ -170,7 +176,7 @@ class World {
   readonly #accepted: string[] = [];
   readonly #paid: Record<string, number> = {};
   readonly #faults: string[] = [];
-  readonly #doing = new Set<Promise<void>>();
+  readonly #running = new Set<Promise<void>>();
   #id = '';
   #messageCount = 0;
   #last: { readonly key: string; readonly text: string } | undefined;
@@ -197,23 +203,23 @@ class World {
     if (host !== undefined) this.#watch(host);
   }
 
-  async take(one: SessionAction): Promise<void> {
-    if (one.do === 'advance') this.#clock.advance(one.ms);
+  async take(action: SessionAction): Promise<void> {
+    if (action.do === 'advance') this.#clock.advance(action.ms);
     else {
-      const host = await this.#host(one.by);
-      const doing = this.#do(one, host);
-      this.#doing.add(doing);
-      void doing.finally(() => this.#doing.delete(doing));
+      const host = await this.#host(action.by);
+      const running = this.#do(action, host);
+      this.#running.add(running);
+      void running.finally(() => this.#running.delete(running));
     }
-    await this.#pass(one.turns);
+    await this.#pass(action.turns);
   }
 
-  /** Keeps one process, with its memory. It dies no more and answers all calls. */
+  /** Keeps one process, with its memory. It crashes no more and answers all calls. */
   async end(): Promise<SessionResult> {
     await this.#kill(1);
     this.#hosts[0]?.hostProcess.disarm();
     const { runtime } = await this.#host(0);
-    for (let n = 0; this.#doing.size > 0 || !(await this.#rests(runtime)); n++) {
+    for (let n = 0; this.#running.size > 0 || !(await this.#isIdle(runtime)); n++) {
       if (n > 200) {
         this.#faults.push(`it does not come to rest: ${await runtime.status(this.#id)}`);
         break;
@@ -232,14 +238,14 @@ class World {
       await this.#pass(20);
     }
     await this.#pass(40);
-    if (this.#doing.size > 0) this.#faults.push(`${this.#doing.size} acts never end`);
+    if (this.#running.size > 0) this.#faults.push(`${this.#running.size} acts never end`);
     const [row] = await this.#store.list({});
     if (row === undefined) throw new Error('There is no session.');
     const log: LogEvent[] = [];
     for await (const event of this.#store.read(row.key, 0)) log.push(event);
     return {
       log,
-      steps: this.#store.taken,
+      steps: this.#store.committed,
       status: await runtime.status(this.#id),
       seen: this.#seen,
       accepted: this.#accepted,
@@ -258,55 +264,55 @@ class World {
     }
   }
 
-  async #rests(runtime: ManagedRuntime): Promise<boolean> {
+  async #isIdle(runtime: ManagedRuntime): Promise<boolean> {
     const [row] = await this.#store.list({});
     if (row === undefined || row.inboxPending || row.inFlight > 0 || row.pending.length > 0)
       return false;
     return !['running', 'rescheduling', 'paused'].includes(await runtime.status(this.#id));
   }
 
-  async #do(one: Exclude<SessionAction, { readonly do: 'advance' }>, host: Host): Promise<void> {
+  async #do(action: Exclude<SessionAction, { readonly do: 'advance' }>, host: Host): Promise<void> {
     const { runtime, hostProcess } = host;
     const done = async (): Promise<void> => {
-      switch (one.do) {
+      switch (action.do) {
         case 'say':
-          this.#last = { key: `m${++this.#messageCount}`, text: one.text };
+          this.#last = { key: `m${++this.#messageCount}`, text: action.text };
           return this.#say(runtime, this.#last);
         case 'repeat':
           return this.#last === undefined ? undefined : this.#say(runtime, this.#last);
         case 'answer':
           return this.#send(runtime, {
             type: 'user.custom_tool_result',
-            custom_tool_use_id: await this.#callId(one.which),
+            custom_tool_use_id: await this.#callId(action.which),
             content: 'done',
-            is_error: one.isError,
+            is_error: action.isError,
           });
         case 'confirm':
-          return this.#send(runtime, confirmation(await this.#callId(one.which), one.allow));
+          return this.#send(runtime, confirmation(await this.#callId(action.which), action.allow));
         case 'move':
-          return this.#move(runtime, one.to);
+          return this.#move(runtime, action.to);
         case 'outcome':
           return this.#send(runtime, {
             type: 'user.define_outcome',
-            ...(one.starts ? { description: 'plain' } : { criteria: 'good' }),
-            max_iterations: one.rounds,
-            complete_when_satisfied: one.rounds === 3,
+            ...(action.starts ? { description: 'plain' } : { criteria: 'good' }),
+            max_iterations: action.rounds,
+            complete_when_satisfied: action.rounds === 3,
           });
         case 'kill':
-          return this.#kill(one.by);
+          return this.#kill(action.by);
         case 'close':
-          this.#hosts[one.by] = undefined;
+          this.#hosts[action.by] = undefined;
           // The process may die while it leaves.
           void hostProcess.over.then(async () => this.#store.leave(host.owner));
           return runtime.close();
-        case 'doom':
-          return hostProcess.crashAt(one);
+        case 'crash':
+          return hostProcess.crashAt(action);
         default:
-          return one satisfies never;
+          return action satisfies never;
       }
     };
     await Promise.race([
-      done().catch((error: unknown) => this.#refused(one.do, error)),
+      done().catch((error: unknown) => this.#refused(action.do, error)),
       hostProcess.over,
     ]);
   }
@@ -329,23 +335,23 @@ class World {
 
   #refused(what: string, error: unknown): void {
     const { code } = Object(error);
-    if (code === 'buried' || REFUSALS.has(code)) return;
+    if (code === 'process_discarded' || REFUSALS.has(code)) return;
     this.#faults.push(`${what}: ${error instanceof Error ? error.stack : String(error)}`);
   }
 
   /** Id of a waiting call, of one that waited before, or of one that never existed. */
   async #callId(which: number): Promise<string> {
     const [row] = await this.#store.list({});
-    const calls = this.#store.taken
+    const calls = this.#store.committed
       .flatMap(({ events }) => events)
       .flatMap((event) => (event.type === 'tool.call' ? [event.callId] : []));
     return row?.pending[which]?.callId ?? calls.at(-which) ?? 'call_none';
   }
 
   async #host(by: 0 | 1): Promise<Host> {
-    const present = this.#hosts[by];
-    if (present !== undefined && !present.hostProcess.isOver) return present;
-    if (present !== undefined) await this.#kill(by);
+    const current = this.#hosts[by];
+    if (current !== undefined && !current.hostProcess.isOver) return current;
+    if (current !== undefined) await this.#kill(by);
     const hostProcess = new SimulatedProcess();
     this.#processes.push(hostProcess);
     const runtime = await openManagedRuntime({
@@ -359,7 +365,7 @@ class World {
       onError: (error, key) => {
         // A runtime that cannot close in time gives up.
         const { code } = Object(error);
-        if (!hostProcess.isOver && code !== 'buried' && code !== 'store_closed')
+        if (!hostProcess.isOver && code !== 'process_discarded' && code !== 'store_closed')
           this.#faults.push(`${key?.sessionId ?? 'runtime'}: ${String(error)}`);
       },
     });
@@ -477,8 +483,10 @@ function confirmation(callId: string, allow: boolean): Json {
 
 /** The model does what the last user message names, until its tools have answered. */
 function turnFor(contents: readonly Content[]): ScriptedTurn {
-  const said = contents.findLast(({ role, parts }) => role === 'user' && parts.some(isTextPart));
-  const [first] = said?.parts ?? [];
+  const lastUserMessage = contents.findLast(
+    ({ role, parts }) => role === 'user' && parts.some(isTextPart),
+  );
+  const [first] = lastUserMessage?.parts ?? [];
   const text = first !== undefined && isTextPart(first) ? first.text : '';
   const isAnswered = contents.at(-1)?.parts.some(isFunctionResponsePart) === true;
   if (isAnswered && text !== 'again') return { text: 'Done.' };

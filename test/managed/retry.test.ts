@@ -15,7 +15,7 @@ const failing = (attempts: number, retryAfterMs?: number): readonly ScriptedTurn
   { text: 'Next.' },
 ];
 
-test('a model that fails in a way that may pass is asked again, and the session is rescheduling', async () => {
+test('a temporary model error is retried, and meanwhile the status is rescheduling', async () => {
   await using on = await openManagedFixture(failing(2));
   await on.send('Hi');
   await on.until('turn.rescheduled');
@@ -38,18 +38,18 @@ test('a model that fails in a way that may pass is asked again, and the session 
   assert.equal(await on.status(), 'idle');
 });
 
-test('a provider that says when to come back is obeyed', async () => {
+test('the retry delay that the provider requests is used', async () => {
   await using on = await openManagedFixture(failing(1, 45_000));
   await on.send('Hi');
   const [rescheduled] = (await on.until('turn.rescheduled')).slice(-1);
   on.clock.advance(44_999);
   assert.equal(await on.status(), 'rescheduling');
   on.clock.advance(1);
-  const [again] = (await on.until('model.attempt')).slice(-1);
-  assert.equal((again?.at ?? 0) - (rescheduled?.at ?? 0), 45_000);
+  const [nextAttempt] = (await on.until('model.attempt')).slice(-1);
+  assert.equal((nextAttempt?.at ?? 0) - (rescheduled?.at ?? 0), 45_000);
 });
 
-test('when every attempt failed the session has failed, and a resume makes the call again', async () => {
+test('after all attempts failed the session fails, and resume retries the model call', async () => {
   await using on = await openManagedFixture(failing(4));
   await on.send('Hi');
   await playUntil(on, 'turn.ended');
@@ -65,7 +65,7 @@ test('when every attempt failed the session has failed, and a resume makes the c
   assert.equal(await on.status(), 'failed');
 });
 
-test('a message to a failed session begins the next turn, and the old one is not lost', async () => {
+test('a message to a failed session starts a new turn and keeps the earlier message', async () => {
   await using on = await openManagedFixture((request) => {
     const contentsJson = JSON.stringify(request.contents);
     return contentsJson.includes('again')
@@ -82,7 +82,7 @@ test('a message to a failed session begins the next turn, and the old one is not
   assert.match(JSON.stringify(on.model.requests.at(-1)?.contents), /Hi.*Try again/);
 });
 
-test('a model that refuses for good ends the turn, and the session is idle', async () => {
+test('a permanent model error ends the turn, and the session becomes idle', async () => {
   await using on = await openManagedFixture([{ text: '', error: { kind: 'auth' } }]);
   await on.send('Hi');
   await on.until('turn.ended');
@@ -90,7 +90,7 @@ test('a model that refuses for good ends the turn, and the session is idle', asy
   assert.ok(!(await on.types()).includes('turn.rescheduled'));
 });
 
-test('a retry that waits is held by a pause and dropped by an interrupt', async () => {
+test('a pause holds a pending retry, and an interrupt cancels it', async () => {
   await using on = await openManagedFixture(failing(1));
   await on.send('Hi');
   await on.until('turn.rescheduled');
@@ -106,11 +106,11 @@ test('a retry that waits is held by a pause and dropped by an interrupt', async 
   assert.equal(await on.status(), 'idle');
 });
 
-test('a turn that asks its model more often than it may ends with an error, and the session is idle', async () => {
-  const again = { toolCalls: [{ name: 'again', args: {} }] };
+test('a turn that exceeds maxModelCalls ends with an error, and the session becomes idle', async () => {
+  const repeatedCall = { toolCalls: [{ name: 'again', args: {} }] };
   await using on = await openManagedFixture(
     (request) =>
-      JSON.stringify(request.contents.at(-1)).includes('Enough') ? { text: 'Yes.' } : again,
+      JSON.stringify(request.contents.at(-1)).includes('Enough') ? { text: 'Yes.' } : repeatedCall,
     {
       maxModelCalls: 3,
       tools: [countingTool('again')],

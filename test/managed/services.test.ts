@@ -7,10 +7,10 @@ import { countingTool, deployTool, playUntil, openManagedFixture } from './manag
 
 const remove = { name: 'delete_file', args: { path: 'a.txt' } };
 
-test('a guardrail goes before the person: what was approved is what runs', async () => {
-  const deleting = countingTool('delete_file');
+test('a guardrail runs before approval, so the approved arguments are those that run', async () => {
+  const deleteTool = countingTool('delete_file');
   await using on = await openManagedFixture([{ toolCalls: [remove] }, { text: 'Gone.' }], {
-    tools: [deleting],
+    tools: [deleteTool],
     definition: {
       tools: [{ type: 'builtin', name: 'delete_file' }],
       permission_policy: { default: 'prompt' },
@@ -19,26 +19,26 @@ test('a guardrail goes before the person: what was approved is what runs', async
   });
   await on.send('Delete it');
   const log = await on.until('turn.waiting');
-  const [asked] = await on.runtime.pending(on.id);
-  assert.deepEqual(asked?.args, { path: '/safe/a.txt' });
-  const shown = log.find((event) => event.type === 'tool.call');
+  const [pendingCall] = await on.runtime.pending(on.id);
+  assert.deepEqual(pendingCall?.args, { path: '/safe/a.txt' });
+  const toolCall = log.find((event) => event.type === 'tool.call');
   assert.deepEqual(
-    [shown?.args, shown?.permission, shown?.origin],
+    [toolCall?.args, toolCall?.permission, toolCall?.origin],
     [{ path: '/safe/a.txt' }, 'ask', { kind: 'builtin' }],
   );
   await on.runtime.sendEvent(on.id, {
     type: 'user.tool_confirmation',
-    tool_use_id: asked?.callId ?? '',
+    tool_use_id: pendingCall?.callId ?? '',
     result: 'allow',
   });
   await on.until('turn.ended');
-  assert.deepEqual(deleting.ran, [{ path: '/safe/a.txt' }]);
+  assert.deepEqual(deleteTool.ran, [{ path: '/safe/a.txt' }]);
 });
 
-test('a guardrail that rejects a call answers it, and no approval is requested', async () => {
-  const deleting = countingTool('delete_file');
+test('a guardrail can answer a call, and then no approval is requested', async () => {
+  const deleteTool = countingTool('delete_file');
   await using on = await openManagedFixture([{ toolCalls: [remove] }, { text: 'I may not.' }], {
-    tools: [deleting],
+    tools: [deleteTool],
     definition: {
       tools: [{ type: 'builtin', name: 'delete_file' }],
       permission_policy: { default: 'prompt' },
@@ -48,28 +48,28 @@ test('a guardrail that rejects a call answers it, and no approval is requested',
   await on.send('Delete it');
   const log = await on.until('turn.ended');
   assert.ok(!log.some(({ type }) => type === 'turn.waiting'));
-  assert.deepEqual(deleting.ran, []);
-  const shown = log.find((event) => event.type === 'tool.call');
-  assert.deepEqual(shown?.origin, { kind: 'builtin' });
+  assert.deepEqual(deleteTool.ran, []);
+  const toolCall = log.find((event) => event.type === 'tool.call');
+  assert.deepEqual(toolCall?.origin, { kind: 'builtin' });
   assert.match(JSON.stringify(on.model.requests.at(-1)?.contents), /Not on a Sunday/);
 });
 
-test('a custom tool waits behind a guardrail too', async () => {
+test('a guardrail also runs before a custom tool waits', async () => {
   const deploy = { name: 'deploy', args: { target: 'prod' } };
   await using on = await openManagedFixture([{ toolCalls: [deploy] }, { text: 'Done.' }], {
     definition: { tools: [deployTool] },
     guardrails: () => undefined,
   });
   await on.send('Deploy');
-  const face = await on.sessionEventsUntil('agent.custom_tool_use');
-  assert.equal(face.at(-1)?.type, 'agent.custom_tool_use');
+  const sessionEvents = await on.sessionEventsUntil('agent.custom_tool_use');
+  assert.equal(sessionEvents.at(-1)?.type, 'agent.custom_tool_use');
   await on.until('turn.waiting');
   await on.runtime.pause(on.id);
   await on.runtime.interrupt(on.id);
   await on.until('turn.ended');
 });
 
-test('what is said is remembered for the other sessions of its user', async () => {
+test('messages are stored in memory for the other sessions of their user', async () => {
   const memory = new InMemoryMemoryService();
   const recall = tool({
     name: 'recall',
@@ -100,7 +100,7 @@ test('what is said is remembered for the other sessions of its user', async () =
   }
 });
 
-test('deleting a session removes what is kept of it elsewhere, and is asked again when that failed', async () => {
+test('deleting a session calls onDelete, and a delete whose onDelete failed can be repeated', async () => {
   const removed: string[] = [];
   await using on = await openManagedFixture([{ text: 'Hi.' }], {
     onDelete: async (key) => {
@@ -115,7 +115,7 @@ test('deleting a session removes what is kept of it elsewhere, and is asked agai
   await assert.rejects(on.runtime.status(on.id), { code: 'session_not_found' });
 });
 
-test('a rewind takes the failure back with the turn that failed', async () => {
+test('rewinding a failed turn clears the failed status', async () => {
   await using on = await openManagedFixture([
     { text: 'One.' },
     { text: '', error: { kind: 'overloaded' } },
@@ -132,7 +132,7 @@ test('a rewind takes the failure back with the turn that failed', async () => {
   await assert.rejects(on.runtime.resume(on.id), { code: 'illegal_transition', status: 'idle' });
 });
 
-test('a definition is built field by field, and each step is a start of its own', async () => {
+test('the definition builder is immutable and builds all fields', async () => {
   const plain = managedAgent('helper', 'gemini-2.5-flash').withSystem('Be brief.');
   const full = plain
     .withDescription('Helps.')

@@ -13,7 +13,7 @@ const deploys = [
   { text: 'Deployed.' },
 ];
 
-test('a session is queued, then running, then idle, and its row says so', async () => {
+test('the status changes from queued to running to idle, also in the stored row', async () => {
   await using on = await openManagedFixture([{ text: 'One.', delayMs: 20 }]);
   assert.equal(await on.status(), 'queued');
   await on.send('Hi');
@@ -23,7 +23,7 @@ test('a session is queued, then running, then idle, and its row says so', async 
   assert.equal(await on.status(), 'idle');
 });
 
-test('a pause holds what would begin, and a resume lets it go on', async () => {
+test('a paused session starts no turn, and resume starts it', async () => {
   await using on = await openManagedFixture(hello);
   await on.runtime.pause(on.id);
   assert.equal(await on.status(), 'paused');
@@ -41,7 +41,7 @@ test('a pause holds what would begin, and a resume lets it go on', async () => {
   ]);
 });
 
-test('a pause in the middle of a turn holds it before its next tool or model call', async () => {
+test('a pause during a turn holds it before the next tool or model call', async () => {
   await using on = await openManagedFixture(deploys, { definition: { tools: [deployTool] } });
   await on.send('Deploy');
   const [wait] = (await on.until('turn.waiting')).filter(({ type }) => type === 'turn.waiting');
@@ -60,7 +60,7 @@ test('a pause in the middle of a turn holds it before its next tool or model cal
   assert.equal(on.model.requests.length, 2);
 });
 
-test('a paused session is paused in the next process too', async () => {
+test('a paused session is still paused after a restart', async () => {
   const first = await openManagedFixture(hello);
   const { store } = first;
   await first.runtime.pause(first.id);
@@ -75,7 +75,7 @@ test('a paused session is paused in the next process too', async () => {
   assert.equal(second.model.requests.length, 1);
 });
 
-test('archiving stops the turn, ends the log with its event, and refuses what comes after', async () => {
+test('archiving stops the turn, is the last event of the log, and rejects later input', async () => {
   await using on = await openManagedFixture(deploys, { definition: { tools: [deployTool] } });
   await on.send('Deploy');
   await on.until('turn.waiting');
@@ -87,14 +87,14 @@ test('archiving stops the turn, ends the log with its event, and refuses what co
   );
   assert.equal(await on.status(), 'archived');
   await assert.rejects(on.send('More'), IllegalTransitionError);
-  // Read from any position, its stream ends.
+  // A stream from any position ends.
   const rest: string[] = [];
   for await (const { type } of on.runtime.streamEvents(on.id, log.length - 1)) rest.push(type);
   for await (const { type } of on.runtime.streamEvents(on.id, log.length)) rest.push(type);
   assert.deepEqual(rest, ['status.archived']);
 });
 
-test('a message that is queued when a session is archived starts no turn', async () => {
+test('a message that waits when the session is archived starts no turn', async () => {
   await using on = await openManagedFixture(deploys, { definition: { tools: [deployTool] } });
   await on.send('Deploy');
   await on.until('turn.waiting');
@@ -103,7 +103,7 @@ test('a message that is queued when a session is archived starts no turn', async
   assert.equal((await on.types()).filter((type) => type === 'turn.started').length, 1);
 });
 
-test('a completed session takes no message and can be archived', async () => {
+test('a completed session accepts no message and can be archived', async () => {
   await using on = await openManagedFixture(hello);
   await on.send('Hi');
   await on.until('turn.ended');
@@ -115,7 +115,7 @@ test('a completed session takes no message and can be archived', async () => {
   assert.equal(await on.status(), 'archived');
 });
 
-test('a deleted session ends its streams with a last event', async () => {
+test('deleting a session sends status.deleted to its streams and ends them', async () => {
   await using on = await openManagedFixture(hello);
   await on.send('Hi');
   await on.until('turn.ended');
@@ -131,8 +131,8 @@ test('a deleted session ends its streams with a last event', async () => {
   await assert.rejects(on.send('More'), { code: 'session_not_found' });
 });
 
-/** How to bring a session into each status: the model's script and the inputs. */
-const WAYS: Readonly<
+/** How to bring a session to each status: the script of its model and the inputs. */
+const STATUS_SETUPS: Readonly<
   Record<ManagedStatus, readonly [ModelScript, (on: ManagedFixture) => Promise<void>]>
 > = {
   queued: [hello, async () => {}],
@@ -176,45 +176,45 @@ const WAYS: Readonly<
   archived: [hello, async (on) => on.runtime.archive(on.id)],
 };
 
-const LEGAL: Readonly<Record<ManagedStatus, readonly string[]>> = {
-  queued: ['pause', 'archive', 'say'],
-  running: ['pause', 'archive', 'say'],
-  rescheduling: ['pause', 'archive', 'say'],
-  idle: ['pause', 'complete', 'archive', 'say'],
-  paused: ['resume', 'archive', 'say'],
-  failed: ['resume', 'archive', 'say'],
+const LEGAL_ACTIONS: Readonly<Record<ManagedStatus, readonly string[]>> = {
+  queued: ['pause', 'archive', 'send'],
+  running: ['pause', 'archive', 'send'],
+  rescheduling: ['pause', 'archive', 'send'],
+  idle: ['pause', 'complete', 'archive', 'send'],
+  paused: ['resume', 'archive', 'send'],
+  failed: ['resume', 'archive', 'send'],
   completed: ['archive'],
   archived: [],
 };
 
-const MOVES: Readonly<Record<string, (on: ManagedFixture) => Promise<void>>> = {
+const ACTIONS: Readonly<Record<string, (on: ManagedFixture) => Promise<void>>> = {
   pause: async (on) => on.runtime.pause(on.id),
   resume: async (on) => on.runtime.resume(on.id),
   complete: async (on) => on.runtime.complete(on.id),
   archive: async (on) => on.runtime.archive(on.id),
-  say: async (on) => on.send('And?'),
+  send: async (on) => on.send('And?'),
 };
 
-for (const [status, [script, go]] of Object.entries(WAYS)) {
-  for (const [action, move] of Object.entries(MOVES)) {
-    const isLegal = isManagedStatus(status) && LEGAL[status].includes(action);
-    test(`${action} is ${isLegal ? 'possible' : 'refused'} when ${status}`, async () => {
+for (const [status, [script, setUp]] of Object.entries(STATUS_SETUPS)) {
+  for (const [action, act] of Object.entries(ACTIONS)) {
+    const isLegal = isManagedStatus(status) && LEGAL_ACTIONS[status].includes(action);
+    test(`${action} is ${isLegal ? 'allowed' : 'rejected'} when ${status}`, async () => {
       await using on = await openManagedFixture(script);
-      await go(on);
+      await setUp(on);
       assert.equal(await on.status(), status);
       const before = await on.types();
       if (isLegal) {
-        await move(on);
+        await act(on);
         return;
       }
-      await assert.rejects(move(on), { code: 'illegal_transition', status });
+      await assert.rejects(act(on), { code: 'illegal_transition', status });
       assert.deepEqual(await on.types(), before);
       assert.equal(await on.status(), status);
     });
   }
 }
 
-test('what is asked of a session that has moved meanwhile is refused in its log', async () => {
+test('an action that became illegal in the meantime is logged as an error', async () => {
   await using on = await openManagedFixture(hello);
   // Two concurrent pauses: each saw a session that could be paused.
   const results = await Promise.allSettled([on.runtime.pause(on.id), on.runtime.pause(on.id)]);

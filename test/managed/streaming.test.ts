@@ -6,9 +6,9 @@ import type { SessionEvent } from '../../src/managed/index.ts';
 import { openManagedFixture } from './managed-fixture.ts';
 import type { ManagedFixture } from './managed-fixture.ts';
 
-const answers = { script: () => ({ text: 'Yes.' }) };
+const answering = { script: () => ({ text: 'Yes.' }) };
 
-async function talk(on: ManagedFixture, turns: number): Promise<void> {
+async function sendMessages(on: ManagedFixture, turns: number): Promise<void> {
   const { length } = await on.log();
   for (let n = 0; n < turns; n++) await on.send(`Message ${n}`);
   await untilSeq(on, length + turns * 4);
@@ -19,9 +19,9 @@ async function untilSeq(on: ManagedFixture, seq: number): Promise<void> {
     if (event.type !== 'partial' && event.type !== 'partial.reset' && event.seq >= seq) return;
 }
 
-test('history and what happens are one sequence, from any number on, while the session is at work', async () => {
-  await using on = await openManagedFixture(answers.script);
-  const talking = talk(on, 40);
+test('a stream from any position delivers stored and new events in order, without gaps', async () => {
+  await using on = await openManagedFixture(answering.script);
+  const sending = sendMessages(on, 40);
   const readers = [0, 1, 7, 33].map(async (from) => {
     const numbers: number[] = [];
     for await (const event of on.runtime.streamLog(on.id, from)) {
@@ -32,7 +32,7 @@ test('history and what happens are one sequence, from any number on, while the s
     return numbers.map((seq, index) => seq - from - index);
   });
   const steps = await Promise.all(readers);
-  await talking;
+  await sending;
   for (const [index, numbers] of steps.entries())
     assert.ok(
       numbers.every((step) => step === 1),
@@ -40,9 +40,9 @@ test('history and what happens are one sequence, from any number on, while the s
     );
 });
 
-test('a stream without a number shows what happens from now on', async () => {
-  await using on = await openManagedFixture(answers.script);
-  await talk(on, 2);
+test('a stream without a position starts with the next event', async () => {
+  await using on = await openManagedFixture(answering.script);
+  await sendMessages(on, 2);
   const stream = on.runtime.streamEvents(on.id)[Symbol.asyncIterator]();
   const first = stream.next();
   await setImmediate();
@@ -51,13 +51,13 @@ test('a stream without a number shows what happens from now on', async () => {
   await stream.return?.();
 });
 
-test('a reader that stalls is closed with its cursor, and a hundred others see everything', async () => {
-  await using on = await openManagedFixture(answers.script, { maxBuffered: 50 });
-  await talk(on, 1);
+test('a stalled reader is closed with its cursor, and other readers are not affected', async () => {
+  await using on = await openManagedFixture(answering.script, { maxBuffered: 50 });
+  await sendMessages(on, 1);
   const stalled = on.runtime.streamLog(on.id, 0)[Symbol.asyncIterator]();
   for (let n = 0; n < 4; n++) await stalled.next();
   // It has read all events, waits for the next one, and reads no more after that.
-  const fifth = stalled.next();
+  const fifthEvent = stalled.next();
   const others = Array.from({ length: 100 }, async () => {
     let last: SessionEvent | undefined;
     let count = 0;
@@ -67,8 +67,8 @@ test('a reader that stalls is closed with its cursor, and a hundred others see e
     }
     return last?.seq;
   });
-  await talk(on, 20);
-  const { value } = await fifth;
+  await sendMessages(on, 20);
+  const { value } = await fifthEvent;
   assert.equal(value?.type, 'user.message');
   await assert.rejects(
     async () => stalled.next(),
@@ -85,9 +85,9 @@ test('a reader that stalls is closed with its cursor, and a hundred others see e
   );
 });
 
-test('a reader of a long history is not too slow', async () => {
-  await using on = await openManagedFixture(answers.script, { maxBuffered: 10 });
-  await talk(on, 20);
+test('a slow reader of stored events is not closed', async () => {
+  await using on = await openManagedFixture(answering.script, { maxBuffered: 10 });
+  await sendMessages(on, 20);
   let count = 0;
   for await (const _ of on.runtime.streamLog(on.id, 0, { follow: false })) {
     await setImmediate();
@@ -96,7 +96,7 @@ test('a reader of a long history is not too slow', async () => {
   assert.equal(count, 80);
 });
 
-test('partial answers are streamed on request and never stored', async () => {
+test('partial answers are streamed on request and not stored', async () => {
   await using on = await openManagedFixture([
     { text: 'One two.', deltas: ['One ', 'two.'], delayMs: 20 },
   ]);
@@ -113,13 +113,13 @@ test('partial answers are streamed on request and never stored', async () => {
   assert.ok((await on.types()).every((type) => type !== 'partial'));
 });
 
-test('a stream that is left ends, whatever it was waiting for', async () => {
-  await using on = await openManagedFixture(answers.script);
-  const left = new AbortController();
+test('a stream ends when its signal is aborted', async () => {
+  await using on = await openManagedFixture(answering.script);
+  const abortController = new AbortController();
   const reading = (async () => {
-    for await (const _ of on.runtime.streamEvents(on.id, 0, { signal: left.signal }));
+    for await (const _ of on.runtime.streamEvents(on.id, 0, { signal: abortController.signal }));
   })();
   await setImmediate();
-  left.abort();
+  abortController.abort();
   await reading;
 });

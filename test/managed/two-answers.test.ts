@@ -1,6 +1,6 @@
 import { test } from 'node:test';
-import { answerAtOnce } from './two-answers.ts';
+import { answerAtOnce as answerConcurrently } from './two-answers.ts';
 
-test('of two processes that answer one call, one counts, and the model hears that one', async () => {
-  await answerAtOnce(3);
+test('when two processes answer the same call, one answer is accepted and reaches the model', async () => {
+  await answerConcurrently(3);
 });

@@ -10,12 +10,12 @@ import { ScriptedModel } from '../../src/models/index.ts';
 import { deployTool, userMessage } from './managed-fixture.ts';
 
 /** A process that answers calls and reports each result. */
-class Answering implements AsyncDisposable {
-  readonly #child: ReturnType<typeof spawnAnswering>;
+class AnsweringProcess implements AsyncDisposable {
+  readonly #child: ReturnType<typeof spawnAnsweringProcess>;
   readonly #lines: AsyncIterator<string>;
 
   constructor(database: string, name: string) {
-    this.#child = spawnAnswering(database, name);
+    this.#child = spawnAnsweringProcess(database, name);
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
   }
 
@@ -36,7 +36,7 @@ class Answering implements AsyncDisposable {
   }
 }
 
-function spawnAnswering(database: string, name: string) {
+function spawnAnsweringProcess(database: string, name: string) {
   return spawn(
     process.execPath,
     [join(import.meta.dirname, 'answering-process.ts'), database, name],
@@ -59,8 +59,8 @@ export async function answerAtOnce(rounds: number): Promise<void> {
     });
     const definition = { name: 'asked', model: 'gemini-2.5-flash', tools: [deployTool] };
     const agent = await runtime.create(definition);
-    await using first = new Answering(database, 'first');
-    await using second = new Answering(database, 'second');
+    await using first = new AnsweringProcess(database, 'first');
+    await using second = new AnsweringProcess(database, 'second');
     assert.deepEqual([await first.line(), await second.line()], ['ready', 'ready']);
     for (let round = 0; round < rounds; round++) {
       const { id } = await runtime.startSession(agent.id, { userId: 'ada' });
@@ -68,9 +68,9 @@ export async function answerAtOnce(rounds: number): Promise<void> {
       for await (const { type } of runtime.streamLog(id, 0)) if (type === 'turn.waiting') break;
       const [call] = await runtime.pending(id);
       const callId = call?.callId ?? '';
-      const said = await Promise.all([first.answer(id, callId), second.answer(id, callId)]);
-      assert.deepEqual(said.toSorted(), ['already_answered', 'won'], `round ${round}`);
-      const winner = said[0] === 'won' ? 'first' : 'second';
+      const replies = await Promise.all([first.answer(id, callId), second.answer(id, callId)]);
+      assert.deepEqual(replies.toSorted(), ['already_answered', 'won'], `round ${round}`);
+      const winner = replies[0] === 'won' ? 'first' : 'second';
       const results: unknown[] = [];
       for await (const event of runtime.streamLog(id, 0)) {
         if (event.type === 'tool.result') results.push(event.response);
