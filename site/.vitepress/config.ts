@@ -30,6 +30,7 @@ const known = [
   'state',
   'approvals',
   'crash-policy',
+  'testing',
   'managed',
   'permissions',
   'pending-calls',
