@@ -35,7 +35,7 @@ export const clock: ToolDeclaration = {
 
 export const question: Content = userContent('What is the weather in Rome?');
 
-/** Calls a model and checks the promises of every response. */
+/** Calls a model and checks the requirements of every response. */
 export async function expectResponse(
   model: Model,
   request: Partial<ModelRequest> = {},

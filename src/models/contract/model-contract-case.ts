@@ -12,10 +12,10 @@ export interface ModelHarness {
 /** Opens a model that plays turns. A turn with an error fails at every attempt. */
 export type MakeModelHarness = (turns: readonly ScriptedTurn[]) => Promise<ModelHarness>;
 
-/** One promise of every model, as a check that passes or throws. */
+/** One requirement of every model, as a check that passes or throws. */
 export interface ModelContractCase {
   readonly name: string;
-  /** Set for a promise about thinking. Skip it for a model that never shows its thinking. */
+  /** Set for a requirement about thinking. Skip it for a model that never returns its thinking. */
   readonly needs?: 'thinking';
   readonly check: (makeHarness: MakeModelHarness) => Promise<void>;
 }

@@ -15,10 +15,10 @@ export interface StoreHarness {
   close(): Promise<void>;
 }
 
-/** One promise of a store. `check` rejects when the store breaks it. */
+/** One requirement of a store. `check` rejects when the store violates it. */
 export interface StoreContractCase {
   readonly name: string;
-  /** The promise holds only for stores with this durability. Default: every store. */
+  /** The requirement applies only to stores with this durability. Default: every store. */
   readonly durability?: 'crash';
   readonly check: (makeHarness: () => Promise<StoreHarness>) => Promise<void>;
 }

@@ -8,7 +8,7 @@ import { sharedStateCases } from './shared-state-cases.ts';
 import { submissionCases } from './submission-cases.ts';
 
 /**
- * The promises of every store, one case each. Run all of them for a new store:
+ * The requirements of every store, one case each. Run all of them for a new store:
  * `for (const { name, check } of storeContract) test(name, () => check(makeHarness));`
  */
 export const storeContract: readonly StoreContractCase[] = [

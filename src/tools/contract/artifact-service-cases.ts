@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { SessionKey } from '../../core/index.ts';
 import type { ArtifactKey, ArtifactPart, ArtifactService } from '../artifacts/artifact-service.ts';
 
-/** One promise of every artifact service, checked on a service without artifacts. */
+/** One requirement of every artifact service, checked on a service without artifacts. */
 export interface ArtifactServiceCase {
   readonly name: string;
   readonly check: (service: ArtifactService) => Promise<void>;
@@ -101,7 +101,7 @@ export const artifactServiceContract: readonly ArtifactServiceCase[] = [
     },
   },
   {
-    name: 'bytes, texts and references come back as they were saved',
+    name: 'data, texts and references are loaded as they were saved',
     check: async (service) => {
       const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => index % 256));
       const parts: readonly ArtifactPart[] = [
@@ -159,7 +159,7 @@ export const artifactServiceContract: readonly ArtifactServiceCase[] = [
     },
   },
   {
-    name: 'names that look like paths and long names work like any other',
+    name: 'names that resemble paths and long names are valid',
     check: async (service) => {
       const names = [
         '.',

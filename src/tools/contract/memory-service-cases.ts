@@ -3,7 +3,7 @@ import { contentText } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
 import type { MemoryEntry, MemoryService } from '../memory/memory-service.ts';
 
-/** One promise of every memory service that searches by words, checked on an empty service. */
+/** One requirement of every memory service that searches by words, checked on an empty service. */
 export interface MemoryServiceCase {
   readonly name: string;
   readonly check: (service: MemoryService) => Promise<void>;

@@ -33,7 +33,7 @@ export const readTexts = (events: readonly Event[]): readonly unknown[] =>
 
 export const sessionServiceContract: readonly SessionServiceCase[] = [
   {
-    name: 'a session gets an id of its own, or the one it is given, once',
+    name: 'a session gets a generated id or the requested one, which must be new',
     check: async (service) => {
       const one = await service.createSession(alice);
       const two = await service.createSession(alice);
@@ -48,7 +48,7 @@ export const sessionServiceContract: readonly SessionServiceCase[] = [
     },
   },
   {
-    name: 'state given at the beginning goes where its prefixes say, and brings no event',
+    name: 'the initial state is stored by its prefixes, and adds no event',
     check: async (service) => {
       const session = await service.createSession({
         ...alice,
@@ -75,7 +75,7 @@ export const sessionServiceContract: readonly SessionServiceCase[] = [
     },
   },
   {
-    name: 'a deleted session takes its own state with it; the state of user and app stays',
+    name: 'a deleted session loses its own state, and the state of user and app remains',
     check: async (service) => {
       const state = { own: 1, 'user:lang': 'en', 'app:x': true };
       await service.createSession({ ...alice, sessionId: 's1', state });
@@ -86,7 +86,7 @@ export const sessionServiceContract: readonly SessionServiceCase[] = [
     },
   },
   {
-    name: 'an appended event is there for everyone who reads, with its state, in the order of appending',
+    name: 'every reader sees an appended event with its state, in the order of appends',
     check: async (service) => {
       const session = await service.createSession({ ...alice, sessionId: 's1' });
       // The timestamps are equal, so the order must come from the log.
@@ -103,7 +103,7 @@ export const sessionServiceContract: readonly SessionServiceCase[] = [
     },
   },
   {
-    name: 'temp: state of an event is seen by its session and never stored; a partial event is not kept',
+    name: 'temp: state of an event is visible in its session object and never stored; a partial event is not stored',
     check: async (service) => {
       const session = await service.createSession({ ...alice, sessionId: 's1' });
       const withTempState = event('x', { stateDelta: { 'temp:a': 1, b: 2 } });
@@ -117,7 +117,7 @@ export const sessionServiceContract: readonly SessionServiceCase[] = [
     },
   },
   {
-    name: 'a key that state refuses is refused in an event, and nothing is kept',
+    name: 'an event with an invalid state key is rejected, and nothing is stored',
     check: async (service) => {
       const session = await service.createSession({ ...alice, sessionId: 's1' });
       const bad = event('x', { stateDelta: { '../etc': 1 } });
@@ -126,7 +126,7 @@ export const sessionServiceContract: readonly SessionServiceCase[] = [
     },
   },
   {
-    name: 'of ten who read the session and append at once, one succeeds and nine are told to read again',
+    name: 'when ten readers of one session append at once, one succeeds and nine get stale_session',
     check: async (service) => {
       const address = { ...alice, sessionId: 's1' };
       await service.createSession(address);
@@ -146,7 +146,7 @@ export const sessionServiceContract: readonly SessionServiceCase[] = [
     },
   },
   {
-    name: 'who is told that the session is stale reads it again and appends',
+    name: 'after a stale_session error, reading again and appending succeeds',
     check: async (service) => {
       const address = { ...alice, sessionId: 's1' };
       const stale = await service.createSession(address);
@@ -164,7 +164,7 @@ export const sessionServiceContract: readonly SessionServiceCase[] = [
     },
   },
   {
-    name: 'ten appends through one session object all land',
+    name: 'ten appends through one session object all succeed',
     check: async (service) => {
       const session = await service.createSession({ ...alice, sessionId: 's1' });
       await Promise.all(
@@ -177,7 +177,7 @@ export const sessionServiceContract: readonly SessionServiceCase[] = [
     },
   },
   {
-    name: 'a session comes with as many recent events as asked for, or those after a time',
+    name: 'a session is read with a number of recent events, or with those after a time',
     check: async (service) => {
       const session = await service.createSession({ ...alice, sessionId: 's1' });
       for (let at = 1; at <= 40; at++)
@@ -193,7 +193,7 @@ export const sessionServiceContract: readonly SessionServiceCase[] = [
     },
   },
   {
-    name: 'sessions are listed by user or for all of the app, without events',
+    name: 'sessions are listed by user or for the whole app, without events',
     check: async (service) => {
       const session = await service.createSession({ ...alice, sessionId: 's1', state: { a: 1 } });
       await service.appendEvent({ session, event: event('x') });
