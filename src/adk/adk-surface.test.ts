@@ -14,7 +14,7 @@ import { ParallelAgent } from './agents/parallel-agent.ts';
 import { Runner } from './runner/runner.ts';
 import { SequentialAgent } from './agents/sequential-agent.ts';
 
-const here = { userId: 'u1', sessionId: 's1' } as const;
+const sessionIds = { userId: 'u1', sessionId: 's1' } as const;
 
 const scriptedAgent = (name: string, text: string): LlmAgent =>
   new LlmAgent({ name, model: new ScriptedModel(() => ({ text })) });
@@ -25,9 +25,9 @@ describe('a session', () => {
       agent: scriptedAgent('chat', 'Hello.'),
       appName: 'demo',
     });
-    const address = { appName: 'demo', ...here };
+    const address = { appName: 'demo', ...sessionIds };
     await runner.sessionService.createSession({ ...address, state: { city: 'Oslo' } });
-    await runner.run({ ...here, newMessage: 'Hi' });
+    await runner.run({ ...sessionIds, newMessage: 'Hi' });
     const session = await runner.sessionService.getSession(address);
     assert.ok(session !== undefined);
     const { id, appName, userId, state, events, lastUpdateTime } = session;
@@ -40,7 +40,7 @@ describe('a session', () => {
 
   it('includes in its JSON the events that were appended through it', async () => {
     const service = new InMemorySessionService();
-    const session = await service.createSession({ appName: 'demo', ...here });
+    const session = await service.createSession({ appName: 'demo', ...sessionIds });
     const event: Event = {
       id: 'x1',
       timestamp: 1,
@@ -88,7 +88,9 @@ describe('a session', () => {
         autoCreateSession: true,
       });
       const runs = await Promise.all(
-        Array.from({ length: 5 }, async (_, n) => runner.run({ ...here, newMessage: `${n}` })),
+        Array.from({ length: 5 }, async (_, n) =>
+          runner.run({ ...sessionIds, newMessage: `${n}` }),
+        ),
       );
       assert.deepEqual(
         runs.map((events) => events.map(({ content }) => contentText(content))),
@@ -177,9 +179,9 @@ describe('a placeholder of an artifact', () => {
         artifactService,
         autoCreateSession: true,
       });
-      const session = { appName: 'demo', ...here };
+      const session = { appName: 'demo', ...sessionIds };
       await artifactService.save({ session, name }, { text: 'inside' }, { saveId: '1' });
-      const events = await runner.run({ ...here, newMessage: 'Go' });
+      const events = await runner.run({ ...sessionIds, newMessage: 'Go' });
       assert.equal(contentText(events.at(-1)?.content), '<inside> <>');
       await sessionService.close();
     });
@@ -210,7 +212,7 @@ describe('a placeholder of an artifact', () => {
       artifactService: open,
       autoCreateSession: true,
     });
-    const events = await runner.run({ ...here, newMessage: 'Go' });
+    const events = await runner.run({ ...sessionIds, newMessage: 'Go' });
     assert.equal(contentText(events.at(-1)?.content), 'from a folder');
     assert.deepEqual(asked, ['reports/2024/may.txt']);
     await sessionService.close();
@@ -287,8 +289,8 @@ describe('the author of an event', () => {
         ],
       }),
     });
-    await runner.sessionService.createSession({ appName: 'demo', ...here });
-    const events = await runner.run({ ...here, newMessage: 'Go', stateDelta: { byUser: 1 } });
+    await runner.sessionService.createSession({ appName: 'demo', ...sessionIds });
+    const events = await runner.run({ ...sessionIds, newMessage: 'Go', stateDelta: { byUser: 1 } });
     const written = events.flatMap(({ author, branch, actions: { stateDelta } }) =>
       Object.keys(stateDelta).map((key) => `${key}: ${author} in ${branch}`),
     );
@@ -344,20 +346,22 @@ describe('the after-agent callbacks', () => {
   });
 
   it('run each time the agent had the turn, also after it got the turn back', async () => {
-    let asked = 0;
+    let modelCalls = 0;
     const helper = new LlmAgent({
       ...recordingAgent('helper'),
       model: new ScriptedModel(() => transfersTo('root')),
     });
     const root = new LlmAgent({
       ...recordingAgent('root'),
-      model: new ScriptedModel(() => (asked++ === 0 ? transfersTo('helper') : { text: 'Back.' })),
+      model: new ScriptedModel(() =>
+        modelCalls++ === 0 ? transfersTo('helper') : { text: 'Back.' },
+      ),
       subAgents: [helper],
     });
     await using runner = new InMemoryRunner({ agent: root, appName: 'demo' });
-    const address = { appName: 'demo', ...here };
+    const address = { appName: 'demo', ...sessionIds };
     await runner.sessionService.createSession(address);
-    assert.deepEqual(messageTexts(await runner.run({ ...here, newMessage: 'Go' })), [
+    assert.deepEqual(messageTexts(await runner.run({ ...sessionIds, newMessage: 'Go' })), [
       'root: Back.',
       'root: root is done.',
       'helper: helper is done.',
@@ -366,7 +370,7 @@ describe('the after-agent callbacks', () => {
     const session = await runner.sessionService.getSession(address);
     assert.deepEqual(session?.state['after'], ['root', 'helper', 'root']);
     // No call waits when the next turn starts.
-    assert.deepEqual(messageTexts(await runner.run({ ...here, newMessage: 'Again' })), [
+    assert.deepEqual(messageTexts(await runner.run({ ...sessionIds, newMessage: 'Again' })), [
       'root: Back.',
       'root: root is done.',
     ]);
@@ -418,7 +422,7 @@ describe('the after-agent callbacks', () => {
       ],
     });
     await using runner = new InMemoryRunner({ agent: root, appName: 'demo' });
-    await runner.sessionService.createSession({ appName: 'demo', ...here });
-    assert.deepEqual(messageTexts(await runner.run({ ...here, newMessage: 'Go' })), []);
+    await runner.sessionService.createSession({ appName: 'demo', ...sessionIds });
+    assert.deepEqual(messageTexts(await runner.run({ ...sessionIds, newMessage: 'Go' })), []);
   });
 });

@@ -119,14 +119,14 @@ test('a session killed during a tool continues, and the screen reports the crash
 
   const second = await run(t, folder, args, 'and now?\n');
   assert.equal(second.code, 0);
-  const story = [
+  const expectedOutput = [
     /^Stopped in the middle of a turn \(\d events, the last just now\)\. It continues:$/m,
     /^› wait\n● wait\n↻ wait runs again, attempt 2: the process died while it ran\.\n {2}└ .*waited$/m,
     /^Then: \{"result":"waited"\}$/m,
     /^› and now\?\nYou said: and now\?$/m,
   ];
-  for (const part of story) assert.match(second.stdout.text, part);
-  assert.deepEqual(ran(folder), ['wait 1', 'wait 2']);
+  for (const part of expectedOutput) assert.match(second.stdout.text, part);
+  assert.deepEqual(readRuns(folder), ['wait 1', 'wait 2']);
 
   const { stdout } = await run(t, folder, ['replay', 'demo']);
   assert.match(stdout.text, /owner 2 took the session/);
@@ -144,10 +144,10 @@ test('errors are messages on stderr, with their exit codes', async (t) => {
     [['run', 'agent.ts', '--store', 'ftp://x'], 1, /Unknown store URL scheme "ftp:"/],
     [['fly'], 2, /There is no command "fly"/],
   ];
-  for (const [args, code, says] of cases) {
+  for (const [args, code, message] of cases) {
     const program = await run(t, folder, args);
     assert.equal(program.code, code, args.join(' '));
-    assert.match(program.stderr.text, says);
+    assert.match(program.stderr.text, message);
     assert.equal(program.stderr.text.trimEnd().split('\n').length, 1, 'no stack, no warning');
     assert.equal(program.stdout.raw, '');
   }
@@ -184,7 +184,7 @@ test('the program ends without an error when its output is no longer read', asyn
   assert.equal(program.stderr.raw, '');
 });
 
-function ran(folder: CommandFolder): readonly string[] {
+function readRuns(folder: CommandFolder): readonly string[] {
   try {
     return readFileSync(join(folder.path, 'runs.log'), 'utf8').trim().split('\n');
   } catch {

@@ -133,8 +133,8 @@ test('an unreachable server rejects with a ConnectionError, after the configured
   });
   await assert.rejects(client.sessions.get('none'), ConnectionError);
   assert.equal(tries, 3);
-  const reading = until(client.sessions.events('none', { reconnects: 2 }), () => false);
-  await assert.rejects(reading, ConnectionError);
+  const readingEvents = until(client.sessions.events('none', { reconnects: 2 }), () => false);
+  await assert.rejects(readingEvents, ConnectionError);
   assert.equal(tries, 6);
 });
 
@@ -186,9 +186,9 @@ test('an aborted reader ends without an error', async () => {
   const client = createTestClient(on);
   const id = await newSession(client);
   await client.sessions.send(id, 'Hi');
-  const reading = new AbortController();
-  for await (const event of client.sessions.events(id, { signal: reading.signal }))
-    if (event.type === 'session.status_idle') reading.abort();
+  const controller = new AbortController();
+  for await (const event of client.sessions.events(id, { signal: controller.signal }))
+    if (event.type === 'session.status_idle') controller.abort();
 });
 
 test('partials of an answer are streamed on request', async () => {

@@ -8,24 +8,24 @@ import { openManagedRuntime } from './index.ts';
 import type { ManagedRuntime } from './index.ts';
 
 /** The lead calls two other agents and combines their answers; a called agent repeats its input. */
-const asking: ModelScript = ({ contents }) => {
+const delegate: ModelScript = ({ contents }) => {
   const results = contents.flatMap(({ parts }) => parts.filter(isFunctionResponsePart));
-  const said = contentText(contents[0] ?? { role: 'user', parts: [] });
+  const text = contentText(contents[0] ?? { role: 'user', parts: [] });
   if (results.length > 0)
     return { text: results.map((one) => JSON.stringify(one.functionResponse.response)).join(' ') };
-  if (said === 'Ask')
+  if (text === 'Ask')
     return {
       toolCalls: [
         { name: 'Poet', args: { request: 'a line' } },
         { name: 'Critic', args: { request: 'deploy it' } },
       ],
     };
-  return said.startsWith('deploy')
+  return text.startsWith('deploy')
     ? { toolCalls: [{ name: 'deploy', args: {} }] }
-    : { text: `Here is ${said}.` };
+    : { text: `Here is ${text}.` };
 };
 
-async function lead(runtime: ManagedRuntime): Promise<string> {
+async function createLead(runtime: ManagedRuntime): Promise<string> {
   const model = 'gemini-2.5-flash';
   const poet = await runtime.create({ name: 'Poet', model });
   const critic = await runtime.create({
@@ -39,9 +39,9 @@ async function lead(runtime: ManagedRuntime): Promise<string> {
 
 test('two called agents are two threads, and a call of a thread waits for its answer there', async () => {
   await using runtime = await openManagedRuntime({
-    resolver: async () => new ScriptedModel(asking),
+    resolver: async () => new ScriptedModel(delegate),
   });
-  const id = await lead(runtime);
+  const id = await createLead(runtime);
   const session = await runtime.startSession(id, { userId: 'u' });
   await runtime.sendEvent(session.id, {
     type: 'user.message',
@@ -89,9 +89,9 @@ async function parkedThread(
 
 test('called agents keep the versions of the definition, and call no agents themselves', async () => {
   await using runtime = await openManagedRuntime({
-    resolver: async () => new ScriptedModel(asking),
+    resolver: async () => new ScriptedModel(delegate),
   });
-  const id = await lead(runtime);
+  const id = await createLead(runtime);
   const { definition } = await runtime.getAgent(id);
   assert.deepEqual(
     definition.agents?.map(({ version }) => version),

@@ -44,8 +44,8 @@ async function ask(
 }
 
 test('models of both specification versions fit the types of their packages', () => {
-  const fits = (model: LanguageModelV3 | LanguageModelV4): LanguageModel => model;
-  assert.equal(typeof fits, 'function');
+  const acceptModel = (model: LanguageModelV3 | LanguageModelV4): LanguageModel => model;
+  assert.equal(typeof acceptModel, 'function');
   assert.equal(aiSdkModel(createModel([]).model).name, 'other/some-model');
   assert.equal(aiSdkModel(createModel([]).model, { name: 'mine' }).name, 'mine');
 });
@@ -88,8 +88,8 @@ test('effort is sent as the standard option in version 4, and as a provider opti
   const v3 = createModel([finish], { provider: 'openai.chat', specificationVersion: 'v3' });
   await ask(v3.model, { config });
   assert.deepEqual(v3.calls[0]?.providerOptions, { openai: { reasoningEffort: 'high' } });
-  const stranger = createModel([finish], { specificationVersion: 'v3' });
-  await assert.rejects(ask(stranger.model, { config }), { feature: 'thinking.effort' });
+  const otherProvider = createModel([finish], { specificationVersion: 'v3' });
+  await assert.rejects(ask(otherProvider.model, { config }), { feature: 'thinking.effort' });
 });
 
 test('a tool call that the provider ran is kept, is not run, and is sent back to the provider', async () => {
@@ -139,9 +139,11 @@ test('a tool call that the provider ran is kept, is not run, and is sent back to
     },
     { type: 'text', text: 'Found.' },
   ]);
-  const stranger = createModel([finish], { provider: 'elsewhere.chat' });
-  await ask(stranger.model, { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }, content] });
-  assert.deepEqual(stranger.calls[0]?.prompt[1]?.content, [{ type: 'text', text: 'Found.' }]);
+  const otherProvider = createModel([finish], { provider: 'elsewhere.chat' });
+  await ask(otherProvider.model, {
+    contents: [{ role: 'user', parts: [{ text: 'Hi' }] }, content],
+  });
+  assert.deepEqual(otherProvider.calls[0]?.prompt[1]?.content, [{ type: 'text', text: 'Found.' }]);
 });
 
 test('files that a model generates become parts with data or a URL', async () => {
@@ -238,7 +240,7 @@ test('a response of the responses API can lack a raw finish reason, but not the 
 });
 
 /** The only call of a response with these parts. */
-async function callIn(parts: readonly object[]): Promise<FunctionCallPart['functionCall']> {
+async function readCall(parts: readonly object[]): Promise<FunctionCallPart['functionCall']> {
   const { content } = await ask(createModel(parts).model);
   const [part, ...more] = content.parts;
   assert.ok(part !== undefined && 'functionCall' in part && more.length === 0);
@@ -264,10 +266,10 @@ test('a call whose arguments differ from the streamed ones does not run', async 
     ['[1]', '{}'],
   ];
   for (const [written, input] of changed) {
-    const { args, argsError } = await callIn([start, delta(written), call(input), finish]);
+    const { args, argsError } = await readCall([start, delta(written), call(input), finish]);
     assert.deepEqual([args, argsError?.raw], [{}, written], `${written} ${String(input)}`);
   }
-  const same: readonly (readonly [readonly string[], string, object])[] = [
+  const equivalent: readonly (readonly [readonly string[], string, object])[] = [
     [['{"to": ', '"ann"}'], '{"to":"ann"}', { to: 'ann' }],
     [['{"a":1,"b":2}'], '{"b":2,"a":1}', { a: 1, b: 2 }],
     [[], '{}', {}],
@@ -275,9 +277,9 @@ test('a call whose arguments differ from the streamed ones does not run', async 
     // A package can send a whole call without streaming it first.
     [[], '{"to":"ann"}', { to: 'ann' }],
   ];
-  for (const [written, input, meant] of same) {
-    const called = await callIn([start, ...written.map(delta), call(input), finish]);
-    assert.deepEqual([called.args, called.argsError], [meant, undefined]);
+  for (const [written, input, expected] of equivalent) {
+    const called = await readCall([start, ...written.map(delta), call(input), finish]);
+    assert.deepEqual([called.args, called.argsError], [expected, undefined]);
   }
 });
 
@@ -285,7 +287,7 @@ test('a call that the package started and did not complete does not run', async 
   const start = { type: 'tool-input-start', id: 't', toolName: 'pay' };
   for (const written of ['', '{}', '{"to":"ann"}']) {
     const delta = { type: 'tool-input-delta', id: 't', delta: written };
-    const { argsError } = await callIn([start, delta, finish]);
+    const { argsError } = await readCall([start, delta, finish]);
     assert.equal(argsError?.raw, written);
   }
 });
@@ -293,22 +295,25 @@ test('a call that the package started and did not complete does not run', async 
 test('a last call without arguments does not run when the response was cut off', async () => {
   const call = { type: 'tool-call', toolCallId: 't', toolName: 'pay', input: '{}' };
   for (const unified of ['length', 'content-filter', 'other']) {
-    const { argsError } = await callIn([call, { ...finish, finishReason: { unified, raw: 'x' } }]);
+    const { argsError } = await readCall([
+      call,
+      { ...finish, finishReason: { unified, raw: 'x' } },
+    ]);
     assert.notEqual(argsError, undefined, unified);
   }
-  assert.equal((await callIn([call, finish])).argsError, undefined);
+  assert.equal((await readCall([call, finish])).argsError, undefined);
 });
 
 test('an abort rejects at once, even when the package ignores the signal', async () => {
   let stop = new AbortController();
-  const waits = (): Promise<never> => {
+  const waitForever = (): Promise<never> => {
     setImmediate(() => stop.abort());
     return new Promise(() => undefined);
   };
-  const deaf = createModel([], { doStream: waits });
-  await assert.rejects(ask(deaf.model, {}, { signal: stop.signal }), { kind: 'aborted' });
+  const unresponsive = createModel([], { doStream: waitForever });
+  await assert.rejects(ask(unresponsive.model, {}, { signal: stop.signal }), { kind: 'aborted' });
   stop = new AbortController();
-  const silent = new ReadableStream<unknown>({ pull: waits });
+  const silent = new ReadableStream<unknown>({ pull: waitForever });
   const mute = createModel([], { doStream: async () => ({ stream: silent }) });
   await assert.rejects(ask(mute.model, {}, { signal: stop.signal }), { kind: 'aborted' });
 });
@@ -359,20 +364,22 @@ test('a setting that the provider does not support is not sent', async () => {
 test('a URL that the provider does not fetch is replaced by a text, or rejected with onUnsupported: refuse', async () => {
   const supportedUrls = { 'image/*': [/^https:\/\/example\.com\/.*$/] };
   const { model, calls } = createModel([finish], { provider: 'openai.chat', supportedUrls });
-  const look = (fileUri: string, config: GenerationConfig = {}): Promise<ModelResponse> =>
+  const requestImage = (fileUri: string, config: GenerationConfig = {}): Promise<ModelResponse> =>
     ask(model, {
       config,
       contents: [{ role: 'user', parts: [{ fileData: { mimeType: 'image/png', fileUri } }] }],
     });
   const elsewhere = 'https://elsewhere.com/a.png';
-  await assert.rejects(look(elsewhere, { onUnsupported: 'refuse' }), { feature: 'imageUrls' });
+  await assert.rejects(requestImage(elsewhere, { onUnsupported: 'refuse' }), {
+    feature: 'imageUrls',
+  });
   assert.equal(calls.length, 0);
-  const { providerMetadata } = await look(elsewhere);
+  const { providerMetadata } = await requestImage(elsewhere);
   assert.match(providerMetadata?.['warnings'] ?? '', /imageUrls: the file ".*" of type image\/png/);
   assert.deepEqual(calls[0]?.prompt[0]?.content, [
     { type: 'text', text: `(the file "${elsewhere}" of type image/png: you cannot be shown it)` },
   ]);
-  await look('https://example.com/a.png');
-  await look('file-123');
+  await requestImage('https://example.com/a.png');
+  await requestImage('file-123');
   assert.equal(calls.length, 3);
 });

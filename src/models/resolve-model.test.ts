@@ -30,21 +30,21 @@ test('an unknown name is rejected with the list of known names', () => {
 });
 
 test('a model reference is read in camel case, snake case and with nested fields', () => {
-  const place = {
+  const reference = {
     provider: 'openai_compatible',
     model: 'any',
     baseUrl: 'http://127.0.0.1:8000/v1',
     apiKey: KEY,
     speed: 'fast',
   };
-  assert.deepEqual(parseModelRef(place), place);
+  assert.deepEqual(parseModelRef(reference), reference);
   assert.deepEqual(
     parseModelRef({
       provider: 'openai-compatible',
       model: { model: 'any', base_url: 'http://127.0.0.1:8000/v1/', api_key: KEY },
       speed: 'fast',
     }),
-    place,
+    reference,
   );
   assert.deepEqual(parseModelRef({ provider: 'openai', model: { model: 'gpt-5' }, api: 'chat' }), {
     provider: 'openai',
@@ -125,8 +125,8 @@ test('a speed that the provider does not support is rejected when the model is c
 test('a model does not reveal its key when it is inspected or serialized', async () => {
   const ref = { provider: 'openai', model: 'gpt-5', apiKey: KEY } as const;
   const model = await resolveModel(ref);
-  for (const shown of [inspect(model, { depth: 20, showHidden: true }), JSON.stringify(model)]) {
-    assert.doesNotMatch(shown, /sk-test/);
+  for (const output of [inspect(model, { depth: 20, showHidden: true }), JSON.stringify(model)]) {
+    assert.doesNotMatch(output, /sk-test/);
   }
   assert.equal(model.name, 'openai/gpt-5');
 });
@@ -142,8 +142,8 @@ test('no error reveals a key, not even one that the server echoes', async () => 
     const error = await catchFailure(await resolveModel(name, { fetch, apiKey: () => KEY }));
     assert.equal(error.kind, 'auth');
     assert.match(error.message, /You sent/);
-    const shown = inspect(error, { depth: 20, showHidden: true }) + JSON.stringify(error);
-    assert.doesNotMatch(shown, /sk-test/, name);
+    const output = inspect(error, { depth: 20, showHidden: true }) + JSON.stringify(error);
+    assert.doesNotMatch(output, /sk-test/, name);
   }
 });
 
@@ -223,11 +223,11 @@ async function catchFailure(model: Model): Promise<ModelError> {
 
 test('an abort ends a request that waits for its key', async () => {
   const stop = new AbortController();
-  const asked = (): Promise<string> => {
+  const waitForKey = (): Promise<string> => {
     setImmediate(() => stop.abort());
     return new Promise(() => undefined);
   };
-  const model = await resolveModel('gpt-x', { apiKey: asked });
+  const model = await resolveModel('gpt-x', { apiKey: waitForKey });
   const failing = model.generate(
     { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], tools: [] },
     { signal: stop.signal, onDelta: () => undefined, firingId: 'f', attempt: 1 },

@@ -72,7 +72,7 @@ test('close waits five seconds for a tool that ignores the signal; then its outc
   const clock = new SimulatedClock(1_000);
   const store = new MemoryStore();
   const began = Promise.withResolvers<void>();
-  const deaf = tool({
+  const unresponsive = tool({
     name: 'deaf',
     description: 'Does not listen.',
     execute: () => {
@@ -80,7 +80,7 @@ test('close waits five seconds for a tool that ignores the signal; then its outc
       return new Promise(() => {});
     },
   });
-  const runtime = await openRuntime({ agents: [caller([deaf])], store, clock });
+  const runtime = await openRuntime({ agents: [caller([unresponsive])], store, clock });
   const session = await runtime.session('x');
   session.send('go');
   await began.promise;
@@ -93,7 +93,7 @@ test('close waits five seconds for a tool that ignores the signal; then its outc
   assert.equal(closed, false);
   clock.advance(1);
   await closing;
-  await using next = await openRuntime({ agents: [caller([deaf])], store, clock });
+  await using next = await openRuntime({ agents: [caller([unresponsive])], store, clock });
   const again = (await next.find('x')) ?? assert.fail();
   await ended(again);
   assert.deepEqual(listOutcomes(await readLog(again)), ['unknown']);
@@ -155,15 +155,15 @@ test('a tool that ends while the runtime closes keeps its result', async () => {
 
 test('calls that had not begun when the runtime closed run under the next runtime', async () => {
   const store = new MemoryStore();
-  const ran: string[] = [];
+  const executedCalls: string[] = [];
   const began = Promise.withResolvers<void>();
   const step = (name: string): Tool =>
     tool({
       name,
       description: 'One at a time.',
       execute: async (_, { signal }) => {
-        ran.push(name);
-        if (ran.length > 1) return name;
+        executedCalls.push(name);
+        if (executedCalls.length > 1) return name;
         began.resolve();
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
         return name;
@@ -174,12 +174,12 @@ test('calls that had not begun when the runtime closed run under the next runtim
   (await runtime.session('x')).send('go');
   await began.promise;
   await runtime.close();
-  assert.deepEqual(ran, ['a']);
+  assert.deepEqual(executedCalls, ['a']);
   await using next = await openRuntime({ agents: [single], store });
   // The session is not opened: a deferred start is enough for a claim.
   const session = (await next.find('x')) ?? assert.fail();
   await ended(session);
-  assert.deepEqual(ran, ['a', 'b', 'c']);
+  assert.deepEqual(executedCalls, ['a', 'b', 'c']);
   assert.deepEqual(listOutcomes(await readLog(session)), ['ok', 'ok', 'ok']);
 });
 
@@ -227,10 +227,10 @@ test('a closed session is released, and another runtime continues it', async () 
   session.send('go');
   await began.promise;
   await session.close();
-  const there = await two.session('x');
-  await ended(there);
+  const sessionElsewhere = await two.session('x');
+  await ended(sessionElsewhere);
   assert.equal(starts.length, 2);
-  assert.deepEqual(listOutcomes(await readLog(there)), ['ok']);
+  assert.deepEqual(listOutcomes(await readLog(sessionElsewhere)), ['ok']);
 });
 
 test('a session that was closed while idle continues with its next message', async () => {

@@ -40,7 +40,7 @@ const echo = (more: Partial<AgentDefinition> = {}): Agent =>
     ...more,
   });
 
-async function over(turn: Turn): Promise<readonly LogEvent[]> {
+async function readTurn(turn: Turn): Promise<readonly LogEvent[]> {
   const events: LogEvent[] = [];
   for await (const event of turn) if ('seq' in event) events.push(event);
   return events;
@@ -58,7 +58,7 @@ const getStopReason = (log: readonly LogEvent[]): unknown => {
   return last?.type === 'turn.ended' && last.stopReason;
 };
 
-async function someTime(): Promise<void> {
+async function waitSomeTime(): Promise<void> {
   for (let n = 0; n < 50; n++) await new Promise(setImmediate);
 }
 
@@ -75,12 +75,12 @@ test('with a full store, steps wait and stay invisible, and are committed after 
       },
     },
   });
-  let ran = 0;
+  let executions = 0;
   const work = tool({
     name: 'work',
     description: 'Works until there is no room.',
     execute: () => {
-      ran++;
+      executions++;
       full = true;
       return 'done';
     },
@@ -99,7 +99,7 @@ test('with a full store, steps wait and stay invisible, and are committed after 
   assert.equal((await readLog(session)).length, 4);
   full = false;
   await watching;
-  assert.equal(ran, 1);
+  assert.equal(executions, 1);
   assert.deepEqual(seen.filter((type) => type !== 'partial').slice(4), [
     'tool.result',
     'agent.message',
@@ -135,7 +135,7 @@ test('with a full store a runtime still closes, and the next runtime finds the s
   (await first.session('x')).send('go');
   await refused.promise;
   const closing = first.close();
-  await someTime();
+  await waitSomeTime();
   clock.advance(10_000);
   await closing;
   full = false;
@@ -192,19 +192,19 @@ test('SQLite: with a full disk, steps wait until there is room', async (t) => {
     ),
     { code: 'store_unavailable', reason: 'full' },
   );
-  await someTime();
+  await waitSomeTime();
   assert.equal((await readLog(session)).length, 4);
   limit(1_073_741_823);
-  assert.equal(getStopReason(await over(turn)), 'end_turn');
+  assert.equal(getStopReason(await readTurn(turn)), 'end_turn');
 });
 
 /** A prompt builder behind a check that throws for a poison message. */
-const touchy = (stock: Net): Net => {
+const withPoisonCheck = (promptBuilder: Net): Net => {
   const passed = { ...userIn, name: 'user.passed', environment: false };
   return compose('touchy-prompt-builder', {
-    in: { ...stock.in, userIn },
-    out: stock.out,
-    nets: [stock],
+    in: { ...promptBuilder.in, userIn },
+    out: promptBuilder.out,
+    nets: [promptBuilder],
     join: [joinPorts(passed, userIn)],
     transitions: [
       pure('message.check', {
@@ -221,19 +221,21 @@ const touchy = (stock: Net): Net => {
 };
 
 test('a poison message fails alone: the log has an error, and the next message is answered', async () => {
-  const poisoned = echo({ subnets: (stock) => ({ turnStart: touchy(stock.turnStart) }) });
+  const poisoned = echo({
+    subnets: (promptBuilder) => ({ turnStart: withPoisonCheck(promptBuilder.turnStart) }),
+  });
   await using runtime = await openRuntime({ agents: [poisoned] });
   const [a, b] = [await runtime.session('a'), await runtime.session('b')];
   const [bad, next, other] = [a.send('poison'), a.send('water'), b.send('tea')];
-  const log = await over(bad);
+  const log = await readTurn(bad);
   assert.deepEqual(
     log.map(({ type }) => type),
     ['user.message', 'error', 'turn.ended'],
   );
   assert.equal(getStopReason(log), 'error');
   assert.match(JSON.stringify(log[1]), /I cannot swallow that/);
-  assert.equal(getStopReason(await over(next)), 'end_turn');
-  assert.equal(getStopReason(await over(other)), 'end_turn');
+  assert.equal(getStopReason(await readTurn(next)), 'end_turn');
+  assert.equal(getStopReason(await readTurn(other)), 'end_turn');
 });
 
 test('a transition that throws on model output ends only that turn, and leaves no call open', async () => {
@@ -264,11 +266,11 @@ test('a transition that throws on model output ends only that turn, and leaves n
     agents: [echo({ extensions: [extension], tools: [wipe], model })],
   });
   const session = await runtime.session('x');
-  await over(session.send('go'));
+  await readTurn(session.send('go'));
   await session.inject(alarm, null, { dedupeKey: 'a' });
   for await (const event of session.events()) if (event.type === 'turn.ended') break;
   assert.deepEqual(await session.pending(), []);
-  assert.equal(getStopReason(await over(session.send('next'))), 'end_turn');
+  assert.equal(getStopReason(await readTurn(session.send('next'))), 'end_turn');
   const parts = model.requests.at(-1)?.contents.map(({ parts }) => Object.keys(parts[0] ?? {})[0]);
   assert.deepEqual(parts, ['text', 'functionCall', 'functionResponse', 'text']);
 });
@@ -296,7 +298,7 @@ const before = (name: string): Net => {
 
 async function withNote(runtime: Runtime, id: string): Promise<void> {
   const session = await runtime.session(id);
-  await over(session.send('hello'));
+  await readTurn(session.send('hello'));
   await session.inject('note.first', 'remember', { dedupeKey: id });
   while ((await session.status()).inboxPending) await new Promise(setImmediate);
 }
@@ -309,7 +311,7 @@ test('a session that fails to load three times is quarantined, and only it; its 
       store,
     });
     await withNote(old, 'bad');
-    await over((await old.session('good')).send('hello'));
+    await readTurn((await old.session('good')).send('hello'));
   }
   const changed = echo({ extensions: [before('note.second')], migrate: failing });
   const errors: unknown[] = [];
@@ -329,7 +331,7 @@ test('a session that fails to load three times is quarantined, and only it; its 
   await assert.rejects(runtime.session('bad'), { code: 'session_quarantined' });
   assert.equal((await readLog(bad)).length, 4);
   const good = await runtime.session('good');
-  assert.equal(getStopReason(await over(good.send('you too?'))), 'end_turn');
+  assert.equal(getStopReason(await readTurn(good.send('you too?'))), 'end_turn');
 
   // After its release the session is tried again here, three times.
   await store.recordHydration(bad.key, true);
@@ -364,7 +366,10 @@ test('a session whose net changed too much waits for the right agent: its log is
   }
   await using back = await openRuntime({ agents: [right], store });
   const session = await back.session('x');
-  assert.equal(getStopReason(await over(session.send('anyone?', { messageId: 'm2' }))), 'end_turn');
+  assert.equal(
+    getStopReason(await readTurn(session.send('anyone?', { messageId: 'm2' }))),
+    'end_turn',
+  );
   assert.equal((await readLog(session)).filter(({ type }) => type === 'user.message').length, 2);
 });
 
@@ -377,18 +382,18 @@ test('a renamed place keeps its tokens when the migration of the agent maps it',
     });
     await withNote(old, 'x');
   }
-  const asked: (readonly string[])[] = [];
+  const markedPlaces: (readonly string[])[] = [];
   const renamed = echo({
     extensions: [before('note.second')],
     migrate: (marked) => {
-      asked.push(marked);
+      markedPlaces.push(marked);
       return { moved: { 'note.first': 'note.second' } };
     },
   });
   await using runtime = await openRuntime({ agents: [renamed], store });
   const session = await runtime.session('x');
-  assert.equal(getStopReason(await over(session.send('still there?'))), 'end_turn');
-  assert.deepEqual(asked, [['note.first']]);
+  assert.equal(getStopReason(await readTurn(session.send('still there?'))), 'end_turn');
+  assert.deepEqual(markedPlaces, [['note.first']]);
   const types = (await readLog(session)).map(({ type }) => type);
   assert.equal(types.filter((type) => type === 'session.upgraded').length, 1);
   await session.inject('note.release', null, { dedupeKey: 'r' });

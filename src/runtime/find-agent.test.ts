@@ -18,11 +18,11 @@ async function findAgent(name: string): Promise<Agent | undefined> {
 test('findAgent is called with the name of an agent when a session needs it', async () => {
   await using runtime = await openRuntime({ agents: [], findAgent });
   const session = await runtime.session('s', { agent: 'greeter-2' });
-  const said: string[] = [];
+  const requestedNames: string[] = [];
   for await (const event of session.send('Hi')) {
-    if (event.type === 'agent.message') said.push(event.author);
+    if (event.type === 'agent.message') requestedNames.push(event.author);
   }
-  assert.deepEqual(said, ['greeter-2']);
+  assert.deepEqual(requestedNames, ['greeter-2']);
   assert.ok(made.includes('greeter-2'));
   await assert.rejects(runtime.session('t', { agent: 'nobody' }), UnknownAgentError);
 });

@@ -9,7 +9,7 @@ import { tool } from '../tools/index.ts';
 import type { Tool, ToolContext } from '../tools/index.ts';
 import { openRuntime } from './runtime.ts';
 
-interface Played {
+interface TurnResult {
   readonly log: readonly LogEvent[];
   /** The result that the model got for each call, in the order of the calls. */
   readonly results: readonly JsonObject[];
@@ -25,7 +25,7 @@ async function play(
     readonly malformedArgs?: string;
   }[],
   during: (clock: SimulatedClock) => Promise<void> = async () => {},
-): Promise<Played> {
+): Promise<TurnResult> {
   const clock = new SimulatedClock(1_000);
   const model = new ScriptedModel(({ contents }) =>
     contents.length === 1 ? { text: 'Calling.', toolCalls: calls } : { text: 'I see.' },
@@ -127,14 +127,14 @@ test('a tool that hangs past its timeout is aborted and answered with an error; 
 });
 
 test('a tool that returns a value that is not JSON is answered with an error', async () => {
-  const circle: Record<string, unknown> = {};
-  circle['self'] = circle;
+  const cyclic: Record<string, unknown> = {};
+  cyclic['self'] = cyclic;
   const values: Readonly<Record<string, unknown>> = {
     'a-function': () => 1,
     'a-bigint': 1n,
     'a-map': { when: new Map() },
     'not-a-number': { value: Number.NaN },
-    'a-circle': circle,
+    'a-circle': cyclic,
   };
   const { log, results } = await play(
     Object.entries(values).map(([name, value]) => bad(name, () => value)),
@@ -145,7 +145,7 @@ test('a tool that returns a value that is not JSON is answered with an error', a
 });
 
 test('unknown tools and invalid arguments are answered without running anything', async () => {
-  const ran: unknown[] = [];
+  const executions: unknown[] = [];
   const picky = tool({
     name: 'picky',
     description: 'Wants a number.',
@@ -155,7 +155,7 @@ test('unknown tools and invalid arguments are answered without running anything'
       required: ['n'],
       additionalProperties: false,
     } as const,
-    execute: (args) => ran.push(args),
+    execute: (args) => executions.push(args),
   });
   const { log, results } = await play(
     [picky],
@@ -169,33 +169,33 @@ test('unknown tools and invalid arguments are answered without running anything'
   );
   assert.deepEqual(listOutcomes(log), ['not_found', 'invalid', 'invalid', 'invalid', 'ok']);
   assert.deepEqual(results.map(getCode), ['not_found', 'invalid', 'invalid', 'invalid', undefined]);
-  assert.deepEqual(ran, [{ n: 1 }]);
+  assert.deepEqual(executions, [{ n: 1 }]);
 });
 
 test('when the approval check throws, the call fails and nothing runs', async () => {
-  let ran = 0;
+  let executions = 0;
   const touchy = tool({
     name: 'touchy',
     description: 'Cannot decide.',
     needsApproval: () => {
       throw new Error('undecided');
     },
-    execute: () => ran++,
+    execute: () => executions++,
   });
   const { log } = await play([touchy], [{ name: 'touchy' }]).catch((error: unknown) =>
     assert.fail(String(error)),
   );
-  assert.equal(ran, 0);
+  assert.equal(executions, 0);
   assert.deepEqual(listOutcomes(log), ['error']);
 });
 
 test('calls beyond the limit of one message are each answered, and the turn continues', async () => {
-  let ran = 0;
+  let executions = 0;
   const { log, results } = await play(
-    [bad('count', () => ++ran)],
+    [bad('count', () => ++executions)],
     Array.from({ length: 70 }, () => ({ name: 'count' })),
   );
-  assert.equal(ran, 64);
+  assert.equal(executions, 64);
   assert.equal(listOutcomes(log).length, 70);
   assert.deepEqual(
     results.slice(64).map(getCode),
@@ -226,7 +226,7 @@ test('a tool that writes a forbidden state key fails, and writes nothing', async
 });
 
 test('progress that a tool reports after its end is dropped', async () => {
-  const shown: unknown[] = [];
+  const partials: unknown[] = [];
   let late: (text: string) => void = () => {};
   const model = new ScriptedModel([{ toolCalls: [{ name: 'chatty' }] }, { text: 'Done.' }]);
   const chatty = bad('chatty', (_, { progress }) => {
@@ -240,7 +240,7 @@ test('progress that a tool reports after its end is dropped', async () => {
   const session = await runtime.session('x');
   for await (const event of session.send('go')) {
     if (event.type === 'tool.result') late('too late');
-    if (event.type === 'partial' && event.kind === 'progress') shown.push(event.text);
+    if (event.type === 'partial' && event.kind === 'progress') partials.push(event.text);
   }
-  assert.deepEqual(shown, ['in time']);
+  assert.deepEqual(partials, ['in time']);
 });

@@ -22,7 +22,7 @@ import { openTelemetry } from './open-telemetry.ts';
 const usage = { inputTokens: 10, outputTokens: 4, totalTokens: 14, thinkingTokens: 3 };
 
 /** Calls the tool, then answers. */
-const asking = (name = 'google/gemini-2.5-flash'): Model => {
+const createToolCaller = (name = 'google/gemini-2.5-flash'): Model => {
   const script = new ScriptedModel(({ contents }) =>
     contents.at(-1)?.role === 'user'
       ? { text: 'I will.', toolCalls: [{ name: 'look', args: {} }], usage }
@@ -51,7 +51,7 @@ describe('the trace of a session', () => {
   it('has an invocation with its agent, its model calls, its tools and its commits', async () => {
     const { telemetry, spans } = await recordedTelemetry();
     const config = { temperature: 0.2, maxOutputTokens: 100 };
-    const helper = agent({ name: 'helper', model: asking(), tools: [look()], config });
+    const helper = agent({ name: 'helper', model: createToolCaller(), tools: [look()], config });
     await using runtime = await openRuntime({ agents: [helper], interceptors: [telemetry] });
     await sent((await runtime.session('s1')).send('go'));
     assert.deepEqual(formatTree(withoutCommits(spans())), [
@@ -99,7 +99,7 @@ describe('the trace of a session', () => {
     const { telemetry, provider, spans } = await recordedTelemetry();
     const tracer = provider.getTracer('shop');
     const tools = [look(() => tracer.startSpan('select').end())];
-    const helper = agent({ name: 'helper', model: asking(), tools });
+    const helper = agent({ name: 'helper', model: createToolCaller(), tools });
     await using runtime = await openRuntime({ agents: [helper], interceptors: [telemetry] });
     const session = await runtime.session('s1');
     const request = tracer.startSpan('POST /chat');
@@ -118,7 +118,7 @@ describe('the trace of a session', () => {
 
   it('has each of several agents under its caller, and an agent tool under its tool call', async () => {
     const { telemetry, spans } = await recordedTelemetry();
-    const says = (name: string) => agent({ name, model: new ScriptedModel([{ text: name }]) });
+    const textAgent = (name: string) => agent({ name, model: new ScriptedModel([{ text: name }]) });
     const asker = agent({
       name: 'asker',
       model: new ScriptedModel(({ contents }) =>
@@ -126,11 +126,11 @@ describe('the trace of a session', () => {
           ? { toolCalls: [{ name: 'expert', args: { request: 'why' } }] }
           : { text: 'Because.' },
       ),
-      tools: [agentTool(says('expert'))],
+      tools: [agentTool(textAgent('expert'))],
     });
     const root = sequential({
       name: 'root',
-      subAgents: [parallel({ name: 'both', subAgents: [says('a'), says('b')] }), asker],
+      subAgents: [parallel({ name: 'both', subAgents: [textAgent('a'), textAgent('b')] }), asker],
     });
     await using runtime = await openRuntime({ agents: [root], interceptors: [telemetry] });
     await sent((await runtime.session('s1')).send('go'));
@@ -155,7 +155,7 @@ describe('the trace of a session', () => {
 
   it('has one invocation for each of several queued messages, one after the other', async () => {
     const { telemetry, spans } = await recordedTelemetry();
-    const helper = agent({ name: 'helper', model: asking(), tools: [look()] });
+    const helper = agent({ name: 'helper', model: createToolCaller(), tools: [look()] });
     await using runtime = await openRuntime({ agents: [helper], interceptors: [telemetry] });
     const session = await runtime.session('s1');
     const turns = ['one', 'two', 'three'].map((message) => session.send(message));
@@ -202,7 +202,7 @@ describe('the trace of a session', () => {
 
   it('is empty without an SDK, and nothing of it is journaled', async () => {
     await using telemetry = await openTelemetry();
-    const helper = agent({ name: 'helper', model: asking(), tools: [look()] });
+    const helper = agent({ name: 'helper', model: createToolCaller(), tools: [look()] });
     await using runtime = await openRuntime({ agents: [helper], interceptors: [telemetry] });
     const session = await runtime.session('s1');
     await sent(session.send('go'));
@@ -230,7 +230,7 @@ describe('the trace of a session', () => {
     });
     const thrower = agent({
       name: 'thrower',
-      model: asking(),
+      model: createToolCaller(),
       tools: [
         look(() => {
           throw new RangeError('no eyes');
@@ -263,15 +263,15 @@ describe('the trace of a session', () => {
     const { telemetry, spans } = await recordedTelemetry();
     const helper = agent({
       name: 'helper',
-      model: asking(),
+      model: createToolCaller(),
       tools: [look(() => 'seen', true)],
     });
     const store = new MemoryStore();
     await using first = await openRuntime({ agents: [helper], store, interceptors: [telemetry] });
     await sent((await first.session('s1')).send('go'));
     await telemetry[Symbol.asyncDispose]();
-    const left = named(spans(), 'invocation');
-    assert.equal(left.attributes['petrichor.left'], true);
+    const firstSpan = named(spans(), 'invocation');
+    assert.equal(firstSpan.attributes['petrichor.left'], true);
     await first.close();
 
     const later = await recordedTelemetry();
@@ -297,7 +297,7 @@ describe('the trace of a session', () => {
     );
     const resumed = named(later.spans(), 'invocation');
     assert.equal(resumed.attributes['petrichor.invocation.resumed'], true);
-    assert.equal(resumed.parentSpanContext?.spanId, left.parentSpanContext?.spanId);
+    assert.equal(resumed.parentSpanContext?.spanId, firstSpan.parentSpanContext?.spanId);
   });
 });
 

@@ -99,11 +99,11 @@ test('a marking that is reachable only through an "all" input is not proved unre
 });
 
 test('a net that an inhibitor blocks at once is not proved free of deadlocks', async () => {
-  const go = (unless: readonly TokenPlace<null>[]): Transition =>
+  const guardedMove = (unless: readonly TokenPlace<null>[]): Transition =>
     pure('go', { take: { a }, unless, give: allOf({ c }), run: () => ({ c: null }) });
   const property = deadlockFree(['c', 'b']);
   const stopped = await decide(
-    [go([b])],
+    [guardedMove([b])],
     [
       [a, 1],
       [b, 1],
@@ -116,7 +116,7 @@ test('a net that an inhibitor blocks at once is not proved free of deadlocks', a
   assert.equal(
     (
       await decide(
-        [go([])],
+        [guardedMove([])],
         [
           [a, 1],
           [b, 1],

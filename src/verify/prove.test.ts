@@ -104,7 +104,7 @@ test('a fault that no transition takes loses the permit, and the trace shows it'
 });
 
 test('a firing that priorities exclude in the executor is not part of a counterexample', async () => {
-  const polite = (priority: number): CompiledNet =>
+  const withPriority = (priority: number): CompiledNet =>
     compile(
       net('priorities', {
         transitions: [
@@ -119,8 +119,8 @@ test('a firing that priorities exclude in the executor is not part of a countere
       }),
     );
   const property = unreachable('reply');
-  assert.equal(await proveVerdict(polite(1), property), 'proved');
-  assert.equal(await proveVerdict(polite(-1), property), 'refuted');
+  assert.equal(await proveVerdict(withPriority(1), property), 'proved');
+  assert.equal(await proveVerdict(withPriority(-1), property), 'refuted');
 });
 
 test('among equal priorities the transition with the oldest token fires first, and the other order is not part of a counterexample', async () => {
@@ -254,10 +254,14 @@ test('an attempt that fails waits, holds its tokens, and is retried', async () =
       transitions: [serve({ retry: { attempts: 3, backoff: '1s..2s' } })],
     }),
   );
-  const { verdict, trace, over } = await decide(of, unreachable({ 'running(serve)': 1 }));
+  const {
+    verdict,
+    trace,
+    over: assumptions,
+  } = await decide(of, unreachable({ 'running(serve)': 1 }));
   assert.equal(verdict, 'refuted');
   assert.equal(trace?.steps.at(-1)?.kind, 'started');
-  assert.ok(over.includes('<= 2 attempts'));
+  assert.ok(assumptions.includes('<= 2 attempts'));
   assert.equal(await proveVerdict(of, placeBound(['permit', 'running(serve)'], 1)), 'proved');
 });
 
@@ -430,11 +434,11 @@ test('a solver can prove a property that search cannot finish, for any number of
 });
 
 test('a property that holds within the bounds can be checked beyond them', async () => {
-  const asked: string[] = [];
+  const queries: string[] = [];
   const solver: Solver = {
     name: 'recorded',
     ask: async (text) => {
-      asked.push(text);
+      queries.push(text);
       return { answer: 'unsat', by: 'recorded' };
     },
   };
@@ -445,7 +449,7 @@ test('a property that holds within the bounds can be checked beyond them', async
     beyondBounds: true,
     solver,
   });
-  assert.equal(asked.length, 1);
+  assert.equal(queries.length, 1);
   // Beyond the bounds it does not hold; within them it does.
   assert.equal(results[0]?.verdict, 'proved');
   assert.deepEqual(results[0].over, ['<= 1 in request', '<= 0 faults']);

@@ -15,7 +15,7 @@ import { InMemorySessionService } from '../sessions/in-memory-session-service.ts
 import { LlmAgent } from './llm-agent.ts';
 import { Runner } from '../runner/runner.ts';
 
-const here = { userId: 'u1', sessionId: 's1' } as const;
+const sessionIds = { userId: 'u1', sessionId: 's1' } as const;
 
 /** A model that calls these tools one after the other and then returns the text of the last result. */
 function callsInTurn(...calls: readonly { readonly name: string; readonly args?: object }[]) {
@@ -32,7 +32,7 @@ const asks = (name: string, request = 'Go') => ({ name, args: { request } });
 
 async function started(root: LlmAgent, state: Record<string, string> = {}) {
   const runner = new InMemoryRunner({ agent: root, appName: 'demo' });
-  await runner.sessionService.createSession({ appName: 'demo', ...here, state });
+  await runner.sessionService.createSession({ appName: 'demo', ...sessionIds, state });
   return runner;
 }
 
@@ -76,13 +76,13 @@ describe('a called agent is part of its invocation', () => {
       { city: 'London', old: 'yes', 'user:lang': 'en' },
     );
     const events = await runner.run({
-      ...here,
+      ...sessionIds,
       newMessage: 'Hi',
       stateDelta: { 'temp:once': 'once' },
     });
     assert.deepEqual(seen, ['London', 'en', 'once']);
     assert.equal(model.requests[0]?.instruction, 'They live in London.');
-    const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+    const session = await runner.sessionService.getSession({ appName: 'demo', ...sessionIds });
     assert.deepEqual(
       { ...session?.state },
       { city: 'Paris', report: 'Done: {"result":"ok"}', 'user:lang': 'fr' },
@@ -132,10 +132,10 @@ describe('a called agent is part of its invocation', () => {
       sessionService: new InMemorySessionService(),
       artifactService: artifacts,
     });
-    await runner.sessionService.createSession({ appName: 'demo', ...here });
-    const session = { appName: 'demo', ...here };
+    await runner.sessionService.createSession({ appName: 'demo', ...sessionIds });
+    const session = { appName: 'demo', ...sessionIds };
     await artifacts.save({ session, name: 'brief.txt' }, { text: 'Look.' }, { saveId: '1' });
-    const events = await runner.run({ ...here, newMessage: 'Hi' });
+    const events = await runner.run({ ...sessionIds, newMessage: 'Hi' });
     assert.equal(model.requests[0]?.instruction, 'The brief: Look.');
     assert.deepEqual(await artifacts.list(session), ['brief.txt', 'report.txt']);
     const deltas = events.map(({ actions }) => actions.artifactDelta);
@@ -152,7 +152,7 @@ describe('a called agent is part of its invocation', () => {
         tools: [new AgentTool({ agent: clerk, skipSummarization: true })],
       }),
     );
-    const events = await runner.run({ ...here, newMessage: 'Hi' });
+    const events = await runner.run({ ...sessionIds, newMessage: 'Hi' });
     assert.equal(model.requests.length, 1);
     assert.deepEqual(responded(events), [{ result: 'Blue.' }]);
   });
@@ -166,7 +166,7 @@ describe('a called agent is part of its invocation', () => {
         tools: [new AgentTool({ agent: clerk })],
       }),
     );
-    await runner.run({ ...here, newMessage: 'Hi' });
+    await runner.run({ ...sessionIds, newMessage: 'Hi' });
     const { sessions } = await runner.sessionService.listSessions({ appName: 'demo' });
     assert.deepEqual(
       sessions.map(({ id }) => id),
@@ -213,24 +213,27 @@ describe('a called agent that waits', () => {
       tools: [pay, ask],
     });
     await using runner = await started(nested(payer));
-    const first = await runner.run({ ...here, newMessage: 'Hi' });
+    const first = await runner.run({ ...sessionIds, newMessage: 'Hi' });
     const waiting = first.at(-1);
     const [callId = ''] = waiting?.longRunningToolIds ?? [];
-    const asked = waiting?.actions.requestedToolConfirmations[callId];
-    assert.equal(asked?.toolName, 'pay');
+    const confirmation = waiting?.actions.requestedToolConfirmations[callId];
+    assert.equal(confirmation?.toolName, 'pay');
     assert.equal(waiting?.author, 'boss');
     assert.ok(!first.flatMap(getFunctionCalls).some(({ id }) => id === callId));
     assert.deepEqual(done, []);
 
     const second = await runner.run({
-      ...here,
+      ...sessionIds,
       newMessage: answer(callId, 'pay', { confirmed: true }),
     });
     assert.deepEqual(done, ['paid']);
     const [next = ''] = second.at(-1)?.longRunningToolIds ?? [];
     assert.notEqual(next, callId);
 
-    const third = await runner.run({ ...here, newMessage: answer(next, 'ask', { why: 'So.' }) });
+    const third = await runner.run({
+      ...sessionIds,
+      newMessage: answer(next, 'ask', { why: 'So.' }),
+    });
     const last = third.at(-1)?.content;
     assert.ok(last);
     assert.match(contentText(last), /Done: .*So\./);
@@ -240,7 +243,7 @@ describe('a called agent that waits', () => {
     );
     // Each call was answered once.
     await assert.rejects(
-      runner.run({ ...here, newMessage: answer(callId, 'pay', { confirmed: true }) }),
+      runner.run({ ...sessionIds, newMessage: answer(callId, 'pay', { confirmed: true }) }),
       { code: 'invalid_input' },
     );
     assert.deepEqual(done, ['paid']);

@@ -13,8 +13,8 @@ import { LoopAgent } from './loop-agent.ts';
 import { SequentialAgent } from './sequential-agent.ts';
 import { Workflow } from '../workflow/workflow.ts';
 
-const here = { userId: 'u1', sessionId: 's1' } as const;
-const address = { appName: 'demo', ...here } as const;
+const sessionIds = { userId: 'u1', sessionId: 's1' } as const;
+const address = { appName: 'demo', ...sessionIds } as const;
 
 type Context = Parameters<BaseAgent['runAsync']>[0];
 
@@ -43,7 +43,7 @@ const scriptedAgent = (name: string, text: string): LlmAgent =>
 async function run(agent: BaseAgent) {
   await using runner = new InMemoryRunner({ appName: 'demo', agent });
   await runner.sessionService.createSession(address);
-  const events = await runner.run({ ...here, newMessage: 'Go' });
+  const events = await runner.run({ ...sessionIds, newMessage: 'Go' });
   const session = await runner.sessionService.getSession(address);
   return { events, state: session?.state ?? {} };
 }
@@ -129,10 +129,13 @@ describe('a custom agent that yields only actions', () => {
           scriptedAgent('second', 'Next.'),
         ],
       });
-    const ofAgent = await run(ends({ endOfAgent: true }));
-    assert.deepEqual(ofAgent.events.map(short), ['first:  {"endOfAgent":true}', 'second: Next.']);
-    const ofAll = await run(ends({ endInvocation: true }));
-    assert.deepEqual(ofAll.events.map(short), []);
+    const afterEndOfAgent = await run(ends({ endOfAgent: true }));
+    assert.deepEqual(afterEndOfAgent.events.map(short), [
+      'first:  {"endOfAgent":true}',
+      'second: Next.',
+    ]);
+    const afterEndInvocation = await run(ends({ endInvocation: true }));
+    assert.deepEqual(afterEndInvocation.events.map(short), []);
     assert.deepEqual(went, []);
   });
 

@@ -26,8 +26,8 @@ import { Runner } from '../runner/runner.ts';
 import { SequentialAgent } from './sequential-agent.ts';
 import { SqliteSessionService } from '../sessions/sqlite-session-service.ts';
 
-const here = { userId: 'debug_user_id', sessionId: 'debug_session_id' } as const;
-const there = { appName: 'InMemoryRunner', ...here };
+const sessionIds = { userId: 'debug_user_id', sessionId: 'debug_session_id' } as const;
+const sessionKey = { appName: 'InMemoryRunner', ...sessionIds };
 
 const messageTexts = (events: readonly Event[]): readonly string[] =>
   events.flatMap(({ author, content }) =>
@@ -72,7 +72,7 @@ describe('the instruction and contents of a model request', () => {
       instruction: async ({ state, userContent, invocationId }) =>
         `{${String(state['mood'])}} ${contentText(userContent ?? { role: 'user', parts: [] })} ${invocationId.slice(0, 2)}`,
     });
-    await runner.sessionService.createSession({ ...there, state: { mood: 'good' } });
+    await runner.sessionService.createSession({ ...sessionKey, state: { mood: 'good' } });
     assert.deepEqual(messageTexts(await runner.runDebug('Hi')), [
       'chat: chat for debug_user_id\n\n{good} Hi e-',
     ]);
@@ -90,10 +90,10 @@ describe('the instruction and contents of a model request', () => {
 describe('a planner', () => {
   it("asks for a plan, and only the final answer is the agent's text", async () => {
     const planned = '/*PLANNING*/ 1. look /*REASONING*/ fine. /*FINAL_ANSWER*/ Grass.';
-    const told: string[] = [];
+    const instructions: string[] = [];
     await using runner = createRunner({
       model: new ScriptedModel(({ instruction = '' }) => {
-        told.push(instruction);
+        instructions.push(instruction);
         return { text: planned };
       }),
       instruction: 'Be brief.',
@@ -101,24 +101,24 @@ describe('a planner', () => {
       outputKey: 'answer',
     });
     const events = await runner.runDebug('What is there?');
-    assert.match(told[0] ?? '', /^Be brief\.\n\n.*\/\*PLANNING\*\//s);
+    assert.match(instructions[0] ?? '', /^Be brief\.\n\n.*\/\*PLANNING\*\//s);
     assert.deepEqual(messageTexts(events), ['chat: Grass.']);
     assert.match(contentThinking(events[0]?.content ?? never()), /1\. look/);
-    assert.equal((await runner.sessionService.getSession(there))?.state['answer'], 'Grass.');
+    assert.equal((await runner.sessionService.getSession(sessionKey))?.state['answer'], 'Grass.');
   });
 
   it('sets the thinking config of the model', async () => {
-    const asked: unknown[] = [];
+    const configs: unknown[] = [];
     await using runner = createRunner({
       model: new ScriptedModel(({ config }) => {
-        asked.push(config);
+        configs.push(config);
         return { text: 'Hm.' };
       }),
       generateContentConfig: { temperature: 0 },
       planner: new BuiltInPlanner({ thinkingConfig: { effort: 'high' } }),
     });
     await runner.runDebug('Hi');
-    assert.deepEqual(asked, [{ temperature: 0, thinking: { effort: 'high' } }]);
+    assert.deepEqual(configs, [{ temperature: 0, thinking: { effort: 'high' } }]);
   });
 });
 
@@ -144,7 +144,7 @@ describe('an output schema', () => {
         [new Instead('instead')],
       );
       await runner.runDebug(message);
-      assert.deepEqual((await runner.sessionService.getSession(there))?.state['out'], value);
+      assert.deepEqual((await runner.sessionService.getSession(sessionKey))?.state['out'], value);
     }
   });
 
@@ -246,7 +246,7 @@ describe('tools', () => {
       JSON.stringify(last.content),
       /"same":true,"userId":"debug_user_id","agentName":"chat"/,
     );
-    assert.equal((await runner.sessionService.getSession(there))?.state['greeted'], 'Ada');
+    assert.equal((await runner.sessionService.getSession(sessionKey))?.state['greeted'], 'Ada');
   });
 
   it('that are long-running return a first response, then updates, then the result', async () => {
@@ -258,7 +258,10 @@ describe('tools', () => {
     await using runner = createRunner({ model: calling('ticket'), tools: [ticket] });
     assert.equal(ticket.isLongRunning, true);
     const id = waitingCallId(await runner.runDebug('Go'));
-    const rest = await runner.run({ ...here, newMessage: answer(id, { status: 'approved' }) });
+    const rest = await runner.run({
+      ...sessionIds,
+      newMessage: answer(id, { status: 'approved' }),
+    });
     assert.match(messageTexts(rest).join(), /approved/);
   });
 
@@ -285,7 +288,7 @@ describe('tools', () => {
       assert.deepEqual(events.at(-1)?.actions.requestedToolConfirmations, {
         [id]: { toolName: 'pay', hint: 'Pay 9?', payload: { amount: 9 } },
       });
-      const rest = await runner.run({ ...here, newMessage: answer(id, response) });
+      const rest = await runner.run({ ...sessionIds, newMessage: answer(id, response) });
       assert.match(messageTexts(rest).join(), expected);
     }
   });
@@ -302,10 +305,8 @@ describe('tools', () => {
     const offered: string[] = [];
     const model = new ScriptedModel((request) => {
       offered.push(request.tools.map(({ name }) => name).join());
-      const said = lastText(request);
-      return request.contents.at(-1)?.role === 'tool'
-        ? { text: said }
-        : { toolCalls: [{ name: said }] };
+      const text = lastText(request);
+      return request.contents.at(-1)?.role === 'tool' ? { text } : { toolCalls: [{ name: text }] };
     });
     const doors = new Doors('doors', {
       toolFilter: ({ name }, { state }) => (name === 'close') === (state.get('open') === true),
@@ -383,7 +384,7 @@ describe('a credential that a tool needs', () => {
     };
     try {
       const before = open();
-      const events = await before.runner.run({ ...here, newMessage: 'Any mail?' });
+      const events = await before.runner.run({ ...sessionIds, newMessage: 'Any mail?' });
       const id = waitingCallId(events);
       assert.deepEqual(events.at(-1)?.actions.requestedAuthConfigs, {
         [id]: { authScheme: { type: 'oauth2' }, credentialKey: 'mail' },
@@ -393,17 +394,17 @@ describe('a credential that a tool needs', () => {
 
       const after = open();
       const wrong = answer(id, { token: 'T' });
-      await assert.rejects(after.runner.run({ ...here, newMessage: wrong }), {
+      await assert.rejects(after.runner.run({ ...sessionIds, newMessage: wrong }), {
         code: 'invalid_input',
       });
       const newMessage = answer(id, { exchangedAuthCredential: { token: 'T' } });
-      const rest = await after.runner.run({ ...here, newMessage });
+      const rest = await after.runner.run({ ...sessionIds, newMessage });
       assert.match(messageTexts(rest).join(), /debug_user_id with \{.*token.*T/);
       // The credential is saved, so the user is not asked again.
-      const again = await after.runner.run({ ...here, newMessage: 'More?' });
+      const again = await after.runner.run({ ...sessionIds, newMessage: 'More?' });
       assert.match(messageTexts(again).join(), /with \{/);
       // The credential is in no log.
-      const session = await after.sessionService.getSession({ appName: 'mail', ...here });
+      const session = await after.sessionService.getSession({ appName: 'mail', ...sessionIds });
       const logged = JSON.stringify(
         session?.events.filter(({ content }) => content?.role === 'user'),
       );

@@ -223,12 +223,12 @@ describe('callbacks', () => {
   });
 
   it('of one kind are called in their order', async () => {
-    const asked: string[] = [];
+    const callbacks: string[] = [];
     await base
-      .withBeforeModelCallback(() => void asked.push('one'))
-      .withBeforeModelCallback(() => void asked.push('two'))
+      .withBeforeModelCallback(() => void callbacks.push('one'))
+      .withBeforeModelCallback(() => void callbacks.push('two'))
       .ask('Hi');
-    assert.deepEqual(asked, ['one', 'two', 'one', 'two']);
+    assert.deepEqual(callbacks, ['one', 'two', 'one', 'two']);
   });
 });
 
@@ -386,10 +386,10 @@ describe('services', () => {
   });
 
   it('plugins, a context cache and resumability belong to the app', async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     class Spy extends BasePlugin {
       override async beforeRunCallback(): Promise<undefined> {
-        asked.push(this.name);
+        requests.push(this.name);
       }
     }
     await using built = await AgentBuilder.withModel(echo())
@@ -399,7 +399,7 @@ describe('services', () => {
       .withResumability({ isResumable: false })
       .build();
     await built.runner.ask('Hi');
-    assert.deepEqual(asked, ['one', 'two']);
+    assert.deepEqual(requests, ['one', 'two']);
     const { contextCacheConfig, resumabilityConfig } = built.runner.app;
     assert.deepEqual(
       [contextCacheConfig, resumabilityConfig],

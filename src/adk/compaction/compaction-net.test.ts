@@ -19,7 +19,7 @@ import {
 } from '../index.ts';
 import type { EventsCompactionConfig, SessionService } from '../index.ts';
 
-const here = { userId: 'u1', sessionId: 's1' } as const;
+const sessionIds = { userId: 'u1', sessionId: 's1' } as const;
 
 class Counting extends BaseEventsSummarizer {
   readonly received: (readonly Event[])[] = [];
@@ -64,7 +64,7 @@ const requestTexts = ({ contents }: ModelRequest): readonly string[] => contents
 /** Runs messages one after the other and waits until the session is idle after each. */
 async function runMessages(runner: Runner, ...messages: readonly string[]): Promise<void> {
   for (const newMessage of messages) {
-    await runner.run({ ...here, newMessage });
+    await runner.run({ ...sessionIds, newMessage });
     await untilIdle(runner.sessionService);
   }
 }
@@ -72,7 +72,7 @@ async function runMessages(runner: Runner, ...messages: readonly string[]): Prom
 /** A summary is made while turns may run, so only the log shows when it is finished. */
 async function untilIdle(service: SessionService): Promise<void> {
   const store = await service.store();
-  const key = { appName: 'demo', ...here };
+  const key = { appName: 'demo', ...sessionIds };
   for (;;) {
     const row = await store.find(key);
     if (row?.inFlight === 0 && row.status === 'idle' && !row.inboxPending) return;
@@ -109,7 +109,7 @@ describe('older events', () => {
     const app = createApp({ compactionInterval: 2, summarizer: new Counting() });
     await using runner = new InMemoryRunner({ app, autoCreateSession: true });
     await runMessages(runner, '1', '2', '3');
-    const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+    const session = await runner.sessionService.getSession({ appName: 'demo', ...sessionIds });
     const events = session?.events ?? [];
     const texts = events.map(({ content }) => (content === undefined ? '-' : contentText(content)));
     assert.deepEqual(texts, ['1', 'to 1', '2', 'to 2', '-', '3', 'to 3']);
@@ -140,7 +140,7 @@ describe('older events', () => {
       eventsCompactionConfig: { compactionInterval: 1 },
     });
     await using refused = new InMemoryRunner({ app: none, autoCreateSession: true });
-    await assert.rejects(refused.run({ ...here, newMessage: 'x' }), /summarizer/);
+    await assert.rejects(refused.run({ ...sessionIds, newMessage: 'x' }), /summarizer/);
   });
 
   it('are summarized above a token threshold, and a number of events is retained', async () => {
@@ -187,7 +187,7 @@ describe('older events', () => {
       'to 2',
       '3',
     ]);
-    const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+    const session = await runner.sessionService.getSession({ appName: 'demo', ...sessionIds });
     const errors = (session?.events ?? []).filter(({ errorCode }) => errorCode !== undefined);
     assert.deepEqual(
       errors.map(({ errorCode }) => errorCode),
@@ -227,7 +227,7 @@ describe('older events', () => {
       autoCreateSession: true,
     });
     const { sessionService } = plain;
-    await sessionService.createSession({ appName: 'demo', ...here, state: { a: 1 } });
+    await sessionService.createSession({ appName: 'demo', ...sessionIds, state: { a: 1 } });
     await runMessages(plain, '1', '2');
     const app = createApp({ compactionInterval: 2, summarizer: new Counting() }, modelRequests);
     await using runner = new Runner({ app, sessionService });
@@ -257,24 +257,24 @@ describe('older events', () => {
       sessionService,
       autoCreateSession: true,
     });
-    await first.run({ ...here, newMessage: '1' });
+    await first.run({ ...sessionIds, newMessage: '1' });
     await started.promise;
     await first.close();
     const app = createApp({ compactionInterval: 1, summarizer: new Counting() }, modelRequests);
     await using next = new Runner({ app, sessionService });
     await runMessages(next, '2', '3');
     // The summary may be applied before or after the second message.
-    const shown = requestTexts(modelRequests.at(-1) ?? never());
-    assert.match(shown[0] ?? '', /^S\d$/);
-    assert.equal(shown.at(-1), '3');
-    const session = await sessionService.getSession({ appName: 'demo', ...here });
+    const requestText = requestTexts(modelRequests.at(-1) ?? never());
+    assert.match(requestText[0] ?? '', /^S\d$/);
+    assert.equal(requestText.at(-1), '3');
+    const session = await sessionService.getSession({ appName: 'demo', ...sessionIds });
     assert.ok((session?.events ?? []).every(({ errorCode }) => errorCode === undefined));
   });
 
   it('keep their summary after a rewind of later events, and summarized events cannot be rewound', async () => {
     const modelRequests: ModelRequest[] = [];
     const started = Promise.withResolvers<void>();
-    const goOn = Promise.withResolvers<void>();
+    const summaryAllowed = Promise.withResolvers<void>();
     class Slow extends BaseEventsSummarizer {
       override async summarizeEvents({
         events,
@@ -282,23 +282,23 @@ describe('older events', () => {
         readonly events: readonly Event[];
       }): Promise<Event | undefined> {
         started.resolve();
-        await goOn.promise;
+        await summaryAllowed.promise;
         const [first] = events;
         return first && { ...first, content: { role: 'user', parts: [{ text: 'late' }] } };
       }
     }
     const app = createApp({ compactionInterval: 2, summarizer: new Slow() }, modelRequests);
     await using runner = new InMemoryRunner({ app, autoCreateSession: true });
-    await runner.run({ ...here, newMessage: '1' });
-    const [second] = await runner.run({ ...here, newMessage: '2' });
+    await runner.run({ ...sessionIds, newMessage: '1' });
+    const [second] = await runner.run({ ...sessionIds, newMessage: '2' });
     await started.promise;
     const rewindBeforeInvocationId = second?.invocationId ?? '';
-    await runner.rewind({ ...here, rewindBeforeInvocationId });
-    goOn.resolve();
+    await runner.rewind({ ...sessionIds, rewindBeforeInvocationId });
+    summaryAllowed.resolve();
     await untilIdle(runner.sessionService);
     await runMessages(runner, '3');
     assert.deepEqual(requestTexts(modelRequests.at(-1) ?? never()), ['1', 'to 1', '3']);
-    await assert.rejects(runner.rewind({ ...here, rewindBeforeInvocationId: 'e-none' }), {
+    await assert.rejects(runner.rewind({ ...sessionIds, rewindBeforeInvocationId: 'e-none' }), {
       code: 'invalid_input',
     });
   });

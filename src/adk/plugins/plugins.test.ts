@@ -22,8 +22,8 @@ import { SaveFilesAsArtifactsPlugin } from './save-files-as-artifacts-plugin.ts'
 import { SequentialAgent } from '../agents/sequential-agent.ts';
 import { ToolFilterPlugin } from './tool-filter-plugin.ts';
 
-const here = { userId: 'debug_user_id', sessionId: 'debug_session_id' } as const;
-const there = { appName: 'demo', ...here };
+const sessionIds = { userId: 'debug_user_id', sessionId: 'debug_session_id' } as const;
+const sessionKey = { appName: 'demo', ...sessionIds };
 
 /** Repeats the last message; calls `look` first if the message says so. */
 const model = (): ScriptedModel =>
@@ -93,13 +93,13 @@ class Spy extends BasePlugin {
 
 describe('plugins of an app', () => {
   it("are called at every point, in the order of the app and before the agent's own callbacks", async () => {
-    const asked: string[] = [];
-    await using runner = createRunner([new Spy('a', asked), new Spy('b', asked)], {
-      beforeModelCallback: () => void asked.push('own before model'),
+    const callbacks: string[] = [];
+    await using runner = createRunner([new Spy('a', callbacks), new Spy('b', callbacks)], {
+      beforeModelCallback: () => void callbacks.push('own before model'),
     });
     await runner.runDebug('call look');
     assert.deepEqual(
-      asked.filter((line) => !line.endsWith(' event')),
+      callbacks.filter((line) => !line.endsWith(' event')),
       [
         'a message',
         'b message',
@@ -139,12 +139,12 @@ describe('plugins of an app', () => {
       ['after model', { content: answer }, ['mine']],
       ['after agent', answer, ['You said: Hi', 'mine']],
     ] as const) {
-      const asked: string[] = [];
-      const plugins = [new Spy('a', asked, { [what]: given }), new Spy('b', asked)];
+      const callbacks: string[] = [];
+      const plugins = [new Spy('a', callbacks, { [what]: given }), new Spy('b', callbacks)];
       await using runner = createRunner(plugins);
       assert.deepEqual(messageTexts(await runner.runDebug('Hi')), expected, what);
-      assert.ok(asked.includes(`a ${what}`) && !asked.includes(`b ${what}`), what);
-      assert.ok(asked.includes('a after run'), what);
+      assert.ok(callbacks.includes(`a ${what}`) && !callbacks.includes(`b ${what}`), what);
+      assert.ok(callbacks.includes('a after run'), what);
     }
   });
 
@@ -165,8 +165,8 @@ describe('plugins of an app', () => {
         llmRequest,
         error,
       }: Parameters<BasePlugin['onModelErrorCallback']>[0]) {
-        const asked = llmRequest.contents.map(contentText).join();
-        const parts = [{ text: `${asked}: ${error.message}` }];
+        const question = llmRequest.contents.map(contentText).join();
+        const parts = [{ text: `${question}: ${error.message}` }];
         return { content: { role: 'model' as const, parts } };
       }
     }
@@ -194,11 +194,14 @@ describe('plugins of an app', () => {
 
   it('that throw around an invocation make runAsync throw', async () => {
     for (const what of ['message', 'before run', 'event', 'after run']) {
-      const asked: string[] = [];
-      const plugins = [new Spy('a', asked, { [what]: new Error('no!') }), new Spy('b', asked)];
+      const callbacks: string[] = [];
+      const plugins = [
+        new Spy('a', callbacks, { [what]: new Error('no!') }),
+        new Spy('b', callbacks),
+      ];
       await using runner = createRunner(plugins);
       await assert.rejects(runner.runDebug('Hi'), { code: 'plugin_failed', plugin: 'a' });
-      if (what === 'after run') assert.ok(asked.includes('b after run'));
+      if (what === 'after run') assert.ok(callbacks.includes('b after run'));
     }
   });
 
@@ -223,7 +226,7 @@ describe('plugins of an app', () => {
     }
     await using runner = createRunner([new Gate('gate')]);
     assert.deepEqual(await runner.runDebug('Hi'), []);
-    const stored = await runner.sessionService.getSession(there);
+    const stored = await runner.sessionService.getSession(sessionKey);
     assert.deepEqual(messageTexts(stored?.events ?? []), ['Hi']);
   });
 
@@ -335,7 +338,7 @@ describe('built-in plugins', () => {
       }, 'more'),
     ];
     await using runner = new InMemoryRunner({ app: new App({ name: 'demo', rootAgent, plugins }) });
-    await runner.sessionService.createSession({ ...there, state: { 'app:firm': 'Acme' } });
+    await runner.sessionService.createSession({ ...sessionKey, state: { 'app:firm': 'Acme' } });
     assert.deepEqual(messageTexts(await runner.runDebug('Hi')), [
       'a hears Hi {as it is}.\n\nFor Acme.\n\nOwn.\n\nBe a.',
       'b hears Hi {as it is}.\n\nFor Acme.\n\nBe b.',
@@ -418,23 +421,23 @@ describe('built-in plugins', () => {
       { inlineData: { ...picture, displayName: undefined } },
     ];
     await using runner = createRunner([new SaveFilesAsArtifactsPlugin()]);
-    await runner.sessionService.createSession(there);
+    await runner.sessionService.createSession(sessionKey);
     const newMessage: Content = { role: 'user', parts: JSON.parse(JSON.stringify(parts)) };
-    const events = await runner.run({ ...here, newMessage });
+    const events = await runner.run({ ...sessionIds, newMessage });
     const [{ invocationId } = never()] = events;
     assert.deepEqual(messageTexts(events), [
       `You said: Look: [Uploaded Artifact: "cat.png"][Uploaded Artifact: "artifact_${invocationId}_2"]`,
     ]);
-    const stored = await runner.sessionService.getSession(there);
+    const stored = await runner.sessionService.getSession(sessionKey);
     assert.deepEqual(
       stored?.events
         .map(({ actions }) => Object.keys(actions.artifactDelta))
         .find((l) => l.length > 0),
       ['cat.png', `artifact_${invocationId}_2`],
     );
-    assert.equal((await runner.artifactService.list(there)).length, 2);
-    await runner.rewind({ ...here, rewindBeforeInvocationId: invocationId });
-    assert.deepEqual(await runner.artifactService.list(there), []);
+    assert.equal((await runner.artifactService.list(sessionKey)).length, 2);
+    await runner.rewind({ ...sessionIds, rewindBeforeInvocationId: invocationId });
+    assert.deepEqual(await runner.artifactService.list(sessionKey), []);
   });
 
   it('images from the model become artifacts, and a rewind removes them', async () => {
@@ -451,9 +454,9 @@ describe('built-in plugins', () => {
     );
     const [{ invocationId } = never()] = events;
     assert.ok(runner.artifactService instanceof InMemoryArtifactService);
-    assert.deepEqual(await runner.artifactService.list(there), ['dog.png']);
-    await runner.rewind({ ...here, rewindBeforeInvocationId: invocationId });
-    assert.deepEqual(await runner.artifactService.list(there), []);
+    assert.deepEqual(await runner.artifactService.list(sessionKey), ['dog.png']);
+    await runner.rewind({ ...sessionIds, rewindBeforeInvocationId: invocationId });
+    assert.deepEqual(await runner.artifactService.list(sessionKey), []);
   });
 
   it('the context filter sends the newest invocations only', async () => {

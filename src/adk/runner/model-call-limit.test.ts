@@ -12,15 +12,19 @@ import { ParallelAgent } from '../agents/parallel-agent.ts';
 import { LlmCallsLimitExceededError } from './runner-errors.ts';
 import { Workflow } from '../workflow/workflow.ts';
 
-const here = { userId: 'u1', sessionId: 's1' } as const;
+const sessionIds = { userId: 'u1', sessionId: 's1' } as const;
 
 /** Runs one message that must exceed the limit, and returns the events before the error. */
 async function limited(root: BaseAgent, maxLlmCalls: number): Promise<readonly Event[]> {
   await using runner = new InMemoryRunner({ agent: root, appName: 'demo' });
-  await runner.sessionService.createSession({ appName: 'demo', ...here });
+  await runner.sessionService.createSession({ appName: 'demo', ...sessionIds });
   const events: Event[] = [];
   await assert.rejects(async () => {
-    const running = runner.runAsync({ ...here, newMessage: 'Go', runConfig: { maxLlmCalls } });
+    const running = runner.runAsync({
+      ...sessionIds,
+      newMessage: 'Go',
+      runConfig: { maxLlmCalls },
+    });
     for await (const event of running) events.push(event);
   }, LlmCallsLimitExceededError);
   return events;
@@ -71,14 +75,14 @@ describe('the model call limit applies to the whole invocation', () => {
   });
 
   it('across model failures that a callback replaces', async () => {
-    const asked: string[] = [];
+    const callers: string[] = [];
     const model = callsFor('again');
     const root = new LlmAgent({
       name: 'chat',
       model,
       tools: [again],
       onModelErrorCallback: ({ error }) => {
-        asked.push(error.message);
+        callers.push(error.message);
         return {
           content: {
             role: 'model',
@@ -90,7 +94,7 @@ describe('the model call limit applies to the whole invocation', () => {
     });
     const events = await limited(root, 2);
     assert.equal(model.requests.length, 2);
-    assert.deepEqual(asked, []);
+    assert.deepEqual(callers, []);
     assert.ok(events.every(({ content }) => !contentText(content ?? { role: 'user', parts: [] })));
   });
 });

@@ -20,7 +20,7 @@ import {
   SqliteSessionService,
 } from '../index.ts';
 
-const here = { userId: 'u1', sessionId: 's1' } as const;
+const sessionIds = { userId: 'u1', sessionId: 's1' } as const;
 
 /** Calls these tools at the same time, then answers "Done.". */
 const calling = (...names: readonly string[]): ScriptedModel =>
@@ -51,7 +51,7 @@ function assertWhole(contents: readonly Content[]): void {
 }
 
 /** A barrier: no caller continues before all have arrived. */
-function meeting(count: number): () => Promise<void> {
+function createBarrier(count: number): () => Promise<void> {
   const all = Promise.withResolvers<void>();
   let come = 0;
   return async () => {
@@ -77,11 +77,11 @@ describe('ten invocations that increment a counter', () => {
         appName: 'demo',
         autoCreateSession: true,
       });
-      await runner.sessionService.createSession({ appName: 'demo', ...here });
+      await runner.sessionService.createSession({ appName: 'demo', ...sessionIds });
       await Promise.all(
-        Array.from({ length: 10 }, async () => runner.run({ ...here, newMessage: 'Go' })),
+        Array.from({ length: 10 }, async () => runner.run({ ...sessionIds, newMessage: 'Go' })),
       );
-      const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+      const session = await runner.sessionService.getSession({ appName: 'demo', ...sessionIds });
       assert.equal(session?.state['n'], 10);
     });
 
@@ -98,13 +98,13 @@ describe('ten invocations that increment a counter', () => {
     };
     const both = [open(), open()];
     const [first] = both;
-    await first?.service.createSession({ appName: 'demo', ...here });
+    await first?.service.createSession({ appName: 'demo', ...sessionIds });
     await Promise.all(
       Array.from({ length: 10 }, async (_, index) =>
-        both[index % 2]?.runner.run({ ...here, newMessage: 'Go' }),
+        both[index % 2]?.runner.run({ ...sessionIds, newMessage: 'Go' }),
       ),
     );
-    const session = await first?.service.getSession({ appName: 'demo', ...here });
+    const session = await first?.service.getSession({ appName: 'demo', ...sessionIds });
     assert.equal(session?.state['n'], 10);
     for (const { runner, service } of both) {
       await runner.close();
@@ -158,13 +158,13 @@ describe('parallel agents that increment a counter', () => {
     });
   const run = async (agent: BaseAgent): Promise<{ n: unknown; results: readonly JsonObject[] }> => {
     await using runner = new InMemoryRunner({ agent, appName: 'demo', autoCreateSession: true });
-    const events = await runner.run({ ...here, newMessage: 'Go' });
-    const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+    const events = await runner.run({ ...sessionIds, newMessage: 'Go' });
+    const session = await runner.sessionService.getSession({ appName: 'demo', ...sessionIds });
     return { n: session?.state['n'], results: readResults(events) };
   };
 
   it('with update() count exactly', async () => {
-    const together = meeting(5);
+    const together = createBarrier(5);
     const { n, results } = await run(
       agents(5, async ({ state }) => {
         state.update('n', (value) => Number(value ?? 0) + 1);
@@ -191,7 +191,7 @@ describe('parallel agents that increment a counter', () => {
   });
 
   it('with get() and set() get a conflict error, and no update is lost silently', async () => {
-    const together = meeting(2);
+    const together = createBarrier(2);
     const { n, results } = await run(
       agents(2, async ({ state }) => {
         const value = Number(state.get('n') ?? 0);
@@ -206,13 +206,13 @@ describe('parallel agents that increment a counter', () => {
   });
 
   it('with update() get a conflict error if they return the value they read', async () => {
-    const together = meeting(2);
+    const together = createBarrier(2);
     const { n, results } = await run(
       agents(2, async ({ state }) => {
         state.update('n', (value) => Number(value ?? 0) + 1);
-        const said = state.get('n');
+        const value = state.get('n');
         await together();
-        return { said: said ?? null };
+        return { said: value ?? null };
       }),
     );
     assert.equal(n, 1);
@@ -281,7 +281,7 @@ describe('parallel tools that add to a number', () => {
             appName: 'demo',
             autoCreateSession: true,
           });
-          const events = await runner.run({ ...here, newMessage: 'Go' });
+          const events = await runner.run({ ...sessionIds, newMessage: 'Go' });
           const results = events
             .flatMap(({ content }) => content?.parts ?? [])
             .filter(isFunctionResponsePart)
@@ -292,7 +292,10 @@ describe('parallel tools that add to a number', () => {
             ),
           );
           assert.equal(results.length, plans.length);
-          const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+          const session = await runner.sessionService.getSession({
+            appName: 'demo',
+            ...sessionIds,
+          });
           assert.equal(
             session?.state['n'],
             added.reduce((sum, { by }) => sum + by, 0),
@@ -326,8 +329,8 @@ describe('a callback after a tool', () => {
         appName: 'demo',
         autoCreateSession: true,
       });
-      const events = await runner.run({ ...here, newMessage: 'Go' });
-      const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+      const events = await runner.run({ ...sessionIds, newMessage: 'Go' });
+      const session = await runner.sessionService.getSession({ appName: 'demo', ...sessionIds });
       assert.deepEqual([session?.state['n'], readResults(events)], [6, [{ result: null }]]);
     });
 });
@@ -336,9 +339,9 @@ describe('a tool call', () => {
   it('after endInvocation in another tool does not count: it is stopped, and the model is not called again', async () => {
     const began = Promise.withResolvers<void>();
     let wasAborted = false;
-    let asked = 0;
+    let modelCalls = 0;
     const model = new ScriptedModel(() => {
-      asked++;
+      modelCalls++;
       return { toolCalls: [{ name: 'one' }, { name: 'two' }] };
     });
     await using runner = new InMemoryRunner({
@@ -362,18 +365,18 @@ describe('a tool call', () => {
       appName: 'demo',
       autoCreateSession: true,
     });
-    const events = await runner.run({ ...here, newMessage: 'Go' });
-    const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+    const events = await runner.run({ ...sessionIds, newMessage: 'Go' });
+    const session = await runner.sessionService.getSession({ appName: 'demo', ...sessionIds });
     assert.deepEqual(session?.state, { one: true });
-    assert.deepEqual([wasAborted, asked], [true, 1]);
+    assert.deepEqual([wasAborted, modelCalls], [true, 1]);
     assertWhole(events.flatMap(({ content }) => content ?? []));
     assert.match(JSON.stringify(readResults(events).at(-1)), /"code":"outcome_unknown"/);
   });
 
   it('with an unknown tool name gets one error result', async () => {
-    const shown: (readonly Content[])[] = [];
+    const requests: (readonly Content[])[] = [];
     const model = new ScriptedModel(({ contents }) => {
-      shown.push(contents);
+      requests.push(contents);
       return contents.at(-1)?.role === 'tool'
         ? { text: 'Sorry.' }
         : { toolCalls: [{ name: 'nothing_of_this_name', args: { x: 1 } }] };
@@ -383,19 +386,19 @@ describe('a tool call', () => {
       appName: 'demo',
       autoCreateSession: true,
     });
-    const events = await runner.run({ ...here, newMessage: 'Go' });
-    assert.equal(shown.length, 2);
+    const events = await runner.run({ ...sessionIds, newMessage: 'Go' });
+    assert.equal(requests.length, 2);
     assert.match(JSON.stringify(readResults(events)), /^\[\{"error".*nothing_of_this_name/);
     assert.equal(contentText(events.at(-1)?.content ?? { role: 'model', parts: [] }), 'Sorry.');
-    await runner.run({ ...here, newMessage: 'Go on' });
-    for (const contents of shown) assertWhole(contents);
+    await runner.run({ ...sessionIds, newMessage: 'Go on' });
+    for (const contents of requests) assertWhole(contents);
   });
 
   it('that throws or is aborted has a result', async () => {
-    const shown: (readonly Content[])[] = [];
+    const requests: (readonly Content[])[] = [];
     const stop = new AbortController();
     const model = new ScriptedModel(({ contents }) => {
-      shown.push(contents);
+      requests.push(contents);
       return contents.at(-1)?.role === 'user' &&
         contentText(contents.at(-1) ?? { role: 'user', parts: [] }) === 'Go'
         ? { toolCalls: [{ name: 'throws' }, { name: 'waits' }] }
@@ -418,11 +421,11 @@ describe('a tool call', () => {
       appName: 'demo',
       autoCreateSession: true,
     });
-    const events = await runner.run({ ...here, newMessage: 'Go', abortSignal: stop.signal });
+    const events = await runner.run({ ...sessionIds, newMessage: 'Go', abortSignal: stop.signal });
     assertWhole(events.flatMap(({ content }) => content ?? []));
-    await runner.run({ ...here, newMessage: 'There?' });
-    for (const contents of shown) assertWhole(contents);
-    assert.equal(shown.length, 2);
+    await runner.run({ ...sessionIds, newMessage: 'There?' });
+    for (const contents of requests) assertWhole(contents);
+    assert.equal(requests.length, 2);
   });
 });
 
@@ -437,17 +440,17 @@ describe('an abort signal', () => {
     });
 
   it('that is already aborted runs nothing', async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     await using runner = new InMemoryRunner({
-      agent: chat(asked),
+      agent: chat(requests),
       appName: 'demo',
       autoCreateSession: true,
     });
     const abortSignal = AbortSignal.abort();
-    assert.deepEqual(await runner.run({ ...here, newMessage: 'Go', abortSignal }), []);
-    assert.deepEqual(asked, []);
-    assert.equal((await runner.run({ ...here, newMessage: 'Go' })).length, 1);
-    assert.deepEqual(asked, ['Go']);
+    assert.deepEqual(await runner.run({ ...sessionIds, newMessage: 'Go', abortSignal }), []);
+    assert.deepEqual(requests, []);
+    assert.equal((await runner.run({ ...sessionIds, newMessage: 'Go' })).length, 1);
+    assert.deepEqual(requests, ['Go']);
   });
 
   it('that aborts directly after the message is sent ends that invocation only', async () => {
@@ -473,13 +476,13 @@ describe('an abort signal', () => {
       autoCreateSession: true,
     });
     const stop = new AbortController();
-    const running = runner.run({ ...here, newMessage: 'Go', abortSignal: stop.signal });
+    const running = runner.run({ ...sessionIds, newMessage: 'Go', abortSignal: stop.signal });
     stop.abort();
     await running;
     const next = new AbortController();
-    const again = runner.runAsync({ ...here, newMessage: 'Go', abortSignal: next.signal });
+    const again = runner.runAsync({ ...sessionIds, newMessage: 'Go', abortSignal: next.signal });
     for await (const { content } of again) if (content?.role === 'model') next.abort();
-    const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+    const session = await runner.sessionService.getSession({ appName: 'demo', ...sessionIds });
     assertWhole((session?.events ?? []).flatMap(({ content }) => content ?? []));
   });
 });

@@ -14,7 +14,7 @@ import { LlmAgent } from '../agents/llm-agent.ts';
 import { LlmCallsLimitExceededError } from './runner-errors.ts';
 import { Runner } from './runner.ts';
 
-const here = { userId: 'u1', sessionId: 's1' } as const;
+const sessionIds = { userId: 'u1', sessionId: 's1' } as const;
 
 const echo = (): ScriptedModel =>
   new ScriptedModel(({ contents }) => ({
@@ -32,7 +32,7 @@ const messageTexts = (events: readonly Event[]): readonly string[] =>
 
 async function runnerWithSession(root: LlmAgent): Promise<InMemoryRunner> {
   const runner = new InMemoryRunner({ agent: root, appName: 'demo' });
-  await runner.sessionService.createSession({ appName: 'demo', ...here });
+  await runner.sessionService.createSession({ appName: 'demo', ...sessionIds });
   return runner;
 }
 
@@ -91,18 +91,18 @@ describe('the options of a runner', () => {
 describe('a message', () => {
   it('is answered with events that are stored before they are yielded', async () => {
     await using runner = await runnerWithSession(chat());
-    for await (const event of runner.runAsync({ ...here, newMessage: 'Hi' })) {
-      const stored = await runner.sessionService.getSession({ appName: 'demo', ...here });
+    for await (const event of runner.runAsync({ ...sessionIds, newMessage: 'Hi' })) {
+      const stored = await runner.sessionService.getSession({ appName: 'demo', ...sessionIds });
       assert.ok(stored?.events.some(({ id }) => id === event.id));
       assert.match(event.invocationId, /^e-/);
     }
-    const stored = await runner.sessionService.getSession({ appName: 'demo', ...here });
+    const stored = await runner.sessionService.getSession({ appName: 'demo', ...sessionIds });
     assert.deepEqual(messageTexts(stored?.events ?? []), ['user: Hi', 'chat: You said: Hi']);
   });
 
   it('is itself yielded as an event on request', async () => {
     await using runner = await runnerWithSession(chat());
-    const message = { ...here, newMessage: { parts: [{ text: 'Hi' }] } };
+    const message = { ...sessionIds, newMessage: { parts: [{ text: 'Hi' }] } };
     assert.deepEqual(messageTexts(await runner.run(message)), ['chat: You said: Hi']);
     assert.deepEqual(messageTexts(await runner.run({ ...message, yieldUserMessage: true })), [
       'user: Hi',
@@ -113,14 +113,16 @@ describe('a message', () => {
   it('needs a session, or a runner that creates sessions', async () => {
     const sessionService = new InMemorySessionService();
     await using strict = new Runner({ sessionService, agent: chat(), appName: 'demo' });
-    await assert.rejects(strict.run({ ...here, newMessage: 'Hi' }), { code: 'session_not_found' });
+    await assert.rejects(strict.run({ ...sessionIds, newMessage: 'Hi' }), {
+      code: 'session_not_found',
+    });
     await using easy = new Runner({
       sessionService,
       agent: chat(),
       appName: 'demo',
       autoCreateSession: true,
     });
-    assert.deepEqual(messageTexts(await easy.run({ ...here, newMessage: 'Hi' })), [
+    assert.deepEqual(messageTexts(await easy.run({ ...sessionIds, newMessage: 'Hi' })), [
       'chat: You said: Hi',
     ]);
   });
@@ -134,7 +136,7 @@ describe('a message', () => {
       }),
     );
     const events = await runner.run({
-      ...here,
+      ...sessionIds,
       newMessage: 'Hi',
       stateDelta: { 'user:name': 'Ada' },
     });
@@ -149,36 +151,36 @@ describe('a message', () => {
     }));
     await using runner = await runnerWithSession(chat(model));
     const service = runner.sessionService;
-    const session = await service.getSession({ appName: 'demo', ...here });
+    const session = await service.getSession({ appName: 'demo', ...sessionIds });
     assert.ok(session !== undefined);
-    const [event] = await runner.run({ ...here, newMessage: 'one' });
+    const [event] = await runner.run({ ...sessionIds, newMessage: 'one' });
     assert.ok(event !== undefined);
     await assert.rejects(service.appendEvent({ session, event }), { code: 'stale_session' });
-    const fresh = await service.getSession({ appName: 'demo', ...here });
+    const fresh = await service.getSession({ appName: 'demo', ...sessionIds });
     assert.ok(fresh !== undefined);
     const content: Content = { role: 'user', parts: [{ text: 'by the way' }] };
     await service.appendEvent({
       session: fresh,
       event: { ...event, id: 'mine', author: 'user', content },
     });
-    const events = await runner.run({ ...here, newMessage: 'two' });
+    const events = await runner.run({ ...sessionIds, newMessage: 'two' });
     assert.deepEqual(messageTexts(events), ['chat: one | one | by the way | two']);
   });
 
   it('whose events are read slowly does not slow the run, and leaving the iteration stops nothing', async () => {
     await using runner = await runnerWithSession(chat());
     for await (const event of runner.runAsync({
-      ...here,
+      ...sessionIds,
       newMessage: 'Hi',
       yieldUserMessage: true,
     })) {
       assert.equal(event.author, 'user');
       break;
     }
-    assert.deepEqual(messageTexts(await runner.run({ ...here, newMessage: 'Again' })), [
+    assert.deepEqual(messageTexts(await runner.run({ ...sessionIds, newMessage: 'Again' })), [
       'chat: You said: Again',
     ]);
-    const stored = await runner.sessionService.getSession({ appName: 'demo', ...here });
+    const stored = await runner.sessionService.getSession({ appName: 'demo', ...sessionIds });
     assert.equal(stored?.events.length, 4);
   });
 });
@@ -206,20 +208,27 @@ describe('the run config', () => {
     const seen: Event[] = [];
     await assert.rejects(async () => {
       const runConfig = { maxLlmCalls: 3 };
-      for await (const event of runner.runAsync({ ...here, newMessage: 'Go', runConfig }))
+      for await (const event of runner.runAsync({ ...sessionIds, newMessage: 'Go', runConfig }))
         seen.push(event);
     }, LlmCallsLimitExceededError);
     assert.equal(seen.filter(({ content }) => content?.role === 'model').length, 3);
     // The session stays usable.
-    await assert.rejects(runner.run({ ...here, newMessage: 'Go', runConfig: { maxLlmCalls: 1 } }), {
-      code: 'llm_calls_limit_exceeded',
-      maxLlmCalls: 1,
-    });
+    await assert.rejects(
+      runner.run({ ...sessionIds, newMessage: 'Go', runConfig: { maxLlmCalls: 1 } }),
+      {
+        code: 'llm_calls_limit_exceeded',
+        maxLlmCalls: 1,
+      },
+    );
   });
 
   it('sets no limit with a value of 0 or less', async () => {
     await using runner = await runnerWithSession(loud());
-    const events = await runner.run({ ...here, newMessage: 'Go', runConfig: { maxLlmCalls: 0 } });
+    const events = await runner.run({
+      ...sessionIds,
+      newMessage: 'Go',
+      runConfig: { maxLlmCalls: 0 },
+    });
     assert.ok(events.length > 25, 'the budget of the agent ended it');
   });
 
@@ -227,7 +236,7 @@ describe('the run config', () => {
     const model = new ScriptedModel([{ text: 'One two three four.' }, { text: 'Five.' }]);
     await using runner = await runnerWithSession(chat(model));
     const events = await runner.run({
-      ...here,
+      ...sessionIds,
       newMessage: 'Hi',
       runConfig: { streamingMode: 'sse' },
     });
@@ -239,20 +248,24 @@ describe('the run config', () => {
       contentText(whole.content),
     );
     assert.ok(isFinalResponse(whole) && !pieces.some(isFinalResponse));
-    const quiet = await runner.run({ ...here, newMessage: 'Hi' });
+    const quiet = await runner.run({ ...sessionIds, newMessage: 'Hi' });
     assert.equal(quiet.filter(({ partial }) => partial === true).length, 0);
   });
 
   it('adds custom metadata to every event, also in the stored session', async () => {
     await using runner = await runnerWithSession(chat());
-    await runner.run({ ...here, newMessage: 'plain' });
+    await runner.run({ ...sessionIds, newMessage: 'plain' });
     const customMetadata = { trace: 'abc' };
-    const events = await runner.run({ ...here, newMessage: 'Hi', runConfig: { customMetadata } });
+    const events = await runner.run({
+      ...sessionIds,
+      newMessage: 'Hi',
+      runConfig: { customMetadata },
+    });
     assert.deepEqual(
       events.map((event) => event.customMetadata),
       [customMetadata],
     );
-    const stored = await runner.sessionService.getSession({ appName: 'demo', ...here });
+    const stored = await runner.sessionService.getSession({ appName: 'demo', ...sessionIds });
     assert.deepEqual(
       stored?.events.map((event) => event.customMetadata),
       [undefined, undefined, customMetadata, customMetadata],
@@ -262,12 +275,15 @@ describe('the run config', () => {
   it('limits the number of recent events in a model request', async () => {
     const model = new ScriptedModel(({ contents }) => ({ text: `saw ${contents.length}` }));
     await using runner = await runnerWithSession(chat(model));
-    for (const newMessage of ['1', '2', '3']) await runner.run({ ...here, newMessage });
+    for (const newMessage of ['1', '2', '3']) await runner.run({ ...sessionIds, newMessage });
     const runConfig = { getSessionConfig: { numRecentEvents: 2 } };
-    assert.deepEqual(messageTexts(await runner.run({ ...here, newMessage: '4', runConfig })), [
-      'chat: saw 3',
+    assert.deepEqual(
+      messageTexts(await runner.run({ ...sessionIds, newMessage: '4', runConfig })),
+      ['chat: saw 3'],
+    );
+    assert.deepEqual(messageTexts(await runner.run({ ...sessionIds, newMessage: '5' })), [
+      'chat: saw 9',
     ]);
-    assert.deepEqual(messageTexts(await runner.run({ ...here, newMessage: '5' })), ['chat: saw 9']);
   });
 
   it('rejects options of live sessions by name, and warns about deprecated options', async () => {
@@ -303,10 +319,10 @@ describe('the run config', () => {
     await using runner = await runnerWithSession(
       new LlmAgent({ name: 'chat', model, tools: [slow] }),
     );
-    const events = await runner.run({ ...here, newMessage: 'Go', abortSignal: stop.signal });
+    const events = await runner.run({ ...sessionIds, newMessage: 'Go', abortSignal: stop.signal });
     // The interrupt answered the call, so no call stays open.
     assert.match(JSON.stringify(events.at(-1)), /stopped by an interrupt/);
-    assert.deepEqual(messageTexts(await runner.run({ ...here, newMessage: 'There?' })), [
+    assert.deepEqual(messageTexts(await runner.run({ ...sessionIds, newMessage: 'There?' })), [
       'chat: Here.',
     ]);
   });
@@ -337,16 +353,16 @@ describe('waiting calls', () => {
   ] as const)
     it(`a confirmation is a function response: ${confirmed ? 'yes' : 'no'}`, async () => {
       await using runner = await runnerWithSession(guarded());
-      const events = await runner.run({ ...here, newMessage: 'Go' });
-      const asked = events.at(-1)?.actions.requestedToolConfirmations ?? {};
-      const [id = ''] = Object.keys(asked);
+      const events = await runner.run({ ...sessionIds, newMessage: 'Go' });
+      const confirmations = events.at(-1)?.actions.requestedToolConfirmations ?? {};
+      const [id = ''] = Object.keys(confirmations);
       assert.ok(isFinalResponse(events.at(-1) ?? never()));
       const answer = { functionResponse: { id, name: 'remove', response: { confirmed } } };
       const newMessage: Content = { role: 'user', parts: [answer] };
-      const rest = await runner.run({ ...here, newMessage });
+      const rest = await runner.run({ ...sessionIds, newMessage });
       assert.match(messageTexts(rest).join(), expected);
       assert.deepEqual(new Set(rest.map(({ invocationId }) => invocationId)).size, 1);
-      await assert.rejects(runner.run({ ...here, newMessage }), { code: 'invalid_input' });
+      await assert.rejects(runner.run({ ...sessionIds, newMessage }), { code: 'invalid_input' });
     });
 });
 
@@ -393,8 +409,8 @@ describe('other ways to run', () => {
       memoryService,
       autoCreateSession: true,
     });
-    await runner.run({ ...here, newMessage: 'I like tulips.' });
-    await runner.run({ ...here, newMessage: 'And roses.' });
+    await runner.run({ ...sessionIds, newMessage: 'I like tulips.' });
+    await runner.run({ ...sessionIds, newMessage: 'And roses.' });
     const found = await memoryService.search({ appName: 'demo', userId: 'u1' }, 'tulips');
     assert.deepEqual(found.map(({ content }) => contentText(content)).toSorted(), [
       'I like tulips.',
@@ -406,7 +422,9 @@ describe('other ways to run', () => {
     const runner = await runnerWithSession(chat());
     await runner.close();
     await runner.close();
-    await assert.rejects(runner.run({ ...here, newMessage: 'Hi' }), { code: 'runner_closed' });
+    await assert.rejects(runner.run({ ...sessionIds, newMessage: 'Hi' }), {
+      code: 'runner_closed',
+    });
   });
 });
 

@@ -10,24 +10,24 @@ import { LoopAgent } from '../agents/loop-agent.ts';
 import type { RunConfig } from '../contracts/run-config.ts';
 import { SequentialAgent } from '../agents/sequential-agent.ts';
 
-const here = { userId: 'u1', sessionId: 's1' } as const;
+const sessionIds = { userId: 'u1', sessionId: 's1' } as const;
 
 async function stopReasons(
   root: BaseAgent,
   runConfig: RunConfig = {},
 ): Promise<readonly unknown[]> {
   await using runner = new InMemoryRunner({ agent: root, appName: 'demo' });
-  await runner.sessionService.createSession({ appName: 'demo', ...here });
+  await runner.sessionService.createSession({ appName: 'demo', ...sessionIds });
   const events: Event[] = [];
   try {
-    for await (const event of runner.runAsync({ ...here, newMessage: 'Go', runConfig }))
+    for await (const event of runner.runAsync({ ...sessionIds, newMessage: 'Go', runConfig }))
       events.push(event);
   } catch (error) {
     assert.ok(
       error instanceof Error && 'code' in error && error.code === 'llm_calls_limit_exceeded',
     );
   }
-  const session = await runner.sessionService.getSession({ appName: 'demo', ...here });
+  const session = await runner.sessionService.getSession({ appName: 'demo', ...sessionIds });
   const stored = session?.events.at(-1)?.stopReason;
   assert.equal(events.at(-1)?.stopReason, stored);
   return events.flatMap(({ stopReason, turnComplete }) =>
@@ -38,7 +38,7 @@ async function stopReasons(
 const speaker = (name = 'speaker'): LlmAgent =>
   new LlmAgent({ name, model: new ScriptedModel(() => ({ text: 'Yes.' })) });
 
-const leaves = tool({
+const leaveTool = tool({
   name: 'leave',
   description: 'Leaves.',
   execute: (_, { actions }) => {
@@ -50,7 +50,7 @@ const leaves = tool({
 const leaver = (): LlmAgent =>
   new LlmAgent({
     name: 'leaver',
-    tools: [leaves],
+    tools: [leaveTool],
     model: new ScriptedModel([{ toolCalls: [{ name: 'leave', args: {} }] }, { text: 'Bye.' }]),
   });
 

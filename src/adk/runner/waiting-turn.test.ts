@@ -13,8 +13,8 @@ import { LlmAgent } from '../agents/llm-agent.ts';
 import { NoAnswerError } from '../builder/enhanced-runner.ts';
 import { SequentialAgent } from '../agents/sequential-agent.ts';
 
-const here = { userId: 'u1', sessionId: 's1' } as const;
-const address = { appName: 'demo', ...here } as const;
+const sessionIds = { userId: 'u1', sessionId: 's1' } as const;
+const address = { appName: 'demo', ...sessionIds } as const;
 
 const ticket = new LongRunningFunctionTool({
   name: 'ticket',
@@ -50,7 +50,7 @@ const clerk = (): LlmAgent => new LlmAgent({ name: 'clerk', model: model(), tool
 async function waitingRunner(agent = clerk()) {
   const runner = new InMemoryRunner({ appName: 'demo', agent });
   await runner.sessionService.createSession(address);
-  const first = await runner.run({ ...here, newMessage: 'First' });
+  const first = await runner.run({ ...sessionIds, newMessage: 'First' });
   const ids = first.flatMap(({ longRunningToolIds = [] }) => longRunningToolIds);
   assert.equal(ids.length, 2);
   const [confirmation = ''] = first.flatMap(({ actions }) =>
@@ -74,7 +74,7 @@ describe('a new message while calls of an earlier one wait', () => {
   it('gets one event that lists the calls, and the run ends', async () => {
     const { runner, first, confirmation, result } = await waitingRunner();
     await using _ = runner;
-    const events = await runner.run({ ...here, newMessage: 'Second' });
+    const events = await runner.run({ ...sessionIds, newMessage: 'Second' });
     assert.equal(events.length, 1);
     const [event] = events;
     assert.ok(event !== undefined);
@@ -97,8 +97,8 @@ describe('a new message while calls of an earlier one wait', () => {
   it('is kept, and runs after the calls are answered', async () => {
     const { runner, first, confirmation, result } = await waitingRunner();
     await using _ = runner;
-    const [waiting] = await runner.run({ ...here, newMessage: 'Second' });
-    const third = await runner.run({ ...here, newMessage: 'Third' });
+    const [waiting] = await runner.run({ ...sessionIds, newMessage: 'Second' });
+    const third = await runner.run({ ...sessionIds, newMessage: 'Third' });
     assert.deepEqual(
       third.map(({ longRunningToolIds = [] }) => longRunningToolIds.length),
       [2],
@@ -107,17 +107,17 @@ describe('a new message while calls of an earlier one wait', () => {
     assert.notEqual(kept, first[0]?.invocationId);
 
     // One call is answered and the other still waits: a new message reports the waiting one.
-    await runner.run({ ...here, newMessage: answer(result, 'ticket', { status: 'closed' }) });
-    const [left] = await runner.run({ ...here, newMessage: 'Fourth' });
+    await runner.run({ ...sessionIds, newMessage: answer(result, 'ticket', { status: 'closed' }) });
+    const [left] = await runner.run({ ...sessionIds, newMessage: 'Fourth' });
     assert.deepEqual(left?.longRunningToolIds, [confirmation]);
 
     const rest = await runner.run({
-      ...here,
+      ...sessionIds,
       newMessage: answer(confirmation, 'pay', { confirmed: true }),
     });
     assert.deepEqual(messageTexts(rest), ['clerk: Both are done.']);
     // Queued messages get their turns in order of arrival.
-    await runner.run({ ...here, newMessage: 'Fifth' });
+    await runner.run({ ...sessionIds, newMessage: 'Fifth' });
     const session = await runner.sessionService.getSession(address);
     assert.deepEqual(messageTexts(session?.events ?? []), [
       'user: First',
@@ -131,28 +131,31 @@ describe('a new message while calls of an earlier one wait', () => {
       'user: Fifth',
       'clerk: Heard: Fifth',
     ]);
-    const ofKept = session?.events.filter(({ invocationId }) => invocationId === kept);
-    assert.deepEqual(messageTexts(ofKept ?? []), ['user: Second', 'clerk: Heard: Second']);
+    const keptEvents = session?.events.filter(({ invocationId }) => invocationId === kept);
+    assert.deepEqual(messageTexts(keptEvents ?? []), ['user: Second', 'clerk: Heard: Second']);
   });
 
   it('can be followed by its invocation id, before and during its turn', async () => {
     const { runner, confirmation, result } = await waitingRunner();
     await using _ = runner;
-    const [waiting] = await runner.run({ ...here, newMessage: 'Second' });
+    const [waiting] = await runner.run({ ...sessionIds, newMessage: 'Second' });
     const invocationId = waiting?.invocationId ?? '';
-    const [again, ...none] = await runner.run({ ...here, invocationId });
+    const [again, ...none] = await runner.run({ ...sessionIds, invocationId });
     assert.deepEqual(again?.longRunningToolIds, waiting?.longRunningToolIds);
     assert.deepEqual(none, []);
-    await runner.run({ ...here, newMessage: answer(result, 'ticket', { status: 'closed' }) });
-    const followed = await runner.run({ ...here, invocationId });
+    await runner.run({ ...sessionIds, newMessage: answer(result, 'ticket', { status: 'closed' }) });
+    const followed = await runner.run({ ...sessionIds, invocationId });
     assert.deepEqual(
       followed.map(({ longRunningToolIds }) => longRunningToolIds),
       [[confirmation]],
     );
-    await runner.run({ ...here, newMessage: answer(confirmation, 'pay', { confirmed: true }) });
-    await runner.run({ ...here, newMessage: 'Third' });
-    assert.deepEqual(await runner.run({ ...here, invocationId }), []);
-    await assert.rejects(runner.run({ ...here, invocationId: 'e-nobody' }), {
+    await runner.run({
+      ...sessionIds,
+      newMessage: answer(confirmation, 'pay', { confirmed: true }),
+    });
+    await runner.run({ ...sessionIds, newMessage: 'Third' });
+    assert.deepEqual(await runner.run({ ...sessionIds, invocationId }), []);
+    await assert.rejects(runner.run({ ...sessionIds, invocationId: 'e-nobody' }), {
       code: 'invalid_input',
       field: 'invocationId',
     });
@@ -163,8 +166,8 @@ describe('a new message while calls of an earlier one wait', () => {
     const runner = new InMemoryRunner({ appName: 'demo', agent });
     await using _ = runner;
     await runner.sessionService.createSession(address);
-    await runner.run({ ...here, newMessage: 'First' });
-    const [event] = await runner.run({ ...here, newMessage: 'Second' });
+    await runner.run({ ...sessionIds, newMessage: 'First' });
+    const [event] = await runner.run({ ...sessionIds, newMessage: 'Second' });
     assert.equal(event?.author, 'clerk');
   });
 
@@ -185,9 +188,9 @@ describe('a new message while calls of an earlier one wait', () => {
     const runner = new InMemoryRunner({ appName: 'demo', agent: boss });
     await using _ = runner;
     await runner.sessionService.createSession(address);
-    const first = await runner.run({ ...here, newMessage: 'First' });
+    const first = await runner.run({ ...sessionIds, newMessage: 'First' });
     const ids = first.flatMap(({ longRunningToolIds = [] }) => longRunningToolIds);
-    const [event] = await runner.run({ ...here, newMessage: 'Second' });
+    const [event] = await runner.run({ ...sessionIds, newMessage: 'Second' });
     assert.deepEqual(event?.longRunningToolIds, ids);
     assert.deepEqual(
       event.content?.parts.map((part) => 'functionCall' in part && part.functionCall.name),

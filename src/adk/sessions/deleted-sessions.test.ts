@@ -10,8 +10,8 @@ import {
   saveArtifactTool,
 } from '../index.ts';
 
-const here = { userId: 'u1', sessionId: 's1' } as const;
-const key = { appName: 'demo', ...here };
+const sessionIds = { userId: 'u1', sessionId: 's1' } as const;
+const key = { appName: 'demo', ...sessionIds };
 
 function createFixture(): {
   runner: Runner;
@@ -51,7 +51,11 @@ async function documentsIn(service: InMemorySessionService): Promise<number> {
 it('a deleted session leaves no data behind', async () => {
   const { runner, service } = createFixture();
   for (const newMessage of ['1', '2'])
-    await runner.run({ ...here, newMessage, runConfig: { customMetadata: { trace: newMessage } } });
+    await runner.run({
+      ...sessionIds,
+      newMessage,
+      runConfig: { customMetadata: { trace: newMessage } },
+    });
   assert.equal(await documentsIn(service), 3);
   await service.deleteSession(key);
   await service.deleteSession(key);

@@ -8,8 +8,8 @@ import { InMemoryArtifactService, tool } from '../../tools/index.ts';
 import type { ArtifactPart, ArtifactService, Tool } from '../../tools/index.ts';
 import { InMemorySessionService, LlmAgent, Runner } from '../index.ts';
 
-const here = { userId: 'u1', sessionId: 's1' } as const;
-const key = { appName: 'demo', ...here };
+const sessionIds = { userId: 'u1', sessionId: 's1' } as const;
+const key = { appName: 'demo', ...sessionIds };
 
 /** The changes of a turn: to state before it and by a tool, and to artifacts. */
 interface TurnPlan {
@@ -57,7 +57,7 @@ const act: Tool = tool({
 
 /** A session and its observable data. */
 class RewindScenario {
-  readonly shown: (readonly Content[])[] = [];
+  readonly requests: (readonly Content[])[] = [];
   readonly artifacts = new InMemoryArtifactService();
   readonly service = new InMemorySessionService();
   readonly runner: Runner;
@@ -65,7 +65,7 @@ class RewindScenario {
 
   constructor() {
     const model = new ScriptedModel(({ contents }) => {
-      this.shown.push(contents);
+      this.requests.push(contents);
       const last = contents.at(-1);
       return last?.role === 'user'
         ? { toolCalls: [{ name: 'act', args: { plan: contentText(last) } }] }
@@ -92,7 +92,7 @@ class RewindScenario {
   async #turn(what: TurnPlan): Promise<void> {
     const { delta: stateDelta } = what;
     const [event] = await this.runner.run({
-      ...here,
+      ...sessionIds,
       newMessage: JSON.stringify(what),
       stateDelta,
     });
@@ -103,7 +103,7 @@ class RewindScenario {
     const index = this.#turns.length - 1 - back;
     const turn = this.#turns[index];
     if (turn === undefined) return;
-    await this.runner.rewind({ ...here, rewindBeforeInvocationId: turn.invocationId });
+    await this.runner.rewind({ ...sessionIds, rewindBeforeInvocationId: turn.invocationId });
     this.#turns.splice(index);
   }
 
@@ -113,8 +113,8 @@ class RewindScenario {
     const files: Record<string, ArtifactPart | undefined> = {};
     for (const file of names) files[file] = await this.artifacts.load({ session: key, name: file });
     await this.#turn({ delta: {}, set: {}, increment: [], delete: [], save: [] });
-    const shown = this.shown.slice(-2).map((contents) => contents.map(withoutIds));
-    return { state: session?.state ?? {}, files, shown };
+    const requests = this.requests.slice(-2).map((contents) => contents.map(withoutIds));
+    return { state: session?.state ?? {}, files, shown: requests };
   }
 
   async close(): Promise<void> {
@@ -152,7 +152,7 @@ describe('a rewind', () => {
   });
 
   it('repeated after a crash completes the rewind, and applies nothing twice', async () => {
-    const world = new RewindScenario();
+    const scenario = new RewindScenario();
     const saving = (...save: TurnPlan['save']): TurnPlan => ({
       delta: {},
       set: {},
@@ -160,16 +160,16 @@ describe('a rewind', () => {
       delete: [],
       save,
     });
-    await world.run([{ do: 'turn', plan: saving(['x.txt', 'one']) }]);
-    const [event] = await world.runner.run({
-      ...here,
+    await scenario.run([{ do: 'turn', plan: saving(['x.txt', 'one']) }]);
+    const [event] = await scenario.runner.run({
+      ...sessionIds,
       newMessage: JSON.stringify(saving(['x.txt', 'two'], ['y.txt', 'new'])),
     });
     const rewindBeforeInvocationId = event?.invocationId ?? '';
     // The process dies after the session was rewound and before its artifacts were.
     let dies = true;
-    const { artifacts } = world;
-    const sessionService = world.service;
+    const { artifacts } = scenario;
+    const sessionService = scenario.service;
     const dying: ArtifactService = {
       load: artifacts.load,
       list: artifacts.list,
@@ -181,29 +181,29 @@ describe('a rewind', () => {
         return artifacts.save(...args);
       },
     };
-    const agent = world.runner.agent;
+    const agent = scenario.runner.agent;
     await using runner = new Runner({
       appName: 'demo',
       agent,
       sessionService,
       artifactService: dying,
     });
-    await world.runner.close();
-    await assert.rejects(runner.rewind({ ...here, rewindBeforeInvocationId }), /died/);
+    await scenario.runner.close();
+    await assert.rejects(runner.rewind({ ...sessionIds, rewindBeforeInvocationId }), /died/);
     assert.deepEqual(await artifacts.load({ session: key, name: 'x.txt' }), { text: 'two' });
     dies = false;
     for (let times = 0; times < 2; times++) {
-      await runner.rewind({ ...here, rewindBeforeInvocationId });
+      await runner.rewind({ ...sessionIds, rewindBeforeInvocationId });
       assert.deepEqual(await artifacts.list(key), ['x.txt']);
       assert.deepEqual(await artifacts.load({ session: key, name: 'x.txt' }), { text: 'one' });
       assert.deepEqual(await artifacts.versions({ session: key, name: 'x.txt' }), [0, 1, 2]);
     }
     await runner.close();
-    await world.service.close();
+    await scenario.service.close();
   });
 
   it('does not change state and artifacts of the user', async () => {
-    const world = new RewindScenario();
+    const scenario = new RewindScenario();
     const saving: TurnPlan = {
       delta: { 'user:u': 1 },
       set: { 'app:a': 2 },
@@ -211,31 +211,37 @@ describe('a rewind', () => {
       delete: [],
       save: [['user:x', 'mine']],
     };
-    const [event] = await world.runner.run({
-      ...here,
+    const [event] = await scenario.runner.run({
+      ...sessionIds,
       newMessage: JSON.stringify(saving),
       stateDelta: saving.delta,
     });
-    await world.runner.rewind({ ...here, rewindBeforeInvocationId: event?.invocationId ?? '' });
-    const session = await world.service.getSession(key);
+    await scenario.runner.rewind({
+      ...sessionIds,
+      rewindBeforeInvocationId: event?.invocationId ?? '',
+    });
+    const session = await scenario.service.getSession(key);
     assert.deepEqual(session?.state, { 'user:u': 1, 'app:a': 2 });
-    assert.deepEqual(await world.artifacts.list(key), ['user:x']);
-    await world.close();
+    assert.deepEqual(await scenario.artifacts.list(key), ['user:x']);
+    await scenario.close();
   });
 
   it('to an unknown invocation changes nothing', async () => {
-    const world = new RewindScenario();
-    await world.run([
+    const scenario = new RewindScenario();
+    await scenario.run([
       {
         do: 'turn',
         plan: { delta: { a: 1 }, set: {}, increment: [], delete: [], save: [['x.txt', 'one']] },
       },
     ]);
-    await assert.rejects(world.runner.rewind({ ...here, rewindBeforeInvocationId: 'e-none' }), {
-      code: 'invalid_input',
-    });
-    assert.deepEqual((await world.service.getSession(key))?.state, { a: 1 });
-    assert.deepEqual(await world.artifacts.list(key), ['x.txt']);
-    await world.close();
+    await assert.rejects(
+      scenario.runner.rewind({ ...sessionIds, rewindBeforeInvocationId: 'e-none' }),
+      {
+        code: 'invalid_input',
+      },
+    );
+    assert.deepEqual((await scenario.service.getSession(key))?.state, { a: 1 });
+    assert.deepEqual(await scenario.artifacts.list(key), ['x.txt']);
+    await scenario.close();
   });
 });

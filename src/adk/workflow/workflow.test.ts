@@ -25,8 +25,8 @@ import { JoinNode } from './workflow-node.ts';
 import { Workflow } from './workflow.ts';
 import type { WorkflowConfig } from './workflow.ts';
 
-const here = { userId: 'debug_user_id', sessionId: 'debug_session_id' } as const;
-const there = { appName: 'InMemoryRunner', ...here };
+const sessionIds = { userId: 'debug_user_id', sessionId: 'debug_session_id' } as const;
+const sessionKey = { appName: 'InMemoryRunner', ...sessionIds };
 
 type Text = (context: NodeContext, input: string) => unknown;
 
@@ -100,7 +100,7 @@ describe('a workflow', () => {
       events.flatMap(({ actions }) => actions.route ?? []),
       ['billing'],
     );
-    assert.deepEqual((await runner.sessionService.getSession(there))?.state, {
+    assert.deepEqual((await runner.sessionService.getSession(sessionKey))?.state, {
       last_intent: 'billing',
     });
     assert.deepEqual(messageTexts(await runner.runDebug('Help')), ['support: support']);
@@ -147,17 +147,17 @@ describe('a workflow', () => {
   it('runs several nodes in parallel, and joins when all are done', async () => {
     const begun: string[] = [];
     let both = (): void => {};
-    const met = new Promise<void>((resolve) => (both = resolve));
-    const meet =
+    const bothStarted = new Promise<void>((resolve) => (both = resolve));
+    const waitForBoth =
       (name: string): Text =>
       async (_, input) => {
         begun.push(name);
         if (begun.length === 2) both();
-        await met;
+        await bothStarted;
         return `${name} ${input}`;
       };
-    const left = node(meet('left'), { name: 'left' });
-    const right = node(meet('right'), { name: 'right' });
+    const left = node(waitForBoth('left'), { name: 'left' });
+    const right = node(waitForBoth('right'), { name: 'right' });
     const all = new JoinNode({ name: 'all' });
     const count = node((_: NodeContext, input: object) => Object.values(input).join(' and '), {
       name: 'count',
@@ -371,9 +371,9 @@ describe('a node', () => {
       clock,
     });
     const run = runner.runDebug('Hi');
-    const over = new AbortController();
-    void run.finally(() => over.abort());
-    while (!over.signal.aborted) {
+    const controller = new AbortController();
+    void run.finally(() => controller.abort());
+    while (!controller.signal.aborted) {
       await new Promise((resolve) => setImmediate(resolve));
       if (calls.length > 0) clock.advance(1);
     }
@@ -492,7 +492,7 @@ describe('a node', () => {
       });
       const events = await runner.runDebug('go');
       assert.match(errors(events), problem);
-      const state = (await runner.sessionService.getSession(there))?.state ?? {};
+      const state = (await runner.sessionService.getSession(sessionKey))?.state ?? {};
       if (errors(events) !== '') assert.deepEqual(state, {});
     }
   });
@@ -558,12 +558,12 @@ describe('agents as nodes', () => {
     const [id = ''] = events.flatMap(({ longRunningToolIds }) => longRunningToolIds ?? []);
     const response = { confirmed: true };
     const parts = [{ functionResponse: { id, name: 'remove', response } }];
-    const rest = await runner.run({ ...here, newMessage: { role: 'user', parts } });
+    const rest = await runner.run({ ...sessionIds, newMessage: { role: 'user', parts } });
     assert.equal(messageTexts(rest).at(-1), 'tell: {"careful":"Done.","size":2}');
     // All events of the agent carry its position in the graph.
-    const ofAgent = [...events, ...rest].filter(({ author }) => author === 'careful');
-    assert.equal(ofAgent.length, 4);
-    assert.ok(ofAgent.every(({ nodeInfo }) => nodeInfo?.path === 'wf/careful@1'));
+    const agentEvents = [...events, ...rest].filter(({ author }) => author === 'careful');
+    assert.equal(agentEvents.length, 4);
+    assert.ok(agentEvents.every(({ nodeInfo }) => nodeInfo?.path === 'wf/careful@1'));
   });
 
   it('process the items of a list, each in its own session', async () => {
@@ -657,7 +657,7 @@ describe('a node that requests input', () => {
     const edges: EdgeItem[] = [['START', ask, exclaim]];
     try {
       const before = open(folder, edges);
-      const events = await before.runner.run({ ...here, newMessage: 'Sure' });
+      const events = await before.runner.run({ ...sessionIds, newMessage: 'Sure' });
       assert.equal(waitingCallId(events), 'q');
       assert.deepEqual(events.at(-1)?.content?.parts, [
         {
@@ -670,7 +670,10 @@ describe('a node that requests input', () => {
       ]);
       await before.close();
       const after = open(folder, edges);
-      const rest = await after.runner.run({ ...here, newMessage: answer('q', { result: 'yes' }) });
+      const rest = await after.runner.run({
+        ...sessionIds,
+        newMessage: answer('q', { result: 'yes' }),
+      });
       assert.deepEqual(messageTexts(rest), ['exclaim: yes!']);
       await after.close();
     } finally {
@@ -700,14 +703,14 @@ describe('a node that requests input', () => {
           now = open(folder, edges);
         };
         const sessionId = String(restarts);
-        const asked = await now.runner.run({ ...here, sessionId, newMessage: 'go' });
+        const waitingEvents = await now.runner.run({ ...sessionIds, sessionId, newMessage: 'go' });
         await restart();
-        const newMessage = answer(waitingCallId(asked), { result: 'Ada' });
-        const more = await now.runner.run({ ...here, sessionId, newMessage });
+        const newMessage = answer(waitingCallId(waitingEvents), { result: 'Ada' });
+        const more = await now.runner.run({ ...sessionIds, sessionId, newMessage });
         assert.deepEqual(messageTexts(more), ['ask: Hello Ada, true.']);
         await restart();
         const last = answer(waitingCallId(more), { result: 'red' });
-        const rest = await now.runner.run({ ...here, sessionId, newMessage: last });
+        const rest = await now.runner.run({ ...sessionIds, sessionId, newMessage: last });
         assert.deepEqual(messageTexts(rest), ['exclaim: Ada likes red!']);
         assert.equal(runs.length, restarts ? 3 : 1);
         await now.close();
@@ -724,23 +727,23 @@ describe('a node that requests input', () => {
         : `told ${JSON.stringify(resumeInputs['q'])}`;
     await using runner = createRunner([['START', node(ask, { name: 'ask', rerunOnResume: true })]]);
     await runner.runDebug('go');
-    const rest = await runner.run({ ...here, newMessage: answer('q', { a: 1, b: 2 }) });
+    const rest = await runner.run({ ...sessionIds, newMessage: answer('q', { a: 1, b: 2 }) });
     assert.deepEqual(messageTexts(rest), ['ask: told {"a":1,"b":2}']);
   });
 
   it('ends when the turn is interrupted', async () => {
     const ask: Text = () => new RequestInput();
     await using runner = createRunner([['START', ask, exclaim]]);
-    const [asked = never()] = await runner.runDebug('go');
-    const { invocationId } = asked;
+    const [waitingEvent = never()] = await runner.runDebug('go');
+    const { invocationId } = waitingEvent;
     const abortSignal = AbortSignal.abort();
-    await runner.run({ ...here, invocationId, abortSignal });
+    await runner.run({ ...sessionIds, invocationId, abortSignal });
     // The next message has its own turn, which requests input again.
     const [again = never()] = await runner.runDebug('next');
     assert.notEqual(again.invocationId, invocationId);
-    const stored = await runner.sessionService.getSession(there);
+    const stored = await runner.sessionService.getSession(sessionKey);
     assert.match(JSON.stringify(stored?.events), /stopped by an interrupt/);
-    assert.deepEqual(await runner.run({ ...here, newMessage: 'no', abortSignal }), []);
+    assert.deepEqual(await runner.run({ ...sessionIds, newMessage: 'no', abortSignal }), []);
   });
 });
 
@@ -753,7 +756,7 @@ describe('a custom agent', () => {
     }
     await using runner = new InMemoryRunner({ agent: new Mine({ name: 'mine' }) });
     assert.deepEqual(messageTexts(await runner.runDebug('Hi')), ['mine: Hi.']);
-    assert.deepEqual((await runner.sessionService.getSession(there))?.state, { met: true });
+    assert.deepEqual((await runner.sessionService.getSession(sessionKey))?.state, { met: true });
   });
 });
 

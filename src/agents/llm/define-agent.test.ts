@@ -263,10 +263,10 @@ test('unknown tools, malformed arguments and tools that throw are reported to th
     log.filter((event) => event.type === 'tool.result').map((event) => event.outcome),
     ['not_found', 'invalid', 'invalid', 'error', 'error'],
   );
-  const said = listIn(driver.executor.marking, 'conversation').items[2] as unknown as {
+  const item = listIn(driver.executor.marking, 'conversation').items[2] as unknown as {
     content: { parts: unknown[] };
   };
-  assert.equal(said.content.parts.length, 5);
+  assert.equal(item.content.parts.length, 5);
   driver.stop();
 });
 

@@ -15,7 +15,7 @@ async function say(session: Session, text: string): Promise<readonly LogEvent[]>
 }
 
 /** The contents of the model request in each of five turns, and the log. */
-async function shownIn(
+async function runFiveTurns(
   context: NonNullable<AgentDefinition['context']>,
   more: Partial<AgentDefinition> = {},
 ): Promise<{
@@ -36,22 +36,22 @@ async function shownIn(
 const one = (): number => 1;
 
 test('an agent with a context budget sends the latest turns that fit, and logs all of them', async () => {
-  const { shown, log } = await shownIn({ maxTokens: 3, trimToTokens: 3, countTokens: one });
+  const { shown, log } = await runFiveTurns({ maxTokens: 3, trimToTokens: 3, countTokens: one });
   assert.deepEqual(shown.slice(0, 2), [['q1'], ['q1', 'To q1', 'q2']]);
   assert.deepEqual(shown.at(-1), ['q4', 'To q4', 'q5']);
-  const said = log.flatMap((event) =>
+  const userTexts = log.flatMap((event) =>
     event.type === 'user.message' ? contentText(event.content) : [],
   );
-  assert.deepEqual(said, ['q1', 'q2', 'q3', 'q4', 'q5']);
+  assert.deepEqual(userTexts, ['q1', 'q2', 'q3', 'q4', 'q5']);
 });
 
 test('the instruction and the tools count toward the budget', async () => {
   const countTokens = (): number => 100;
   const budget = { maxTokens: 550, trimToTokens: 550, countTokens };
-  const brief = await shownIn(budget);
+  const brief = await runFiveTurns(budget);
   assert.equal(brief.shown.at(-1)?.length, 5);
   // 1,000 characters are 250 tokens.
-  const long = await shownIn(budget, { instruction: 'x'.repeat(1000) });
+  const long = await runFiveTurns(budget, { instruction: 'x'.repeat(1000) });
   assert.equal(long.shown.at(-1)?.length, 3);
 });
 
@@ -65,7 +65,7 @@ test('a context function chooses the contents of a request, and receives the oth
     };
     return contents.length === 1 ? contents : [summary, ...contents.slice(-1)];
   };
-  const { shown } = await shownIn(context, { instruction: 'Be brief.' });
+  const { shown } = await runFiveTurns(context, { instruction: 'Be brief.' });
   assert.deepEqual(shown.at(-1), ['(8 messages before)', 'q5']);
   const [info] = infos;
   assert.deepEqual(

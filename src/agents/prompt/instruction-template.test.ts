@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { parseTemplate } from './instruction-template.ts';
 
 /** The placeholders of a template, as the template has them. */
-function asked(template: string): readonly string[] {
+function listPlaceholders(template: string): readonly string[] {
   return parseTemplate(template).flatMap((piece) =>
     piece.kind === 'text'
       ? []
@@ -15,7 +15,7 @@ function asked(template: string): readonly string[] {
 test('a name in braces is a state key of any scope, or an artifact', () => {
   const template =
     'Hello {name}, {user:first_name?}. {app:motto} {temp:mood?} {artifact.notes.txt} {artifact.user:cv?} {artifact.my plan-b/v1.2 (é).md?} {_x9}';
-  assert.deepEqual(asked(template), [
+  assert.deepEqual(listPlaceholders(template), [
     'state name',
     'state user:first_name (may be missing)',
     'state app:motto',

@@ -10,7 +10,7 @@ import type { ArtifactPart, ArtifactService } from '../../tools/index.ts';
 import { agent } from '../index.ts';
 import type { AgentDefinition } from '../index.ts';
 
-interface Told {
+interface Instructions {
   /** The system instruction of each model call. */
   readonly instructions: readonly (string | undefined)[];
   readonly errors: readonly (readonly [code: string, message: string])[];
@@ -22,11 +22,11 @@ async function send(session: Session, options: SendOptions = {}): Promise<readon
   return events;
 }
 
-async function told(
+async function readInstructions(
   definition: Pick<AgentDefinition, 'instruction' | 'globalInstruction'>,
   stateDelta: NonNullable<SendOptions['stateDelta']> = {},
   artifacts?: ArtifactService,
-): Promise<Told> {
+): Promise<Instructions> {
   const model = new ScriptedModel(() => ({ text: 'Yes.' }));
   await using runtime = await openRuntime({
     agents: [agent({ name: 'a', model, ...definition })],
@@ -49,7 +49,7 @@ async function withArtifact(name: string, part: ArtifactPart): Promise<ArtifactS
 }
 
 test('a template is filled from state of every scope', async () => {
-  const { instructions } = await told(
+  const { instructions } = await readInstructions(
     { instruction: 'Call {user:name} about {topic}, {app:motto}; mood: {temp:mood}. {missing?}' },
     { 'user:name': 'Ada', topic: { id: 7 }, 'app:motto': 'kindly', 'temp:mood': null },
   );
@@ -90,7 +90,7 @@ test('a missing state key is an error that names the key, and the session contin
 });
 
 test('braces that are not a placeholder are kept, and inserted values are not parsed again', async () => {
-  const { instructions } = await told(
+  const { instructions } = await readInstructions(
     { instruction: 'Answer as {"name": "…"}, {{said}}, {toString?}.' },
     { said: '{secret}', secret: 'x' },
   );
@@ -98,7 +98,7 @@ test('braces that are not a placeholder are kept, and inserted values are not pa
 });
 
 test('a function returns the final text, in which braces have no meaning', async () => {
-  const { instructions } = await told(
+  const { instructions } = await readInstructions(
     {
       instruction: ({ state, sessionKey }) =>
         `{x} ${String(state['x'])} in ${sessionKey.sessionId}`,
@@ -109,7 +109,7 @@ test('a function returns the final text, in which braces have no meaning', async
 });
 
 test('the global instruction comes first, and is also a template', async () => {
-  const { instructions } = await told(
+  const { instructions } = await readInstructions(
     { globalInstruction: 'Speak {app:language}.', instruction: 'Be brief.' },
     { 'app:language': 'Latin' },
   );
@@ -144,7 +144,7 @@ test('the newest version of a text artifact is inserted', async () => {
   await artifacts.save({ session, name: 'law.txt' }, { text: 'New law.' }, { saveId: '2' });
   const json = toInlineData('application/json', new TextEncoder().encode('{"ü":1}'));
   await artifacts.save({ session, name: 'user:cv' }, { inlineData: json }, { saveId: '3' });
-  const { instructions } = await told(
+  const { instructions } = await readInstructions(
     { instruction: '{artifact.law.txt} {artifact.user:cv} {artifact.none?}!' },
     {},
     artifacts,
@@ -162,7 +162,7 @@ test('an artifact that cannot be inserted is an error with the reason', async ()
     ['{artifact.a..b}', artifacts, 'missing_variable', /\{artifact\.a\.\.b\}/],
   ];
   for (const [instruction, service, code, message] of cases) {
-    const { errors } = await told({ instruction }, {}, service);
+    const { errors } = await readInstructions({ instruction }, {}, service);
     assert.deepEqual(
       errors.map(([one]) => one),
       [code],

@@ -13,8 +13,8 @@ import { estimateTokens } from './estimate-tokens.ts';
 import { trimToBudget } from './trim-to-budget.ts';
 import type { TrimOptions } from './trim-options.ts';
 
-const user = (text: string): Content => ({ role: 'user', parts: [{ text }] });
-const says = (text: string): Content => ({
+const userMessage = (text: string): Content => ({ role: 'user', parts: [{ text }] });
+const agentMessage = (text: string): Content => ({
   role: 'model',
   parts: [{ text, thoughtSignature: `seal of ${text}` }],
 });
@@ -50,20 +50,20 @@ const wellFormed = fc
   )
   .map((turns) =>
     turns.flatMap(({ said, rounds, ended }, turn) => [
-      user(said),
+      userMessage(said),
       ...rounds.flatMap((count, round) => {
         const ids = Array.from({ length: count }, (_, call) => `${turn}_${round}_${call}`);
         return [calls(...ids), results(...ids)];
       }),
-      ...(ended ? [says(said)] : []),
+      ...(ended ? [agentMessage(said)] : []),
     ]),
   );
 
 /** Any sequence of messages: results apart, interleaved, repeated, before their calls or missing. */
 const anything = fc.array(
   fc.oneof(
-    fc.string({ maxLength: 40 }).map(user),
-    fc.string({ maxLength: 40 }).map(says),
+    fc.string({ maxLength: 40 }).map(userMessage),
+    fc.string({ maxLength: 40 }).map(agentMessage),
     fc
       .uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1 })
       .map((ids) => calls(...ids)),
@@ -96,7 +96,7 @@ const cost = (contents: readonly Content[]): number =>
   contents.reduce((sum, content) => sum + estimateTokens(content), 0);
 
 /** The ids of calls without a result and of results without a call in these messages. */
-function dangling(contents: readonly Content[]): readonly string[] {
+function listUnpairedCalls(contents: readonly Content[]): readonly string[] {
   const called = contents.flatMap((content) => getFunctionCalls({ content }).map(({ id }) => id));
   const answered = contents.flatMap((content) =>
     getFunctionResponses({ content }).map(({ id }) => id),
@@ -122,10 +122,10 @@ function smallestPossible(contents: readonly Content[], keepFirst: boolean): num
 describe('trimToBudget', () => {
   it('never exceeds the budget, except when the last round and its message alone exceed it', () => {
     fc.assert(
-      fc.property(wellFormed, options, (contents, given) => {
-        const left = cost(trimToBudget(contents, toTrimOptions(given)));
+      fc.property(wellFormed, options, (contents, sample) => {
+        const left = cost(trimToBudget(contents, toTrimOptions(sample)));
         assert.ok(
-          left <= given.maxTokens || left <= smallestPossible(contents, given.keepFirst),
+          left <= sample.maxTokens || left <= smallestPossible(contents, sample.keepFirst),
           `${left}`,
         );
       }),
@@ -134,15 +134,15 @@ describe('trimToBudget', () => {
 
   it('never keeps a call without its result, or a result without its call', () => {
     fc.assert(
-      fc.property(wellFormed, options, (contents, given) => {
-        assert.deepEqual(dangling(trimToBudget(contents, toTrimOptions(given))), []);
+      fc.property(wellFormed, options, (contents, sample) => {
+        assert.deepEqual(listUnpairedCalls(trimToBudget(contents, toTrimOptions(sample))), []);
       }),
     );
   });
 
   it('never separates a call from its result, in any sequence of messages', () => {
     fc.assert(
-      fc.property(anything, options, (contents, given) => {
+      fc.property(anything, options, (contents, sample) => {
         // Only the first call with an id counts here, because results of a reused id belong to no single call.
         const seen = new Set<string>();
         const once = contents.filter((content) => {
@@ -151,7 +151,7 @@ describe('trimToBudget', () => {
           for (const id of ids) seen.add(id);
           return true;
         });
-        const shown = trimToBudget(once, toTrimOptions(given));
+        const shown = trimToBudget(once, toTrimOptions(sample));
         for (const [at, content] of once.entries()) {
           for (const { id } of getFunctionCalls({ content })) {
             const after = once
@@ -169,8 +169,8 @@ describe('trimToBudget', () => {
 
   it('returns messages of the input in their order, up to the last one', () => {
     fc.assert(
-      fc.property(fc.oneof(wellFormed, anything), options, (contents, given) => {
-        const shown = trimToBudget(contents, toTrimOptions(given));
+      fc.property(fc.oneof(wellFormed, anything), options, (contents, sample) => {
+        const shown = trimToBudget(contents, toTrimOptions(sample));
         const places = shown.map((content) => contents.indexOf(content));
         assert.deepEqual(
           places,
@@ -183,8 +183,8 @@ describe('trimToBudget', () => {
 
   it('returns a contiguous end of the input, and at most two earlier user messages', () => {
     fc.assert(
-      fc.property(wellFormed, options, (contents, given) => {
-        const shown = trimToBudget(contents, toTrimOptions(given));
+      fc.property(wellFormed, options, (contents, sample) => {
+        const shown = trimToBudget(contents, toTrimOptions(sample));
         const apart = shown.filter(
           (content, i) => content !== contents[contents.length - shown.length + i],
         );
@@ -196,20 +196,20 @@ describe('trimToBudget', () => {
 
   it('is idempotent', () => {
     fc.assert(
-      fc.property(fc.oneof(wellFormed, anything), options, (contents, given) => {
-        const once = trimToBudget(contents, toTrimOptions(given));
-        assert.deepEqual(trimToBudget(once, toTrimOptions(given)), once);
+      fc.property(fc.oneof(wellFormed, anything), options, (contents, sample) => {
+        const once = trimToBudget(contents, toTrimOptions(sample));
+        assert.deepEqual(trimToBudget(once, toTrimOptions(sample)), once);
       }),
     );
   });
 
   it('moves the cut only forward when messages are added', () => {
     fc.assert(
-      fc.property(wellFormed, options, (contents, given) => {
+      fc.property(wellFormed, options, (contents, sample) => {
         const from = contents.map((_, i) => {
           const said = contents.slice(0, i + 1);
           return (
-            said.length - trimToBudget(said, toTrimOptions({ ...given, keepFirst: false })).length
+            said.length - trimToBudget(said, toTrimOptions({ ...sample, keepFirst: false })).length
           );
         });
         // A message that stays before the cut changes the index by at most one.
@@ -229,10 +229,10 @@ describe('trimToBudget', () => {
 
 test('the oldest turns are removed first, each as a whole', () => {
   const turns = [1, 2, 3].flatMap((n) => [
-    user(`q${n}`),
+    userMessage(`q${n}`),
     calls(`c${n}`),
     results(`c${n}`),
-    says(`a${n}`),
+    agentMessage(`a${n}`),
   ]);
   assert.deepEqual(trimToBudget(turns, each(11)), turns.slice(4));
   assert.deepEqual(trimToBudget(turns, each(4)), turns.slice(8));
@@ -240,20 +240,34 @@ test('the oldest turns are removed first, each as a whole', () => {
 
 test('a turn that is too long keeps its message and loses its oldest rounds with their results', () => {
   const rounds = [1, 2, 3, 4].flatMap((n) => [calls(`c${n}`), results(`c${n}`)]);
-  const contents = [user('old'), says('old'), user('go'), ...rounds];
-  assert.deepEqual(trimToBudget(contents, each(5)), [user('go'), ...rounds.slice(4)]);
+  const contents = [userMessage('old'), agentMessage('old'), userMessage('go'), ...rounds];
+  assert.deepEqual(trimToBudget(contents, each(5)), [userMessage('go'), ...rounds.slice(4)]);
   // One round stays whatever it costs, because the model must answer it.
-  assert.deepEqual(trimToBudget(contents, each(1)), [user('go'), ...rounds.slice(6)]);
+  assert.deepEqual(trimToBudget(contents, each(1)), [userMessage('go'), ...rounds.slice(6)]);
 });
 
 test('keepFirst keeps the first message, without its answer', () => {
-  const contents = [user('The task.'), says('ok'), user('b'), says('b'), user('c'), says('c')];
+  const contents = [
+    userMessage('The task.'),
+    agentMessage('ok'),
+    userMessage('b'),
+    agentMessage('b'),
+    userMessage('c'),
+    agentMessage('c'),
+  ];
   const shown = trimToBudget(contents, each(3, { keepFirst: true }));
-  assert.deepEqual(shown, [user('The task.'), user('c'), says('c')]);
+  assert.deepEqual(shown, [userMessage('The task.'), userMessage('c'), agentMessage('c')]);
 });
 
 test('trimming does not change signatures', () => {
-  const contents = [user('a'), says('a'), user('b'), calls('c'), results('c'), says('b')];
+  const contents = [
+    userMessage('a'),
+    agentMessage('a'),
+    userMessage('b'),
+    calls('c'),
+    results('c'),
+    agentMessage('b'),
+  ];
   const shown = trimToBudget(contents, each(4));
   assert.deepEqual(shown, contents.slice(2));
   assert.ok(
@@ -266,7 +280,7 @@ test('the cut stays in place for many messages, so that prompt caching works', (
   const beginnings: string[] = [];
   const contents: Content[] = [];
   for (let n = 0; n < 200; n++) {
-    contents.push(user(`q${n}`), says(`a${n}`));
+    contents.push(userMessage(`q${n}`), agentMessage(`a${n}`));
     const [first] = trimToBudget(contents, { maxTokens: 100, countTokens: () => 1 });
     beginnings.push(contentText(first));
   }
@@ -281,7 +295,7 @@ test('the estimate for an image does not depend on its size, and the estimate fo
     parts: [{ inlineData: { mimeType: 'image/png', data } }],
   });
   assert.equal(estimateTokens(image('AAAA')), estimateTokens(image('AAAA'.repeat(1000))));
-  assert.equal(estimateTokens(user('x'.repeat(400))), 104);
+  assert.equal(estimateTokens(userMessage('x'.repeat(400))), 104);
 });
 
 test('a budget of zero, of NaN or below trimToTokens is rejected', () => {
@@ -293,15 +307,15 @@ describe('BudgetTrimmer', () => {
   it('trims a growing conversation like trimToBudget trims the whole conversation', () => {
     const growing = fc.oneof(wellFormed, anything.map(withEachCallOnce));
     fc.assert(
-      fc.property(growing, options, fc.array(fc.nat()), (contents, given, steps) => {
+      fc.property(growing, options, fc.array(fc.nat()), (contents, sample, steps) => {
         const trimmer = new BudgetTrimmer();
         const lengths = [...steps.map((step) => 1 + (step % contents.length)), contents.length];
         // Lengths can also decrease, because a rewind shortens the conversation.
         for (const length of lengths.slice(0, 8)) {
           const now = contents.slice(0, length);
           assert.deepEqual(
-            trimmer.trim(now, toTrimOptions(given)),
-            trimToBudget(now, toTrimOptions(given)),
+            trimmer.trim(now, toTrimOptions(sample)),
+            trimToBudget(now, toTrimOptions(sample)),
           );
         }
       }),
@@ -317,7 +331,12 @@ describe('BudgetTrimmer', () => {
     const trimmer = new BudgetTrimmer();
     const contents: Content[] = [];
     for (let turn = 0; turn < 1000; turn++) {
-      contents.push(user(`${turn}`), calls(`${turn}`), results(`${turn}`), says(`${turn}`));
+      contents.push(
+        userMessage(`${turn}`),
+        calls(`${turn}`),
+        results(`${turn}`),
+        agentMessage(`${turn}`),
+      );
       counted = 0;
       const shown = trimmer.trim(contents, { maxTokens: 40, countTokens });
       assert.equal(counted, 4);
@@ -338,7 +357,7 @@ describe('BudgetTrimmer', () => {
     const contents: Content[] = [];
     const reads: number[] = [];
     for (let turn = 0; turn < 500; turn++) {
-      contents.push(...[user(`${turn}`), calls(`${turn}`), results(`${turn}`)].map(watched));
+      contents.push(...[userMessage(`${turn}`), calls(`${turn}`), results(`${turn}`)].map(watched));
       read = 0;
       trimmer.trim(contents, { maxTokens: 40, countTokens: () => 1 });
       reads.push(read);
@@ -355,5 +374,5 @@ function withEachCallOnce(contents: readonly Content[]): readonly Content[] {
     for (const id of ids) seen.add(id);
     return true;
   });
-  return once.length === 0 ? [user('Hi')] : once;
+  return once.length === 0 ? [userMessage('Hi')] : once;
 }

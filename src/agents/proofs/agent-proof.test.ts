@@ -16,7 +16,7 @@ const definition: AgentDefinition = {
   tools: [tool({ name: 'look', description: 'Looks.' })],
 };
 
-async function proved(
+async function proveProperty(
   changes: Partial<AgentDefinition>,
   name: string,
   limits: AgentProofLimits = { atOnce: 1, faults: 0 },
@@ -46,10 +46,10 @@ function without<T>(record: Readonly<Record<string, T>>, key: string): Readonly<
   return Object.fromEntries(Object.entries(record).filter(([name]) => name !== key));
 }
 
-const four = ['proved', 'proved', 'proved', 'proved'];
+const allProved = ['proved', 'proved', 'proved', 'proved'];
 
 /** The verdicts of all properties of the unchanged agent, in one run. */
-async function verdicts(limits: AgentProofLimits): Promise<readonly string[]> {
+async function proveAll(limits: AgentProofLimits): Promise<readonly string[]> {
   const whole = agent(definition);
   const { properties, bounds } = agentProof(whole, limits);
   const { results } = await prove(whole.compiled, {
@@ -60,12 +60,12 @@ async function verdicts(limits: AgentProofLimits): Promise<readonly string[]> {
 }
 
 test('every property of an agent is proved when a transition can fail', async () => {
-  assert.deepEqual(await verdicts({ atOnce: 1 }), four);
+  assert.deepEqual(await proveAll({ atOnce: 1 }), allProved);
 });
 
 test('every property of an agent is proved when owners close and others continue', async () => {
   const limits = { atOnce: 1, faults: 1, shutdowns: true };
-  assert.deepEqual(await verdicts(limits), four);
+  assert.deepEqual(await proveAll(limits), allProved);
 });
 
 test('a prompt builder that takes no permit is refuted, because two turns run', async () => {
@@ -75,7 +75,7 @@ test('a prompt builder that takes no permit is refuted, because two turns run', 
       take: without(t.take, 'permit'),
     })),
   });
-  const { verdict, trace } = await proved({ subnets }, 'oneTurn');
+  const { verdict, trace } = await proveProperty({ subnets }, 'oneTurn');
   assert.equal(verdict, 'refuted');
   assert.ok(trace?.steps.some(({ transition }) => transition === 'prompt.build'));
 });
@@ -87,7 +87,7 @@ test('a re-ask that takes no budget is refuted, because it happens too often', a
       take: without(t.take, 'budget'),
     })),
   });
-  const { verdict, trace } = await proved({ subnets }, 'reaskBudgetIsBounded');
+  const { verdict, trace } = await proveProperty({ subnets }, 'reaskBudgetIsBounded');
   assert.equal(verdict, 'refuted');
   assert.equal(
     trace?.steps.filter(({ kind, transition }) => kind === 'started' && transition === 'model.ask')
@@ -104,13 +104,13 @@ test('an agent that does not return its permit is refuted, because it deadlocks'
         : t,
     ),
   });
-  const { verdict, trace } = await proved({ subnets }, 'deadlockFree');
+  const { verdict, trace } = await proveProperty({ subnets }, 'deadlockFree');
   assert.equal(verdict, 'refuted');
   assert.equal(trace?.steps.at(-1)?.transition, 'turn.end');
 });
 
 test('a budget smaller than the bound is proved', async () => {
-  const { property, verdict } = await proved({ reaskBudget: 1 }, 'reaskBudgetIsBounded', {
+  const { property, verdict } = await proveProperty({ reaskBudget: 1 }, 'reaskBudgetIsBounded', {
     atOnce: 2,
     faults: 0,
   });

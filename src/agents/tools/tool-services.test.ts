@@ -28,8 +28,8 @@ test('a tool saves an artifact and searches the memory of another session', asyn
     name: 'write',
     description: 'Writes down',
     execute: async (_, { artifacts, memory }) => {
-      const said = (await memory.search('tea')).map(({ content }) => contentText(content));
-      return { version: await artifacts.save('notes.txt', { text: said.join() }) };
+      const memories = (await memory.search('tea')).map(({ content }) => contentText(content));
+      return { version: await artifacts.save('notes.txt', { text: memories.join() }) };
     },
   });
   const model = new ScriptedModel(({ contents }) =>
@@ -45,8 +45,8 @@ test('a tool saves an artifact and searches the memory of another session', asyn
     memory,
   });
   const before = await runtime.session('before');
-  const said = await say(before, 'I like tea.');
-  await memory.add(before.key, toMemoryEntries(said.filter(isCommitted)));
+  const firstEvents = await say(before, 'I like tea.');
+  await memory.add(before.key, toMemoryEntries(firstEvents.filter(isCommitted)));
 
   const session = await runtime.session('now');
   const events = await say(session, 'Write.');
@@ -84,7 +84,7 @@ test('a tool knows the message of its turn', async () => {
 });
 
 test('a tool gets the run config of its message only', async () => {
-  const tell = tool({
+  const reportRunConfig = tool({
     name: 'tell',
     description: 'Tells',
     readOnly: true,
@@ -93,9 +93,11 @@ test('a tool gets the run config of its message only', async () => {
   const model = new ScriptedModel(({ contents }) =>
     contents.at(-1)?.role === 'user' ? { toolCalls: [{ name: 'tell' }] } : { text: 'Done.' },
   );
-  await using runtime = await openRuntime({ agents: [agent({ name: 'a', model, tools: [tell] })] });
+  await using runtime = await openRuntime({
+    agents: [agent({ name: 'a', model, tools: [reportRunConfig] })],
+  });
   const session = await runtime.session('s');
-  const told = async (options: SendOptions): Promise<unknown> => {
+  const readRunConfig = async (options: SendOptions): Promise<unknown> => {
     const events: unknown[] = [];
     for await (const event of session.send('Tell.', options)) {
       if (event.type === 'tool.result') events.push(event.response);
@@ -104,8 +106,8 @@ test('a tool gets the run config of its message only', async () => {
     return events[0];
   };
   const runConfig = { locale: 'la', trace: { on: true } };
-  assert.deepEqual(await told({ runConfig }), runConfig);
-  assert.deepEqual(await told({}), {});
+  assert.deepEqual(await readRunConfig({ runConfig }), runConfig);
+  assert.deepEqual(await readRunConfig({}), {});
 });
 
 test('a tool whose service is missing gets an error, and the turn continues', async () => {

@@ -6,7 +6,7 @@ import type { ServerFixture } from '../../../test/server/server-fixture.ts';
 import { scriptedChat } from '../../../test/server/scripted-chat.ts';
 import { CommandFolder } from '../../../test/cli/command-folder.ts';
 
-async function desk(): Promise<ServerFixture> {
+async function createFolder(): Promise<ServerFixture> {
   const on = await openServerFixture(scriptedChat, { tools: [countingTool('bash')] });
   await createClient({ baseUrl: on.url }).agents.create({
     name: 'Helper',
@@ -24,7 +24,7 @@ async function desk(): Promise<ServerFixture> {
 }
 
 test('lines become messages, and the answers are printed', async () => {
-  await using on = await desk();
+  await using on = await createFolder();
   const { code, stdout } = await new CommandFolder().run(['chat', on.url], 'hello\nworld\n');
   assert.equal(code, 0);
   assert.match(stdout.text, /^› hello\nYou said: hello\n› world\nYou said: world\n/m);
@@ -42,7 +42,7 @@ test('a missing or rejected key is an error that says how to set one, without th
 });
 
 test('the prompt for a waiting call has all of its arguments', async () => {
-  await using on = await desk();
+  await using on = await createFolder();
   const { stdout } = await new CommandFolder().run(
     ['chat', on.url],
     'call bash a.txt\nmaybe\ny\ncall bash b.txt\nn not that one\n',
@@ -53,7 +53,7 @@ test('the prompt for a waiting call has all of its arguments', async () => {
 });
 
 test('a line of text answers a custom tool', async () => {
-  await using on = await desk();
+  await using on = await createFolder();
   const { stdout } = await new CommandFolder().run(
     ['chat', on.url],
     'call deploy x\nall went well\n',
@@ -62,7 +62,7 @@ test('a line of text answers a custom tool', async () => {
 });
 
 test('a chat continues with the calls that were left open', async () => {
-  await using on = await desk();
+  await using on = await createFolder();
   const folder = new CommandFolder();
   const { stdout } = await folder.run(['chat', on.url], 'call bash a.txt\n');
   const [, session = ''] = /--session (\S+)/.exec(stdout.text) ?? [];
@@ -75,7 +75,7 @@ test('a chat continues with the calls that were left open', async () => {
 });
 
 test('with --json every event is printed as a line, as the server sent it', async () => {
-  await using on = await desk();
+  await using on = await createFolder();
   const { stdout } = await new CommandFolder().run(['chat', on.url, '--json'], 'hello\n');
   const types = stdout.json.map(({ type }) => type);
   assert.ok(types.includes('agent.message'));
@@ -83,7 +83,7 @@ test('with --json every event is printed as a line, as the server sent it', asyn
 });
 
 test('Ctrl-C interrupts the running turn, and a second one exits', async () => {
-  await using on = await desk();
+  await using on = await createFolder();
   const running = new CommandFolder().start(['chat', on.url]);
   await running.stdout.shows('› ');
   running.type('slowly 500\n');

@@ -5,14 +5,14 @@ import { test } from 'node:test';
 import { agentSource } from '../../../test/cli/agent-source.ts';
 import { CommandFolder } from '../../../test/cli/command-folder.ts';
 
-function desk(): CommandFolder {
+function createFolder(): CommandFolder {
   const folder = new CommandFolder();
   folder.write('agent.ts', agentSource);
   return folder;
 }
 
 test('a net is drawn as DOT, with its places and transitions', async () => {
-  const { code, stdout } = await desk().run(['graph', 'agent.ts', '--format', 'dot']);
+  const { code, stdout } = await createFolder().run(['graph', 'agent.ts', '--format', 'dot']);
   assert.equal(code, 0);
   assert.match(stdout.text, /^digraph /);
   for (const name of [
@@ -28,13 +28,13 @@ test('a net is drawn as DOT, with its places and transitions', async () => {
 });
 
 test('a net is drawn as SVG by default', async () => {
-  const { code, stdout } = await desk().run(['graph', 'agent.ts']);
+  const { code, stdout } = await createFolder().run(['graph', 'agent.ts']);
   assert.equal(code, 0);
   assert.match(stdout.text, /<svg [^]*model\.ask[^]*<\/svg>\s*$/);
 });
 
 test('a diagram is written to a file, in the format of its extension', async () => {
-  const folder = desk();
+  const folder = createFolder();
   const { stdout } = await folder.run(['graph', 'agent.ts', '--out', 'net.dot']);
   assert.equal(stdout.text, 'Wrote net.dot.\n');
   assert.match(readFileSync(join(folder.path, 'net.dot'), 'utf8'), /^digraph /);
@@ -43,9 +43,9 @@ test('a diagram is written to a file, in the format of its extension', async () 
 });
 
 test('with --json a diagram is one object', async () => {
-  const folder = desk();
-  const shown = await folder.run(['graph', 'agent.ts', '--format', 'dot', '--json']);
-  const [facts] = shown.stdout.json;
+  const folder = createFolder();
+  const printed = await folder.run(['graph', 'agent.ts', '--format', 'dot', '--json']);
+  const [facts] = printed.stdout.json;
   assert.deepEqual(
     [facts?.['agent'], facts?.['format'], facts?.['out']],
     ['assistant', 'dot', null],
@@ -56,7 +56,7 @@ test('with --json a diagram is one object', async () => {
 });
 
 test('a diagram that cannot be written is an error', async () => {
-  const { code, stderr } = await desk().run([
+  const { code, stderr } = await createFolder().run([
     'graph',
     'agent.ts',
     '--format',

@@ -6,16 +6,16 @@ import { agentSource } from '../../../test/cli/agent-source.ts';
 import { CommandFolder } from '../../../test/cli/command-folder.ts';
 
 /** The smallest agent whose proof covers every case. */
-const small = ['--at-once', '1', '--faults', '0'];
+const smallBounds = ['--at-once', '1', '--faults', '0'];
 
-function desk(source: string = agentSource): CommandFolder {
+function createFolder(source: string = agentSource): CommandFolder {
   const folder = new CommandFolder();
   folder.write('agent.ts', source);
   return folder;
 }
 
 test('the standard properties are proved, and printed with their bounds and meanings', async () => {
-  const { code, stdout, stderr } = await desk().run(['prove', 'agent.ts', ...small]);
+  const { code, stdout, stderr } = await createFolder().run(['prove', 'agent.ts', ...smallBounds]);
   assert.equal(stderr.raw, '');
   assert.equal(code, 0);
   assert.match(stdout.text, /^assistant \([0-9a-f]{16}\): \d+ places and \d+ transitions/);
@@ -32,8 +32,8 @@ test('the standard properties are proved, and printed with their bounds and mean
 });
 
 test('a refuted property is printed step by step, and sets the exit code', async () => {
-  const asked = ['--property', 'unreachable(turn.waiting)'];
-  const { code, stdout } = await desk().run(['prove', 'agent.ts', ...small, ...asked]);
+  const args = ['--property', 'unreachable(turn.waiting)'];
+  const { code, stdout } = await createFolder().run(['prove', 'agent.ts', ...smallBounds, ...args]);
   assert.equal(code, 1);
   assert.match(stdout.text, /^✖ never 1 in turn\.waiting: refuted/m);
   assert.match(stdout.text, /^ +1\. from outside → user\.in$/m);
@@ -45,7 +45,7 @@ test('a refuted property is printed step by step, and sets the exit code', async
 });
 
 test('an unknown result does not count as proved', async () => {
-  const { code, stdout } = await desk().run([
+  const { code, stdout } = await createFolder().run([
     'prove',
     'agent.ts',
     '--states',
@@ -59,11 +59,17 @@ test('an unknown result does not count as proved', async () => {
 });
 
 test('properties can be selected by name or as calls, several at once', async () => {
-  const asked = ['oneTurn', 'mutualExclusion(turn.permit, turn.current)'].flatMap((property) => [
+  const args = ['oneTurn', 'mutualExclusion(turn.permit, turn.current)'].flatMap((property) => [
     '--property',
     property,
   ]);
-  const { code, stdout } = await desk().run(['prove', 'agent.ts', ...small, ...asked, '--json']);
+  const { code, stdout } = await createFolder().run([
+    'prove',
+    'agent.ts',
+    ...smallBounds,
+    ...args,
+    '--json',
+  ]);
   assert.equal(code, 0);
   const [one, two, rules, report, ...more] = stdout.json;
   assert.equal(more.length, 0);
@@ -82,8 +88,8 @@ test('properties can be selected by name or as calls, several at once', async ()
 });
 
 test('with --json a refutation has its trace as data', async () => {
-  const asked = ['--property', 'atMost(model.ask, 0)', '--json'];
-  const { code, stdout } = await desk().run(['prove', 'agent.ts', ...small, ...asked]);
+  const args = ['--property', 'atMost(model.ask, 0)', '--json'];
+  const { code, stdout } = await createFolder().run(['prove', 'agent.ts', ...smallBounds, ...args]);
   assert.equal(code, 1);
   const trace = stdout.json[0]?.['trace'] as { steps: { kind: string; transition?: string }[] };
   assert.deepEqual(
@@ -94,23 +100,23 @@ test('with --json a refutation has its trace as data', async () => {
 });
 
 test('a refutation is drawn to a file, and a proved property has no picture', async () => {
-  const folder = desk();
+  const folder = createFolder();
   const refuted = ['--property', 'unreachable(turn.waiting)', '--svg', 'broken.svg'];
-  const { code, stderr } = await folder.run(['prove', 'agent.ts', ...small, ...refuted]);
+  const { code, stderr } = await folder.run(['prove', 'agent.ts', ...smallBounds, ...refuted]);
   assert.equal(code, 1);
   assert.equal(stderr.text, 'Wrote broken.svg.\n');
-  const drawn = readFileSync(join(folder.path, 'broken.svg'), 'utf8');
-  assert.match(drawn, /^<svg [^]*never 1 in turn\.waiting: refuted[^]*<circle [^]*<\/svg>\n$/);
+  const svg = readFileSync(join(folder.path, 'broken.svg'), 'utf8');
+  assert.match(svg, /^<svg [^]*never 1 in turn\.waiting: refuted[^]*<circle [^]*<\/svg>\n$/);
   const proved = ['--property', 'oneTurn', '--svg', 'none.svg'];
-  const other = await folder.run(['prove', 'agent.ts', ...small, ...proved]);
+  const other = await folder.run(['prove', 'agent.ts', ...smallBounds, ...proved]);
   assert.equal(other.code, 0);
   assert.equal(other.stderr.text, 'Nothing was refuted; did not write none.svg.\n');
 });
 
 test('an agent that violates a structural rule is reported, and the exit code is not 0', async () => {
-  const folder = desk(withSecondWriter);
-  const asked = [...small, '--property', 'oneTurn'];
-  const { code, stdout } = await folder.run(['prove', 'agent.ts', ...asked]);
+  const folder = createFolder(withSecondWriter);
+  const args = [...smallBounds, '--property', 'oneTurn'];
+  const { code, stdout } = await folder.run(['prove', 'agent.ts', ...args]);
   assert.equal(code, 1);
   assert.match(stdout.text, /^✖ rules of an agent: broken[^]*shelf\.scribble/m);
 });
@@ -129,18 +135,18 @@ const misuses: readonly (readonly [property: string, says: RegExp])[] = [
   ['toString(a)', /There is no property "toString\(a\)"/],
 ];
 
-for (const [property, says] of misuses) {
+for (const [property, message] of misuses) {
   test(`--property '${property}' exits with 2 and an error message`, async () => {
-    const { code, stdout, stderr } = await desk().run([
+    const { code, stdout, stderr } = await createFolder().run([
       'prove',
       'agent.ts',
-      ...small,
+      ...smallBounds,
       '--property',
       property,
     ]);
     assert.equal(code, 2);
     assert.equal(stdout.raw, '');
-    assert.match(stderr.text, says);
+    assert.match(stderr.text, message);
   });
 }
 
@@ -181,13 +187,13 @@ export const keeper = agent({
 `;
 
 test('the rest state of a custom net is a deadlock until it is declared', async () => {
-  const folder = desk(withShelf);
-  const asked = [...small, '--property', 'deadlockFree'];
-  const refused = await folder.run(['prove', 'agent.ts', ...asked]);
+  const folder = createFolder(withShelf);
+  const args = [...smallBounds, '--property', 'deadlockFree'];
+  const refused = await folder.run(['prove', 'agent.ts', ...args]);
   assert.equal(refused.code, 1);
   assert.match(refused.stdout.text, /^ +2\. fired shelf\.keep → shelf\.kept$/m);
-  const said = await folder.run(['prove', 'agent.ts', ...asked, '--rests', 'shelf.kept']);
-  assert.equal(said.code, 0);
-  const misspelt = await folder.run(['prove', 'agent.ts', ...asked, '--rests', 'shelf.keep']);
+  const declared = await folder.run(['prove', 'agent.ts', ...args, '--rests', 'shelf.kept']);
+  assert.equal(declared.code, 0);
+  const misspelt = await folder.run(['prove', 'agent.ts', ...args, '--rests', 'shelf.keep']);
   assert.equal(misspelt.code, 2);
 });

@@ -6,7 +6,7 @@ import { agentSource } from '../../../test/cli/agent-source.ts';
 import { CommandFolder, type Running, type RunOptions } from '../../../test/cli/command-folder.ts';
 
 /** A folder with an agent in it. */
-class Desk extends CommandFolder {
+class RunFolder extends CommandFolder {
   constructor(source = agentSource) {
     super();
     this.write('agent.ts', source);
@@ -35,7 +35,7 @@ class Desk extends CommandFolder {
 }
 
 test('a piped message is answered, and the program ends with its input', async () => {
-  const { code, stdout, stderr, listened } = await new Desk().say('hello');
+  const { code, stdout, stderr, listened } = await new RunFolder().say('hello');
   assert.equal(code, 0);
   assert.match(stdout.text, /^assistant · session demo · sqlite:/);
   assert.match(stdout.text, /^› hello\nYou said: hello\n/m);
@@ -48,10 +48,10 @@ test('a piped message is answered, and the program ends with its input', async (
 });
 
 test('several piped messages are turns of one session, and empty lines are skipped', async () => {
-  const desk = new Desk();
-  const { stdout } = await desk.say('one', '', '  ', 'two');
+  const folder = new RunFolder();
+  const { stdout } = await folder.say('one', '', '  ', 'two');
   assert.match(stdout.text, /You said: one\n[^]*You said: two\n/);
-  const [session] = await desk.sessions();
+  const [session] = await folder.sessions();
   assert.deepEqual(
     [session?.['session'], session?.['status'], session?.['events']],
     ['demo', 'idle', 8],
@@ -59,70 +59,70 @@ test('several piped messages are turns of one session, and empty lines are skipp
 });
 
 test('calls are printed with their arguments, and results with their call', async () => {
-  const desk = new Desk();
-  const { stdout } = await desk.say('read a.txt b.txt');
+  const folder = new RunFolder();
+  const { stdout } = await folder.say('read a.txt b.txt');
   assert.match(stdout.text, /^● read_file \{"path":"a\.txt"\}\n● read_file \{"path":"b\.txt"\}\n/m);
   assert.match(stdout.text, /^ {2}└ read_file \{"path":"a\.txt"\} · \d+ ms · text of a\.txt$/m);
   assert.match(
     stdout.text,
     /^ {2}└ (?:read_file \{"path":"b\.txt"\} · )?\d+ ms · text of b\.txt$/m,
   );
-  assert.deepEqual([...desk.runs].toSorted(), ['read a.txt', 'read b.txt']);
+  assert.deepEqual([...folder.runs].toSorted(), ['read a.txt', 'read b.txt']);
 });
 
 test('a call that needs approval is prompted for, and runs after "yes"', async () => {
-  const desk = new Desk();
-  const { code, stdout } = await desk.say('delete a.txt', 'y', 'thanks');
+  const folder = new RunFolder();
+  const { code, stdout } = await folder.say('delete a.txt', 'y', 'thanks');
   assert.equal(code, 0);
   assert.match(
     stdout.text,
     /^● delete_file \{"path":"a\.txt"\}\n {2}Allow it\? y\/n › y\n {2}└ \d+ ms · done$/m,
   );
   assert.match(stdout.text, /You said: thanks/);
-  assert.deepEqual(desk.runs, ['delete a.txt']);
+  assert.deepEqual(folder.runs, ['delete a.txt']);
 });
 
 test('each of several calls has a prompt, and a "no" passes its reason to the model', async () => {
-  const desk = new Desk();
-  const { stdout } = await desk.say('delete a.txt b.txt', 'no, I need it', 'yes');
+  const folder = new RunFolder();
+  const { stdout } = await folder.say('delete a.txt b.txt', 'no, I need it', 'yes');
   assert.match(
     stdout.text,
     /"path":"a\.txt"\}\n {2}Allow it\? y\/n › no, I need it\n {2}└ denied · .*I need it$/m,
   );
   assert.match(stdout.text, /Then: \{"error":.*I need it.*\} \{"result":null\}/s);
-  assert.deepEqual(desk.runs, ['delete b.txt']);
+  assert.deepEqual(folder.runs, ['delete b.txt']);
 });
 
 test('an invalid answer repeats the prompt and approves nothing', async () => {
-  const desk = new Desk();
-  const { stdout } = await desk.say('delete a.txt', 'yes but be careful', 'sure', 'n');
+  const folder = new RunFolder();
+  const { stdout } = await folder.say('delete a.txt', 'yes but be careful', 'sure', 'n');
   assert.equal(stdout.text.match(/Answer y or n/g)?.length, 2);
   assert.match(stdout.text, /└ denied/);
-  assert.throws(() => desk.runs, /ENOENT/);
+  assert.throws(() => folder.runs, /ENOENT/);
 });
 
 test('an unanswered call keeps waiting, and the next run prompts for it first', async () => {
-  const desk = new Desk();
-  const left = await desk.say('delete a.txt');
+  const folder = new RunFolder();
+  const left = await folder.say('delete a.txt');
   assert.equal(left.code, 0);
   assert.match(left.stdout.text, /^delete_file still waits for an approval\.$/m);
-  assert.equal((await desk.sessions())[0]?.['status'], 'waiting');
+  assert.equal((await folder.sessions())[0]?.['status'], 'waiting');
 
-  const back = await desk.say('y', 'done?');
+  const resumed = await folder.say('y', 'done?');
   assert.match(
-    back.stdout.text,
+    resumed.stdout.text,
     /^1 call waits for your answer \(5 events, the last just now\)\.$/m,
   );
   assert.match(
-    back.stdout.text,
+    resumed.stdout.text,
     /^› delete a\.txt\nDeleting\.\n● delete_file .*\n {2}Allow it\? y\/n › y\n/m,
   );
-  assert.match(back.stdout.text, /› done\?\nYou said: done\?/);
-  assert.deepEqual(desk.runs, ['delete a.txt']);
+  assert.match(resumed.stdout.text, /› done\?\nYou said: done\?/);
+  assert.deepEqual(folder.runs, ['delete a.txt']);
 });
 
 test('a call answered from outside accepts a line of JSON or text', async () => {
-  const { stdout } = await new Desk().say('ask', '{"n":1}', 'ask', 'just text');
+  const { stdout } = await new RunFolder().say('ask', '{"n":1}', 'ask', 'just text');
   assert.match(
     stdout.text,
     /● ask\n {2}Its result \(JSON or text\) › \{"n":1\}\n {2}└ \{"n":1\}\nThen: \{"n":1\}/,
@@ -131,10 +131,10 @@ test('a call answered from outside accepts a line of JSON or text', async () => 
 });
 
 test('a call that requests input shows its question, also in a later run', async () => {
-  const desk = new Desk();
+  const folder = new RunFolder();
   const question = /● order\n {2}│ Which colour\?\n/;
-  assert.match((await desk.say('order')).stdout.text, question);
-  const { stdout } = await desk.say('{"colour":"red"}');
+  assert.match((await folder.say('order')).stdout.text, question);
+  const { stdout } = await folder.say('{"colour":"red"}');
   assert.match(stdout.text, question);
   assert.match(
     stdout.text,
@@ -143,15 +143,15 @@ test('a call that requests input shows its question, also in a later run', async
 });
 
 test('a failed turn prints the reason, and a piped run exits with 1', async () => {
-  const { code, stdout } = await new Desk().say('fail', 'still there?');
+  const { code, stdout } = await new RunFolder().say('fail', 'still there?');
   assert.equal(code, 1);
   assert.match(stdout.text, /^✖ .*nothing works today$/m);
   assert.match(stdout.text, /You said: still there\?/);
 });
 
 test('--json prints an object per line, with every event of the log in order', async () => {
-  const desk = new Desk();
-  const { stdout, code } = await desk.run(desk.args('--json'), 'read a.txt\ndelete a.txt\ny\n');
+  const folder = new RunFolder();
+  const { stdout, code } = await folder.run(folder.args('--json'), 'read a.txt\ndelete a.txt\ny\n');
   assert.equal(code, 0);
   const objects = stdout.json;
   assert.deepEqual(objects[0], {
@@ -159,7 +159,7 @@ test('--json prints an object per line, with every event of the log in order', a
     session: 'demo',
     user: 'default',
     agent: 'assistant',
-    store: desk.store,
+    store: folder.store,
     unfinished: [],
     resumed: false,
   });
@@ -192,63 +192,63 @@ test('--json prints an object per line, with every event of the log in order', a
 });
 
 test('--json lists the calls that still wait', async () => {
-  const desk = new Desk();
-  const { stdout } = await desk.run(desk.args('--json'), 'delete a.txt\n');
+  const folder = new RunFolder();
+  const { stdout } = await folder.run(folder.args('--json'), 'delete a.txt\n');
   const { status, pending } = stdout.json.at(-1) ?? {};
   assert.equal(status, 'waiting');
   assert.ok(Array.isArray(pending) && pending.length === 1);
 });
 
 test('a new session gets an id, which the last line prints', async () => {
-  const desk = new Desk();
-  const { stdout } = await desk.run(['run', 'agent.ts', '--store', desk.store], 'hello\n');
+  const folder = new RunFolder();
+  const { stdout } = await folder.run(['run', 'agent.ts', '--store', folder.store], 'hello\n');
   const [, id] = /--session (\S+)/.exec(stdout.text) ?? [];
   assert.deepEqual(
-    (await desk.sessions()).map(({ session }) => session),
+    (await folder.sessions()).map(({ session }) => session),
     [id],
   );
 });
 
 test('without a session id the program lists the sessions that wait', async () => {
-  const desk = new Desk();
-  await desk.say('delete a.txt');
-  const fresh = await desk.run(['run', 'agent.ts', '--store', desk.store], 'hello\n');
+  const folder = new RunFolder();
+  await folder.say('delete a.txt');
+  const fresh = await folder.run(['run', 'agent.ts', '--store', folder.store], 'hello\n');
   assert.match(fresh.stdout.text, /^Unfinished sessions: demo\. Resume one with --session ID\.$/m);
-  const named = await desk.say('n');
+  const named = await folder.say('n');
   assert.doesNotMatch(named.stdout.text, /unfinished/);
 });
 
 test('without a message no session is created', async () => {
-  const desk = new Desk();
-  const { code, stdout } = await desk.say();
+  const folder = new RunFolder();
+  const { code, stdout } = await folder.say();
   assert.equal(code, 0);
   assert.doesNotMatch(stdout.text, /The session is saved/);
-  assert.deepEqual(await desk.sessions(), []);
+  assert.deepEqual(await folder.sessions(), []);
 });
 
 test('a store in memory is not offered for a later run', async () => {
-  const desk = new Desk();
-  const { stdout } = await desk.run(['run', 'agent.ts', '--store', 'memory:'], 'hello\n');
+  const folder = new RunFolder();
+  const { stdout } = await folder.run(['run', 'agent.ts', '--store', 'memory:'], 'hello\n');
   assert.match(stdout.text, /You said: hello/);
   assert.doesNotMatch(stdout.text, /Resume with/);
 });
 
 test('sessions of different users are separate', async () => {
-  const desk = new Desk();
-  await desk.say('hello');
-  const other = await desk.run(desk.args('--user', 'ann'), 'hi\n');
+  const folder = new RunFolder();
+  await folder.say('hello');
+  const other = await folder.run(folder.args('--user', 'ann'), 'hi\n');
   assert.match(other.stdout.text, /session demo · user ann/);
   assert.doesNotMatch(other.stdout.text, /hello/);
-  const users = new Set((await desk.sessions()).map(({ user }) => user));
+  const users = new Set((await folder.sessions()).map(({ user }) => user));
   assert.deepEqual(users, new Set(['ann', 'default']));
 });
 
 test('the session of another agent is rejected by name', async () => {
-  const desk = new Desk();
-  await desk.say('hello');
-  desk.write('other.ts', agentSource.replaceAll(`name: 'assistant'`, `name: 'other'`));
-  const { code, stderr, stdout } = await desk.run(
-    ['run', 'other.ts', '--session', 'demo', '--store', desk.store],
+  const folder = new RunFolder();
+  await folder.say('hello');
+  folder.write('other.ts', agentSource.replaceAll(`name: 'assistant'`, `name: 'other'`));
+  const { code, stderr, stdout } = await folder.run(
+    ['run', 'other.ts', '--session', 'demo', '--store', folder.store],
     'hi\n',
   );
   assert.equal(code, 1);
@@ -257,21 +257,24 @@ test('the session of another agent is rejected by name', async () => {
 });
 
 test('a store that cannot be opened is an error message and exit code 1', async () => {
-  const desk = new Desk();
-  for (const [url, says] of [
+  const folder = new RunFolder();
+  for (const [url, message] of [
     ['redis://here', /Unknown store URL scheme "redis:"/],
-    [`sqlite:${desk.path}/no/such/folder/x.db`, /cannot be reached\. Check that its folder exists/],
-    [`sqlite:${desk.path}/agent.ts`, /agent\.ts .*Nothing was written to it/],
+    [
+      `sqlite:${folder.path}/no/such/folder/x.db`,
+      /cannot be reached\. Check that its folder exists/,
+    ],
+    [`sqlite:${folder.path}/agent.ts`, /agent\.ts .*Nothing was written to it/],
   ] as const) {
-    const { code, stderr } = await desk.run(['run', 'agent.ts', '--store', url], 'hi\n');
+    const { code, stderr } = await folder.run(['run', 'agent.ts', '--store', url], 'hi\n');
     assert.equal(code, 1);
-    assert.match(stderr.text, says);
+    assert.match(stderr.text, message);
     assert.equal(stderr.text.trimEnd().split('\n').length, 1);
   }
 });
 
 test('at a terminal an answer streams in below the prompt, and Ctrl-D exits', async () => {
-  const chat = new Desk().chat();
+  const chat = new RunFolder().chat();
   await chat.stdout.shows('/help lists the commands, Ctrl-D leaves\n\n› ');
   chat.type('hello you\r');
   await chat.stdout.shows(/› hello you\r?\nYou said: hello you\n\d+ ms\n\n› /);
@@ -281,8 +284,8 @@ test('at a terminal an answer streams in below the prompt, and Ctrl-D exits', as
 });
 
 test('Ctrl-C interrupts the running turn, and the chat continues', async () => {
-  const desk = new Desk();
-  const chat = desk.chat();
+  const folder = new RunFolder();
+  const chat = folder.chat();
   chat.type('wait\r');
   await chat.stdout.shows('● wait\n');
   chat.type('\u0003');
@@ -292,24 +295,24 @@ test('Ctrl-C interrupts the running turn, and the chat continues', async () => {
   await chat.stdout.shows(/You said: hello\n.*\n\n› $/);
   chat.type('\u0003');
   assert.equal(await chat.exit, 0);
-  assert.deepEqual(desk.runs, ['wait 1']);
+  assert.deepEqual(folder.runs, ['wait 1']);
 });
 
 test('Ctrl-C twice during a turn exits, and the session can be resumed', async () => {
-  const desk = new Desk();
-  const chat = desk.chat();
+  const folder = new RunFolder();
+  const chat = folder.chat();
   chat.type('wait\r');
   await chat.stdout.shows('● wait\n');
   chat.type('\u0003\u0003');
   assert.equal(await chat.exit, 130);
-  const back = await desk.say('hello');
-  assert.equal(back.code, 0);
-  assert.match(back.stdout.text, /› wait\n● wait\n[^]*› hello\nYou said: hello/);
+  const resumed = await folder.say('hello');
+  assert.equal(resumed.code, 0);
+  assert.match(resumed.stdout.text, /› wait\n● wait\n[^]*› hello\nYou said: hello/);
 });
 
 test('SIGTERM exits cleanly during a turn', async () => {
-  const desk = new Desk();
-  const chat = desk.chat();
+  const folder = new RunFolder();
+  const chat = folder.chat();
   chat.type('wait\r');
   await chat.stdout.shows('● wait\n');
   chat.signal('SIGTERM');
@@ -318,8 +321,8 @@ test('SIGTERM exits cleanly during a turn', async () => {
 });
 
 test('SIGINT interrupts a piped turn, and the next lines are still sent', async () => {
-  const desk = new Desk();
-  const chat = desk.chat({ input: 'wait\nhello\n' });
+  const folder = new RunFolder();
+  const chat = folder.chat({ input: 'wait\nhello\n' });
   await chat.stdout.shows('● wait\n');
   chat.signal('SIGINT');
   assert.equal(await chat.exit, 0);
@@ -327,7 +330,7 @@ test('SIGINT interrupts a piped turn, and the next lines are still sent', async 
 });
 
 test('text typed during a turn appears at the next prompt', async () => {
-  const chat = new Desk().chat();
+  const chat = new RunFolder().chat();
   chat.type('wait\r');
   await chat.stdout.shows('● wait\n');
   chat.type('first\rsecond');
@@ -341,7 +344,7 @@ test('text typed during a turn appears at the next prompt', async () => {
 });
 
 test('lines that begin with / are commands, and // is a literal /', async () => {
-  const chat = new Desk().chat();
+  const chat = new RunFolder().chat();
   chat.type('/log\r');
   await chat.stdout.shows('This session has no events yet.');
   chat.type('//etc is a folder\r');
@@ -358,7 +361,7 @@ test('lines that begin with / are commands, and // is a literal /', async () => 
 });
 
 test('a line that ends with a backslash continues on the next line', async () => {
-  const chat = new Desk().chat();
+  const chat = new RunFolder().chat();
   chat.type('one\\\r');
   await chat.stdout.shows('… ');
   chat.type('two\r');
@@ -368,24 +371,24 @@ test('a line that ends with a backslash continues on the next line', async () =>
 });
 
 test('leaving at a prompt leaves the call waiting', async () => {
-  const desk = new Desk();
-  const chat = desk.chat();
+  const folder = new RunFolder();
+  const chat = folder.chat();
   chat.type('delete a.txt\r');
   await chat.stdout.shows('Allow it? y/n › ');
   chat.type('/exit\r');
   assert.equal(await chat.exit, 0);
   assert.match(chat.stdout.text, /delete_file still waits for an approval\./);
-  assert.equal((await desk.sessions())[0]?.['status'], 'waiting');
+  assert.equal((await folder.sessions())[0]?.['status'], 'waiting');
 });
 
 test('a prompt shows all arguments, however long, and makes hidden characters visible', async () => {
   const long = `${'x'.repeat(300)}\u202egnp`;
-  const { stdout } = await new Desk().say(`delete ${long}`, 'n');
+  const { stdout } = await new RunFolder().say(`delete ${long}`, 'n');
   assert.match(stdout.text, /● delete_file \{"path":"x{300}\\u202egnp"\}\n/);
 });
 
 test('the output of a model cannot control the terminal', async () => {
-  const chat = new Desk().chat();
+  const chat = new RunFolder().chat();
   chat.type('ring\r');
   await chat.stdout.shows('bell [2Jcleared');
   assert.ok(!chat.stdout.raw.includes('\u0007') && !chat.stdout.raw.includes('\u001b[2J'));
@@ -396,15 +399,15 @@ test('the output of a model cannot control the terminal', async () => {
 const CYAN = '\u001b[36m';
 
 test('colors are for terminals only, and NO_COLOR disables them there', async () => {
-  const coloured = new Desk().chat();
+  const coloured = new RunFolder().chat();
   await coloured.stdout.shows('› ');
   assert.ok(coloured.stdout.raw.includes(CYAN));
-  const plain = new Desk().chat({ env: { NO_COLOR: '1' } });
+  const plain = new RunFolder().chat({ env: { NO_COLOR: '1' } });
   await plain.stdout.shows('› ');
   assert.ok(!plain.stdout.raw.includes(CYAN));
   for (const chat of [coloured, plain]) {
     chat.hangUp();
     await chat.exit;
   }
-  assert.ok(!(await new Desk().say('hello')).stdout.raw.includes('\u001b'));
+  assert.ok(!(await new RunFolder().say('hello')).stdout.raw.includes('\u001b'));
 });

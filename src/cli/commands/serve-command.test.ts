@@ -7,7 +7,7 @@ import { createClient } from '../../client/index.ts';
 const agents = (more: object = {}): string =>
   JSON.stringify([{ name: 'Echo Chamber', model: 'gpt-5', ...more }]);
 
-async function started(
+async function startServer(
   folder: CommandFolder,
   args: readonly string[] = [],
 ): Promise<Running & { readonly url: string }> {
@@ -32,7 +32,7 @@ async function stopped(running: Running): Promise<void> {
 test('a server prints its address, whether a key is required, and each mutating request', async () => {
   const folder = new CommandFolder();
   folder.write('agents.json', agents());
-  const one = await started(folder, ['--agents', 'agents.json']);
+  const one = await startServer(folder, ['--agents', 'agents.json']);
   await one.stdout.shows(
     /No key is required: only this machine can call\.\n +agent_echo-chamber +Echo/,
   );
@@ -42,7 +42,7 @@ test('a server prints its address, whether a key is required, and each mutating 
   await one.stdout.shows(/^\S+Z POST \/v1\/sessions 200 default\/local req_\w+$/m);
   await stopped(one);
   const made = await folder.run(['keys', 'create', '--store', folder.store]);
-  const two = await started(folder);
+  const two = await startServer(folder);
   await two.stdout.shows('A key is required.');
   await assert.rejects(createClient({ baseUrl: two.url }).sessions.get(id), { status: 401 });
   const apiKey = made.stdout.text.trim();
@@ -55,7 +55,7 @@ test('a changed agent of the file becomes a new version, and an unchanged one do
   const folder = new CommandFolder();
   const versionAfter = async (text: string): Promise<number> => {
     folder.write('agents.json', text);
-    const running = await started(folder, ['--agents', 'agents.json']);
+    const running = await startServer(folder, ['--agents', 'agents.json']);
     const { version } = await createClient({ baseUrl: running.url }).agents.get(
       'agent_echo-chamber',
     );
@@ -70,7 +70,7 @@ test('a changed agent of the file becomes a new version, and an unchanged one do
 test('without keys only the listed hosts and origins are accepted', async () => {
   const folder = new CommandFolder();
   const allowed = ['--allow-host', '*.lan', '--allow-origin', 'https://app.example'];
-  const running = await started(folder, allowed);
+  const running = await startServer(folder, allowed);
   const ask = async (headers: Readonly<Record<string, string>>): Promise<number | undefined> => {
     const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
     get(`${running.url}/v1/agents`, { headers }, (reply) => {
@@ -89,7 +89,7 @@ test('a request cannot forge a line of the log, whatever its path or names conta
   const folder = new CommandFolder();
   const name = 'Real\n2026-01-01T00:00:00.000Z POST /v1/agents 200 default/admin req_forged';
   folder.write('agents.json', JSON.stringify([{ name, model: 'gpt-5' }]));
-  const running = await started(folder, ['--agents', 'agents.json']);
+  const running = await startServer(folder, ['--agents', 'agents.json']);
   const forged = '2026-01-01T00:00:00.000Z%20DELETE%20%2Fv1%20200%20default%20req_forged';
   const breaks = ['%0A', '%0D%0A', '%E2%80%A8', '%C2%85', '%0B', '%1B[1A', '%250A'];
   for (const mark of breaks) {
@@ -107,7 +107,7 @@ test('a request cannot forge a line of the log, whatever its path or names conta
 
 test('limits are taken from the options', async () => {
   const folder = new CommandFolder();
-  const running = await started(folder, ['--max-body', '100', '--requests-per-minute', '3']);
+  const running = await startServer(folder, ['--max-body', '100', '--requests-per-minute', '3']);
   const post = async (length: number): Promise<number> => {
     const headers = { 'content-type': 'application/json' };
     const init = { method: 'POST', headers, body: 'x'.repeat(length) };
@@ -122,10 +122,10 @@ test('limits are taken from the options', async () => {
 
 test('a server that cannot start prints the reason and exits', async () => {
   const folder = new CommandFolder();
-  const refused = async (args: readonly string[], why: RegExp): Promise<void> => {
+  const refused = async (args: readonly string[], message: RegExp): Promise<void> => {
     const { code, stderr, stdout } = await folder.run(['serve', '--store', folder.store, ...args]);
     assert.equal(code, 1, stdout.text);
-    assert.match(stderr.text, why);
+    assert.match(stderr.text, message);
   };
   await refused(['--port', '0', '--host', '0.0.0.0'], /petrichor keys create/);
   await refused(
@@ -149,7 +149,7 @@ test('a server that cannot start prints the reason and exits', async () => {
   await refused(['--agents', 'broken.json'], /broken\.json could not be read/);
   folder.write('none.mjs', 'export const tools = 5;');
   await refused(['--agents', 'none.mjs'], /tools, which must be a list/);
-  const running = await started(folder);
+  const running = await startServer(folder);
   await refused(['--port', new URL(running.url).port], /EADDRINUSE/);
   await stopped(running);
 });
@@ -175,9 +175,9 @@ test('the built-in tools are available if the server has what they need', async 
   };
   await refused('web_fetch');
   await refused('web_search');
-  const given = ['--agents', 'agents.json', '--sandbox', 'box', '--web-host', 'example.com'];
+  const args = ['--agents', 'agents.json', '--sandbox', 'box', '--web-host', 'example.com'];
   for (const name of ['bash', 'read', 'web_fetch']) {
     folder.write('agents.json', toolset(name));
-    await stopped(await started(folder, given));
+    await stopped(await startServer(folder, args));
   }
 });

@@ -7,7 +7,7 @@ import { CommandFolder } from '../../../test/cli/command-folder.ts';
 import { openStore } from '../../store/index.ts';
 
 /** A store with an idle session, one that waits, and one of another user. */
-async function filled(): Promise<CommandFolder> {
+async function createStore(): Promise<CommandFolder> {
   const folder = new CommandFolder();
   folder.write('agent.ts', agentSource);
   const run = ['run', 'agent.ts', '--store', folder.store];
@@ -18,7 +18,7 @@ async function filled(): Promise<CommandFolder> {
 }
 
 test('sessions are listed with their status and waiting calls, last changed first', async () => {
-  const folder = await filled();
+  const folder = await createStore();
   const { code, stdout } = await folder.run(['sessions', '--store', folder.store]);
   assert.equal(code, 0);
   const [head, ...rows] = stdout.text.trimEnd().split('\n');
@@ -29,7 +29,7 @@ test('sessions are listed with their status and waiting calls, last changed firs
 });
 
 test('with --json sessions are one object per line', async () => {
-  const folder = await filled();
+  const folder = await createStore();
   const { stdout } = await folder.run(['sessions', '--store', folder.store, '--json']);
   const facts = stdout.json.map(({ session, user, app, agent, status, events }) => [
     session,
@@ -47,7 +47,7 @@ test('with --json sessions are one object per line', async () => {
 });
 
 test('sessions are filtered by user, agent, app and count', async () => {
-  const folder = await filled();
+  const folder = await createStore();
   const named = async (...choice: readonly string[]): Promise<readonly unknown[]> => {
     const { stdout } = await folder.run(['sessions', '--store', folder.store, '--json', ...choice]);
     return stdout.json.map(({ session }) => session);
@@ -58,7 +58,7 @@ test('sessions are filtered by user, agent, app and count', async () => {
 });
 
 test('a quarantined session is found by its status and released, and a hung owner is evicted', async () => {
-  const folder = await filled();
+  const folder = await createStore();
   const store = await openStore(folder.store);
   const key = { appName: 'petrichor', userId: 'ann', sessionId: 'hers' };
   for (let failure = 0; failure < 3; failure++) await store.recordHydration(key, false);
@@ -85,8 +85,8 @@ test('a quarantined session is found by its status and released, and a hung owne
   const unknown = await folder.run(['evict', 'none', '--store', folder.store]);
   assert.equal(unknown.code, 1);
   assert.match(unknown.stderr.text, /There is no session "none" in sqlite:/);
-  const hers = await folder.run(['evict', 'idle', '--store', folder.store, '--user', 'ann']);
-  assert.match(hers.stderr.text, /There is no session "idle" of user "ann" in sqlite:/);
+  const withUser = await folder.run(['evict', 'idle', '--store', folder.store, '--user', 'ann']);
+  assert.match(withUser.stderr.text, /There is no session "idle" of user "ann" in sqlite:/);
   const wrong = await folder.run(['sessions', '--store', folder.store, '--status', 'hung']);
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr.text, /--status must be one of idle, running, waiting, quarantined/);
@@ -97,13 +97,13 @@ test('a quarantined session is found by its status and released, and a hung owne
 });
 
 test('an empty result does not claim that the store is empty', async () => {
-  const folder = await filled();
+  const folder = await createStore();
   const list = ['sessions', '--store', folder.store, '--status', 'quarantined'];
   assert.equal((await folder.run(list)).stdout.text, 'No session matches.\n');
 });
 
 test('a session of another app is listed with its app, which replay and evict accept', async () => {
-  const folder = await filled();
+  const folder = await createStore();
   const run = ['run', 'agent.ts', '--store', folder.store, '--session', 'theirs'];
   await folder.run([...run, '--app', 'shop'], 'hello\n');
   const { stdout } = await folder.run(['sessions', '--store', folder.store]);
@@ -111,7 +111,7 @@ test('a session of another app is listed with its app, which replay and evict ac
 });
 
 test('a truncated list says so', async () => {
-  const folder = await filled();
+  const folder = await createStore();
   const { stdout } = await folder.run(['sessions', '--store', folder.store, '--limit', '2']);
   assert.match(stdout.text, /^The 2 most recently changed; --limit shows more\.$/m);
 });

@@ -14,13 +14,13 @@ function load(source: string, name?: string): ReturnType<typeof loadAgent> {
 async function refused(
   source: string,
   problem: AgentModuleProblem,
-  says: RegExp,
+  expectMessage: RegExp,
   name?: string,
 ): Promise<AgentModuleError> {
   const error: unknown = await load(source, name).catch((caught: unknown) => caught);
   assert.ok(error instanceof AgentModuleError);
   assert.equal(error.problem, problem);
-  assert.match(error.message, says);
+  assert.match(error.message, expectMessage);
   return error;
 }
 
@@ -58,9 +58,9 @@ test('an unknown agent name is rejected with the known names', async () => {
 
 test('a module without an agent is rejected with its exports', async () => {
   const source = `export const name = 'x';\nexport function start() {}\nexport default [null];`;
-  const says =
+  const expectMessage =
     /exports no agent, but default \(array\), name \(string\), start \(function\)\. Export what agent\(/;
-  await refused(source, 'no_agent', says);
+  await refused(source, 'no_agent', expectMessage);
   await refused('export {};', 'no_agent', /exports no agent, but nothing\./);
 });
 

@@ -4,7 +4,7 @@ import type { JournalRecord } from '../../net/index.ts';
 import { JournalReplay } from './journal-replay.ts';
 import type { ReplayEntry } from './replay-entry.ts';
 
-function told(records: readonly JournalRecord[]): {
+function replayRecords(records: readonly JournalRecord[]): {
   readonly entries: readonly ReplayEntry[];
   readonly replay: JournalReplay;
 } {
@@ -33,7 +33,7 @@ test('an effect is one entry at its end, with its duration and its subject', () 
     outcome: 'ok',
     give: [['call.out', 7, { times: 3 }]],
   };
-  assert.deepEqual(told([...begun, ended]).entries.slice(1), [
+  assert.deepEqual(replayRecords([...begun, ended]).entries.slice(1), [
     {
       type: 'firing',
       seq: 3,
@@ -51,7 +51,7 @@ test('an effect is one entry at its end, with its duration and its subject', () 
 });
 
 test('an effect still in flight at the end of the journal is an entry, with its attempts', () => {
-  const { entries, replay } = told([
+  const { entries, replay } = replayRecords([
     ...begun,
     { kind: 'owned', seq: 3, at: 200, owner: 'second', epoch: 2 },
     {
@@ -84,7 +84,7 @@ test('an effect still in flight at the end of the journal is an entry, with its 
 });
 
 test('an effect that another firing takes is an aborted entry before that firing', () => {
-  const { entries, replay } = told([
+  const { entries, replay } = replayRecords([
     ...begun,
     {
       kind: 'fired',
@@ -110,7 +110,7 @@ test('an effect that another firing takes is an aborted entry before that firing
 
 test('a fault is an entry with its reason, for pure transitions and effects', () => {
   const error = { code: 'bad_output', message: 'it gave a word for a number' };
-  const pure = told([
+  const pure = replayRecords([
     ...begun.slice(0, 1),
     { kind: 'faulted', seq: 2, at: 120, t: 'call.judge', take: [['call.in', '1.0']], error },
   ]);
@@ -120,7 +120,7 @@ test('a fault is an entry with its reason, for pure transitions and effects', ()
     reason: error.message,
     about: 'fetch {"n":1}',
   });
-  const effect = told([
+  const effect = replayRecords([
     ...begun,
     { kind: 'faulted', seq: 3, at: 120, t: 'call.run', firing: 2, error },
   ]);
@@ -133,7 +133,7 @@ test('a fault is an entry with its reason, for pure transitions and effects', ()
 });
 
 test('retries, late results, upgrades and shared state have their own entries', () => {
-  const { entries } = told([
+  const { entries } = replayRecords([
     ...begun,
     { kind: 'retrying', seq: 3, at: 120, t: 'call.run', firing: 2, dueAt: 1120, reason: 'busy' },
     { kind: 'discarded', seq: 4, at: 130, t: 'call.other', firing: 1 },

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Output } from '../../../test/cli/command-folder.ts';
 import { LineReader, type LineReaderOptions } from './line-reader.ts';
 
-function reading(mode: LineReaderOptions['mode']): {
+function createReader(mode: LineReaderOptions['mode']): {
   readonly reader: LineReader;
   readonly input: PassThrough;
   readonly output: Output;
@@ -18,7 +18,7 @@ function reading(mode: LineReaderOptions['mode']): {
 }
 
 test('lines are read in order, and undefined follows the last one', async () => {
-  const { reader, input } = reading('silent');
+  const { reader, input } = createReader('silent');
   input.end('one\ntwo\nthree');
   assert.deepEqual(
     [await reader.read(''), await reader.read(''), await reader.read('')],
@@ -29,7 +29,7 @@ test('lines are read in order, and undefined follows the last one', async () => 
 });
 
 test('a transcript has each prompt with its line, once', async () => {
-  const { reader, input, output } = reading('transcript');
+  const { reader, input, output } = createReader('transcript');
   const first = reader.read('> ');
   input.end('one\ntwo\n');
   await first;
@@ -39,14 +39,14 @@ test('a transcript has each prompt with its line, once', async () => {
 });
 
 test('a silent reader prints nothing', async () => {
-  const { reader, input, output } = reading('silent');
+  const { reader, input, output } = createReader('silent');
   input.end('one\n');
   await reader.read('> ');
   assert.equal(output.raw, '');
 });
 
 test('a terminal does not echo input while there is no prompt', async () => {
-  const { reader, input, output } = reading('terminal');
+  const { reader, input, output } = createReader('terminal');
   input.write('early\rhal');
   assert.equal(output.raw, '');
   assert.equal(await reader.read('> '), 'early');
@@ -58,7 +58,7 @@ test('a terminal does not echo input while there is no prompt', async () => {
 });
 
 test('a line that is excluded from the history is not recalled', async () => {
-  const { reader, input } = reading('terminal');
+  const { reader, input } = createReader('terminal');
   const ask = async (text: string, remember: boolean): Promise<string | undefined> => {
     const line = reader.read('> ', { remember });
     input.write(`${text}\r`);
@@ -71,7 +71,7 @@ test('a line that is excluded from the history is not recalled', async () => {
 });
 
 test('Ctrl-C at a terminal is reported and ends nothing, and close ends the wait', async () => {
-  const { reader, input, output, interrupts } = reading('terminal');
+  const { reader, input, output, interrupts } = createReader('terminal');
   const line = reader.read('> ');
   await output.shows('> ');
   input.write('\u0003');

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { safeListener } from './safe-listener.ts';
 
 test('a listener receives the arguments', () => {
-  const heard: unknown[] = [];
-  safeListener('onError', (...all: readonly unknown[]) => heard.push(...all))('one', 2);
-  assert.deepEqual(heard, ['one', 2]);
+  const received: unknown[] = [];
+  safeListener('onError', (...all: readonly unknown[]) => received.push(...all))('one', 2);
+  assert.deepEqual(received, ['one', 2]);
   safeListener('onError', undefined)('nobody');
 });
 

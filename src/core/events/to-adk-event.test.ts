@@ -9,7 +9,7 @@ const uid = 'uid-1';
 const invocationId = 'e-1';
 
 /** Returns the ADK event of an entry, without its id and time. */
-function said(entry: LogEntry): unknown {
+function convert(entry: LogEntry): unknown {
   const event = toAdkEvent({ seq: 7, at: 1_700_000_000_123, ...entry }, uid);
   if (event === undefined) return undefined;
   const { id, timestamp, ...rest } = event;
@@ -28,7 +28,7 @@ const noActions = {
 test('a user message is an event of the user', () => {
   const content = userContent('Hi');
   assert.deepEqual(
-    said({ type: 'user.message', invocationId, messageId: 'm', author: 'user', content }),
+    convert({ type: 'user.message', invocationId, messageId: 'm', author: 'user', content }),
     {
       invocationId,
       author: 'user',
@@ -52,7 +52,7 @@ test('a model answer keeps its calls, usage, finish reason and provider metadata
     providerMetadata: { 'x-request-id': 'r1' },
     longRunningToolIds: ['c'],
   } as const;
-  assert.deepEqual(said({ type: 'agent.message', ...message, actions: { escalate: true } }), {
+  assert.deepEqual(convert({ type: 'agent.message', ...message, actions: { escalate: true } }), {
     ...message,
     actions: { ...noActions, escalate: true },
   });
@@ -67,14 +67,14 @@ test('a call has no event, except when it is answered from outside', () => {
     name: 'rm',
     args: { path: 'x' },
   } as const;
-  assert.equal(said({ ...call, needs: 'nothing' }), undefined);
-  assert.deepEqual(said({ ...call, needs: 'result' }), {
+  assert.equal(convert({ ...call, needs: 'nothing' }), undefined);
+  assert.deepEqual(convert({ ...call, needs: 'result' }), {
     invocationId,
     author: 'a',
     longRunningToolIds: ['c'],
     actions: noActions,
   });
-  assert.deepEqual(said({ ...call, needs: 'approval', fingerprint: 'f00' }), {
+  assert.deepEqual(convert({ ...call, needs: 'approval', fingerprint: 'f00' }), {
     invocationId,
     author: 'a',
     longRunningToolIds: ['c'],
@@ -104,8 +104,11 @@ test('the result of a call is a message of the tool, and an error when the outco
     },
     actions: noActions,
   });
-  assert.deepEqual(said({ ...result, outcome: 'ok', response: { rows: 1 } }), event({ rows: 1 }));
-  assert.deepEqual(said({ ...result, outcome: 'ok', response: [1] }), event({ result: [1] }));
+  assert.deepEqual(
+    convert({ ...result, outcome: 'ok', response: { rows: 1 } }),
+    event({ rows: 1 }),
+  );
+  assert.deepEqual(convert({ ...result, outcome: 'ok', response: [1] }), event({ result: [1] }));
   for (const outcome of [
     'error',
     'timeout',
@@ -116,29 +119,32 @@ test('the result of a call is a message of the tool, and an error when the outco
     'invalid',
   ] as const) {
     assert.deepEqual(
-      said({ ...result, outcome, response: { error: 'x' } }),
+      convert({ ...result, outcome, response: { error: 'x' } }),
       event({ error: 'x' }, true),
     );
   }
 });
 
 test('a state change is a delta, in which a removed key is null', () => {
-  assert.deepEqual(said({ type: 'state.changed', delta: { a: 1 }, removed: ['b'], invocationId }), {
-    invocationId,
-    author: 'system',
-    actions: { ...noActions, stateDelta: { a: 1, b: null } },
-  });
+  assert.deepEqual(
+    convert({ type: 'state.changed', delta: { a: 1 }, removed: ['b'], invocationId }),
+    {
+      invocationId,
+      author: 'system',
+      actions: { ...noActions, stateDelta: { a: 1, b: null } },
+    },
+  );
 });
 
 test('an error and a rewind outside a turn have no invocation', () => {
-  assert.deepEqual(said({ type: 'error', code: 'retries_exhausted', message: 'Gave up.' }), {
+  assert.deepEqual(convert({ type: 'error', code: 'retries_exhausted', message: 'Gave up.' }), {
     invocationId: '',
     author: 'system',
     errorCode: 'retries_exhausted',
     errorMessage: 'Gave up.',
     actions: noActions,
   });
-  assert.deepEqual(said({ type: 'session.rewound', beforeInvocationId: 'e-9' }), {
+  assert.deepEqual(convert({ type: 'session.rewound', beforeInvocationId: 'e-9' }), {
     invocationId: '',
     author: 'user',
     actions: { ...noActions, rewindBeforeInvocationId: 'e-9' },
@@ -157,7 +163,7 @@ test('the start and end of a turn are not ADK events', () => {
     { type: 'session.upgraded', from: 'h1', to: 'h2' },
   ];
   assert.deepEqual(
-    entries.map(said),
+    entries.map(convert),
     entries.map(() => undefined),
   );
 });

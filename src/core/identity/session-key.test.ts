@@ -12,7 +12,7 @@ test('a key keeps its three parts and drops other fields', () => {
 
 test('each part holds up to 512 bytes', () => {
   assert.equal(parseSessionKey({ ...good, userId: 'ü'.repeat(256) }).userId.length, 256);
-  refuses({ ...good, userId: `${'ü'.repeat(256)}a` }, 'userId');
+  assertRejected({ ...good, userId: `${'ü'.repeat(256)}a` }, 'userId');
 });
 
 for (const [name, value] of [
@@ -25,13 +25,13 @@ for (const [name, value] of [
 ] as const) {
   test(`${name} is rejected in every part`, () => {
     for (const part of ['appName', 'userId', 'sessionId'])
-      refuses({ ...good, [part]: value }, part);
+      assertRejected({ ...good, [part]: value }, part);
   });
 }
 
 test('a value that is not an object is rejected', () => {
-  refuses('app/user/session', 'sessionKey');
-  refuses(null, 'sessionKey');
+  assertRejected('app/user/session', 'sessionKey');
+  assertRejected(null, 'sessionKey');
 });
 
 test('different keys have different text, on one line', () => {
@@ -50,7 +50,7 @@ test('different keys have different text, on one line', () => {
   );
 });
 
-function refuses(value: unknown, field: string): void {
+function assertRejected(value: unknown, field: string): void {
   assert.throws(
     () => parseSessionKey(value),
     (error) =>

@@ -9,7 +9,7 @@ import { deepFreeze } from './json.ts';
 import { NotSerializableError } from '../errors/not-serializable-error.ts';
 
 /** The reference implementation, with which frozenJson must always agree. */
-function theLongWay(value: unknown): unknown {
+function viaText(value: unknown): unknown {
   return deepFreeze(decodeJson(encodeJson(value, 'it'), 'it'));
 }
 
@@ -47,14 +47,14 @@ test('frozenJson accepts, rejects and copies like writing and reading JSON', () 
       const outcome = getOutcome(() => frozenJson(value, 'it'));
       assert.deepStrictEqual(
         outcome,
-        getOutcome(() => theLongWay(value)),
+        getOutcome(() => viaText(value)),
       );
     }),
     { numRuns: 2000 },
   );
 });
 
-for (const [says, make] of [
+for (const [description, make] of [
   ['a negative zero', () => [-0, { a: -0 }]],
   ['members that are undefined', () => ({ a: undefined, b: 1 })],
   ['a hole in a list', () => Object.assign(Array<number>(3), { 0: 1, 2: 2 })],
@@ -93,23 +93,23 @@ for (const [says, make] of [
     },
   ],
 ] satisfies readonly (readonly [string, () => unknown])[]) {
-  test(`frozenJson agrees with JSON for ${says}`, () => {
+  test(`frozenJson agrees with JSON for ${description}`, () => {
     const value: unknown = make();
     assert.deepStrictEqual(
       getOutcome(() => frozenJson(value, 'it')),
-      getOutcome(() => theLongWay(value)),
+      getOutcome(() => viaText(value)),
     );
   });
 }
 
 test('the copy is deeply frozen and shares nothing with the original', () => {
-  const given = { list: [{ text: 'a' }], more: { count: 1 } };
-  const copy = frozenJson(given, 'it');
+  const original = { list: [{ text: 'a' }], more: { count: 1 } };
+  const copy = frozenJson(original, 'it');
   assert.ok(isDeeplyFrozen(copy));
-  given.list.push({ text: 'b' });
-  given.more.count = 2;
+  original.list.push({ text: 'b' });
+  original.more.count = 2;
   assert.deepStrictEqual(copy, { list: [{ text: 'a' }], more: { count: 1 } });
-  assert.ok(!Object.isFrozen(given.list));
+  assert.ok(!Object.isFrozen(original.list));
 });
 
 function nested(levels: number): unknown {

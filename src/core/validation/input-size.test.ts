@@ -26,7 +26,7 @@ test('the size of a value includes all its members, at any depth', () => {
 });
 
 test('a cyclic value is rejected as too large', () => {
-  const circle: Record<string, unknown> = {};
-  circle['self'] = circle;
-  assert.equal(refused(circle), true);
+  const cyclic: Record<string, unknown> = {};
+  cyclic['self'] = cyclic;
+  assert.equal(refused(cyclic), true);
 });

@@ -36,14 +36,14 @@ const echoModel = () =>
 
 const echo = (name: string) => agent({ name, model: echoModel() });
 
-const said = (events: readonly StockEvent[]): readonly string[] =>
+const eventTexts = (events: readonly StockEvent[]): readonly string[] =>
   events.flatMap(({ author, content }) => {
     const text = (content?.parts ?? []).map((part) => part.text ?? '').join('');
     return text === '' ? [] : [`${author}: ${text}`];
   });
 
 /** A stock agent that yields one text. */
-class Says extends StockBase {
+class FixedAgent extends StockBase {
   readonly #event: (context: InvocationContext) => Partial<StockEvent>;
 
   constructor(name: string, event: string | ((context: InvocationContext) => Partial<StockEvent>)) {
@@ -95,12 +95,12 @@ describe('a Petrichor agent under the stock Runner', () => {
   it('as root agent, has one net per session, for all messages', async () => {
     await using petri = new PetriAgent({ agent: echo('echo') });
     const { send, stored } = await stockRunner(petri);
-    assert.deepEqual(said(await send('one')), ['echo: one']);
-    assert.deepEqual(said(await send('two')), ['echo: one | one | two']);
+    assert.deepEqual(eventTexts(await send('one')), ['echo: one']);
+    assert.deepEqual(eventTexts(await send('two')), ['echo: one | one | two']);
     const other = await stockRunner(petri);
-    assert.deepEqual(said(await other.send('three')), ['echo: three']);
+    assert.deepEqual(eventTexts(await other.send('three')), ['echo: three']);
     const { events } = await stored();
-    assert.deepEqual(said(events), [
+    assert.deepEqual(eventTexts(events), [
       'user: one',
       'echo: one',
       'user: two',
@@ -138,7 +138,7 @@ describe('a Petrichor agent under the stock Runner', () => {
       n: 0,
     });
     const events = await send('go');
-    assert.deepEqual(said(events), ['counter: There are 1 of sheep.']);
+    assert.deepEqual(eventTexts(events), ['counter: There are 1 of sheep.']);
     const calls = events.flatMap(({ content }) => content?.parts ?? []);
     const called = calls.find((part) => part.functionCall !== undefined)?.functionCall;
     const answer = calls.find((part) => part.functionResponse !== undefined)?.functionResponse;
@@ -159,7 +159,7 @@ describe('a Petrichor agent under the stock Runner', () => {
       session,
       event: createEvent({ author: 'user', actions: { stateDelta: { thing: 'goats' } } }),
     });
-    assert.deepEqual(said(await send('go')), ['counter: There are 2 of goats.']);
+    assert.deepEqual(eventTexts(await send('go')), ['counter: There are 2 of goats.']);
     assert.deepEqual((await sessionService.getSession(key))?.state['n'], 2);
   });
 
@@ -171,12 +171,12 @@ describe('a Petrichor agent under the stock Runner', () => {
     const pieces = events.filter(({ partial }) => partial === true);
     assert.ok(pieces.length > 0);
     assert.equal(
-      said(pieces)
+      eventTexts(pieces)
         .map((line) => line.slice('talker: '.length))
         .join(''),
       'One two three four.',
     );
-    assert.deepEqual(said((await send('again')).filter(({ partial }) => partial !== true)), [
+    assert.deepEqual(eventTexts((await send('again')).filter(({ partial }) => partial !== true)), [
       'talker: Five.',
     ]);
   });
@@ -199,12 +199,12 @@ describe('a Petrichor agent under the stock Runner', () => {
     });
     await using petri = new PetriAgent({ agent: guarded });
     const { send } = await stockRunner(petri);
-    const asked = (await send('go')).at(-1) ?? assert.fail();
-    const [id = ''] = asked.longRunningToolIds ?? [];
-    assert.ok(isFinalResponse(asked));
+    const approvalEvent = (await send('go')).at(-1) ?? assert.fail();
+    const [id = ''] = approvalEvent.longRunningToolIds ?? [];
+    assert.ok(isFinalResponse(approvalEvent));
     const response = { functionResponse: { id, name: 'remove', response: { confirmed: true } } };
     const answered = await send('', { newMessage: { role: 'user', parts: [response] } });
-    assert.match(said(answered).join(), /gone/);
+    assert.match(eventTexts(answered).join(), /gone/);
   });
 
   it('stops when it is aborted, and the session continues', async () => {
@@ -224,7 +224,7 @@ describe('a Petrichor agent under the stock Runner', () => {
     await using petri = new PetriAgent({ agent: agent({ name: 'worker', model, tools: [slow] }) });
     const { send } = await stockRunner(petri);
     await send('go', { abortSignal: stop.signal });
-    assert.deepEqual(said(await send('there?')), ['worker: Here.']);
+    assert.deepEqual(eventTexts(await send('there?')), ['worker: Here.']);
   });
 
   it('stops when its events are no longer consumed, and the session continues', async () => {
@@ -244,7 +244,7 @@ describe('a Petrichor agent under the stock Runner', () => {
     const { runner, key, send } = await stockRunner(petri);
     for await (const _ of runner.runAsync({ ...key, newMessage: text('go') })) break;
     assert.equal(await stopped.promise, 'stopped');
-    assert.deepEqual(said(await send('there?')), ['worker: Here.']);
+    assert.deepEqual(eventTexts(await send('there?')), ['worker: Here.']);
   });
 
   it('receives stock state with JSON values and valid keys', async () => {
@@ -259,7 +259,7 @@ describe('a Petrichor agent under the stock Runner', () => {
     });
     await using petri = new PetriAgent({ agent: teller });
     const { send } = await stockRunner(petri, { good: 1, 'a/../b': 2, odd: () => {} });
-    assert.deepEqual(said(await send('go')), ['teller: good']);
+    assert.deepEqual(eventTexts(await send('go')), ['teller: good']);
   });
 
   it('rejects live sessions by name', async () => {
@@ -274,10 +274,14 @@ describe('a Petrichor agent as a child of stock agents', () => {
     await using petri = new PetriAgent({ agent: echo('reader') });
     const root = new StockSequential({
       name: 'root',
-      subAgents: [new Says('writer', 'A draft.'), petri, new Says('closer', 'The end.')],
+      subAgents: [
+        new FixedAgent('writer', 'A draft.'),
+        petri,
+        new FixedAgent('closer', 'The end.'),
+      ],
     });
     const { send } = await stockRunner(root);
-    assert.deepEqual(said(await send('write')), [
+    assert.deepEqual(eventTexts(await send('write')), [
       'writer: A draft.',
       'reader: [writer] said: A draft.write',
       'closer: The end.',
@@ -289,7 +293,7 @@ describe('a Petrichor agent as a child of stock agents', () => {
     await using b = new PetriAgent({ agent: echo('b') });
     const { send } = await stockRunner(new StockParallel({ name: 'both', subAgents: [a, b] }));
     const events = await send('go');
-    assert.deepEqual(said(events).toSorted(), ['a: go', 'b: go']);
+    assert.deepEqual(eventTexts(events).toSorted(), ['a: go', 'b: go']);
     assert.deepEqual(new Set(events.map(({ branch }) => branch)), new Set(['both.a', 'both.b']));
   });
 
@@ -327,20 +331,20 @@ describe('a message while a call of a Petrichor agent waits', () => {
     });
     await using petri = new PetriAgent({ agent: agent({ name: 'worker', model, tools: [ask] }) });
     const { send, stored } = await stockRunner(petri);
-    const idsIn = (events: readonly StockEvent[]) =>
+    const longRunningIds = (events: readonly StockEvent[]) =>
       events.flatMap(({ longRunningToolIds }) => longRunningToolIds ?? []);
-    const [id = ''] = idsIn(await send('one'));
+    const [id = ''] = longRunningIds(await send('one'));
     const second = await send('two');
-    assert.deepEqual(idsIn(second), [id]);
-    assert.deepEqual(said(second), []);
+    assert.deepEqual(longRunningIds(second), [id]);
+    assert.deepEqual(eventTexts(second), []);
     const response = { id, name: 'ask', response: { result: 'yes' } };
     const answered = await send('', {
       newMessage: { role: 'user', parts: [{ functionResponse: response }] },
     });
-    assert.deepEqual(said(answered), ['worker: Asked.', 'worker: Heard two.']);
-    const texts = said((await stored()).events);
+    assert.deepEqual(eventTexts(answered), ['worker: Asked.', 'worker: Heard two.']);
+    const texts = eventTexts((await stored()).events);
     assert.deepEqual(texts, ['user: one', 'user: two', 'worker: Asked.', 'worker: Heard two.']);
-    assert.deepEqual(said(await send('three')), ['worker: Heard three.']);
+    assert.deepEqual(eventTexts(await send('three')), ['worker: Heard three.']);
   });
 });
 
@@ -357,10 +361,10 @@ describe('the lifetime of a net', () => {
     assert.equal(await petri.close(first.key), true);
     assert.equal(await petri.close(first.key), false);
     assert.equal(registry.size, 1);
-    assert.deepEqual(said(await second.send('four')), ['echo: three | three | four']);
+    assert.deepEqual(eventTexts(await second.send('four')), ['echo: three | three | four']);
     assert.equal(registry.size, 1);
     // The net's own memory ended with it, so the contents of the stock session are passed again.
-    assert.deepEqual(said(await first.send('five')), [
+    assert.deepEqual(eventTexts(await first.send('five')), [
       'echo: [user] said: one[echo] said: one[user] said: two[echo] said: one | one | twofive',
     ]);
   });
@@ -377,7 +381,7 @@ describe('the lifetime of a net', () => {
       });
     const first = team();
     const { send, key, sessionService: stockSessions } = await stockRunner(first);
-    assert.deepEqual(said(await send('one')), ['a: one']);
+    assert.deepEqual(eventTexts(await send('one')), ['a: one']);
     await first[Symbol.asyncDispose]();
     await using second = team();
     const later = new StockRunner({
@@ -388,7 +392,7 @@ describe('the lifetime of a net', () => {
     const events: StockEvent[] = [];
     for await (const event of later.runAsync({ ...key, newMessage: text('two') }))
       events.push(event);
-    assert.deepEqual(said(events), ['a: one | one | two']);
+    assert.deepEqual(eventTexts(events), ['a: one | one | two']);
     await second[Symbol.asyncDispose]();
     await sessionService.close();
   });
@@ -439,9 +443,9 @@ describe('the lifetime of a net', () => {
     const registry = cleanerOwned<{ close: () => Promise<void> }>();
     const closed = Promise.withResolvers<string>();
     const key = { appName: 'a', userId: 'u', sessionId: 's' };
-    const kept = {};
+    const livingOwner = {};
     const open = (name: string) => async () => ({ close: async () => closed.resolve(name) });
-    await registry.getOrCreate({ ...key, sessionId: 'kept' }, kept, open('kept'));
+    await registry.getOrCreate({ ...key, sessionId: 'kept' }, livingOwner, open('kept'));
     await registry.getOrCreate(key, {}, open('orphan'));
     for (let round = 0; round < 100 && registry.size > 1; round++) {
       collect();
@@ -449,7 +453,7 @@ describe('the lifetime of a net', () => {
     }
     assert.equal(await closed.promise, 'orphan');
     assert.equal(registry.size, 1);
-    assert.ok(kept);
+    assert.ok(livingOwner);
   });
 
   it('the default owner is the stock session service, and dropping the runner releases its nets', async () => {
@@ -475,12 +479,12 @@ describe('a stock agent as a child of a Petrichor agent', () => {
   after(async () => sessionService.close());
 
   it('sees the conversation and the state, and its text and state changes are in our session', async () => {
-    const stock = new Says('stock', ({ session }) => ({
+    const stock = new FixedAgent('stock', ({ session }) => ({
       content: {
         role: 'model',
         parts: [
           {
-            text: `${String(session.state['topic'])}: ${said(session.events).join(' | ')}`,
+            text: `${String(session.state['topic'])}: ${eventTexts(session.events).join(' | ')}`,
           },
         ],
       },
@@ -515,7 +519,7 @@ describe('a stock agent as a child of a Petrichor agent', () => {
   });
 
   it('writes state and leaves the enclosing loop with actions alone', async () => {
-    const stock = new Says('checker', () => ({
+    const stock = new FixedAgent('checker', () => ({
       actions: { ...createEvent().actions, stateDelta: { checked: true }, escalate: true },
     }));
     const root = new LoopAgent({
@@ -540,7 +544,7 @@ describe('a stock agent as a child of a Petrichor agent', () => {
   });
 
   it('fails the invocation when it fails, and not the session', async () => {
-    const stock = new Says('stock', () => {
+    const stock = new FixedAgent('stock', () => {
       throw new Error('broken');
     });
     await using runner = new Runner({

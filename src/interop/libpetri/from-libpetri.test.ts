@@ -44,13 +44,13 @@ const good = place<Message>('mail.good');
 const bad = place<Message>('mail.bad');
 const bin = place<Message>('mail.bin');
 
-const taken: Transition = Transition.builder('mail.take')
+const takeMail: Transition = Transition.builder('mail.take')
   .inputs(one(inbox.place))
   .outputs(outPlace(read))
   .action(fork())
   .build();
 
-const judged: Transition = Transition.builder('mail.judge')
+const judge: Transition = Transition.builder('mail.judge')
   .inputs(one(read))
   .outputs(xor(outPlace(good), outPlace(bad)))
   .priority(2)
@@ -62,11 +62,11 @@ const judged: Transition = Transition.builder('mail.judge')
   })
   .build();
 
-const thrown: Transition = Transition.builder('mail.throw').inputs(all(bad)).build();
+const throwing: Transition = Transition.builder('mail.throw').inputs(all(bad)).build();
 
 function mail(...more: readonly Transition[]): PetriNet {
   return PetriNet.builder('mail')
-    .transitions(taken, judged, thrown, ...more)
+    .transitions(takeMail, judge, throwing, ...more)
     .build();
 }
 
@@ -93,12 +93,12 @@ test('asynchronous actions become effects, the others become pure transitions', 
 });
 
 test('an imported net runs: outputs go to the declared places, and failures go to a separate place', async () => {
-  const drive = new DriverHarness(await imported());
-  for (const text of ['hello', 'spam', 'throw']) drive.inject('mail.in', { id: text, text });
-  await drive.whenIdle();
-  assert.deepEqual(drive.values({ name: 'mail.good' }), [{ id: 'hello', text: 'hello' }]);
-  assert.deepEqual(drive.values({ name: 'mail.bad' }), []);
-  assert.deepEqual(drive.values({ name: 'mail.judge.failed' }), [
+  const harness = new DriverHarness(await imported());
+  for (const text of ['hello', 'spam', 'throw']) harness.inject('mail.in', { id: text, text });
+  await harness.whenIdle();
+  assert.deepEqual(harness.values({ name: 'mail.good' }), [{ id: 'hello', text: 'hello' }]);
+  assert.deepEqual(harness.values({ name: 'mail.bad' }), []);
+  assert.deepEqual(harness.values({ name: 'mail.judge.failed' }), [
     {
       transition: 'mail.judge',
       kind: 'error',
@@ -113,10 +113,10 @@ test('an asynchronous action declared as synchronous is a fault, and no token is
     environment: new Set([inbox]),
     sync: ['mail.take', 'mail.judge'],
   });
-  const drive = new DriverHarness(of);
-  drive.inject('mail.in', { id: '1', text: 'hello' });
-  await drive.whenIdle();
-  const [fault] = drive.values({ name: 'net.fault' }) as {
+  const harness = new DriverHarness(of);
+  harness.inject('mail.in', { id: '1', text: 'hello' });
+  await harness.whenIdle();
+  const [fault] = harness.values({ name: 'net.fault' }) as {
     transition: string;
     message: string;
   }[];
@@ -139,10 +139,10 @@ test('a synchronous action that throws is a fault with the reason', async () => 
     sync: ['mail.break', 'mail.take'],
     initial: new Map([[bin, [tokenAt({ id: '1', text: 'a' }, 0)]]]),
   });
-  const drive = new DriverHarness(of);
-  drive.inject('mail.in', { id: '2', text: 'b' });
-  await drive.whenIdle();
-  const [fault] = drive.values({ name: 'net.fault' }) as { message: string }[];
+  const harness = new DriverHarness(of);
+  harness.inject('mail.in', { id: '2', text: 'b' });
+  await harness.whenIdle();
+  const [fault] = harness.values({ name: 'net.fault' }) as { message: string }[];
   assert.match(fault?.message ?? '', /"mail\.break" failed: Error: no paper/);
 });
 
@@ -167,17 +167,17 @@ test('tokens join by their names, whatever arrives between them', async () => {
     environment: new Set([left, right]),
     sync: ['pair.join'],
   });
-  const drive = new DriverHarness(of);
+  const harness = new DriverHarness(of);
   for (const [where, id, text] of [
     ['right.in', '1', 'b'],
     ['right.in', '2', 'x'],
     ['left.in', '1', 'a'],
     ['right.in', '1', 'c'],
   ] as const)
-    drive.inject(where, { id, text });
-  await drive.whenIdle();
-  assert.deepEqual(drive.values({ name: 'pair.out' }), ['abc']);
-  assert.deepEqual(drive.values({ name: 'right.in' }), [{ id: '2', text: 'x' }]);
+    harness.inject(where, { id, text });
+  await harness.whenIdle();
+  assert.deepEqual(harness.values({ name: 'pair.out' }), ['abc']);
+  assert.deepEqual(harness.values({ name: 'right.in' }), [{ id: '2', text: 'x' }]);
 });
 
 test('an action that times out produces the timeout output of libpetri', async () => {
@@ -186,17 +186,17 @@ test('an action that times out produces the timeout output of libpetri', async (
     .outputs(xor(outPlace(good), timeout(5_000, and(forwardInput(bin, read), outPlace(bad)))))
     .action(async () => new Promise(() => {}))
     .build();
-  const drive = new DriverHarness(
+  const harness = new DriverHarness(
     await fromLibpetri(PetriNet.builder('slow').transition(slow).build(), {
       initial: new Map([[bin, [tokenAt({ id: '1', text: 'a' }, 0)]]]),
     }),
   );
-  drive.driver.schedule();
-  await drive.flush();
-  drive.clock.advance(5_000);
-  await drive.whenIdle();
-  assert.deepEqual(drive.values(read), [{ id: '1', text: 'a' }]);
-  assert.deepEqual(drive.values(bad), [null]);
+  harness.driver.schedule();
+  await harness.flush();
+  harness.clock.advance(5_000);
+  await harness.whenIdle();
+  assert.deepEqual(harness.values(read), [{ id: '1', text: 'a' }]);
+  assert.deepEqual(harness.values(bad), [null]);
 });
 
 test('a delayed transition waits for its delay', async () => {
@@ -210,13 +210,13 @@ test('a delayed transition waits for its delay', async () => {
     environment: new Set([inbox]),
     sync: ['mail.later'],
   });
-  const drive = new DriverHarness(of);
-  drive.inject('mail.in', { id: '1', text: 'a' });
-  await drive.flush();
-  assert.deepEqual(drive.values(good), []);
-  drive.clock.advance(1_000);
-  await drive.flush();
-  assert.deepEqual(drive.values(good), [{ id: '1', text: 'a' }]);
+  const harness = new DriverHarness(of);
+  harness.inject('mail.in', { id: '1', text: 'a' });
+  await harness.flush();
+  assert.deepEqual(harness.values(good), []);
+  harness.clock.advance(1_000);
+  await harness.flush();
+  assert.deepEqual(harness.values(good), [{ id: '1', text: 'a' }]);
 });
 
 test('a place gets the schema in the options, and several tokens where the options say so', async () => {
@@ -234,18 +234,20 @@ test('a place gets the schema in the options, and several tokens where the optio
     sync: ['mail.copy'],
     schemas: { 'mail.in': z.object({ id: z.string(), text: z.string() }) },
   };
-  const drive = new DriverHarness(await fromLibpetri(of, { ...options, most: { 'mail.good': 2 } }));
-  assert.throws(() => checkInjection(drive.net, 'mail.in', { id: 1 }), {
+  const harness = new DriverHarness(
+    await fromLibpetri(of, { ...options, most: { 'mail.good': 2 } }),
+  );
+  assert.throws(() => checkInjection(harness.net, 'mail.in', { id: 1 }), {
     code: 'token_schema',
   });
-  drive.inject('mail.in', { id: '1', text: 'a' });
-  await drive.whenIdle();
-  assert.equal(drive.values(good).length, 2);
-  const strict = new DriverHarness(await fromLibpetri(of, options));
-  strict.inject('mail.in', { id: '1', text: 'a' });
-  await strict.whenIdle();
-  assert.equal(strict.values(good).length, 0);
-  const [fault] = strict.values({ name: 'net.fault' }) as { message: string }[];
+  harness.inject('mail.in', { id: '1', text: 'a' });
+  await harness.whenIdle();
+  assert.equal(harness.values(good).length, 2);
+  const strictHarness = new DriverHarness(await fromLibpetri(of, options));
+  strictHarness.inject('mail.in', { id: '1', text: 'a' });
+  await strictHarness.whenIdle();
+  assert.equal(strictHarness.values(good).length, 0);
+  const [fault] = strictHarness.values({ name: 'net.fault' }) as { message: string }[];
   assert.match(fault?.message ?? '', /gave 2 tokens to "mail\.good"/);
 });
 
@@ -323,15 +325,15 @@ const refused: readonly (readonly [RefusedFeature, Transition, RegExp])[] = [
   ],
 ];
 
-for (const [feature, transition, says] of refused) {
-  test(`an unsupported feature is rejected by name: ${feature}, ${says.source}`, async () => {
+for (const [feature, transition, message] of refused) {
+  test(`an unsupported feature is rejected by name: ${feature}, ${message.source}`, async () => {
     await assert.rejects(fromLibpetri(mail(transition)), (error: unknown) => {
       assert.ok(error instanceof LibpetriImportError);
       assert.deepEqual(
         error.refusals.map((refusal) => [refusal.transition, refusal.feature]),
         [['t', feature]],
       );
-      assert.match(error.message, says);
+      assert.match(error.message, message);
       assert.match(error.message, /transition "t"/);
       return true;
     });

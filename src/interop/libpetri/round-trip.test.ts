@@ -205,31 +205,31 @@ test('libpetri draws an exported net', async () => {
 });
 
 /** The maximum number of tokens in `place` after one token in each environment place, by libpetri's timed analysis. */
-async function mostByStateClasses(of: Net, place: string): Promise<number> {
+async function maxTokensByStateClasses(of: Net, place: string): Promise<number> {
   const { net: exported, environment } = await toLibpetri(of, { exact: true });
-  const begin = MarkingState.builder();
-  for (const outside of environment) begin.tokens(outside.place, 1);
-  const graph = StateClassGraph.build(exported, begin.build(), 20_000);
+  const initial = MarkingState.builder();
+  for (const outside of environment) initial.tokens(outside.place, 1);
+  const graph = StateClassGraph.build(exported, initial.build(), 20_000);
   assert.ok(graph.isComplete());
-  const named = [...exported.places].find(({ name }) => name === place);
-  assert.ok(named !== undefined);
-  return Math.max(...graph.stateClasses().map((one) => one.marking.tokens(named)));
+  const libpetriPlace = [...exported.places].find(({ name }) => name === place);
+  assert.ok(libpetriPlace !== undefined);
+  return Math.max(...graph.stateClasses().map((one) => one.marking.tokens(libpetriPlace)));
 }
 
 test('libpetri and our search agree on the race of timed commits', async () => {
-  const careless: Net = {
+  const withoutInhibitors: Net = {
     ...race,
     transitions: race.transitions.map((t) =>
       t.name.startsWith('race.commit') ? { ...t, unless: [] } : t,
     ),
   };
-  const stopless = (of: Net): Net => ({
+  const withoutStop = (of: Net): Net => ({
     ...of,
     transitions: of.transitions.filter(({ name }) => name !== 'race.stop'),
   });
   for (const [of, verdict] of [
-    [stopless(race), 'proved'],
-    [stopless(careless), 'refuted'],
+    [withoutStop(race), 'proved'],
+    [withoutStop(withoutInhibitors), 'refuted'],
     [race, 'proved'],
   ] as const) {
     const properties = [placeBound('race.sent', 1)];
@@ -238,6 +238,6 @@ test('libpetri and our search agree on the race of timed commits', async () => {
       bounds: { faults: 0, shutdowns: false },
     });
     assert.equal(report.results[0]?.verdict, verdict);
-    assert.equal((await mostByStateClasses(of, 'race.sent')) > 1, verdict === 'refuted');
+    assert.equal((await maxTokensByStateClasses(of, 'race.sent')) > 1, verdict === 'refuted');
   }
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { toolNames } from './tool-names.ts';
 
-const FINE = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+const VALID_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 test('a valid name is kept, and an invalid name is replaced by one that ends with a hash', () => {
   const { toProvider, fromProvider } = toolNames(['web_search', 'files.read', '7zip']);
@@ -30,7 +30,7 @@ test('a name that equals the replacement of another name is kept', () => {
 
 test('a tool that no longer exists has a valid name, different from the others', () => {
   const { toProvider } = toolNames(['a.b']);
-  assert.match(toProvider('gone.tool'), FINE);
+  assert.match(toProvider('gone.tool'), VALID_NAME);
   assert.notEqual(toProvider('gone.tool'), toProvider('a.b'));
 });
 
@@ -39,7 +39,7 @@ test('any names are sent as valid names and mapped back', () => {
     fc.property(fc.uniqueArray(fc.string({ minLength: 1, maxLength: 90 })), (names) => {
       const { toProvider, fromProvider } = toolNames(names);
       const sent = names.map(toProvider);
-      assert.ok(sent.every((name) => FINE.test(name)));
+      assert.ok(sent.every((name) => VALID_NAME.test(name)));
       assert.equal(new Set(sent).size, names.length);
       assert.deepEqual(sent.map(fromProvider), names);
     }),

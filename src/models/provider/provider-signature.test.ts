@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fromThoughtSignature, toThoughtSignature } from './provider-signature.ts';
 
-const seal = { by: 'anthropic', note: { anthropic: { signature: 'c2Vh+bGVk==' } } };
+const signature = { by: 'anthropic', note: { anthropic: { signature: 'c2Vh+bGVk==' } } };
 
 test('a signature is returned unchanged to the provider that created it', () => {
-  assert.deepEqual(fromThoughtSignature(toThoughtSignature(seal), 'anthropic'), seal);
+  assert.deepEqual(fromThoughtSignature(toThoughtSignature(signature), 'anthropic'), signature);
   assert.deepEqual(fromThoughtSignature(toThoughtSignature({ by: 'ollama' }), 'ollama'), {
     by: 'ollama',
   });
@@ -13,13 +13,13 @@ test('a signature is returned unchanged to the provider that created it', () => 
 
 test('a signature is not sent to another provider', () => {
   for (const other of ['google', 'openai', '']) {
-    assert.equal(fromThoughtSignature(toThoughtSignature(seal), other), undefined);
+    assert.equal(fromThoughtSignature(toThoughtSignature(signature), other), undefined);
   }
 });
 
 test('a plain signature belongs to Gemini', () => {
-  const bare = { by: 'google', note: { google: { thoughtSignature: 'CiQB' } } };
-  assert.deepEqual(fromThoughtSignature('CiQB', 'google'), bare);
+  const plain = { by: 'google', note: { google: { thoughtSignature: 'CiQB' } } };
+  assert.deepEqual(fromThoughtSignature('CiQB', 'google'), plain);
   assert.equal(fromThoughtSignature('CiQB', 'anthropic'), undefined);
   assert.equal(fromThoughtSignature(undefined, 'google'), undefined);
 });

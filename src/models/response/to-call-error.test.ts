@@ -13,7 +13,7 @@ import { UnsupportedFeatureError } from '../model/unsupported-feature-error.ts';
 
 const secret = 'sk-very-secret-key';
 const call = { model: 'm', answering: false, redact: createRedactor([secret]) };
-const answering = { ...call, answering: true };
+const duringResponse = { ...call, answering: true };
 
 function httpError(statusCode: number, error: object = {}, headers: Record<string, string> = {}) {
   return new APICallError({
@@ -71,7 +71,7 @@ test('error frames of a stream are recognized in every known shape', () => {
     ['just text', 'protocol'],
   ];
   for (const [thrown, kind] of frames) {
-    assert.equal(toCallError(thrown, answering).kind, kind, JSON.stringify(thrown));
+    assert.equal(toCallError(thrown, duringResponse).kind, kind, JSON.stringify(thrown));
   }
 });
 
@@ -80,16 +80,16 @@ test('a missing reply is a network error, and a reply that breaks off is truncat
   const failed = new TypeError('fetch failed', { cause: reset });
   assert.equal(toCallError(failed, call).kind, 'network');
   assert.match(toCallError(failed, call).message, /ECONNRESET/);
-  assert.equal(toCallError(failed, answering).kind, 'truncated');
+  assert.equal(toCallError(failed, duringResponse).kind, 'truncated');
   assert.equal(toCallError(httpError(200), call).kind, 'truncated');
 });
 
 test('an unreadable reply is a protocol error, and so is an internal fault', () => {
   const garbage = new JSONParseError({ text: '{', cause: new Error('x') });
-  assert.equal(toCallError(garbage, answering).kind, 'protocol');
+  assert.equal(toCallError(garbage, duringResponse).kind, 'protocol');
   const strange = new TypeValidationError({ value: { x: 1 }, cause: new Error('x') });
-  assert.equal(toCallError(strange, answering).kind, 'protocol');
-  assert.equal(toCallError(new TypeError('x is undefined'), answering).kind, 'protocol');
+  assert.equal(toCallError(strange, duringResponse).kind, 'protocol');
+  assert.equal(toCallError(new TypeError('x is undefined'), duringResponse).kind, 'protocol');
 });
 
 test('a feature that the package does not support is an UnsupportedFeatureError', () => {

@@ -42,8 +42,8 @@ test('the top level is one object, whatever it was composed from', () => {
     allOf: [{ properties: { owner: { type: 'string' } }, required: ['owner', 'nobody'] }],
     not: { required: ['fleas'] },
   };
-  const { schema: told } = normalizeSchema(schema, 'compatible');
-  assert.deepEqual(told, {
+  const { schema: normalized } = normalizeSchema(schema, 'compatible');
+  assert.deepEqual(normalized, {
     type: 'object',
     properties: {
       owner: { type: 'string' },
@@ -68,9 +68,9 @@ test('a recursive schema is expanded once and then cut', () => {
     },
   };
   for (const dialect of ['gemini', 'compatible'] as const) {
-    const told = JSON.stringify(normalizeSchema(schema, dialect).schema);
-    assert.equal(told.match(/"name":\{/g)?.length, 2, dialect);
-    assert.doesNotMatch(told, /\$ref|\$defs/);
+    const normalized = JSON.stringify(normalizeSchema(schema, dialect).schema);
+    assert.equal(normalized.match(/"name":\{/g)?.length, 2, dialect);
+    assert.doesNotMatch(normalized, /\$ref|\$defs/);
   }
   const { schema: strict } = normalizeSchema(schema, 'openai');
   assert.match(JSON.stringify(strict), /"\$ref":"#\/\$defs\/node"/);
@@ -87,8 +87,8 @@ test('definitions that refer to several others do not grow without limit', () =>
     ]),
   );
   const schema: JsonSchema = { type: 'object', properties: { a: { $ref: '#/$defs/d0' } }, $defs };
-  const told = JSON.stringify(normalizeSchema(schema, 'compatible').schema);
-  assert.ok(told.length < 1_000_000);
+  const normalized = JSON.stringify(normalizeSchema(schema, 'compatible').schema);
+  assert.ok(normalized.length < 1_000_000);
 });
 
 test('a schema for Gemini has the keywords that Gemini supports, and the rest in the description', () => {
@@ -197,30 +197,30 @@ test('a schema for OpenAI is strict: closed, all properties required, and restor
 test('a schema that is too large for strict mode is sent without it', () => {
   const texts = (count: number, length: number): readonly string[] =>
     Array.from({ length: count }, (_, i) => `${i}`.padStart(length, 'x'));
-  const ofProperties = (names: readonly string[]): JsonSchema => ({
+  const schemaWithProperties = (names: readonly string[]): JsonSchema => ({
     type: 'object',
     properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
   });
-  const ofValues = (values: readonly string[]): JsonSchema => ({
+  const schemaWithEnum = (values: readonly string[]): JsonSchema => ({
     type: 'object',
     properties: { list: { type: 'array', items: { type: 'string', enum: values } } },
   });
   const isStrict = (schema: JsonSchema): boolean | undefined =>
     normalizeSchema(schema, 'openai').strict;
   assert.deepEqual(
-    [5000, 5001].map((n) => isStrict(ofProperties(texts(n, 5)))),
+    [5000, 5001].map((n) => isStrict(schemaWithProperties(texts(n, 5)))),
     [true, false],
   );
   assert.deepEqual(
-    [1000, 1001].map((n) => isStrict(ofValues(texts(n, 5)))),
+    [1000, 1001].map((n) => isStrict(schemaWithEnum(texts(n, 5)))),
     [true, false],
   );
   assert.deepEqual(
-    [119, 121].map((n) => isStrict(ofProperties(texts(1000, n)))),
+    [119, 121].map((n) => isStrict(schemaWithProperties(texts(1000, n)))),
     [true, false],
   );
   assert.deepEqual(
-    [49, 51].map((n) => isStrict(ofValues(texts(300, n)))),
+    [49, 51].map((n) => isStrict(schemaWithEnum(texts(300, n)))),
     [true, false],
   );
 });
@@ -388,10 +388,10 @@ test('a value from a strict model is restored to what the original schema means'
   fc.assert(
     fc.property(sample, ({ schema, value, written }) => {
       fc.pre(isValid(value, schema));
-      const told = normalizeSchema(schema, 'openai');
-      fc.pre(told.strict === true);
-      assert.ok(isValid(written, told.schema), 'strict mode allows what the model writes');
-      const restored = told.restore(written as JsonObject);
+      const normalized = normalizeSchema(schema, 'openai');
+      fc.pre(normalized.strict === true);
+      assert.ok(isValid(written, normalized.schema), 'strict mode allows what the model writes');
+      const restored = normalized.restore(written as JsonObject);
       assert.ok(isValid(restored, schema), 'the original allows what comes back');
       assert.deepEqual(withoutNulls(restored), withoutNulls(value));
     }),
@@ -413,8 +413,8 @@ test('arguments that need no restoring are not touched', () => {
 test('a schema for Anthropic has valid names only, and every value is restored under its original name', () => {
   fc.assert(
     fc.property(sample, ({ schema, value }) => {
-      const { schema: told, restore } = normalizeSchema(schema, 'anthropic');
-      const sent = underToldNames(value, schema, told);
+      const { schema: normalized, restore } = normalizeSchema(schema, 'anthropic');
+      const sent = withNormalizedNames(value, schema, normalized);
       assert.deepEqual(restore(sent as JsonObject), value);
     }),
     { numRuns: 200 },
@@ -422,15 +422,15 @@ test('a schema for Anthropic has valid names only, and every value is restored u
 });
 
 // Both schemas have their names in the same order.
-function underToldNames(value: Json, original: JsonSchema, told: JsonSchema): Json {
+function withNormalizedNames(value: Json, original: JsonSchema, normalized: JsonSchema): Json {
   if (Array.isArray(value)) {
-    const items = [original['items'], told['items']] as readonly JsonSchema[];
+    const items = [original['items'], normalized['items']] as readonly JsonSchema[];
     return (value as readonly Json[]).map((one) =>
-      underToldNames(one, items[0] ?? {}, items[1] ?? {}),
+      withNormalizedNames(one, items[0] ?? {}, items[1] ?? {}),
     );
   }
   if (typeof value !== 'object' || value === null) return value;
-  const [from, to] = [last(original), last(told)];
+  const [from, to] = [last(original), last(normalized)];
   const names = Object.keys((from['properties'] ?? {}) as JsonObject);
   const safe = Object.keys((to['properties'] ?? {}) as JsonObject);
   const member = (of: JsonSchema, name: string | undefined): JsonSchema =>
@@ -439,7 +439,7 @@ function underToldNames(value: Json, original: JsonSchema, told: JsonSchema): Js
     Object.entries(value).map(([name, one]) => {
       const other = safe[names.indexOf(name)];
       assert.match(other ?? '', /^[A-Za-z0-9_.-]{1,64}$/);
-      return [other ?? name, underToldNames(one, member(from, name), member(to, other))];
+      return [other ?? name, withNormalizedNames(one, member(from, name), member(to, other))];
     }),
   );
 }

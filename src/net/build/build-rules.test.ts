@@ -47,17 +47,17 @@ function e(name: string, arcs: Partial<Omit<Transition, 'kind' | 'name' | 'run'>
   return { ...made, ...rest } as Effect;
 }
 
-const legal = (...transitions: readonly Transition[]): NetDefinition<Ports, Ports> => ({
+const validNet = (...transitions: readonly Transition[]): NetDefinition<Ports, Ports> => ({
   transitions,
 });
 
 interface RuleCase {
   readonly rule: string;
-  readonly illegal: readonly (readonly [
+  readonly invalidNets: readonly (readonly [
     definition: NetDefinition<Ports, Ports>,
     problem: RegExp,
   ])[];
-  readonly legal: readonly NetDefinition<Ports, Ports>[];
+  readonly validNets: readonly NetDefinition<Ports, Ports>[];
 }
 
 const ask = e('ask', {});
@@ -70,34 +70,34 @@ const token = (of: AnyPlace): { from: AnyPlace } => ({ from: of });
 const cases: readonly RuleCase[] = [
   {
     rule: 'transition names are unique',
-    illegal: [[legal(t({}), t({})), /two transitions have the name "t"/]],
-    legal: [legal(t({}), t({ name: 'u' }))],
+    invalidNets: [[validNet(t({}), t({})), /two transitions have the name "t"/]],
+    validNets: [validNet(t({}), t({ name: 'u' }))],
   },
   {
     rule: 'places of one name have one kind and one schema',
-    illegal: [
+    invalidNets: [
       [
-        legal(
+        validNet(
           t({ take: token(place('p', z.string())) }),
           t({ name: 'u', take: token(place('p', z.string())) }),
         ),
         /place "p" has two schemas/,
       ],
       [
-        legal(t({ take: token(place('p')) }), t({ name: 'u', read: token(mapPlace('p')) })),
+        validNet(t({ take: token(place('p')) }), t({ name: 'u', read: token(mapPlace('p')) })),
         /place "p" is declared as a tokens place and as a map place/,
       ],
       [
-        legal(t({ take: token(place(faultPlace.name, z.string())) })),
+        validNet(t({ take: token(place(faultPlace.name, z.string())) })),
         /"net.fault" has two schemas/,
       ],
     ],
-    legal: [
-      legal(
+    validNets: [
+      validNet(
         t({ take: token(place('p', z.string(), { version: 2 })) }),
         t({ name: 'u', take: token(place('p', z.string(), { version: 2 })) }),
       ),
-      legal(
+      validNet(
         t({ take: token(place('p', text.schema ?? z.string())) }),
         t({ name: 'u', take: token(place('p', text.schema ?? z.string())) }),
       ),
@@ -105,15 +105,15 @@ const cases: readonly RuleCase[] = [
   },
   {
     rule: 'a place has a name, which is not that of a running place',
-    illegal: [
-      [legal(t({ take: token(place('')) })), /a place has the name ""/],
-      [legal(t({ take: token(place('running(x)')) })), /a place has the name "running\(x\)"/],
+    invalidNets: [
+      [validNet(t({ take: token(place('')) })), /a place has the name ""/],
+      [validNet(t({ take: token(place('running(x)')) })), /a place has the name "running\(x\)"/],
     ],
-    legal: [legal(t({ take: token(place('area.thing')) }))],
+    validNets: [validNet(t({ take: token(place('area.thing')) }))],
   },
   {
     rule: 'only tokens places have initial and injected tokens',
-    illegal: [
+    invalidNets: [
       [
         { transitions: [t({})], initial: [{ place: history, value: 'x', times: 1 }] },
         /list place "history" cannot have initial tokens/,
@@ -127,17 +127,19 @@ const cases: readonly RuleCase[] = [
         /an initial token is invalid: A token for place "text"/,
       ],
       [
-        legal(t({ read: token(listPlace('l', z.string(), { environment: true })) })),
+        validNet(t({ read: token(listPlace('l', z.string(), { environment: true })) })),
         /"l" cannot be an environment place/,
       ],
     ],
-    legal: [{ transitions: [t({})], initial: [initialToken(text, 'x', 2), initialToken(a, null)] }],
+    validNets: [
+      { transitions: [t({})], initial: [initialToken(text, 'x', 2), initialToken(a, null)] },
+    ],
   },
   {
     rule: 'a schema is synchronous',
-    illegal: [
+    invalidNets: [
       [
-        legal(
+        validNet(
           t({
             take: token(
               place(
@@ -150,7 +152,7 @@ const cases: readonly RuleCase[] = [
         /schema of place "p" is asynchronous/,
       ],
       [
-        legal(
+        validNet(
           t({
             take: token(
               place(
@@ -166,193 +168,196 @@ const cases: readonly RuleCase[] = [
         /"p" is asynchronous/,
       ],
     ],
-    legal: [legal(t({ take: token(place('p', v.string())) }))],
+    validNets: [validNet(t({ take: token(place('p', v.string())) }))],
   },
   {
     rule: 'a transition consumes something',
-    illegal: [
-      [legal(t({ take: {} })), /takes no token that it needs/],
-      [legal(t({ take: { a: all(a, { min: 0 }) } })), /takes no token that it needs/],
+    invalidNets: [
+      [validNet(t({ take: {} })), /takes no token that it needs/],
+      [validNet(t({ take: { a: all(a, { min: 0 }) } })), /takes no token that it needs/],
       [
-        legal(t({ take: { a: matching(all(text, { min: 0 }), (x) => x) } })),
+        validNet(t({ take: { a: matching(all(text, { min: 0 }), (x) => x) } })),
         /takes no token that it needs/,
       ],
     ],
-    legal: [
-      legal(t({ take: { a, texts: all(text, { min: 0 }) } })),
-      legal(t({ take: { a: all(a) } })),
+    validNets: [
+      validNet(t({ take: { a, texts: all(text, { min: 0 }) } })),
+      validNet(t({ take: { a: all(a) } })),
     ],
   },
   {
     rule: 'there is one arc between a place and a transition',
-    illegal: [
-      [legal(t({ take: { x: a, y: a } })), /takes from "a" twice/],
-      [legal(t({ take: { a }, read: { x: b, y: all(b) } })), /reads "b" twice/],
-      [legal(t({ take: { a }, read: { b: a } })), /takes and reads "a"/],
-      [legal(t({ take: { a }, unless: [a] })), /needs a token in "a" and needs "a" to be empty/],
+    invalidNets: [
+      [validNet(t({ take: { x: a, y: a } })), /takes from "a" twice/],
+      [validNet(t({ take: { a }, read: { x: b, y: all(b) } })), /reads "b" twice/],
+      [validNet(t({ take: { a }, read: { b: a } })), /takes and reads "a"/],
+      [validNet(t({ take: { a }, unless: [a] })), /needs a token in "a" and needs "a" to be empty/],
       [
-        legal(t({ take: { a }, read: { b }, unless: [b] })),
+        validNet(t({ take: { a }, read: { b }, unless: [b] })),
         /needs a token in "b" and needs "b" to be empty/,
       ],
     ],
-    legal: [
-      legal(t({ take: { two: many(2, a) } })),
-      legal(t({ take: { a, b: all(b, { min: 0 }) }, unless: [b] })),
-      legal(t({ take: { a }, reset: [a] })),
+    validNets: [
+      validNet(t({ take: { two: many(2, a) } })),
+      validNet(t({ take: { a, b: all(b, { min: 0 }) }, unless: [b] })),
+      validNet(t({ take: { a }, reset: [a] })),
     ],
   },
   {
     rule: 'only tokens places have take, inhibitor and reset arcs',
-    illegal: [
+    invalidNets: [
       [
-        legal(t({ take: { a, history } })),
+        validNet(t({ take: { a, history } })),
         /the list place "history", which always holds exactly one list: read it/,
       ],
-      [legal(t({ unless: [state] })), /the map place "state"/],
-      [legal(t({ reset: [history] })), /the list place "history"/],
-      [legal(t({ read: { out } })), /input arc from the outlet "out"/],
+      [validNet(t({ unless: [state] })), /the map place "state"/],
+      [validNet(t({ reset: [history] })), /the list place "history"/],
+      [validNet(t({ read: { out } })), /input arc from the outlet "out"/],
     ],
-    legal: [legal(t({ read: { history, state } }))],
+    validNets: [validNet(t({ read: { history, state } }))],
   },
   {
     rule: 'a list and a map are read whole, and keys are matched between inputs',
-    illegal: [
+    invalidNets: [
       [
-        legal(t({ read: { history: many(2, history) } })),
+        validNet(t({ read: { history: many(2, history) } })),
         /reads many\(\) of the list place "history"/,
       ],
-      [legal(t({ read: { x: matching(text, (x) => x) } })), /reads "text" with matching\(\)/],
-      [legal(t({ take: { x: matching(text, (x) => x) } })), /has only one matching\(\) input/],
+      [validNet(t({ read: { x: matching(text, (x) => x) } })), /reads "text" with matching\(\)/],
+      [validNet(t({ take: { x: matching(text, (x) => x) } })), /has only one matching\(\) input/],
     ],
-    legal: [
-      legal(t({ take: { x: matching(text, (x) => x), y: matching(other, (x) => x) } })),
-      legal(t({ take: { x: matching(many(2, text), (x) => x) } })),
+    validNets: [
+      validNet(t({ take: { x: matching(text, (x) => x), y: matching(other, (x) => x) } })),
+      validNet(t({ take: { x: matching(many(2, text), (x) => x) } })),
     ],
   },
   {
     rule: 'an output arc fits the kind of its place',
-    illegal: [
+    invalidNets: [
       [
-        legal(t({ give: allOf({ history }) })),
+        validNet(t({ give: allOf({ history }) })),
         /outputs one token to the list place "history": use append/,
       ],
-      [legal(t({ give: allOf({ state }) })), /outputs one token to the map place "state": use put/],
-      [legal(t({ give: allOf({ x: upTo(2, history) }) })), /outputs upTo\(\) to the list place/],
       [
-        legal(t({ give: allOf({ x: running(ask) }) }), ask),
+        validNet(t({ give: allOf({ state }) })),
+        /outputs one token to the map place "state": use put/,
+      ],
+      [validNet(t({ give: allOf({ x: upTo(2, history) }) })), /outputs upTo\(\) to the list place/],
+      [
+        validNet(t({ give: allOf({ x: running(ask) }) }), ask),
         /outputs to "running\(ask\)", which only the start of an effect fills/,
       ],
-      [legal(t({ give: allOf({ x: upTo(0, b) }) })), /outputs upTo\(0, …\)/],
+      [validNet(t({ give: allOf({ x: upTo(0, b) }) })), /outputs upTo\(0, …\)/],
       [
-        legal(t({ give: allOf({ x: each('missing', b) }) })),
+        validNet(t({ give: allOf({ x: each('missing', b) }) })),
         /outputs each\("missing", …\) but has no input "missing"/,
       ],
-      [legal(t({ give: oneOf({}) })), /has a oneOf\(\) without alternatives/],
+      [validNet(t({ give: oneOf({}) })), /has a oneOf\(\) without alternatives/],
       [
-        legal(t({ give: allOf({ x: truncate(history), y: replacePrefix(history) }) })),
+        validNet(t({ give: allOf({ x: truncate(history), y: replacePrefix(history) }) })),
         /cuts the list "history" twice/,
       ],
     ],
-    legal: [
-      legal(t({ give: allOf({ x: append(history), y: put(state), z: optional(b), out }) })),
-      legal(t({ give: oneOf({ x: truncate(history), y: replacePrefix(history) }) })),
-      legal(t({ give: allOf({ x: truncate(history), y: append(history) }) })),
+    validNets: [
+      validNet(t({ give: allOf({ x: append(history), y: put(state), z: optional(b), out }) })),
+      validNet(t({ give: oneOf({ x: truncate(history), y: replacePrefix(history) }) })),
+      validNet(t({ give: allOf({ x: truncate(history), y: append(history) }) })),
     ],
   },
   {
     rule: 'counts, priorities and clocks are numbers that make sense',
-    illegal: [
-      [legal(t({ take: { x: many(0, a) } })), /needs many\(0, …\)/],
-      [legal(t({ read: { x: many(1.5, b) } })), /needs many\(1.5, …\)/],
-      [legal(t({ priority: Number.NaN })), /has priority NaN/],
-      [legal(t({ after: -1 })), /fires after -1 ms/],
+    invalidNets: [
+      [validNet(t({ take: { x: many(0, a) } })), /needs many\(0, …\)/],
+      [validNet(t({ read: { x: many(1.5, b) } })), /needs many\(1.5, …\)/],
+      [validNet(t({ priority: Number.NaN })), /has priority NaN/],
+      [validNet(t({ after: -1 })), /fires after -1 ms/],
       [
-        legal(t({ after: 5, take: { x: all(a, { min: 0 }), b } })),
+        validNet(t({ after: 5, take: { x: all(a, { min: 0 }), b } })),
         /its first input is not a token that it needs/,
       ],
       [
-        legal(t({ after: 5, take: { x: running(ask) } }), ask),
+        validNet(t({ after: 5, take: { x: running(ask) } }), ask),
         /its first input is not a token that it needs/,
       ],
     ],
-    legal: [legal(t({ take: { x: many(2, a) }, after: 5, priority: -1 }))],
+    validNets: [validNet(t({ take: { x: many(2, a) }, after: 5, priority: -1 }))],
   },
   {
     rule: 'running(t) is used only in a net that has the effect t',
-    illegal: [
-      [legal(t({ unless: [running(ask)] })), /uses running\("ask"\), but the net has no effect/],
+    invalidNets: [
+      [validNet(t({ unless: [running(ask)] })), /uses running\("ask"\), but the net has no effect/],
       [
-        legal(e('x', { take: { a, x: running(ask) } }), ask),
+        validNet(e('x', { take: { a, x: running(ask) } }), ask),
         /is an effect that takes or reads running\(ask\)/,
       ],
     ],
-    legal: [
-      legal(t({ unless: [running(ask)] }), ask),
-      legal(t({ take: { x: running(ask) } }), ask),
+    validNets: [
+      validNet(t({ unless: [running(ask)] }), ask),
+      validNet(t({ take: { x: running(ask) } }), ask),
     ],
   },
   {
     rule: 'tokens that are owed an answer are taken, never reset',
-    illegal: [
-      [legal(t({ reset: [owed] })), /resets "owed", whose tokens are owed an answer/],
+    invalidNets: [
+      [validNet(t({ reset: [owed] })), /resets "owed", whose tokens are owed an answer/],
       [
-        legal(t({ reset: [running(owing)] }), owing),
+        validNet(t({ reset: [running(owing)] }), owing),
         /resets "running\(owing\)", whose tokens are owed/,
       ],
       [
-        legal(t({ reset: [running(e('hold', {}))] }), e('hold', { take: { owed } })),
+        validNet(t({ reset: [running(e('hold', {}))] }), e('hold', { take: { owed } })),
         /whose firings hold tokens of "owed" that are owed an answer/,
       ],
       [
-        legal(t({ reset: [running(holding)] }), holding),
+        validNet(t({ reset: [running(holding)] }), holding),
         /hold the permit "permit" and would return it/,
       ],
     ],
-    legal: [
-      legal(t({ reset: [b, running(ask)] }), ask),
-      legal(t({ take: { x: all(running(owing)) }, give: allOf({ y: each('x', owed) }) }), owing),
+    validNets: [
+      validNet(t({ reset: [b, running(ask)] }), ask),
+      validNet(t({ take: { x: all(running(owing)) }, give: allOf({ y: each('x', owed) }) }), owing),
     ],
   },
   {
     rule: 'an effect declares its failure, and its attempts end',
-    illegal: [
+    invalidNets: [
       [
-        legal({ ...e('x', {}), failed: undefined } as unknown as Transition),
+        validNet({ ...e('x', {}), failed: undefined } as unknown as Transition),
         /is an effect without `failed`/,
       ],
-      [legal(e('x', { timeoutMs: 0 })), /has a timeout of 0 ms/],
-      [legal(e('x', { timeoutMs: Number.POSITIVE_INFINITY })), /has a timeout of Infinity ms/],
-      [legal(e('x', { concurrency: 0 })), /has concurrency 0/],
-      [legal(e('x', { retry: { attempts: 0, backoff: '1s..2s' } })), /has 0 retry attempts/],
+      [validNet(e('x', { timeoutMs: 0 })), /has a timeout of 0 ms/],
+      [validNet(e('x', { timeoutMs: Number.POSITIVE_INFINITY })), /has a timeout of Infinity ms/],
+      [validNet(e('x', { concurrency: 0 })), /has concurrency 0/],
+      [validNet(e('x', { retry: { attempts: 0, backoff: '1s..2s' } })), /has 0 retry attempts/],
       [
-        legal(e('x', { retry: { attempts: 2, backoff: '1..2s' as '1s..2s' } })),
+        validNet(e('x', { retry: { attempts: 2, backoff: '1..2s' as '1s..2s' } })),
         /has the backoff "1..2s"/,
       ],
-      [legal({ ...e('x', {}), after: 5 }), /is an effect with `after`/],
+      [validNet({ ...e('x', {}), after: 5 }), /is an effect with `after`/],
     ],
-    legal: [
-      legal(e('x', { timeoutMs: 5, concurrency: 1, retry: { attempts: 2, backoff: '1s..2m' } })),
+    validNets: [
+      validNet(e('x', { timeoutMs: 5, concurrency: 1, retry: { attempts: 2, backoff: '1s..2m' } })),
     ],
   },
   {
     rule: 'two effects exclude each other by a permit, not by their outputs',
-    illegal: [
+    invalidNets: [
       [
-        legal(
+        validNet(
           e('x', { take: { a }, unless: [b], give: oneOf({ b }) }),
           e('y', { take: { text }, unless: [b], give: oneOf({ b }) }),
         ),
         /effects "x" and "y" exclude each other only by the inhibitor on "b"/,
       ],
       [
-        legal(
+        validNet(
           e('x', { take: { a }, unless: [b], give: oneOf({ permit }) }),
           e('y', { take: { text }, unless: [permit], give: oneOf({ b }) }),
         ),
         /effects "x" and "y" exclude each other only by the inhibitor on "b"/,
       ],
       [
-        legal(e('x', { take: { a }, unless: [b], give: oneOf({ b }) }), t({ take: { a: b } })),
+        validNet(e('x', { take: { a }, unless: [b], give: oneOf({ b }) }), t({ take: { a: b } })),
         /effects "x" and "x"/,
       ],
       [
@@ -366,7 +371,7 @@ const cases: readonly RuleCase[] = [
         /exclude each other only/,
       ],
     ],
-    legal: [
+    validNets: [
       {
         transitions: [
           e('x', { take: { text, permit }, unless: [b], give: oneOf({ b }) }),
@@ -374,19 +379,19 @@ const cases: readonly RuleCase[] = [
         ],
         initial: [initialToken(permit, null)],
       },
-      legal(
+      validNet(
         t({ take: { a }, unless: [b], give: allOf({ b }) }),
         t({ name: 'u', take: { text }, unless: [b], give: allOf({ b }) }),
       ),
-      legal(e('x', { take: { a }, unless: [b], give: oneOf({ b }), concurrency: 1 })),
-      legal(e('x', { take: { a }, unless: [b] }), e('y', { take: { text }, unless: [b] })),
+      validNet(e('x', { take: { a }, unless: [b], give: oneOf({ b }), concurrency: 1 })),
+      validNet(e('x', { take: { a }, unless: [b] }), e('y', { take: { text }, unless: [b] })),
     ],
   },
 ];
 
-for (const { rule, illegal, legal: fine } of cases) {
+for (const { rule, invalidNets, validNets } of cases) {
   test(`${rule}: the build rejects a net that breaks it, and names the part`, () => {
-    for (const [definition, problem] of illegal) {
+    for (const [definition, problem] of invalidNets) {
       assert.throws(
         () => compile(net('broken', definition)),
         (error) =>
@@ -394,12 +399,12 @@ for (const { rule, illegal, legal: fine } of cases) {
         String(problem),
       );
     }
-    for (const definition of fine) compile(net('fine', definition));
+    for (const definition of validNets) compile(net('fine', definition));
   });
 }
 
 test('a net with several problems reports all of them at once', () => {
-  const broken = net('broken', legal(t({ take: {} }), t({ take: { x: a, y: a } })));
+  const broken = net('broken', validNet(t({ take: {} }), t({ take: { x: a, y: a } })));
   assert.throws(
     () => compile(broken),
     (error) =>
@@ -433,17 +438,17 @@ test('places with the same name are merged into one place', () => {
   const inside = place('mail', z.string(), { version: 1 });
   const outside = place('mail', inside.schema ?? z.string(), { environment: true, owed: true });
   const built = compile(
-    net('mail', legal(t({ take: token(inside) }), t({ name: 'u', take: token(outside) }))),
+    net('mail', validNet(t({ take: token(inside) }), t({ name: 'u', take: token(outside) }))),
   );
   const { version, environment, owed: isOwed } = built.places.get('mail') ?? inside;
   assert.deepEqual([version, environment, isOwed], [1, true, true]);
 });
 
 test('the hash covers the structure: an arc changes it, behavior does not', () => {
-  const hash = (arcs: Parameters<typeof t>[0]): string => compile(net('n', legal(t(arcs)))).hash;
+  const hash = (arcs: Parameters<typeof t>[0]): string => compile(net('n', validNet(t(arcs)))).hash;
   const plain = hash({ give: oneOf({ b }) });
   assert.equal(hash({ give: oneOf({ b }), priority: 3 }), plain);
-  assert.equal(compile(net('renamed', legal(t({ give: oneOf({ b }) })))).hash, plain);
+  assert.equal(compile(net('renamed', validNet(t({ give: oneOf({ b }) })))).hash, plain);
   const changed = [
     hash({ give: oneOf({ b: optional(b) }) }),
     hash({ give: oneOf({ b }), take: { a: many(2, a) } }),

@@ -4,12 +4,12 @@ import { clockAhead, createSystemClock } from './clock.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 
 /** A time of day and a monotonic time, each changed by the test. */
-function times(wall: number): { wall: number; passed: number } {
+function createTimes(wall: number): { wall: number; passed: number } {
   return { wall, passed: 0 };
 }
 
 test('the clock follows the time of day, and continues when the time of day is set back', () => {
-  const time = times(1_000_000);
+  const time = createTimes(1_000_000);
   const clock = createSystemClock({ wall: () => time.wall, monotonic: () => time.passed });
   assert.equal(clock.now(), 1_000_000);
   time.wall += 5_000;
@@ -25,7 +25,7 @@ test('the clock follows the time of day, and continues when the time of day is s
 });
 
 test('a wait keeps its length when the time of day is set back during it', () => {
-  const time = times(1_000_000);
+  const time = createTimes(1_000_000);
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
     const clock = createSystemClock({ wall: () => time.wall, monotonic: () => time.passed });
@@ -44,7 +44,7 @@ test('a wait keeps its length when the time of day is set back during it', () =>
 });
 
 test('a wait ends within a minute when the time of day jumps past its end', () => {
-  const time = times(1_000_000);
+  const time = createTimes(1_000_000);
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
     const clock = createSystemClock({ wall: () => time.wall, monotonic: () => time.passed });

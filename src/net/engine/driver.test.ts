@@ -41,28 +41,28 @@ function tools(run: Run, more: Partial<Transition> = {}): Net {
 }
 
 /** A promise that the test settles. */
-function gate<T>(): PromiseWithResolvers<T> {
+function deferred<T>(): PromiseWithResolvers<T> {
   return Promise.withResolvers<T>();
 }
 
 test('an effect begins after its start is durable', async () => {
-  const begun: string[] = [];
-  const drive = new DriverHarness(tools(async (name) => (begun.push(name), 'ok')));
-  const commit = drive.hold();
-  drive.inject(call, 'a');
-  await drive.flush();
-  assert.deepEqual(begun, []);
+  const startedCalls: string[] = [];
+  const harness = new DriverHarness(tools(async (name) => (startedCalls.push(name), 'ok')));
+  const commit = harness.hold();
+  harness.inject(call, 'a');
+  await harness.flush();
+  assert.deepEqual(startedCalls, []);
   commit.let();
-  await drive.whenIdle();
-  assert.deepEqual(begun, ['a']);
-  assert.deepEqual(drive.values(result), ['ok']);
+  await harness.whenIdle();
+  assert.deepEqual(startedCalls, ['a']);
+  assert.deepEqual(harness.values(result), ['ok']);
 });
 
 test('listeners are called after the commit of their step', async () => {
-  const drive = new DriverHarness(tools(async (_, { emit }) => (emit('delta'), 'ok')));
-  drive.inject(call, 'a');
-  await drive.whenIdle();
-  assert.deepEqual(drive.log, [
+  const harness = new DriverHarness(tools(async (_, { emit }) => (emit('delta'), 'ok')));
+  harness.inject(call, 'a');
+  await harness.whenIdle();
+  assert.deepEqual(harness.log, [
     'commit 1: injected, started tool.run',
     'committed 1',
     'shown delta',
@@ -72,64 +72,64 @@ test('listeners are called after the commit of their step', async () => {
 });
 
 test('inputs and results of one moment share a step; inputs that arrive during its commit go into the next step', async () => {
-  const gates = new Map(['a', 'b', 'c'].map((name) => [name, gate<string>()]));
-  const drive = new DriverHarness(tools(async (name) => gates.get(name)?.promise ?? ''));
-  for (const name of gates.keys()) drive.inject(call, name);
-  await drive.whenIdle();
-  assert.equal(drive.steps.length, 1);
-  const commit = drive.hold();
-  gates.get('a')?.resolve('A');
-  gates.get('b')?.resolve('B');
-  await drive.flush();
-  gates.get('c')?.resolve('C');
-  drive.inject(word, 'meanwhile');
-  await drive.flush();
-  assert.deepEqual(drive.values(result), ['A', 'B']);
+  const results = new Map(['a', 'b', 'c'].map((name) => [name, deferred<string>()]));
+  const harness = new DriverHarness(tools(async (name) => results.get(name)?.promise ?? ''));
+  for (const name of results.keys()) harness.inject(call, name);
+  await harness.whenIdle();
+  assert.equal(harness.steps.length, 1);
+  const commit = harness.hold();
+  results.get('a')?.resolve('A');
+  results.get('b')?.resolve('B');
+  await harness.flush();
+  results.get('c')?.resolve('C');
+  harness.inject(word, 'meanwhile');
+  await harness.flush();
+  assert.deepEqual(harness.values(result), ['A', 'B']);
   commit.let();
-  await drive.whenIdle();
-  assert.deepEqual(drive.values(result), ['A', 'B', 'C']);
-  assert.equal(drive.steps.length, 3);
+  await harness.whenIdle();
+  assert.deepEqual(harness.values(result), ['A', 'B', 'C']);
+  assert.equal(harness.steps.length, 3);
 });
 
 test('an interrupt aborts at once, even while a step is being committed', async () => {
-  const heard = gate<string>();
-  const drive = new DriverHarness(
+  const aborted = deferred<string>();
+  const harness = new DriverHarness(
     tools(async (_, { signal }) => {
-      signal.addEventListener('abort', () => heard.resolve('heard'));
+      signal.addEventListener('abort', () => aborted.resolve('heard'));
       return new Promise(() => {});
     }),
   );
-  drive.inject(call, 'a');
-  await drive.whenIdle();
-  const commit = drive.hold();
-  drive.inject(word, 'x');
-  await drive.flush();
-  drive.inject(stop, null);
-  assert.equal(await heard.promise, 'heard');
-  assert.deepEqual(drive.values(result), []);
+  harness.inject(call, 'a');
+  await harness.whenIdle();
+  const commit = harness.hold();
+  harness.inject(word, 'x');
+  await harness.flush();
+  harness.inject(stop, null);
+  assert.equal(await aborted.promise, 'heard');
+  assert.deepEqual(harness.values(result), []);
   commit.let();
-  await drive.whenIdle();
-  assert.deepEqual(drive.values(result), ['a stopped']);
+  await harness.whenIdle();
+  assert.deepEqual(harness.values(result), ['a stopped']);
 });
 
 test('a result that arrives after its firing was cancelled is discarded', async () => {
-  const late = gate<string>();
-  const drive = new DriverHarness(tools(async () => late.promise));
-  drive.inject(call, 'a');
-  await drive.whenIdle();
-  drive.inject(stop, null);
-  await drive.whenIdle();
+  const late = deferred<string>();
+  const harness = new DriverHarness(tools(async () => late.promise));
+  harness.inject(call, 'a');
+  await harness.whenIdle();
+  harness.inject(stop, null);
+  await harness.whenIdle();
   late.resolve('late');
-  await drive.whenIdle();
-  drive.inject(word, 'x');
-  await drive.whenIdle();
-  assert.deepEqual(drive.values(result), ['a stopped']);
-  assert.ok(drive.steps.at(-1)?.records.some((record) => record.kind === 'discarded'));
+  await harness.whenIdle();
+  harness.inject(word, 'x');
+  await harness.whenIdle();
+  assert.deepEqual(harness.values(result), ['a stopped']);
+  assert.ok(harness.steps.at(-1)?.records.some((record) => record.kind === 'discarded'));
 });
 
 test('an attempt that ignores its timeout ends unknown at the timeout, because it may still complete', async () => {
   const reasons: unknown[] = [];
-  const drive = new DriverHarness(
+  const harness = new DriverHarness(
     tools(
       async (_, { signal }) => {
         signal.addEventListener('abort', () => reasons.push(signal.reason));
@@ -138,21 +138,21 @@ test('an attempt that ignores its timeout ends unknown at the timeout, because i
       { timeoutMs: 500 },
     ),
   );
-  drive.inject(call, 'a');
-  await drive.whenIdle();
-  drive.clock.advance(499);
-  await drive.whenIdle();
-  assert.deepEqual(drive.values(result), []);
-  drive.clock.advance(1);
-  await drive.whenIdle();
-  assert.deepEqual(drive.values(result), [
+  harness.inject(call, 'a');
+  await harness.whenIdle();
+  harness.clock.advance(499);
+  await harness.whenIdle();
+  assert.deepEqual(harness.values(result), []);
+  harness.clock.advance(1);
+  await harness.whenIdle();
+  assert.deepEqual(harness.values(result), [
     'a unknown: no result within 0.5 s, and it did not stop',
   ]);
   assert.equal(reasons.length, 1);
 });
 
 test('an attempt that stops at its timeout ends as a timeout', async () => {
-  const drive = new DriverHarness(
+  const harness = new DriverHarness(
     tools(
       async (_, { signal }) =>
         new Promise((_resolve, reject) =>
@@ -161,26 +161,26 @@ test('an attempt that stops at its timeout ends as a timeout', async () => {
       { timeoutMs: 500 },
     ),
   );
-  drive.inject(call, 'a');
-  await drive.whenIdle();
-  drive.clock.advance(500);
-  await drive.whenIdle();
-  assert.deepEqual(drive.values(result), ['a timeout: no result within 0.5 s']);
+  harness.inject(call, 'a');
+  await harness.whenIdle();
+  harness.clock.advance(500);
+  await harness.whenIdle();
+  assert.deepEqual(harness.values(result), ['a timeout: no result within 0.5 s']);
 });
 
 test('an attempt that may run again ends as a timeout whether it stops or not', async () => {
-  const drive = new DriverHarness(
+  const harness = new DriverHarness(
     tools(async () => new Promise(() => {}), { timeoutMs: 500, onCrash: 'rerun' }),
   );
-  drive.inject(call, 'a');
-  await drive.whenIdle();
-  drive.clock.advance(500);
-  await drive.whenIdle();
-  assert.deepEqual(drive.values(result), ['a timeout: no result within 0.5 s']);
+  harness.inject(call, 'a');
+  await harness.whenIdle();
+  harness.clock.advance(500);
+  await harness.whenIdle();
+  assert.deepEqual(harness.values(result), ['a timeout: no result within 0.5 s']);
 });
 
 test('the end of an attempt that an input cancels is journaled before the input', async () => {
-  const drive = new DriverHarness(
+  const harness = new DriverHarness(
     tools(async (name, { signal }) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       if (name === 'finishes') return 'finished';
@@ -188,11 +188,11 @@ test('the end of an attempt that an input cancels is journaled before the input'
       return new Promise(() => {});
     }),
   );
-  for (const name of ['finishes', 'stops', 'ignores it']) drive.inject(call, name);
-  await drive.whenIdle();
-  drive.inject(stop, null);
-  await drive.whenIdle();
-  assert.deepEqual(drive.values(result), [
+  for (const name of ['finishes', 'stops', 'ignores it']) harness.inject(call, name);
+  await harness.whenIdle();
+  harness.inject(stop, null);
+  await harness.whenIdle();
+  assert.deepEqual(harness.values(result), [
     'finished',
     'stops cancelled: stopped in time',
     'ignores it stopped',
@@ -200,19 +200,19 @@ test('the end of an attempt that an input cancels is journaled before the input'
 });
 
 test('a result that is available when its timeout is due counts', async () => {
-  const answer = gate<string>();
-  const drive = new DriverHarness(tools(async () => answer.promise, { timeoutMs: 500 }));
-  drive.inject(call, 'a');
-  await drive.whenIdle();
+  const answer = deferred<string>();
+  const harness = new DriverHarness(tools(async () => answer.promise, { timeoutMs: 500 }));
+  harness.inject(call, 'a');
+  await harness.whenIdle();
   answer.resolve('in time');
-  drive.clock.advance(500);
-  await drive.whenIdle();
-  assert.deepEqual(drive.values(result), ['in time']);
+  harness.clock.advance(500);
+  await harness.whenIdle();
+  assert.deepEqual(harness.values(result), ['in time']);
 });
 
 test('a retry begins when it is due, with the same firing id', async () => {
   const attempts: string[] = [];
-  const drive = new DriverHarness(
+  const harness = new DriverHarness(
     tools(
       async (_, { firingId, attempt }) => {
         attempts.push(`${firingId} ${attempt}`);
@@ -222,128 +222,128 @@ test('a retry begins when it is due, with the same firing id', async () => {
       { retry: { attempts: 3, backoff: '1s..9s' } },
     ),
   );
-  drive.inject(call, 'a');
-  await drive.whenIdle();
+  harness.inject(call, 'a');
+  await harness.whenIdle();
   for (const ms of [999, 1, 2000]) {
-    drive.clock.advance(ms);
-    await drive.whenIdle();
+    harness.clock.advance(ms);
+    await harness.whenIdle();
   }
   assert.deepEqual(attempts, ['f3 1', 'f3 2', 'f3 3']);
-  assert.deepEqual(drive.values(result), ['ok']);
+  assert.deepEqual(harness.values(result), ['ok']);
 });
 
 test('partial results of an attempt that ended or was aborted are dropped', async () => {
   let emit: (partial: unknown) => void = () => {};
-  const drive = new DriverHarness(
+  const harness = new DriverHarness(
     tools(async (name, context) => {
       emit = context.emit;
       return name === 'hang' ? new Promise(() => {}) : 'ok';
     }),
   );
-  drive.inject(call, 'a');
-  await drive.whenIdle();
+  harness.inject(call, 'a');
+  await harness.whenIdle();
   emit('late');
-  drive.inject(call, 'hang');
-  await drive.whenIdle();
+  harness.inject(call, 'hang');
+  await harness.whenIdle();
   emit('in time');
-  drive.inject(stop, null);
-  await drive.whenIdle();
+  harness.inject(stop, null);
+  await harness.whenIdle();
   emit('too late');
-  assert.deepEqual(drive.shown, ['in time']);
+  assert.deepEqual(harness.shown, ['in time']);
 });
 
 test('a rejected input is consumed with a step and changes nothing else', async () => {
-  const drive = new DriverHarness(tools(async () => 'ok'));
-  drive.inject('nowhere', 1);
-  drive.inject(word, 5);
-  drive.inject(word, 'fine');
-  await drive.whenIdle();
-  const [step] = drive.steps;
+  const harness = new DriverHarness(tools(async () => 'ok'));
+  harness.inject('nowhere', 1);
+  harness.inject(word, 5);
+  harness.inject(word, 'fine');
+  await harness.whenIdle();
+  const [step] = harness.steps;
   assert.deepEqual(step?.injected.length, 3);
   assert.deepEqual(
     step?.rejected.map(({ injection }) => injection.place),
     ['nowhere', 'word'],
   );
-  assert.deepEqual(drive.list(history), ['fine']);
-  drive.inject('nowhere', 1);
-  await drive.whenIdle();
-  assert.deepEqual(drive.steps.at(-1)?.records, []);
+  assert.deepEqual(harness.list(history), ['fine']);
+  harness.inject('nowhere', 1);
+  await harness.whenIdle();
+  assert.deepEqual(harness.steps.at(-1)?.records, []);
 });
 
 test('after a conflict the same inputs and results are settled again on the stored journal', async () => {
   let runs = 0;
-  const drive = new DriverHarness(tools(async () => `run ${++runs}`));
-  drive.conflicts.add(1);
-  drive.inject(call, 'a');
-  drive.inject(word, 'x');
-  await drive.whenIdle();
+  const harness = new DriverHarness(tools(async () => `run ${++runs}`));
+  harness.conflicts.add(1);
+  harness.inject(call, 'a');
+  harness.inject(word, 'x');
+  await harness.whenIdle();
   assert.equal(runs, 1, 'what was not committed was not begun');
-  drive.conflicts.add(4);
-  drive.inject(call, 'b');
-  await drive.whenIdle();
+  harness.conflicts.add(4);
+  harness.inject(call, 'b');
+  await harness.whenIdle();
   assert.equal(runs, 2, 'a finished run is not run again');
-  assert.deepEqual(drive.values(result), ['run 1', 'run 2']);
-  assert.deepEqual(drive.list(history), ['x']);
-  assert.equal(drive.reloads, 2);
+  assert.deepEqual(harness.values(result), ['run 1', 'run 2']);
+  assert.deepEqual(harness.list(history), ['x']);
+  assert.equal(harness.reloads, 2);
 });
 
 test('shared state loaded for a step that met a conflict does not overwrite newer state', async () => {
-  const drive = new DriverHarness(tools(async () => 'ok'));
-  drive.conflicts.add(1);
-  drive.onReload = (executor) =>
+  const harness = new DriverHarness(tools(async () => 'ok'));
+  harness.conflicts.add(1);
+  harness.onReload = (executor) =>
     executor.appendSystemRecord(
       { kind: 'loaded', place: 'state', entries: { 'user:a': 'new' }, versions: { 'user:a': 2 } },
       0,
     );
-  drive.driver.appendSystemRecord({
+  harness.driver.appendSystemRecord({
     kind: 'loaded',
     place: 'state',
     entries: { 'user:a': 'old' },
     versions: { 'user:a': 1 },
   });
-  drive.inject(word, 'x');
-  await drive.whenIdle();
-  assert.deepEqual(drive.marking.maps.get('state'), { 'user:a': 'new' });
+  harness.inject(word, 'x');
+  await harness.whenIdle();
+  assert.deepEqual(harness.marking.maps.get('state'), { 'user:a': 'new' });
 });
 
 test('a driver whose commit is refused aborts its attempts, begins none and calls onRefused', async () => {
-  const begun: string[] = [];
-  const drive = new DriverHarness(
+  const startedCalls: string[] = [];
+  const harness = new DriverHarness(
     tools(async (name, { signal }) => {
-      begun.push(name);
+      startedCalls.push(name);
       return new Promise((_, reject) =>
         signal.addEventListener('abort', () => reject(new Error('stop'))),
       );
     }),
   );
-  drive.inject(call, 'a');
-  await drive.whenIdle();
-  drive.refuse = true;
-  drive.inject(call, 'b');
-  await drive.whenIdle();
-  drive.inject(call, 'c');
-  await drive.flush();
-  assert.deepEqual(begun, ['a']);
-  assert.equal(drive.steps.length, 1);
-  assert.equal(drive.log.at(-1), 'refused');
+  harness.inject(call, 'a');
+  await harness.whenIdle();
+  harness.refuse = true;
+  harness.inject(call, 'b');
+  await harness.whenIdle();
+  harness.inject(call, 'c');
+  await harness.flush();
+  assert.deepEqual(startedCalls, ['a']);
+  assert.equal(harness.steps.length, 1);
+  assert.equal(harness.log.at(-1), 'refused');
 });
 
 test('a driver whose commit rejects calls onFailed and stops', async () => {
-  const drive = new DriverHarness(tools(async () => 'ok'));
-  drive.failing = new Error('disk gone');
-  drive.inject(call, 'a');
-  await drive.whenIdle();
-  drive.failing = undefined;
-  drive.inject(call, 'b');
-  await drive.flush();
-  assert.deepEqual(drive.log, ['failed: disk gone']);
+  const harness = new DriverHarness(tools(async () => 'ok'));
+  harness.failing = new Error('disk gone');
+  harness.inject(call, 'a');
+  await harness.whenIdle();
+  harness.failing = undefined;
+  harness.inject(call, 'b');
+  await harness.flush();
+  assert.deepEqual(harness.log, ['failed: disk gone']);
 });
 
 test('close aborts running attempts, journals how each ended, and begins none', async () => {
-  const begun: string[] = [];
-  const drive = new DriverHarness(
+  const startedCalls: string[] = [];
+  const harness = new DriverHarness(
     tools(async (name, { signal }) => {
-      begun.push(name);
+      startedCalls.push(name);
       return new Promise((resolve, reject) =>
         signal.addEventListener('abort', () =>
           name === 'saves' ? resolve('saved') : reject(new Error('gave up')),
@@ -351,60 +351,63 @@ test('close aborts running attempts, journals how each ended, and begins none', 
       );
     }),
   );
-  drive.inject(call, 'saves');
-  drive.inject(call, 'gives up');
-  await drive.whenIdle();
-  const commit = drive.hold();
-  drive.inject(call, 'late');
-  await drive.flush();
-  const closed = drive.driver.close();
+  harness.inject(call, 'saves');
+  harness.inject(call, 'gives up');
+  await harness.whenIdle();
+  const commit = harness.hold();
+  harness.inject(call, 'late');
+  await harness.flush();
+  const closed = harness.driver.close();
   commit.let();
-  drive.inject(call, 'later');
+  harness.inject(call, 'later');
   await closed;
-  assert.deepEqual(begun, ['saves', 'gives up']);
-  assert.deepEqual(drive.values(result), [
+  assert.deepEqual(startedCalls, ['saves', 'gives up']);
+  assert.deepEqual(harness.values(result), [
     'saved',
     'gives up cancelled: the runtime was shut down',
   ]);
-  const next = drive.successor();
+  const next = harness.successor();
   next.driver.recover();
   await next.whenIdle();
   assert.deepEqual(next.values(result).length, 2, 'nothing is unknown');
-  assert.deepEqual(begun.slice(2).toSorted(), ['late', 'later'], 'what never began goes on');
+  assert.deepEqual(startedCalls.slice(2).toSorted(), ['late', 'later'], 'what never began goes on');
 });
 
 test('an attempt that ignores the shutdown ends unknown, because it may still complete', async () => {
-  const drive = new DriverHarness(tools(async () => new Promise(() => {})));
-  drive.inject(call, 'a');
-  await drive.whenIdle();
-  const closing = drive.driver.close(5_000);
-  drive.clock.advance(5_000);
+  const harness = new DriverHarness(tools(async () => new Promise(() => {})));
+  harness.inject(call, 'a');
+  await harness.whenIdle();
+  const closing = harness.driver.close(5_000);
+  harness.clock.advance(5_000);
   await closing;
-  assert.deepEqual(drive.values(result), [
+  assert.deepEqual(harness.values(result), [
     'a unknown: the runtime was shut down while this ran, and it did not stop',
   ]);
-  const ended = drive.steps.at(-1)?.records.at(-1);
+  const ended = harness.steps.at(-1)?.records.at(-1);
   assert.equal(ended?.kind === 'ended' && ended.outcome, 'unknown');
 });
 
 test('an attempt that throws OutcomeUnknownError ends unknown, at a shutdown too', async () => {
-  const drive = new DriverHarness(
+  const harness = new DriverHarness(
     tools(async (name, { signal }) => {
       if (name === 'now') throw new OutcomeUnknownError('sent');
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       throw new OutcomeUnknownError('sent, and cut off');
     }),
   );
-  drive.inject(call, 'now');
-  drive.inject(call, 'later');
-  await drive.whenIdle();
-  assert.deepEqual(drive.values(result), ['now unknown: sent']);
-  await drive.driver.close();
-  assert.deepEqual(drive.values(result), ['now unknown: sent', 'later unknown: sent, and cut off']);
+  harness.inject(call, 'now');
+  harness.inject(call, 'later');
+  await harness.whenIdle();
+  assert.deepEqual(harness.values(result), ['now unknown: sent']);
+  await harness.driver.close();
+  assert.deepEqual(harness.values(result), [
+    'now unknown: sent',
+    'later unknown: sent, and cut off',
+  ]);
 });
 
 test('an attempt that may run again waits for the next owner, even if its outcome is unknown', async () => {
-  const drive = new DriverHarness(
+  const harness = new DriverHarness(
     tools(
       async (_, { signal }) => {
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -413,90 +416,90 @@ test('an attempt that may run again waits for the next owner, even if its outcom
       { onCrash: 'rerun' },
     ),
   );
-  drive.inject(call, 'a');
-  await drive.whenIdle();
-  await drive.driver.close();
-  assert.deepEqual(drive.values(result), []);
-  assert.equal(drive.steps.at(-1)?.records.at(-1)?.kind, 'retrying');
+  harness.inject(call, 'a');
+  await harness.whenIdle();
+  await harness.driver.close();
+  assert.deepEqual(harness.values(result), []);
+  assert.equal(harness.steps.at(-1)?.records.at(-1)?.kind, 'retrying');
 });
 
 test('close waits a limited time for an attempt that ignores the shutdown', async () => {
-  const drive = new DriverHarness(tools(async () => new Promise(() => {}), { onCrash: 'rerun' }));
-  drive.inject(call, 'a');
-  await drive.whenIdle();
+  const harness = new DriverHarness(tools(async () => new Promise(() => {}), { onCrash: 'rerun' }));
+  harness.inject(call, 'a');
+  await harness.whenIdle();
   let closed = false;
-  const closing = drive.driver.close(5_000).then(() => (closed = true));
-  await drive.flush();
-  drive.clock.advance(4_999);
-  await drive.flush();
+  const closing = harness.driver.close(5_000).then(() => (closed = true));
+  await harness.flush();
+  harness.clock.advance(4_999);
+  await harness.flush();
   assert.equal(closed, false);
-  drive.clock.advance(1);
+  harness.clock.advance(1);
   await closing;
-  assert.equal(drive.steps.at(-1)?.records.at(-1)?.kind, 'retrying');
+  assert.equal(harness.steps.at(-1)?.records.at(-1)?.kind, 'retrying');
 });
 
 test('a conflict during close does not lose how attempts ended', async () => {
-  const drive = new DriverHarness(tools(async () => new Promise(() => {})));
-  drive.inject(call, 'a');
-  await drive.whenIdle();
-  drive.conflicts.add(2);
-  const closing = drive.driver.close(0);
-  await drive.flush();
-  drive.clock.advance(1);
+  const harness = new DriverHarness(tools(async () => new Promise(() => {})));
+  harness.inject(call, 'a');
+  await harness.whenIdle();
+  harness.conflicts.add(2);
+  const closing = harness.driver.close(0);
+  await harness.flush();
+  harness.clock.advance(1);
   await closing;
-  assert.equal(drive.reloads, 1);
-  assert.deepEqual(drive.values(result), [
+  assert.equal(harness.reloads, 1);
+  assert.deepEqual(harness.values(result), [
     'a unknown: the runtime was shut down while this ran, and it did not stop',
   ]);
 });
 
 test('a second close has no effect', async () => {
-  const drive = new DriverHarness(tools(async () => new Promise(() => {})));
-  drive.inject(call, 'a');
-  await drive.whenIdle();
-  const both = Promise.all([drive.driver.close(0), drive.driver.close(0)]);
-  drive.clock.advance(1);
+  const harness = new DriverHarness(tools(async () => new Promise(() => {})));
+  harness.inject(call, 'a');
+  await harness.whenIdle();
+  const both = Promise.all([harness.driver.close(0), harness.driver.close(0)]);
+  harness.clock.advance(1);
   await both;
-  const { length } = drive.steps;
-  await drive.driver.close();
+  const { length } = harness.steps;
+  await harness.driver.close();
   assert.equal(length, 2);
-  assert.equal(drive.steps.length, 2);
+  assert.equal(harness.steps.length, 2);
 });
 
 test('stop journals nothing, aborts running attempts, and ignores late results', async () => {
-  const late = gate<string>();
-  const drive = new DriverHarness(tools(async () => late.promise));
-  drive.inject(call, 'a');
-  await drive.whenIdle();
-  drive.driver.stop();
+  const late = deferred<string>();
+  const harness = new DriverHarness(tools(async () => late.promise));
+  harness.inject(call, 'a');
+  await harness.whenIdle();
+  harness.driver.stop();
   late.resolve('late');
-  drive.inject(word, 'x');
-  await drive.flush();
-  assert.equal(drive.steps.length, 1);
-  assert.equal(drive.driver.isIdle, false);
+  harness.inject(word, 'x');
+  await harness.flush();
+  assert.equal(harness.steps.length, 1);
+  assert.equal(harness.driver.isIdle, false);
 });
 
 test('a driver stopped during the reload after a conflict commits nothing more', async () => {
-  const drive = new DriverHarness(tools(async () => 'ok'));
-  drive.conflicts.add(1);
-  drive.onReload = () => drive.driver.stop();
-  drive.inject(call, 'a');
-  await drive.flush();
-  await drive.flush();
-  assert.deepEqual(drive.log, []);
+  const harness = new DriverHarness(tools(async () => 'ok'));
+  harness.conflicts.add(1);
+  harness.onReload = () => harness.driver.stop();
+  harness.inject(call, 'a');
+  await harness.flush();
+  await harness.flush();
+  assert.deepEqual(harness.log, []);
 });
 
 test('a driver is idle when nothing runs, waits or is being committed', async () => {
-  const answer = gate<string>();
-  const drive = new DriverHarness(tools(async () => answer.promise));
-  assert.equal(drive.driver.isIdle, true);
-  drive.inject(call, 'a');
-  assert.equal(drive.driver.isIdle, false);
-  await drive.whenIdle();
-  assert.equal(drive.driver.isIdle, false);
+  const answer = deferred<string>();
+  const harness = new DriverHarness(tools(async () => answer.promise));
+  assert.equal(harness.driver.isIdle, true);
+  harness.inject(call, 'a');
+  assert.equal(harness.driver.isIdle, false);
+  await harness.whenIdle();
+  assert.equal(harness.driver.isIdle, false);
   answer.resolve('ok');
-  await drive.whenIdle();
-  assert.equal(drive.driver.isIdle, true);
+  await harness.whenIdle();
+  assert.equal(harness.driver.isIdle, true);
 });
 
 test('a timer that is due during a commit fires after it', async () => {
@@ -507,13 +510,13 @@ test('a timer that is due during a commit fires after it', async () => {
     give: oneOf({ rang }),
     run: () => ({ rang: null }),
   });
-  const drive = new DriverHarness(net('timer', { transitions: [ring] }));
-  const commit = drive.hold();
-  drive.inject(word, 'x');
-  await drive.flush();
-  drive.clock.advance(150);
-  await drive.flush();
+  const harness = new DriverHarness(net('timer', { transitions: [ring] }));
+  const commit = harness.hold();
+  harness.inject(word, 'x');
+  await harness.flush();
+  harness.clock.advance(150);
+  await harness.flush();
   commit.let();
-  await drive.whenIdle();
-  assert.deepEqual(drive.values(rang), [null]);
+  await harness.whenIdle();
+  assert.deepEqual(harness.values(rang), [null]);
 });

@@ -30,20 +30,20 @@ function tool(more: Partial<Pick<Transition, 'concurrency' | 'timeoutMs' | 'retr
 }
 
 test('an effect holds its inputs while it runs, and produces its outputs once', () => {
-  const play = new ExecutorHarness(of(tool()));
-  play.inject(call, 'a');
-  play.inject(call, 'b');
-  play.settle(1);
-  const [a, b] = [...play.running.values()];
+  const harness = new ExecutorHarness(of(tool()));
+  harness.inject(call, 'a');
+  harness.inject(call, 'b');
+  harness.settle(1);
+  const [a, b] = [...harness.running.values()];
   assert.ok(a && b);
   assert.deepEqual([a.tokens['call'], b.tokens['call']], ['a', 'b']);
-  assert.deepEqual(play.values(call), []);
-  play.finish(b, { result: 'B' });
-  play.fail(a);
-  play.finish(b, { result: 'again' });
-  play.settle(2);
-  assert.deepEqual(play.values(result), ['B', 'a error 1: no']);
-  assert.deepEqual(play.summary.slice(3), [
+  assert.deepEqual(harness.values(call), []);
+  harness.finish(b, { result: 'B' });
+  harness.fail(a);
+  harness.finish(b, { result: 'again' });
+  harness.settle(2);
+  assert.deepEqual(harness.values(result), ['B', 'a error 1: no']);
+  assert.deepEqual(harness.summary.slice(3), [
     'started tool.run',
     'started tool.run',
     'ended tool.run',
@@ -53,124 +53,124 @@ test('an effect holds its inputs while it runs, and produces its outputs once', 
 });
 
 test('five parallel calls, one of which times out, produce four results and one failure', () => {
-  const play = new ExecutorHarness(
+  const harness = new ExecutorHarness(
     of(tool({ timeoutMs: ({ call }: { call: string }) => Number(call) * 10 })),
   );
-  for (const n of '12345') play.inject(call, n);
-  play.settle(0);
-  const attempts = [...play.running.values()];
-  play.settle(10);
-  play.now = 60;
+  for (const n of '12345') harness.inject(call, n);
+  harness.settle(0);
+  const attempts = [...harness.running.values()];
+  harness.settle(10);
+  harness.now = 60;
   // All of these are due too, but an available result comes before a timeout.
   for (const attempt of attempts.slice(1)) {
-    play.finish(attempt, { result: `${String(attempt.tokens['call'])} ok` });
+    harness.finish(attempt, { result: `${String(attempt.tokens['call'])} ok` });
   }
-  play.settle(60);
-  assert.deepEqual(play.values(result), [
+  harness.settle(60);
+  assert.deepEqual(harness.values(result), [
     '1 unknown 1: no result within 0.01 s, and it did not stop',
     '2 ok',
     '3 ok',
     '4 ok',
     '5 ok',
   ]);
-  assert.deepEqual(play.aborted, [attempts[0]?.firing]);
+  assert.deepEqual(harness.aborted, [attempts[0]?.firing]);
 });
 
 test('a timeout ends one firing and leaves the other firings of the transition running', () => {
-  const play = new ExecutorHarness(of(tool({ timeoutMs: 100 })));
-  play.inject(call, 'a');
-  play.settle(0);
-  play.inject(call, 'b');
-  play.settle(50);
-  play.settle(100);
-  assert.deepEqual(play.values(result), [
+  const harness = new ExecutorHarness(of(tool({ timeoutMs: 100 })));
+  harness.inject(call, 'a');
+  harness.settle(0);
+  harness.inject(call, 'b');
+  harness.settle(50);
+  harness.settle(100);
+  assert.deepEqual(harness.values(result), [
     'a unknown 1: no result within 0.1 s, and it did not stop',
   ]);
-  assert.equal(play.running.size, 1);
-  assert.equal(play.executor.nextDueAt, 150);
+  assert.equal(harness.running.size, 1);
+  assert.equal(harness.executor.nextDueAt, 150);
 });
 
 test('concurrency limits the firings in flight, including those that wait for a retry', () => {
-  const play = new ExecutorHarness(
+  const harness = new ExecutorHarness(
     of(tool({ concurrency: 2, retry: { attempts: 2, backoff: '1s..1s' } })),
   );
-  for (const n of 'abcd') play.inject(call, n);
-  play.settle(0);
-  assert.equal(play.running.size, 2);
-  play.fail(play.attempt('tool.run'));
-  play.settle(0);
-  assert.deepEqual(play.values(call), ['c', 'd']);
-  play.finish(play.attempt('tool.run'), { result: 'b' });
-  play.settle(0);
-  assert.deepEqual(play.values(call), ['d']);
+  for (const n of 'abcd') harness.inject(call, n);
+  harness.settle(0);
+  assert.equal(harness.running.size, 2);
+  harness.fail(harness.attempt('tool.run'));
+  harness.settle(0);
+  assert.deepEqual(harness.values(call), ['c', 'd']);
+  harness.finish(harness.attempt('tool.run'), { result: 'b' });
+  harness.settle(0);
+  assert.deepEqual(harness.values(call), ['d']);
 });
 
 test('a firing that waits for a retry keeps its number, its inputs and its id', () => {
-  const play = new ExecutorHarness(of(tool({ retry: { attempts: 3, backoff: '1s..30s' } })));
-  play.inject(call, 'a');
+  const harness = new ExecutorHarness(of(tool({ retry: { attempts: 3, backoff: '1s..30s' } })));
+  harness.inject(call, 'a');
   const seen: unknown[] = [];
   for (const now of [0, 1000, 3000]) {
-    if (now > 0) play.settle(now - 1);
-    assert.equal(play.running.size, 0);
-    play.settle(now);
-    const attempt = play.attempt('tool.run');
+    if (now > 0) harness.settle(now - 1);
+    assert.equal(harness.running.size, 0);
+    harness.settle(now);
+    const attempt = harness.attempt('tool.run');
     seen.push([attempt.firingId, attempt.attempt, attempt.tokens]);
-    play.fail(attempt);
+    harness.fail(attempt);
   }
-  play.settle(3000);
+  harness.settle(3000);
   assert.deepEqual(
     seen,
     [1, 2, 3].map((attempt) => ['f3', attempt, { call: 'a' }]),
   );
-  assert.deepEqual(play.values(result), ['a error 3: no']);
+  assert.deepEqual(harness.values(result), ['a error 3: no']);
 });
 
 test('an attempt that times out is retried, and its late result is discarded', () => {
-  const play = new ExecutorHarness(
+  const harness = new ExecutorHarness(
     of(tool({ timeoutMs: 100, retry: { attempts: 2, backoff: '1s..1s' } })),
   );
-  play.inject(call, 'a');
-  play.settle(0);
-  const first = play.attempt('tool.run');
-  play.settle(100);
-  play.finish(first, { result: 'too late' });
-  play.settle(100);
-  assert.equal(play.executor.nextDueAt, 1100);
-  play.settle(1100);
-  play.finish(first, { result: 'still too late' });
-  play.settle(1150);
-  assert.deepEqual(play.values(result), []);
-  play.settle(1200);
-  assert.deepEqual(play.values(result), [
+  harness.inject(call, 'a');
+  harness.settle(0);
+  const first = harness.attempt('tool.run');
+  harness.settle(100);
+  harness.finish(first, { result: 'too late' });
+  harness.settle(100);
+  assert.equal(harness.executor.nextDueAt, 1100);
+  harness.settle(1100);
+  harness.finish(first, { result: 'still too late' });
+  harness.settle(1150);
+  assert.deepEqual(harness.values(result), []);
+  harness.settle(1200);
+  assert.deepEqual(harness.values(result), [
     'a unknown 2: no result within 0.1 s, and it did not stop',
   ]);
-  assert.deepEqual(play.summary.filter((line) => line.startsWith('discarded')).length, 2);
+  assert.deepEqual(harness.summary.filter((line) => line.startsWith('discarded')).length, 2);
 });
 
 test('a backoff function computes the delay from the failure, or ends the retries', () => {
   const backoff = ({ message }: { message: string }): number | undefined =>
     message === 'busy' ? 250 : undefined;
-  const play = new ExecutorHarness(of(tool({ retry: { attempts: 9, backoff } })));
-  play.inject(call, 'a');
-  play.settle(0);
-  play.fail(play.attempt('tool.run'), new Error('busy'));
-  play.settle(0);
-  assert.equal(play.executor.nextDueAt, 250);
-  play.settle(250);
-  play.fail(play.attempt('tool.run'), new Error('broken'));
-  play.settle(250);
-  assert.deepEqual(play.values(result), ['a error 2: broken']);
+  const harness = new ExecutorHarness(of(tool({ retry: { attempts: 9, backoff } })));
+  harness.inject(call, 'a');
+  harness.settle(0);
+  harness.fail(harness.attempt('tool.run'), new Error('busy'));
+  harness.settle(0);
+  assert.equal(harness.executor.nextDueAt, 250);
+  harness.settle(250);
+  harness.fail(harness.attempt('tool.run'), new Error('broken'));
+  harness.settle(250);
+  assert.deepEqual(harness.values(result), ['a error 2: broken']);
 });
 
 test('an output value that does not match its schema fails the effect', () => {
-  const play = new ExecutorHarness(of(tool()));
-  play.inject(call, 'a');
-  play.inject(call, 'b');
-  play.settle(0);
-  play.finish(play.attempt('tool.run'), { result: 5 });
-  play.finish(play.attempt('tool.run'), undefined);
-  play.settle(0);
-  const [a, b] = play.values(result);
+  const harness = new ExecutorHarness(of(tool()));
+  harness.inject(call, 'a');
+  harness.inject(call, 'b');
+  harness.settle(0);
+  harness.finish(harness.attempt('tool.run'), { result: 5 });
+  harness.finish(harness.attempt('tool.run'), undefined);
+  harness.settle(0);
+  const [a, b] = harness.values(result);
   assert.match(String(a), /^a error 1: A token for place "tool.result" does not match its schema/);
   assert.match(String(b), /^b error 1: Transition "tool.run" returned undefined/);
 });
@@ -182,20 +182,20 @@ test('taking a firing cancels it, and a late result changes nothing', () => {
     give: allOf({ results: upTo(8, result) }),
     run: ({ firings }) => ({ results: firings.map(({ inputs }) => `cancelled ${inputs.call}`) }),
   });
-  const play = new ExecutorHarness(of(run, cancel));
-  play.inject(call, 'a');
-  play.inject(call, 'b');
-  play.settle(0);
-  const attempts = [...play.running.values()];
+  const harness = new ExecutorHarness(of(run, cancel));
+  harness.inject(call, 'a');
+  harness.inject(call, 'b');
+  harness.settle(0);
+  const attempts = [...harness.running.values()];
   const firings = attempts.map(({ firing }) => firing);
-  assert.deepEqual(play.executor.findAborted(stop.name, null), firings);
-  play.inject(stop);
-  play.settle(1);
-  assert.deepEqual(play.aborted, firings);
-  for (const attempt of attempts) play.finish(attempt, { result: 'late' });
-  play.settle(2);
-  assert.deepEqual(play.values(result), ['cancelled a', 'cancelled b']);
-  assert.equal(play.executor.nextDueAt, undefined);
+  assert.deepEqual(harness.executor.findAborted(stop.name, null), firings);
+  harness.inject(stop);
+  harness.settle(1);
+  assert.deepEqual(harness.aborted, firings);
+  for (const attempt of attempts) harness.finish(attempt, { result: 'late' });
+  harness.settle(2);
+  assert.deepEqual(harness.values(result), ['cancelled a', 'cancelled b']);
+  assert.equal(harness.executor.nextDueAt, undefined);
 });
 
 test('resetting firings cancels them, and the firings to cancel are known before the reset', () => {
@@ -207,17 +207,17 @@ test('resetting firings cancels them, and the firings to cancel are known before
     give: allOf({}),
     run: () => ({}),
   });
-  const play = new ExecutorHarness(of(run, drop));
-  play.inject(call, 'a');
-  play.settle(0);
-  const { firing } = play.attempt('tool.run');
-  assert.deepEqual(play.executor.findAborted(stop.name, null), [firing]);
-  assert.deepEqual(play.executor.findAborted(call.name, 'b'), []);
-  assert.deepEqual(play.executor.findAborted(stop.name, 'not a unit'), []);
-  play.inject(stop);
-  play.settle(0);
-  assert.deepEqual(play.aborted, [firing]);
-  assert.equal(play.marking.firings.size, 0);
+  const harness = new ExecutorHarness(of(run, drop));
+  harness.inject(call, 'a');
+  harness.settle(0);
+  const { firing } = harness.attempt('tool.run');
+  assert.deepEqual(harness.executor.findAborted(stop.name, null), [firing]);
+  assert.deepEqual(harness.executor.findAborted(call.name, 'b'), []);
+  assert.deepEqual(harness.executor.findAborted(stop.name, 'not a unit'), []);
+  harness.inject(stop);
+  harness.settle(0);
+  assert.deepEqual(harness.aborted, [firing]);
+  assert.equal(harness.marking.firings.size, 0);
 });
 
 test('a firing that waits for its retry can be taken and reset like a running one', () => {
@@ -231,17 +231,17 @@ test('a firing that waits for its retry can be taken and reset like a running on
       ),
     }),
   });
-  const play = new ExecutorHarness(of(run, cancel));
-  play.inject(call, 'a');
-  play.settle(0);
-  play.fail(play.attempt('tool.run'));
-  play.settle(0);
-  play.inject(stop);
-  play.settle(0);
-  assert.deepEqual(play.values(result), ['f3 1 a']);
-  assert.equal(play.executor.nextDueAt, undefined);
-  play.settle(5000);
-  assert.equal(play.running.size, 0);
+  const harness = new ExecutorHarness(of(run, cancel));
+  harness.inject(call, 'a');
+  harness.settle(0);
+  harness.fail(harness.attempt('tool.run'));
+  harness.settle(0);
+  harness.inject(stop);
+  harness.settle(0);
+  assert.deepEqual(harness.values(result), ['f3 1 a']);
+  assert.equal(harness.executor.nextDueAt, undefined);
+  harness.settle(5000);
+  assert.equal(harness.running.size, 0);
 });
 
 test('a transition can wait until an effect no longer runs, or read it while it runs', () => {
@@ -263,24 +263,28 @@ test('a transition can wait until an effect no longer runs, or read it while it 
       status: firings.map(({ inputs, attempt }) => `${inputs.call} ${attempt}`),
     }),
   });
-  const play = new ExecutorHarness(of(run, rest, look));
-  play.inject(ask);
-  play.inject(stop);
-  play.settle(0);
-  assert.deepEqual(play.values(quiet), [null]);
-  assert.deepEqual(play.values(status), []);
-  play.inject(call, 'a');
-  play.inject(stop);
-  play.settle(0);
-  assert.deepEqual(play.values(quiet), [null], 'it waits while the effect runs');
-  play.fail(play.attempt('tool.run'));
-  play.settle(0);
-  assert.deepEqual(play.values(status), [['a 1']]);
-  assert.equal(play.values(quiet).length, 1, 'it still waits while the effect waits for its retry');
-  play.settle(1000);
-  play.finish(play.attempt('tool.run'), { result: 'ok' });
-  play.settle(1000);
-  assert.equal(play.values(quiet).length, 2);
+  const harness = new ExecutorHarness(of(run, rest, look));
+  harness.inject(ask);
+  harness.inject(stop);
+  harness.settle(0);
+  assert.deepEqual(harness.values(quiet), [null]);
+  assert.deepEqual(harness.values(status), []);
+  harness.inject(call, 'a');
+  harness.inject(stop);
+  harness.settle(0);
+  assert.deepEqual(harness.values(quiet), [null], 'it waits while the effect runs');
+  harness.fail(harness.attempt('tool.run'));
+  harness.settle(0);
+  assert.deepEqual(harness.values(status), [['a 1']]);
+  assert.equal(
+    harness.values(quiet).length,
+    1,
+    'it still waits while the effect waits for its retry',
+  );
+  harness.settle(1000);
+  harness.finish(harness.attempt('tool.run'), { result: 'ok' });
+  harness.settle(1000);
+  assert.equal(harness.values(quiet).length, 2);
 });
 
 test('an effect whose firing is gone at the end of the settled step is not begun', () => {
@@ -290,26 +294,26 @@ test('an effect whose firing is gone at the end of the settled step is not begun
     give: oneOf({ result }),
     run: ({ firing }) => ({ result: `never ran ${firing.inputs.call}` }),
   });
-  const play = new ExecutorHarness(of(run, drop));
-  play.inject(call, 'a');
-  play.inject(stop);
-  play.settle(0);
-  assert.equal(play.running.size, 0);
-  assert.deepEqual(play.values(result), ['never ran a']);
+  const harness = new ExecutorHarness(of(run, drop));
+  harness.inject(call, 'a');
+  harness.inject(stop);
+  harness.settle(0);
+  assert.equal(harness.running.size, 0);
+  assert.deepEqual(harness.values(result), ['never ran a']);
 });
 
 test('an inhibitor of an effect is evaluated at its start only', () => {
   const busy = place('busy', { environment: true });
-  const play = new ExecutorHarness(of({ ...tool(), unless: [busy] }));
-  play.inject(call, 'a');
-  play.settle(0);
-  play.inject(busy);
-  play.inject(call, 'b');
-  play.settle(0);
-  assert.deepEqual(play.values(call), ['b']);
-  play.finish(play.attempt('tool.run'), { result: 'ok' });
-  play.settle(0);
-  assert.deepEqual(play.values(result), ['ok']);
+  const harness = new ExecutorHarness(of({ ...tool(), unless: [busy] }));
+  harness.inject(call, 'a');
+  harness.settle(0);
+  harness.inject(busy);
+  harness.inject(call, 'b');
+  harness.settle(0);
+  assert.deepEqual(harness.values(call), ['b']);
+  harness.finish(harness.attempt('tool.run'), { result: 'ok' });
+  harness.settle(0);
+  assert.deepEqual(harness.values(result), ['ok']);
 });
 
 test('every attempt of an effect reads the values from its start', () => {
@@ -324,21 +328,21 @@ test('every attempt of an effect reads the values from its start', () => {
     give: allOf({}),
     run: () => ({}),
   });
-  const play = new ExecutorHarness(
+  const harness = new ExecutorHarness(
     net('tools', { transitions: [run, forget], initial: [initialToken(note, 'old')] }),
   );
-  play.inject('notes', 'x');
-  play.inject(call, 'a');
-  play.settle(0);
+  harness.inject('notes', 'x');
+  harness.inject(call, 'a');
+  harness.settle(0);
   const read = { call: 'a', note: 'old', notes: ['x'] };
-  assert.deepEqual(play.attempt('tool.run').tokens, read);
-  play.inject(stop);
-  play.inject('notes', 'y');
-  play.settle(0);
-  play.inject(note, 'new');
-  play.fail(play.attempt('tool.run'));
-  play.settle(0);
-  for (const again of [play, play.replayed(), play.restored()]) {
+  assert.deepEqual(harness.attempt('tool.run').tokens, read);
+  harness.inject(stop);
+  harness.inject('notes', 'y');
+  harness.settle(0);
+  harness.inject(note, 'new');
+  harness.fail(harness.attempt('tool.run'));
+  harness.settle(0);
+  for (const again of [harness, harness.replayed(), harness.restored()]) {
     again.settle(1000);
     assert.deepEqual(again.attempt('tool.run').tokens, read);
   }
@@ -352,12 +356,12 @@ test('one settled step can cancel a firing and start another one of the same eff
     give: oneOf({ call }),
     run: ({ firing }) => ({ call: `${firing.inputs.call}'` }),
   });
-  const play = new ExecutorHarness(of(run, restart));
-  play.inject(call, 'a');
-  play.settle(0);
-  const { firing } = play.attempt('tool.run');
-  play.inject(stop);
-  play.settle(0);
-  assert.deepEqual(play.aborted, [firing]);
-  assert.equal(play.attempt('tool.run').tokens['call'], "a'");
+  const harness = new ExecutorHarness(of(run, restart));
+  harness.inject(call, 'a');
+  harness.settle(0);
+  const { firing } = harness.attempt('tool.run');
+  harness.inject(stop);
+  harness.settle(0);
+  assert.deepEqual(harness.aborted, [firing]);
+  assert.equal(harness.attempt('tool.run').tokens['call'], "a'");
 });

@@ -15,8 +15,8 @@ const said = place('said', z.string());
 const result = place('tool.result', z.string());
 const of = (...transitions: readonly Transition[]): ExecutorHarness =>
   new ExecutorHarness(net('faults', { transitions }));
-const faults = (play: ExecutorHarness): readonly Fault[] =>
-  play.values(faultPlace) as readonly Fault[];
+const faults = (harness: ExecutorHarness): readonly Fault[] =>
+  harness.values(faultPlace) as readonly Fault[];
 
 function thrower(code?: string): never {
   throw Object.assign(new Error('cannot'), code === undefined ? {} : { code });
@@ -28,12 +28,12 @@ test('a transition that throws becomes a fault that holds its inputs, and the ne
     give: oneOf({ said }),
     run: ({ message }) => (message === 'poison' ? thrower('EPOISON') : { said: message }),
   });
-  const play = of(say);
-  play.inject(message, 'poison');
-  play.inject(message, 'next');
-  play.settle(1);
-  assert.deepEqual(play.values(said), ['next']);
-  assert.deepEqual(faults(play), [
+  const harness = of(say);
+  harness.inject(message, 'poison');
+  harness.inject(message, 'next');
+  harness.settle(1);
+  assert.deepEqual(harness.values(said), ['next']);
+  assert.deepEqual(faults(harness), [
     { transition: 'say', code: 'EPOISON', message: 'cannot', inputs: { 'user.in': ['poison'] } },
   ]);
 });
@@ -48,10 +48,10 @@ test('a transition can throw a value that is not an Error', () => {
       },
     });
   const seen = ['text', 5, null, undefined].map((thrown) => {
-    const play = of(say(thrown));
-    play.inject(message, 'x');
-    play.settle();
-    return faults(play)[0]?.message;
+    const harness = of(say(thrown));
+    harness.inject(message, 'x');
+    harness.settle();
+    return faults(harness)[0]?.message;
   });
   const odd = (type: string): string => `a value that is not an Error was thrown: ${type}`;
   assert.deepEqual(seen, ['text', odd('number'), odd('object'), odd('undefined')]);
@@ -64,10 +64,10 @@ test('a net that consumes faults decides how to handle them', () => {
     give: oneOf({ said }),
     run: ({ fault }) => ({ said: `sorry, ${fault.transition}: ${fault.message}` }),
   });
-  const play = of(say, handle);
-  play.inject(message, 'x');
-  play.settle();
-  assert.deepEqual(play.values(said), ['sorry, say: cannot']);
+  const harness = of(say, handle);
+  harness.inject(message, 'x');
+  harness.settle();
+  assert.deepEqual(harness.values(said), ['sorry, say: cannot']);
 });
 
 test('a fault of the transition that handles faults causes no further faults', () => {
@@ -77,12 +77,12 @@ test('a fault of the transition that handles faults causes no further faults', (
     give: oneOf({ said }),
     run: () => thrower(),
   });
-  const play = of(say, handle);
-  play.inject(message, 'x');
-  play.settle();
-  assert.deepEqual(play.summary.slice(-2), ['faulted say', 'faulted handle']);
-  assert.equal(play.values(faultPlace).length, 0);
-  assert.equal(play.values(unhandledFaultPlace).length, 1);
+  const harness = of(say, handle);
+  harness.inject(message, 'x');
+  harness.settle();
+  assert.deepEqual(harness.summary.slice(-2), ['faulted say', 'faulted handle']);
+  assert.equal(harness.values(faultPlace).length, 0);
+  assert.equal(harness.values(unhandledFaultPlace).length, 1);
 });
 
 test('when a transition that took firings in flight throws, the fault holds their inputs and their attempts stop', () => {
@@ -99,17 +99,17 @@ test('when a transition that took firings in flight throws, the fault holds thei
     give: allOf({ results: upTo(9, result) }),
     run: () => thrower(),
   });
-  const play = of(run, cancel);
-  play.inject(call, 'a');
-  play.inject(call, 'b');
-  play.settle(0);
-  const firings = [...play.running.keys()];
-  play.inject(stop);
-  play.settle(0);
-  assert.deepEqual(play.aborted, firings);
-  assert.deepEqual(faults(play)[0]?.inputs, { stop: [null], 'tool.call': ['a', 'b'] });
-  assert.equal(play.marking.firings.size, 0);
-  assertSameMarking(play.marking, play.records);
+  const harness = of(run, cancel);
+  harness.inject(call, 'a');
+  harness.inject(call, 'b');
+  harness.settle(0);
+  const firings = [...harness.running.keys()];
+  harness.inject(stop);
+  harness.settle(0);
+  assert.deepEqual(harness.aborted, firings);
+  assert.deepEqual(faults(harness)[0]?.inputs, { stop: [null], 'tool.call': ['a', 'b'] });
+  assert.equal(harness.marking.firings.size, 0);
+  assertSameMarking(harness.marking, harness.records);
 });
 
 test('an effect whose `failed` throws becomes a fault that holds its inputs', () => {
@@ -120,10 +120,10 @@ test('an effect whose `failed` throws becomes a fault that holds its inputs', ()
       failed: () => thrower('EFAILED'),
       run: async () => ({ result: 'ok' }),
     });
-    const play = of({ ...run, ...more });
-    play.inject(message, 'x');
-    play.settle(0);
-    return play;
+    const harness = of({ ...run, ...more });
+    harness.inject(message, 'x');
+    harness.settle(0);
+    return harness;
   };
   const outcomes: Fault[][] = [];
   const failing = broken({});
@@ -164,27 +164,29 @@ test('an endless loop of firings ends with a fault, and the rest of the net cont
     give: oneOf({ result }),
     run: () => ({ result: 'heard' }),
   });
-  const play = new ExecutorHarness(
+  const harness = new ExecutorHarness(
     net('spin', { transitions: [feed, eat, listen], initial: [initialToken(spin, 0)] }),
   );
-  play.inject(message, 'x');
-  play.settle();
-  assert.deepEqual(play.values(result), ['heard']);
+  harness.inject(message, 'x');
+  harness.settle();
+  assert.deepEqual(harness.values(result), ['heard']);
   assert.ok(
-    faults(play).some(({ code, transition }) => code === 'settle_limit' && transition === 'feed'),
+    faults(harness).some(
+      ({ code, transition }) => code === 'settle_limit' && transition === 'feed',
+    ),
   );
-  const count = play.records.length;
+  const count = harness.records.length;
   assert.ok(count > 10_000 && count < 11_000, String(count));
-  play.settle();
-  assert.equal(play.records.length, count);
+  harness.settle();
+  assert.equal(harness.records.length, count);
 });
 
 test('a large net may fire ten thousand times in one step', () => {
   const many = place('many', z.number());
   const work = pure('work', { take: { many }, give: allOf({}), run: () => ({}) });
-  const play = new ExecutorHarness(
+  const harness = new ExecutorHarness(
     net('hard', { transitions: [work], initial: [initialToken(many, 1, 9_999)] }),
   );
-  play.settle();
-  assert.equal(faults(play).length, 0);
+  harness.settle();
+  assert.equal(faults(harness).length, 0);
 });

@@ -25,12 +25,12 @@ test('enabledness is evaluated after every firing: of two commits with an inhibi
       give: oneOf({ sent }),
       run: () => ({ sent: name }),
     });
-  const play = new ExecutorHarness(of(commit('commit.slow', slow), commit('commit.fast', fast)));
-  play.inject(fast);
-  play.inject(slow);
-  play.settle();
-  assert.deepEqual(play.values(sent), ['commit.fast']);
-  assert.equal(play.values(slow).length, 1);
+  const harness = new ExecutorHarness(of(commit('commit.slow', slow), commit('commit.fast', fast)));
+  harness.inject(fast);
+  harness.inject(slow);
+  harness.settle();
+  assert.deepEqual(harness.values(sent), ['commit.fast']);
+  assert.equal(harness.values(slow).length, 1);
 });
 
 test('a token that a firing took is unavailable to transitions that were enabled earlier', () => {
@@ -41,14 +41,14 @@ test('a token that a firing took is unavailable to transitions that were enabled
     run: ({ word }) => ({ said: word }),
   });
   const second = { ...first, name: 'second' };
-  const play = new ExecutorHarness(
+  const harness = new ExecutorHarness(
     net('permit', { transitions: [first, second], initial: [initialToken(permit, null)] }),
   );
-  play.inject(word, 'a');
-  play.inject(word, 'b');
-  play.settle();
-  assert.deepEqual(play.values(said), ['a']);
-  assert.deepEqual(play.values(word), ['b']);
+  harness.inject(word, 'a');
+  harness.inject(word, 'b');
+  harness.settle();
+  assert.deepEqual(harness.values(said), ['a']);
+  assert.deepEqual(harness.values(word), ['b']);
 });
 
 test('transitions fire by priority, then by longest enabled, then by order in the net', () => {
@@ -62,15 +62,15 @@ test('transitions fire by priority, then by longest enabled, then by order in th
     });
   const early = place('early', z.string(), { environment: true });
   const urgent = place('urgent', z.string(), { environment: true });
-  const play = new ExecutorHarness(
+  const harness = new ExecutorHarness(
     of(step('word', word, 0), step('early', early, 0), step('urgent', urgent, 1)),
   );
-  play.inject(early, '1');
-  play.inject(word, '2');
-  play.inject(early, '3');
-  play.inject(urgent, '4');
-  play.settle();
-  assert.deepEqual(play.values(log), ['urgent:4', 'early:1', 'word:2', 'early:3']);
+  harness.inject(early, '1');
+  harness.inject(word, '2');
+  harness.inject(early, '3');
+  harness.inject(urgent, '4');
+  harness.settle();
+  assert.deepEqual(harness.values(log), ['urgent:4', 'early:1', 'word:2', 'early:3']);
 });
 
 test('a newly enabled transition of lower priority waits, and one of higher priority fires at once', () => {
@@ -87,12 +87,12 @@ test('a newly enabled transition of lower priority waits, and one of higher prio
         return { to: from };
       },
     });
-  const play = new ExecutorHarness(
+  const harness = new ExecutorHarness(
     of(pass('a', word, middle, 0), pass('b', middle, low, 1), pass('c', low, end, -1)),
   );
-  play.inject(word, '1');
-  play.inject(word, '2');
-  play.settle();
+  harness.inject(word, '1');
+  harness.inject(word, '2');
+  harness.settle();
   assert.deepEqual(order, ['a 1', 'b 1', 'a 2', 'b 2', 'c 1', 'c 2']);
 });
 
@@ -110,17 +110,17 @@ test('"many" takes exactly that many of the oldest tokens, and "all" takes every
     give: oneOf({ rest }),
     run: ({ words }) => ({ rest: words }),
   });
-  const play = new ExecutorHarness(of(pair, sweep));
-  for (const letter of 'abc') play.inject(word, letter);
-  play.settle();
-  assert.deepEqual(play.values(said), ['a+b']);
-  play.inject(word, 'd');
-  play.inject(word, 'e');
-  play.inject(bell);
-  play.settle();
-  play.inject(bell);
-  play.settle();
-  assert.deepEqual(play.values(rest), [['c', 'd', 'e'], []]);
+  const harness = new ExecutorHarness(of(pair, sweep));
+  for (const letter of 'abc') harness.inject(word, letter);
+  harness.settle();
+  assert.deepEqual(harness.values(said), ['a+b']);
+  harness.inject(word, 'd');
+  harness.inject(word, 'e');
+  harness.inject(bell);
+  harness.settle();
+  harness.inject(bell);
+  harness.settle();
+  assert.deepEqual(harness.values(rest), [['c', 'd', 'e'], []]);
 });
 
 test('a read arc requires tokens and does not consume them', () => {
@@ -131,17 +131,17 @@ test('a read arc requires tokens and does not consume them', () => {
     give: oneOf({ said }),
     run: ({ word, fact, facts }) => ({ said: [word, fact, ...facts].join(' ') }),
   });
-  const play = new ExecutorHarness(of(look));
-  play.inject(word, 'is');
-  play.settle();
-  assert.deepEqual(play.values(said), []);
-  play.inject(fact, 'true');
-  play.settle();
-  play.inject('facts', 'too');
-  play.inject(word, 'still');
-  play.settle();
-  assert.deepEqual(play.values(said), ['is true', 'still true too']);
-  assert.deepEqual(play.values(fact), ['true']);
+  const harness = new ExecutorHarness(of(look));
+  harness.inject(word, 'is');
+  harness.settle();
+  assert.deepEqual(harness.values(said), []);
+  harness.inject(fact, 'true');
+  harness.settle();
+  harness.inject('facts', 'too');
+  harness.inject(word, 'still');
+  harness.settle();
+  assert.deepEqual(harness.values(said), ['is true', 'still true too']);
+  assert.deepEqual(harness.values(fact), ['true']);
 });
 
 test('a reset empties its places in the same firing, before the outputs', () => {
@@ -152,17 +152,17 @@ test('a reset empties its places in the same firing, before the outputs', () => 
     give: oneOf({ said }),
     run: () => ({ said: 'fresh' }),
   });
-  const play = new ExecutorHarness(
+  const harness = new ExecutorHarness(
     net('reset', {
       transitions: [restart],
       initial: [initialToken(said, 'old', 3), initialToken(word, 'w')],
     }),
   );
-  play.inject(clear);
-  play.settle();
-  assert.deepEqual(play.values(said), ['fresh']);
-  assert.deepEqual(play.values(word), []);
-  const [fired] = play.records.slice(-1);
+  harness.inject(clear);
+  harness.settle();
+  assert.deepEqual(harness.values(said), ['fresh']);
+  assert.deepEqual(harness.values(word), []);
+  const [fired] = harness.records.slice(-1);
   assert.ok(fired?.kind === 'fired');
   assert.deepEqual(fired.reset, [
     ['said', '1.0', '1.1', '1.2'],
@@ -179,15 +179,15 @@ test('a reset that empties a place enables the transitions that the place inhibi
     give: allOf({}),
     run: () => ({}),
   });
-  const play = new ExecutorHarness(
+  const harness = new ExecutorHarness(
     net('reset', { transitions: [wait, restart], initial: [initialToken(said, 'x')] }),
   );
-  play.inject(word, 'w');
-  play.settle();
-  assert.equal(play.values(word).length, 1);
-  play.inject(clear);
-  play.settle();
-  assert.equal(play.values(word).length, 0);
+  harness.inject(word, 'w');
+  harness.settle();
+  assert.equal(harness.values(word).length, 1);
+  harness.inject(clear);
+  harness.settle();
+  assert.equal(harness.values(word).length, 0);
 });
 
 const Result = z.object({ batch: z.string(), value: z.number() });
@@ -206,21 +206,21 @@ test('a join by key takes exactly the tokens of one batch', () => {
       done: `${batch}:${results.map((r) => r.value).join('+')}`,
     }),
   });
-  const play = new ExecutorHarness(of(joinBatch));
-  play.inject(batch, 'a');
-  play.inject(batch, 'b');
+  const harness = new ExecutorHarness(of(joinBatch));
+  harness.inject(batch, 'a');
+  harness.inject(batch, 'b');
   for (const [id, value] of [
     ['b', 1],
     ['a', 2],
     ['b', 3],
   ] as const) {
-    play.inject(result, { batch: id, value });
+    harness.inject(result, { batch: id, value });
   }
-  play.settle();
-  assert.deepEqual(play.values(done), ['b:1+3']);
-  play.inject(result, { batch: 'a', value: 4 });
-  play.settle();
-  assert.deepEqual(play.values(done), ['b:1+3', 'a:2+4']);
+  harness.settle();
+  assert.deepEqual(harness.values(done), ['b:1+3']);
+  harness.inject(result, { batch: 'a', value: 4 });
+  harness.settle();
+  assert.deepEqual(harness.values(done), ['b:1+3', 'a:2+4']);
 });
 
 test('a join by key with an "all" input can match no token of it', () => {
@@ -232,12 +232,12 @@ test('a join by key with an "all" input can match no token of it', () => {
     give: oneOf({ done }),
     run: ({ batch, results }) => ({ done: `${batch}:${results.length}` }),
   });
-  const play = new ExecutorHarness(of(close));
-  play.inject(result, { batch: 'b', value: 1 });
-  play.inject(batch, 'a');
-  play.inject(batch, 'b');
-  play.settle();
-  assert.deepEqual(play.values(done), ['a:0', 'b:1']);
+  const harness = new ExecutorHarness(of(close));
+  harness.inject(result, { batch: 'b', value: 1 });
+  harness.inject(batch, 'a');
+  harness.inject(batch, 'b');
+  harness.settle();
+  assert.deepEqual(harness.values(done), ['a:0', 'b:1']);
 });
 
 test('a key function that throws removes the token it threw for, and no other', () => {
@@ -252,13 +252,13 @@ test('a key function that throws removes the token it threw for, and no other', 
     give: oneOf({ done }),
     run: ({ batch }) => ({ done: batch }),
   });
-  const play = new ExecutorHarness(of(joinBatch));
-  play.inject(batch, 'poison');
-  play.inject(batch, 'a');
-  play.inject(result, { batch: 'a', value: 1 });
-  play.settle();
-  assert.deepEqual(play.values(done), ['a']);
-  assert.deepEqual(play.values('net.fault'), [
+  const harness = new ExecutorHarness(of(joinBatch));
+  harness.inject(batch, 'poison');
+  harness.inject(batch, 'a');
+  harness.inject(result, { batch: 'a', value: 1 });
+  harness.settle();
+  assert.deepEqual(harness.values(done), ['a']);
+  assert.deepEqual(harness.values('net.fault'), [
     {
       transition: 'batch.join',
       code: 'error',
@@ -279,11 +279,11 @@ test('a key function that throws is a fault at once, even while the transition w
     give: oneOf({ done }),
     run: ({ batch }) => ({ done: batch }),
   });
-  const play = new ExecutorHarness(of(join));
-  play.inject(batch, 'poison');
-  play.settle();
+  const harness = new ExecutorHarness(of(join));
+  harness.inject(batch, 'poison');
+  harness.settle();
   assert.deepEqual(
-    (play.values('net.fault') as readonly { readonly inputs: unknown }[]).map(
+    (harness.values('net.fault') as readonly { readonly inputs: unknown }[]).map(
       ({ inputs }) => inputs,
     ),
     [{ 'batch.open': ['poison'] }],
@@ -306,15 +306,15 @@ test('outputs can be one of several, several, up to a number, one for each input
         ? { odd: numbers[0] ?? 0 }
         : { rest: { copies: numbers.slice(1), echo: numbers.map((n) => -n) } },
   });
-  const play = new ExecutorHarness(of(route));
-  play.inject(numbers, 1);
-  play.settle();
-  play.inject(numbers, 2);
-  play.inject(numbers, 3);
-  play.settle();
-  assert.deepEqual(play.values(odd), [1, -2, -3]);
-  assert.deepEqual(play.values(copies), [3]);
-  assert.deepEqual(play.values(maybe), []);
+  const harness = new ExecutorHarness(of(route));
+  harness.inject(numbers, 1);
+  harness.settle();
+  harness.inject(numbers, 2);
+  harness.inject(numbers, 3);
+  harness.settle();
+  assert.deepEqual(harness.values(odd), [1, -2, -3]);
+  assert.deepEqual(harness.values(copies), [3]);
+  assert.deepEqual(harness.values(maybe), []);
 });
 
 test('an output that does not match its declaration or its place is a fault, and no token is added', () => {
@@ -331,11 +331,11 @@ test('an output that does not match its declaration or its place is a fault, and
     give: oneOf({ said, word }),
     run: ({ word }) => outcomes[word] as never,
   });
-  const play = new ExecutorHarness(of(give));
-  for (const key of Object.keys(outcomes)) play.inject(word, key);
-  play.settle();
-  assert.deepEqual(play.values(said), []);
-  const faults = play.values('net.fault') as { inputs: { word: string[] }; code: string }[];
+  const harness = new ExecutorHarness(of(give));
+  for (const key of Object.keys(outcomes)) harness.inject(word, key);
+  harness.settle();
+  assert.deepEqual(harness.values(said), []);
+  const faults = harness.values('net.fault') as { inputs: { word: string[] }; code: string }[];
   assert.deepEqual(
     faults.map(({ inputs, code }) => [inputs.word[0], code]),
     [
@@ -355,10 +355,10 @@ test('more tokens than upTo allows, or a number that differs from each, is a fau
     give: oneOf({ few: upTo(1, said), same: each('words', said) }),
     run: ({ words }) => (words[0] === 'few' ? { few: ['a', 'b'] } : { same: ['a'] }),
   });
-  const play = new ExecutorHarness(of(give));
-  for (const key of ['few', 'few', 'same', 'same']) play.inject(word, key);
-  play.settle();
-  const faults = play.values('net.fault') as { message: string }[];
+  const harness = new ExecutorHarness(of(give));
+  for (const key of ['few', 'few', 'same', 'same']) harness.inject(word, key);
+  harness.settle();
+  const faults = harness.values('net.fault') as { message: string }[];
   assert.deepEqual(
     faults.map(({ message }) => message),
     [
@@ -381,7 +381,7 @@ test('a transition receives frozen values, as the journal returns them', () => {
       return {};
     },
   });
-  const inject = (play: ExecutorHarness): void => play.inject(doc, { when: new Date(0) });
+  const inject = (harness: ExecutorHarness): void => harness.inject(doc, { when: new Date(0) });
   const live = new ExecutorHarness(of(look));
   inject(live);
   live.take();
@@ -400,13 +400,13 @@ test('only environment places accept input, and the input must match the schema'
     give: oneOf({ said }),
     run: ({ word }) => ({ said: word }),
   });
-  const play = new ExecutorHarness(of(listen));
-  assert.throws(() => play.inject(said, 'x'), UnknownPlaceError);
-  assert.throws(() => play.inject('nowhere', 'x'), UnknownPlaceError);
-  assert.throws(() => play.inject(word, 5), TokenSchemaError);
-  assert.deepEqual(play.summary, []);
-  play.settle();
-  assert.deepEqual(play.summary, ['injected']);
+  const harness = new ExecutorHarness(of(listen));
+  assert.throws(() => harness.inject(said, 'x'), UnknownPlaceError);
+  assert.throws(() => harness.inject('nowhere', 'x'), UnknownPlaceError);
+  assert.throws(() => harness.inject(word, 5), TokenSchemaError);
+  assert.deepEqual(harness.summary, []);
+  harness.settle();
+  assert.deepEqual(harness.summary, ['injected']);
 });
 
 test('a pure transition knows its firing and the time of the firing, and has no clock', () => {
@@ -415,10 +415,10 @@ test('a pure transition knows its firing and the time of the firing, and has no 
     give: oneOf({ said }),
     run: (_, { firingId, at }) => ({ said: `${firingId} at ${at}` }),
   });
-  const play = new ExecutorHarness(of(tell));
-  play.inject(word, 'x');
-  play.settle(500);
-  assert.deepEqual(play.values(said), ['f3 at 500']);
+  const harness = new ExecutorHarness(of(tell));
+  harness.inject(word, 'x');
+  harness.settle(500);
+  assert.deepEqual(harness.values(said), ['f3 at 500']);
 });
 
 test('the times of records never decrease', () => {
@@ -427,14 +427,14 @@ test('the times of records never decrease', () => {
     give: oneOf({ said }),
     run: ({ word }) => ({ said: word }),
   });
-  const play = new ExecutorHarness(of(listen));
+  const harness = new ExecutorHarness(of(listen));
   for (const now of [100, 50, 200, 0]) {
-    play.now = now;
-    play.inject(word, 'x');
-    play.settle();
+    harness.now = now;
+    harness.inject(word, 'x');
+    harness.settle();
   }
   assert.deepEqual(
-    play.records.map(({ at }) => at),
+    harness.records.map(({ at }) => at),
     [0, 100, 100, 100, 100, 200, 200, 200, 200],
   );
 });
@@ -446,16 +446,16 @@ test('a pure transition that returns a promise is a fault, however the promise s
       throw new Error('later');
     },
   };
-  const play = new ExecutorHarness(of(wait));
-  play.inject(word, 'x');
-  play.settle();
+  const harness = new ExecutorHarness(of(wait));
+  harness.inject(word, 'x');
+  harness.settle();
   await new Promise(setImmediate);
-  const [fault] = play.values('net.fault') as { message: string }[];
+  const [fault] = harness.values('net.fault') as { message: string }[];
   assert.match(fault?.message ?? '', /returned a promise/);
 });
 
 test('after a firing only affected transitions are evaluated, however large the net is', () => {
-  const judged: string[] = [];
+  const evaluated: string[] = [];
   const places = Array.from({ length: 200 }, (_, n) =>
     place(`word.${n}`, z.string(), { environment: true }),
   );
@@ -463,7 +463,7 @@ test('after a firing only affected transitions are evaluated, however large the 
     pure(`pair.${n}`, {
       take: {
         two: matching(many(2, from), (key) => {
-          judged.push(`pair.${n}`);
+          evaluated.push(`pair.${n}`);
           return key;
         }),
       },
@@ -471,12 +471,12 @@ test('after a firing only affected transitions are evaluated, however large the 
       run: ({ two }) => ({ said: two.join() }),
     }),
   );
-  const play = new ExecutorHarness(of(...pairs));
-  for (const from of places) play.inject(from, 'x');
-  play.settle();
-  judged.length = 0;
-  play.inject('word.7', 'x');
-  play.settle();
-  assert.deepEqual(play.values(said), ['x,x']);
-  assert.deepEqual(new Set(judged), new Set(['pair.7']));
+  const harness = new ExecutorHarness(of(...pairs));
+  for (const from of places) harness.inject(from, 'x');
+  harness.settle();
+  evaluated.length = 0;
+  harness.inject('word.7', 'x');
+  harness.settle();
+  assert.deepEqual(harness.values(said), ['x,x']);
+  assert.deepEqual(new Set(evaluated), new Set(['pair.7']));
 });

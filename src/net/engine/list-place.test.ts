@@ -50,53 +50,53 @@ const think = effect('think', {
 const talk: Net = net('talk', { transitions: [speak, shorten, forget, think] });
 
 function spoken(words: string): ExecutorHarness {
-  const play = new ExecutorHarness(talk);
-  for (const word of words) play.inject(say, word);
-  play.settle(0);
-  return play;
+  const harness = new ExecutorHarness(talk);
+  for (const word of words) harness.inject(say, word);
+  harness.settle(0);
+  return harness;
 }
 
 test('a list place exists before it has items', () => {
-  const play = new ExecutorHarness(talk);
-  play.inject(ask);
-  play.settle(0);
-  assert.deepEqual(play.attempt('think').tokens, { ask: null, history: [] });
+  const harness = new ExecutorHarness(talk);
+  harness.inject(ask);
+  harness.settle(0);
+  assert.deepEqual(harness.attempt('think').tokens, { ask: null, history: [] });
 });
 
 test('appends, cuts of the start and cuts of the end apply in order', () => {
-  const play = spoken('abcd');
-  play.inject(compact, 3);
-  play.inject(say, 'e');
-  play.settle();
-  assert.deepEqual(play.list(history), ['(abc)', 'd', 'e']);
-  play.inject(rewind, 1);
-  play.inject(say, 'f');
-  play.settle();
-  assert.deepEqual(play.list(history), ['(abc)', 'f']);
+  const harness = spoken('abcd');
+  harness.inject(compact, 3);
+  harness.inject(say, 'e');
+  harness.settle();
+  assert.deepEqual(harness.list(history), ['(abc)', 'd', 'e']);
+  harness.inject(rewind, 1);
+  harness.inject(say, 'f');
+  harness.settle();
+  assert.deepEqual(harness.list(history), ['(abc)', 'f']);
 });
 
 test('only the change is journaled, however long the list is', () => {
-  const play = spoken('x'.repeat(1000));
-  play.inject(say, 'y');
-  const [injected, fired] = play.settle();
+  const harness = spoken('x'.repeat(1000));
+  harness.inject(say, 'y');
+  const [injected, fired] = harness.settle();
   assert.ok(JSON.stringify([injected, fired]).length < 250);
-  play.inject(compact, 999);
-  assert.deepEqual(play.settle().at(-1), {
-    seq: play.marking.seq,
+  harness.inject(compact, 999);
+  assert.deepEqual(harness.settle().at(-1), {
+    seq: harness.marking.seq,
     at: 0,
     kind: 'fired',
     t: 'shorten',
-    take: [['compact', `${play.marking.seq - 1}.0`]],
+    take: [['compact', `${harness.marking.seq - 1}.0`]],
     lists: [{ place: 'history', keepLast: 2, prefix: [`(${'x'.repeat(999)})`] }],
   });
 });
 
 test('a cut beyond the length of the list is a fault', () => {
-  const play = spoken('ab');
-  for (const length of [3, -1, 0.5]) play.inject(rewind, length);
-  play.settle();
-  assert.equal(play.values('net.fault').length, 3);
-  assert.deepEqual(play.list(history), ['a', 'b']);
+  const harness = spoken('ab');
+  for (const length of [3, -1, 0.5]) harness.inject(rewind, length);
+  harness.settle();
+  assert.equal(harness.values('net.fault').length, 3);
+  assert.deepEqual(harness.list(history), ['a', 'b']);
 });
 
 test('in one firing a cut refers to the list that was read, and appends apply after it', () => {
@@ -105,33 +105,33 @@ test('in one firing a cut refers to the list that was read, and appends apply af
     give: allOf({ said: append(history), kept: truncate(history) }),
     run: ({ rewind: length }) => ({ said: ['!'], kept: { length } }),
   });
-  const play = new ExecutorHarness(net('both', { transitions: [speak, both] }));
-  for (const word of 'abc') play.inject(say, word);
-  play.inject(rewind, 1);
-  play.settle();
-  assert.deepEqual(play.list(history), ['a', '!']);
-  assertSameMarking(play.marking, play.records);
+  const harness = new ExecutorHarness(net('both', { transitions: [speak, both] }));
+  for (const word of 'abc') harness.inject(say, word);
+  harness.inject(rewind, 1);
+  harness.settle();
+  assert.deepEqual(harness.list(history), ['a', '!']);
+  assertSameMarking(harness.marking, harness.records);
 });
 
 test('every attempt of an effect reads the list from its start, despite later changes', () => {
   for (const meanwhile of [
-    (play: ExecutorHarness) => play.inject(say, 'z'),
-    (play: ExecutorHarness) => play.inject(compact, 2),
-    (play: ExecutorHarness) => play.inject(rewind, 0),
-    (play: ExecutorHarness) => {
-      play.inject(rewind, 0);
-      for (const word of 'xyzu') play.inject(say, word);
+    (harness: ExecutorHarness) => harness.inject(say, 'z'),
+    (harness: ExecutorHarness) => harness.inject(compact, 2),
+    (harness: ExecutorHarness) => harness.inject(rewind, 0),
+    (harness: ExecutorHarness) => {
+      harness.inject(rewind, 0);
+      for (const word of 'xyzu') harness.inject(say, word);
     },
   ]) {
-    const play = spoken('abc');
-    play.inject(ask);
-    play.settle(0);
-    meanwhile(play);
-    play.settle(0);
-    assertSameMarking(play.marking, play.records);
-    play.fail(play.attempt('think'));
-    play.settle(0);
-    for (const again of [play, play.replayed(), play.restored()]) {
+    const harness = spoken('abc');
+    harness.inject(ask);
+    harness.settle(0);
+    meanwhile(harness);
+    harness.settle(0);
+    assertSameMarking(harness.marking, harness.records);
+    harness.fail(harness.attempt('think'));
+    harness.settle(0);
+    for (const again of [harness, harness.replayed(), harness.restored()]) {
       again.settle(1000);
       assert.deepEqual(again.attempt('think').tokens, { ask: null, history: ['a', 'b', 'c'] });
     }
@@ -139,27 +139,27 @@ test('every attempt of an effect reads the list from its start, despite later ch
 });
 
 test('an effect can cut the list that it read, even when the list has grown since', () => {
-  const play = spoken('abc');
-  play.inject(ask);
-  play.settle(0);
-  play.inject(say, 'd');
-  play.settle(0);
-  play.finish(play.attempt('think'), { shorter: { length: 3, item: 'S' } });
-  play.settle(0);
-  assert.deepEqual(play.list(history), ['S', 'd']);
+  const harness = spoken('abc');
+  harness.inject(ask);
+  harness.settle(0);
+  harness.inject(say, 'd');
+  harness.settle(0);
+  harness.finish(harness.attempt('think'), { shorter: { length: 3, item: 'S' } });
+  harness.settle(0);
+  assert.deepEqual(harness.list(history), ['S', 'd']);
 });
 
 test('an effect cannot cut a list that another firing cut meanwhile, because it would cut items it did not read', () => {
-  const play = spoken('abc');
-  play.inject(ask);
-  play.settle(0);
-  play.inject(rewind, 0);
-  for (const word of 'xyzu') play.inject(say, word);
-  play.settle(0);
-  play.finish(play.attempt('think'), { shorter: { length: 3, item: 'S' } });
-  play.settle(0);
-  assert.deepEqual(play.list(history), ['x', 'y', 'z', 'u']);
-  assert.match(String(play.values(told)[0]), /which another firing cut after it was read/);
+  const harness = spoken('abc');
+  harness.inject(ask);
+  harness.settle(0);
+  harness.inject(rewind, 0);
+  for (const word of 'xyzu') harness.inject(say, word);
+  harness.settle(0);
+  harness.finish(harness.attempt('think'), { shorter: { length: 3, item: 'S' } });
+  harness.settle(0);
+  assert.deepEqual(harness.list(history), ['x', 'y', 'z', 'u']);
+  assert.match(String(harness.values(told)[0]), /which another firing cut after it was read/);
 });
 
 test('a snapshot names its lists, and they are restored from the records that are still needed, after any cuts', () => {
@@ -177,14 +177,15 @@ test('a snapshot names its lists, and they are restored from the records that ar
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
-      const play = new ExecutorHarness(talk);
+      const harness = new ExecutorHarness(talk);
       for (const each of steps) {
-        const { length } = play.list(history);
-        if (each.do === 'say') play.inject(say, each.word);
-        else if (each.do === 'ask') play.inject(ask);
-        else play.inject(each.do === 'compact' ? compact : rewind, Math.floor(each.part * length));
-        play.settle(0);
-        assertSameMarking(play.marking, play.records);
+        const { length } = harness.list(history);
+        if (each.do === 'say') harness.inject(say, each.word);
+        else if (each.do === 'ask') harness.inject(ask);
+        else
+          harness.inject(each.do === 'compact' ? compact : rewind, Math.floor(each.part * length));
+        harness.settle(0);
+        assertSameMarking(harness.marking, harness.records);
       }
     }),
     { numRuns: 150 },
@@ -192,16 +193,16 @@ test('a snapshot names its lists, and they are restored from the records that ar
 });
 
 test('a list can be restored from a snapshot after compaction and a rewind', () => {
-  const play = spoken('abc');
-  play.inject(compact, 1);
-  play.inject(rewind, 1);
-  play.settle();
-  assert.deepEqual(play.list(history), ['(a)']);
-  assertSameMarking(play.marking, play.records);
+  const harness = spoken('abc');
+  harness.inject(compact, 1);
+  harness.inject(rewind, 1);
+  harness.settle();
+  assert.deepEqual(harness.list(history), ['(a)']);
+  assertSameMarking(harness.marking, harness.records);
 });
 
 test('a snapshot whose list records are missing is rejected, and the error names the list', () => {
-  const play = spoken('abc');
+  const harness = spoken('abc');
   const missing = /The journal has only 0 of the 3 items of the list "history"/;
-  assert.throws(() => restore(play.marking, []), missing);
+  assert.throws(() => restore(harness.marking, []), missing);
 });

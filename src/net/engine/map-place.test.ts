@@ -35,59 +35,59 @@ const look = effect('look', {
 const keep: Net = net('keep', { transitions: [persist, look] });
 
 function written(...writes: readonly MapWrites[]): ExecutorHarness {
-  const play = new ExecutorHarness(keep);
-  for (const each of writes) play.inject(write, each);
-  play.settle(0);
-  return play;
+  const harness = new ExecutorHarness(keep);
+  for (const each of writes) harness.inject(write, each);
+  harness.settle(0);
+  return harness;
 }
 
-const entries = (play: ExecutorHarness): unknown => mapIn(play.marking, 'state');
+const entries = (harness: ExecutorHarness): unknown => mapIn(harness.marking, 'state');
 
 test('a map place exists before it has entries, and is written key by key', () => {
   assert.deepEqual(entries(written()), {});
-  const play = written(
+  const harness = written(
     { set: { a: 1, b: { deep: [1] } } },
     { set: { a: 2 }, delete: ['b', 'never'] },
     { increment: { a: 3, n: -1 }, append: { list: ['x'] } },
     { append: { list: ['y', { z: 1 }], a: ['over a number'] } },
   );
-  assert.deepEqual(entries(play), { a: ['over a number'], n: -1, list: ['x', 'y', { z: 1 }] });
-  assertSameMarking(play.marking, play.records);
+  assert.deepEqual(entries(harness), { a: ['over a number'], n: -1, list: ['x', 'y', { z: 1 }] });
+  assertSameMarking(harness.marking, harness.records);
 });
 
 test('only the writes are journaled', () => {
-  const play = written({
+  const harness = written({
     set: Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`k${n}`, n])),
   });
-  play.inject(write, { set: { k1: 'new' }, delete: [], increment: {} });
-  const fired = play.settle().at(-1);
+  harness.inject(write, { set: { k1: 'new' }, delete: [], increment: {} });
+  const fired = harness.settle().at(-1);
   assert.ok(fired?.kind === 'fired');
   assert.deepEqual(fired.maps, [{ place: 'state', set: { k1: 'new' } }]);
 });
 
 test('replace removes every other key except keys shared with other sessions', () => {
-  const play = written(
+  const harness = written(
     { set: { a: 1, b: 2, 'user:c': 3, 'app:d': 4 } },
     { set: { b: 5 }, replace: true },
   );
-  assert.deepEqual(entries(play), { b: 5, 'user:c': 3, 'app:d': 4 });
+  assert.deepEqual(entries(harness), { b: 5, 'user:c': 3, 'app:d': 4 });
 });
 
 test('writes to shared keys increase their versions, and loading replaces only shared keys', () => {
-  const play = written(
+  const harness = written(
     { set: { 'user:a': 1, own: 1 }, increment: { 'app:n': 1 } },
     { delete: ['user:a'] },
   );
-  assert.deepEqual(play.marking.shared, { 'user:a': 2, 'app:n': 1 });
+  assert.deepEqual(harness.marking.shared, { 'user:a': 2, 'app:n': 1 });
   const loaded = { 'user:b': [1] };
-  play.executor.appendSystemRecord(
+  harness.executor.appendSystemRecord(
     { kind: 'loaded', place: 'state', entries: loaded, versions: { 'user:b': 7 } },
     0,
   );
-  play.settle();
-  assert.deepEqual(entries(play), { own: 1, 'user:b': [1] });
-  assert.deepEqual(play.marking.shared, { 'user:b': 7 });
-  assertSameMarking(play.marking, play.records);
+  harness.settle();
+  assert.deepEqual(entries(harness), { own: 1, 'user:b': [1] });
+  assert.deepEqual(harness.marking.shared, { 'user:b': 7 });
+  assertSameMarking(harness.marking, harness.records);
 });
 
 test('an invalid write is a fault and writes nothing', () => {
@@ -101,24 +101,24 @@ test('an invalid write is a fault and writes nothing', () => {
     { append: { a: 'x' } },
     { set: { a: () => 1 } },
   ];
-  const play = new ExecutorHarness(
+  const harness = new ExecutorHarness(
     net('bad', { transitions: [{ ...persist, run: ({ write }) => ({ state: bad[write.n] }) }] }),
   );
-  bad.forEach((_, n) => play.inject(write, { n }));
-  play.settle();
-  assert.equal(play.values('net.fault').length, bad.length);
-  assert.deepEqual(entries(play), {});
+  bad.forEach((_, n) => harness.inject(write, { n }));
+  harness.settle();
+  assert.equal(harness.values('net.fault').length, bad.length);
+  assert.deepEqual(entries(harness), {});
 });
 
 test('every attempt of an effect reads the map from its start', () => {
-  const play = written({ set: { a: { n: 1 } } });
-  play.inject(ask);
-  play.settle();
-  play.inject(write, { set: { a: 2 }, delete: ['b'] });
-  play.settle();
-  play.fail(play.attempt('look'));
-  play.settle();
-  for (const again of [play, play.replayed(), play.restored()]) {
+  const harness = written({ set: { a: { n: 1 } } });
+  harness.inject(ask);
+  harness.settle();
+  harness.inject(write, { set: { a: 2 }, delete: ['b'] });
+  harness.settle();
+  harness.fail(harness.attempt('look'));
+  harness.settle();
+  for (const again of [harness, harness.replayed(), harness.restored()]) {
     again.settle(1000);
     assert.deepEqual(again.attempt('look').tokens, { ask: null, state: { a: { n: 1 } } });
   }
@@ -132,12 +132,12 @@ test('tokens of an outlet leave with their record, validated and in order, and a
     give: allOf({ first: out, second: out }),
     run: ({ count }) => ({ first: { n: count }, second: { n: -count } }),
   });
-  const play = new ExecutorHarness(net('out', { transitions: [emit] }));
-  play.inject(count, 1);
-  play.inject(count, 2);
-  play.settle();
+  const harness = new ExecutorHarness(net('out', { transitions: [emit] }));
+  harness.inject(count, 1);
+  harness.inject(count, 2);
+  harness.settle();
   assert.deepEqual(
-    play.outlets.map(({ place: from, value, record }) => [
+    harness.outlets.map(({ place: from, value, record }) => [
       from,
       (value as { n: number }).n,
       record,
@@ -149,5 +149,5 @@ test('tokens of an outlet leave with their record, validated and in order, and a
       ['out', -2, 5],
     ],
   );
-  assert.deepEqual(play.values(out), []);
+  assert.deepEqual(harness.values(out), []);
 });

@@ -59,29 +59,33 @@ const extra = pure('extra', {
   run: () => ({}),
 });
 
-function live(): ExecutorHarness {
-  const play = new ExecutorHarness(version());
-  for (const value of ['a', 'b']) play.inject(word, value);
-  play.inject('call', 'c');
-  play.settle(10);
-  return play;
+function startSession(): ExecutorHarness {
+  const harness = new ExecutorHarness(version());
+  for (const value of ['a', 'b']) harness.inject(word, value);
+  harness.inject('call', 'c');
+  harness.settle(10);
+  return harness;
 }
 
 /** Continues the session under a changed net, after its previous records. */
-function under(play: ExecutorHarness, changed: Net, migrate?: Migrate): ExecutorHarness {
-  const next = new ExecutorHarness(changed, replay(play.records));
+function continueUnder(harness: ExecutorHarness, changed: Net, migrate?: Migrate): ExecutorHarness {
+  const next = new ExecutorHarness(changed, replay(harness.records));
   const upgrade = planUpgrade(next.marking, next.net, migrate);
-  next.now = play.now;
-  if (upgrade !== undefined) next.executor.appendSystemRecord(upgrade, play.now);
-  next.executor.recover(play.now);
+  next.now = harness.now;
+  if (upgrade !== undefined) next.executor.appendSystemRecord(upgrade, harness.now);
+  next.executor.recover(harness.now);
   next.settle();
-  next.records.unshift(...play.records);
+  next.records.unshift(...harness.records);
   assertSameMarking(next.marking, next.records);
   return next;
 }
 
-function refused(play: ExecutorHarness, changed: Net, migrate?: Migrate): readonly string[] {
-  const { marking } = play;
+function listRejectedPlaces(
+  harness: ExecutorHarness,
+  changed: Net,
+  migrate?: Migrate,
+): readonly string[] {
+  const { marking } = harness;
   const before = JSON.stringify([...marking.tokens]);
   try {
     planUpgrade(marking, compile(changed), migrate);
@@ -94,12 +98,12 @@ function refused(play: ExecutorHarness, changed: Net, migrate?: Migrate): readon
 }
 
 test('the same net needs no upgrade', () => {
-  const play = live();
-  assert.equal(planUpgrade(play.marking, compile(version())), undefined);
+  const harness = startSession();
+  assert.equal(planUpgrade(harness.marking, compile(version())), undefined);
 });
 
 test('a session continues under a net with more places, and keeps its tokens, lists and firings', () => {
-  const next = under(live(), version({}, extra));
+  const next = continueUnder(startSession(), version({}, extra));
   assert.equal(next.summary.filter((line) => line === 'upgraded').length, 1);
   assert.deepEqual(next.values(kept), ['a', 'b']);
   assert.deepEqual(next.list(history), ['a', 'b']);
@@ -114,7 +118,7 @@ test('a net without a marked place is rejected, the error names the missing plac
     list: listPlace('log', z.string()),
     map: mapPlace('facts'),
   };
-  assert.deepEqual(refused(live(), version(renamed)), [
+  assert.deepEqual(listRejectedPlaces(startSession(), version(renamed)), [
     'kept',
     'history',
     'state',
@@ -123,23 +127,27 @@ test('a net without a marked place is rejected, the error names the missing plac
 });
 
 test('a place of another version or another kind is a different place', () => {
-  assert.deepEqual(refused(live(), version({ kept: place('kept', z.string(), { version: 2 }) })), [
-    'kept',
-  ]);
+  assert.deepEqual(
+    listRejectedPlaces(
+      startSession(),
+      version({ kept: place('kept', z.string(), { version: 2 }) }),
+    ),
+    ['kept'],
+  );
   const swapped = { list: listPlace('state', z.string()), map: mapPlace('history') };
-  assert.deepEqual(refused(live(), version(swapped)), ['history', 'state']);
+  assert.deepEqual(listRejectedPlaces(startSession(), version(swapped)), ['history', 'state']);
 });
 
 test('an empty place can be removed without a migration', () => {
-  const play = new ExecutorHarness(version());
-  play.settle();
+  const harness = new ExecutorHarness(version());
+  harness.settle();
   assert.doesNotThrow(() =>
-    planUpgrade(play.marking, compile(version({ kept: place('stored', z.string()) }))),
+    planUpgrade(harness.marking, compile(version({ kept: place('stored', z.string()) }))),
   );
 });
 
 test('a migration moves the tokens of each lost place, including firings in flight', () => {
-  const asked: string[][] = [];
+  const lostPlaces: string[][] = [];
   const stored = place('stored', z.string());
   const renamed = {
     kept: stored,
@@ -147,13 +155,13 @@ test('a migration moves the tokens of each lost place, including firings in flig
     list: listPlace('log', z.string()),
     map: mapPlace('facts'),
   };
-  const next = under(live(), version(renamed), (lost) => {
-    asked.push([...lost]);
+  const next = continueUnder(startSession(), version(renamed), (lost) => {
+    lostPlaces.push([...lost]);
     return {
       moved: { kept: 'stored', 'running(slow)': 'running(fast)', history: 'log', state: 'facts' },
     };
   });
-  assert.deepEqual(asked, [['kept', 'history', 'state', 'running(slow)']]);
+  assert.deepEqual(lostPlaces, [['kept', 'history', 'state', 'running(slow)']]);
   assert.deepEqual(next.values(stored), ['a', 'b']);
   assert.deepEqual(next.list({ name: 'log' }), ['a', 'b']);
   assert.deepEqual(next.attempt('fast').tokens, { call: 'c', list: ['a', 'b'] });
@@ -186,7 +194,7 @@ test('a migration can drop tokens, swap places and add tokens', () => {
       pure('x', { take: { left, right, never: kept, permit }, give: allOf({}), run: () => ({}) }),
     ],
   });
-  const next = under(old, changed, () => ({
+  const next = continueUnder(old, changed, () => ({
     moved: { left: 'right', right: 'left', gone: null },
     give: [initialToken(permit, null, 2)],
   }));
@@ -203,11 +211,11 @@ test('a moved token must match the schema of its new place', () => {
     { kept: place('stored', z.string()) },
     pure('n', { take: { numbers }, give: allOf({}), run: () => ({}) }),
   );
-  assert.deepEqual(refused(live(), changed, to('numbers')), ['kept']);
-  assert.deepEqual(refused(live(), changed, to('history')), ['kept']);
-  assert.deepEqual(refused(live(), changed, to('running(slow)')), ['kept']);
-  assert.deepEqual(refused(live(), changed, to('nowhere')), ['kept']);
-  assert.deepEqual(refused(live(), changed), ['kept']);
+  assert.deepEqual(listRejectedPlaces(startSession(), changed, to('numbers')), ['kept']);
+  assert.deepEqual(listRejectedPlaces(startSession(), changed, to('history')), ['kept']);
+  assert.deepEqual(listRejectedPlaces(startSession(), changed, to('running(slow)')), ['kept']);
+  assert.deepEqual(listRejectedPlaces(startSession(), changed, to('nowhere')), ['kept']);
+  assert.deepEqual(listRejectedPlaces(startSession(), changed), ['kept']);
 });
 
 test('for a new timed transition, the delay of a token counts from its arrival', () => {
@@ -218,7 +226,7 @@ test('for a new timed transition, the delay of a token counts from its arrival',
     give: oneOf({ rang }),
     run: ({ kept: value }) => ({ rang: value }),
   });
-  const next = under(live(), version({}, ring));
+  const next = continueUnder(startSession(), version({}, ring));
   assert.equal(next.executor.nextDueAt, 110);
   next.settle(110);
   assert.deepEqual(next.values(rang), ['a']);
@@ -227,17 +235,21 @@ test('for a new timed transition, the delay of a token counts from its arrival',
 
 test('a moved list is restored from the earlier records, and a second upgrade can follow', () => {
   const log = listPlace('log', z.string());
-  const once = under(live(), version({ list: log }), () => ({ moved: { history: 'log' } }));
-  once.inject(word, 'c');
-  once.settle();
-  assertSameMarking(once.marking, once.records);
-  const twice = under(once, version({}, extra), () => ({ moved: { log: 'history' } }));
-  assert.deepEqual(twice.list(history), ['a', 'b', 'c']);
+  const first = continueUnder(startSession(), version({ list: log }), () => ({
+    moved: { history: 'log' },
+  }));
+  first.inject(word, 'c');
+  first.settle();
+  assertSameMarking(first.marking, first.records);
+  const second = continueUnder(first, version({}, extra), () => ({ moved: { log: 'history' } }));
+  assert.deepEqual(second.list(history), ['a', 'b', 'c']);
 });
 
 test('a dropped list that an effect still reads is kept only for that firing', () => {
   const log = listPlace('log', z.string());
-  const next = under(live(), version({ list: log }), () => ({ moved: { history: null } }));
+  const next = continueUnder(startSession(), version({ list: log }), () => ({
+    moved: { history: null },
+  }));
   assert.deepEqual(next.list({ name: 'log' }), []);
   next.inject(word, 'z');
   next.settle();

@@ -29,22 +29,22 @@ const tools = (more: Partial<Transition>): Net =>
 
 /** A session whose owner died while one call ran. */
 function crashed(more: Partial<Transition>, value = 'a'): ExecutorHarness {
-  const play = new ExecutorHarness(tools(more));
-  play.inject(call, value);
-  play.settle(0);
-  return play;
+  const harness = new ExecutorHarness(tools(more));
+  harness.inject(call, value);
+  harness.settle(0);
+  return harness;
 }
 
 /** Returns the same session after this many changes of the owner. */
-function recovered(play: ExecutorHarness, times: number, now = 10): ExecutorHarness {
-  let next = play;
+function recovered(harness: ExecutorHarness, times: number, now = 10): ExecutorHarness {
+  let next = harness;
   for (let n = 0; n < times; n++) {
     next = next.restored();
     next.executor.recover(now);
-    const before = [...play.records];
+    const before = [...harness.records];
     next.settle(now);
     next.records.unshift(...before);
-    play = next;
+    harness = next;
   }
   return next;
 }
@@ -77,8 +77,8 @@ test('the crash policy can depend on the tokens of the firing', () => {
 });
 
 test('after three crashes with the same firing in flight its outcome is unknown, because it may cause the crashes', () => {
-  const play = crashed({ onCrash: 'rerun' });
-  assert.equal(recovered(play, 2).attempt('tool.run').attempt, 3);
+  const harness = crashed({ onCrash: 'rerun' });
+  assert.equal(recovered(harness, 2).attempt('tool.run').attempt, 3);
   const third = recovered(crashed({ onCrash: 'rerun' }), 3);
   assert.deepEqual(third.values(result), [
     'unknown: the process died 3 times while this ran: it is not retried',
@@ -86,10 +86,10 @@ test('after three crashes with the same firing in flight its outcome is unknown,
 });
 
 test('a firing that waits for its retry keeps waiting: no crash is counted and its due time is kept', () => {
-  const play = crashed({ retry: { attempts: 2, backoff: '5s..5s' } });
-  play.fail(play.attempt('tool.run'));
-  play.settle(0);
-  const next = recovered(play, 3, 4_000);
+  const harness = crashed({ retry: { attempts: 2, backoff: '5s..5s' } });
+  harness.fail(harness.attempt('tool.run'));
+  harness.settle(0);
+  const next = recovered(harness, 3, 4_000);
   assert.equal(next.executor.nextDueAt, 5_000);
   next.settle(5_000);
   assert.equal(next.attempt('tool.run').attempt, 2);
@@ -113,29 +113,29 @@ test('after a clean shutdown no outcome is unknown: repeatable effects wait for 
 });
 
 test('a firing that has not begun waits for the next owner under every policy, because nothing happened', () => {
-  const play = crashed({});
-  const { firing } = play.attempt('tool.run');
-  play.executor.shutDown(5, { unbegun: new Set([firing]) });
-  play.settle(5);
-  const next = play.restored();
+  const harness = crashed({});
+  const { firing } = harness.attempt('tool.run');
+  harness.executor.shutDown(5, { unbegun: new Set([firing]) });
+  harness.settle(5);
+  const next = harness.restored();
   next.settle(6);
   assert.deepEqual(next.attempt('tool.run').tokens, { call: 'a' });
 });
 
 test('a net that is shutting down starts nothing, not even a retry that is due', () => {
-  const play = crashed({ retry: { attempts: 2, backoff: '1s..1s' } });
-  play.fail(play.attempt('tool.run'));
-  play.settle(0);
-  play.executor.drain();
-  play.inject(call, 'b');
-  play.settle(1_000);
-  assert.equal(play.running.size, 0);
-  assert.deepEqual(play.values(call), ['b']);
+  const harness = crashed({ retry: { attempts: 2, backoff: '1s..1s' } });
+  harness.fail(harness.attempt('tool.run'));
+  harness.settle(0);
+  harness.executor.drain();
+  harness.inject(call, 'b');
+  harness.settle(1_000);
+  assert.equal(harness.running.size, 0);
+  assert.deepEqual(harness.values(call), ['b']);
 });
 
 test('an effect in flight that the new net does not have is rejected with a clear error', () => {
-  const play = crashed({ onCrash: 'rerun' });
-  const other = new ExecutorHarness(net('other', { transitions: [] }), play.marking);
+  const harness = crashed({ onCrash: 'rerun' });
+  const other = new ExecutorHarness(net('other', { transitions: [] }), harness.marking);
   assert.throws(
     () => other.executor.recover(1),
     (error) =>
@@ -152,10 +152,10 @@ test('a running timer continues after its owner died: recovery does not restart 
     give: oneOf({ given }),
     run: () => ({ given: null }),
   });
-  const play = new ExecutorHarness(net('parked', { transitions: [giveUp] }));
-  play.inject(parked);
-  play.settle(0);
-  for (const next of [recovered(play, 1, 60), recovered(play, 2, 60)]) {
+  const harness = new ExecutorHarness(net('parked', { transitions: [giveUp] }));
+  harness.inject(parked);
+  harness.settle(0);
+  for (const next of [recovered(harness, 1, 60), recovered(harness, 2, 60)]) {
     assert.equal(next.executor.nextDueAt, 100);
     next.settle(100);
     assert.equal(next.values(given).length, 1);

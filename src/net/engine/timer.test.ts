@@ -25,12 +25,12 @@ const ring = pure('alarm.ring', {
 });
 
 test('a timed transition fires after the delay of its token, and a restart does not restart the delay', () => {
-  const play = new ExecutorHarness(of(ring));
-  play.now = 10;
-  play.inject(armed, { name: 'a' });
-  play.settle();
-  assert.equal(play.executor.nextDueAt, 110);
-  for (const again of [play, play.replayed(), play.restored()]) {
+  const harness = new ExecutorHarness(of(ring));
+  harness.now = 10;
+  harness.inject(armed, { name: 'a' });
+  harness.settle();
+  assert.equal(harness.executor.nextDueAt, 110);
+  for (const again of [harness, harness.replayed(), harness.restored()]) {
     assert.equal(again.executor.nextDueAt, 110);
     again.settle(109);
     assert.deepEqual(again.values(rang), []);
@@ -46,19 +46,22 @@ test('each token has its own timer, and firings that are due together fire in th
       fc.array(fc.nat(500), { minLength: 1, maxLength: 12 }),
       fc.nat(700),
       (delays, at) => {
-        const play = new ExecutorHarness(of(ring));
-        delays.forEach((ms, index) => play.inject(armed, { name: `${ms} ${index}`, ms }));
-        play.settle(0);
-        play.settle(at);
+        const harness = new ExecutorHarness(of(ring));
+        delays.forEach((ms, index) => harness.inject(armed, { name: `${ms} ${index}`, ms }));
+        harness.settle(0);
+        harness.settle(at);
         const due = delays
           .map((ms, index) => ({ ms, name: `${ms} ${index}` }))
           .filter(({ ms }) => ms <= at);
         assert.deepEqual(
-          play.values(rang),
+          harness.values(rang),
           due.toSorted((a, b) => a.ms - b.ms).map(({ name }) => name),
         );
         const later = delays.filter((ms) => ms > at);
-        assert.equal(play.executor.nextDueAt, later.length === 0 ? undefined : Math.min(...later));
+        assert.equal(
+          harness.executor.nextDueAt,
+          later.length === 0 ? undefined : Math.min(...later),
+        );
       },
     ),
     { numRuns: 60 },
@@ -91,12 +94,12 @@ test('timers of several transitions fire by due time, then by priority', () => {
     },
     run: async () => ({ rang: 'ok' }),
   });
-  const play = new ExecutorHarness(
+  const harness = new ExecutorHarness(
     of(alarm('late', 40), alarm('low', 20, -1), alarm('high', 20, 1), alarm('early', 10), slow),
   );
-  for (const name of ['late', 'low', 'high', 'early', 'call']) play.inject(name);
-  play.settle(0);
-  play.settle(100);
+  for (const name of ['late', 'low', 'high', 'early', 'call']) harness.inject(name);
+  harness.settle(0);
+  harness.settle(100);
   assert.deepEqual(log, ['early', 'high', 'low', 'slow', 'late']);
 });
 
@@ -107,13 +110,13 @@ test('untimed transitions fire before timed ones that are due', () => {
     give: oneOf({ rang }),
     run: ({ answer }) => ({ rang: `${answer} answered` }),
   });
-  const play = new ExecutorHarness(of(ring, match));
-  play.inject(armed, { name: 'a' });
-  play.settle(0);
-  play.now = 1000;
-  play.inject(answer, 'a');
-  play.settle(1000);
-  assert.deepEqual(play.values(rang), ['a answered']);
+  const harness = new ExecutorHarness(of(ring, match));
+  harness.inject(armed, { name: 'a' });
+  harness.settle(0);
+  harness.now = 1000;
+  harness.inject(answer, 'a');
+  harness.settle(1000);
+  assert.deepEqual(harness.values(rang), ['a answered']);
 });
 
 test('a token that is taken takes its timer with it', () => {
@@ -123,13 +126,13 @@ test('a token that is taken takes its timer with it', () => {
     give: allOf({}),
     run: () => ({}),
   });
-  const play = new ExecutorHarness(of(ring, disarm));
-  play.inject(armed, { name: 'a', ms: 100 });
-  play.inject(armed, { name: 'b', ms: 200 });
-  play.settle(0);
-  play.inject(cancel);
-  play.settle(50);
-  assert.equal(play.executor.nextDueAt, undefined);
+  const harness = new ExecutorHarness(of(ring, disarm));
+  harness.inject(armed, { name: 'a', ms: 100 });
+  harness.inject(armed, { name: 'b', ms: 200 });
+  harness.settle(0);
+  harness.inject(cancel);
+  harness.settle(50);
+  assert.equal(harness.executor.nextDueAt, undefined);
 });
 
 test('a token whose timer expired while it was inhibited fires as soon as it is enabled', () => {
@@ -137,18 +140,18 @@ test('a token whose timer expired while it was inhibited fires as soon as it is 
   const free = place('free', { environment: true });
   const release = pure('release', { take: { free, busy }, give: allOf({}), run: () => ({}) });
   const held = { ...ring, unless: [busy] };
-  const play = new ExecutorHarness(
+  const harness = new ExecutorHarness(
     net('held', { transitions: [held, release], initial: [initialToken(busy, null)] }),
   );
-  play.inject(armed, { name: 'a' });
-  play.settle(0);
-  play.settle(500);
-  assert.equal(play.executor.nextDueAt, undefined);
+  harness.inject(armed, { name: 'a' });
+  harness.settle(0);
+  harness.settle(500);
+  assert.equal(harness.executor.nextDueAt, undefined);
   // The machine's clock went back meanwhile, but the expired timer stays due.
-  play.now = 20;
-  play.inject(free);
-  play.settle();
-  assert.deepEqual(play.values(rang), ['a']);
+  harness.now = 20;
+  harness.inject(free);
+  harness.settle();
+  assert.deepEqual(harness.values(rang), ['a']);
 });
 
 test('an infinite delay sets no timer, and a delay function that throws is a fault', () => {
@@ -165,13 +168,13 @@ test('an infinite delay sets no timer, and a delay function that throws is a fau
       return ms === 0 ? Number.POSITIVE_INFINITY : 100;
     },
   };
-  const play = new ExecutorHarness(of(give, odd));
-  play.inject(start, 0);
-  play.inject(start, null);
-  play.settle(0);
-  assert.equal(play.executor.nextDueAt, undefined);
-  assert.equal(play.values(armed).length, 1);
-  assert.equal(play.values('net.fault').length, 1);
+  const harness = new ExecutorHarness(of(give, odd));
+  harness.inject(start, 0);
+  harness.inject(start, null);
+  harness.settle(0);
+  assert.equal(harness.executor.nextDueAt, undefined);
+  assert.equal(harness.values(armed).length, 1);
+  assert.equal(harness.values('net.fault').length, 1);
 });
 
 test('"many" waits until that many tokens are due, "all" until the first token is due', () => {
@@ -186,14 +189,14 @@ test('"many" waits until that many tokens are due, "all" until the first token i
     [pair, 20, 'b+a'],
     [sweep, 10, 'a+b+c'],
   ] as const) {
-    const play = new ExecutorHarness(of(t));
-    play.inject(armed, { name: 'a', ms: 20 });
-    play.inject(armed, { name: 'b', ms: 10 });
-    play.inject(armed, { name: 'c', ms: 30 });
-    play.settle(at - 1);
-    assert.deepEqual(play.values(rang), []);
-    play.settle(at);
-    assert.deepEqual(play.values(rang), [expected]);
+    const harness = new ExecutorHarness(of(t));
+    harness.inject(armed, { name: 'a', ms: 20 });
+    harness.inject(armed, { name: 'b', ms: 10 });
+    harness.inject(armed, { name: 'c', ms: 30 });
+    harness.settle(at - 1);
+    assert.deepEqual(harness.values(rang), []);
+    harness.settle(at);
+    assert.deepEqual(harness.values(rang), [expected]);
   }
 });
 
@@ -205,13 +208,13 @@ test('with keyed inputs, a due token does not wait for an older token that is no
     give: oneOf({ rang }),
     run: ({ armed }) => ({ rang: `${armed.name} ${armed.ms}` }),
   });
-  const play = new ExecutorHarness(of(tell));
-  play.inject(armed, { name: 'a', ms: 500 });
-  play.inject(armed, { name: 'a', ms: 10 });
-  play.inject(reason, 'a');
-  play.settle(0);
-  play.settle(10);
-  assert.deepEqual(play.values(rang), ['a 10']);
+  const harness = new ExecutorHarness(of(tell));
+  harness.inject(armed, { name: 'a', ms: 500 });
+  harness.inject(armed, { name: 'a', ms: 10 });
+  harness.inject(reason, 'a');
+  harness.settle(0);
+  harness.settle(10);
+  assert.deepEqual(harness.values(rang), ['a 10']);
 });
 
 test('a timer that fires can start the next one, and its firing time is its due time', () => {
@@ -221,12 +224,12 @@ test('a timer that fires can start the next one, and its firing time is its due 
     give: allOf({ rang, armed }),
     run: ({ armed }) => ({ rang: armed.name, armed }),
   });
-  const play = new ExecutorHarness(of(again));
-  play.inject(armed, { name: 'a' });
-  play.settle(0);
-  for (const now of [100, 200, 350]) play.settle(now);
-  assert.equal(play.values(rang).length, 3);
-  assert.equal(play.executor.nextDueAt, 450);
+  const harness = new ExecutorHarness(of(again));
+  harness.inject(armed, { name: 'a' });
+  harness.settle(0);
+  for (const now of [100, 200, 350]) harness.settle(now);
+  assert.equal(harness.values(rang).length, 3);
+  assert.equal(harness.executor.nextDueAt, 450);
 });
 
 test('timers of ended firings are removed', () => {

@@ -40,14 +40,14 @@ function worker(mark = '!'): Net<{ job: TokenPlace<Job> }, { done: TokenPlace<st
   });
 }
 
-const reporter = (heard = done): Net =>
+const reporter = (renamedJob = done): Net =>
   net('reporter', {
-    in: { heard },
+    in: { heard: renamedJob },
     transitions: [
       pure('report.tell', {
-        take: { heard },
+        take: { heard: renamedJob },
         give: oneOf({ told }),
-        run: ({ heard }) => ({ told: `told ${heard}` }),
+        run: ({ heard: renamedJob }) => ({ told: `told ${renamedJob}` }),
       }),
     ],
   });
@@ -63,10 +63,10 @@ function listProblems(make: () => unknown): readonly string[] {
 }
 
 test('ports with the same name are one place', () => {
-  const play = new ExecutorHarness(compose('office', { nets: [worker(), reporter()] }));
-  play.inject(job, { id: 'a' });
-  play.settle();
-  assert.deepEqual(play.values(told), ['told a!']);
+  const harness = new ExecutorHarness(compose('office', { nets: [worker(), reporter()] }));
+  harness.inject(job, { id: 'a' });
+  harness.settle();
+  assert.deepEqual(harness.values(told), ['told a!']);
 });
 
 test('a composition of ports with the same name and different schemas does not build', () => {
@@ -76,40 +76,40 @@ test('a composition of ports with the same name and different schemas does not b
 });
 
 test('a join merges ports with different names into one place', () => {
-  const heard = place('report.heard', z.string(), { version: 1 });
+  const renamedJob = place('report.heard', z.string(), { version: 1 });
   const office = compose('office', {
-    nets: [worker(), reporter(heard)],
-    join: [join(done, heard)],
+    nets: [worker(), reporter(renamedJob)],
+    join: [join(done, renamedJob)],
   });
-  const play = new ExecutorHarness(office);
-  play.inject(job, { id: 'a' });
-  play.settle();
-  assert.deepEqual(play.values(told), ['told a!']);
-  assert.equal(play.net.places.has('report.heard'), false);
+  const harness = new ExecutorHarness(office);
+  harness.inject(job, { id: 'a' });
+  harness.settle();
+  assert.deepEqual(harness.values(told), ['told a!']);
+  assert.equal(harness.net.places.has('report.heard'), false);
 });
 
 test('a join can lead to another join', () => {
   const middle = place('middle', z.string(), { version: 1 });
-  const heard = place('report.heard', z.string(), { version: 1 });
+  const renamedJob = place('report.heard', z.string(), { version: 1 });
   const relay = net('relay', { in: { middle }, transitions: [] });
   const office = compose('office', {
-    nets: [worker(), relay, reporter(heard)],
-    join: [join(middle, heard), join(done, middle)],
+    nets: [worker(), relay, reporter(renamedJob)],
+    join: [join(middle, renamedJob), join(done, middle)],
   });
-  const play = new ExecutorHarness(office);
-  play.inject(job, { id: 'a' });
-  play.settle();
-  assert.deepEqual(play.values(told), ['told a!']);
+  const harness = new ExecutorHarness(office);
+  harness.inject(job, { id: 'a' });
+  harness.settle();
+  assert.deepEqual(harness.values(told), ['told a!']);
 });
 
 test('a join is rejected if its places differ in schema or kind, if one is not a port, if it repeats, or if it forms a cycle', () => {
-  const heard = place('report.heard', z.string());
+  const renamedJob = place('report.heard', z.string());
   const list = listPlace('report.list', z.string(), { version: 1 });
-  const nets = [worker(), reporter(heard)];
+  const nets = [worker(), reporter(renamedJob)];
   const problems = (...joins: ReturnType<typeof join>[]): string =>
     listProblems(() => compose('office', { nets, join: joins })).join();
   assert.match(
-    problems(join(done, heard)),
+    problems(join(done, renamedJob)),
     /"work.done" and "report.heard" cannot be one place, because they have different schemas/,
   );
   assert.match(
@@ -121,7 +121,7 @@ test('a join is rejected if its places differ in schema or kind, if one is not a
     /join: "report.told" is not a port of "worker", "reporter"/,
   );
   assert.match(problems(join(done, done), join(done, done)), /is replaced twice/);
-  assert.match(problems(join(heard, done), join(done, heard)), /with itself/);
+  assert.match(problems(join(renamedJob, done), join(done, renamedJob)), /with itself/);
 });
 
 test('a place that is not a port is private, and its use outside its net is rejected', () => {
@@ -158,10 +158,10 @@ test('two instances of one net share only their ports', () => {
     places.has('left/work.desk') && places.has('right/work.desk') && !places.has('work.desk'),
   );
   assert.ok(byName.has('left/work.do') && byName.has('right/work.do'));
-  const play = new ExecutorHarness(office);
-  for (const id of ['a', 'b']) play.inject(job, { id });
-  play.settle();
-  assert.deepEqual(play.values(told), ['told a<', 'told b<']);
+  const harness = new ExecutorHarness(office);
+  for (const id of ['a', 'b']) harness.inject(job, { id });
+  harness.settle();
+  assert.deepEqual(harness.values(told), ['told a<', 'told b<']);
 });
 
 test('an instance can have other ports than its net', () => {
@@ -180,10 +180,10 @@ test('an instance can have other ports than its net', () => {
       }),
     ],
   });
-  const play = new ExecutorHarness(twice);
-  play.inject(job, { id: 'a' });
-  play.settle();
-  assert.deepEqual(play.values(done), ['a12']);
+  const harness = new ExecutorHarness(twice);
+  harness.inject(job, { id: 'a' });
+  harness.settle();
+  assert.deepEqual(harness.values(done), ['a12']);
 });
 
 test('a port of an instance can be replaced only with a compatible place', () => {
@@ -208,14 +208,14 @@ test('an instance renames its effects and the arcs to their firings', () => {
     run: ({ firings }) => ({ ended: firings.map(({ inputs }) => `stopped ${inputs.call}`) }),
   });
   const caller = net('caller', { in: { call, stop }, out: { ended }, transitions: [run, cancel] });
-  const play = new ExecutorHarness(
+  const harness = new ExecutorHarness(
     compose('two', { nets: [instance('x', caller), instance('y', caller)] }),
   );
-  play.inject(call, 'a');
-  play.settle();
-  play.inject(stop);
-  play.settle();
-  assert.deepEqual(play.values(ended), ['stopped a']);
+  harness.inject(call, 'a');
+  harness.settle();
+  harness.inject(stop);
+  harness.settle();
+  assert.deepEqual(harness.values(ended), ['stopped a']);
 });
 
 test('faults of every subnet and instance go to one place', () => {
@@ -244,10 +244,10 @@ test('faults of every subnet and instance go to one place', () => {
     ],
   });
   const nets = [instance('x', thrower), instance('k', keeper), net('idle', { transitions: [] })];
-  const play = new ExecutorHarness(compose('all', { nets }));
-  play.inject(bad);
-  play.settle();
-  assert.deepEqual(play.values(handled), ['x/throw']);
+  const harness = new ExecutorHarness(compose('all', { nets }));
+  harness.inject(bad);
+  harness.settle();
+  assert.deepEqual(harness.values(handled), ['x/throw']);
 });
 
 test('a subnet is replaced by another with the same ports', () => {
@@ -264,10 +264,10 @@ test('a subnet is replaced by another with the same ports', () => {
     ],
   });
   const values = [worker(), shout].map((subnet) => {
-    const play = new ExecutorHarness(office(subnet));
-    play.inject(job, { id: 'a' });
-    play.settle();
-    return play.values(told);
+    const harness = new ExecutorHarness(office(subnet));
+    harness.inject(job, { id: 'a' });
+    harness.settle();
+    return harness.values(told);
   });
   assert.deepEqual(values, [['told a!'], ['told A']]);
 });

@@ -43,12 +43,12 @@ const buys = (name: string, done: string[] = []): Tool =>
   });
 
 async function lastWords(session: Session): Promise<string> {
-  let said = '';
+  let text = '';
   for await (const event of session.events()) {
-    if (event.type === 'agent.message') said = contentText(event.content);
-    if (event.type === 'turn.ended') return said;
+    if (event.type === 'agent.message') text = contentText(event.content);
+    if (event.type === 'turn.ended') return text;
   }
-  return said;
+  return text;
 }
 
 test('pending calls of a called agent are answered one by one in the root session, with their path', async () => {
@@ -173,12 +173,12 @@ test('a called agent whose interrupt was lost in a crash stops when the calling 
 /** A store that holds the message of a called agent until it is released. */
 class SlowStore extends MemoryStore {
   readonly asked = Promise.withResolvers<void>();
-  readonly mayTake = Promise.withResolvers<void>();
+  readonly readAllowed = Promise.withResolvers<void>();
 
   override async inject(...[key, input, dedupeKey]: Parameters<MemoryStore['inject']>) {
     if (key.sessionId !== 'work' && input.place === 'user.in') {
       this.asked.resolve();
-      await this.mayTake.promise;
+      await this.readAllowed.promise;
     }
     return super.inject(key, input, dedupeKey);
   }
@@ -192,7 +192,7 @@ test('a called agent is interrupted even if its call is interrupted while its me
   await store.asked.promise;
   await session.interrupt();
   for await (const event of session.events()) if (event.type === 'turn.ended') break;
-  store.mayTake.resolve();
+  store.readAllowed.resolve();
   const [child] = await runtime.sessions({ parent: 'work' });
   const called = await runtime.find(child?.key.sessionId ?? '');
   for await (const event of called?.events() ?? []) {

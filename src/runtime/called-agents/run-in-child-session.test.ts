@@ -12,8 +12,8 @@ const clerk = (tools: Parameters<typeof agent>[0]['tools'] = []) =>
     description: 'Answers one question.',
     tools,
     model: new ScriptedModel(({ contents }, turn) => {
-      const asked = contents[0]?.parts[0];
-      const question = asked !== undefined && 'text' in asked ? asked.text : '';
+      const firstPart = contents[0]?.parts[0];
+      const question = firstPart !== undefined && 'text' in firstPart ? firstPart.text : '';
       return turn === 0 && tools.length > 0
         ? { toolCalls: [{ name: 'look' }] }
         : { text: `Answer to ${question}` };
@@ -98,14 +98,14 @@ test('interrupting a turn interrupts the agents it called', async () => {
 
 test('a call that a crash interrupted continues in its child session', async () => {
   const store = new MemoryStore();
-  const looks: string[] = [];
+  const attempts: string[] = [];
   const look = tool({
     name: 'look',
     description: 'Looks.',
     readOnly: true,
     execute: async (_, { signal }) => {
-      looks.push('look');
-      if (looks.length <= 2)
+      attempts.push('look');
+      if (attempts.length <= 2)
         await new Promise((_resolve, reject) => signal.addEventListener('abort', reject));
       return 'seen';
     },
@@ -113,7 +113,7 @@ test('a call that a crash interrupted continues in its child session', async () 
   await using first = await openRuntime({ agents: [boss(clerk([look]))], store });
   const session = await first.session('work');
   await session.send('Ask.').accepted;
-  while (looks.length < 2) await new Promise(setImmediate);
+  while (attempts.length < 2) await new Promise(setImmediate);
   // The process dies: its owner is gone and none of its writes succeed.
   for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
   await using second = await openRuntime({ agents: [boss(clerk([look]))], store });

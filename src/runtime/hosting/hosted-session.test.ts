@@ -33,35 +33,35 @@ const echo = agent({
 });
 
 /** A store whose `shared` is delayed, or fails, under the control of a test. */
-class MoodyStore extends MemoryStore {
-  mood: (() => Promise<void>) | undefined;
+class ControlledStore extends MemoryStore {
+  beforeShared: (() => Promise<void>) | undefined;
 
   override async shared(
     scope: Parameters<MemoryStore['shared']>[0],
   ): ReturnType<MemoryStore['shared']> {
-    await this.mood?.();
+    await this.beforeShared?.();
     return super.shared(scope);
   }
 }
 
 test('inputs enter the net in the order of acceptance, also with concurrent pulls', async () => {
-  const store = new MoodyStore();
-  const asked = Promise.withResolvers<void>();
-  const goOn = Promise.withResolvers<void>();
+  const store = new ControlledStore();
+  const readStarted = Promise.withResolvers<void>();
+  const readAllowed = Promise.withResolvers<void>();
   const record = recordingObserver();
   await using runtime = await openRuntime({ agents: [echo], store, observers: [record.observe] });
   const session = await runtime.session('x');
   for await (const _ of session.send('zero'));
-  store.mood = async () => {
-    asked.resolve();
-    await goOn.promise;
+  store.beforeShared = async () => {
+    readStarted.resolve();
+    await readAllowed.promise;
   };
   const turn = session.send('one');
-  await asked.promise;
+  await readStarted.promise;
   await session.inject(rung, null, { dedupeKey: 'a' });
   const opened = [runtime.session('x'), runtime.session('x')];
   for (let n = 0; n < 20; n++) await new Promise(setImmediate);
-  goOn.resolve();
+  readAllowed.resolve();
   await Promise.all(opened);
   for await (const _ of turn);
   const places = record.committed.flatMap(({ records }) =>
@@ -71,22 +71,26 @@ test('inputs enter the net in the order of acceptance, also with concurrent pull
 });
 
 test('an input that failed to load is processed before later ones', async () => {
-  const store = new MoodyStore();
-  const heard = Promise.withResolvers<unknown>();
-  await using runtime = await openRuntime({ agents: [echo], store, onError: heard.resolve });
+  const store = new ControlledStore();
+  const reportedError = Promise.withResolvers<unknown>();
+  await using runtime = await openRuntime({
+    agents: [echo],
+    store,
+    onError: reportedError.resolve,
+  });
   const session = await runtime.session('x');
   for await (const _ of session.send('zero'));
-  store.mood = async () => {
-    store.mood = undefined;
+  store.beforeShared = async () => {
+    store.beforeShared = undefined;
     throw new StoreUnavailableError('busy', 'a store in a test');
   };
   const turn = session.send('one');
-  await heard.promise;
+  await reportedError.promise;
   await session.inject(rung, null, { dedupeKey: 'a' });
-  const said: string[] = [];
+  const texts: string[] = [];
   for await (const event of turn)
-    if (event.type === 'agent.message') said.push(contentText(event.content));
-  assert.deepEqual(said, ['You said one']);
+    if (event.type === 'agent.message') texts.push(contentText(event.content));
+  assert.deepEqual(texts, ['You said one']);
 });
 
 test('a session whose step the store rejects is loaded again, with its effects in flight', async () => {
@@ -117,14 +121,18 @@ test('a session whose step the store rejects is loaded again, with its effects i
     tools: [look],
     model: new ScriptedModel([{ toolCalls: [{ name: 'look' }] }, { text: 'Done.' }]),
   });
-  const heard = Promise.withResolvers<unknown>();
-  await using runtime = await openRuntime({ agents: [looker], store, onError: heard.resolve });
+  const reportedError = Promise.withResolvers<unknown>();
+  await using runtime = await openRuntime({
+    agents: [looker],
+    store,
+    onError: reportedError.resolve,
+  });
   const session = await runtime.session('x');
   const turn = session.send('go');
   await began.promise;
   await session.inject(rung, null, { dedupeKey: 'a' });
   broken = true;
-  await heard.promise;
+  await reportedError.promise;
   broken = false;
   const types: string[] = [];
   for await (const { type } of turn) types.push(type);
@@ -160,8 +168,8 @@ test('an interrupt that arrived while the session had no owner takes effect befo
   const input = { place: 'interrupt.in', value: { invocationId } };
   await store.inject(session.key, input, `interrupt:${invocationId}`);
   await using second = await openRuntime({ agents, store });
-  const there = await second.session('x');
-  for await (const event of there.events()) if (event.type === 'turn.ended') break;
+  const secondSession = await second.session('x');
+  for await (const event of secondSession.events()) if (event.type === 'turn.ended') break;
   assert.deepEqual(starts, [1]);
   end.resolve();
 });
@@ -184,9 +192,9 @@ test('an answer that arrived in time counts, although the session had no owner u
   await store.inject(key, input, `answer:${callId}`);
   clock.advance(120_000);
   await using second = await openRuntime({ agents, store, clock });
-  const there = await second.session('x');
+  const secondSession = await second.session('x');
   const outcomes: string[] = [];
-  for await (const event of there.events()) {
+  for await (const event of secondSession.events()) {
     if (event.type === 'tool.result') outcomes.push(event.outcome);
     if (event.type === 'turn.ended') break;
   }

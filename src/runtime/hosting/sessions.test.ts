@@ -159,12 +159,12 @@ for (const [how, again] of [
   });
 
 test('a host tolerates that another runtime deletes its session', async () => {
-  const heard: unknown[] = [];
+  const errors: unknown[] = [];
   const store = new MemoryStore();
   await using runtime = await openRuntime({
     agents: [echo()],
     store,
-    onError: (error) => heard.push(error),
+    onError: (error) => errors.push(error),
   });
   const session = await runtime.session('x');
   await readAnswer(session.send('one'));
@@ -172,7 +172,7 @@ test('a host tolerates that another runtime deletes its session', async () => {
   assert.equal(await runtime.find('x'), undefined);
   const fresh = await runtime.session('x');
   assert.equal(await readAnswer(fresh.send('two')), '1: two');
-  assert.deepEqual(heard, []);
+  assert.deepEqual(errors, []);
 });
 
 test('deleting a session stops its running effects', async () => {

@@ -38,7 +38,7 @@ function worker(work: Work): { readonly agent: Agent; readonly states: Record<st
   };
 }
 
-async function over(turn: Turn): Promise<readonly LogEvent[]> {
+async function readTurn(turn: Turn): Promise<readonly LogEvent[]> {
   const events: LogEvent[] = [];
   for await (const event of turn) if ('seq' in event) events.push(event);
   return events;
@@ -78,7 +78,7 @@ for (const [name, open] of stores) {
         (n % 2 === 0 ? one : two).session(`s${n}`, { user: n < 8 ? 'ada' : 'bob' }),
       ),
     );
-    await Promise.all(sessions.map(async (session) => over(session.send('go'))));
+    await Promise.all(sessions.map(async (session) => readTurn(session.send('go'))));
     for (const userId of ['ada', 'bob']) {
       const { entries } = await store.shared({ appName: 'petrichor', userId });
       assert.equal(entries['user:count'], 8);
@@ -90,12 +90,12 @@ for (const [name, open] of stores) {
   test(`${name}: a write based on a value that another session changed is a conflict, and the change is not lost`, async (t) => {
     const store = await open(t);
     const read = Promise.withResolvers<void>();
-    const goOn = Promise.withResolvers<void>();
+    const changeMade = Promise.withResolvers<void>();
     const { agent } = worker(async ({ state, sessionKey }) => {
       const before = Number(state.get('user:total') ?? 0);
       if (sessionKey.sessionId === 'slow') {
         read.resolve();
-        await goOn.promise;
+        await changeMade.promise;
       }
       state.set('user:total', before + 1);
       return before;
@@ -104,9 +104,9 @@ for (const [name, open] of stores) {
     const [slow, fast] = [await runtime.session('slow'), await runtime.session('fast')];
     const turn = slow.send('go');
     await read.promise;
-    const quick = await over(fast.send('go'));
-    goOn.resolve();
-    const log = await over(turn);
+    const quick = await readTurn(fast.send('go'));
+    changeMade.resolve();
+    const log = await readTurn(turn);
     assert.match(JSON.stringify(getResult(quick)), /"outcome":"ok"/);
     assert.match(JSON.stringify(getResult(log)), /"outcome":"error".*state_conflict/);
     const end = log.at(-1);
@@ -114,7 +114,7 @@ for (const [name, open] of stores) {
     const { entries } = await store.shared({ appName: 'petrichor', userId: 'default' });
     assert.equal(entries['user:total'], 1);
     // After another read the write succeeds.
-    assert.match(JSON.stringify(getResult(await over(slow.send('again')))), /"outcome":"ok"/);
+    assert.match(JSON.stringify(getResult(await readTurn(slow.send('again')))), /"outcome":"ok"/);
     assert.equal(
       (await store.shared({ appName: 'petrichor', userId: 'default' })).entries['user:total'],
       2,
@@ -127,13 +127,13 @@ test('user state is visible in the next turn of every session of that user, and 
   await using runtime = await openRuntime({ agents: [agent] });
   const [a, b] = [await runtime.session('a'), await runtime.session('b')];
   const stranger = await runtime.session('c', { user: 'bob' });
-  await over(b.send('before'));
+  await readTurn(b.send('before'));
   states.splice(0);
-  await over(a.send('go'));
-  await over(b.send('go'));
+  await readTurn(a.send('go'));
+  await readTurn(b.send('go'));
   assert.equal(states[2]?.['user:name'], 'Ada');
   states.splice(0);
-  await over(stranger.send('go'));
+  await readTurn(stranger.send('go'));
   assert.equal(states[0]?.['user:name'], undefined);
 });
 
@@ -161,7 +161,7 @@ test('two increments of one key in one step both count; two sets based on a read
   const both = agent({ name: 'both', tools: [add, swap], model });
   await using runtime = await openRuntime({ agents: [both] });
   const session = await runtime.session('x');
-  const log = await over(session.send('go'));
+  const log = await readTurn(session.send('go'));
   const outcomes = log.flatMap((event) => (event.type === 'tool.result' ? [event.outcome] : []));
   assert.deepEqual(outcomes.toSorted(), ['error', 'ok', 'ok', 'ok']);
   assert.equal(await readLast(session, 'sum'), 10);
@@ -174,8 +174,8 @@ test('temp: state exists only in its turn, and a key that only resembles temp: i
   });
   await using runtime = await openRuntime({ agents: [agent] });
   const session = await runtime.session('x');
-  const log = await over(session.send('one'));
-  await over(session.send('two'));
+  const log = await readTurn(session.send('one'));
+  await readTurn(session.send('two'));
   assert.deepEqual(states[1], { 'temp:note': 'for this turn', temp_note: 'ordinary' });
   assert.deepEqual(states[2], { temp_note: 'ordinary' });
   assert.equal(JSON.stringify(log).includes('temp:note'), false);
@@ -194,7 +194,7 @@ test('a deleted key is absent in the next turn, shared or not', async () => {
   });
   await using runtime = await openRuntime({ agents: [agent] });
   const session = await runtime.session('x');
-  for (const text of ['one', 'two', 'three']) await over(session.send(text));
+  for (const text of ['one', 'two', 'three']) await readTurn(session.send(text));
   assert.deepEqual(states[2], { own: 1, 'user:mine': 1 });
   assert.deepEqual(states[4], {});
 });
@@ -206,7 +206,7 @@ test('a tool that fails after writing state writes nothing', async () => {
   });
   await using runtime = await openRuntime({ agents: [agent] });
   const session = await runtime.session('x');
-  await over(session.send('go'));
+  await readTurn(session.send('go'));
   assert.deepEqual(states.at(-1), {});
 });
 

@@ -43,14 +43,14 @@ const stores: readonly (readonly [string, (t: TestContext) => () => Promise<Stor
   ],
 ];
 
-const echo = (ran: string[] = []): Agent =>
+const echo = (executedCalls: string[] = []): Agent =>
   agent({
     name: 'echo',
     tools: [
       tool({
         name: 'act',
         description: 'Acts.',
-        execute: (_, { callId }) => void ran.push(callId),
+        execute: (_, { callId }) => void executedCalls.push(callId),
       }),
     ],
     model: new ScriptedModel(({ contents }) =>
@@ -60,7 +60,7 @@ const echo = (ran: string[] = []): Agent =>
     ),
   });
 
-async function over(turn: Turn): Promise<readonly LogEvent[]> {
+async function readTurn(turn: Turn): Promise<readonly LogEvent[]> {
   const events: LogEvent[] = [];
   for await (const event of turn) if ('seq' in event) events.push(event);
   return events;
@@ -76,8 +76,8 @@ async function readLog(session: Session): Promise<readonly LogEvent[]> {
 for (const [name, open] of stores) {
   test(`${name}: two runtimes send to one session; each message is answered once, in the order of acceptance`, async (t) => {
     const another = open(t);
-    const ran: string[] = [];
-    const agents = [echo(ran)];
+    const executedCalls: string[] = [];
+    const agents = [echo(executedCalls)];
     await using one = await openRuntime({ agents, store: await another() });
     await using two = await openRuntime({ agents, store: await another() });
     const sessions = [await one.session('x'), await two.session('x')];
@@ -85,7 +85,7 @@ for (const [name, open] of stores) {
       (sessions[n % 2] ?? assert.fail()).send(`act ${n}`, { messageId: `m${n}` }),
     );
     const inputs = await Promise.all(turns.map(async ({ accepted }) => accepted));
-    const logs = await Promise.all(turns.map(over));
+    const logs = await Promise.all(turns.map(readTurn));
     const log = await readLog(sessions[0] ?? assert.fail());
     assert.deepEqual(await readLog(sessions[1] ?? assert.fail()), log);
     const order = log.flatMap((event) => (event.type === 'user.message' ? [event.messageId] : []));
@@ -94,8 +94,8 @@ for (const [name, open] of stores) {
       .toSorted((a, b) => a.input - b.input)
       .map(({ messageId }) => messageId);
     assert.deepEqual(order, accepted);
-    assert.equal(new Set(ran).size, 40);
-    assert.equal(ran.length, 40);
+    assert.equal(new Set(executedCalls).size, 40);
+    assert.equal(executedCalls.length, 40);
     for (const [n, turn] of logs.entries()) {
       const [message] = turn;
       assert.equal(message?.type === 'user.message' && message.messageId, `m${n}`);
@@ -107,21 +107,21 @@ for (const [name, open] of stores) {
     const another = open(t);
     await using one = await openRuntime({ agents: [echo()], store: await another() });
     await using two = await openRuntime({ agents: [echo()], store: await another() });
-    const here = await one.session('x');
-    const there = await two.session('x');
+    const localSession = await one.session('x');
+    const remoteSession = await two.session('x');
     const watching = (async () => {
       let ends = 0;
-      for await (const event of there.events())
+      for await (const event of remoteSession.events())
         if (event.type === 'turn.ended' && ++ends === 10) return;
     })();
-    const { owner } = await here.status();
+    const { owner } = await localSession.status();
     for (let n = 0; n < 10; n++) {
-      await over(here.send(`act ${n}`));
+      await readTurn(localSession.send(`act ${n}`));
       await two.session('x');
     }
     await watching;
-    assert.deepEqual(await readLog(there), await readLog(here));
-    const after = await here.status();
+    assert.deepEqual(await readLog(remoteSession), await readLog(localSession));
+    const after = await localSession.status();
     assert.deepEqual({ owner: after.owner, epoch: after.epoch }, { owner, epoch: 1 });
   });
 
@@ -129,14 +129,14 @@ for (const [name, open] of stores) {
     const another = open(t);
     const one = await openRuntime({ agents: [echo()], store: await another() });
     await using two = await openRuntime({ agents: [echo()], store: await another() });
-    const here = await one.session('x');
-    const there = (await two.find('x')) ?? assert.fail();
-    for (let n = 0; n < 10; n++) await here.send(`act ${n}`).accepted;
+    const localSession = await one.session('x');
+    const remoteSession = (await two.find('x')) ?? assert.fail();
+    for (let n = 0; n < 10; n++) await localSession.send(`act ${n}`).accepted;
     await one.close();
     let ends = 0;
-    for await (const event of there.events())
+    for await (const event of remoteSession.events())
       if (event.type === 'turn.ended' && ++ends === 10) break;
-    const outcomes = (await readLog(there)).flatMap((event) =>
+    const outcomes = (await readLog(remoteSession)).flatMap((event) =>
       event.type === 'tool.result' ? [event.outcome] : [],
     );
     assert.deepEqual([...new Set(outcomes)], ['ok']);

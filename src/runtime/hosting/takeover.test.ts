@@ -11,18 +11,18 @@ import { SimulatedProcess, KillableStore } from '../../../test/crash/killable-st
 import { openRuntime } from '../index.ts';
 
 /** A store without change notices: the runtime relies on its scans. */
-class DeafStore extends KillableStore {
+class StoreWithoutNotices extends KillableStore {
   override subscribe(): () => void {
     return () => {};
   }
 }
 
 /** An agent that answers at once, or never. */
-function answering(answers: boolean, asked: string[] = []): Agent {
+function createAgent(answers: boolean, requests: string[] = []): Agent {
   const model: Model = {
     name: 'model',
     generate: async (_request, { signal }) => {
-      asked.push('asked');
+      requests.push('asked');
       if (answers)
         return { content: { role: 'model', parts: [{ text: 'Yes.' }] }, finishReason: 'stop' };
       return new Promise((_resolve, reject) => {
@@ -44,39 +44,42 @@ async function turnsEnded(
 test('a runtime takes a session back when the new owner dies, also while the session is read', async () => {
   const store = new MemoryStore();
   const clock = new SimulatedClock(1_000_000);
-  const lives = [new SimulatedProcess(), new SimulatedProcess()] as const;
+  const processes = [new SimulatedProcess(), new SimulatedProcess()] as const;
   const first = await openRuntime({
-    agents: [answering(true)],
-    store: new DeafStore(store, lives[0]),
+    agents: [createAgent(true)],
+    store: new StoreWithoutNotices(store, processes[0]),
     clock,
   });
-  const mine = await first.session('x');
-  for await (const _ of mine.send('One'));
+  const firstSession = await first.session('x');
+  for await (const _ of firstSession.send('One'));
 
-  const asked: string[] = [];
+  const requests: string[] = [];
   const second = await openRuntime({
-    agents: [answering(false, asked)],
-    store: new KillableStore(store, lives[1]),
+    agents: [createAgent(false, requests)],
+    store: new KillableStore(store, processes[1]),
     clock,
   });
-  const theirs = await second.session('x');
-  await theirs.send('Two').accepted;
-  while (asked.length === 0) await setImmediate();
-  const { owner } = await mine.status();
-  lives[1].end();
+  const secondSession = await second.session('x');
+  await secondSession.send('Two').accepted;
+  while (requests.length === 0) await setImmediate();
+  const { owner } = await firstSession.status();
+  processes[1].end();
   if (owner !== null) await store.leave(owner);
 
-  for (let n = 0; (await mine.status()).status !== 'idle'; n++) {
+  for (let n = 0; (await firstSession.status()).status !== 'idle'; n++) {
     assert.ok(n < 200, 'no runtime takes it');
     clock.advance(100);
     // Reading the session does not keep the stale copy from being evicted.
     await first.session('x');
     await setImmediate();
   }
-  assert.deepEqual(await turnsEnded(mine.events(0, { follow: false })), ['end_turn', 'end_turn']);
+  assert.deepEqual(await turnsEnded(firstSession.events(0, { follow: false })), [
+    'end_turn',
+    'end_turn',
+  ]);
   await first.close();
   // Lets the test process end.
-  lives[1].discard();
+  processes[1].discard();
   void second.close().catch(() => {});
   for (let n = 0; n < 5; n++) {
     await setImmediate();
@@ -87,20 +90,20 @@ test('a runtime takes a session back when the new owner dies, also while the ses
 test('an interrupt from a former owner of a session stops the turn that another runtime runs', async () => {
   const store = new MemoryStore();
   const first = await openRuntime({
-    agents: [answering(true)],
-    store: new DeafStore(store, new SimulatedProcess()),
+    agents: [createAgent(true)],
+    store: new StoreWithoutNotices(store, new SimulatedProcess()),
     clock: new SimulatedClock(1_000_000),
   });
-  const mine = await first.session('x');
-  for await (const _ of mine.send('One'));
-  const asked: string[] = [];
-  await using second = await openRuntime({ agents: [answering(false, asked)], store });
-  const theirs = await second.session('x');
-  const turn = theirs.send('Two');
-  while (asked.length === 0) await setImmediate();
-  await mine.interrupt();
+  const firstSession = await first.session('x');
+  for await (const _ of firstSession.send('One'));
+  const requests: string[] = [];
+  await using second = await openRuntime({ agents: [createAgent(false, requests)], store });
+  const secondSession = await second.session('x');
+  const turn = secondSession.send('Two');
+  while (requests.length === 0) await setImmediate();
+  await firstSession.interrupt();
   for await (const _ of turn);
-  assert.deepEqual(await turnsEnded(theirs.events(0, { follow: false })), [
+  assert.deepEqual(await turnsEnded(secondSession.events(0, { follow: false })), [
     'end_turn',
     'interrupted',
   ]);

@@ -53,7 +53,7 @@ test('observers see every committed step in order, and together they see the who
 });
 
 test('an observer that throws harms neither the session nor the other observers; onError gets the error', async () => {
-  const heard: unknown[] = [];
+  const errors: unknown[] = [];
   const record = recordingObserver();
   const fault = new Error('an observer’s own');
   await using runtime = await openRuntime({
@@ -64,14 +64,14 @@ test('an observer that throws harms neither the session nor the other observers;
       },
       record.observe,
     ],
-    onError: (error) => heard.push(error),
+    onError: (error) => errors.push(error),
   });
   const session = await runtime.session('x');
   for await (const event of session.send('go'))
     if (event.type === 'turn.ended') assert.equal(event.stopReason, 'end_turn');
   assert.ok(record.committed.length > 0);
   assert.deepEqual(
-    heard,
+    errors,
     record.committed.map(() => fault),
   );
 });
@@ -86,17 +86,17 @@ test('an observer sees nothing that is not durable', async () => {
   });
   let broken = false;
   const record = recordingObserver();
-  const gone = Promise.withResolvers<void>();
+  const reported = Promise.withResolvers<void>();
   const runtime = await openRuntime({
     agents: [talker],
     store,
     observers: [record.observe],
-    onError: () => gone.resolve(),
+    onError: () => reported.resolve(),
   });
   const session = await runtime.session('x');
   await session.send('go').accepted;
   broken = true;
-  await gone.promise;
+  await reported.promise;
   const steps = [];
   for await (const { step } of store.steps(session.key, 0)) steps.push(step);
   assert.deepEqual(
@@ -131,11 +131,11 @@ test('an onError that throws stops neither the session nor the process', async (
 
 test('a runtime whose onError throws still scans again after the store failed', async () => {
   const clock = new SimulatedClock(1_000);
-  const looked: string[] = [];
+  const scans: string[] = [];
   const store = new (class extends MemoryStore {
     override findRunnable: MemoryStore['findRunnable'] = async (asked) => {
-      looked.push('looked');
-      if (looked.length === 2) throw new Error('no store today');
+      scans.push('looked');
+      if (scans.length === 2) throw new Error('no store today');
       return super.findRunnable(asked);
     };
   })();
@@ -151,5 +151,5 @@ test('a runtime whose onError throws still scans again after the store failed', 
     clock.advance(500);
     await new Promise(setImmediate);
   }
-  assert.deepEqual([looked.length, runtime.app], [3, 'petrichor']);
+  assert.deepEqual([scans.length, runtime.app], [3, 'petrichor']);
 });

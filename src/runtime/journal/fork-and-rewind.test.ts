@@ -58,7 +58,7 @@ function scene(): Scene {
   return { states, ran, model, agent: counter };
 }
 
-async function over(turn: Turn): Promise<readonly LogEvent[]> {
+async function readTurn(turn: Turn): Promise<readonly LogEvent[]> {
   const events: LogEvent[] = [];
   for await (const event of turn) if ('seq' in event) events.push(event);
   return events;
@@ -72,9 +72,9 @@ async function readLog(session: Session): Promise<readonly LogEvent[]> {
 }
 
 /** Sends a message and returns the contents of the model request. */
-async function shown({ model }: Scene, session: Session): Promise<readonly Content[]> {
+async function readRequest({ model }: Scene, session: Session): Promise<readonly Content[]> {
   const before = model.requests.length;
-  await over(session.send('what do you see?'));
+  await readTurn(session.send('what do you see?'));
   return model.requests[before]?.contents ?? assert.fail('the model was not asked');
 }
 
@@ -90,8 +90,8 @@ test('a fork at any step has the log up to that step, and runs independently', a
   const it = scene();
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
-  await over(session.send('one', { messageId: 'm1' }));
-  await over(session.send('two', { messageId: 'm2' }));
+  await readTurn(session.send('one', { messageId: 'm1' }));
+  await readTurn(session.send('two', { messageId: 'm2' }));
   const log = await readLog(session);
   const ran = it.ran.length;
   for (const upTo of await boundaries(runtime, session)) {
@@ -105,7 +105,7 @@ test('a fork at any step has the log up to that step, and runs independently', a
     const copied = await readLog(fork);
     assert.deepEqual(copied.slice(0, upTo), log.slice(0, upTo), `up to ${upTo}`);
     assert.equal(it.ran.length, ran, `nothing runs again in a fork up to ${upTo}`);
-    const contents = await shown(it, fork);
+    const contents = await readRequest(it, fork);
     for (const [index, content] of contents.entries()) {
       const calls = getFunctionCalls(content);
       if (calls.length > 0)
@@ -124,17 +124,17 @@ test('a fork and its original share the state of the user, but not their events'
   const it = scene();
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
-  await over(session.send('one'));
+  await readTurn(session.send('one'));
   const fork = await session.fork({ id: 'y' });
   assert.deepEqual(await readLog(fork), await readLog(session));
-  await over(fork.send('two'));
+  await readTurn(fork.send('two'));
   assert.deepEqual(it.states.at(-1), {
     turns: 2,
     last: 'turn 2',
     'user:turns': 2,
     'temp:note': 'gone soon',
   });
-  await over(session.send('other'));
+  await readTurn(session.send('other'));
   assert.deepEqual(it.states.at(-1), {
     turns: 2,
     last: 'turn 2',
@@ -158,12 +158,12 @@ test('a fork of a waiting turn stops waiting in the copy only', async () => {
   );
   await using runtime = await openRuntime({ agents: [agent({ name: 'a', tools: [wipe], model })] });
   const session = await runtime.session('x');
-  await over(session.send('go'));
+  await readTurn(session.send('go'));
   const fork = await session.fork({ id: 'y' });
   for await (const event of fork.events()) if (event.type === 'turn.ended') break;
   assert.deepEqual(await fork.pending(), []);
   const [call] = await session.pending();
-  assert.equal((await over(session.approve(call?.id ?? ''))).at(-1)?.type, 'turn.ended');
+  assert.equal((await readTurn(session.approve(call?.id ?? ''))).at(-1)?.type, 'turn.ended');
 });
 
 test('a fork to an existing id, beyond the log, or inside a step is rejected', async () => {
@@ -171,7 +171,7 @@ test('a fork to an existing id, beyond the log, or inside a step is rejected', a
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
   await runtime.session('y');
-  await over(session.send('one'));
+  await readTurn(session.send('one'));
   const refused = { code: 'invalid_input' };
   await assert.rejects(session.fork({ id: 'y' }), refused);
   await assert.rejects(session.fork({ id: 'x' }), refused);
@@ -189,10 +189,10 @@ test('a fork of a long session is complete, also while others watch the store', 
   await using runtime = await openRuntime({ agents: [it.agent], store });
   await using watcher = await openRuntime({ agents: [it.agent], store });
   const session = await runtime.session('x');
-  for (let n = 0; n < 30; n++) await over(session.send(`message ${n}`));
+  for (let n = 0; n < 30; n++) await readTurn(session.send(`message ${n}`));
   const fork = await session.fork({ id: 'y' });
   assert.deepEqual(await readLog(fork), await readLog(session));
-  assert.equal((await shown(it, fork)).length, 30 * 4 + 1);
+  assert.equal((await readRequest(it, fork)).length, 30 * 4 + 1);
   assert.equal((await watcher.sessions()).length, 2);
 });
 
@@ -237,14 +237,14 @@ test('a rewind restores the exact model request and the state', async () => {
   const session = await runtime.session('x');
   const turns = ['one', 'two', 'three'].map((text) => session.send(text));
   const prompts: (readonly Content[])[] = [];
-  for (const turn of turns) await over(turn);
+  for (const turn of turns) await readTurn(turn);
   for (const { contents } of it.model.requests)
     if (contents.at(-1)?.role === 'user') prompts.push(contents);
   const log = await readLog(session);
   for (const index of [2, 1, 0]) {
     await session.rewind({ beforeInvocationId: turns[index]?.invocationId ?? '' });
     const before = it.model.requests.length;
-    await over(session.send('again'));
+    await readTurn(session.send('again'));
     const contents = it.model.requests[before]?.contents ?? assert.fail();
     assert.deepEqual(contents.slice(0, -1), prompts[index]?.slice(0, -1));
     // State that the user shares between sessions is not rewound.
@@ -263,13 +263,13 @@ test('a rewind takes effect after the running turn and before the next message',
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
   const first = session.send('one');
-  await over(first);
+  await readTurn(first);
   const second = session.send('two');
   await second.accepted;
   const rewound = session.rewind({ beforeInvocationId: first.invocationId });
   const third = session.send('three');
   await rewound;
-  await over(third);
+  await readTurn(third);
   const types = (await readLog(session)).map(({ type }) => type);
   assert.ok(types.indexOf('session.rewound') > types.indexOf('turn.ended'));
   const contents = it.model.requests.at(-1)?.contents ?? assert.fail();
@@ -283,12 +283,12 @@ test('a rewind to an unknown or a rewound invocation is rejected', async () => {
   const session = await runtime.session('x');
   const first = session.send('one');
   const second = session.send('two');
-  await over(first);
-  await over(second);
+  await readTurn(first);
+  await readTurn(second);
   const refused = { code: 'invalid_input' };
   await assert.rejects(session.rewind({ beforeInvocationId: 'e-none' }), refused);
   await session.rewind({ beforeInvocationId: first.invocationId });
-  await over(session.send('three'));
+  await readTurn(session.send('three'));
   await assert.rejects(session.rewind({ beforeInvocationId: second.invocationId }), refused);
 });
 
@@ -296,12 +296,12 @@ test('a fork of a rewound session has the rewound conversation', async () => {
   const it = scene();
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
-  await over(session.send('one'));
+  await readTurn(session.send('one'));
   const second = session.send('two');
-  await over(second);
+  await readTurn(second);
   await session.rewind({ beforeInvocationId: second.invocationId });
   const fork = await session.fork({ id: 'y' });
-  const contents = await shown(it, fork);
+  const contents = await readRequest(it, fork);
   assert.equal(contents.length, 5);
   assert.equal(JSON.stringify(contents).includes('"two"'), false);
 });

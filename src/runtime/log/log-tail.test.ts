@@ -47,14 +47,14 @@ async function readLog(session: Session): Promise<readonly LogEvent[]> {
   return take(session.events(0, { follow: false }), () => false);
 }
 
-async function speak(session: Session, times: number): Promise<void> {
+async function sendMessages(session: Session, times: number): Promise<void> {
   for (let n = 0; n < times; n++) for await (const _ of session.send(`message ${n}`));
 }
 
 test('events() yields the rest of the log from any event, and follows it', async () => {
   await using runtime = await openRuntime({ agents: [looker()] });
   const session = await runtime.session('x');
-  await speak(session, 3);
+  await sendMessages(session, 3);
   const before = await readLog(session);
   assert.deepEqual(
     before.map(({ seq }) => seq),
@@ -64,15 +64,15 @@ test('events() yields the rest of the log from any event, and follows it', async
   const live = Array.from({ length: before.length + 1 }, async (_, k) =>
     take(session.events(k), ({ seq }) => seq === last),
   );
-  await speak(session, 1);
-  const whole = await readLog(session);
-  assert.equal(whole.length, last);
+  await sendMessages(session, 1);
+  const fullLog = await readLog(session);
+  assert.equal(fullLog.length, last);
   for (const [k, tail] of (await Promise.all(live)).entries())
-    assert.deepEqual(tail, whole.slice(k), `from ${k}`);
-  for (const { seq } of whole)
+    assert.deepEqual(tail, fullLog.slice(k), `from ${k}`);
+  for (const { seq } of fullLog)
     assert.deepEqual(
       await take(session.events(seq, { follow: false }), () => false),
-      whole.slice(seq),
+      fullLog.slice(seq),
     );
 });
 
@@ -90,15 +90,15 @@ test('a hundred readers, one of them stalled, see every event once while twenty 
   // One reader takes one event, then stalls until every session is done.
   const first = sessions[0] ?? assert.fail();
   const stalled = first.events()[Symbol.asyncIterator]();
-  await Promise.all(sessions.map(async (session) => speak(session, 6)));
+  await Promise.all(sessions.map(async (session) => sendMessages(session, 6)));
   for (const { session, from, tail } of await Promise.all(readers))
     assert.deepEqual(tail, (await readLog(session)).slice(from));
-  const caughtUp: LogEvent[] = [];
-  while (caughtUp.length < last) {
+  const slowReads: LogEvent[] = [];
+  while (slowReads.length < last) {
     const { value } = await stalled.next();
-    if (value !== undefined && 'seq' in value) caughtUp.push(value);
+    if (value !== undefined && 'seq' in value) slowReads.push(value);
   }
-  assert.deepEqual(caughtUp, await readLog(first));
+  assert.deepEqual(slowReads, await readLog(first));
 });
 
 test('a reader that falls far behind continues from the store, without a gap', async () => {
@@ -111,7 +111,7 @@ test('a reader that falls far behind continues from the store, without a gap', a
   const session = await runtime.session('x');
   const slow = session.events()[Symbol.asyncIterator]();
   const first = slow.next();
-  await speak(session, 2);
+  await sendMessages(session, 2);
   const log = await readLog(session);
   assert.deepEqual((await first).value, log[0]);
   const read: LogEvent[] = [];
@@ -125,9 +125,9 @@ test('a reader that falls far behind continues from the store, without a gap', a
 test('an abort signal ends the read at once', async () => {
   await using runtime = await openRuntime({ agents: [looker()] });
   const session = await runtime.session('x');
-  await speak(session, 1);
-  const gone = AbortSignal.abort();
-  assert.deepEqual(await take(session.events(0, { signal: gone }), () => false), []);
+  await sendMessages(session, 1);
+  const aborted = AbortSignal.abort();
+  assert.deepEqual(await take(session.events(0, { signal: aborted }), () => false), []);
   const controller = new AbortController();
   const seen = take(session.events(0, { signal: controller.signal }), ({ type }) => {
     if (type === 'turn.ended') setImmediate(() => controller.abort());
@@ -139,7 +139,7 @@ test('an abort signal ends the read at once', async () => {
 test('closing the runtime ends every read', async () => {
   const runtime = await openRuntime({ agents: [looker()] });
   const session = await runtime.session('x');
-  await speak(session, 1);
+  await sendMessages(session, 1);
   const reading = take(session.events(), () => false);
   await runtime.close();
   assert.equal((await reading).length, 7);
@@ -173,17 +173,17 @@ test('a new attempt of a model is announced, and resets the partials of the prev
   });
   await using runtime = await openRuntime({ agents: [stutterer], clock });
   const session = await runtime.session('x');
-  let shown = '';
+  let text = '';
   const types: string[] = [];
   for await (const event of session.send('hello')) {
     types.push(event.type);
-    if (event.type === 'partial') shown += event.text;
-    if (event.type === 'partial.reset') shown = '';
+    if (event.type === 'partial') text += event.text;
+    if (event.type === 'partial.reset') text = '';
     // Nothing happens until the retry is due.
-    if (shown === 'half of it' && !types.includes('partial.reset'))
+    if (text === 'half of it' && !types.includes('partial.reset'))
       setImmediate(() => clock.advance(60_000));
   }
-  assert.equal(shown, 'half of it');
+  assert.equal(text, 'half of it');
   assert.equal(types.filter((type) => type === 'partial.reset').length, 1);
   assert.ok(types.indexOf('partial.reset') > types.indexOf('partial'));
   assert.equal(types.filter((type) => type === 'model.attempt').length, 1);
@@ -198,7 +198,7 @@ test("two sessions of one runtime never see each other's partials", async () => 
   const watching = (async () => {
     for await (const _ of b.events(0, { signal: controller.signal })) seen++;
   })();
-  await speak(a, 2);
+  await sendMessages(a, 2);
   controller.abort();
   await watching;
   assert.equal(seen, 0);
@@ -208,10 +208,10 @@ test('events that another runtime on the store commits are seen once and in orde
   const store = new MemoryStore();
   await using one = await openRuntime({ agents: [looker()], store });
   await using two = await openRuntime({ agents: [looker()], store });
-  const here = await one.session('x');
-  const there = (await two.find('x')) ?? assert.fail();
+  const localSession = await one.session('x');
+  const remoteSession = (await two.find('x')) ?? assert.fail();
   const last = 5 * 7;
-  const watching = take(there.events(), ({ seq }) => seq === last);
-  await speak(here, 5);
-  assert.deepEqual(await watching, await readLog(here));
+  const watching = take(remoteSession.events(), ({ seq }) => seq === last);
+  await sendMessages(localSession, 5);
+  assert.deepEqual(await watching, await readLog(localSession));
 });

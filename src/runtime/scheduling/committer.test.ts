@@ -56,13 +56,13 @@ test('while the store is unavailable, steps wait in order and stay unsettled', a
   const [a, b] = rows;
   assert.ok(a && b);
   const pauses: number[] = [];
-  const heard: number[] = [];
+  const settledOrder: number[] = [];
   const settled: string[] = [];
   const committer = createCommitter({
     store,
     onUnavailable: (error, attempt) => {
       assert.equal(error.reason, 'full');
-      heard.push(attempt);
+      settledOrder.push(attempt);
     },
     sleep: async (ms) => {
       pauses.push(ms);
@@ -81,7 +81,7 @@ test('while the store is unavailable, steps wait in order and stay unsettled', a
   assert.deepEqual(result, { ok: true });
   await committer.close();
   assert.deepEqual(settled, ['a', 'b']);
-  assert.deepEqual(heard, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  assert.deepEqual(settledOrder, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
   assert.deepEqual(pauses, [20, 40, 80, 160, 320, 640, 1280, 2000, 2000]);
 });
 
@@ -125,7 +125,7 @@ test('a step whose session is busy is retried alone, and the others of its batch
   assert.ok(a && b && c);
   let isBusy = true;
   const tries: string[] = [];
-  const heard: number[] = [];
+  const settledOrder: number[] = [];
   const busy = overCommit(store, async (steps) => {
     tries.push(steps.map(({ key }) => key.sessionId).join());
     if (!isBusy) return store.commit(steps);
@@ -140,10 +140,10 @@ test('a step whose session is busy is retried alone, and the others of its batch
   const further = nextStep({ ...a, head: 1 }, { records: 2, events: 2 });
   const committer = createCommitter({
     store: busy,
-    onUnavailable: (_, attempt) => heard.push(attempt),
+    onUnavailable: (_, attempt) => settledOrder.push(attempt),
     sleep: async () => {
       await turn();
-      if (heard.length < 3) return;
+      if (settledOrder.length < 3) return;
       // Other sessions are committed meanwhile.
       assert.deepEqual(await committer.commit(further), { ok: true });
       isBusy = false;
@@ -155,7 +155,7 @@ test('a step whose session is busy is retried alone, and the others of its batch
   // Committed after the first step of its session, which waits.
   const behind = committer.commit(nextStep({ ...b, head: 1 }, { records: 2, events: 2 }));
   assert.deepEqual(await Promise.all([stuck, behind]), [{ ok: true }, { ok: true }]);
-  assert.deepEqual(heard, [1, 2, 3]);
+  assert.deepEqual(settledOrder, [1, 2, 3]);
   assert.deepEqual(tries, ['s1,s0,s2', 's1', 's1', 's1', 's0', 's1', 's1']);
   await committer.close();
 });

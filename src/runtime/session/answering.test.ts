@@ -40,7 +40,7 @@ function scene(...toolCalls: readonly ScriptedToolCall[]): Scene {
   return { removed, model, agent: agent({ name: 'careful', tools: [remove, ask], model }) };
 }
 
-async function over(turn: Turn): Promise<readonly LogEvent[]> {
+async function readTurn(turn: Turn): Promise<readonly LogEvent[]> {
   const events: LogEvent[] = [];
   for await (const event of turn) if ('seq' in event) events.push(event);
   return events;
@@ -58,7 +58,7 @@ const listOutcomes = (log: readonly LogEvent[]): readonly string[] =>
   log.flatMap((event) => (event.type === 'tool.result' ? [event.outcome] : []));
 
 /** The results in the last model request, in the order of the calls. */
-function answersTold({ model }: Scene): readonly unknown[] {
+function readPromptResults({ model }: Scene): readonly unknown[] {
   const content = model.requests.at(-1)?.contents.at(-1) ?? assert.fail('the model was not asked');
   return getFunctionResponses(content).map(({ response }) => response);
 }
@@ -69,7 +69,7 @@ test('a call that needs approval waits, has all details in its event, and runs o
   const { agent, removed } = scene(removal);
   await using runtime = await openRuntime({ agents: [agent] });
   const session = await runtime.session('x');
-  const waiting = await over(session.send('go'));
+  const waiting = await readTurn(session.send('go'));
   assert.equal(waiting.at(-1)?.type, 'turn.waiting');
   const [call, ...more] = await session.pending();
   assert.deepEqual(more, []);
@@ -82,7 +82,7 @@ test('a call that needs approval waits, has all details in its event, and runs o
   assert.equal(id, callId);
   assert.equal((await session.status()).status, 'waiting');
   const turn = session.approve(callId);
-  const rest = await over(turn);
+  const rest = await readTurn(turn);
   assert.deepEqual(listTypes(rest), [
     'turn.resumed',
     'tool.answered',
@@ -101,16 +101,16 @@ test('a denied call does not run, and the model gets the reason', async () => {
   const it = scene(removal);
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
-  await over(session.send('go'));
+  await readTurn(session.send('go'));
   const [call] = await session.pending();
-  const log = await over(session.deny(call?.id ?? '', { message: 'Not that one.' }));
+  const log = await readTurn(session.deny(call?.id ?? '', { message: 'Not that one.' }));
   assert.deepEqual(listOutcomes(log), ['denied']);
   assert.deepEqual(it.removed, []);
-  assert.match(JSON.stringify(answersTold(it)), /denied.*Not that one\./);
+  assert.match(JSON.stringify(readPromptResults(it)), /denied.*Not that one\./);
 });
 
 test('a call answered from outside gets that result, including an error', async () => {
-  for (const [response, options, told, outcome] of [
+  for (const [response, options, expected, outcome] of [
     ['blue', {}, { result: 'blue' }, 'ok'],
     [{ colour: 'blue' }, {}, { colour: 'blue' }, 'ok'],
     [{ why: 'gone' }, { isError: true }, { why: 'gone' }, 'error'],
@@ -118,12 +118,12 @@ test('a call answered from outside gets that result, including an error', async 
     const it = scene({ name: 'ask' });
     await using runtime = await openRuntime({ agents: [it.agent] });
     const session = await runtime.session('x');
-    await over(session.send('go'));
+    await readTurn(session.send('go'));
     const [call] = await session.pending();
     assert.equal(call?.needs, 'result');
-    const log = await over(session.answer(call.id, response, options));
+    const log = await readTurn(session.answer(call.id, response, options));
     assert.deepEqual(listOutcomes(log), [outcome]);
-    assert.deepEqual(answersTold(it), [told]);
+    assert.deepEqual(readPromptResults(it), [expected]);
   }
 });
 
@@ -131,17 +131,17 @@ test('two pending calls are answered separately, and the turn continues after bo
   const it = scene(removal, { name: 'ask' }, { name: 'remove', args: { path: 'b' } });
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
-  await over(session.send('go'));
+  await readTurn(session.send('go'));
   const [a, ask, b] = await session.pending();
-  await over(session.approve(b?.id ?? ''));
+  await readTurn(session.approve(b?.id ?? ''));
   assert.equal((await session.pending()).length, 2);
-  await over(session.answer(ask?.id ?? '', 'x'));
-  const log = await over(session.deny(a?.id ?? ''));
+  await readTurn(session.answer(ask?.id ?? '', 'x'));
+  const log = await readTurn(session.deny(a?.id ?? ''));
   assert.equal(log.at(-1)?.type, 'turn.ended');
   assert.deepEqual(it.removed, ['b']);
   // The results are in the order of the calls, not of the answers.
   assert.deepEqual(
-    answersTold(it).map((told) => Object.keys(Object(told))[0]),
+    readPromptResults(it).map((expected) => Object.keys(Object(expected))[0]),
     ['error', 'result', 'removed'],
   );
 });
@@ -150,7 +150,7 @@ test('a second answer to a call is rejected, from any runtime and at any time', 
   const it = scene(removal);
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
-  await over(session.send('go'));
+  await readTurn(session.send('go'));
   const [call] = await session.pending();
   const id = call?.id ?? '';
   const answers = [session.approve(id), session.deny(id), session.approve(id)];
@@ -159,11 +159,11 @@ test('a second answer to a call is rejected, from any runtime and at any time', 
     outcomes.map(({ status }) => status),
     ['fulfilled', 'rejected', 'rejected'],
   );
-  await over(answers[0] ?? assert.fail());
+  await readTurn(answers[0] ?? assert.fail());
   await assert.rejects(session.approve(id).accepted, { code: 'already_answered', callId: id });
   await assert.rejects(session.deny(id).accepted, { code: 'already_answered' });
   // Iterating the turn throws the same error.
-  await assert.rejects(over(session.approve(id)), { code: 'already_answered' });
+  await assert.rejects(readTurn(session.approve(id)), { code: 'already_answered' });
   assert.deepEqual(it.removed, ['a']);
 });
 
@@ -172,7 +172,7 @@ test('an invalid answer is rejected, and the call still waits', async () => {
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
   await assert.rejects(session.approve('call_1').accepted, { code: 'call_not_pending' });
-  await over(session.send('go'));
+  await readTurn(session.send('go'));
   const [remove, ask] = await session.pending();
   const removeId = remove?.id ?? assert.fail();
   const askId = ask?.id ?? assert.fail();
@@ -183,8 +183,8 @@ test('an invalid answer is rejected, and the call still waits', async () => {
   await assert.rejects(session.answer(removeId, 'done').accepted, { code: 'invalid_input' });
   await assert.rejects(session.approve(askId).accepted, { code: 'invalid_input' });
   assert.equal((await session.pending()).length, 2);
-  await over(session.approve(removeId, { fingerprint: remove?.fingerprint ?? '' }));
-  const log = await over(session.answer(askId, 'yes'));
+  await readTurn(session.approve(removeId, { fingerprint: remove?.fingerprint ?? '' }));
+  const log = await readTurn(session.answer(askId, 'yes'));
   assert.deepEqual(listTypes(log).slice(-2), ['agent.message', 'turn.ended']);
   assert.ok((await readLog(session)).every(({ type }) => type !== 'error'));
 });
@@ -193,14 +193,14 @@ test('an answer to a call that has ended is rejected, and the session still work
   const it = scene({ name: 'ask' });
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
-  await over(session.send('go'));
+  await readTurn(session.send('go'));
   const [call] = await session.pending();
   await session.interrupt();
   for await (const event of session.events()) if (event.type === 'turn.ended') break;
   await assert.rejects(session.answer(call?.id ?? '', 'late').accepted, {
     code: 'call_not_pending',
   });
-  assert.equal((await over(session.send('again'))).at(-1)?.type, 'turn.waiting');
+  assert.equal((await readTurn(session.send('again'))).at(-1)?.type, 'turn.waiting');
 });
 
 test('an approval has no timeout; a call answered from outside has the timeout of its tool', async () => {
@@ -208,9 +208,9 @@ test('an approval has no timeout; a call answered from outside has the timeout o
   const it = scene(removal, { name: 'ask' });
   await using runtime = await openRuntime({ agents: [it.agent], clock });
   const session = await runtime.session('x');
-  await over(session.send('go'));
+  await readTurn(session.send('go'));
   clock.advance(59_999);
-  await settled();
+  await waitForSettled();
   assert.equal((await session.pending()).length, 2);
   const watching = (async () => {
     for await (const event of session.events()) if (event.type === 'tool.result') return event;
@@ -219,11 +219,11 @@ test('an approval has no timeout; a call answered from outside has the timeout o
   clock.advance(1);
   assert.equal((await watching).outcome, 'timeout');
   clock.advance(365 * 86_400_000);
-  await settled();
+  await waitForSettled();
   const [left, ...more] = await session.pending();
   assert.deepEqual([left?.name, more.length], ['remove', 0]);
-  await over(session.approve(left?.id ?? ''));
-  assert.match(JSON.stringify(answersTold(it)[1]), /timeout/);
+  await readTurn(session.approve(left?.id ?? ''));
+  assert.match(JSON.stringify(readPromptResults(it)[1]), /timeout/);
 });
 
 test('a wait that timed out while the session had no owner ends when the session gets an owner', async () => {
@@ -231,7 +231,7 @@ test('a wait that timed out while the session had no owner ends when the session
   const store = new MemoryStore();
   const it = scene({ name: 'ask' });
   const first = await openRuntime({ agents: [it.agent], clock, store });
-  await over((await first.session('x')).send('go'));
+  await readTurn((await first.session('x')).send('go'));
   await first.close();
   clock.advance(60_000);
   await using second = await openRuntime({ agents: [it.agent], clock, store });
@@ -245,13 +245,13 @@ test('a message sent while a turn waits is answered after that turn', async () =
   const it = scene(removal);
   await using runtime = await openRuntime({ agents: [it.agent] });
   const session = await runtime.session('x');
-  await over(session.send('one'));
+  await readTurn(session.send('one'));
   const [call] = await session.pending();
   const second = session.send('two');
   await second.accepted;
   assert.equal((await session.pending()).length, 1);
-  await over(session.approve(call?.id ?? ''));
-  const log = await over(second);
+  await readTurn(session.approve(call?.id ?? ''));
+  const log = await readTurn(second);
   assert.deepEqual(listTypes(log).slice(0, 2), ['user.message', 'turn.started']);
   assert.equal(log.at(-1)?.type, 'turn.waiting');
 });
@@ -260,41 +260,41 @@ test('a waiting call survives the runtime, and any runtime can answer it', async
   const store = new MemoryStore();
   const it = scene(removal);
   const first = await openRuntime({ agents: [it.agent], store });
-  await over((await first.session('x')).send('go'));
+  await readTurn((await first.session('x')).send('go'));
   await first.close();
   await using second = await openRuntime({ agents: [it.agent], store });
   const session = (await second.find('x')) ?? assert.fail();
   const [call] = await session.pending();
-  const log = await over(session.approve(call?.id ?? ''));
+  const log = await readTurn(session.approve(call?.id ?? ''));
   assert.equal(log.at(-1)?.type, 'turn.ended');
   assert.deepEqual(it.removed, ['a']);
 });
 
-async function settled(): Promise<void> {
+async function waitForSettled(): Promise<void> {
   for (let n = 0; n < 20; n++) await new Promise(setImmediate);
 }
 
 test('a message queued behind a waiting turn yields that wait, and gets its turn later', async () => {
-  const { agent: careful } = scene({ name: 'ask', args: {} });
-  await using runtime = await openRuntime({ agents: [careful] });
+  const { agent: assistant } = scene({ name: 'ask', args: {} });
+  await using runtime = await openRuntime({ agents: [assistant] });
   const session = await runtime.session('s1');
-  await over(session.send('First'));
+  await readTurn(session.send('First'));
   const [call] = await session.pending();
   assert.ok(call !== undefined);
 
   const second = session.send('Second');
-  const shown = await over(second);
+  const events = await readTurn(second);
   assert.deepEqual(
-    shown.map((event) => (event.type === 'turn.waiting' ? event.callIds : event.type)),
+    events.map((event) => (event.type === 'turn.waiting' ? event.callIds : event.type)),
     [[call.callId]],
   );
   // Iterating again, or sending the message again, yields the wait again. The message counts once.
-  assert.deepEqual(await over(second), shown);
-  assert.deepEqual(await over(session.send('Second', { messageId: 'm2' })), shown);
-  assert.deepEqual(await over(session.send('Second', { messageId: 'm2' })), shown);
+  assert.deepEqual(await readTurn(second), events);
+  assert.deepEqual(await readTurn(session.send('Second', { messageId: 'm2' })), events);
+  assert.deepEqual(await readTurn(session.send('Second', { messageId: 'm2' })), events);
 
-  await over(session.answer(call.callId, 'Yes.'));
-  const kept = await over(second);
+  await readTurn(session.answer(call.callId, 'Yes.'));
+  const kept = await readTurn(second);
   assert.deepEqual([kept[0]?.type, kept.at(-1)?.type], ['user.message', 'turn.waiting']);
   for (const event of kept)
     assert.equal('invocationId' in event && event.invocationId, second.invocationId);
@@ -303,26 +303,26 @@ test('a message queued behind a waiting turn yields that wait, and gets its turn
 });
 
 test('a message that is sent again long after other turns waited yields its own turn', async () => {
-  const { agent: careful, model } = scene({ name: 'ask', args: {} });
-  await using runtime = await openRuntime({ agents: [careful] });
+  const { agent: assistant, model } = scene({ name: 'ask', args: {} });
+  await using runtime = await openRuntime({ agents: [assistant] });
   const session = await runtime.session('s1');
-  await over(session.send('First'));
-  await over(session.answer((await session.pending())[0]?.callId ?? '', 'Yes.'));
-  const sent = await over(session.send('Second', { messageId: 'm2' }));
+  await readTurn(session.send('First'));
+  await readTurn(session.answer((await session.pending())[0]?.callId ?? '', 'Yes.'));
+  const sent = await readTurn(session.send('Second', { messageId: 'm2' }));
   assert.equal(sent.at(-1)?.type, 'turn.waiting');
   assert.deepEqual(
-    listTypes(await over(session.send('Second', { messageId: 'm2' }))),
+    listTypes(await readTurn(session.send('Second', { messageId: 'm2' }))),
     listTypes(sent),
   );
   assert.ok(model.requests.length > 0);
 });
 
 test('a message behind a turn that is interrupted, or whose answer is rejected, neither hangs nor is lost', async () => {
-  const { agent: careful } = scene({ name: 'remove', args: { path: 'x' } });
-  await using runtime = await openRuntime({ agents: [careful] });
+  const { agent: assistant } = scene({ name: 'remove', args: { path: 'x' } });
+  await using runtime = await openRuntime({ agents: [assistant] });
   const session = await runtime.session('s1');
   const first = session.send('First');
-  await over(first);
+  await readTurn(first);
   const [call] = await session.pending();
   assert.ok(call !== undefined);
 
@@ -330,13 +330,13 @@ test('a message behind a turn that is interrupted, or whose answer is rejected, 
   const wrong = { callId: call.callId, decision: 'answered', response: { result: 1 } } as const;
   await session.inject('answer.in', wrong, { dedupeKey: 'wrong' });
   const second = session.send('Second');
-  const shown = await over(second);
+  const events = await readTurn(second);
   assert.deepEqual(
-    shown.map((event) => (event.type === 'turn.waiting' ? event.callIds : event.type)),
+    events.map((event) => (event.type === 'turn.waiting' ? event.callIds : event.type)),
     [[call.callId]],
   );
   await session.interrupt();
-  const third = await over(second);
+  const third = await readTurn(second);
   assert.deepEqual([third[0]?.type, third.at(-1)?.type], ['user.message', 'turn.waiting']);
   assert.ok((await readLog(session)).some(({ type }) => type === 'turn.ended'));
 });

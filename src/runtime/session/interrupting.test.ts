@@ -33,7 +33,7 @@ function caller(tools: readonly Tool[]): { readonly agent: Agent; readonly model
   return { model, agent: agent({ name: 'caller', tools, model }) };
 }
 
-async function over(turn: Turn): Promise<readonly LogEvent[]> {
+async function readTurn(turn: Turn): Promise<readonly LogEvent[]> {
   const events: LogEvent[] = [];
   for await (const event of turn) if ('seq' in event) events.push(event);
   return events;
@@ -66,14 +66,14 @@ test('an interrupt ends a turn at once, even if its tools ignore the signal, and
   const turn = session.send('go');
   await until(session, 'tool.call', 2);
   await session.interrupt();
-  const log = await over(turn);
+  const log = await readTurn(turn);
   const last = log.at(-1);
   assert.equal(last?.type === 'turn.ended' && last.stopReason, 'interrupted');
   assert.deepEqual(
     log.flatMap((event) => (event.type === 'tool.result' ? [event.outcome] : [])),
     ['cancelled', 'unknown'],
   );
-  await over(session.send('and now?'));
+  await readTurn(session.send('and now?'));
   checkNothingDangles(model.requests.at(-1) ?? assert.fail());
   assert.equal(model.requests.at(-1)?.contents.length, 4);
 });
@@ -99,7 +99,7 @@ test('an interrupt journals how each tool ended, and unknown for one that did no
   const turn = session.send('go');
   await until(session, 'tool.call', 3);
   await session.interrupt();
-  const log = await over(turn);
+  const log = await readTurn(turn);
   assert.deepEqual(
     log
       .flatMap((event) => (event.type === 'tool.result' ? [`${event.name} ${event.outcome}`] : []))
@@ -130,7 +130,7 @@ test('an interrupt aborts a streaming model, and its answer is dropped', async (
   const turn = session.send('go');
   await began.promise;
   await session.interrupt();
-  const log = await over(turn);
+  const log = await readTurn(turn);
   await stopped.promise;
   assert.deepEqual(
     log.map(({ type }) => type),
@@ -144,12 +144,12 @@ test('an interrupt of a turn that waits for an approval ends the wait', async ()
   ]);
   await using runtime = await openRuntime({ agents: [agent] });
   const session = await runtime.session('x');
-  await over(session.send('go'));
+  await readTurn(session.send('go'));
   await session.interrupt();
   await until(session, 'turn.ended');
   assert.deepEqual(await session.pending(), []);
   assert.equal((await session.status()).status, 'idle');
-  await over(session.send('next'));
+  await readTurn(session.send('next'));
   checkNothingDangles(model.requests.at(-1) ?? assert.fail());
 });
 
@@ -159,7 +159,7 @@ test('an interrupt without a running turn resolves, and does not affect the next
   const session = await runtime.session('x');
   await session.interrupt();
   await until(session, 'turn.ended');
-  const log = await over(session.send('go'));
+  const log = await readTurn(session.send('go'));
   const last = log.at(-1);
   assert.equal(last?.type === 'turn.ended' && last.stopReason, 'end_turn');
   await session.interrupt();
@@ -175,7 +175,7 @@ test('an interrupt of one turn never ends the next one', async () => {
   await until(session, 'tool.call');
   // Twice: when the second one arrives, the turn has ended or is ending.
   await Promise.all([session.interrupt(), session.interrupt()]);
-  const ends = [await over(first), await over(second)].map((log) => {
+  const ends = [await readTurn(first), await readTurn(second)].map((log) => {
     const end = log.findLast((event) => event.type === 'turn.ended');
     return end?.type === 'turn.ended' && end.stopReason;
   });
@@ -191,7 +191,7 @@ test('an interrupt from a runtime that does not host the session ends its turn',
   const turn = session.send('go');
   await until(session, 'tool.call');
   await (await two.find('x'))?.interrupt();
-  const last = (await over(turn)).at(-1);
+  const last = (await readTurn(turn)).at(-1);
   assert.equal(last?.type === 'turn.ended' && last.stopReason, 'interrupted');
 });
 
@@ -205,12 +205,12 @@ test('a result that arrives after its turn was interrupted changes nothing', asy
   const turn = session.send('go');
   await until(session, 'tool.call');
   await session.interrupt();
-  await over(turn);
+  await readTurn(turn);
   const { lastSeq } = await session.status();
   finish.resolve('too late');
   for (let n = 0; n < 20; n++) await new Promise(setImmediate);
   assert.equal((await session.status()).lastSeq, lastSeq);
-  await over(session.send('next'));
+  await readTurn(session.send('next'));
 });
 
 test('an interrupt directly after a message stops the turn of that message, even before the turn begins', async () => {
@@ -221,9 +221,9 @@ test('an interrupt directly after a message stops the turn of that message, even
     const turn = session.send('Call it.');
     await turn.accepted;
     await session.interrupt();
-    const ended = (await over(turn)).findLast((event) => event.type === 'turn.ended');
+    const ended = (await readTurn(turn)).findLast((event) => event.type === 'turn.ended');
     assert.equal(ended?.stopReason, 'interrupted', store);
-    const next = (await over(session.send('And now?'))).at(-1);
+    const next = (await readTurn(session.send('And now?'))).at(-1);
     assert.ok(next?.type === 'turn.ended' && next.stopReason === 'end_turn', store);
   }
 });
@@ -244,20 +244,20 @@ function withMethod<K extends 'find' | 'inbox'>(
 
 test('an interrupt finds the turn of a message that another runtime consumes meanwhile', async () => {
   const store = new MemoryStore();
-  const mayTake = Promise.withResolvers<void>();
+  const readAllowed = Promise.withResolvers<void>();
   const { agent: assistant } = caller([hang('deaf', false)]);
-  const slow = withMethod(store, 'inbox', async (...asked) => {
-    await mayTake.promise;
-    return store.inbox(...asked);
+  const slow = withMethod(store, 'inbox', async (...args) => {
+    await readAllowed.promise;
+    return store.inbox(...args);
   });
   await using first = await openRuntime({ agents: [assistant], store: slow });
   const session = await first.session('x');
-  let looks = false;
+  let isFindDelayed = false;
   const late = withMethod(store, 'find', async (key) => {
     const row = await store.find(key);
-    if (!looks) return row;
-    looks = false;
-    mayTake.resolve();
+    if (!isFindDelayed) return row;
+    isFindDelayed = false;
+    readAllowed.resolve();
     await until(session, 'tool.call');
     return row;
   });
@@ -265,8 +265,8 @@ test('an interrupt finds the turn of a message that another runtime consumes mea
   const other = (await second.find('x')) ?? assert.fail();
   const turn = session.send('Call it.');
   await turn.accepted;
-  looks = true;
+  isFindDelayed = true;
   await other.interrupt();
-  const ended = (await over(turn)).findLast((event) => event.type === 'turn.ended');
+  const ended = (await readTurn(turn)).findLast((event) => event.type === 'turn.ended');
   assert.equal(ended?.stopReason, 'interrupted');
 });

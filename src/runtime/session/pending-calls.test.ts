@@ -24,7 +24,7 @@ const createCaller = (one: Tool): Agent =>
     ),
   });
 
-async function over(turn: Turn): Promise<readonly LogEvent[]> {
+async function readTurn(turn: Turn): Promise<readonly LogEvent[]> {
   const events: LogEvent[] = [];
   for await (const event of turn) if ('seq' in event) events.push(event);
   return events;
@@ -43,7 +43,7 @@ async function waitingCall(session: Session): Promise<{ id: string; request: Jso
 }
 
 /** A stateless tool that asks for a color, then for a size. */
-function asking(answers: ToolAnswer[]): Tool {
+function createAskingTool(answers: ToolAnswer[]): Tool {
   return tool({
     name: 'order',
     description: 'Orders a shirt.',
@@ -66,7 +66,7 @@ test('a long-running tool parks its call with its first result; updates change i
   });
   await using runtime = await openRuntime({ agents: [createCaller(build)] });
   const session = await runtime.session('x');
-  const first = await over(session.send('go'));
+  const first = await readTurn(session.send('go'));
   assert.deepEqual(listTypes(first).slice(-3), ['tool.call', 'tool.pending', 'turn.waiting']);
   const { id, request } = await waitingCall(session);
   assert.deepEqual(request, { ticket: 7 });
@@ -78,7 +78,7 @@ test('a long-running tool parks its call with its first result; updates change i
   assert.deepEqual((await waitingCall(session)).request, { done: '50 %' });
   assert.equal((await session.status()).status, 'waiting');
 
-  const rest = await over(session.answer(id, { url: 'there' }));
+  const rest = await readTurn(session.answer(id, { url: 'there' }));
   assert.deepEqual(listResults(rest), [['ok', { url: 'there' }]]);
   assert.equal(rest.at(-1)?.type, 'turn.ended');
   await assert.rejects(session.update(id, 'late'), { code: 'already_answered' });
@@ -87,18 +87,18 @@ test('a long-running tool parks its call with its first result; updates change i
 test('a tool that asks runs again with each answer, in any runtime', async () => {
   const store = new MemoryStore();
   const answers: ToolAnswer[] = [];
-  const one = createCaller(asking(answers));
+  const one = createCaller(createAskingTool(answers));
   {
     await using runtime = await openRuntime({ agents: [one], store });
     const session = await runtime.session('x');
-    await over(session.send('go'));
+    await readTurn(session.send('go'));
     assert.equal((await waitingCall(session)).request, 'Which colour?');
   }
   {
     await using runtime = await openRuntime({ agents: [one], store });
     const session = await runtime.session('x');
     const { id } = await waitingCall(session);
-    const rest = await over(session.answer(id, { colour: 'red' }));
+    const rest = await readTurn(session.answer(id, { colour: 'red' }));
     assert.deepEqual(listTypes(rest), [
       'turn.resumed',
       'tool.answered',
@@ -113,7 +113,7 @@ test('a tool that asks runs again with each answer, in any runtime', async () =>
   await session.update(id, 'news for one who wants an answer');
   for await (const event of session.events())
     if (event.type === 'error' && event.code === 'answer_refused') break;
-  const rest = await over(session.answer(id, { size: 'L' }));
+  const rest = await readTurn(session.answer(id, { size: 'L' }));
   assert.deepEqual(listResults(rest), [['ok', { colour: 'red', size: 'L' }]]);
   assert.deepEqual(answers, [
     { response: { colour: 'red' }, isError: false, resume: {} },
@@ -123,11 +123,11 @@ test('a tool that asks runs again with each answer, in any runtime', async () =>
 
 test('a question that is denied ends its call, and the tool does not run again', async () => {
   const answers: ToolAnswer[] = [];
-  await using runtime = await openRuntime({ agents: [createCaller(asking(answers))] });
+  await using runtime = await openRuntime({ agents: [createCaller(createAskingTool(answers))] });
   const session = await runtime.session('x');
-  await over(session.send('go'));
+  await readTurn(session.send('go'));
   const { id } = await waitingCall(session);
-  const [[outcome]] = listResults(await over(session.deny(id))) as [[string]];
+  const [[outcome]] = listResults(await readTurn(session.deny(id))) as [[string]];
   assert.equal(outcome, 'denied');
   assert.deepEqual(answers, []);
 });
@@ -141,7 +141,7 @@ test('a question ends at its timeout', async () => {
   const clock = new SimulatedClock(1_000);
   await using runtime = await openRuntime({ agents: [createCaller(ask)], clock });
   const session = await runtime.session('x');
-  await over(session.send('go'));
+  await readTurn(session.send('go'));
   clock.advance(20_000);
   for await (const event of session.events()) {
     if (event.type !== 'tool.result') continue;
@@ -160,6 +160,6 @@ test('a tool that wrote to state may not park: its writes belong to a result', a
     },
   });
   await using runtime = await openRuntime({ agents: [createCaller(odd)] });
-  const log = await over((await runtime.session('x')).send('go'));
+  const log = await readTurn((await runtime.session('x')).send('go'));
   assert.match(JSON.stringify(listResults(log)), /pending_writes/);
 });

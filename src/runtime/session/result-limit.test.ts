@@ -20,7 +20,7 @@ let stores = 0;
 
 type Result = Extract<LogEvent, { type: 'tool.result' }> & { readonly response: JsonObject };
 
-interface Played {
+interface TurnResult {
   readonly results: readonly Result[];
   /** Characters of the largest request to the model. */
   readonly promptCharacters: number;
@@ -30,11 +30,11 @@ interface Played {
 
 type Call = { readonly name: string; readonly args?: JsonObject };
 
-async function play(
+async function runTurn(
   definition: Omit<Parameters<typeof agent>[0], 'name' | 'model'>,
   calls: readonly Call[],
   { artifacts = true, answer }: { artifacts?: boolean; answer?: Json } = {},
-): Promise<Played> {
+): Promise<TurnResult> {
   const model = new ScriptedModel([
     ...calls.map((call) => ({ toolCalls: [{ args: {}, ...call }] })),
     { text: 'Done' },
@@ -70,7 +70,7 @@ async function play(
 }
 
 /** Asserts that the result is truncated with a notice, and that neither prompt nor store has the rest. */
-function assertCut({ results, promptCharacters, storedBytes }: Played): JsonObject {
+function assertCut({ results, promptCharacters, storedBytes }: TurnResult): JsonObject {
   const [result] = results;
   assert.ok(result !== undefined);
   const { truncation } = result.response;
@@ -82,7 +82,7 @@ function assertCut({ results, promptCharacters, storedBytes }: Played): JsonObje
 
 describe('a result that is too large for a prompt', () => {
   it('is truncated, saved whole as an artifact, and can be read from there', async () => {
-    const played = await play(
+    const turn = await runTurn(
       {
         tools: [
           tool({ name: 'dump', description: 'Dumps.', execute: () => HUGE }),
@@ -91,7 +91,7 @@ describe('a result that is too large for a prompt', () => {
       },
       [{ name: 'dump' }],
     );
-    const truncation = assertCut(played);
+    const truncation = assertCut(turn);
     const name = String(truncation['artifact']);
     assert.match(name, /^tool_result_.*\.txt$/);
     assert.equal(truncation['characters'], HUGE.length + 'result'.length + 1);
@@ -99,15 +99,15 @@ describe('a result that is too large for a prompt', () => {
       String(truncation['note']),
       /call load_artifacts with artifact_names \["tool_result_/,
     );
-    const [result] = played.results;
+    const [result] = turn.results;
     assert.ok(String(result?.response['result']).startsWith(HUGE.slice(0, 80_000)));
     assert.deepEqual(result?.actions?.artifactDelta, { [name]: 0 });
-    assert.ok(isDeepStrictEqual(await played.load(name), { text: HUGE }));
+    assert.ok(isDeepStrictEqual(await turn.load(name), { text: HUGE }));
   });
 
   it('keeps its shape: short members and images stay, long texts are truncated', async () => {
     const picture = { inlineData: { mimeType: 'image/png', data: 'AAAA'.repeat(60_000) } };
-    const played = await play(
+    const turn = await runTurn(
       {
         tools: [
           tool({
@@ -120,7 +120,7 @@ describe('a result that is too large for a prompt', () => {
       [{ name: 'run' }],
       { artifacts: false },
     );
-    const [result] = played.results;
+    const [result] = turn.results;
     const { exitCode, stdout, content, truncation } = result?.response ?? {};
     assert.equal(exitCode, 3);
     assert.match(String(stdout), /… \[\d+ characters cut\]$/);
@@ -132,12 +132,12 @@ describe('a result that is too large for a prompt', () => {
 
   it('as a long list: the model gets the beginning as text', async () => {
     const rows = Array.from({ length: 200_000 }, (_, id) => ({ id, name: `row ${id}` }));
-    const played = await play(
+    const turn = await runTurn(
       { tools: [tool({ name: 'rows', description: 'Lists.', execute: () => ({ rows }) })] },
       [{ name: 'rows' }],
     );
-    assertCut(played);
-    assert.match(String(played.results[0]?.response['result']), /^\{"rows":\[\{"id":0,/);
+    assertCut(turn);
+    assert.match(String(turn.results[0]?.response['result']), /^\{"rows":\[\{"id":0,/);
   });
 
   it('as an error: its text is truncated too', async () => {
@@ -148,9 +148,9 @@ describe('a result that is too large for a prompt', () => {
         throw new Error(HUGE);
       },
     });
-    const played = await play({ tools: [failing] }, [{ name: 'fail' }]);
-    assertCut(played);
-    const [result] = played.results;
+    const turn = await runTurn({ tools: [failing] }, [{ name: 'fail' }]);
+    assertCut(turn);
+    const [result] = turn.results;
     assert.equal(result?.outcome, 'error');
     const { error } = result?.response ?? {};
     assert.ok(isJsonObject(error));
@@ -160,10 +160,10 @@ describe('a result that is too large for a prompt', () => {
 
   it('as an answer from outside: it is truncated before it is stored', async () => {
     const external = tool({ name: 'ask', description: 'Asks outside.' });
-    const played = await play({ tools: [external] }, [{ name: 'ask' }], { answer: HUGE });
-    const truncation = assertCut(played);
+    const turn = await runTurn({ tools: [external] }, [{ name: 'ask' }], { answer: HUGE });
+    const truncation = assertCut(turn);
     const name = String(truncation['artifact']);
-    assert.ok(isDeepStrictEqual(await played.load(name), { text: HUGE }));
+    assert.ok(isDeepStrictEqual(await turn.load(name), { text: HUGE }));
   });
 
   it('as the result of a callback instead of the tool: it is truncated', async () => {
@@ -172,7 +172,7 @@ describe('a result that is too large for a prompt', () => {
       { beforeTool: () => ({ response: { text: HUGE } }) },
       { afterTool: () => ({ response: { text: HUGE } }) },
     ]) {
-      assertCut(await play({ tools: [one], callbacks }, [{ name: 'one' }]));
+      assertCut(await runTurn({ tools: [one], callbacks }, [{ name: 'one' }]));
     }
   });
 
@@ -185,7 +185,7 @@ describe('a result that is too large for a prompt', () => {
       execute: () => text,
     });
     const other = tool({ name: 'other', description: 'Other.', execute: () => text });
-    const { results } = await play({ tools: [own, other], maxResultCharacters: 2_000 }, [
+    const { results } = await runTurn({ tools: [own, other], maxResultCharacters: 2_000 }, [
       { name: 'own' },
       { name: 'other' },
     ]);
@@ -210,7 +210,7 @@ describe('a result that is too large for a prompt', () => {
       },
     });
     const answer = { text: 'y'.repeat(150_000) };
-    await play({ tools: [asking] }, [{ name: 'asking' }], { answer });
+    await runTurn({ tools: [asking] }, [{ name: 'asking' }], { answer });
     assert.deepEqual(lengths, [JSON.stringify(answer).length]);
   });
 
@@ -220,7 +220,7 @@ describe('a result that is too large for a prompt', () => {
       description: 'Waits.',
       execute: () => pending({ request: 'text?', resume: HUGE }),
     });
-    const { results, storedBytes } = await play({ tools: [greedy] }, [{ name: 'greedy' }]);
+    const { results, storedBytes } = await runTurn({ tools: [greedy] }, [{ name: 'greedy' }]);
     assert.deepEqual(
       results.map(({ response }) => isJsonObject(response['error']) && response['error']['code']),
       ['pending_too_large'],

@@ -38,7 +38,7 @@ const echo = (): Agent =>
     })),
   });
 
-async function over(turn: Turn): Promise<readonly LogEvent[]> {
+async function readTurn(turn: Turn): Promise<readonly LogEvent[]> {
   const events: LogEvent[] = [];
   for await (const event of turn) if ('seq' in event) events.push(event);
   return events;
@@ -62,11 +62,11 @@ test('a message counts once, however often it is sent, and every sender sees its
   ];
   assert.equal(await first.accepted, await second.accepted);
   assert.equal(first.invocationId, deriveInvocationId('m1'));
-  const [seen, alsoSeen] = await Promise.all([over(first), over(second)]);
+  const [seen, alsoSeen] = await Promise.all([readTurn(first), readTurn(second)]);
   assert.deepEqual(alsoSeen, seen);
   const later = session.send('something else', { messageId: 'm1' });
   assert.equal(await later.accepted, await first.accepted);
-  assert.deepEqual(await over(later), seen);
+  assert.deepEqual(await readTurn(later), seen);
   assert.deepEqual(await readLog(session), seen);
 });
 
@@ -78,7 +78,7 @@ test('messages are answered one after another in the order in which they were se
     await Promise.all(turns.map(async ({ accepted }) => accepted)),
     turns.map((_, n) => n + 1),
   );
-  const seen = await Promise.all(turns.map(over));
+  const seen = await Promise.all(turns.map(readTurn));
   const log = await readLog(session);
   assert.deepEqual(seen.flat(), log);
   assert.deepEqual(
@@ -89,7 +89,7 @@ test('messages are answered one after another in the order in which they were se
 
 test('an accepted message is durable: the next host of the session answers it', async () => {
   const store = new MemoryStore();
-  const never = agent({
+  const unresponsive = agent({
     name: 'echo',
     extensions: [bell],
     model: {
@@ -98,14 +98,14 @@ test('an accepted message is durable: the next host of the session answers it', 
         new Promise((_resolve, reject) => signal.addEventListener('abort', reject)),
     },
   });
-  const first = await openRuntime({ agents: [never], store });
+  const first = await openRuntime({ agents: [unresponsive], store });
   const session = await first.session('x');
   session.send('one', { messageId: 'm1' });
   await session.send('two', { messageId: 'm2' }).accepted;
   await first.close();
   await using second = await openRuntime({ agents: [echo()], store });
   const again = await second.session('x');
-  await over(again.send('two', { messageId: 'm2' }));
+  await readTurn(again.send('two', { messageId: 'm2' }));
   assert.deepEqual(
     (await readLog(again)).flatMap((event) =>
       event.type === 'agent.message' ? [contentText(event.content)] : [],
@@ -121,7 +121,7 @@ test('leaving the iteration cancels nothing, and iterating is optional', async (
     if (event.type === 'user.message') break;
   }
   session.send('never looked at');
-  await over(session.send('watched'));
+  await readTurn(session.send('watched'));
   assert.deepEqual((await readLog(session)).filter(({ type }) => type === 'turn.ended').length, 3);
 });
 
@@ -129,9 +129,9 @@ test('a turn can be iterated more than once, also long after its end', async () 
   await using runtime = await openRuntime({ agents: [echo()] });
   const session = await runtime.session('x');
   const turn = session.send('hello');
-  const first = await over(turn);
-  await over(session.send('another'));
-  assert.deepEqual(await over(turn), first);
+  const first = await readTurn(turn);
+  await readTurn(session.send('another'));
+  assert.deepEqual(await readTurn(turn), first);
 });
 
 test('an invalid message is rejected before anything is written', async () => {
@@ -153,7 +153,7 @@ test('a message can have data besides its text', async () => {
     .text('Look:')
     .inlineData('image/png', new Uint8Array([1, 2, 3]))
     .build();
-  const [message] = await over(session.send(picture));
+  const [message] = await readTurn(session.send(picture));
   assert.deepEqual(message?.type === 'user.message' && message.content, picture);
 });
 
@@ -169,7 +169,7 @@ test('a state delta is written before the turn begins, and an invalid key or val
   });
   await using runtime = await openRuntime({ agents: [reader] });
   const session = await runtime.session('x');
-  const log = await over(session.send('hi', { stateDelta: { tone: 'kind', 'temp:once': 1 } }));
+  const log = await readTurn(session.send('hi', { stateDelta: { tone: 'kind', 'temp:once': 1 } }));
   assert.deepEqual(seen, [{ tone: 'kind', 'temp:once': 1 }]);
   const [changed] = log.flatMap((event) => (event.type === 'state.changed' ? [event.delta] : []));
   assert.deepEqual(changed, { tone: 'kind' });
@@ -180,9 +180,9 @@ test('a state delta is written before the turn begins, and an invalid key or val
       JSON.stringify(stateDelta),
     );
   }
-  const circle: Record<string, unknown> = {};
-  circle['self'] = circle;
-  for (const value of [() => 1, Number.NaN, circle, 1n]) {
+  const cyclic: Record<string, unknown> = {};
+  cyclic['self'] = cyclic;
+  for (const value of [() => 1, Number.NaN, cyclic, 1n]) {
     assert.throws(() => session.send('hi', { stateDelta: { key: value as never } }), {
       code: 'not_serialisable',
     });
@@ -221,7 +221,7 @@ test('the log of a turn with an empty answer is complete', async () => {
   const mute = agent({ name: 'mute', model: new ScriptedModel([{}]) });
   await using runtime = await openRuntime({ agents: [mute] });
   const session = await runtime.session('x');
-  assert.deepEqual(listTypes(await over(session.send('hi'))), [
+  assert.deepEqual(listTypes(await readTurn(session.send('hi'))), [
     'user.message',
     'turn.started',
     'agent.message',
@@ -232,9 +232,9 @@ test('the log of a turn with an empty answer is complete', async () => {
 test('an input that is too large is rejected before anything is written', async () => {
   const calls: string[] = [];
   const store = new (class extends MemoryStore {
-    override inject: MemoryStore['inject'] = async (...given) => {
-      calls.push(given[2]);
-      return super.inject(...given);
+    override inject: MemoryStore['inject'] = async (...args) => {
+      calls.push(args[2]);
+      return super.inject(...args);
     };
   })();
   const helper = agent({ name: 'a', model: new ScriptedModel([{ text: 'Short enough.' }]) });

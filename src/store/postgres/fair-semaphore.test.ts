@@ -5,12 +5,12 @@ import { FairSemaphore } from './fair-semaphore.ts';
 const stalled = (): Error => new Error('stalled');
 
 test('the permits limit concurrency, and waiters are served in order', async () => {
-  const turnstile = new FairSemaphore(2, 1000, stalled);
+  const semaphore = new FairSemaphore(2, 1000, stalled);
   let inside = 0;
   const order: number[] = [];
   await Promise.all(
     Array.from({ length: 7 }, async (_, n) => {
-      const leave = await turnstile.acquire();
+      const leave = await semaphore.acquire();
       inside++;
       order.push(n);
       assert.ok(inside <= 2);
@@ -25,10 +25,10 @@ test('the permits limit concurrency, and waiters are served in order', async () 
 test('a waiter fails when no permit is released for the stall time, and not while others progress', async (t) => {
   mock.timers.enable({ apis: ['setInterval'] });
   t.after(() => mock.timers.reset());
-  const turnstile = new FairSemaphore(1, 1000, stalled);
-  const first = await turnstile.acquire();
-  const second = turnstile.acquire();
-  const third = turnstile.acquire();
+  const semaphore = new FairSemaphore(1, 1000, stalled);
+  const first = await semaphore.acquire();
+  const second = semaphore.acquire();
+  const third = semaphore.acquire();
   mock.timers.tick(900);
   first();
   const leave = await second;
@@ -39,5 +39,5 @@ test('a waiter fails when no permit is released for the stall time, and not whil
   await refused;
   leave();
   // The failed waiter holds no permit.
-  (await turnstile.acquire())();
+  (await semaphore.acquire())();
 });

@@ -5,19 +5,19 @@ import { ChangeFeed } from './change-feed.ts';
 
 test('a listener that subscribes twice is called twice, until each is unsubscribed', () => {
   const feed = new ChangeFeed();
-  let heard = 0;
-  const listener = (): void => void heard++;
+  let calls = 0;
+  const listener = (): void => void calls++;
   const first = feed.add(listener);
   const second = feed.add(listener);
   feed.publish('any');
-  assert.equal(heard, 2);
+  assert.equal(calls, 2);
   first();
   first();
   feed.publish('any');
-  assert.equal(heard, 3);
+  assert.equal(calls, 3);
   second();
   feed.publish('any');
-  assert.deepEqual([heard, feed.size], [3, 0]);
+  assert.deepEqual([calls, feed.size], [3, 0]);
 });
 
 test('listeners are not called when nothing changed', () => {

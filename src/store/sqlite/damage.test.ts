@@ -160,7 +160,7 @@ test('a missing or read-only folder is reported as unavailable by name', async (
 
     chmodSync(folder, 0o555);
     const file = join(folder, 'store.db');
-    await asNobody(() => assert.rejects(openSqliteStore(file), unavailable(file)));
+    await asUnprivilegedUser(() => assert.rejects(openSqliteStore(file), unavailable(file)));
     chmodSync(folder, 0o755);
     assert.deepEqual(readdirSync(folder), []);
   });
@@ -171,7 +171,7 @@ test('a read-only file is reported as unavailable by name', async () => {
     const file = await makeStore(folder);
     chmodSync(file, 0o444);
     chmodSync(folder, 0o555);
-    await asNobody(() => assert.rejects(openSqliteStore(file), unavailable(file)));
+    await asUnprivilegedUser(() => assert.rejects(openSqliteStore(file), unavailable(file)));
     chmodSync(folder, 0o755);
   });
 });
@@ -228,7 +228,7 @@ function unavailable(file: string): (error: unknown) => boolean {
 }
 
 /** Root ignores file permissions, so root acts as another user for a while. */
-async function asNobody(action: () => Promise<void>): Promise<void> {
+async function asUnprivilegedUser(action: () => Promise<void>): Promise<void> {
   if (!isRoot) return action();
   process.seteuid?.(65534);
   try {

@@ -21,9 +21,9 @@ for (const { name, check } of memoryServiceContract)
   test(`InMemoryMemoryService: ${name}`, async () => check(new InMemoryMemoryService()));
 
 test('memory of a log contains the texts of users and agents, and nothing else', () => {
-  const said = log('Hello', ' ');
+  const messages = log('Hello', ' ');
   const events: readonly LogEvent[] = [
-    ...said,
+    ...messages,
     { type: 'turn.started', seq: 3, at: 3, invocationId: 'e-1' },
     {
       type: 'agent.message',
@@ -40,7 +40,7 @@ test('memory of a log contains the texts of users and agents, and nothing else',
       id: '1',
       author: 'user',
       at: 0,
-      content: said[0]?.type === 'user.message' && said[0].content,
+      content: messages[0]?.type === 'user.message' && messages[0].content,
     },
   ]);
 });

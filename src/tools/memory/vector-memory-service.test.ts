@@ -6,7 +6,7 @@ import { VectorMemoryService } from './vector-memory-service.ts';
 
 const session = { appName: 'a', userId: 'u', sessionId: '1' } as const;
 
-const said = (id: string, text: string): MemoryEntry => ({
+const createEntry = (id: string, text: string): MemoryEntry => ({
   id,
   author: 'user',
   at: 0,
@@ -19,7 +19,11 @@ const embed = async (texts: readonly string[]): Promise<readonly (readonly numbe
 
 test('a search finds texts with the same meaning in other words, and nothing else', async () => {
   const service = new VectorMemoryService({ embed, minScore: 0.5 });
-  await service.add(session, [said('1', 'my boat'), said('2', 'a cup'), said('3', 'nothing')]);
+  await service.add(session, [
+    createEntry('1', 'my boat'),
+    createEntry('2', 'a cup'),
+    createEntry('3', 'nothing'),
+  ]);
   const found = await service.search(session, 'ship');
   assert.deepEqual(
     found.map(({ content }) => contentText(content)),
@@ -27,12 +31,12 @@ test('a search finds texts with the same meaning in other words, and nothing els
   );
   assert.deepEqual(await service.search(session, ' '), []);
   assert.deepEqual(await service.search({ ...session, userId: 'v' }, 'ship'), []);
-  await service.add(session, [said('1', 'my tea')]);
+  await service.add(session, [createEntry('1', 'my tea')]);
   assert.equal((await service.search(session, 'ship')).length, 0);
   assert.equal((await service.search(session, 'tea', { limit: 1 })).length, 1);
 });
 
 test('too few vectors from the embedding function are an error, and nothing is stored', async () => {
   const service = new VectorMemoryService({ embed: async () => [] });
-  await assert.rejects(service.add(session, [said('1', 'x')]), { code: 'invalid_input' });
+  await assert.rejects(service.add(session, [createEntry('1', 'x')]), { code: 'invalid_input' });
 });

@@ -8,7 +8,7 @@ import type { ToolParameters } from './tool-parameters.ts';
 import { createJsonSchemaParser } from './json-schema-parser.ts';
 import type { JsonSchema } from '../../models/index.ts';
 
-function refuses(parameters: ToolParameters, message: RegExp): void {
+function assertRejected(parameters: ToolParameters, message: RegExp): void {
   assert.throws(
     () => toJsonSchema(parameters, 'f'),
     (error) => {
@@ -51,21 +51,24 @@ test('a union of objects describes an object', () => {
 });
 
 test('parameters that are not an object are rejected', () => {
-  refuses(z.string(), /must describe an object/);
-  refuses({ type: 'array' }, /must describe an object/);
-  refuses({}, /must describe an object/);
+  assertRejected(z.string(), /must describe an object/);
+  assertRejected({ type: 'array' }, /must describe an object/);
+  assertRejected({}, /must describe an object/);
 });
 
 test('parameters that JSON Schema cannot express are rejected with the reason', () => {
-  refuses(z.object({ at: z.date() }), /have no JSON Schema \(Date cannot be represented/);
-  refuses({ type: 'object', default: Number.NaN }, /parameters\.default is NaN/);
+  assertRejected(z.object({ at: z.date() }), /have no JSON Schema \(Date cannot be represented/);
+  assertRejected({ type: 'object', default: Number.NaN }, /parameters\.default is NaN/);
 });
 
 test('a library without JSON Schema is rejected with an instruction', () => {
-  refuses(v.object({ path: v.string() }), /toStandardJsonSchema\(\) of @valibot\/to-json-schema/);
+  assertRejected(
+    v.object({ path: v.string() }),
+    /toStandardJsonSchema\(\) of @valibot\/to-json-schema/,
+  );
   const validate = (value: unknown): { value: unknown } => ({ value });
-  refuses({ '~standard': { version: 1, vendor: 'zod', validate } }, /use zod 4/);
-  refuses(
+  assertRejected({ '~standard': { version: 1, vendor: 'zod', validate } }, /use zod 4/);
+  assertRejected(
     { '~standard': { version: 1, vendor: 'acme', validate } },
     /are a schema of acme, .* pass a JSON Schema/,
   );
@@ -95,9 +98,9 @@ test('all problems of the arguments are reported together, with their paths', ()
 
 test('at most ten problems are reported', () => {
   const args = Object.fromEntries(Array.from({ length: 14 }, (_, i) => [`k${i}`, 1]));
-  const told = verdict({ type: 'object', additionalProperties: false }, args);
-  assert.match(told, /k9: is not allowed; and 4 more\./);
-  assert.doesNotMatch(told, /k10/);
+  const message = verdict({ type: 'object', additionalProperties: false }, args);
+  assert.match(message, /k9: is not allowed; and 4 more\./);
+  assert.doesNotMatch(message, /k10/);
 });
 
 const keywords: readonly (readonly [

@@ -10,14 +10,14 @@ import {
 import { StateBuffer, type StateSnapshot } from './state-buffer.ts';
 import { isReadOnly, type StateWrites } from './state-writes.ts';
 
-function bufferOver(state: { readonly [key: string]: Json }): StateBuffer {
+function createBuffer(state: { readonly [key: string]: Json }): StateBuffer {
   return new StateBuffer(new Map(Object.entries(state)));
 }
 
 const nothing: StateWrites = { set: {}, delete: [], increment: {}, append: {}, read: [] };
 
 test('a tool sees the state at its start, and its own changes', () => {
-  const state = bufferOver({ city: 'Rome', count: 2, list: [1] });
+  const state = createBuffer({ city: 'Rome', count: 2, list: [1] });
   state.set('city', 'Oslo');
   state.increment('count');
   state.append('list', 2);
@@ -36,7 +36,7 @@ test('a tool sees the state at its start, and its own changes', () => {
 });
 
 test('each key is committed by one kind of write, the simplest one', () => {
-  const state = bufferOver({ a: 1, list: [0] });
+  const state = createBuffer({ a: 1, list: [0] });
   state.increment('a', 2);
   state.increment('a', 3);
   state.append('list', 1);
@@ -59,7 +59,7 @@ test('each key is committed by one kind of write, the simplest one', () => {
 });
 
 test('adding to a number or a list does not count as a read', () => {
-  const state = bufferOver({ n: 1, list: [] });
+  const state = createBuffer({ n: 1, list: [] });
   state.increment('n');
   state.append('list', 1);
   assert.deepEqual(state.takeWrites().read, []);
@@ -68,7 +68,7 @@ test('adding to a number or a list does not count as a read', () => {
 });
 
 test('an update reads and sets, so that no change of another writer is lost', () => {
-  const state = bufferOver({ 'user:tags': ['a'] });
+  const state = createBuffer({ 'user:tags': ['a'] });
   state.update('user:tags', (tags) => [tags ?? null, 'b']);
   assert.deepEqual(state.takeWrites(), {
     ...nothing,
@@ -78,21 +78,21 @@ test('an update reads and sets, so that no change of another writer is lost', ()
 });
 
 test('a key that the tool set itself does not count as read', () => {
-  const state = bufferOver({ a: 1 });
+  const state = createBuffer({ a: 1 });
   state.set('a', 2);
   state.get('a');
   assert.deepEqual(state.takeWrites().read, []);
 });
 
 test('a key has one name: session:city is city', () => {
-  const state = bufferOver({ city: 'Rome' });
+  const state = createBuffer({ city: 'Rome' });
   assert.equal(state.get('session:city'), 'Rome');
   state.set('session:city', 'Oslo');
   assert.deepEqual(state.takeWrites(), { ...nothing, set: { city: 'Oslo' }, read: ['city'] });
 });
 
 test('an invalid key is rejected by every method, and nothing is written', () => {
-  const state = bufferOver({});
+  const state = createBuffer({});
   for (const use of [
     () => state.get(''),
     () => state.set('a/b', 1),
@@ -107,7 +107,7 @@ test('an invalid key is rejected by every method, and nothing is written', () =>
 });
 
 test('a value that is not JSON is rejected with its key, and nothing is written', () => {
-  const state = bufferOver({});
+  const state = createBuffer({});
   const map = new Map() as unknown as Json;
   assert.throws(
     () => state.set('seen', map),
@@ -119,7 +119,7 @@ test('a value that is not JSON is rejected with its key, and nothing is written'
 });
 
 test('adding a number to a text, or an item to a number, is rejected', () => {
-  const state = bufferOver({ city: 'Rome', n: 1 });
+  const state = createBuffer({ city: 'Rome', n: 1 });
   assert.throws(() => state.increment('city'), InvalidInputError);
   assert.throws(() => state.append('n', 1), InvalidInputError);
   assert.throws(() => state.increment('n', Number.NaN), InvalidInputError);
@@ -129,7 +129,7 @@ test('adding a number to a text, or an item to a number, is rejected', () => {
 });
 
 test('later changes of the tool to its own object change nothing', () => {
-  const state = bufferOver({});
+  const state = createBuffer({});
   const order = { items: ['a'] };
   state.set('order', order);
   order.items.push('b');
@@ -138,7 +138,7 @@ test('later changes of the tool to its own object change nothing', () => {
 });
 
 test('writes are taken once, and later writes build on them', () => {
-  const state = bufferOver({ n: 1 });
+  const state = createBuffer({ n: 1 });
   state.set('n', 10);
   state.append('list', 1);
   state.takeWrites();
@@ -150,7 +150,7 @@ test('writes are taken once, and later writes build on them', () => {
 });
 
 test('a key that is only read is not written', () => {
-  const state = bufferOver({});
+  const state = createBuffer({});
   state.get('a');
   assert.equal(isReadOnly(state.takeWrites()), true);
   state.delete('a');
@@ -183,7 +183,7 @@ test('the writes turn the state at the start into the state that the tool saw', 
   fc.assert(
     fc.property(start, fc.array(verb), (before, steps: readonly Step[]) => {
       const model = new Map<string, Json>(Object.entries(before));
-      const state = bufferOver(before);
+      const state = createBuffer(before);
       for (const step of steps) {
         const done = applyToModel(model, step);
         if (done) applyToBuffer(state, step);
@@ -240,15 +240,15 @@ function assertOneKindEach(writes: StateWrites): void {
 }
 
 test('a snapshot is any object with a get method, and is never written to', () => {
-  const asked: string[] = [];
+  const readKeys: string[] = [];
   const snapshot: StateSnapshot = {
     get: (name) => {
-      asked.push(name);
+      readKeys.push(name);
       return 1;
     },
   };
   const state = new StateBuffer(snapshot);
   state.increment('user:n');
   assert.equal(state.get('user:n'), 2);
-  assert.deepEqual(new Set(asked), new Set(['user:n']));
+  assert.deepEqual(new Set(readKeys), new Set(['user:n']));
 });

@@ -245,9 +245,9 @@ test('a validation that throws rejects the arguments', () => {
   };
   const parameters = asLibrary(z.object({}), broken);
   assert.match(refusal(tool(createDefinition({ parameters })), {}), /the rule is broken/);
-  const ofZod = z.object({}).refine(broken);
+  const zodSchema = z.object({}).refine(broken);
   assert.match(
-    refusal(tool(createDefinition({ parameters: ofZod })), {}),
+    refusal(tool(createDefinition({ parameters: zodSchema })), {}),
     /one of its rules threw/,
   );
 });

@@ -33,7 +33,7 @@ const folder = mkdtempSync(join(tmpdir(), 'petrichor-solver-'));
 after(() => rmSync(folder, { recursive: true }));
 
 /** A program in place of z3 with the given behavior. */
-function impostor(name: string, script: string): string {
+function fakeSolver(name: string, script: string): string {
   const file = join(folder, name);
   writeFileSync(file, `#!/bin/sh\n${script}\n`);
   chmodSync(file, 0o755);
@@ -75,25 +75,25 @@ test('the result is unknown, with the reason, when the solver is not found', asy
 });
 
 test('the result is unknown, with the reason, when the solver is killed', async () => {
-  const reason = getReason(await nativeZ3(impostor('killed', 'kill -9 $$')).ask(EASY));
+  const reason = getReason(await nativeZ3(fakeSolver('killed', 'kill -9 $$')).ask(EASY));
   assert.equal(reason, 'killed by SIGKILL');
 });
 
 test('the result is unknown, with the reason, when the solver dies without output', async () => {
-  const reason = getReason(await nativeZ3(impostor('mute', 'exit 3')).ask(EASY));
+  const reason = getReason(await nativeZ3(fakeSolver('mute', 'exit 3')).ask(EASY));
   assert.equal(reason, 'ended with code 3 and no answer');
 });
 
 test('a solver that does not end is killed', async () => {
   const clock = new SimulatedClock();
-  const solver = nativeZ3(impostor('endless', 'exec sleep 600'), clock);
-  const asked = solver.ask(EASY, { timeoutMs: 60_000 });
+  const solver = nativeZ3(fakeSolver('endless', 'exec sleep 600'), clock);
+  const pendingAnswer = solver.ask(EASY, { timeoutMs: 60_000 });
   clock.advance(62_000);
-  assert.equal(getReason(await asked), 'timed out after 60000 ms');
+  assert.equal(getReason(await pendingAnswer), 'timed out after 60000 ms');
 });
 
 test('the result is unknown, with the reason, when a native solver runs out of memory', async () => {
-  const solver = nativeZ3(impostor('full', `cat >/dev/null; echo '(error "out of memory")'`));
+  const solver = nativeZ3(fakeSolver('full', `cat >/dev/null; echo '(error "out of memory")'`));
   assert.equal(getReason(await solver.ask(EASY)), 'out of memory');
 });
 

@@ -35,12 +35,12 @@ test('an SVG of a trace shows every place, every step and the number of tokens',
   const svg = traceToSvg(trace, 'never <done>');
   assert.match(svg, /^<svg [^]*<\/svg>\n$/);
   assert.equal(svg.match(/<circle /g)?.length, 4);
-  for (const shown of [
+  for (const drawing of [
     'never &lt;done&gt;',
     '>permit<',
     '>12<',
     '1. from outside → asked',
     'a&lt;b',
   ])
-    assert.ok(svg.includes(shown), shown);
+    assert.ok(svg.includes(drawing), drawing);
 });

@@ -117,8 +117,8 @@ test('a failure before the commit rolls back, and a failure after it does not', 
   const failpoints = { beforeCommit: () => failAt('before'), afterCommit: () => failAt('after') };
   await withStore({ failpoints }, async (store) => {
     const row = await createSession(store, 'one', 'a');
-    const heard: unknown[] = [];
-    store.subscribe((changed) => heard.push(changed));
+    const changes: unknown[] = [];
+    store.subscribe((changed) => changes.push(changed));
     point = 'before';
     await assert.rejects(store.commit([nextStep(row)]), /stopped before/);
     assert.equal((await getExisting(store, row.key)).head, 0);
@@ -126,7 +126,7 @@ test('a failure before the commit rolls back, and a failure after it does not', 
     await assert.rejects(store.commit([nextStep(row)]), /stopped after/);
     assert.equal((await getExisting(store, row.key)).head, 1);
     assert.equal((await collect(store.read(row.key))).length, 2);
-    assert.deepEqual(heard, []);
+    assert.deepEqual(changes, []);
   });
 });
 

@@ -9,9 +9,9 @@ import { redirectTarget } from './redirect-target.ts';
 import { webFetchTool, type WebFetchOptions } from './web-fetch-tool.ts';
 
 const SECRET = 'the secret of the host';
-const asked: IncomingMessage[] = [];
+const requests: IncomingMessage[] = [];
 const server = createServer((request, response) => {
-  asked.push(request);
+  requests.push(request);
   answer(request, response);
 });
 let port = 0;
@@ -134,9 +134,9 @@ describe('web_fetch', () => {
       content: `Rain\n\non soil [http://example.com:${port}/soil]`,
       truncated: false,
     });
-    assert.equal(asked.at(-1)?.headers.host, `example.com:${port}`);
+    assert.equal(requests.at(-1)?.headers.host, `example.com:${port}`);
     assert.deepEqual(
-      [asked.at(-1)?.headers.cookie, asked.at(-1)?.headers.authorization],
+      [requests.at(-1)?.headers.cookie, requests.at(-1)?.headers.authorization],
       [undefined, undefined],
     );
   });
@@ -169,14 +169,14 @@ describe('web_fetch', () => {
 
   it('connects to the address that was checked, so DNS rebinding has no effect', async () => {
     const answers = [['127.0.0.1'], ['127.0.0.2'], ['127.0.0.3']];
-    const judged: string[] = [];
+    const checked: string[] = [];
     const tool = open({
       resolve: () => Promise.resolve(answers.shift() ?? []),
-      allowsAddress: (address) => judged.push(address) === 1,
+      allowsAddress: (address) => checked.push(address) === 1,
     });
     const { outcome } = await callTool(tool, { url: `http://rebind.example.com:${port}/page` });
     assert.equal(outcome, 'ok');
-    assert.deepEqual(judged, ['127.0.0.1']);
+    assert.deepEqual(checked, ['127.0.0.1']);
     assert.equal(answers.length, 2);
   });
 
@@ -189,13 +189,13 @@ describe('web_fetch', () => {
   it('stops when it is aborted, even during the response', async () => {
     for (const path of ['/silent', '/endless']) {
       const abort = new AbortController();
-      const before = asked.length;
+      const before = requests.length;
       const running = callTool(
         open({ maxBytes: 1e12 }),
         { url: `http://example.com:${port}${path}` },
         { signal: abort.signal },
       );
-      while (asked.length === before) await new Promise(setImmediate);
+      while (requests.length === before) await new Promise(setImmediate);
       abort.abort(new Error('interrupted'));
       assert.match(JSON.stringify(await running), /interrupted/);
     }
@@ -203,7 +203,11 @@ describe('web_fetch', () => {
 });
 
 // Without the checks, each of these would reach the test server or another internal target.
-const inside: readonly (readonly [what: string, url: (port: number) => string, code: string])[] = [
+const internalTargets: readonly (readonly [
+  what: string,
+  url: (port: number) => string,
+  code: string,
+])[] = [
   ['the loopback address', (p) => `http://127.0.0.1:${p}/`, 'address_refused'],
   ['another loopback address', (p) => `http://127.7.7.7:${p}/`, 'address_refused'],
   ['localhost', (p) => `http://localhost:${p}/`, 'address_refused'],
@@ -259,19 +263,19 @@ describe('web_fetch does not reach', () => {
       ? Promise.reject(new Error('ENOTFOUND'))
       : Promise.resolve(addresses[name]);
 
-  for (const [what, url, code] of inside) {
+  for (const [what, url, code] of internalTargets) {
     it(`${what}, requested directly`, async () => {
-      const before = asked.length;
+      const before = requests.length;
       const result = await callTool(webFetchTool({ hosts: [`*:${port}`, '*'], resolve }), {
         url: url(port),
       });
       assert.equal(getErrorCode(result), code, JSON.stringify(result));
       assert.doesNotMatch(JSON.stringify(result), /secret of the host/);
-      assert.equal(asked.length, before);
+      assert.equal(requests.length, before);
     });
 
     it(`${what}, as a redirect target`, async () => {
-      const before = asked.length;
+      const before = requests.length;
       // The first hop is allowed; the second hop is under test.
       let hops = 0;
       const tool = open({
@@ -286,8 +290,8 @@ describe('web_fetch does not reach', () => {
       });
       assert.equal(result.outcome, 'error');
       assert.doesNotMatch(JSON.stringify(result), /secret of the host/);
-      assert.ok(asked.length - before <= 2);
-      assert.ok(asked.slice(before).every(({ headers }) => headers.host?.startsWith('start.')));
+      assert.ok(requests.length - before <= 2);
+      assert.ok(requests.slice(before).every(({ headers }) => headers.host?.startsWith('start.')));
     });
   }
 
@@ -297,7 +301,7 @@ describe('web_fetch does not reach', () => {
       getErrorCode(await callTool(tool, { url }));
     assert.equal(await code(`http://EXAMPLE.com.:${port}/page`), undefined);
     assert.equal(await code(`http://a.b.docs.example.com:${port}/page`), undefined);
-    const before = asked.length;
+    const before = requests.length;
     for (const host of [
       'other.com',
       'a.example.com',
@@ -312,12 +316,12 @@ describe('web_fetch does not reach', () => {
     }
     assert.equal(await code('http://example.com/page'), 'host_not_allowed');
     assert.equal(await code(`http://example.com:${port + 1}/page`), 'host_not_allowed');
-    assert.equal(asked.length, before);
+    assert.equal(requests.length, before);
     assert.equal(
       await code(`http://example.com:${port}/redirect?to=http://other.com:${port}/`),
       'host_not_allowed',
     );
-    assert.equal(asked.length, before + 1);
+    assert.equal(requests.length, before + 1);
   });
 
   it('an unencrypted target of an encrypted page', () => {
@@ -347,7 +351,7 @@ describe('web_fetch does not reach', () => {
   });
 });
 
-const tooMuch: readonly (readonly [path: string, code: string])[] = [
+const badResponses: readonly (readonly [path: string, code: string])[] = [
   ['/endless', 'response_too_large'],
   ['/declared', 'response_too_large'],
   ['/gzip-bomb', 'response_too_large'],
@@ -358,7 +362,7 @@ const tooMuch: readonly (readonly [path: string, code: string])[] = [
   ['/binary', 'response_not_text'],
   ['/binary-text', 'response_not_text'],
 ];
-for (const [path, code] of tooMuch) {
+for (const [path, code] of badResponses) {
   test(`web_fetch fails for ${path}`, async () => {
     const result = await callTool(open({ maxBytes: 1_000_000 }), {
       url: `http://example.com:${port}${path}`,

@@ -37,10 +37,10 @@ const REPLY = {
   },
 };
 const KEY = 'key-0123456789';
-const asked: IncomingMessage[] = [];
+const requests: IncomingMessage[] = [];
 let reply: (response: ServerResponse) => void = () => undefined;
 const server = createServer((request, response) => {
-  asked.push(request);
+  requests.push(request);
   reply(response);
 });
 let provider: SearchProvider;
@@ -81,7 +81,7 @@ test('web_search sends a request in the format of Brave Search, and returns the 
       { title: 'Rain', snippet: 'x'.repeat(2_000), url: 'https://example.com/rain' },
     ],
   });
-  const { method, url = '', headers } = asked.at(-1) ?? {};
+  const { method, url = '', headers } = requests.at(-1) ?? {};
   const { pathname, searchParams } = new URL(url, 'http://x');
   assert.equal(method, 'GET');
   assert.equal(pathname, '/res/v1/web/search');

@@ -6,7 +6,7 @@ import { resolveAnswer, resolveInputRequired } from './elicitation.ts';
 const settings = { server: 'shop' };
 
 test('a missing field of an answer gets the default of the request, and the server receives both', () => {
-  const asked = resolveInputRequired(
+  const pendingAnswer = resolveInputRequired(
     {
       resultType: 'input_required',
       inputRequests: {
@@ -29,8 +29,8 @@ test('a missing field of an answer gets the default of the request, and the serv
     },
     settings,
   );
-  assert.ok(asked instanceof Pending);
-  const { resume = null } = asked;
+  assert.ok(pendingAnswer instanceof Pending);
+  const { resume = null } = pendingAnswer;
   const answer = { response: { colour: 'blue' }, isError: false, resume };
   assert.deepEqual(resolveAnswer(answer, settings), {
     inputResponses: { order: { action: 'accept', content: { colour: 'blue', size: 40 } } },
