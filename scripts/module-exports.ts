@@ -4,7 +4,15 @@ import { dirname, join } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { isNode } from '../test/architecture/syntax-node.ts';
 
-type Statement = ReturnType<typeof parseSync>['program']['body'][number];
+type ParseResult = ReturnType<typeof parseSync>;
+type Statement = ParseResult['program']['body'][number];
+
+/** The source of one module, parsed. */
+export interface ParsedModule {
+  readonly text: string;
+  readonly program: ParseResult['program'];
+  readonly comments: ParseResult['comments'];
+}
 
 /** One declaration at the top level of a module. */
 export interface Declared {
@@ -41,14 +49,24 @@ export interface ModuleNames {
   readonly exported: ReadonlyMap<string, ForeignName | undefined>;
 }
 
+const parsed = new Map<string, ParsedModule>();
 const modules = new Map<string, ModuleNames>();
+
+export function parseModule(file: string): ParsedModule {
+  const known = parsed.get(file);
+  if (known) return known;
+  const text = readFileSync(file, 'utf8');
+  const { program, comments } = parseSync(file, text);
+  const module = { text, program, comments };
+  parsed.set(file, module);
+  return module;
+}
 
 /** Reads the top level of a module. `export *` is not supported: the package does not use it. */
 export function readModuleNames(file: string): ModuleNames {
   const known = modules.get(file);
   if (known) return known;
-  const text = readFileSync(file, 'utf8');
-  const { program, comments } = parseSync(file, text);
+  const { text, program, comments } = parseModule(file);
   const own = new Map<string, Declared[]>();
   const imported = new Map<string, ForeignName>();
   const exported = new Map<string, ForeignName | undefined>();
@@ -134,5 +152,12 @@ function sliceWithoutComments(
     if (comment.start < start || comment.end > end) continue;
     source = source.slice(0, comment.start - start) + source.slice(comment.end - start);
   }
-  return source.replaceAll(/^[ \t]*\n/gm, '').trim();
+  return (
+    source
+      .replaceAll(/^[ \t]*\n/gm, '')
+      // The members of a union have lines of their own only because of their comments.
+      .replaceAll(/ =\s*\n(?=')/g, ' = ')
+      .replaceAll(/\s*\n\s*\| /g, ' | ')
+      .trim()
+  );
 }

@@ -44,6 +44,7 @@ const known = [
   'keys',
   'security',
   'cli',
+  'errors',
   'nets',
   'proofs',
   'patterns',

@@ -3,6 +3,7 @@ import { PetrichorError } from '../core/internal.ts';
 /**
  * The server rejected a request. The client throws it after it has used up its retries, or at once when the failure is
  * not retryable.
+ * @remedy Handle it by `status` and `type`: see the HTTP error types. For the operator, quote `requestId`.
  */
 export class ApiError extends PetrichorError {
   override readonly code = 'api' as const;

@@ -1,6 +1,9 @@
 import { PetrichorError } from '../core/internal.ts';
 
-/** The server could not be reached, or its response was incomplete, after all retries. */
+/**
+ * The server could not be reached, or its response was incomplete, after all retries.
+ * @remedy Check that the server runs, and repeat the call. A repeated request takes effect once.
+ */
 export class ConnectionError extends PetrichorError {
   override readonly code = 'connection' as const;
   readonly url: string;

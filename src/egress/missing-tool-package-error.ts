@@ -1,6 +1,9 @@
 import { PetrichorError } from '../core/index.ts';
 
-/** A built-in tool, or the check of an outgoing request, needs an optional package that is not installed. */
+/**
+ * A built-in tool, or the check of an outgoing request, needs an optional package that is not installed.
+ * @remedy Run `npm install` with the package in `packageName`.
+ */
 export class MissingToolPackageError extends PetrichorError {
   override readonly code = 'missing_package' as const;
   readonly packageName: string;

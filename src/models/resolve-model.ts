@@ -74,8 +74,9 @@ export interface KeyedCall {
 }
 
 /**
- * Thrown when the provider requires a key and none was found. Set one of the variables, or pass a
- * key.
+ * The provider requires a key, and none was found. A key from the environment is not sent to another origin than the
+ * one that it belongs to.
+ * @remedy Set one of `variables` and pass `{ env: process.env }`, or pass `{ apiKey: () => key }`.
  */
 export class MissingKeyError extends PetrichorError {
   override readonly code = 'missing_key' as const;

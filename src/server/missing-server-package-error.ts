@@ -1,6 +1,9 @@
 import { PetrichorError } from '../core/index.ts';
 
-/** The server needs an optional package that is not installed. */
+/**
+ * The server needs an optional package that is not installed.
+ * @remedy Run `npm install` with the package in `packageName`.
+ */
 export class MissingServerPackageError extends PetrichorError {
   override readonly code = 'missing_package' as const;
   readonly packageName: string;

@@ -213,7 +213,15 @@ function unsupportedMediaType(type: string | null): HttpError {
   return new HttpError(
     415,
     `content-type: must be application/json for a request with a body; ${actual}.`,
-    { details: { error_code: 'unsupported_media_type' } },
+    {
+      details: {
+        /**
+         * The body of the request is not `application/json`.
+         * @remedy Send JSON with the header `content-type: application/json`.
+         */
+        error_code: 'unsupported_media_type',
+      },
+    },
   );
 }
 

@@ -12,7 +12,11 @@ import type { InputSeq } from './store.ts';
  */
 export type UnavailableReason = 'busy' | 'canceled' | 'full' | 'io' | 'readonly';
 
-/** Thrown when a store is unavailable for now. Nothing was changed; the same call may succeed later. */
+/**
+ * A store is unavailable for now: another writer holds it, a statement was canceled, the disk is full, I/O failed, or
+ * the store is read-only. `reason` names which. Nothing was changed; the same call may succeed later.
+ * @remedy Remove the reason (free the disk, check permissions and the server), then repeat the call.
+ */
 export class StoreUnavailableError extends PetrichorError {
   override readonly code = 'store_unavailable' as const;
   readonly retryable = true as const;
@@ -49,8 +53,8 @@ const SERVER_UNAVAILABLE: Readonly<Record<UnavailableReason, string>> = {
 };
 
 /**
- * Thrown when the database failed a statement and a retry cannot help. Nothing was changed. The cause has the
- * details.
+ * The database failed a statement, and a retry cannot help. Nothing was changed. The cause has the details.
+ * @remedy Look up `databaseCode` in the documentation of the database, and read its log.
  */
 export class StoreFailedError extends PetrichorError {
   override readonly code = 'store_failed' as const;
@@ -70,7 +74,10 @@ export class StoreFailedError extends PetrichorError {
   }
 }
 
-/** Thrown when a database file is damaged. The file was not changed. */
+/**
+ * A database is damaged, lacks its last writes, or is not a database. It was not changed.
+ * @remedy Restore it from a backup, or move it away to start with an empty store.
+ */
 export class StoreCorruptError extends PetrichorError {
   override readonly code = 'store_corrupt' as const;
   readonly file: string;
@@ -84,7 +91,10 @@ export class StoreCorruptError extends PetrichorError {
   }
 }
 
-/** Thrown when the database, or its schema, belongs to another program. It was not changed. */
+/**
+ * The database, or its schema, belongs to another program. It was not changed.
+ * @remedy Use another file or another schema.
+ */
 export class ForeignDatabaseError extends PetrichorError {
   override readonly code = 'foreign_database' as const;
   readonly file: string;
@@ -97,7 +107,10 @@ export class ForeignDatabaseError extends PetrichorError {
   }
 }
 
-/** Thrown when the store was written by a newer version of Petrichor. It was not changed. */
+/**
+ * The store was written by a newer version of Petrichor. It was not changed.
+ * @remedy Update Petrichor.
+ */
 export class StoreVersionError extends PetrichorError {
   override readonly code = 'store_version' as const;
   readonly file: string;
@@ -114,7 +127,10 @@ export class StoreVersionError extends PetrichorError {
   }
 }
 
-/** Thrown when a store is used after `close`. */
+/**
+ * A store was used after `close`.
+ * @remedy Open the store again, or close it later.
+ */
 export class StoreClosedError extends PetrichorError {
   override readonly code = 'store_closed' as const;
 
@@ -123,7 +139,10 @@ export class StoreClosedError extends PetrichorError {
   }
 }
 
-/** Thrown when a session does not exist. Nothing was changed. */
+/**
+ * A session does not exist, or was deleted. Nothing was changed.
+ * @remedy Create the session, or check its app, user and id.
+ */
 export class SessionNotFoundError extends PetrichorError {
   override readonly code = 'session_not_found' as const;
   readonly key: SessionKey;
@@ -141,7 +160,10 @@ export class SessionNotFoundError extends PetrichorError {
   }
 }
 
-/** Thrown when a call already has an answer. The earlier answer stays valid; nothing was changed. */
+/**
+ * A call already has an answer. The earlier answer stays valid; nothing was changed.
+ * @remedy Do not repeat the answer. Read the log to see the earlier one.
+ */
 export class AlreadyAnsweredError extends PetrichorError {
   override readonly code = 'already_answered' as const;
   readonly callId: string;
@@ -157,7 +179,10 @@ export class AlreadyAnsweredError extends PetrichorError {
   }
 }
 
-/** Thrown when a step does not continue its session's journal, which is a bug in the caller. Nothing was written. */
+/**
+ * A step does not continue its session's journal, which is a defect in the caller of the store. Nothing was written.
+ * @remedy Correct the program that writes the step. `field` is the path of the invalid value.
+ */
 export class InvalidStepError extends PetrichorError {
   override readonly code = 'invalid_step' as const;
   readonly key: SessionKey;
@@ -171,7 +196,10 @@ export class InvalidStepError extends PetrichorError {
   }
 }
 
-/** Thrown when a store URL has an unknown scheme or an unsupported form. */
+/**
+ * A store URL has an unknown scheme or an unsupported form.
+ * @remedy Use one of the forms in the message, for example `sqlite:file.db`.
+ */
 export class UnsupportedStoreUrlError extends PetrichorError {
   override readonly code = 'unsupported_store_url' as const;
 

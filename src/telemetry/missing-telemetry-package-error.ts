@@ -1,6 +1,9 @@
 import { PetrichorError } from '../core/index.ts';
 
-/** The package `@opentelemetry/api` is not installed. */
+/**
+ * The package `@opentelemetry/api` is not installed.
+ * @remedy Run `npm install @opentelemetry/api`.
+ */
 export class MissingTelemetryPackageError extends PetrichorError {
   override readonly code = 'missing_telemetry_package' as const;
 

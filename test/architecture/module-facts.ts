@@ -79,7 +79,8 @@ function calledName(callee: unknown): string | undefined {
   return callee.type === 'Identifier' ? String(callee['name']) : globalMember(callee);
 }
 
-function* walkNodes(value: unknown): Generator<Node> {
+/** A node and all nodes in it, without the names of members. */
+export function* walkNodes(value: unknown): Generator<Node> {
   if (Array.isArray(value)) {
     for (const item of value) yield* walkNodes(item);
     return;

@@ -3,7 +3,10 @@ import type { JsonObject } from '../../core/index.ts';
 import { tool } from '../../tools/index.ts';
 import type { InferArgs, ToolParameters } from '../../tools/index.ts';
 
-/** The model's answer does not match the agent's output schema. */
+/**
+ * A model's answer does not match the agent's output schema, or is not JSON.
+ * @remedy Ask again, state the format in the instruction, or relax the schema.
+ */
 export class OutputSchemaError extends PetrichorError {
   override readonly code = 'output_schema' as const;
   readonly agentName: string;

@@ -33,7 +33,10 @@ export interface AgentAnswer {
   readonly response: string;
 }
 
-/** The agent did not answer: it failed, or it waits for a call to be answered. */
+/**
+ * An agent did not answer: it failed, it waits for a call to be answered, or it returned no text.
+ * @remedy Read `reason` and the log; answer the calls in `waitingFor` with `runAsync`.
+ */
 export class NoAnswerError extends PetrichorError {
   override readonly code = 'no_answer' as const;
   /** Code of the error that ended the invocation, if any. */

@@ -226,6 +226,10 @@ function compactedEvent(result: CompactionSummary): LogEntry {
 function failedEvent(message: string): LogEntry {
   return {
     type: 'error',
+    /**
+     * The summary of the conversation could not be made. The conversation is unchanged.
+     * @remedy Read the message: it has the error of the summarizer. The next compaction tries again.
+     */
     code: 'compaction_failed',
     message: `No summary was made: ${message}. The conversation is as it was.`,
   };

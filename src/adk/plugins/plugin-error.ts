@@ -1,6 +1,9 @@
 import { PetrichorError } from '../../core/index.ts';
 
-/** A plugin's callback threw. The operation it was called for was not done. */
+/**
+ * A plugin's callback threw. The operation it was called for was not done.
+ * @remedy Correct the callback. `plugin` and `callback` name it, and the cause is its error.
+ */
 export class PluginError extends PetrichorError {
   override readonly code = 'plugin_failed' as const;
   readonly plugin: string;

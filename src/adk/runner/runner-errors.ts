@@ -3,7 +3,10 @@ import { PetrichorError } from '../../core/index.ts';
 /** Error code in the log of an invocation that exceeded `maxLlmCalls`. */
 export const LLM_CALLS_LIMIT = 'llm_calls_limit_exceeded' as const;
 
-/** The invocation used all its model calls and is over. Everything it committed stays in the session. */
+/**
+ * An invocation used all its model calls and is over. Everything it committed stays in the session.
+ * @remedy Raise `maxLlmCalls` in the run config, or find out why the invocation needs so many.
+ */
 export class LlmCallsLimitExceededError extends PetrichorError {
   override readonly code: typeof LLM_CALLS_LIMIT = LLM_CALLS_LIMIT;
   readonly maxLlmCalls: number;
@@ -16,7 +19,10 @@ export class LlmCallsLimitExceededError extends PetrichorError {
   }
 }
 
-/** The runner is closed. Create a new one. */
+/**
+ * A runner was used after `close`.
+ * @remedy Create a new runner over the same session service.
+ */
 export class RunnerClosedError extends PetrichorError {
   override readonly code = 'runner_closed' as const;
 

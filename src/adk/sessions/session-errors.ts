@@ -1,6 +1,9 @@
 import { PetrichorError } from '../../core/index.ts';
 
-/** The session was changed after this copy of it was read. Nothing was written. Read it again, then append. */
+/**
+ * The session was changed after this copy of it was read. Nothing was written.
+ * @remedy Read the session again with `getSession`, then append to what it returns.
+ */
 export class StaleSessionError extends PetrichorError {
   override readonly code = 'stale_session' as const;
   readonly sessionId: string;
@@ -13,7 +16,10 @@ export class StaleSessionError extends PetrichorError {
   }
 }
 
-/** A session with this id already exists. Nothing was changed. Read that session, or omit the id to get a new one. */
+/**
+ * A session with this id already exists. Nothing was changed.
+ * @remedy Read that session, or omit the id to get a new one.
+ */
 export class SessionExistsError extends PetrichorError {
   override readonly code = 'session_exists' as const;
   readonly sessionId: string;

@@ -17,7 +17,10 @@ export interface AuthenticatedToolDefinition<S extends ToolParameters> extends O
   readonly execute: (args: InferArgs<S>, context: FunctionToolContext, credential: Json) => unknown;
 }
 
-/** The client answered a credential request without a credential. */
+/**
+ * A client answered a credential request without a credential.
+ * @remedy Sign in, then call the tool again.
+ */
 export class CredentialMissingError extends PetrichorError {
   override readonly code = 'credential_missing' as const;
   readonly toolName: string;

@@ -2,7 +2,10 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { PetrichorError } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
 
-/** The input or output of a node does not match its schema. */
+/**
+ * The input or output of a node does not match its schema, or the schema is asynchronous.
+ * @remedy Correct the value or the schema. `direction` names which of the two it is.
+ */
 export class NodeSchemaError extends PetrichorError {
   override readonly code = 'node_schema' as const;
   readonly nodeName: string;

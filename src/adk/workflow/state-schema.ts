@@ -9,7 +9,10 @@ import {
 } from '../../tools/index.ts';
 import { createJsonSchemaParser } from '../../tools/internal.ts';
 
-/** A state change does not match the state schema. Nothing of that step was kept. */
+/**
+ * A state change does not match the state schema. Nothing of that step was kept.
+ * @remedy Correct the value, or add `key` to the schema.
+ */
 export class StateSchemaError extends PetrichorError {
   override readonly code = 'state_schema' as const;
   readonly key: string;

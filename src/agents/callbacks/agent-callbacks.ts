@@ -191,7 +191,14 @@ function callbackFailed(
   callback: keyof Callbacks,
   { message }: EffectFailure,
 ): { readonly stop: Ending; readonly events: readonly LogEntry[] } {
-  const error = { code: 'callback_failed', message: `${callback} failed: ${message}` };
+  const error = {
+    /**
+     * A callback threw. The turn ends with an error; a tool call ends with the outcome `error`.
+     * @remedy Correct the callback that the message names.
+     */
+    code: 'callback_failed',
+    message: `${callback} failed: ${message}`,
+  };
   return {
     stop: { stopReason: 'error' },
     events: [{ type: 'error', invocationId, ...error }],

@@ -75,7 +75,18 @@ export function stepEffect(
     failed: ({ message }, { step: { invocationId } }) => ({
       stopped: {
         stop: { stopReason: 'error' as const },
-        events: [{ type: 'error' as const, invocationId, code: 'agent_failed', message }],
+        events: [
+          {
+            type: 'error' as const,
+            invocationId,
+            /**
+             * The generator of a custom agent threw, took too long, or made other yields than before a crash.
+             * @remedy Correct the generator. Make it deterministic between yields.
+             */
+            code: 'agent_failed',
+            message,
+          },
+        ],
       },
     }),
     run: async ({ step, conversation: items, state: entries }, effectContext) => {

@@ -64,6 +64,11 @@ export function transferTransitions(
         {
           type: 'error',
           invocationId,
+          /**
+           * The agents of one turn transferred more often than `maxTransfers` allows. A model is asked to answer
+           * itself; a custom agent ends its turn.
+           * @remedy Raise `maxTransfers`, or find out why the agents keep transferring.
+           */
           code: 'transfer_limit',
           message: `Transfer limit reached: the turn was not transferred to "${to}". Raise maxTransfers, or find out why the agents keep transferring.`,
         },

@@ -135,6 +135,11 @@ function finishTransition(
         {
           type: 'error',
           invocationId: step.invocationId,
+          /**
+           * The generator of a custom agent yielded more often than `maxYields` allows in one turn. The turn was
+           * stopped.
+           * @remedy Raise `maxYields`, or find out why the generator does not end.
+           */
           code: 'yield_limit',
           message: `"${name}" yielded ${maxYields} times in one turn without ending: it was stopped. Raise maxYields, or find out why it does not end.`,
         },

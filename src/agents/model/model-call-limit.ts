@@ -7,9 +7,24 @@ import { getAgentHost } from '../vocabulary/agent-host.ts';
 export const ROOT_INVOCATION_KEY = 'temp:root_invocation';
 
 /** Codes of the errors that end a turn at a limit of model calls. */
-const LIMIT_CODES = ['llm_calls_limit_exceeded', 'model_calls_spent'] as const;
+const LIMIT_CODES = [
+  /**
+   * The invocation used all model calls that its run config allows. Everything it committed stays in the session.
+   * @remedy Raise `maxLlmCalls` in the run config, or find out why the invocation needs so many.
+   */
+  'llm_calls_limit_exceeded',
+  /**
+   * The invocation used all model calls that the definition of its agent allows. The turn ends with `budget_reached`.
+   * @remedy Raise `maxModelCalls` of the agent, or find out why the invocation does not end.
+   */
+  'model_calls_spent',
+] as const;
 
-/** An invocation has reached its limit of model calls, including those of called agents. */
+/**
+ * An invocation has reached its limit of model calls, including those of called agents. The turn ends with
+ * `budget_reached`.
+ * @remedy Raise the limit in the message, or find out why the invocation needs so many calls.
+ */
 export class ModelCallLimitError extends PetrichorError {
   override readonly code: (typeof LIMIT_CODES)[number];
   readonly limit: number;

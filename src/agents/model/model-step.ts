@@ -253,6 +253,29 @@ function nextBackoff(
   return retryAfterMs === undefined ? doubling : Math.min(retryAfterMs, maxRetryAfterMs);
 }
 
+/** The codes of a model call that failed without an error of the model. */
+type CallFailureCode =
+  /**
+   * The step before or after a model call threw an error without a code, for example a context policy.
+   * @remedy Correct the function that threw. The message is its message.
+   */
+  | 'model_error'
+  /**
+   * The model call took longer than its time limit, in every attempt.
+   * @remedy Raise the time limit of the model call, or use a faster model.
+   */
+  | 'model_timeout'
+  /**
+   * The model call was canceled, because its turn was interrupted or its runtime closed.
+   * @remedy None, if the interrupt was intended.
+   */
+  | 'model_cancelled'
+  /**
+   * The process died during the model call, and the call is not repeated.
+   * @remedy Send the message again.
+   */
+  | 'model_unknown';
+
 function toFailureDetails({ kind, error, message }: EffectFailure): {
   code: string;
   message: string;
@@ -263,6 +286,6 @@ function toFailureDetails({ kind, error, message }: EffectFailure): {
   const code =
     error instanceof Error && 'code' in error && typeof error.code === 'string'
       ? error.code
-      : `model_${kind}`;
+      : (`model_${kind}` satisfies CallFailureCode);
   return { code, message, retryable: kind === 'timeout' };
 }

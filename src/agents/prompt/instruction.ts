@@ -23,7 +23,10 @@ export type Instruction =
   | ((context: InstructionContext) => string | Promise<string>)
   | readonly Instruction[];
 
-/** An instruction template refers to state or an artifact that does not exist. */
+/**
+ * An instruction template refers to state or an artifact that does not exist.
+ * @remedy Set the state or save the artifact before the turn, or write `{name?}` if it may be missing.
+ */
 export class MissingVariableError extends PetrichorError {
   override readonly code = 'missing_variable' as const;
   /** The name as written in the template: `user:name`, `artifact.notes`. */
@@ -37,7 +40,10 @@ export class MissingVariableError extends PetrichorError {
   }
 }
 
-/** An instruction template refers to an artifact that is not text. */
+/**
+ * An instruction template refers to an artifact that is not text.
+ * @remedy Give the artifact to the model in a message.
+ */
 export class ArtifactNotTextError extends PetrichorError {
   override readonly code = 'artifact_not_text' as const;
   readonly artifact: string;

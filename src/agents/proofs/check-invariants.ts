@@ -21,7 +21,10 @@ export interface InvariantOptions {
   readonly generation?: GenerationNames;
 }
 
-/** The net compiles, but violates rules for agents. `problems` lists every violation. */
+/**
+ * A net compiles, but violates rules for agents. `problems` lists every violation.
+ * @remedy Correct the net. `problems` names the place or transition of each violation.
+ */
 export class InvariantError extends PetrichorError {
   override readonly code = 'invariant' as const;
   readonly problems: readonly string[];

@@ -25,7 +25,21 @@ export function sessionWriter(): Net {
           events: stateChangedEvents(write, state),
         };
       const message = conflictMessage(conflicts);
-      return { state: {}, events: [{ type: 'error', code: 'state_conflict', message }] };
+      return {
+        state: {},
+        events: [
+          {
+            type: 'error',
+            /**
+             * A write to state was made from a value that another writer has changed since. It was not applied. A tool
+             * call ends with the outcome `error`.
+             * @remedy Read the state and write again, or use `increment` and `append`, which merge.
+             */
+            code: 'state_conflict',
+            message,
+          },
+        ],
+      };
     },
     priority: WRITE_PRIORITY,
   });

@@ -56,6 +56,10 @@ export function answerCall(options: AnswerCallOptions): Transition {
               {
                 type: 'error',
                 invocationId,
+                /**
+                 * An answer does not fit the call that waits for it. The call still waits.
+                 * @remedy Answer the call in the form that the message names.
+                 */
                 code: 'answer_refused',
                 message: problem,
               },

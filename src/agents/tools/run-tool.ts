@@ -45,7 +45,10 @@ export interface RunToolOptions extends AgentIdentity, ResultLimitOptions {
   readonly hasAfterTool?: boolean;
 }
 
-/** A tool wrote to state and then returned `pending`. Put the data in `resume` or `request` instead. */
+/**
+ * A tool wrote to state and then returned `pending`. The writes were not kept.
+ * @remedy Put the data in `resume` or `request`, and write it with the result.
+ */
 export class PendingWritesError extends PetrichorError {
   override readonly code = 'pending_writes' as const;
   readonly toolName: string;
@@ -61,7 +64,10 @@ export class PendingWritesError extends PetrichorError {
 /** The most characters that a waiting call may hold in `request` and `resume` together, as JSON. */
 const MAX_PENDING_CHARACTERS = 1_000_000;
 
-/** A tool returned `pending` with a `request` and `resume` too large for the journal. Store the data elsewhere, and pass a reference. */
+/**
+ * A tool returned `pending` with a `request` and `resume` too large for the journal.
+ * @remedy Store the data elsewhere, and pass a reference.
+ */
 export class PendingTooLargeError extends PetrichorError {
   override readonly code = 'pending_too_large' as const;
   readonly toolName: string;

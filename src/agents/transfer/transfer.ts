@@ -52,8 +52,9 @@ export const targetUnknown: TokenPlace<Transfer> = place('target/unknown', trans
 export const transferBudget: TokenPlace<null> = place('turn.transfers');
 
 /**
- * A transfer named an agent that does not exist, or that the current agent may not transfer to. The model gets the error
- * as a result and continues.
+ * A transfer named an agent that does not exist, or that the current agent may not transfer to. The model gets the
+ * error as a result and continues.
+ * @remedy Name one of the agents in the message, or add the agent to `subAgents`.
  */
 export class UnknownTransferError extends PetrichorError {
   override readonly code = 'transfer_unknown' as const;

@@ -35,7 +35,15 @@ export function recordEvents(record: JournalRecord, marking: Marking): readonly 
     ...omitUndefined({
       error:
         reason === 'retry' && failed !== undefined
-          ? { code: 'attempt_failed', message: failed }
+          ? {
+              /**
+               * An attempt of a model call failed, and another attempt follows. It is the `error` of `model.attempt`
+               * and `turn.rescheduled`.
+               * @remedy None: the call is retried. The message has the reason of the failed attempt.
+               */
+              code: 'attempt_failed',
+              message: failed,
+            }
           : undefined,
     }),
   }));

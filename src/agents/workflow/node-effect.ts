@@ -291,7 +291,18 @@ function nodeFailed(
   return {
     stop: { stopReason: 'error' },
     said: [],
-    events: [{ type: 'error', invocationId, code: 'node_failed', message: text }],
+    events: [
+      {
+        type: 'error',
+        invocationId,
+        /**
+         * A node of a workflow threw, took too long, or its process died while it ran and `rerunOnResume` is false.
+         * @remedy Correct the node that the message names.
+         */
+        code: 'node_failed',
+        message: text,
+      },
+    ],
     write: [],
   };
 }

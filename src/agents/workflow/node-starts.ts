@@ -280,6 +280,10 @@ function stepLimitReached<T>(
         {
           type: 'error' as const,
           invocationId: getInvocationId?.(token) ?? run.invocationId,
+          /**
+           * A workflow used all its steps before a node was done. It was stopped.
+           * @remedy Raise `maxSteps`, or find out why the workflow does not end.
+           */
           code: 'step_limit',
           message: `The workflow used all its steps before "${name}" was done: it was stopped. Raise maxSteps, or find out why it does not end.`,
         },

@@ -133,7 +133,18 @@ function endTransition({ definition, endPlace, busy }: WorkflowRulesOptions): Tr
         events:
           stuck.length === 0
             ? []
-            : [{ type: 'error' as const, invocationId, code: 'join_incomplete', message }],
+            : [
+                {
+                  type: 'error' as const,
+                  invocationId,
+                  /**
+                   * A workflow ended while a join still waited for inputs.
+                   * @remedy Connect every input of the join to a node that runs, or give it fewer inputs.
+                   */
+                  code: 'join_incomplete',
+                  message,
+                },
+              ],
       };
     },
   });

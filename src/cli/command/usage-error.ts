@@ -1,6 +1,9 @@
 import { PetrichorError } from '../../core/index.ts';
 
-/** The command line is invalid. Nothing was done. `petrichor help` shows the usage. */
+/**
+ * The command line is invalid. Nothing was done.
+ * @remedy Read `petrichor help`, and correct the command line.
+ */
 export class UsageError extends PetrichorError {
   override readonly code = 'usage' as const;
 

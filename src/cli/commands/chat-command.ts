@@ -54,7 +54,10 @@ export const chatCommand: Command = defineCommand({
   },
 });
 
-/** The server rejects requests without a valid key. */
+/**
+ * A server rejects requests without a valid key.
+ * @remedy Pass a valid key with `--key` or `PETRICHOR_API_KEY`. `petrichor keys create` creates one.
+ */
 class KeyRefusedError extends PetrichorError {
   override readonly code = 'key_refused' as const;
 

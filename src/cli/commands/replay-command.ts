@@ -23,8 +23,8 @@ import {
 } from '../command/shared-options.ts';
 
 /**
- * The records of a journal do not follow from each other. The journal was not changed. Restore the
- * store from a backup.
+ * The records of a journal do not follow from each other. The journal was not changed.
+ * @remedy Restore the store from a backup.
  */
 export class JournalDamagedError extends PetrichorError {
   override readonly code = 'journal_damaged' as const;

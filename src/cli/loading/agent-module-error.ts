@@ -6,7 +6,11 @@ import { PetrichorError, type PetrichorErrorOptions } from '../../core/index.ts'
  */
 export type AgentModuleProblem = 'missing' | 'failed' | 'no_agent' | 'several_agents' | 'not_found';
 
-/** The file given as AGENT_MODULE provides no agent. Nothing was run. */
+/**
+ * The file given as AGENT_MODULE does not exist, cannot be loaded, or provides no agent that can be selected. Nothing
+ * was run.
+ * @remedy Correct the path, the module or the name of the agent. The message lists what the file exports.
+ */
 export class AgentModuleError extends PetrichorError {
   override readonly code = 'agent_module' as const;
   readonly file: string;

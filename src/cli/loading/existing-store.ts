@@ -3,7 +3,10 @@ import { resolve } from 'node:path';
 import { PetrichorError } from '../../core/index.ts';
 import { openStore, parseStoreUrl, type Store } from '../../store/index.ts';
 
-/** There is no store to read: its file does not exist. It was not created. */
+/**
+ * There is no store to read: its file does not exist, or it is in memory. It was not created.
+ * @remedy Name a store with `--store`, for example `sqlite:petrichor.db`.
+ */
 export class NoStoreError extends PetrichorError {
   override readonly code = 'no_store' as const;
   readonly url: string;

@@ -10,7 +10,10 @@ export interface SessionSelector {
   readonly app: string | undefined;
 }
 
-/** There is no session with this id, user and app. */
+/**
+ * There is no session with this id, user and app in the store.
+ * @remedy List the sessions with `petrichor sessions`, and correct the id, `--user` or `--app`.
+ */
 export class UnknownSessionError extends PetrichorError {
   override readonly code = 'session_not_found' as const;
 

@@ -5,7 +5,10 @@ import { InvalidInputError } from '../errors/invalid-input-error.ts';
 /** The maximum size of inline data, in bytes before base64 encoding: 10 MiB. */
 export const MAX_INLINE_DATA_SIZE: number = 10 * 1024 * 1024;
 
-/** Thrown if inline data is too large. Nothing was stored. Save the data as an artifact, or pass a file URI. */
+/**
+ * Inline data has more than 10 MiB. Nothing was stored.
+ * @remedy Save the data as an artifact, or pass a file URI.
+ */
 export class InlineDataTooLargeError extends PetrichorError {
   override readonly code = 'inline_data_too_large' as const;
   readonly field: string;

@@ -1,6 +1,10 @@
 import { PetrichorError, type PetrichorErrorOptions } from './petrichor-error.ts';
 
-/** Thrown if a value cannot be written to the journal as JSON. Nothing was written. Change the value at `path`. */
+/**
+ * A value cannot be written to the journal, because JSON cannot hold it: a bigint, a function, a cycle, or a similar
+ * value. Nothing was written.
+ * @remedy Change the value at `path` to one that JSON has.
+ */
 export class NotSerializableError extends PetrichorError {
   override readonly code = 'not_serialisable' as const;
   /** The path of the problem in the value, for example `result.rows[3].when`. */

@@ -9,7 +9,14 @@ export function safeListener<Args extends readonly unknown[]>(
 ): (...args: Args) => void {
   const warn = (thrown: unknown): void => {
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
-    globalThis.process?.emitWarning(`${name} threw: ${reason}`, { code: 'PETRICHOR_LISTENER' });
+    globalThis.process?.emitWarning(`${name} threw: ${reason}`, {
+      /**
+       * A listener of the program, such as `onError`, threw or rejected. It is the code of a process warning; the work
+       * continues.
+       * @remedy Correct the listener that the message names.
+       */
+      code: 'PETRICHOR_LISTENER',
+    });
   };
   return (...args) => {
     try {

@@ -1,7 +1,10 @@
 import { InvalidInputError } from './invalid-input-error.ts';
 import { memberPath } from './member-path.ts';
 
-/** Thrown if an object has an unknown field, most often a misspelled one. Nothing was changed. Rename or remove the field. */
+/**
+ * An object has an unknown field, most often a misspelled one. Nothing was changed.
+ * @remedy Rename or remove the field. `suggestion` is the most similar known name.
+ */
 export class UnknownFieldError extends InvalidInputError {
   /** The known name that is most similar, if one is similar enough. */
   readonly suggestion: string | undefined;

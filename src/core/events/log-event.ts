@@ -111,18 +111,45 @@ export type ToolAttempt = {
   readonly reason: 'crash' | 'retry';
 };
 
-/**
- * The outcome of a call. The model receives every outcome except `ok` as an error. `unknown`: the process died during the
- * call, so its effect may or may not have happened. `invalid`: the arguments were rejected.
- */
+/** The outcome of a call. The model receives every outcome except `ok` as an error. */
 export type ToolOutcome =
+  /** The call has a result. */
   | 'ok'
+  /**
+   * The tool threw, or too many calls were in one answer. The `error.code` of the response has the reason.
+   * @remedy Correct the arguments or the tool.
+   */
   | 'error'
+  /**
+   * The tool, or the answer to a pending call, did not come in time.
+   * @remedy Raise `timeoutMs` of the tool, or make the tool faster.
+   */
   | 'timeout'
+  /**
+   * The process died during the call, or the tool threw `OutcomeUnknownError`, so the effect may or may not have
+   * happened.
+   * @remedy Check whether the effect happened before you repeat the call.
+   */
   | 'unknown'
+  /**
+   * A person or the permission policy denied the call.
+   * @remedy Do not repeat the call unchanged. Ask the user.
+   */
   | 'denied'
+  /**
+   * The call was stopped or did not run, because its turn ended, was interrupted or was transferred.
+   * @remedy Repeat the call in a later turn, if it is still needed.
+   */
   | 'cancelled'
+  /**
+   * The agent has no tool with this name, or it is not available now.
+   * @remedy Call one of the tools that the message lists. Add the tool to the agent, if it is missing.
+   */
   | 'not_found'
+  /**
+   * The arguments do not match the schema of the tool.
+   * @remedy Correct the arguments as the message explains.
+   */
   | 'invalid';
 
 /** The result of a call. Each call has exactly one. */

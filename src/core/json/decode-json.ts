@@ -1,7 +1,10 @@
 import { PetrichorError } from '../errors/petrichor-error.ts';
 import type { Json } from './json.ts';
 
-/** Thrown if a text from outside or from a file is not valid JSON. */
+/**
+ * A text from outside or from a file is not valid JSON.
+ * @remedy Correct the program that wrote the text. `what` is the name of the text.
+ */
 export class InvalidJsonError extends PetrichorError {
   override readonly code = 'invalid_json' as const;
   /** The name of the text, for example `result`. */

@@ -7,7 +7,10 @@ export const MAX_STATE_KEY_LENGTH = 256;
 /** The scope of a state key: all sessions of the app, all sessions of the user, this invocation, or this session. */
 export type StateScope = 'app' | 'user' | 'temp' | 'session';
 
-/** Thrown for an invalid state key. Nothing was written. Use another key. */
+/**
+ * A state key is invalid. Nothing was written.
+ * @remedy Use another key. The message has the rule that the key violates.
+ */
 export class InvalidStateKeyError extends PetrichorError {
   override readonly code = 'invalid_state_key' as const;
   readonly key: unknown;

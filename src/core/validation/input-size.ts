@@ -4,8 +4,8 @@ import { PetrichorError } from '../errors/petrichor-error.ts';
 export const DEFAULT_MAX_INPUT_BYTES: number = 16 * 1024 * 1024;
 
 /**
- * Thrown if an input is larger than `maxInputBytes` of the runtime. Nothing was stored. Save large data as an artifact,
- * or pass a file URI.
+ * An input is larger than `maxInputBytes` of the runtime. Nothing was stored.
+ * @remedy Save large data as an artifact, pass a file URI, or raise `maxInputBytes`.
  */
 export class InputTooLargeError extends PetrichorError {
   override readonly code = 'input_too_large' as const;

@@ -10,8 +10,8 @@ import { visibleParts } from './from-stock-content.ts';
 import { toStockContent } from './to-stock-event.ts';
 
 /**
- * A stock agent made a call that is answered from outside. That is not possible inside a Petrichor
- * net.
+ * A stock agent made a call that is answered from outside. That is not possible inside a Petrichor net.
+ * @remedy Move the tool to a Petrichor agent, where a call can wait.
  */
 export class StockAgentWaitsError extends PetrichorError {
   override readonly code = 'stock_agent_waits' as const;

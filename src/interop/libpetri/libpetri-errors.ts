@@ -1,6 +1,9 @@
 import { PetrichorError } from '../../core/internal.ts';
 
-/** The optional package libpetri is not installed. */
+/**
+ * The optional package `libpetri` is not installed.
+ * @remedy Run `npm install libpetri`.
+ */
 export class LibpetriMissingError extends PetrichorError {
   override readonly code = 'libpetri_missing' as const;
 
@@ -31,8 +34,8 @@ export interface Refusal {
 }
 
 /**
- * The libpetri net uses features that Petrichor does not have. Nothing was imported; `refusals`
- * lists all of them.
+ * A libpetri net uses features that Petrichor does not have. Nothing was imported; `refusals` lists all of them.
+ * @remedy Change the libpetri net, or pass the import option that the message names.
  */
 export class LibpetriImportError extends PetrichorError {
   override readonly code = 'libpetri_import' as const;
@@ -54,7 +57,11 @@ export interface Loss {
   readonly what: string;
 }
 
-/** The net has no exact counterpart in libpetri, and `exact` was set. */
+/**
+ * A transition has the reserved name of the end of an effect; or the net has no exact counterpart in libpetri, and
+ * `exact` was set. `losses` lists the differences.
+ * @remedy Rename the transition. Remove `exact` to export a net that has no exact counterpart.
+ */
 export class LibpetriExportError extends PetrichorError {
   override readonly code = 'libpetri_export' as const;
   readonly losses: readonly Loss[];

@@ -43,7 +43,11 @@ export interface CompiledAgent {
   readonly close: () => Promise<void>;
 }
 
-/** The model called a tool that the policy denies and that it was not offered. */
+/**
+ * A model called a tool that the permission policy denies. The model was not offered the tool. It reads the message and
+ * continues.
+ * @remedy Allow the tool in the policy of the agent, if the agent needs it.
+ */
 class DeniedToolError extends PetrichorError {
   override readonly code = 'denied' as const;
 

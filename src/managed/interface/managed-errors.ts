@@ -2,7 +2,10 @@ import { PetrichorError } from '../../core/index.ts';
 import type { Seq } from '../../core/index.ts';
 import type { ManagedStatus } from './session-status.ts';
 
-/** The agent, or this version of it, does not exist. */
+/**
+ * The agent, or this version of it, does not exist.
+ * @remedy List the agents, and use one of their ids and versions.
+ */
 export class AgentNotFoundError extends PetrichorError {
   override readonly code = 'agent_not_found' as const;
   readonly agentId: string;
@@ -14,7 +17,10 @@ export class AgentNotFoundError extends PetrichorError {
   }
 }
 
-/** The agent was changed after the version that the update is based on. Nothing was changed. Read it again. */
+/**
+ * The agent was changed after the version that the update is based on. Nothing was changed.
+ * @remedy Read the agent again, and repeat the update.
+ */
 export class AgentVersionConflictError extends PetrichorError {
   override readonly code = 'version_conflict' as const;
   readonly agentId: string;
@@ -29,7 +35,10 @@ export class AgentVersionConflictError extends PetrichorError {
   }
 }
 
-/** The agent is archived: it is read-only permanently and cannot start sessions. */
+/**
+ * The agent is archived: it is read-only permanently and cannot start sessions.
+ * @remedy Create another agent.
+ */
 export class AgentArchivedError extends PetrichorError {
   override readonly code = 'agent_archived' as const;
   readonly agentId: string;
@@ -40,7 +49,10 @@ export class AgentArchivedError extends PetrichorError {
   }
 }
 
-/** The session does not exist, or it was deleted. */
+/**
+ * The session or its thread does not exist, or was deleted.
+ * @remedy List the sessions, and use one of their ids.
+ */
 export class ManagedSessionNotFoundError extends PetrichorError {
   override readonly code = 'session_not_found' as const;
   readonly sessionId: string;
@@ -51,7 +63,10 @@ export class ManagedSessionNotFoundError extends PetrichorError {
   }
 }
 
-/** The session's status does not allow this action. Nothing was changed. */
+/**
+ * The session's status does not allow this action. Nothing was changed.
+ * @remedy Read the status. Resume a paused session first; start another session if it is archived or completed.
+ */
 export class IllegalTransitionError extends PetrichorError {
   override readonly code = 'illegal_transition' as const;
   readonly sessionId: string;
@@ -67,8 +82,8 @@ export class IllegalTransitionError extends PetrichorError {
 }
 
 /**
- * A reader of a stream fell behind by more than its buffer, and the stream was closed. Read on from `cursor`; no event
- * is lost.
+ * A reader of a stream fell behind by more than its buffer, and the stream was closed. No event is lost.
+ * @remedy Stream again from `cursor`, and process events faster or outside the loop.
  */
 export class SubscriberTooSlowError extends PetrichorError {
   override readonly code = 'subscriber_too_slow' as const;
@@ -85,7 +100,10 @@ export class SubscriberTooSlowError extends PetrichorError {
   }
 }
 
-/** The store is less durable than requested. Nothing was started. */
+/**
+ * The store is less durable than requested. Nothing was started.
+ * @remedy Open a store on disk or on a server, for example `sqlite:sessions.db`.
+ */
 export class DurabilityError extends PetrichorError {
   override readonly code = 'durability' as const;
 
@@ -96,7 +114,10 @@ export class DurabilityError extends PetrichorError {
   }
 }
 
-/** The definition needs a service that this runtime does not have. Nothing was created. */
+/**
+ * A definition needs a service that this runtime does not have. Nothing was created.
+ * @remedy Pass the service to `openManagedRuntime`, or omit the field.
+ */
 export class MissingServiceError extends PetrichorError {
   override readonly code = 'missing_service' as const;
   readonly service: string;

@@ -19,6 +19,10 @@ import {
 } from './session-places.ts';
 
 /** Error code of a call that is given up because the process died during it too often. */
+/**
+ * The process died three times while it processed this message. The message is given up, and the next one runs.
+ * @remedy Find out in the log of the process why it died, then send the message again.
+ */
 const POISONED = 'message_poisoned';
 
 export interface ModelRetryOptions {

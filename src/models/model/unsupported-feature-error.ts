@@ -1,8 +1,8 @@
 import { ModelError } from './model-error.ts';
 
 /**
- * The request uses a feature that the model does not have. No response was generated. Remove the
- * option, use another model, or set `onUnsupported: 'warn'` to continue without it.
+ * The request uses a feature that the model does not have. No response was generated.
+ * @remedy Remove the option, use another model, or set `onUnsupported: 'warn'` to continue without it.
  */
 export class UnsupportedFeatureError extends ModelError {
   /** The member of the configuration, such as `seed`, or the kind of content. */

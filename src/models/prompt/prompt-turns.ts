@@ -104,7 +104,15 @@ function assignResponse(
 }
 
 function noResult({ functionCall: { id, name } }: FunctionCallPart): FunctionResponse {
-  const error = { code: 'no_result', message: 'There is no result: the call was not finished.' };
+  const error = {
+    /**
+     * A call in the conversation has no result, because it was not finished. The model reads this in place of the
+     * result.
+     * @remedy None: the model may call the tool again.
+     */
+    code: 'no_result',
+    message: 'There is no result: the call was not finished.',
+  };
   return { id, name, response: { error }, isError: true };
 }
 

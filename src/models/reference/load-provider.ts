@@ -3,7 +3,10 @@ import { PetrichorError } from '../../core/index.ts';
 import type { LanguageModel } from '../provider/language-model.ts';
 import type { ModelSpec } from './model-ref.ts';
 
-/** Thrown when the package of a provider is not installed. Only models of that provider need it. */
+/**
+ * The package of a provider is not installed. Only models of that provider need it.
+ * @remedy Run `npm install` with the package in `packageName`.
+ */
 export class MissingPackageError extends PetrichorError {
   override readonly code = 'missing_package' as const;
   readonly packageName: string;

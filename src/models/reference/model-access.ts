@@ -6,7 +6,10 @@ import type { ProviderName } from './provider-name.ts';
 /** Environment variables by name, usually `process.env`. */
 export type ModelEnv = Readonly<Record<string, string | undefined>>;
 
-/** Thrown for a model on an OpenAI-compatible server without a base URL. */
+/**
+ * A model on an OpenAI-compatible server has no base URL.
+ * @remedy Pass `baseUrl`, or set `OPENAI_COMPATIBLE_BASE_URL`.
+ */
 export class MissingBaseUrlError extends PetrichorError {
   override readonly code = 'missing_base_url' as const;
 
@@ -115,6 +118,7 @@ function originVerdict(baseUrl: string, origins: readonly string[]): 'named' | '
 
 /**
  * A definition has a base URL at an origin that the operator did not allow. Nothing was sent there.
+ * @remedy Remove `base_url`, or allow the origin: `modelOrigins`, or `--model-origin` of `petrichor serve`.
  */
 class ModelOriginError extends InvalidInputError {
   constructor(origin: string) {

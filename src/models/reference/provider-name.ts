@@ -19,7 +19,10 @@ export function isProviderName(name: unknown): name is ProviderName {
   return PROVIDER_NAMES.some((known) => known === name);
 }
 
-/** The provider of a model name is unknown. Name it: `{ provider, model }`. */
+/**
+ * The provider of a model name is unknown.
+ * @remedy Name the provider: `{ provider, model }`.
+ */
 export class UnknownModelError extends PetrichorError {
   override readonly code = 'unknown_model' as const;
   readonly model: string;

@@ -31,7 +31,10 @@ export interface ScriptedModelOptions {
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Thrown when a conversation is longer than the script. */
+/**
+ * A conversation is longer than the script of its `ScriptedModel`.
+ * @remedy Add a turn to the script, or check why the agent called the model again.
+ */
 export class ScriptExhaustedError extends PetrichorError {
   override readonly code = 'script_exhausted' as const;
   readonly turns: number;

@@ -3,7 +3,10 @@ import type { CompiledNet } from '../build/compile.ts';
 import { netGraph } from './net-graph.ts';
 import type { DiagramOptions, GraphCluster, GraphEdge, GraphNode, NetGraph } from './net-graph.ts';
 
-/** Thrown by `toSvg` if the optional package `@viz-js/viz` is not installed. */
+/**
+ * The optional package `@viz-js/viz` is not installed. `toSvg` throws it.
+ * @remedy Run `npm install @viz-js/viz`, or use `toDot`, which needs no package.
+ */
 export class GraphvizMissingError extends PetrichorError {
   override readonly code = 'graphviz_missing' as const;
 

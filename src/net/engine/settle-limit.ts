@@ -34,7 +34,10 @@ export class SettleLimit {
   }
 }
 
-/** The net is in an endless loop of pure firings. Faults hold the tokens of the loop. */
+/**
+ * The net is in an endless loop of pure firings. Faults hold the tokens of the loop.
+ * @remedy Break the loop with an effect, a timer or an input from outside.
+ */
 export class SettleLimitError extends PetrichorError {
   override readonly code = 'settle_limit' as const;
 

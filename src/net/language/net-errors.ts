@@ -1,6 +1,10 @@
 import { PetrichorError } from '../../core/internal.ts';
 
-/** Thrown by `compile`, `compose` and `instance` if a net breaks a build rule. `problems` lists every broken rule. */
+/**
+ * A net breaks a build rule, or lacks the transition of a firing that is in flight. `compile`, `compose` and `instance`
+ * throw it. `problems` lists every broken rule.
+ * @remedy Correct the net. For a firing in flight, restore its transition, or migrate its firings.
+ */
 export class NetBuildError extends PetrichorError {
   override readonly code = 'net_build' as const;
   readonly problems: readonly string[];
@@ -13,7 +17,10 @@ export class NetBuildError extends PetrichorError {
   }
 }
 
-/** Thrown if a token is injected into a place that is not an environment place of the net. */
+/**
+ * A token was injected into a place that is not an environment place of the net. Nothing was changed.
+ * @remedy Inject into one of the environment places in the message.
+ */
 export class UnknownPlaceError extends PetrichorError {
   override readonly code = 'unknown_place' as const;
   readonly place: string;
@@ -26,7 +33,10 @@ export class UnknownPlaceError extends PetrichorError {
   }
 }
 
-/** Thrown if a value does not match the schema of its place. No token is deposited. */
+/**
+ * A value does not match the schema of its place. No token is deposited.
+ * @remedy Correct the value, or change the schema of the place.
+ */
 export class TokenSchemaError extends PetrichorError {
   override readonly code = 'token_schema' as const;
   readonly place: string;
@@ -37,7 +47,10 @@ export class TokenSchemaError extends PetrichorError {
   }
 }
 
-/** A transition returned outputs that it did not declare. The firing becomes a fault, which keeps the inputs. */
+/**
+ * A transition returned outputs that it did not declare. The firing becomes a fault, which keeps the inputs.
+ * @remedy Correct the `run` of the transition, or declare the output in its `give`.
+ */
 export class OutputError extends PetrichorError {
   override readonly code = 'output' as const;
   readonly transition: string;
@@ -49,8 +62,9 @@ export class OutputError extends PetrichorError {
 }
 
 /**
- * Thrown if a session's net changed and the new net has no compatible place for its tokens. The session is unchanged
- * and its log stays readable.
+ * A session's net changed, and the new net has no compatible place for its tokens. The session is unchanged, and its
+ * log stays readable.
+ * @remedy Add a `migrate` to the agent that moves or drops the tokens, or restore the places.
  */
 export class NetChangedError extends PetrichorError {
   override readonly code = 'net_changed' as const;

@@ -33,6 +33,10 @@ export function toLogEvents(
     const message = error instanceof Error ? error.message : 'invalid value';
     add(at, {
       type: 'error',
+      /**
+       * A stored input does not match the schema of its place, for example after an upgrade. It was dropped.
+       * @remedy Send the input again in the form that the agent accepts.
+       */
       code: 'input_rejected',
       message: `Input for "${injection.place}" rejected: ${message}`,
     });

@@ -1,6 +1,9 @@
 import { PetrichorError } from '../../core/index.ts';
 
-/** Thrown when the runtime has no agent with this name. */
+/**
+ * The runtime has no agent with this name, or several agents and none was named.
+ * @remedy Use one of the names in the message, or add the agent to `agents`.
+ */
 export class UnknownAgentError extends PetrichorError {
   override readonly code = 'unknown_agent' as const;
   readonly agent: string;
@@ -13,7 +16,10 @@ export class UnknownAgentError extends PetrichorError {
   }
 }
 
-/** Thrown when a session is opened with an agent that it does not belong to. */
+/**
+ * A session was opened with an agent that it does not belong to.
+ * @remedy Open the session with its own agent, or use another id.
+ */
 export class AgentMismatchError extends PetrichorError {
   override readonly code = 'agent_mismatch' as const;
   readonly sessionId: string;
@@ -26,7 +32,10 @@ export class AgentMismatchError extends PetrichorError {
   }
 }
 
-/** Thrown when no call with this id waits for an answer. Nothing was changed. */
+/**
+ * No call with this id waits for an answer. Nothing was changed.
+ * @remedy Answer one of the calls of `session.pending()`.
+ */
 export class CallNotPendingError extends PetrichorError {
   override readonly code = 'call_not_pending' as const;
   readonly callId: string;
@@ -37,7 +46,11 @@ export class CallNotPendingError extends PetrichorError {
   }
 }
 
-/** Thrown when a session is quarantined because it failed to load three times. Its log can still be read. */
+/**
+ * A session is quarantined because it failed to load three times. Its log can still be read.
+ * @remedy Remove the reason, then release the session with `petrichor unquarantine` or the operator route. Or fork it
+ * before its last turn, or delete it.
+ */
 export class SessionQuarantinedError extends PetrichorError {
   override readonly code = 'session_quarantined' as const;
   readonly sessionId: string;
@@ -50,7 +63,10 @@ export class SessionQuarantinedError extends PetrichorError {
   }
 }
 
-/** Thrown when a runtime is used after `close`. */
+/**
+ * A runtime was used after `close`.
+ * @remedy Open a new runtime, or close it later.
+ */
 export class RuntimeClosedError extends PetrichorError {
   override readonly code = 'runtime_closed' as const;
 

@@ -54,7 +54,14 @@ export function assertScope(
     ? `another ${scope.type}. Use the key of that one.`
     : `${method} ${path}. Use a key with the scope ${scopes.join(' or ')}.`;
   throw new HttpError(403, `A key with the scope ${scope.type} does not allow ${problem}`, {
-    details: { error_code: 'scope_not_allowed', scope: scope.type },
+    details: {
+      /**
+       * The scope of the key does not allow the request or the event.
+       * @remedy Use a key with a sufficient scope.
+       */
+      error_code: 'scope_not_allowed',
+      scope: scope.type,
+    },
   });
 }
 

@@ -4,17 +4,48 @@ import type { JsonObject } from '../../core/index.ts';
 
 /** The error types of the protocol. */
 export type HttpErrorType =
+  /**
+   * The request is invalid, or conflicts with the present state of what it names. `details.error_code` has the code,
+   * where there is one.
+   * @remedy Correct the request as the message explains. Do not repeat it unchanged.
+   */
   | 'invalid_request_error'
+  /**
+   * The request has no valid API key.
+   * @remedy Send a key as `x-api-key` or as a bearer token.
+   */
   | 'authentication_error'
+  /**
+   * The scope of the key, the host or the origin does not allow the request.
+   * @remedy Use a key with a sufficient scope, or allow the host or the origin in the options of the server.
+   */
   | 'permission_error'
+  /**
+   * The resource or the route does not exist, or belongs to another workspace.
+   * @remedy Correct the id or the path. `GET /openapi.json` lists the routes.
+   */
   | 'not_found_error'
+  /**
+   * The body is larger than the limit.
+   * @remedy Send less at a time, or raise the limit of the server.
+   */
   | 'request_too_large'
+  /**
+   * Too many requests came with this key, or with invalid keys from this address.
+   * @remedy Wait the seconds of the `retry-after` header, then repeat the request.
+   */
   | 'rate_limit_error'
+  /**
+   * The server failed, is shutting down, or its store is unavailable.
+   * @remedy Repeat the request under the same idempotency key. The log of the server has the reason under the
+   * `request-id`.
+   */
   | 'api_error';
 
 /**
- * An error that is sent to the client: a status, an error type of the protocol, and a message. It must not contain
- * secrets.
+ * A request was rejected. The error is sent to the client as a status, an error type of the protocol, and a message, so
+ * it must not contain secrets. In the response, `details.error_code` has the code of the cause.
+ * @remedy Each member of `HttpErrorType` names its own.
  */
 export class HttpError extends PetrichorError {
   override readonly code = 'wire' as const;

@@ -34,7 +34,15 @@ export class OriginGuard {
       throw new HttpError(
         403,
         `Host ${quoted(host)} is not accepted while no API key is required. Use localhost or 127.0.0.1, or start the server with --allow-host (createServer: allowHosts).`,
-        { details: { error_code: 'host_not_allowed' } },
+        {
+          details: {
+            /**
+             * The `Host` header is not accepted while no API key is required.
+             * @remedy Use `localhost` or `127.0.0.1`, start the server with `--allow-host`, or require keys.
+             */
+            error_code: 'host_not_allowed',
+          },
+        },
       );
     const origin = request.headers.get('origin');
     if (origin !== null) {
@@ -72,7 +80,15 @@ function crossOriginError(source: string): HttpError {
   return new HttpError(
     403,
     `${source} is not accepted while no API key is required. To allow its pages, start the server with --allow-origin (createServer: allowOrigins).`,
-    { details: { error_code: 'origin_not_allowed' } },
+    {
+      details: {
+        /**
+         * The `Origin` header is not accepted while no API key is required.
+         * @remedy Start the server with `--allow-origin`, or require keys.
+         */
+        error_code: 'origin_not_allowed',
+      },
+    },
   );
 }
 

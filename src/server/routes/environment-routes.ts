@@ -132,11 +132,23 @@ export function environmentRoutes(context: ServerContext): readonly HttpRoute[] 
         const present = await getWorkspaceEnvironment(context, workspace, id);
         if (present.archivedAt !== undefined)
           throw new HttpError(400, `Environment "${id}" is archived. Create another one.`, {
-            details: { error_code: 'environment_archived' },
+            details: {
+              /**
+               * The environment is archived, so it cannot be changed.
+               * @remedy Create another environment.
+               */
+              error_code: 'environment_archived',
+            },
           });
         if (body.config != null && body.config.type !== present.config)
           throw new HttpError(400, 'config.type: cannot change after creation.', {
-            details: { error_code: 'invalid_config_type_change' },
+            details: {
+              /**
+               * An update would change the type of the configuration of an environment.
+               * @remedy Create another environment with the other type.
+               */
+              error_code: 'invalid_config_type_change',
+            },
           });
         return save(workspace, id, {
           ...present,

@@ -7,7 +7,10 @@ const TAG_BYTES = 16;
 /** Shorter keys could be guessed. */
 const MIN_KEY_LENGTH = 32;
 
-/** A secret cannot be encrypted or decrypted with the configured keys. */
+/**
+ * A secret of a webhook cannot be encrypted or decrypted with the configured keys.
+ * @remedy Set `PETRICHOR_SECRET_KEY`, append the earlier key to it after a comma, or create the webhook again.
+ */
 export class SecretKeyError extends PetrichorError {
   override readonly code = 'secret_key' as const;
 }

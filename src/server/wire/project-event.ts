@@ -21,6 +21,7 @@ import {
 } from './event-keys.ts';
 import { failureReference, toClientMessage } from './failure-log.ts';
 import { toThreadId, toWireContent, toWireResult } from './wire-event.ts';
+import { toRetryStatus, toSessionErrorType, type RetryStatus } from './session-error.ts';
 
 /** Facts about a log that the events of later entries depend on. */
 export interface LogIndex {
@@ -257,7 +258,7 @@ function toErrorFields(
   retry: RetryStatus,
 ): JsonObject {
   const message = toClientMessage(error, failureReference(index.sessionId, seq));
-  return { type: toErrorType(error.code), message, retry_status: { type: retry } };
+  return { type: toSessionErrorType(error.code), message, retry_status: { type: retry } };
 }
 
 /** A call that waits in a thread, shown in the session so that its clients can answer it. */
@@ -304,19 +305,4 @@ function toModelUsage(usage: Usage | undefined): JsonObject {
     cache_read_input_tokens: Math.max(0, usage?.cacheReadTokens ?? 0),
     cache_creation_input_tokens: Math.max(0, usage?.cacheWriteTokens ?? 0),
   };
-}
-
-type RetryStatus = 'retrying' | 'exhausted' | 'terminal';
-
-function toRetryStatus({ code }: { readonly code: string }): RetryStatus {
-  return /overloaded|rate_limit|timeout|network|unavailable/.test(code) ? 'exhausted' : 'terminal';
-}
-
-function toErrorType(code: string): string {
-  if (code === 'model_overloaded') return 'model_overloaded_error';
-  if (code.startsWith('model_rate_limit')) return 'model_rate_limited_error';
-  if (code.startsWith('model_')) return 'model_request_failed_error';
-  if (code.startsWith('mcp_auth')) return 'mcp_authentication_failed_error';
-  if (code.startsWith('mcp_')) return 'mcp_connection_failed_error';
-  return 'unknown_error';
 }

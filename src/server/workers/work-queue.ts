@@ -377,6 +377,10 @@ export class WorkQueue {
 function leaseLost({ state, heartbeatAt }: WorkItem, ttlMs: number): HttpError {
   return new HttpError(412, 'Another worker now holds this session. Stop working on it.', {
     details: {
+      /**
+       * Another worker now holds the session that this worker works on.
+       * @remedy Stop working on the session.
+       */
       error_code: 'heartbeat_precondition_failed',
       current_state: {
         last_heartbeat: heartbeatAt === undefined ? null : toWireTime(heartbeatAt),

@@ -2,7 +2,10 @@ import { PetrichorError } from '../../core/index.ts';
 import { StoreCorruptError, StoreFailedError, StoreUnavailableError } from '../store-errors.ts';
 import type { UnavailableReason } from '../store-errors.ts';
 
-/** Thrown when a PostgreSQL store is opened and the package `pg` is not installed. */
+/**
+ * A PostgreSQL store was opened, and the package `pg` is not installed.
+ * @remedy Run `npm install pg`.
+ */
 export class MissingPostgresPackageError extends PetrichorError {
   override readonly code = 'missing_package' as const;
   readonly packageName = 'pg' as const;

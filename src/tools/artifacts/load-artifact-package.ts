@@ -1,8 +1,8 @@
 import { PetrichorError } from '../../core/index.ts';
 
 /**
- * Thrown when an artifact service needs an optional package that is not installed. Install it with
- * npm.
+ * An artifact service needs an optional package that is not installed.
+ * @remedy Run `npm install` with the package in `packageName`.
  */
 export class MissingArtifactPackageError extends PetrichorError {
   override readonly code = 'missing_package' as const;

@@ -1,6 +1,9 @@
 import { PetrichorError, type PetrichorErrorOptions } from '../../core/index.ts';
 
-/** Thrown where a tool is defined, before anything runs: the definition cannot work. */
+/**
+ * The definition of a tool cannot work. Thrown where the tool is defined, before anything runs.
+ * @remedy Correct the definition as the message explains.
+ */
 export class InvalidToolError extends PetrichorError {
   override readonly code = 'invalid_tool' as const;
   readonly toolName: string;

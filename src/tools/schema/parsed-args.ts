@@ -26,9 +26,9 @@ export type ArgsIssue = {
 };
 
 /**
- * The schema of a tool validates asynchronously, or one of its rules threw and the library (zod,
- * for example) turned that into a promise. Arguments are validated synchronously before a call
- * starts, so use a schema without asynchronous rules.
+ * The schema of a tool validates asynchronously, or one of its rules threw and the library (zod, for example) turned
+ * that into a promise. Arguments are validated synchronously before a call starts.
+ * @remedy Use a schema without asynchronous rules, and check such rules in `execute`.
  */
 export class AsyncSchemaError extends PetrichorError {
   override readonly code = 'async_schema' as const;

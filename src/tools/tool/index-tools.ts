@@ -5,7 +5,8 @@ import type { Tool } from './tool.ts';
 import { isToolset, type Toolset } from './toolset.ts';
 
 /**
- * Thrown when two tools of one agent have the same name, so a call would be ambiguous. Rename one.
+ * Two tools of one agent have the same name, so a call would be ambiguous.
+ * @remedy Rename one of them, or give its toolset a prefix.
  */
 export class DuplicateToolError extends PetrichorError {
   override readonly code = 'duplicate_tool' as const;

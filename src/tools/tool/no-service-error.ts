@@ -1,6 +1,9 @@
 import { PetrichorError } from '../../core/index.ts';
 
-/** Thrown when a tool uses artifacts or memory and the runtime has no service for them. */
+/**
+ * A tool or an instruction uses artifacts or memory, and the runtime has no service for them.
+ * @remedy Pass `{ artifacts }` or `{ memory }` to `openRuntime`.
+ */
 export class NoServiceError extends PetrichorError {
   override readonly code = 'no_service' as const;
   readonly service: 'artifacts' | 'memory';

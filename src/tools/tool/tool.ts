@@ -166,7 +166,10 @@ export function tool<S extends ToolParameters = NoParameters>(definition: ToolDe
   };
 }
 
-/** Thrown when a tool without `execute` is executed: its calls are answered from outside. */
+/**
+ * A tool without `execute` was executed: its calls are answered from outside.
+ * @remedy Do not call `execute` of such a tool. Answer its pending calls instead.
+ */
 export class ExternalToolError extends PetrichorError {
   override readonly code = 'external_tool' as const;
   readonly toolName: string;

@@ -1,8 +1,9 @@
 import { PetrichorError } from '../../core/internal.ts';
 
 /**
- * Thrown if a property or a bound names a place or transition that the net does not have. A misspelled name must not
- * look like a proof.
+ * A property or a bound names a place or transition that the net does not have. A misspelled name must not look like a
+ * proof.
+ * @remedy Use one of the names in the message.
  */
 export class UnknownNameError extends PetrichorError {
   override readonly code = 'unknown_name' as const;
@@ -15,7 +16,10 @@ export class UnknownNameError extends PetrichorError {
   }
 }
 
-/** Thrown if a bound or a property has an invalid value, such as a negative number or an empty list. */
+/**
+ * A bound or a property has an invalid value, such as a negative number or an empty list.
+ * @remedy Correct the value at `field`.
+ */
 export class InvalidPropertyError extends PetrichorError {
   override readonly code = 'invalid_property' as const;
   readonly field: string;
@@ -26,7 +30,11 @@ export class InvalidPropertyError extends PetrichorError {
   }
 }
 
-/** A state has more successors, or a net more token classes, than a search can hold. The result is then `unknown`. */
+/**
+ * A state has more successors, or a net more token classes, than a search can hold. `prove` catches it: the result is
+ * then `unknown`.
+ * @remedy Lower the bounds, split the net into smaller subnets, or let a solver prove the property.
+ */
 export class SearchLimitError extends PetrichorError {
   override readonly code = 'search_limit' as const;
   readonly limit: string;
@@ -37,7 +45,10 @@ export class SearchLimitError extends PetrichorError {
   }
 }
 
-/** The executor did not follow a path of the search, so the search or the replay has a defect. */
+/**
+ * The executor did not follow a path of the search, so the search or the replay has a defect.
+ * @remedy Report it as a defect of Petrichor, with the net and the property.
+ */
 export class ReplayError extends PetrichorError {
   override readonly code = 'replay' as const;
 

@@ -1,9 +1,27 @@
 import { PetrichorError, type PetrichorErrorOptions } from '../../../core/index.ts';
 
-/** Why a search failed: the key was rejected, the rate limit was reached, or another reason. */
-export type SearchErrorCode = 'search_unauthorised' | 'search_rate_limited' | 'search_failed';
+/** Why a search failed. */
+export type SearchErrorCode =
+  /**
+   * The provider does not accept the key.
+   * @remedy Correct the key of the search provider.
+   */
+  | 'search_unauthorised'
+  /**
+   * The rate limit of the provider is reached.
+   * @remedy Search again after `retryAfterMs`, or later.
+   */
+  | 'search_rate_limited'
+  /**
+   * The provider could not be reached, or sent an error or a response in an unknown format.
+   * @remedy Try again. If it fails again, check the status of the provider.
+   */
+  | 'search_failed';
 
-/** Thrown when a search could not run. It names the provider and never contains the key. */
+/**
+ * A search could not run. The error names the provider and never contains the key.
+ * @remedy Each member of `SearchErrorCode` names its own.
+ */
 export class SearchError extends PetrichorError {
   override readonly code: SearchErrorCode;
   readonly provider: string;

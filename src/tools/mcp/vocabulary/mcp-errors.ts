@@ -5,7 +5,10 @@ import {
 } from '../../../core/index.ts';
 import { ToolFailedError } from '../../tool/tool-failed-error.ts';
 
-/** Thrown when the package `@modelcontextprotocol/client` is not installed. Only MCP needs it. */
+/**
+ * The package `@modelcontextprotocol/client` is not installed. Only MCP needs it.
+ * @remedy Run `npm install @modelcontextprotocol/client`.
+ */
 export class McpPackageMissingError extends PetrichorError {
   override readonly code = 'missing_package' as const;
   readonly packageName = '@modelcontextprotocol/client';
@@ -18,7 +21,10 @@ export class McpPackageMissingError extends PetrichorError {
   }
 }
 
-/** A server cannot be reached, or does not implement MCP. The next call tries again. */
+/**
+ * A server cannot be reached, or does not implement MCP. The next call tries again.
+ * @remedy Check that the server runs, and check its URL or command.
+ */
 export class McpConnectError extends PetrichorError {
   override readonly code = 'mcp_unreachable' as const;
   readonly server: string;
@@ -29,7 +35,11 @@ export class McpConnectError extends PetrichorError {
   }
 }
 
-/** The connection was lost during a request, which the server may have processed. */
+/**
+ * The connection was lost during a request, which the server may have processed. A call ends with the outcome
+ * `unknown`.
+ * @remedy Check whether the effect happened before you repeat the call.
+ */
 export class McpConnectionLostError extends OutcomeUnknownError {
   override readonly code = 'mcp_connection_lost' as const;
   readonly server: string;
@@ -43,7 +53,10 @@ export class McpConnectionLostError extends OutcomeUnknownError {
   }
 }
 
-/** A server rejected a request, or sent a response that violates the protocol. */
+/**
+ * A server rejected a request, did not answer in time, or sent a response that violates the protocol.
+ * @remedy Read the message: it has the reason of the server. Correct the request or the server.
+ */
 export class McpRequestError extends PetrichorError {
   override readonly code = 'mcp_request_failed' as const;
   readonly server: string;
@@ -55,12 +68,16 @@ export class McpRequestError extends PetrichorError {
 }
 
 /**
- * A server's tool ran and reported an error. The message is the tool's; `details` holds its images
- * and structured content.
+ * A server's tool ran and reported an error. The message is the tool's; `details` holds its images and structured
+ * content.
+ * @remedy Correct the arguments, or what the message of the tool names.
  */
 export class McpToolError extends ToolFailedError {}
 
-/** A server sent a message larger than `maxMessageBytes`. Request less data, or raise the limit. */
+/**
+ * A server sent a message larger than `maxMessageBytes`.
+ * @remedy Request less data, or raise `maxMessageBytes`.
+ */
 export class McpMessageTooLargeError extends PetrichorError {
   override readonly code = 'mcp_message_too_large' as const;
   readonly server: string;
@@ -73,7 +90,10 @@ export class McpMessageTooLargeError extends PetrichorError {
   }
 }
 
-/** A server requires authorization, and it failed or no one gave it. */
+/**
+ * A server requires authorization, and there was none or it failed.
+ * @remedy Sign in again, or correct the credentials of the server.
+ */
 export class McpUnauthorizedError extends PetrichorError {
   override readonly code = 'mcp_unauthorized' as const;
   readonly server: string;
@@ -84,7 +104,10 @@ export class McpUnauthorizedError extends PetrichorError {
   }
 }
 
-/** The toolset was closed. Open a new one. */
+/**
+ * A toolset was used after `close`.
+ * @remedy Open a new toolset, or close it later.
+ */
 export class McpClosedError extends PetrichorError {
   override readonly code = 'mcp_closed' as const;
   readonly server: string;

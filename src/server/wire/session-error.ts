@@ -1,0 +1,50 @@
+/** The `retry_status` of a `session.error` event. */
+export type RetryStatus = 'retrying' | 'exhausted' | 'terminal';
+
+/** Whether the failed call was retried before it failed for good. */
+export function toRetryStatus({ code }: { readonly code: string }): RetryStatus {
+  return /overloaded|rate_limit|timeout|network|unavailable/.test(code) ? 'exhausted' : 'terminal';
+}
+
+/** The types of `session.error` events. */
+type SessionErrorType =
+  /**
+   * The provider of the model is overloaded: `model_overloaded`.
+   * @remedy Wait, or configure a fallback model.
+   */
+  | 'model_overloaded_error'
+  /**
+   * The provider of the model limits the rate of requests: `model_rate_limit`.
+   * @remedy Send fewer requests, or raise the quota.
+   */
+  | 'model_rate_limited_error'
+  /**
+   * The model call failed for another reason: every other code that begins with `model_`.
+   * @remedy Look up the code of the message on this page.
+   */
+  | 'model_request_failed_error'
+  /**
+   * An MCP server requires authorization: a code that begins with `mcp_auth`.
+   * @remedy Sign in again, or correct the credentials of the server.
+   */
+  | 'mcp_authentication_failed_error'
+  /**
+   * A request to an MCP server failed: every other code that begins with `mcp_`.
+   * @remedy Look up the code of the message on this page.
+   */
+  | 'mcp_connection_failed_error'
+  /**
+   * Any other code.
+   * @remedy Look up the code of the message on this page. The log of the server has the reason.
+   */
+  | 'unknown_error';
+
+/** The type of a `session.error` event, for the code of its error. */
+export function toSessionErrorType(code: string): SessionErrorType {
+  if (code === 'model_overloaded') return 'model_overloaded_error';
+  if (code.startsWith('model_rate_limit')) return 'model_rate_limited_error';
+  if (code.startsWith('model_')) return 'model_request_failed_error';
+  if (code.startsWith('mcp_auth')) return 'mcp_authentication_failed_error';
+  if (code.startsWith('mcp_')) return 'mcp_connection_failed_error';
+  return 'unknown_error';
+}
