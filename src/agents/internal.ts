@@ -17,6 +17,7 @@ export { conversation } from './vocabulary/conversation.ts';
 export { TRACE_CONTEXT_KEY, readTraceContext } from './vocabulary/intercept-call.ts';
 export { answerIn, eventOut, userIn } from './vocabulary/messages.ts';
 export type { ModelCall, ModelFailure } from './vocabulary/model-call.ts';
+export { object } from './vocabulary/place-schemas.ts';
 export { state, type SessionWrite } from './vocabulary/state.ts';
 export { turnCurrent, type Ending } from './vocabulary/turn.ts';
 export { toYieldedEvent } from './workflow/node-event.ts';

@@ -1,8 +1,11 @@
 /** Exports of `core/` for other folders of `src/`. Portable code only: the client runs in browsers. */
 
+export { getErrorCode } from './errors/get-error-code.ts';
+export { importOptional, isModuleNotFound } from './errors/import-optional.ts';
 export { OutcomeUnknownError } from './errors/outcome-unknown-error.ts';
 export { PetrichorError, isPetrichorError } from './errors/petrichor-error.ts';
 export { frozenJson } from './json/frozen-json.ts';
+export { isObject, isRecord, readMember } from './json/is-record.ts';
 export { deepFreeze, isJsonObject } from './json/json.ts';
 export { omitUndefined } from './json/omit-undefined.ts';
 export { checkOptions, optionTable, type OptionTable } from './validation/option-table.ts';

@@ -8,7 +8,7 @@ export { egressFetch } from './egress-fetch.ts';
 export { egressRule, type EgressRule } from './egress-rule.ts';
 export { FetchError, type FetchErrorCode } from './fetch-error.ts';
 export { fetchWithinOrigin } from './fetch-within-origin.ts';
-export { loadToolPackage, MissingToolPackageError } from './missing-tool-package-error.ts';
+export { MissingToolPackageError } from './missing-tool-package-error.ts';
 export { parseOrigins, type OriginMatcher } from './parse-origins.ts';
 export { pinnedRequest } from './pinned-request.ts';
 export { loadPublicAddressRule, type AddressRule } from './public-address.ts';

@@ -13,15 +13,3 @@ export class MissingToolPackageError extends PetrichorError {
     this.packageName = packageName;
   }
 }
-
-/**
- * Awaits the import of an optional package.
- * @throws MissingToolPackageError when the package is not installed
- */
-export async function loadToolPackage<M>(packageName: string, loading: Promise<M>): Promise<M> {
-  try {
-    return await loading;
-  } catch (cause) {
-    throw new MissingToolPackageError(packageName, { cause });
-  }
-}

@@ -1,5 +1,6 @@
+import { importOptional } from '../core/internal.ts';
 import { isIP } from 'node:net';
-import { loadToolPackage } from './missing-tool-package-error.ts';
+import { MissingToolPackageError } from './missing-tool-package-error.ts';
 
 /** True if connections to this IP address are allowed. */
 export type AddressRule = (address: string) => boolean;
@@ -14,7 +15,10 @@ const METADATA_ADDRESSES: ReadonlySet<string> = new Set(['168.63.129.16']);
  * @throws MissingToolPackageError when `ipaddr.js` is not installed
  */
 export async function loadPublicAddressRule(): Promise<AddressRule> {
-  const { default: ipaddr } = await loadToolPackage('ipaddr.js', import('ipaddr.js'));
+  const { default: ipaddr } = await importOptional(
+    import('ipaddr.js'),
+    (cause) => new MissingToolPackageError('ipaddr.js', { cause }),
+  );
   return (address) => {
     // Parsers disagree on short, octal and hexadecimal spellings, so none of them is accepted.
     if (isIP(address) === 0 || !ipaddr.isValid(address)) return false;

@@ -4,3 +4,4 @@ export type { CompiledInput, CompiledOutput, CompiledTransition } from './build/
 export { applyMapChange } from './journal/map-state.ts';
 export { arcPlace, type InputArc, type OutputArc } from './language/arcs.ts';
 export type { InitialToken } from './language/net.ts';
+export { omitAlternatives, omitOutputs } from './language/omit-outputs.ts';

@@ -1,3 +1,4 @@
+import { importOptional } from '../core/internal.ts';
 import { checkOptions, safeListener } from '../core/index.ts';
 import { parseOrigins } from '../egress/index.ts';
 import { createIdGenerator } from '../managed/internal.ts';
@@ -7,7 +8,7 @@ import { ApiKeys, ENVIRONMENT_INDEX } from './auth/api-keys.ts';
 import { WorkspaceIndex } from './auth/workspace-index.ts';
 import { HttpError, toErrorResponse, toHttpError } from './http/http-error.ts';
 import { IdempotentResults } from './idempotency/idempotent-results.ts';
-import { loadServerPackage } from './missing-server-package-error.ts';
+import { MissingServerPackageError } from './missing-server-package-error.ts';
 import { RequestPipeline } from './request-pipeline.ts';
 import type { ServerEnv } from './request-pipeline.ts';
 import { agentRoutes } from './routes/agent-routes.ts';
@@ -53,8 +54,8 @@ const DEDUPLICATION_SWEEP_MS = 15 * 60_000;
 export async function createServer(serverOptions: ServerOptions): Promise<Server> {
   checkOptions(SERVER_OPTIONS, serverOptions);
   const options = { ...serverOptions, onError: safeListener('onError', serverOptions.onError) };
-  const { Hono } = await loadServerPackage('hono', import('hono'));
-  const { requestId } = await loadServerPackage('hono', import('hono/request-id'));
+  const { Hono } = await importOptional(import('hono'), toMissingHono);
+  const { requestId } = await importOptional(import('hono/request-id'), toMissingHono);
   parseOrigins(options.modelOrigins ?? [], 'modelOrigins');
   checkLimits(options.limits);
   const closing = new AbortController();
@@ -202,4 +203,8 @@ async function sweepRegularly(
 
 function newRequestId(): string {
   return `req_${globalThis.crypto.randomUUID().replaceAll('-', '')}`;
+}
+
+function toMissingHono(cause: unknown): MissingServerPackageError {
+  return new MissingServerPackageError('hono', cause);
 }

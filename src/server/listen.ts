@@ -1,3 +1,4 @@
+import { importOptional } from '../core/internal.ts';
 import type { EventEmitter } from 'node:events';
 import { createServer as createHttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import { isIP, type Socket } from 'node:net';
@@ -7,7 +8,7 @@ import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
 import type { Server } from './create-server.ts';
 import { clientAddress } from './http/client-address.ts';
-import { loadServerPackage } from './missing-server-package-error.ts';
+import { MissingServerPackageError } from './missing-server-package-error.ts';
 import type { ConnectionInfo } from './routing/connection-info.ts';
 
 /** Port, host name and proxies of a listening server. */
@@ -64,8 +65,10 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
       `"${hostname}" is reachable from other machines. Create a key first, with petrichor keys create.`,
     );
   const trusted = parseTrustedProxies(options.trustedProxies);
-  const loading = import('@hono/node-server');
-  const { createAdaptorServer } = await loadServerPackage('@hono/node-server', loading);
+  const { createAdaptorServer } = await importOptional(
+    import('@hono/node-server'),
+    (cause) => new MissingServerPackageError('@hono/node-server', cause),
+  );
   const unconfirmed = new WeakMap<Socket, () => void>();
   const httpServer = createAdaptorServer({
     fetch: async (request, { incoming, outgoing }) => {

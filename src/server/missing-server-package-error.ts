@@ -13,15 +13,3 @@ export class MissingServerPackageError extends PetrichorError {
     this.packageName = packageName;
   }
 }
-
-/**
- * Awaits the import of an optional package.
- * @throws MissingServerPackageError when the package is not installed
- */
-export async function loadServerPackage<T>(packageName: string, loading: Promise<T>): Promise<T> {
-  try {
-    return await loading;
-  } catch (error) {
-    throw new MissingServerPackageError(packageName, error);
-  }
-}

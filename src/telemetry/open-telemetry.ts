@@ -1,3 +1,4 @@
+import { importOptional } from '../core/internal.ts';
 import type { Context, Tracer, TracerProvider } from '@opentelemetry/api';
 import type { InterceptedCall } from '../agents/index.ts';
 import { formatSessionKey, isPetrichorError } from '../core/index.ts';
@@ -29,12 +30,10 @@ const MAX_OPEN = 10_000;
  * @throws MissingTelemetryPackageError if `@opentelemetry/api` is not installed
  */
 export async function openTelemetry(options: TelemetryOptions = {}): Promise<Telemetry> {
-  let api: TelemetryApi;
-  try {
-    api = await import('@opentelemetry/api');
-  } catch (error) {
-    throw new MissingTelemetryPackageError(error);
-  }
+  const api: TelemetryApi = await importOptional(
+    import('@opentelemetry/api'),
+    (cause) => new MissingTelemetryPackageError(cause),
+  );
   const provider = options.tracerProvider ?? api.trace;
   return new Telemetry(api, provider.getTracer('petrichor'));
 }

@@ -15,7 +15,7 @@ import { contentText } from '../../src/core/index.ts';
 import type { LogEntry } from '../../src/core/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import type { Model, ScriptedTurn } from '../../src/models/index.ts';
-import { omitAlternatives } from '../../src/agents/vocabulary/omit-outputs.ts';
+import { omitAlternatives } from '../../src/net/internal.ts';
 import { compile, mapIn } from '../../src/net/index.ts';
 import type { Transition } from '../../src/net/index.ts';
 import { tool } from '../../src/tools/index.ts';

@@ -1,3 +1,4 @@
+import { object } from '../../agents/internal.ts';
 import { omitUndefined } from '../../core/internal.ts';
 import * as v from 'valibot';
 import { conversation, eventOut, state, turnCurrent, turnPermit } from '../../agents/index.ts';
@@ -12,9 +13,6 @@ export interface AppendedEvent {
   readonly event?: Event | undefined;
   readonly stateDelta: JsonObject;
 }
-
-const object = <T>(): v.GenericSchema<unknown, T> =>
-  v.custom<T>((value) => typeof value === 'object' && value !== null, 'must be an object');
 
 /** Input place for appended events. */
 export const eventIn: TokenPlace<AppendedEvent> = place(

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { omitUndefined, isRecord } from '../../core/internal.ts';
 import { PetrichorError } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import {
@@ -31,7 +31,7 @@ export class StateSchemaError extends PetrichorError {
 export function createStateValidator(schema: ToolParameters): (writes: StateWrites) => void {
   const whole = toJsonSchema(schema, 'stateSchema');
   const { properties = {}, additionalProperties, $defs } = whole;
-  const known: JsonObject = isObject(properties) ? properties : {};
+  const known: JsonObject = isRecord(properties) ? properties : {};
   const open = additionalProperties !== undefined && additionalProperties !== false;
   const parsers = new Map<string, ArgsParser>();
   const check = (key: string, value: unknown): void => {
@@ -61,8 +61,4 @@ function createValueParser(schema: Json, $defs: Json | undefined): ArgsParser {
     ...omitUndefined({ $defs }),
   };
   return createJsonSchemaParser(one, 'stateSchema');
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isObject, isRecord } from '../../core/internal.ts';
 import {
   InvalidInputError,
   InvalidStateKeyError,
@@ -123,13 +124,9 @@ function findShape(name: string): readonly [ValueCheck, string] {
 /** Events of ADK have empty maps for actions that were not requested. */
 function isSet(value: unknown): boolean {
   if (value === undefined || value === null || value === false) return false;
-  return !isObject(value) || Array.isArray(value) || Object.keys(value).length > 0;
+  return !isRecord(value) || Object.keys(value).length > 0;
 }
 
 function isVersion(value: unknown): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }

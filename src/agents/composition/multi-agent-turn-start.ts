@@ -21,7 +21,7 @@ import type { SessionWrite } from '../vocabulary/state.ts';
 import type { CurrentTurn } from '../vocabulary/turn.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
 import { transferBudget } from '../transfer/transfer.ts';
-import { omitOutputs } from '../vocabulary/omit-outputs.ts';
+import { omitOutputs } from '../../net/internal.ts';
 
 export interface MultiAgentTurnStartOptions {
   /** The agents that may take a message. The last of them to write a message takes it; the first one if there is none. */

@@ -16,7 +16,7 @@ import { targetPlace } from '../vocabulary/handover.ts';
 import type { Ending } from '../vocabulary/turn.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { UnknownTransferError } from '../transfer/transfer.ts';
-import { omitAlternatives } from '../vocabulary/omit-outputs.ts';
+import { omitAlternatives } from '../../net/internal.ts';
 import { parseYield, yieldMessage } from './parse-yield.ts';
 import type { ParsedYield } from './parse-yield.ts';
 

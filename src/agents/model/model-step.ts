@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { omitUndefined, getErrorCode } from '../../core/internal.ts';
 import { InvalidInputError, parseContent } from '../../core/index.ts';
 import type { Content, JsonObject, LogEntry } from '../../core/index.ts';
 import { checkResponse, ModelError, withCallIds } from '../../models/internal.ts';
@@ -283,9 +283,6 @@ function toFailureDetails({ kind, error, message }: EffectFailure): {
 } {
   if (error instanceof ModelError)
     return { code: error.code, message: error.message, retryable: error.retryable };
-  const code =
-    error instanceof Error && 'code' in error && typeof error.code === 'string'
-      ? error.code
-      : (`model_${kind}` satisfies CallFailureCode);
+  const code = getErrorCode(error) ?? (`model_${kind}` satisfies CallFailureCode);
   return { code, message, retryable: kind === 'timeout' };
 }

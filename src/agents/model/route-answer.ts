@@ -34,7 +34,7 @@ import { resultEvent } from '../calls/call-events.ts';
 import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { turnTransfer } from '../transfer/transfer.ts';
-import { omitAlternatives, omitOutputs } from '../vocabulary/omit-outputs.ts';
+import { omitAlternatives, omitOutputs } from '../../net/internal.ts';
 
 /** Options of `router`: which outputs it has and how it handles calls. */
 export interface RouterOptions extends AgentIdentity {

@@ -34,7 +34,7 @@ import { branchField } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { toSessionWrite } from '../state/session-write.ts';
 import { findUserContent } from '../vocabulary/find-user-content.ts';
-import { omitAlternatives } from '../vocabulary/omit-outputs.ts';
+import { omitAlternatives } from '../../net/internal.ts';
 import { interceptCall } from '../vocabulary/intercept-call.ts';
 
 /** Options of the effect that runs tools. */

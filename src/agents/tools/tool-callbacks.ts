@@ -26,7 +26,7 @@ import { resultLimit, type ResultLimitOptions } from './result-limit.ts';
 import { toToolOutcome, toolOutcomes } from './tool-outcomes.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { mergeWrites, applyWrites } from '../state/state-writes.ts';
-import { omitAlternatives } from '../vocabulary/omit-outputs.ts';
+import { omitAlternatives } from '../../net/internal.ts';
 
 /** Options of the effects that run tool callbacks. */
 export interface ToolCallbackOptions extends AgentIdentity, ResultLimitOptions {

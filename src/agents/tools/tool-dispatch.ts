@@ -32,7 +32,7 @@ import {
   hasAfterTool,
 } from './tool-callbacks.ts';
 import { turnTransfer, UnknownTransferError } from '../transfer/transfer.ts';
-import { omitAlternatives } from '../vocabulary/omit-outputs.ts';
+import { omitAlternatives } from '../../net/internal.ts';
 import type { CallEffects } from '../turn/turn-resources.ts';
 import { turnWait } from '../turn/turn-wait.ts';
 

@@ -34,7 +34,7 @@ import {
   UnknownTransferError,
 } from './transfer.ts';
 import type { Transfer, TransferTarget } from './transfer.ts';
-import { omitOutputs } from '../vocabulary/omit-outputs.ts';
+import { omitOutputs } from '../../net/internal.ts';
 
 export interface TransferRouterOptions extends AgentIdentity {
   /** The agents that this agent may transfer the turn to. Any other name goes to `target/unknown`. */

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { omitUndefined, readMember } from '../../core/internal.ts';
 import type { JsonObject, LogEntry } from '../../core/index.ts';
 import {
   all,
@@ -236,11 +236,8 @@ function findInvocationId(inputs: HeldValues): string | undefined {
     .flat()
     .map(
       (value) =>
-        getMember(value, 'invocationId') ?? getMember(getMember(value, 'result'), 'invocationId'),
+        readMember(value, 'invocationId') ??
+        readMember(readMember(value, 'result'), 'invocationId'),
     );
   return named.find((value) => typeof value === 'string');
-}
-
-function getMember(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
 }

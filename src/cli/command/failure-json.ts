@@ -1,3 +1,5 @@
+import { getErrorCode } from '../../core/internal.ts';
+
 /** An error as JSON, for programs. */
 export interface FailureJson {
   readonly type: 'failure';
@@ -14,6 +16,5 @@ const WITHOUT_CODE = 'unexpected';
 // The code is read by its shape: an agent module may throw errors of another copy of this package.
 export function toFailureJson(error: unknown): FailureJson {
   const message = error instanceof Error ? error.message : String(error);
-  const hasCode = error instanceof Error && 'code' in error && typeof error.code === 'string';
-  return { type: 'failure', code: hasCode ? String(error.code) : WITHOUT_CODE, message };
+  return { type: 'failure', code: getErrorCode(error) ?? WITHOUT_CODE, message };
 }

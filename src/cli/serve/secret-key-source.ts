@@ -1,3 +1,4 @@
+import { getErrorCode } from '../../core/internal.ts';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseStoreUrl } from '../../store/index.ts';
@@ -26,7 +27,7 @@ function readOrCreateKey(file: string): string {
     // If two processes create it at once, the second reads the file of the first.
     writeFileSync(file, `${random.toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (getErrorCode(error) !== 'EEXIST') throw error;
   }
   return readFileSync(file, 'utf8').trim();
 }

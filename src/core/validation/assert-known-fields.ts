@@ -1,3 +1,4 @@
+import { isRecord } from '../json/is-record.ts';
 import * as v from 'valibot';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { memberPath } from '../errors/member-path.ts';
@@ -58,14 +59,14 @@ function findUnknown(node: Node, value: unknown): Unknown | undefined {
   switch (node.type) {
     case 'object':
     case 'strict_object':
-      return isMembers(value) ? findInObject(node.entries ?? {}, value) : unexpectedList(value);
+      return isRecord(value) ? findInObject(node.entries ?? {}, value) : unexpectedList(value);
     case 'loose_object':
-      return isMembers(value)
+      return isRecord(value)
         ? findInMembers(Object.entries(node.entries ?? {}), value)
         : unexpectedList(value);
     case 'record': {
       const { value: member } = node;
-      if (!isMembers(value)) return unexpectedList(value);
+      if (!isRecord(value)) return unexpectedList(value);
       if (member === undefined) return undefined;
       const dropped = Object.keys(value).find((key) => DROPPED.has(key));
       if (dropped !== undefined) {
@@ -141,7 +142,7 @@ function findInPipe(pipe: readonly Node[], input: object): Unknown | undefined {
 
 function withInputName(found: Unknown, input: object, value: unknown): Unknown {
   const [first, ...rest] = found.path;
-  if (input === value || !isMembers(value) || typeof first !== 'string') return found;
+  if (input === value || !isRecord(value) || typeof first !== 'string') return found;
   const inputName = Object.keys(input)[Object.keys(value).indexOf(first)];
   return inputName === undefined ? found : { ...found, path: [inputName, ...rest] };
 }
@@ -166,7 +167,7 @@ function findInOptions(node: Node, value: object): Unknown | undefined {
 /** If no option is likely, only a field that no option has is unknown. */
 function findUnknownInAll(options: readonly Node[], value: object): Unknown | undefined {
   const names = options.map(listNames);
-  if (!isMembers(value) || names.includes(undefined)) return undefined;
+  if (!isRecord(value) || names.includes(undefined)) return undefined;
   return findUnknownKey([...new Set(names.flatMap((one) => one ?? []))], value);
 }
 
@@ -211,10 +212,6 @@ function findFirst<T>(
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function toSchema(node: Node): v.GenericSchema<unknown, unknown> {

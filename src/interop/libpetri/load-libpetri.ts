@@ -1,3 +1,4 @@
+import { importOptional } from '../../core/internal.ts';
 import type * as libpetri from 'libpetri';
 import type * as libpetriExport from 'libpetri/export';
 import { LibpetriMissingError } from './libpetri-errors.ts';
@@ -10,11 +11,7 @@ export type LibpetriExport = typeof libpetriExport;
  * @throws LibpetriMissingError if it is not installed
  */
 export async function loadLibpetri(): Promise<Libpetri> {
-  try {
-    return await import('libpetri');
-  } catch (error) {
-    throw new LibpetriMissingError(error);
-  }
+  return importOptional(import('libpetri'), (cause) => new LibpetriMissingError(cause));
 }
 
 /**
@@ -22,9 +19,5 @@ export async function loadLibpetri(): Promise<Libpetri> {
  * @throws LibpetriMissingError if it is not installed
  */
 export async function loadLibpetriExport(): Promise<LibpetriExport> {
-  try {
-    return await import('libpetri/export');
-  } catch (error) {
-    throw new LibpetriMissingError(error);
-  }
+  return importOptional(import('libpetri/export'), (cause) => new LibpetriMissingError(cause));
 }

@@ -1,3 +1,4 @@
+import { object } from '../../agents/internal.ts';
 import * as v from 'valibot';
 import type { LoggedError } from '../../core/index.ts';
 import type { ModelCall } from '../../agents/internal.ts';
@@ -5,9 +6,6 @@ import { place } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
 
 // The places that a managed session adds to its agent: its status, and the inputs that change it.
-
-const object = <T>(): v.GenericSchema<unknown, T> =>
-  v.custom<T>((value) => typeof value === 'object' && value !== null, 'must be an object');
 
 export const pauseIn: TokenPlace<null> = place('pause.in', { environment: true });
 export const resumeIn: TokenPlace<null> = place('resume.in', { environment: true });

@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/internal.ts';
 import { isJsonObject, type FinishReason } from '../../core/index.ts';
 import { ModelError } from './model-error.ts';
 import type { ModelResponse } from './model.ts';
@@ -41,8 +42,4 @@ function findProblem(response: unknown): string | undefined {
     return 'the response has a token count that is not a number';
   if (!isJsonObject(providerMetadata)) return 'the response has metadata that is not JSON';
   return undefined;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
 import type { Content, FileDataPart, InlineDataPart, Part } from '../../core/index.ts';
-import type { Feature } from '../provider/feature.ts';
+import { fileFeature, type Feature } from '../provider/feature.ts';
 import type { SupportedUrls } from '../provider/language-model.ts';
 
 /** Which files cannot be sent to a model. */
@@ -32,7 +32,7 @@ export function hideFiles(contents: readonly Content[], limits: FileLimits): Sho
   const shownTypes = new Set<string>();
   const shown = (part: Part): Part => {
     if (!('inlineData' in part || 'fileData' in part)) return part;
-    const feature = featureFor(part);
+    const feature = fileFeature(part);
     const { mimeType } = 'inlineData' in part ? part.inlineData : part.fileData;
     if (!isHidden(part, feature, limits)) {
       shownTypes.add(mimeType);
@@ -49,15 +49,6 @@ export function hideFiles(contents: readonly Content[], limits: FileLimits): Sho
     warnings,
     shownTypes,
   };
-}
-
-function featureFor(part: InlineDataPart | FileDataPart): 'images' | 'imageUrls' | 'files' {
-  if ('inlineData' in part) return isImage(part.inlineData.mimeType) ? 'images' : 'files';
-  return isImage(part.fileData.mimeType) ? 'imageUrls' : 'files';
-}
-
-function isImage(mimeType: string): boolean {
-  return mimeType.startsWith('image/');
 }
 
 function isHidden(

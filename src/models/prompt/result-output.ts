@@ -30,7 +30,7 @@ export function resultOutput(
     return { type: isError === true ? 'error-json' : 'json', value: response };
   }
   const canShow = target.supportsResultImages && isError !== true;
-  const shown = canShow ? content.filter((part) => hasBytes(part) && isImage(part)) : [];
+  const shown = canShow ? content.filter((part) => hasBytes(part) && isShowableImage(part)) : [];
   const value = {
     ...response,
     content: content.map((part) =>
@@ -55,7 +55,7 @@ function hasBytes(part: Json): part is BytesPart {
 }
 
 /** The image types that all providers accept. Another type would fail the whole request. */
-function isImage({ inlineData: { mimeType } }: BytesPart): boolean {
+function isShowableImage({ inlineData: { mimeType } }: BytesPart): boolean {
   return /^image\/(?:png|jpeg|gif|webp)$/.test(mimeType);
 }
 

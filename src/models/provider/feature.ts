@@ -1,4 +1,4 @@
-import type { Content } from '../../core/index.ts';
+import type { Content, FileDataPart, InlineDataPart, Part } from '../../core/index.ts';
 import type { GenerationConfig } from '../model/model.ts';
 import type { ToolDeclaration } from '../model/tool-declaration.ts';
 
@@ -94,22 +94,26 @@ export const FEATURES: readonly Feature[] = [
   'speed',
 ];
 
-function contentFeatures(
-  contents: readonly Content[],
-): Readonly<Record<'images' | 'imageUrls' | 'files', boolean>> {
-  let images = false;
-  let imageUrls = false;
-  let files = false;
-  for (const part of contents.flatMap(({ parts }) => parts)) {
-    if ('inlineData' in part) {
-      if (isImage(part.inlineData.mimeType)) images = true;
-      else files = true;
-    } else if ('fileData' in part) {
-      if (isImage(part.fileData.mimeType)) imageUrls = true;
-      else files = true;
-    }
-  }
-  return { images, imageUrls, files };
+function contentFeatures(contents: readonly Content[]): Readonly<Record<FileFeature, boolean>> {
+  const files = contents.flatMap(({ parts }) => parts).filter(hasFile);
+  const found = new Set(files.map(fileFeature));
+  return {
+    images: found.has('images'),
+    imageUrls: found.has('imageUrls'),
+    files: found.has('files'),
+  };
+}
+
+type FileFeature = 'images' | 'imageUrls' | 'files';
+
+function hasFile(part: Part): part is InlineDataPart | FileDataPart {
+  return 'inlineData' in part || 'fileData' in part;
+}
+
+/** Returns the feature that a model needs to read a part with a file. */
+export function fileFeature(part: InlineDataPart | FileDataPart): FileFeature {
+  if ('inlineData' in part) return isImage(part.inlineData.mimeType) ? 'images' : 'files';
+  return isImage(part.fileData.mimeType) ? 'imageUrls' : 'files';
 }
 
 function isImage(mimeType: string): boolean {

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { omitUndefined, importOptional, isModuleNotFound } from '../../core/internal.ts';
 import { PetrichorError } from '../../core/index.ts';
 import type { LanguageModel } from '../provider/language-model.ts';
 import type { ModelSpec } from './model-ref.ts';
@@ -35,39 +35,37 @@ export type MakeModel = (access: ProviderAccess) => LanguageModel;
  * @throws MissingPackageError if it is not installed
  */
 export async function loadProvider({ provider, model, api }: ModelSpec): Promise<MakeModel> {
+  const toMissing = (packageName: string) => (reason: unknown) =>
+    isMissing(packageName, reason) ? new MissingPackageError(model, packageName) : reason;
   switch (provider) {
     case 'gemini': {
-      const { createGoogle } = await importPackage(
-        model,
-        '@ai-sdk/google',
+      const { createGoogle } = await importOptional(
         import('@ai-sdk/google'),
+        toMissing('@ai-sdk/google'),
       );
       // Gemini gives calls no id. A generated one would differ at every attempt.
       return (access) => createGoogle({ ...toPackageOptions(access), generateId: () => '' })(model);
     }
     case 'openai': {
-      const { createOpenAI } = await importPackage(
-        model,
-        '@ai-sdk/openai',
+      const { createOpenAI } = await importOptional(
         import('@ai-sdk/openai'),
+        toMissing('@ai-sdk/openai'),
       );
       return (access) => createOpenAI(toPackageOptions(access))[api ?? 'responses'](model);
     }
     case 'anthropic': {
-      const { createAnthropic } = await importPackage(
-        model,
-        '@ai-sdk/anthropic',
+      const { createAnthropic } = await importOptional(
         import('@ai-sdk/anthropic'),
+        toMissing('@ai-sdk/anthropic'),
       );
       return (access) => createAnthropic(toPackageOptions(access))(model);
     }
     case 'ollama':
     case 'openai_compatible':
     default: {
-      const { createOpenAICompatible } = await importPackage(
-        model,
-        '@ai-sdk/openai-compatible',
+      const { createOpenAICompatible } = await importOptional(
         import('@ai-sdk/openai-compatible'),
+        toMissing('@ai-sdk/openai-compatible'),
       );
       const name = provider === 'ollama' ? 'ollama' : 'openaiCompatible';
       const can = { includeUsage: true, supportsStructuredOutputs: true };
@@ -85,19 +83,9 @@ function toPackageOptions({ baseUrl, apiKey, fetch }: ProviderAccess): {
   return { baseURL: baseUrl, fetch, ...omitUndefined({ apiKey }) };
 }
 
-async function importPackage<T>(
-  model: string,
-  packageName: string,
-  loading: Promise<T>,
-): Promise<T> {
-  try {
-    return await loading;
-  } catch (error) {
-    const missing =
-      error instanceof Error &&
-      'code' in error &&
-      error.code === 'ERR_MODULE_NOT_FOUND' &&
-      error.message.includes(packageName);
-    throw missing ? new MissingPackageError(model, packageName) : error;
-  }
+// A package that is installed may fail because a package that it imports is missing.
+function isMissing(packageName: string, reason: unknown): boolean {
+  return (
+    isModuleNotFound(reason) && reason instanceof Error && reason.message.includes(packageName)
+  );
 }

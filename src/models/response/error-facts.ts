@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { omitUndefined, isObject } from '../../core/internal.ts';
 import { decodeJson } from '../../core/index.ts';
 
 /** The common facts of the errors of all provider packages and of all error events in streams. */
@@ -17,7 +17,7 @@ export interface ErrorFacts {
 }
 
 export function toErrorFacts(error: unknown): ErrorFacts {
-  if (!isRecord(error)) return { ...noFacts, message: String(error) };
+  if (!isObject(error)) return { ...noFacts, message: String(error) };
   const body = findBody(error);
   const inner = innermost(body);
   const status = asNumber(error['statusCode']) ?? asNumber(error['status']) ?? findStatus(inner);
@@ -47,11 +47,11 @@ function findBody(error: Readonly<Record<string, unknown>>): unknown {
 }
 
 function innermost(body: unknown): Readonly<Record<string, unknown>> | undefined {
-  if (!isRecord(body)) return undefined;
+  if (!isObject(body)) return undefined;
   const { error, response } = body;
   if (typeof error === 'string') return { ...body, message: error, type: error };
-  if (isRecord(error)) return error;
-  return isRecord(response) && isRecord(response['error']) ? response['error'] : body;
+  if (isObject(error)) return error;
+  return isObject(response) && isObject(response['error']) ? response['error'] : body;
 }
 
 function findStatus(inner: Readonly<Record<string, unknown>> | undefined): number | undefined {
@@ -63,7 +63,7 @@ function findStatus(inner: Readonly<Record<string, unknown>> | undefined): numbe
 function listCauses(error: Readonly<Record<string, unknown>>): readonly string[] {
   const causes: string[] = [];
   let cause = error['cause'];
-  for (let depth = 0; depth < 5 && isRecord(cause); depth++) {
+  for (let depth = 0; depth < 5 && isObject(cause); depth++) {
     const label = asString(cause['code']) ?? asString(cause['message']);
     if (label !== undefined && label !== '') causes.push(label);
     cause = cause['cause'];
@@ -72,7 +72,7 @@ function listCauses(error: Readonly<Record<string, unknown>>): readonly string[]
 }
 
 function readHeaders(headers: unknown): Readonly<Record<string, string>> {
-  if (!isRecord(headers)) return {};
+  if (!isObject(headers)) return {};
   const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
   return Object.fromEntries(entries.filter(([, value]) => typeof value === 'string'));
 }
@@ -85,10 +85,6 @@ function tryParseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }
 
 function asNumber(value: unknown): number | undefined {

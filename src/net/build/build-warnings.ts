@@ -1,3 +1,4 @@
+import { readMember } from '../../core/internal.ts';
 import { arcPlace } from '../language/arcs.ts';
 import { needsToken } from './arc-rules.ts';
 import { faultPlace } from '../language/fault.ts';
@@ -70,8 +71,4 @@ function acceptsAnything(place: AnyPlace): boolean {
   const valueDefinition =
     type === 'record' ? readMember(readMember(definition, 'valueType'), 'def') : definition;
   return ['any', 'unknown'].includes(String(readMember(valueDefinition, 'type')));
-}
-
-function readMember(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
 }

@@ -1,4 +1,4 @@
-import { PetrichorError } from '../../core/internal.ts';
+import { PetrichorError, importOptional } from '../../core/internal.ts';
 import type { CompiledNet } from '../build/compile.ts';
 import { netGraph } from './net-graph.ts';
 import type { DiagramOptions, GraphCluster, GraphEdge, GraphNode, NetGraph } from './net-graph.ts';
@@ -32,12 +32,10 @@ export async function toSvg(net: CompiledNet, options?: DiagramOptions): Promise
 async function graphviz(): Promise<{
   renderString: (dot: string, options: { format: string }) => string;
 }> {
-  try {
-    const { instance } = await import('@viz-js/viz');
-    return await instance();
-  } catch (error) {
-    throw new GraphvizMissingError(error);
-  }
+  return importOptional(
+    import('@viz-js/viz').then(async ({ instance }) => instance()),
+    (cause) => new GraphvizMissingError(cause),
+  );
 }
 
 function graphText(graph: NetGraph): string {

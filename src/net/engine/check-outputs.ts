@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/internal.ts';
 import type { Json } from '../../core/index.ts';
 import { toMapChange } from '../journal/map-change.ts';
 import type { CompiledNet, CompiledOutput, CompiledTransition } from '../build/compile.ts';
@@ -168,10 +169,6 @@ function toOutputRecord(t: CompiledTransition, value: unknown): Values {
   }
   const returned = Array.isArray(value) ? 'a list' : String(value);
   throw new OutputError(t.name, `returned ${returned} instead of an object of outputs`);
-}
-
-function isRecord(value: unknown): value is Values {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function listTokens(

@@ -1,4 +1,4 @@
-import { isPetrichorError } from '../../core/internal.ts';
+import { isPetrichorError, getErrorCode } from '../../core/internal.ts';
 
 /**
  * An error without a code of its own, for example of the program or of another package.
@@ -10,8 +10,7 @@ const WITHOUT_CODE = 'error';
 export function toLoggedError(error: unknown): { readonly code: string; readonly message: string } {
   const message = errorMessage(error);
   if (isPetrichorError(error)) return { code: error.code, message };
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return { code: typeof code === 'string' ? code : WITHOUT_CODE, message };
+  return { code: getErrorCode(error) ?? WITHOUT_CODE, message };
 }
 
 /** Returns the message of an error, never its stack. */

@@ -16,9 +16,10 @@ export function toMapChange(place: AnyPlace, writes: unknown): MapChange {
   const { set = {}, delete: gone = [], increment = {}, append = {}, replace } = json;
   if (!isJsonObject(set)) throw invalidWrites(place, 'set', 'an object of values');
   if (!isList(gone, isText)) throw invalidWrites(place, 'delete', 'a list of keys');
-  if (!isRecord(increment, isNumber))
+  if (!hasMembers(increment, isNumber))
     throw invalidWrites(place, 'increment', 'an object of numbers');
-  if (!isRecord(append, Array.isArray)) throw invalidWrites(place, 'append', 'an object of lists');
+  if (!hasMembers(append, Array.isArray))
+    throw invalidWrites(place, 'append', 'an object of lists');
   return {
     place: place.name,
     ...omitUndefined({
@@ -43,7 +44,7 @@ function isList<T extends Json>(value: Json, is: (item: Json) => item is T): val
   return Array.isArray(value) && value.every(is);
 }
 
-function isRecord<T extends Json>(
+function hasMembers<T extends Json>(
   value: Json,
   is: (member: Json) => member is T,
 ): value is Readonly<Record<string, T>> {

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { omitUndefined, importOptional, isModuleNotFound } from '../../core/internal.ts';
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
 import { StoreClosedError, StoreUnavailableError } from '../store-errors.ts';
@@ -77,13 +77,10 @@ export class Database {
 
   /** @throws MissingPostgresPackageError */
   static async load(options: DatabaseOptions): Promise<Database> {
-    try {
-      return new Database((await import('pg')).default, options);
-    } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')
-        throw new MissingPostgresPackageError({ cause: error });
-      throw error;
-    }
+    const loaded = await importOptional(import('pg'), (cause) =>
+      isModuleNotFound(cause) ? new MissingPostgresPackageError({ cause }) : cause,
+    );
+    return new Database(loaded.default, options);
   }
 
   private constructor(loaded: typeof pg, options: DatabaseOptions) {

@@ -1,3 +1,5 @@
+import { getErrorCode } from '../../core/internal.ts';
+import { undefinedIfMissing } from './undefined-if-missing.ts';
 import { mkdir, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -22,7 +24,7 @@ export class FileObjectStore implements ObjectStore {
     // The folder is filled under a temporary name and then renamed: readers never see a partial
     // object, and of two concurrent writers the second finds the name taken.
     const temporary = await mkdtemp(join(parent, TEMPORARY)).catch(async (error: unknown) => {
-      if (!isCode(error, 'ENOENT')) throw error;
+      if (!hasCode(error, 'ENOENT')) throw error;
       await mkdir(parent, { recursive: true, mode: 0o700 });
       return mkdtemp(join(parent, TEMPORARY));
     });
@@ -32,7 +34,7 @@ export class FileObjectStore implements ObjectStore {
       await rename(temporary, folder);
     } catch (error) {
       await rm(temporary, { recursive: true, force: true });
-      if (isCode(error, 'ENOTEMPTY', 'EEXIST', 'EPERM') && (await this.about(path)) !== undefined)
+      if (hasCode(error, 'ENOTEMPTY', 'EEXIST', 'EPERM') && (await this.about(path)) !== undefined)
         return false;
       throw error;
     }
@@ -43,7 +45,10 @@ export class FileObjectStore implements ObjectStore {
   async read(path: string): Promise<StoredObject | undefined> {
     const described = await this.#described(path);
     if (described === undefined) return undefined;
-    const bytes = await undefinedIfMissing(readFile(join(this.#root, path, CONTENT)));
+    const bytes = await undefinedIfMissing(
+      () => readFile(join(this.#root, path, CONTENT)),
+      isMissing,
+    );
     return bytes && { ...described, bytes };
   }
 
@@ -67,12 +72,16 @@ export class FileObjectStore implements ObjectStore {
   }
 
   async #in(folder: string): Promise<readonly string[]> {
-    const names = (await undefinedIfMissing(readdir(join(this.#root, folder)))) ?? [];
+    const names =
+      (await undefinedIfMissing(() => readdir(join(this.#root, folder)), isMissing)) ?? [];
     return names.filter((name) => !name.startsWith(TEMPORARY));
   }
 
   async #described(path: string): Promise<Omit<StoredObject, 'bytes'> | undefined> {
-    const text = await undefinedIfMissing(readFile(join(this.#root, path, ABOUT), 'utf8'));
+    const text = await undefinedIfMissing(
+      () => readFile(join(this.#root, path, ABOUT), 'utf8'),
+      isMissing,
+    );
     if (text === undefined) return undefined;
     const described: Omit<StoredObject, 'bytes'> = JSON.parse(text);
     return described;
@@ -97,20 +106,10 @@ async function sync(folder: string): Promise<void> {
   await handle?.close();
 }
 
-async function undefinedIfMissing<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (isCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
-    throw error;
-  }
+function isMissing(error: unknown): boolean {
+  return hasCode(error, 'ENOENT', 'ENOTDIR');
 }
 
-function isCode(error: unknown, ...codes: readonly string[]): boolean {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    typeof error.code === 'string' &&
-    codes.includes(error.code)
-  );
+function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return codes.includes(getErrorCode(error) ?? '');
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../core/internal.ts';
 import {
   append,
   type CompiledNet,
@@ -160,10 +161,6 @@ function parseKeys(message: string): readonly unknown[] {
   } catch {
     return [];
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
 
 function withoutSchema(place: AnyPlace): AnyPlace {

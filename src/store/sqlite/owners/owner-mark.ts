@@ -1,3 +1,4 @@
+import { getErrorCode } from '../../../core/internal.ts';
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { isListening, removeOwnerSocket } from './owner-socket.ts';
@@ -38,8 +39,7 @@ export function readMark(file: string): OwnerMark {
     )
       return { kind: 'socket', address: parsed.address };
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-      return { kind: 'none' };
+    if (getErrorCode(error) === 'ENOENT') return { kind: 'none' };
   }
   return { kind: 'unreadable' };
 }

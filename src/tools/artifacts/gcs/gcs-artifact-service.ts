@@ -1,6 +1,7 @@
+import { importOptional } from '../../../core/internal.ts';
 import type { Bucket, Storage, StorageOptions } from '@google-cloud/storage';
 import type { Clock } from '../../../net/index.ts';
-import { loadArtifactPackage } from '../load-artifact-package.ts';
+import { MissingArtifactPackageError } from '../missing-artifact-package-error.ts';
 import { ObjectArtifactService } from '../object-artifact-service.ts';
 import { GcsObjectStore } from './gcs-object-store.ts';
 
@@ -26,9 +27,9 @@ export class GcsArtifactService extends ObjectArtifactService {
   constructor({ bucketName, prefix = '', config, storage, clock }: GcsArtifactOptions) {
     let opened: Promise<Bucket> | undefined;
     const open = async (): Promise<Bucket> => {
-      const sdk = await loadArtifactPackage(
-        '@google-cloud/storage',
+      const sdk = await importOptional(
         import('@google-cloud/storage'),
+        (cause) => new MissingArtifactPackageError('@google-cloud/storage', { cause }),
       );
       return (storage ?? new sdk.Storage(config ?? {})).bucket(bucketName);
     };

@@ -1,3 +1,4 @@
+import { undefinedIfMissing } from '../undefined-if-missing.ts';
 import type { Bucket, GetFilesOptions, GetFilesResponse } from '@google-cloud/storage';
 import type { ObjectStore, StoredObject } from '../object-store.ts';
 
@@ -45,7 +46,7 @@ export class GcsObjectStore implements ObjectStore {
         contentType: metadata.contentType ?? '',
         about: decodeAbout(metadata.metadata),
       };
-    });
+    }, isMissing);
   }
 
   async about(path: string): Promise<string | undefined> {
@@ -53,7 +54,7 @@ export class GcsObjectStore implements ObjectStore {
     return undefinedIfMissing(async () => {
       const [metadata] = await file.getMetadata();
       return decodeAbout(metadata.metadata);
-    });
+    }, isMissing);
   }
 
   async list(folder: string): Promise<readonly string[]> {
@@ -91,13 +92,8 @@ function decodeAbout(metadata: Readonly<Record<string, unknown>> | undefined): s
   return typeof about === 'string' ? Buffer.from(about, 'base64url').toString('utf8') : '';
 }
 
-async function undefinedIfMissing<T>(read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (isCode(error, 404)) return undefined;
-    throw error;
-  }
+function isMissing(error: unknown): boolean {
+  return isCode(error, 404);
 }
 
 function isCode(error: unknown, code: number): boolean {

@@ -1,2 +1,2 @@
-export { MissingArtifactPackageError } from '../load-artifact-package.ts';
+export { MissingArtifactPackageError } from '../missing-artifact-package-error.ts';
 export { GcsArtifactService, type GcsArtifactOptions } from './gcs-artifact-service.ts';

@@ -1,2 +1,2 @@
-export { MissingArtifactPackageError } from '../load-artifact-package.ts';
+export { MissingArtifactPackageError } from '../missing-artifact-package-error.ts';
 export { S3ArtifactService, type S3ArtifactOptions } from './s3-artifact-service.ts';

@@ -1,6 +1,7 @@
+import { importOptional } from '../../../core/internal.ts';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import type { Clock } from '../../../net/index.ts';
-import { loadArtifactPackage } from '../load-artifact-package.ts';
+import { MissingArtifactPackageError } from '../missing-artifact-package-error.ts';
 import { ObjectArtifactService } from '../object-artifact-service.ts';
 import { S3ObjectStore } from './s3-object-store.ts';
 import type { S3Location } from './s3-object-store.ts';
@@ -28,7 +29,10 @@ export class S3ArtifactService extends ObjectArtifactService {
   constructor({ bucketName: bucket, prefix = '', config, client, clock }: S3ArtifactOptions) {
     let opened: Promise<S3Location> | undefined;
     const open = async (): Promise<S3Location> => {
-      const sdk = await loadArtifactPackage('@aws-sdk/client-s3', import('@aws-sdk/client-s3'));
+      const sdk = await importOptional(
+        import('@aws-sdk/client-s3'),
+        (cause) => new MissingArtifactPackageError('@aws-sdk/client-s3', { cause }),
+      );
       return { sdk, client: client ?? new sdk.S3Client(config ?? {}), bucket, prefix };
     };
     const objects = new S3ObjectStore(

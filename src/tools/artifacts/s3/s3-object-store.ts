@@ -1,3 +1,4 @@
+import { undefinedIfMissing } from '../undefined-if-missing.ts';
 import type * as s3 from '@aws-sdk/client-s3';
 import type { ObjectStore, StoredObject } from '../object-store.ts';
 
@@ -58,7 +59,7 @@ export class S3ObjectStore implements ObjectStore {
         contentType: found.ContentType ?? '',
         about: decodeAbout(found.Metadata),
       };
-    });
+    }, isMissing);
   }
 
   async about(path: string): Promise<string | undefined> {
@@ -68,7 +69,7 @@ export class S3ObjectStore implements ObjectStore {
         new sdk.HeadObjectCommand({ Bucket: bucket, Key: `${prefix}${path}` }),
       );
       return decodeAbout(found.Metadata);
-    });
+    }, isMissing);
   }
 
   async list(folder: string): Promise<readonly string[]> {
@@ -103,13 +104,8 @@ function decodeAbout(metadata: Readonly<Record<string, string>> | undefined): st
   return Buffer.from(metadata?.[ABOUT] ?? '', 'base64url').toString('utf8');
 }
 
-async function undefinedIfMissing<T>(read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (getStatus(error) === 404) return undefined;
-    throw error;
-  }
+function isMissing(error: unknown): boolean {
+  return getStatus(error) === 404;
 }
 
 function getStatus(error: unknown): unknown {

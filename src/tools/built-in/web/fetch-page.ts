@@ -1,3 +1,4 @@
+import { getErrorCode } from '../../../core/internal.ts';
 import type { IncomingMessage } from 'node:http';
 import {
   resolveAllowedAddress,
@@ -94,6 +95,6 @@ async function toWebResponse(
 function toFetchError({ host }: URL, cause: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   // The message of the system would reveal an address.
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+  const code = getErrorCode(cause) ?? 'unknown';
   return new FetchError('fetch_failed', `${host} could not be read: ${code}.`, { cause });
 }

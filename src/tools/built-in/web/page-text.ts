@@ -1,5 +1,6 @@
+import { importOptional } from '../../../core/internal.ts';
 import type { HtmlToTextOptions } from 'html-to-text';
-import { loadToolPackage } from '../../../egress/index.ts';
+import { MissingToolPackageError } from '../../../egress/index.ts';
 
 /**
  * Links keep their address, images are dropped, tables are read row by row. Pages that are too deep
@@ -31,6 +32,9 @@ const optionsFor = (url: string): HtmlToTextOptions => ({
  * @throws MissingToolPackageError if `html-to-text` is not installed
  */
 export async function pageText(html: string, url: string): Promise<string> {
-  const { convert } = await loadToolPackage('html-to-text', import('html-to-text'));
+  const { convert } = await importOptional(
+    import('html-to-text'),
+    (cause) => new MissingToolPackageError('html-to-text', { cause }),
+  );
   return convert(html, optionsFor(url));
 }

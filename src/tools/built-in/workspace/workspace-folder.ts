@@ -1,3 +1,4 @@
+import { getErrorCode } from '../../../core/internal.ts';
 import { constants, existsSync, type Dirent, type Stats } from 'node:fs';
 import {
   lstat,
@@ -113,7 +114,7 @@ export class WorkspaceFolder implements AsyncDisposable {
     try {
       return await lstat(this.#pathTo(name));
     } catch (error) {
-      if (errorCode(error) === 'ENOENT') return undefined;
+      if (getErrorCode(error) === 'ENOENT') return undefined;
       throw this.#failure(name, error);
     }
   }
@@ -256,7 +257,8 @@ export class WorkspaceFolder implements AsyncDisposable {
 
   #failure(name: string, cause: unknown): FileError {
     const path = this.#displayName(name);
-    switch (errorCode(cause)) {
+    const code = getErrorCode(cause);
+    switch (code) {
       case 'ENOENT':
         return new FileError('file_not_found', path, 'does not exist.');
       case 'ENOTDIR':
@@ -269,7 +271,7 @@ export class WorkspaceFolder implements AsyncDisposable {
         return new FileError('file_failed', path, 'permission denied.', { cause });
       default:
         // The message of the system would reveal a path of the host.
-        return new FileError('file_failed', path, `failed: ${errorCode(cause)}.`, { cause });
+        return new FileError('file_failed', path, `failed: ${code ?? 'unknown'}.`, { cause });
     }
   }
 
@@ -296,8 +298,4 @@ function isSame(one: FileIdentity, other: FileIdentity | undefined): boolean {
     one.size === other.size &&
     one.mtimeMs === other.mtimeMs
   );
-}
-
-function errorCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }

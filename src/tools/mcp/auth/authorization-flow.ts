@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../../core/internal.ts';
+import { omitUndefined, isObject } from '../../../core/internal.ts';
 import type {
   AuthOptions,
   AuthProvider,
@@ -163,8 +163,4 @@ export class AuthorizationFlow implements AuthProvider {
     if (outcome !== 'AUTHORIZED')
       throw new McpUnauthorizedError(this.#server, 'the authorization returned no token.');
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }

@@ -1,3 +1,4 @@
+import { importOptional, isModuleNotFound } from '../../../core/internal.ts';
 import type {
   auth,
   Client,
@@ -31,15 +32,12 @@ export interface McpSdk {
  * @throws McpPackageMissingError if it is not installed
  */
 export async function loadMcpSdk(): Promise<McpSdk> {
-  try {
-    const [client, { StdioClientTransport }] = await Promise.all([
+  const [client, { StdioClientTransport }] = await importOptional(
+    Promise.all([
       import('@modelcontextprotocol/client'),
       import('@modelcontextprotocol/client/stdio'),
-    ]);
-    return { ...client, StdioClientTransport };
-  } catch (cause) {
-    const missing =
-      cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND';
-    throw missing ? new McpPackageMissingError({ cause }) : cause;
-  }
+    ]),
+    (cause) => (isModuleNotFound(cause) ? new McpPackageMissingError({ cause }) : cause),
+  );
+  return { ...client, StdioClientTransport };
 }

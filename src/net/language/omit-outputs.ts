@@ -1,4 +1,4 @@
-import type { Transition } from '../../net/index.ts';
+import type { Transition } from './transition.ts';
 
 /** The transition without the named alternatives, which this agent never produces. Nets, diagrams and proofs omit them. */
 export function omitAlternatives<T extends Transition>(t: T, ...names: readonly string[]): T {

@@ -16,15 +16,3 @@ export class MissingArtifactPackageError extends PetrichorError {
     this.packageName = packageName;
   }
 }
-
-/**
- * Awaits the import of an optional package.
- * @throws MissingArtifactPackageError if it is not installed
- */
-export async function loadArtifactPackage<M>(packageName: string, loading: Promise<M>): Promise<M> {
-  try {
-    return await loading;
-  } catch (cause) {
-    throw new MissingArtifactPackageError(packageName, { cause });
-  }
-}
