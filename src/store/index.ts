@@ -9,7 +9,8 @@ export type {
 export type { Failpoints } from './failpoints.ts';
 export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts';
 export { openStore, type StoreOptions } from './open/open-store.ts';
-export type { PostgresStore, PostgresStoreOptions } from './postgres/postgres-store.ts';
+export type { PostgresStoreOptions } from './postgres/postgres-store-options.ts';
+export type { PostgresStore } from './postgres/postgres-store.ts';
 export { MissingPostgresPackageError } from './postgres/postgres-errors.ts';
 export {
   openSqliteStore,

@@ -17,11 +17,9 @@ import {
   getExisting,
   nextStep,
 } from '../../src/store/contract/sample-steps.ts';
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
-import type {
-  PostgresStore,
-  PostgresStoreOptions,
-} from '../../src/store/postgres/postgres-store.ts';
+import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
+import type { PostgresStoreOptions } from '../../src/store/postgres/postgres-store-options.ts';
+import type { PostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import type { SettledStep } from '../../src/store/index.ts';
 import { StoreUnavailableError } from '../../src/store/store-errors.ts';
 import { tool } from '../../src/tools/index.ts';

@@ -3,11 +3,9 @@ import { after, before, describe, it } from 'node:test';
 import { Client } from 'pg';
 import { createCommitter } from '../../src/runtime/scheduling/committer.ts';
 import { createSession, getExisting, nextStep } from '../../src/store/contract/sample-steps.ts';
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
-import type {
-  PostgresStore,
-  PostgresStoreOptions,
-} from '../../src/store/postgres/postgres-store.ts';
+import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
+import type { PostgresStoreOptions } from '../../src/store/postgres/postgres-store-options.ts';
+import type { PostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import {
   StoreCorruptError,
   StoreFailedError,

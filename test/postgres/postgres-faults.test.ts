@@ -26,11 +26,9 @@ import {
 } from '../../src/store/contract/store-operations.ts';
 import { MemoryStore } from '../../src/store/memory/memory-store.ts';
 import { openStore } from '../../src/store/open/open-store.ts';
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
-import type {
-  PostgresStore,
-  PostgresStoreOptions,
-} from '../../src/store/postgres/postgres-store.ts';
+import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
+import type { PostgresStoreOptions } from '../../src/store/postgres/postgres-store-options.ts';
+import type { PostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import {
   ForeignDatabaseError,
   StoreUnavailableError,

@@ -5,7 +5,7 @@ import {
   nextStep,
   summary,
 } from '../../src/store/contract/sample-steps.ts';
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
 
 const [, , url = '', schema = ''] = process.argv;
 const store = await openPostgresStore(url, { schema });

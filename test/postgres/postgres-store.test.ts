@@ -1,7 +1,7 @@
 import { after, before, describe, test } from 'node:test';
 import { Client } from 'pg';
 import type { StoreHarness } from '../../src/store/contract/contract-case.ts';
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
 import type { PostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import { storeContract } from '../../src/store/contract/store-contract.ts';
 import { startPostgresServer } from './postgres-server.ts';

@@ -1,10 +1,6 @@
 import {
-  isChildSessionId,
-  isDescendantSession,
-  rootSessionId,
   frozenJson,
   newSessionUid,
-  type SessionId,
   InvalidInputError,
   type Json,
   type LogEvent,
@@ -12,7 +8,6 @@ import {
   parseIdentity,
   parseSessionKey,
   type SessionKey,
-  getStateScope,
 } from '../../core/index.ts';
 import type { RecordSeq } from '../../net/index.ts';
 import { ChangeFeed } from '../rules/change-feed.ts';
@@ -26,13 +21,15 @@ import type {
 import type { Failpoints } from '../failpoints.ts';
 import { changesList } from '../encoding/changes-list.ts';
 import { toMapKey } from '../encoding/map-key.ts';
+import { checkNumberings } from './check-numberings.ts';
 import { MemoryDocuments } from './memory-documents.ts';
-import { MemorySession } from './memory-session.ts';
+import type { MemorySession } from './memory-session.ts';
+import { MemorySessions } from './memory-sessions.ts';
+import { MemorySharedState } from './memory-shared-state.ts';
 import { parsePosition } from '../rules/parse-position.ts';
-import { applySharedWrites, findChangedKeys } from '../rules/apply-shared-writes.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
-import { checkConsumed, checkNumbering, checkStep, isStale } from '../rules/step-rules.ts';
-import { SessionNotFoundError, StoreClosedError } from '../store-errors.ts';
+import { checkStep, isStale } from '../rules/step-rules.ts';
+import { StoreClosedError } from '../store-errors.ts';
 import type {
   CommitResult,
   CommittedStep,
@@ -60,16 +57,6 @@ export interface MemoryStoreOptions {
   readonly failpoints?: Failpoints;
 }
 
-interface SharedValue {
-  readonly value: Json | undefined;
-  readonly version: number;
-}
-
-type SessionEnd = Pick<
-  MemorySession,
-  'uid' | 'owner' | 'epoch' | 'head' | 'lastRecord' | 'lastSeq'
->;
-
 /** A store in memory. Its data is lost when the process ends. Several runtimes in the process can share it. */
 export class MemoryStore implements Store {
   readonly durability = 'process' as const;
@@ -77,16 +64,10 @@ export class MemoryStore implements Store {
   readonly #newUid: () => string;
   readonly #failpoints: Failpoints;
   readonly #feed = new ChangeFeed();
-  readonly #sessions = new Map<string, MemorySession>();
-  /** The sessions of called agents, by root session. */
-  readonly #childrenByRoot = new Map<string, Set<MemorySession>>();
-  /** Sessions with work, so that a scan does not look at idle ones. */
-  readonly #busy = new Set<MemorySession>();
-  readonly #tombstones = new Set<string>();
+  readonly #sessions = new MemorySessions();
   readonly #owners = new Set<OwnerId>();
-  readonly #shared = new Map<string, Map<string, SharedValue>>();
+  readonly #shared = new MemorySharedState();
   readonly #documents = new MemoryDocuments();
-  #created = 0;
   #closed = false;
 
   constructor(options: MemoryStoreOptions = {}) {
@@ -119,19 +100,8 @@ export class MemoryStore implements Store {
     if (present !== undefined) return { row: present.toRow(), created: false };
     this.#assertJoined(init.owner);
     return this.#write(() => {
-      const session = new MemorySession(parsed, {
-        ...init,
-        uid: this.#newUid(),
-        order: ++this.#created,
-      });
-      this.#sessions.set(toMapKey(parsed), session);
-      if (isChildSessionId(parsed.sessionId)) {
-        const root = toRootMapKey(parsed);
-        this.#childrenByRoot.set(
-          root,
-          (this.#childrenByRoot.get(root) ?? new Set<MemorySession>()).add(session),
-        );
-      }
+      const session = this.#sessions.create(parsed, { ...init, uid: this.#newUid() });
+      this.#sessions.add(session);
       return { row: session.toRow(), created: true };
     });
   }
@@ -142,22 +112,7 @@ export class MemoryStore implements Store {
 
   async list(filter: SessionFilter): Promise<readonly SessionRow[]> {
     this.#assertOpen();
-    const { appName, userId, agent, parent, status, after } = filter;
-    const limit = filter.limit === undefined ? Infinity : parsePosition(filter.limit, 'limit');
-    const last = after === undefined ? undefined : this.#get(after);
-    return [...this.#sessions.values()]
-      .filter(
-        (session) =>
-          (appName === undefined || session.key.appName === appName) &&
-          (userId === undefined || session.key.userId === userId) &&
-          (agent === undefined || session.agent === agent) &&
-          hasParent(session.key.sessionId, parent) &&
-          (status === undefined || session.toRow().status === status) &&
-          (last === undefined || newestFirst(last, session) < 0),
-      )
-      .toSorted(newestFirst)
-      .slice(0, limit)
-      .map((session) => session.toRow());
+    return this.#sessions.list(filter).map((session) => session.toRow());
   }
 
   async claim(
@@ -195,7 +150,7 @@ export class MemoryStore implements Store {
   async commit(steps: readonly SettledStep[]): Promise<readonly CommitResult[]> {
     this.#assertOpen();
     for (const step of steps) checkStep(step);
-    this.#checkNumberings(steps);
+    checkNumberings(steps, (key) => this.#sessions.find(key));
     const results = this.#write(() => steps.map((step) => this.#commitOne(step)));
     this.#feed.publish(
       steps.filter((_, index) => results[index]?.ok === true).map(({ key }) => key),
@@ -212,7 +167,7 @@ export class MemoryStore implements Store {
     const inputSeq = this.#write(() =>
       session.appendInput({ place: input.place, value }, dedupeKey),
     );
-    this.#updateBusy(session);
+    this.#sessions.updateBusy(session);
     this.#feed.publish([session.key]);
     return { inputSeq, duplicate: false };
   }
@@ -228,7 +183,7 @@ export class MemoryStore implements Store {
       parseIdentity(init.agent, 'agent');
       if (this.#find(key) !== undefined) return [];
       this.#assertJoined(init.owner);
-      return new MemorySession(parsed, { ...init, uid: this.#newUid(), order: ++this.#created });
+      return this.#sessions.create(parsed, { ...init, uid: this.#newUid() });
     });
     const targets = inputs.map(({ key, input, dedupeKey }) => {
       const name = toMapKey(key);
@@ -242,14 +197,14 @@ export class MemoryStore implements Store {
     }
     const receipts = this.#write(() => {
       apply();
-      for (const session of created) this.#sessions.set(toMapKey(session.key), session);
+      for (const session of created) this.#sessions.add(session);
       return targets.map(({ session, input, dedupeKey }): InjectReceipt => {
         const earlier = session.inputsByKey.get(dedupeKey);
         if (earlier !== undefined) return { inputSeq: earlier, duplicate: true };
         return { inputSeq: session.appendInput(input, dedupeKey), duplicate: false };
       });
     });
-    for (const { session } of targets) this.#updateBusy(session);
+    for (const { session } of targets) this.#sessions.updateBusy(session);
     this.#feed.publish(listChangedSessions(inputs, receipts));
     return { ok: true, receipts };
   }
@@ -291,7 +246,8 @@ export class MemoryStore implements Store {
     readonly limit: number;
   }): Promise<readonly SessionRow[]> {
     this.#assertOpen();
-    return this.#candidates(query)
+    return this.#sessions
+      .listBusy(query, this.#owners)
       .filter(({ summary, inbox }) => {
         const due = summary.nextDueAt !== null && summary.nextDueAt <= query.now;
         return summary.inFlight > 0 || inbox.length > 0 || due;
@@ -306,7 +262,9 @@ export class MemoryStore implements Store {
     readonly agents?: readonly string[];
   }): Promise<number | undefined> {
     this.#assertOpen();
-    const due = this.#candidates(query).flatMap(({ summary }) => summary.nextDueAt ?? []);
+    const due = this.#sessions
+      .listBusy(query, this.#owners)
+      .flatMap(({ summary }) => summary.nextDueAt ?? []);
     return due.length === 0 ? undefined : due.reduce((a, b) => Math.min(a, b));
   }
 
@@ -321,40 +279,19 @@ export class MemoryStore implements Store {
 
   async shared(scope: { readonly appName: string; readonly userId: string }): Promise<SharedState> {
     this.#assertOpen();
-    const entries: [string, Json][] = [];
-    const versions: [string, number][] = [];
-    for (const name of [toScopeName('app:', scope), toScopeName('user:', scope)]) {
-      for (const [key, { value, version }] of this.#shared.get(name) ?? []) {
-        if (value !== undefined) entries.push([key, value]);
-        versions.push([key, version]);
-      }
-    }
-    return { entries: Object.fromEntries(entries), versions: Object.fromEntries(versions) };
+    return this.#shared.read(scope);
   }
 
   async delete(key: SessionKey): Promise<boolean> {
     const session = this.#find(key);
-    const children = this.#listChildren(key);
+    const children = this.#sessions.listChildren(key);
     const deletedSessions = session === undefined ? children : [session, ...children];
     if (deletedSessions.length === 0) return false;
     this.#write(() => {
-      for (const one of deletedSessions) {
-        const name = toMapKey(one.key);
-        one.deleted = true;
-        this.#sessions.delete(name);
-        this.#childrenByRoot.get(toRootMapKey(one.key))?.delete(one);
-        this.#busy.delete(one);
-        this.#tombstones.add(name);
-      }
+      for (const one of deletedSessions) this.#sessions.remove(one);
     });
     this.#feed.publish(deletedSessions.map((one) => one.key));
     return session !== undefined;
-  }
-
-  #listChildren(key: SessionKey): readonly MemorySession[] {
-    return [...(this.#childrenByRoot.get(toRootMapKey(key)) ?? [])].filter((session) =>
-      isDescendantSession(session.key.sessionId, key.sessionId),
-    );
   }
 
   async document(kind: string, id: string): Promise<StoredDocument | undefined> {
@@ -400,17 +337,12 @@ export class MemoryStore implements Store {
 
   #find(key: SessionKey): MemorySession | undefined {
     this.#assertOpen();
-    return this.#sessions.get(toMapKey(key));
+    return this.#sessions.find(key);
   }
 
   #get(key: SessionKey): MemorySession {
-    const session = this.#find(key);
-    if (session === undefined) throw this.#notFound(key);
-    return session;
-  }
-
-  #notFound(key: SessionKey): SessionNotFoundError {
-    return new SessionNotFoundError(key, this.#tombstones.has(toMapKey(key)));
+    this.#assertOpen();
+    return this.#sessions.get(key);
   }
 
   #assertJoined(owner: OwnerId): void {
@@ -419,76 +351,17 @@ export class MemoryStore implements Store {
     throw new InvalidInputError('owner', 'must join the store before it owns sessions.');
   }
 
-  #checkNumberings(steps: readonly SettledStep[]): void {
-    // A batch may have several steps of one session. Each continues the previous one.
-    const ends = new Map<MemorySession, SessionEnd>();
-    for (const step of steps) {
-      const session = this.#find(step.key);
-      if (session === undefined) continue;
-      const end = ends.get(session) ?? session;
-      if (isStale(step, end)) continue;
-      checkNumbering(step, end);
-      checkConsumed(step, session.lastInput);
-      const { uid, owner, epoch } = session;
-      const lastRecord = end.lastRecord + step.records.length;
-      const lastSeq = end.lastSeq + step.events.length;
-      ends.set(session, { uid, owner, epoch, head: step.step, lastRecord, lastSeq });
-    }
-  }
-
   #commitOne(step: SettledStep): CommitResult {
     const session = this.#find(step.key);
     if (session === undefined || isStale(step, session)) {
       return { ok: false, refused: 'stale' };
     }
-    const keys = findChangedKeys(
-      step.shared?.reads ?? {},
-      (key) => this.#readShared(step.key, key).version,
-    );
+    const keys = this.#shared.findChangedKeys(step);
     if (keys.length > 0) return { ok: false, refused: 'conflict', keys };
-    this.#writeShared(step);
+    this.#shared.write(step);
     session.append(step);
-    this.#updateBusy(session);
+    this.#sessions.updateBusy(session);
     return { ok: true };
-  }
-
-  #writeShared({ key, shared }: SettledStep): void {
-    if (shared === undefined) return;
-    const written = applySharedWrites(shared.writes, (name) => this.#readShared(key, name).value);
-    for (const [name, value] of written) {
-      const scope = toScopeName(name, key);
-      const values = this.#shared.get(scope) ?? new Map<string, SharedValue>();
-      values.set(name, { value, version: this.#readShared(key, name).version + 1 });
-      this.#shared.set(scope, values);
-    }
-  }
-
-  #readShared(key: SessionKey, name: string): SharedValue {
-    return this.#shared.get(toScopeName(name, key))?.get(name) ?? { value: undefined, version: 0 };
-  }
-
-  #updateBusy(session: MemorySession): void {
-    if (session.hasWork) this.#busy.add(session);
-    else this.#busy.delete(session);
-  }
-
-  #candidates(query: {
-    readonly owner?: OwnerId;
-    readonly appName?: string;
-    readonly agents?: readonly string[];
-  }): readonly MemorySession[] {
-    const agents = query.agents === undefined ? undefined : new Set(query.agents);
-    return [...this.#busy].filter(
-      (session) =>
-        agents?.has(session.agent) !== false &&
-        (query.appName === undefined || query.appName === session.key.appName) &&
-        !session.quarantined &&
-        session.summary.status !== 'quarantined' &&
-        (query.owner === undefined ||
-          session.owner === query.owner ||
-          session.owner === null ||
-          !this.#owners.has(session.owner)),
-    );
   }
 
   async *#walk<T>(
@@ -501,28 +374,7 @@ export class MemoryStore implements Store {
     for (let index = from; index < items.length; index++) {
       const item = items[index];
       if (item !== undefined) yield item;
-      if (session.deleted) throw this.#notFound(key);
+      if (session.deleted) throw this.#sessions.notFound(key);
     }
   }
-}
-
-function toRootMapKey(key: SessionKey): string {
-  return toMapKey({ ...key, sessionId: rootSessionId(key.sessionId) });
-}
-
-function hasParent(id: SessionId, parent: SessionFilter['parent']): boolean {
-  if (parent === undefined) return true;
-  return parent === null ? !isChildSessionId(id) : isDescendantSession(id, parent);
-}
-
-function toScopeName(
-  name: string,
-  { appName, userId }: { readonly appName: string; readonly userId: string },
-): string {
-  return getStateScope(name) === 'app' ? appName : `${appName}\0${userId}`;
-}
-
-/** Last changed first; last created first among sessions that changed at the same time. */
-function newestFirst(a: MemorySession, b: MemorySession): number {
-  return b.updatedAt - a.updatedAt || b.order - a.order;
 }

@@ -2,7 +2,7 @@ import { checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import { MemoryStore } from '../memory/memory-store.ts';
 import { parseStoreUrl } from './store-url.ts';
-import type { PostgresStoreOptions } from '../postgres/postgres-store.ts';
+import type { PostgresStoreOptions } from '../postgres/postgres-store-options.ts';
 import type { SqliteStoreOptions } from '../sqlite/sqlite-store.ts';
 import type { Store } from '../store.ts';
 
@@ -44,6 +44,6 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     const { openSqliteStore } = await import('../sqlite/sqlite-store.ts');
     return openSqliteStore(parsed.file, options);
   }
-  const { openPostgresStore } = await import('../postgres/postgres-store.ts');
+  const { openPostgresStore } = await import('../postgres/open-postgres-store.ts');
   return openPostgresStore(parsed.url, options);
 }

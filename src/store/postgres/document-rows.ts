@@ -1,5 +1,46 @@
-import type { DocumentChange, DocumentResult } from '../documents.ts';
+import type {
+  DocumentChange,
+  DocumentQuery,
+  DocumentResult,
+  StoredDocument,
+} from '../documents.ts';
+import { normalizeQuery } from '../rules/document-rules.ts';
 import type { Queries } from './database.ts';
+import { parseStoredJson } from './parse-stored-json.ts';
+
+export async function readDocumentRow(
+  queries: Queries,
+  schema: string,
+  kind: string,
+  id: string,
+): Promise<StoredDocument | undefined> {
+  const [row] = await queries.rows<{ version: number; value: string }>(
+    `SELECT version, value FROM ${schema}.documents WHERE kind = $1 AND id = $2`,
+    [kind, id],
+  );
+  return row && { kind, id, version: row.version, value: parseStoredJson(row.value) };
+}
+
+export async function listDocumentRows(
+  queries: Queries,
+  schema: string,
+  query: DocumentQuery,
+): Promise<readonly StoredDocument[]> {
+  const { kind, prefix, after, descending, limit } = normalizeQuery(query);
+  const [compare, order] = descending ? ['<', 'DESC'] : ['>', 'ASC'];
+  const rows = await queries.rows<{ id: string; version: number; value: string }>(
+    `SELECT id, version, value FROM ${schema}.documents
+       WHERE kind = $1 AND ($2::text IS NULL OR id ${compare} $2) AND id >= $3 AND starts_with(id, $3)
+       ORDER BY id ${order} LIMIT $4`,
+    [kind, after ?? null, prefix, limit < 0 ? null : limit],
+  );
+  return rows.map(({ id, version, value }) => ({
+    kind,
+    id,
+    version,
+    value: parseStoredJson(value),
+  }));
+}
 
 /** Applies all changes, which have been checked, or none, in the open transaction. */
 export async function writeDocumentRows(

@@ -6,36 +6,35 @@ import {
   type Json,
   type LogEvent,
   type Seq,
-  formatSessionKey,
   parseIdentity,
   parseSessionKey,
   type SessionKey,
-  formatStateKey,
 } from '../../core/index.ts';
 import type { RecordSeq } from '../../net/index.ts';
 import { ChangeFeed } from '../rules/change-feed.ts';
-import { checkChanges, normalizeQuery } from '../rules/document-rules.ts';
+import { checkChanges } from '../rules/document-rules.ts';
 import type {
   DocumentChange,
   DocumentQuery,
   DocumentResult,
   StoredDocument,
 } from '../documents.ts';
-import type { Failpoints } from '../failpoints.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import { commitSteps, packStep } from './commit-steps.ts';
-import { Database, unrefDelay, READ_XID } from './database.ts';
-import type { ClosingStatement } from './database.ts';
+import { READ_XID } from './database.ts';
+import type { ClosingStatement, Database } from './database.ts';
 import { STEPS_PER_PAGE } from '../encoding/numbered-items.ts';
 import { JournalRows } from './journal-rows.ts';
 import type { JournalPage } from './journal-rows.ts';
-import { migrate } from './migrate.ts';
 import { PostgresOwnerRegistry } from './owner-registry.ts';
+import type { PostgresStoreOptions } from './postgres-store-options.ts';
 import { quotedSchema } from './schema.ts';
-import { toSessionKey, SessionRows, toSessionRow } from './session-rows.ts';
-import type { FullRow } from './session-rows.ts';
-import { writeDocumentRows } from './document-rows.ts';
-import { injectInput } from './inject-input.ts';
+import { SessionRows, toSessionRow } from './session-rows.ts';
+import { readSharedState } from './shared-rows.ts';
+import { writeSubmission } from './write-submission.ts';
+import { deleteSessions } from './delete-sessions.ts';
+import { listDocumentRows, readDocumentRow, writeDocumentRows } from './document-rows.ts';
+import { injectInput, readInbox } from './inbox-rows.ts';
 import { InDoubtCommits } from './in-doubt-commits.ts';
 import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
 import { checkStep } from '../rules/step-rules.ts';
@@ -59,87 +58,6 @@ import type {
   Submission,
   SubmitResult,
 } from '../store.ts';
-
-/** The options of `openStore` for a PostgreSQL URL. */
-export interface PostgresStoreOptions {
-  /** The schema of the tables. It is created if it does not exist. Default: `petrichor`. */
-  readonly schema?: string;
-  /** Largest number of connections in the pool. The store uses one more for locks and notifications. Default: 10. */
-  readonly maxConnections?: number;
-  /** Timeout of opening a connection, in milliseconds. Default: 10,000. */
-  readonly connectTimeoutMs?: number;
-  /** How long an idle connection is kept, in milliseconds. Default: 30,000. */
-  readonly idleTimeoutMs?: number;
-  /** Connections older than this are replaced, in milliseconds. Default: no limit. */
-  readonly connectionMaxAgeMs?: number;
-  /** TLS options, as in `ssl` of `pg`. Default: the setting in the URL. */
-  readonly tls?: boolean | object;
-  /** How long a call waits for another writer before it fails as busy, in milliseconds. Default: 5000. */
-  readonly busyMs?: number;
-  /**
-   * How long an owner must be without its lock until its sessions can be claimed, in milliseconds. It must be longer
-   * than a reconnect takes. Default: 5000.
-   */
-  readonly absenceMs?: number;
-  /**
-   * The same after the server restarted or this process reconnected, when all owners reconnect at once, in
-   * milliseconds. Default: 30,000.
-   */
-  readonly restartAbsenceMs?: number;
-  /**
-   * How often the connection that holds the owner locks is tested, and how long an answer may take, in milliseconds.
-   * Default: 5000.
-   */
-  readonly checkMs?: number;
-  /** Milliseconds of a monotonic clock. Default: `performance.now`. */
-  readonly now?: () => number;
-  /** Called with the text of every statement. */
-  readonly onStatement?: (text: string) => void;
-  /** Creates the uid of a new session. Default: random. */
-  readonly newUid?: () => string;
-  /** Waits between two attempts. Default: a timer that does not keep the process alive. */
-  readonly sleep?: (ms: number) => Promise<void>;
-  /** Makes the store fail, in tests. */
-  readonly failpoints?: Failpoints;
-}
-
-/**
- * Opens a store in a PostgreSQL database, version 13 or later, and creates its tables if they do not exist. Any
- * number of processes on any number of machines can open the same store. The durability of acknowledged writes
- * depends on the settings of the server (`fsync`, `synchronous_commit`). Connect to the server directly, not through
- * a pooler in transaction mode, because the store uses session locks.
- * @throws MissingPostgresPackageError, StoreUnavailableError, ForeignDatabaseError, StoreVersionError,
- * InvalidInputError
- */
-export async function openPostgresStore(
-  url: string,
-  options: PostgresStoreOptions = {},
-): Promise<PostgresStore> {
-  const schema = options.schema ?? 'petrichor';
-  quotedSchema(schema);
-  const database = await Database.load({
-    url,
-    maxConnections: options.maxConnections ?? 10,
-    connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
-    idleTimeoutMs: options.idleTimeoutMs ?? 30_000,
-    connectionMaxAgeMs: options.connectionMaxAgeMs ?? 0,
-    tls: options.tls,
-    busyMs: options.busyMs ?? 5000,
-    sleep: options.sleep ?? unrefDelay,
-    now: options.now ?? (() => performance.now()),
-    failpoints: options.failpoints ?? {},
-    onStatement: options.onStatement,
-  });
-  const store = new PostgresStore(database, schema, options);
-  try {
-    await migrate(database, schema);
-    await store.listen();
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
-  return store;
-}
 
 /** A store in a PostgreSQL database. Open it with `openStore`. */
 export class PostgresStore implements Store {
@@ -335,33 +253,12 @@ export class PostgresStore implements Store {
       return { key: parseSessionKey(key), init: { ...init, uid: this.#newUid() } };
     });
     const result = await this.#database.write<SubmitResult>(
-      async (queries) => {
-        // Locks documents before sessions, and sessions in the order of their ids, to avoid deadlocks.
-        if (checked.length > 0) {
-          const written = await writeDocumentRows(queries, this.#schema, checked);
-          if (!written.ok) return written;
-        }
-        for (const { key, init } of newSessions) await this.#sessions.insert(queries, key, init);
-        const keys = inputs.map(({ key }) => key);
-        const rows = new Map<string, FullRow>();
-        for (const row of keys.length === 0 ? [] : await this.#sessions.lockAll(queries, keys))
-          rows.set(formatSessionKey(toSessionKey(row)), row);
-        const receipts: InjectReceipt[] = [];
-        for (const { key, input, dedupeKey } of inputs) {
-          const name = formatSessionKey(key);
-          const row = rows.get(name);
-          if (row === undefined) throw await this.#sessions.notFound(queries, key);
-          const value = JSON.stringify(input.value);
-          const receipt = await injectInput(queries, this.#schema, row, {
-            place: input.place,
-            value,
-            dedupeKey,
-          });
-          receipts.push(receipt);
-          if (!receipt.duplicate) rows.set(name, { ...row, last_input: receipt.inputSeq });
-        }
-        return { ok: true, receipts };
-      },
+      async (queries) =>
+        writeSubmission(queries, this.#schema, this.#sessions, {
+          documents: checked,
+          sessions: newSessions,
+          inputs,
+        }),
       {
         closingStatement: (done) =>
           done.ok && listChangedSessions(inputs, done.receipts).length > 0
@@ -376,20 +273,7 @@ export class PostgresStore implements Store {
   async inbox(key: SessionKey, after: InputSeq): Promise<readonly InboxRow[]> {
     parsePosition(after, 'after');
     const { id } = await this.#sessions.get(this.#database, key);
-    const rows = await this.#database.rows<{
-      input: InputSeq;
-      key: string;
-      place: string;
-      value: string;
-    }>(
-      `SELECT input, key, place, value FROM ${this.#schema}.inbox WHERE session = $1 AND input > $2 ORDER BY input`,
-      [id, after],
-    );
-    return rows.map((row) => ({
-      inputSeq: row.input,
-      input: { place: row.place, value: parseStoredJson(row.value) },
-      key: row.key,
-    }));
+    return readInbox(this.#database, this.#schema, id, after);
   }
 
   async snapshot(
@@ -463,43 +347,12 @@ export class PostgresStore implements Store {
   }
 
   async shared(scope: { readonly appName: string; readonly userId: string }): Promise<SharedState> {
-    const rows = await this.#database.rows<{
-      user_id: string;
-      name: string;
-      value: string | null;
-      version: number;
-    }>(
-      `SELECT user_id, name, value, version FROM ${this.#schema}.shared_state WHERE app = $1 AND user_id IN ('', $2)`,
-      [scope.appName, scope.userId],
-    );
-    const entries: [string, Json][] = [];
-    const versions: [string, number][] = [];
-    for (const { user_id: user, name, value, version } of rows) {
-      const key = formatStateKey(user === '' ? 'app' : 'user', name);
-      if (value !== null) entries.push([key, parseStoredJson(value)]);
-      versions.push([key, version]);
-    }
-    return { entries: Object.fromEntries(entries), versions: Object.fromEntries(versions) };
+    return readSharedState(this.#database, this.#schema, scope);
   }
 
   async delete(key: SessionKey): Promise<boolean> {
-    const s = this.#schema;
     const deleted = await this.#database.write(
-      async (queries) => {
-        const rows = await this.#sessions.lockFamily(queries, key);
-        const ids = rows.map(({ id }) => id);
-        if (rows.length === 0) return [];
-        for (const table of ['steps', 'inbox', 'input_keys', 'snapshots', 'blobs'])
-          await queries.rows(`DELETE FROM ${s}.${table} WHERE session = ANY($1::bigint[])`, [ids]);
-        await queries.rows(`DELETE FROM ${s}.sessions WHERE id = ANY($1::bigint[])`, [ids]);
-        await queries.rows(
-          `INSERT INTO ${s}.tombstones (app, user_id, name, uid)
-           SELECT $1, $2, * FROM unnest($3::text[], $4::text[])
-           ON CONFLICT (app, user_id, name) DO UPDATE SET uid = excluded.uid`,
-          [key.appName, key.userId, rows.map(({ name }) => name), rows.map(({ uid }) => uid)],
-        );
-        return rows.map(toSessionKey);
-      },
+      async (queries) => deleteSessions(queries, this.#schema, this.#sessions, key),
       { closingStatement: (done) => (done.length > 0 ? this.#notification() : READ_XID) },
     );
     if (deleted.length > 0) this.#feed.publish(deleted);
@@ -507,28 +360,11 @@ export class PostgresStore implements Store {
   }
 
   async document(kind: string, id: string): Promise<StoredDocument | undefined> {
-    const [row] = await this.#database.rows<{ version: number; value: string }>(
-      `SELECT version, value FROM ${this.#schema}.documents WHERE kind = $1 AND id = $2`,
-      [kind, id],
-    );
-    return row && { kind, id, version: row.version, value: parseStoredJson(row.value) };
+    return readDocumentRow(this.#database, this.#schema, kind, id);
   }
 
   async documents(query: DocumentQuery): Promise<readonly StoredDocument[]> {
-    const { kind, prefix, after, descending, limit } = normalizeQuery(query);
-    const [compare, order] = descending ? ['<', 'DESC'] : ['>', 'ASC'];
-    const rows = await this.#database.rows<{ id: string; version: number; value: string }>(
-      `SELECT id, version, value FROM ${this.#schema}.documents
-       WHERE kind = $1 AND ($2::text IS NULL OR id ${compare} $2) AND id >= $3 AND starts_with(id, $3)
-       ORDER BY id ${order} LIMIT $4`,
-      [kind, after ?? null, prefix, limit < 0 ? null : limit],
-    );
-    return rows.map(({ id, version, value }) => ({
-      kind,
-      id,
-      version,
-      value: parseStoredJson(value),
-    }));
+    return listDocumentRows(this.#database, this.#schema, query);
   }
 
   async writeDocuments(changes: readonly DocumentChange[]): Promise<DocumentResult> {
@@ -604,8 +440,3 @@ export class PostgresStore implements Store {
 }
 
 const STALE: CommitResult = { ok: false, refused: 'stale' };
-
-function parseStoredJson(text: string): Json {
-  const value: Json = JSON.parse(text);
-  return value;
-}

@@ -1,8 +1,9 @@
-import type { Json } from '../../core/index.ts';
+import { formatStateKey, type Json } from '../../core/index.ts';
 import { toSharedColumns } from '../encoding/shared-columns.ts';
 import { applySharedWrites, findChangedKeys } from '../rules/apply-shared-writes.ts';
-import type { SettledStep } from '../store.ts';
+import type { SettledStep, SharedState } from '../store.ts';
 import type { Queries } from './database.ts';
+import { parseStoredJson } from './parse-stored-json.ts';
 
 interface SharedRow {
   readonly app: string;
@@ -17,6 +18,26 @@ interface SharedValue {
   readonly value: Json | undefined;
   readonly version: number;
   readonly written: boolean;
+}
+
+/** Reads the state of a user and of the app. */
+export async function readSharedState(
+  queries: Queries,
+  schema: string,
+  scope: { readonly appName: string; readonly userId: string },
+): Promise<SharedState> {
+  const rows = await queries.rows<Omit<SharedRow, 'app'>>(
+    `SELECT user_id, name, value, version FROM ${schema}.shared_state WHERE app = $1 AND user_id IN ('', $2)`,
+    [scope.appName, scope.userId],
+  );
+  const entries: [string, Json][] = [];
+  const versions: [string, number][] = [];
+  for (const { user_id: user, name, value, version } of rows) {
+    const key = formatStateKey(user === '' ? 'app' : 'user', name);
+    if (value !== null) entries.push([key, parseStoredJson(value)]);
+    versions.push([key, version]);
+  }
+  return { entries: Object.fromEntries(entries), versions: Object.fromEntries(versions) };
 }
 
 /** The shared state that the steps of one transaction read and write. */
@@ -78,8 +99,7 @@ export class SharedRows {
     );
     const values = rows.map(({ app, user_id: user, name, value, version }) => {
       const columns = [app, user, name] as const;
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by a commit
-      const parsed = value === null ? undefined : (JSON.parse(value) as Json);
+      const parsed = value === null ? undefined : parseStoredJson(value);
       return [columns.join('\0'), { columns, value: parsed, version, written: false }] as const;
     });
     return new SharedRows(queries, schema, new Map(values));

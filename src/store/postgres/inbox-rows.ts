@@ -1,6 +1,7 @@
 import { duplicateReceipt } from '../rules/dedupe-key.ts';
-import type { InjectReceipt, InputSeq } from '../store.ts';
+import type { InboxRow, InjectReceipt, InputSeq } from '../store.ts';
 import type { Queries } from './database.ts';
+import { parseStoredJson } from './parse-stored-json.ts';
 import type { FullRow } from './session-rows.ts';
 
 /**
@@ -27,4 +28,27 @@ export async function injectInput(
     [id, inputSeq, dedupeKey, place, value],
   );
   return { inputSeq, duplicate: false };
+}
+
+/** Reads the unread inputs of a session with a number above `after`. */
+export async function readInbox(
+  queries: Queries,
+  schema: string,
+  session: FullRow['id'],
+  after: InputSeq,
+): Promise<readonly InboxRow[]> {
+  const rows = await queries.rows<{
+    input: InputSeq;
+    key: string;
+    place: string;
+    value: string;
+  }>(
+    `SELECT input, key, place, value FROM ${schema}.inbox WHERE session = $1 AND input > $2 ORDER BY input`,
+    [session, after],
+  );
+  return rows.map((row) => ({
+    inputSeq: row.input,
+    input: { place: row.place, value: parseStoredJson(row.value) },
+    key: row.key,
+  }));
 }

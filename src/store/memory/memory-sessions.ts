@@ -1,0 +1,131 @@
+import {
+  isChildSessionId,
+  isDescendantSession,
+  rootSessionId,
+  type SessionId,
+  type SessionKey,
+} from '../../core/index.ts';
+import { toMapKey } from '../encoding/map-key.ts';
+import { parsePosition } from '../rules/parse-position.ts';
+import { SessionNotFoundError } from '../store-errors.ts';
+import type { OwnerId, SessionFilter } from '../store.ts';
+import { MemorySession } from './memory-session.ts';
+
+/** The sessions of a `MemoryStore`, with its indexes: called agents by root session, sessions with work, and deleted ones. */
+export class MemorySessions {
+  readonly #byKey = new Map<string, MemorySession>();
+  readonly #childrenByRoot = new Map<string, Set<MemorySession>>();
+  /** Sessions with work, so that a scan does not look at idle ones. */
+  readonly #busy = new Set<MemorySession>();
+  readonly #tombstones = new Set<string>();
+  #created = 0;
+
+  find(key: SessionKey): MemorySession | undefined {
+    return this.#byKey.get(toMapKey(key));
+  }
+
+  /** @throws SessionNotFoundError */
+  get(key: SessionKey): MemorySession {
+    const session = this.find(key);
+    if (session === undefined) throw this.notFound(key);
+    return session;
+  }
+
+  notFound(key: SessionKey): SessionNotFoundError {
+    return new SessionNotFoundError(key, this.#tombstones.has(toMapKey(key)));
+  }
+
+  /** Creates a session without adding it. */
+  create(
+    key: SessionKey,
+    init: Omit<ConstructorParameters<typeof MemorySession>[1], 'order'>,
+  ): MemorySession {
+    return new MemorySession(key, { ...init, order: ++this.#created });
+  }
+
+  add(session: MemorySession): void {
+    this.#byKey.set(toMapKey(session.key), session);
+    if (!isChildSessionId(session.key.sessionId)) return;
+    const root = toRootMapKey(session.key);
+    const children = this.#childrenByRoot.get(root) ?? new Set<MemorySession>();
+    this.#childrenByRoot.set(root, children.add(session));
+  }
+
+  remove(session: MemorySession): void {
+    const name = toMapKey(session.key);
+    session.deleted = true;
+    this.#byKey.delete(name);
+    this.#childrenByRoot.get(toRootMapKey(session.key))?.delete(session);
+    this.#busy.delete(session);
+    this.#tombstones.add(name);
+  }
+
+  /** Lists the sessions of agents that this session called, at any depth. */
+  listChildren(key: SessionKey): readonly MemorySession[] {
+    return [...(this.#childrenByRoot.get(toRootMapKey(key)) ?? [])].filter((session) =>
+      isDescendantSession(session.key.sessionId, key.sessionId),
+    );
+  }
+
+  /** @throws SessionNotFoundError when there is no session `after` */
+  list(filter: SessionFilter): readonly MemorySession[] {
+    const { appName, userId, agent, parent, status, after } = filter;
+    const limit = filter.limit === undefined ? Infinity : parsePosition(filter.limit, 'limit');
+    const last = after === undefined ? undefined : this.get(after);
+    return [...this.#byKey.values()]
+      .filter(
+        (session) =>
+          (appName === undefined || session.key.appName === appName) &&
+          (userId === undefined || session.key.userId === userId) &&
+          (agent === undefined || session.agent === agent) &&
+          hasParent(session.key.sessionId, parent) &&
+          (status === undefined || session.toRow().status === status) &&
+          (last === undefined || newestFirst(last, session) < 0),
+      )
+      .toSorted(newestFirst)
+      .slice(0, limit);
+  }
+
+  /** Must be called after every change of a session's inbox, effects in flight or timer. */
+  updateBusy(session: MemorySession): void {
+    if (session.hasWork) this.#busy.add(session);
+    else this.#busy.delete(session);
+  }
+
+  /** Lists the sessions with work that `owner` may run. Without an owner, those that any owner may run. */
+  listBusy(
+    query: {
+      readonly owner?: OwnerId;
+      readonly appName?: string;
+      readonly agents?: readonly string[];
+    },
+    liveOwners: ReadonlySet<OwnerId>,
+  ): readonly MemorySession[] {
+    const agents = query.agents === undefined ? undefined : new Set(query.agents);
+    return [...this.#busy].filter(
+      (session) =>
+        agents?.has(session.agent) !== false &&
+        (query.appName === undefined || query.appName === session.key.appName) &&
+        !session.quarantined &&
+        session.summary.status !== 'quarantined' &&
+        (query.owner === undefined ||
+          session.owner === query.owner ||
+          session.owner === null ||
+          !liveOwners.has(session.owner)),
+    );
+  }
+}
+
+function toRootMapKey(key: SessionKey): string {
+  return toMapKey({ ...key, sessionId: rootSessionId(key.sessionId) });
+}
+
+function hasParent(id: SessionId, parent: SessionFilter['parent']): boolean {
+  if (parent === undefined) return true;
+  return parent === null ? !isChildSessionId(id) : isDescendantSession(id, parent);
+}
+
+/** Last changed first; last created first among sessions that changed at the same time. */
+function newestFirst(a: MemorySession, b: MemorySession): number {
+  return b.updatedAt - a.updatedAt || b.order - a.order;
+}

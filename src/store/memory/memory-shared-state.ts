@@ -1,0 +1,53 @@
+import { getStateScope, type Json, type SessionKey } from '../../core/index.ts';
+import { applySharedWrites, findChangedKeys } from '../rules/apply-shared-writes.ts';
+import type { SettledStep, SharedState } from '../store.ts';
+
+interface SharedValue {
+  readonly value: Json | undefined;
+  readonly version: number;
+}
+
+/** The user and app state of a `MemoryStore`. A removed key keeps its version. */
+export class MemorySharedState {
+  readonly #valuesByScope = new Map<string, Map<string, SharedValue>>();
+
+  read(scope: { readonly appName: string; readonly userId: string }): SharedState {
+    const entries: [string, Json][] = [];
+    const versions: [string, number][] = [];
+    for (const name of [toScopeName('app:', scope), toScopeName('user:', scope)]) {
+      for (const [key, { value, version }] of this.#valuesByScope.get(name) ?? []) {
+        if (value !== undefined) entries.push([key, value]);
+        versions.push([key, version]);
+      }
+    }
+    return { entries: Object.fromEntries(entries), versions: Object.fromEntries(versions) };
+  }
+
+  /** Lists the keys whose version changed after the step read them. */
+  findChangedKeys({ key, shared }: SettledStep): readonly string[] {
+    return findChangedKeys(shared?.reads ?? {}, (name) => this.#get(key, name).version);
+  }
+
+  write({ key, shared }: SettledStep): void {
+    if (shared === undefined) return;
+    const written = applySharedWrites(shared.writes, (name) => this.#get(key, name).value);
+    for (const [name, value] of written) {
+      const scope = toScopeName(name, key);
+      const values = this.#valuesByScope.get(scope) ?? new Map<string, SharedValue>();
+      values.set(name, { value, version: this.#get(key, name).version + 1 });
+      this.#valuesByScope.set(scope, values);
+    }
+  }
+
+  #get(key: SessionKey, name: string): SharedValue {
+    const values = this.#valuesByScope.get(toScopeName(name, key));
+    return values?.get(name) ?? { value: undefined, version: 0 };
+  }
+}
+
+function toScopeName(
+  name: string,
+  { appName, userId }: { readonly appName: string; readonly userId: string },
+): string {
+  return getStateScope(name) === 'app' ? appName : `${appName}\0${userId}`;
+}

@@ -1,0 +1,25 @@
+import type { SessionKey } from '../../core/index.ts';
+import type { Queries } from './database.ts';
+import { toSessionKey, type SessionRows } from './session-rows.ts';
+
+/** Deletes a session and the sessions of agents that it called, in the open transaction. Returns the deleted keys. */
+export async function deleteSessions(
+  queries: Queries,
+  schema: string,
+  sessions: SessionRows,
+  key: SessionKey,
+): Promise<readonly SessionKey[]> {
+  const rows = await sessions.lockFamily(queries, key);
+  const ids = rows.map(({ id }) => id);
+  if (rows.length === 0) return [];
+  for (const table of ['steps', 'inbox', 'input_keys', 'snapshots', 'blobs'])
+    await queries.rows(`DELETE FROM ${schema}.${table} WHERE session = ANY($1::bigint[])`, [ids]);
+  await queries.rows(`DELETE FROM ${schema}.sessions WHERE id = ANY($1::bigint[])`, [ids]);
+  await queries.rows(
+    `INSERT INTO ${schema}.tombstones (app, user_id, name, uid)
+           SELECT $1, $2, * FROM unnest($3::text[], $4::text[])
+           ON CONFLICT (app, user_id, name) DO UPDATE SET uid = excluded.uid`,
+    [key.appName, key.userId, rows.map(({ name }) => name), rows.map(({ uid }) => uid)],
+  );
+  return rows.map(toSessionKey);
+}

@@ -1,0 +1,43 @@
+import { Database, unrefDelay } from './database.ts';
+import { migrate } from './migrate.ts';
+import type { PostgresStoreOptions } from './postgres-store-options.ts';
+import { PostgresStore } from './postgres-store.ts';
+import { quotedSchema } from './schema.ts';
+
+/**
+ * Opens a store in a PostgreSQL database, version 13 or later, and creates its tables if they do not exist. Any
+ * number of processes on any number of machines can open the same store. The durability of acknowledged writes
+ * depends on the settings of the server (`fsync`, `synchronous_commit`). Connect to the server directly, not through
+ * a pooler in transaction mode, because the store uses session locks.
+ * @throws MissingPostgresPackageError, StoreUnavailableError, ForeignDatabaseError, StoreVersionError,
+ * InvalidInputError
+ */
+export async function openPostgresStore(
+  url: string,
+  options: PostgresStoreOptions = {},
+): Promise<PostgresStore> {
+  const schema = options.schema ?? 'petrichor';
+  quotedSchema(schema);
+  const database = await Database.load({
+    url,
+    maxConnections: options.maxConnections ?? 10,
+    connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
+    idleTimeoutMs: options.idleTimeoutMs ?? 30_000,
+    connectionMaxAgeMs: options.connectionMaxAgeMs ?? 0,
+    tls: options.tls,
+    busyMs: options.busyMs ?? 5000,
+    sleep: options.sleep ?? unrefDelay,
+    now: options.now ?? (() => performance.now()),
+    failpoints: options.failpoints ?? {},
+    onStatement: options.onStatement,
+  });
+  const store = new PostgresStore(database, schema, options);
+  try {
+    await migrate(database, schema);
+    await store.listen();
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return store;
+}
