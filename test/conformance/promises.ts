@@ -101,7 +101,12 @@ export const promises: readonly Promised[] = [
     number: 11,
     promise: 'MCP',
     fixtures: ['F-2', 'P-11'],
-    tests: [['test/mcp/managed-source.test.ts', 'a server of a definition is opened']],
+    tests: [
+      [
+        'test/mcp/managed-source.test.ts',
+        'the MCP servers of an agent definition are opened, over stdio or HTTP, and closed',
+      ],
+    ],
   },
   { number: 12, promise: 'skills', fixtures: ['P-12'] },
   {

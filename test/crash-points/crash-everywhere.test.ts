@@ -7,7 +7,7 @@ import { manyAgentsTurn } from './many-agents-turn.ts';
 import { workflowTurn } from './workflow-turn.ts';
 
 for (const turn of [...crashCases, agentTurn]) {
-  test(`${turn.name}: crashed at every commit and failpoint, and again at every later one, it ends as without crashes`, async () => {
+  test(`${turn.name}: crashes at every commit and failpoint, each followed by a second crash at every later one, do not change the result`, async () => {
     const { runs, commits } = await crashEverywhere(turn);
     assert.ok(commits >= 2 && runs > 4 * commits);
   });
@@ -15,7 +15,7 @@ for (const turn of [...crashCases, agentTurn]) {
 
 // The long tests crash these twice, because their nets are large.
 for (const turn of [manyAgentsTurn, workflowTurn]) {
-  test(`${turn.name}: crashed once at every commit and failpoint, it ends as without crashes`, async () => {
+  test(`${turn.name}: a crash at every commit and failpoint does not change the result`, async () => {
     const { runs, commits } = await crashEverywhere(turn, { once: true });
     assert.ok(commits > 10 && runs === 1 + failpoints.length * commits);
   });

@@ -16,7 +16,7 @@ import type { CrashPoint } from './killable-store.ts';
 const FINAL = /^Done: .*Done: .*Done: .*paid/;
 
 /** Runs the only turn of a session to its end, and approves its pending calls. */
-async function finish(session: Session, dead?: AbortSignal): Promise<void> {
+async function finish(session: Session, processDied?: AbortSignal): Promise<void> {
   await session.send('Go', { messageId: 'm' }).accepted;
   for (;;) {
     const { status, lastSeq } = await session.status();
@@ -34,9 +34,12 @@ async function finish(session: Session, dead?: AbortSignal): Promise<void> {
       }
     }
     const more = new AbortController();
-    const signal = AbortSignal.any([more.signal, ...(dead === undefined ? [] : [dead])]);
+    const signal = AbortSignal.any([
+      more.signal,
+      ...(processDied === undefined ? [] : [processDied]),
+    ]);
     for await (const _ of session.events(lastSeq, { signal })) more.abort();
-    if (dead?.aborted === true) return;
+    if (processDied?.aborted === true) return;
   }
 }
 
@@ -58,56 +61,56 @@ async function assertPaid(session: Session): Promise<void> {
   assert.deepEqual(outcomes, ['ok']);
 }
 
-describe('a process that dies while agents call each other', () => {
-  it('at any of its writes: the next process continues, and the approved call runs once', async () => {
-    let cuts = 0;
+describe('agents that call each other, in a process that crashes', () => {
+  it('continue in the next process after a crash at any write, and the approved call runs once', async () => {
+    let crashes = 0;
     for (const point of ['before-write', 'after-write'] as const satisfies CrashPoint['point'][]) {
       for (let nth = 1; ; nth++) {
         const store = new MemoryStore();
-        const paid = new Set<string>();
+        const payments = new Set<string>();
         const simulated = new SimulatedProcess({ point, nth });
-        const agents = [payingAgents((firingId) => paid.add(firingId))];
-        const dead = new AbortController();
+        const agents = [payingAgents((firingId) => payments.add(firingId))];
+        const processDied = new AbortController();
         const opening = openRuntime({ agents, store: new KillableStore(store, simulated) });
         const first = (async () => {
-          await finish(await (await opening).session('work'), dead.signal);
+          await finish(await (await opening).session('work'), processDied.signal);
           return 'finished';
         })();
         first.catch(() => {});
-        const isCut = (await Promise.race([first, simulated.over])) !== 'finished';
+        const hasCrashed = (await Promise.race([first, simulated.over])) !== 'finished';
         for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
         await using second = await openRuntime({ agents, store });
         const session = await second.session('work', { agent: 'boss' });
         await finish(session);
         await assertPaid(session);
-        assert.equal(paid.size, 1, `${point} ${nth}`);
+        assert.equal(payments.size, 1, `${point} ${nth}`);
         assert.deepEqual(
           (await store.list({})).map(({ status }) => status),
           ['idle', 'idle', 'idle'],
         );
-        dead.abort();
+        processDied.abort();
         simulated.discard();
         await opening.then(async (runtime) => runtime.close()).catch(() => {});
-        if (!isCut) break;
-        cuts++;
+        if (!hasCrashed) break;
+        crashes++;
       }
     }
-    assert.ok(cuts >= 40, `${cuts} cuts`);
+    assert.ok(crashes >= 40, `${crashes} crashes`);
   });
 
-  const killed = async (
-    dies: string,
+  const runKilledHost = async (
+    killPoint: string,
     check: (session: Session) => Promise<void>,
   ): Promise<void> => {
     const folder = mkdtempSync(join(tmpdir(), 'called-agents-'));
     const database = join(folder, 'sessions.db');
     try {
-      const host = fork(new URL('called-agent-host.ts', import.meta.url), [database, dies], {
+      const host = fork(new URL('called-agent-host.ts', import.meta.url), [database, killPoint], {
         stdio: 'inherit',
       });
       const exited = once(host, 'exit');
       await once(host, 'message');
-      if (dies === '') host.kill('SIGKILL');
+      if (killPoint === '') host.kill('SIGKILL');
       await exited;
       const agents = [payingAgents(() => {})];
       await using runtime = await openRuntime({ agents, store: `sqlite:${database}` });
@@ -117,8 +120,8 @@ describe('a process that dies while agents call each other', () => {
     }
   };
 
-  it('by SIGKILL while a call waits: the call is answered in another process, in the root session', async () =>
-    killed('', async (session) => {
+  it('wait for the approval of a call after SIGKILL, and the root session accepts it in another process', async () =>
+    runKilledHost('', async (session) => {
       assert.equal((await session.status()).status, 'waiting');
       const [call] = await session.pending();
       assert.deepEqual([call?.name, call?.path], ['pay', ['clerk', 'payer']]);
@@ -126,8 +129,8 @@ describe('a process that dies while agents call each other', () => {
       await assertPaid(session);
     }));
 
-  it('by SIGKILL between the end of a called agent and its result: the result is there', async () =>
-    killed('when a called agent is done', async (session) => {
+  it('get the result of a called agent after SIGKILL between its end and its result', async () =>
+    runKilledHost('when a called agent is done', async (session) => {
       for await (const event of session.events()) if (event.type === 'turn.ended') break;
       await assertPaid(session);
     }));

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { contentText } from '../../src/core/index.ts';
 import { address, openCustomRunner } from './custom-host.ts';
 
-test('a custom agent killed between two yields of actions continues after the last one, and each write counts once', async () => {
+test('a custom agent killed between two yields continues after the last committed yield, and each state write counts once', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'custom-kill-'));
   try {
     const child = fork(new URL('custom-host.ts', import.meta.url), [folder], { stdio: 'inherit' });
@@ -25,9 +25,9 @@ test('a custom agent killed between two yields of actions continues after the la
     await once(child, 'exit');
 
     const { runner, service } = openCustomRunner(folder, async () => undefined);
-    const rest = await runner.run({ ...address, invocationId });
+    const remainingEvents = await runner.run({ ...address, invocationId });
     assert.deepEqual(
-      rest.map(({ author, content, actions }) => [
+      remainingEvents.map(({ author, content, actions }) => [
         author,
         contentText(content),
         actions.transferToAgent ?? actions.stateDelta,
@@ -40,10 +40,10 @@ test('a custom agent killed between two yields of actions continues after the la
     );
     const session = await service.getSession(address);
     assert.deepEqual(session?.state, { stage: 'counted', count: 2 });
-    const written = session.events.flatMap(({ author, actions: { stateDelta } }) =>
+    const stateWrites = session.events.flatMap(({ author, actions: { stateDelta } }) =>
       Object.entries(stateDelta).map(([key, value]) => `${author} ${key}=${JSON.stringify(value)}`),
     );
-    assert.deepEqual(written, [
+    assert.deepEqual(stateWrites, [
       'desk stage="begun"',
       'desk stage="counted"',
       'desk count=1',

@@ -35,7 +35,7 @@ const listEvents = (hosts: HostSequence): readonly LogEvent[] =>
 const listOutcomes = (hosts: HostSequence): readonly string[] =>
   listEvents(hosts).flatMap((event) => (event.type === 'tool.result' ? [event.outcome] : []));
 
-test('an interrupted turn continues under an agent with another tool, and can use it', async () => {
+test('an interrupted turn continues under an agent version with an additional tool, which later turns can call', async () => {
   using hosts = new HostSequence();
   await killMidTurn(hosts, 'plain');
   await using host = await ChildHost.start(hosts.next({ variant: 'with-another-tool' }));
@@ -48,7 +48,7 @@ test('an interrupted turn continues under an agent with another tool, and can us
   assert.deepEqual(listOutcomes(hosts), ['ok', 'ok', 'invalid']);
 });
 
-test('an interrupted turn continues under an agent with another net, and the log has the upgrade', async () => {
+test('an interrupted turn continues under an agent version with another net, and the log has one session.upgraded event', async () => {
   using hosts = new HostSequence();
   await killMidTurn(hosts, 'plain');
   await using host = await ChildHost.start(hosts.next({ variant: 'with-a-box' }));
@@ -59,14 +59,14 @@ test('an interrupted turn continues under an agent with another net, and the log
   assert.deepEqual(listOutcomes(hosts), ['ok', 'ok']);
 });
 
-test('a renamed place keeps its tokens when the agent maps it, also when the process dies once more', async () => {
+test('a renamed place keeps its tokens if the agent maps it, also after another crash', async () => {
   using hosts = new HostSequence();
   await killMidTurn(hosts, 'with-a-box');
   const renamed = { variant: 'with-a-renamed-box' };
   {
-    await using again = await ChildHost.start(hosts.next(renamed));
-    await again.holding('held');
-    await again.kill();
+    await using renamedHost = await ChildHost.start(hosts.next(renamed));
+    await renamedHost.holding('held');
+    await renamedHost.kill();
   }
   await using host = await ChildHost.start(hosts.next(renamed));
   await finishTurn(host);
@@ -81,29 +81,32 @@ test('a renamed place keeps its tokens when the agent maps it, also when the pro
   assert.deepEqual(listOutcomes(hosts), ['ok', 'ok']);
 });
 
-test('an agent that lost a place is refused with its name; the log is readable, inputs wait, and the right agent answers them', async () => {
+test('an agent version that lacks a place with tokens is rejected with net_changed, and the session continues under the right version', async () => {
   using hosts = new HostSequence();
   await killMidTurn(hosts, 'with-a-box');
   const before = listEvents(hosts);
   {
-    await using wrong = await ChildHost.start(
+    await using withoutPlace = await ChildHost.start(
       hosts.next({ variant: 'with-a-box-renamed-carelessly' }),
     );
-    await assert.rejects(wrong.command({ do: 'open', session }), {
+    await assert.rejects(withoutPlace.command({ do: 'open', session }), {
       code: 'net_changed',
       places: ['box.letters'],
     });
-    assert.equal((await wrong.command<string[]>({ do: 'log', session })).length, before.length);
+    assert.equal(
+      (await withoutPlace.command<string[]>({ do: 'log', session })).length,
+      before.length,
+    );
     const requests = [{ name: 'note', text: 'b' }] as const;
-    await wrong.command({ do: 'send', session, messageId: 'x-m2', requests });
+    await withoutPlace.command({ do: 'send', session, messageId: 'x-m2', requests });
     // Other sessions are not affected.
-    await wrong.command({ do: 'work', session: 'y', from: 1, to: 1 });
-    await wrong.close();
+    await withoutPlace.command({ do: 'work', session: 'y', from: 1, to: 1 });
+    await withoutPlace.close();
   }
   assert.deepEqual(listEvents(hosts), before);
-  await using right = await ChildHost.start(hosts.next({ variant: 'with-a-box' }));
-  await finishTurn(right);
-  await right.close();
+  await using withPlace = await ChildHost.start(hosts.next({ variant: 'with-a-box' }));
+  await finishTurn(withPlace);
+  await withPlace.close();
   const messages = listEvents(hosts).filter(({ type }) => type === 'user.message');
   assert.equal(messages.length, 2);
   assert.deepEqual(listOutcomes(hosts), ['ok', 'ok', 'ok']);

@@ -3,45 +3,45 @@ import { test } from 'node:test';
 import { ChildHost } from './child-host.ts';
 import { HostSequence } from './host-sequence.ts';
 
-test('a tool that ends its process each time is given up after three runs, and everything else continues', async () => {
+test('a tool that exits its process is given up after three runs, and its session and all others continue', async () => {
   using hosts = new HostSequence();
   const session = 'bad';
-  let deaths = 0;
+  let exits = 0;
   for (;;) {
     const host = await ChildHost.start(hosts.next());
-    if (deaths === 0) {
+    if (exits === 0) {
       await host.command({ do: 'open', session });
       const requests = [{ name: 'exit', text: 'now' }] as const;
       await host.command({ do: 'send', session, messageId: 'bad-m1', requests }).catch(() => {});
     }
-    // In each process another session does its work.
-    const good = host.command({ do: 'work', session: `good-${deaths}`, from: 1, to: 1 });
+    // Another session works in each process.
+    const working = host.command({ do: 'work', session: `good-${exits}`, from: 1, to: 1 });
     const idle = host.command({ do: 'idle', session });
-    const died = await Promise.race([
+    const hasExited = await Promise.race([
       host.exited.then(() => true),
-      Promise.all([good, idle]).then(
+      Promise.all([working, idle]).then(
         () => false,
         () => true,
       ),
     ]);
-    good.catch(() => {});
+    working.catch(() => {});
     idle.catch(() => {});
-    if (died) {
+    if (hasExited) {
       assert.deepEqual(await host.exited, { code: 7, signal: null });
-      deaths++;
-      assert.ok(deaths <= 3, 'the tool is retried forever');
+      exits++;
+      assert.ok(exits <= 3, 'the tool is retried forever');
       continue;
     }
-    // The session itself also answers its next message.
+    // The session answers its next message.
     const requests = [{ name: 'note', text: 'b' }] as const;
     await host.command({ do: 'send', session, messageId: 'bad-m2', requests });
     await host.command({ do: 'idle', session });
-    for (let n = 0; n < deaths; n++)
+    for (let n = 0; n < exits; n++)
       await host.command({ do: 'work', session: `good-${n}`, from: 1, to: 1 });
     await host.close();
     break;
   }
-  assert.equal(deaths, 3);
+  assert.equal(exits, 3);
   const { sessions, effects } = hosts.evidence;
   const { events } = sessions.get(session) ?? assert.fail();
   assert.deepEqual(

@@ -12,7 +12,7 @@ import { SimulatedProcess, KillableStore } from './killable-store.ts';
 import type { CrashPoint } from './killable-store.ts';
 
 /** Calls a tool for every message. The second call waits for `end`. */
-const looker = (end: Promise<unknown>): Agent =>
+const lookAgent = (end: Promise<unknown>): Agent =>
   agent({
     name: 'looker',
     tools: [
@@ -40,23 +40,23 @@ async function readLog(session: Session): Promise<readonly LogEvent[]> {
   return log;
 }
 
-test('a fork that is interrupted by a crash is complete and usable, or does not exist; never partial', async () => {
-  let cuts = 0;
+test('a fork that a crash interrupts is complete or does not exist', async () => {
+  let crashes = 0;
   for (const point of ['before-write', 'after-write'] as const) {
     for (let nth = 1; ; nth++) {
       if (!(await crashForkAt({ point, nth }))) break;
-      cuts++;
+      crashes++;
     }
   }
-  assert.ok(cuts > 4);
+  assert.ok(crashes > 4);
 });
 
 /** Returns false when the fork was finished before the crash point was reached. */
-async function crashForkAt(cut: CrashPoint): Promise<boolean> {
+async function crashForkAt(crashPoint: CrashPoint): Promise<boolean> {
   const store = new MemoryStore();
   const simulated = new SimulatedProcess();
   const { promise: end, resolve: release } = Promise.withResolvers<void>();
-  const agents = [looker(end)];
+  const agents = [lookAgent(end)];
   const runtime = await openRuntime({ agents, store: new KillableStore(store, simulated) });
   const session = await runtime.session('x');
   for await (const _ of session.send('look!'));
@@ -65,27 +65,31 @@ async function crashForkAt(cut: CrashPoint): Promise<boolean> {
   for await (const event of session.events())
     if (event.type === 'tool.call' && event.seq > 8) break;
   const log = await readLog(session);
-  simulated.crashAt(cut);
+  simulated.crashAt(crashPoint);
   const forking = session.fork({ id: 'y' });
   forking.catch(() => {});
-  const met = (await Promise.race([forking, simulated.over])) === undefined;
+  const wasReached = (await Promise.race([forking, simulated.over])) === undefined;
   simulated.end();
   for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
   await using next = await openRuntime({ agents, store });
   const fork = await next.find('y');
   if (fork !== undefined && (await fork.status()).lastSeq > 0) {
     release();
-    assert.deepEqual((await readLog(fork)).slice(0, log.length), log, `${cut.point} ${cut.nth}`);
+    assert.deepEqual(
+      (await readLog(fork)).slice(0, log.length),
+      log,
+      `${crashPoint.point} ${crashPoint.nth}`,
+    );
     const answered = fork.send('still there?');
     for await (const _ of answered);
     const last = (await readLog(fork)).at(-1);
     assert.equal(last?.type === 'turn.ended' && last.invocationId, answered.invocationId);
   } else {
     // Nothing of the fork exists, so it can be made again.
-    const again = (await next.find('x')) ?? assert.fail();
-    assert.deepEqual((await readLog(await again.fork({ id: 'y' }))).slice(0, log.length), log);
+    const original = (await next.find('x')) ?? assert.fail();
+    assert.deepEqual((await readLog(await original.fork({ id: 'y' }))).slice(0, log.length), log);
     release();
   }
   simulated.discard();
-  return met;
+  return wasReached;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { killAtFailpoints } from './kills-at-failpoints.ts';
 
-test('a process killed around a commit or in a tool, and its successor killed again, do not change the turn', async (t) => {
+test('SIGKILL at a failpoint of a turn, followed by another at a failpoint of the recovery, does not change the turn', async (t) => {
   const { faults, ...figures } = await killAtFailpoints({ every: 5, first: 2 });
   t.diagnostic(JSON.stringify(figures));
   assert.deepEqual(faults, []);

@@ -3,30 +3,30 @@ import { test } from 'node:test';
 import { ChildHost } from './child-host.ts';
 import { HostSequence } from './host-sequence.ts';
 
-const slow = (text: string) => [{ name: 'slow', text }] as const;
+const slowCall = (text: string) => [{ name: 'slow', text }] as const;
 
 test('a stopped owner keeps its session and continues later; a killed owner is replaced', async (t) => {
   using hosts = new HostSequence();
   await using owner = await ChildHost.start(hosts.next());
-  await using heir = await ChildHost.start(hosts.next());
+  await using peer = await ChildHost.start(hosts.next());
   const session = 'x';
   await owner.command({ do: 'open', session });
-  await owner.command({ do: 'send', session, messageId: 'x-m1', requests: slow('first') });
+  await owner.command({ do: 'send', session, messageId: 'x-m1', requests: slowCall('first') });
   await owner.holding('first');
   const before = hosts.sessions.get(session) ?? assert.fail();
 
   owner.signal('SIGSTOP');
   // The other process opens, reads and sends to the session, and does not take it.
-  await heir.command({ do: 'watch', session, from: 0 });
+  await peer.command({ do: 'watch', session, from: 0 });
   for (let n = 0; n < 20; n++) {
-    await heir.command({ do: 'open', session });
+    await peer.command({ do: 'open', session });
     assert.equal(
-      (await heir.command<{ status: string }>({ do: 'status', session })).status,
+      (await peer.command<{ status: string }>({ do: 'status', session })).status,
       'running',
     );
   }
-  await heir.command({ do: 'send', session, messageId: 'x-m2', requests: slow('second') });
-  for (let n = 0; n < 20; n++) await heir.command({ do: 'open', session });
+  await peer.command({ do: 'send', session, messageId: 'x-m2', requests: slowCall('second') });
+  for (let n = 0; n < 20; n++) await peer.command({ do: 'open', session });
   const stopped = hosts.sessions.get(session) ?? assert.fail();
   assert.deepEqual(
     { owner: stopped.owner, epoch: stopped.epoch, events: stopped.events.length },
@@ -35,19 +35,19 @@ test('a stopped owner keeps its session and continues later; a killed owner is r
 
   owner.signal('SIGCONT');
   await owner.command({ do: 'release', text: 'first' });
-  await heir.event(session, ({ type }) => type === 'turn.ended');
-  // It also answers the message that was sent while it was stopped.
+  await peer.event(session, ({ type }) => type === 'turn.ended');
+  // The owner also answers the message that was sent while it was stopped.
   await owner.holding('second');
-  const { owner: still, epoch } = hosts.sessions.get(session) ?? assert.fail();
-  assert.deepEqual({ owner: still, epoch }, { owner: before.owner, epoch: before.epoch });
+  const { owner: ownerAfter, epoch } = hosts.sessions.get(session) ?? assert.fail();
+  assert.deepEqual({ owner: ownerAfter, epoch }, { owner: before.owner, epoch: before.epoch });
 
   const killedAt = performance.now();
   owner.signal('SIGKILL');
-  await heir.holding('second');
+  await peer.holding('second');
   t.diagnostic(`taken over ${(performance.now() - killedAt).toFixed(0)} ms after the kill`);
-  await heir.command({ do: 'release', text: 'second' });
-  await heir.event(session, (event) => event.type === 'turn.ended' && event.seq > 12);
-  await heir.close();
+  await peer.command({ do: 'release', text: 'second' });
+  await peer.event(session, (event) => event.type === 'turn.ended' && event.seq > 12);
+  await peer.close();
   const after = hosts.sessions.get(session) ?? assert.fail();
   assert.deepEqual(after.gaps, []);
   assert.notEqual(after.owner, before.owner);
@@ -64,10 +64,10 @@ test('a stopped owner keeps its session and continues later; a killed owner is r
   assert.equal(attempts.length, 1);
 });
 
-test('a waiting process takes over every session of a dead one', async () => {
+test('a waiting process takes over every session of a killed process', async () => {
   using hosts = new HostSequence();
   await using owner = await ChildHost.start(hosts.next());
-  await using heir = await ChildHost.start(hosts.next());
+  await using peer = await ChildHost.start(hosts.next());
   const names = Array.from({ length: 8 }, (_, n) => `s${n}`);
   for (const session of names) {
     await owner.command({ do: 'open', session });
@@ -75,23 +75,23 @@ test('a waiting process takes over every session of a dead one', async () => {
       do: 'send',
       session,
       messageId: `${session}-m1`,
-      requests: slow(session),
+      requests: slowCall(session),
     });
   }
   await Promise.all(names.map(async (session) => owner.holding(session)));
   await owner.kill();
-  // It does so without any command.
-  await Promise.all(names.map(async (session) => heir.holding(session)));
+  // The peer takes them over without a command.
+  await Promise.all(names.map(async (session) => peer.holding(session)));
   for (const session of names) {
-    await heir.command({ do: 'release', text: session });
-    await heir.command({ do: 'idle', session });
+    await peer.command({ do: 'release', text: session });
+    await peer.command({ do: 'idle', session });
   }
-  await heir.close();
+  await peer.close();
   for (const { status, gaps } of hosts.sessions.values())
     assert.deepEqual({ status, gaps }, { status: 'idle', gaps: [] });
 });
 
-test('after a clean close no outcome is unknown to the next process', async () => {
+test('after a clean close the next process repeats interrupted calls, and no outcome is unknown', async () => {
   using hosts = new HostSequence();
   const first = await ChildHost.start(hosts.next());
   const session = 'x';

@@ -21,26 +21,26 @@ const listTexts = (events: readonly Event[]): readonly string[] =>
     .filter(Boolean);
 
 /** Kills the process in its second tool, and returns the id of the interrupted invocation. */
-async function killed(folder: string, ...more: readonly string[]): Promise<string> {
+async function runAndKill(folder: string, ...more: readonly string[]): Promise<string> {
   const host = new URL('runner-host.ts', import.meta.url);
   const child = fork(host, [folder, ...more], { stdio: 'inherit' });
-  const inSecond = Promise.withResolvers<void>();
+  const secondToolStarted = Promise.withResolvers<void>();
   // The call of the second tool is committed before the tool starts, but its message may arrive later.
   const invocation = Promise.withResolvers<string>();
   child.on('message', (message) => {
-    if (message === 'in second') inSecond.resolve();
+    if (message === 'in second') secondToolStarted.resolve();
     else if (typeof message === 'object' && 'invocationId' in message)
       invocation.resolve(String(message.invocationId));
   });
-  await inSecond.promise;
+  await secondToolStarted.promise;
   const invocationId = await invocation.promise;
   child.kill('SIGKILL');
   await once(child, 'exit');
   return invocationId;
 }
 
-async function afterKill(
-  check: (left: {
+async function withKilledInvocation(
+  check: (context: {
     readonly folder: string;
     readonly invocationId: string;
     readonly open: (isResumable?: boolean) => Runner;
@@ -50,14 +50,17 @@ async function afterKill(
   const folder = mkdtempSync(join(tmpdir(), 'runner-kill-'));
   const opened: ReturnType<typeof openRunner>[] = [];
   try {
-    const invocationId = await killed(folder, ...[url, schema].filter((one) => one !== undefined));
+    const invocationId = await runAndKill(
+      folder,
+      ...[url, schema].filter((one) => one !== undefined),
+    );
     await check({
       folder,
       invocationId,
       open: (isResumable = true) => {
-        const one = openRunner(folder, async () => undefined, { isResumable, url, schema });
-        opened.push(one);
-        return one.runner;
+        const opening = openRunner(folder, async () => undefined, { isResumable, url, schema });
+        opened.push(opening);
+        return opening.runner;
       },
     });
   } finally {
@@ -69,7 +72,7 @@ async function afterKill(
   }
 }
 
-function assertWhole(events: readonly Event[]): void {
+function assertCallsHaveResults(events: readonly Event[]): void {
   const parts = events.flatMap(({ content }): Content['parts'] => content?.parts ?? []);
   const calls = parts.flatMap((part) => ('functionCall' in part ? [part.functionCall.id] : []));
   const results = parts.flatMap((part) =>
@@ -79,8 +82,8 @@ function assertWhole(events: readonly Event[]): void {
 }
 
 describe('an invocation whose process was killed', () => {
-  it('is resumed by its id: finished work is not repeated', async () =>
-    afterKill(async ({ folder, invocationId, open }) => {
+  it('is resumed by its id without repeating finished work', async () =>
+    withKilledInvocation(async ({ folder, invocationId, open }) => {
       const runner = open();
       const events = await runner.run({ ...here, invocationId });
       assert.deepEqual(listTexts(events), ['Both are done.']);
@@ -91,17 +94,17 @@ describe('an invocation whose process was killed', () => {
       assert.deepEqual(await runner.run({ ...here, invocationId }), events);
       assert.deepEqual(readLines(folder, 'done'), ['first 1', 'second 2']);
       const session = await runner.sessionService.getSession({ appName: APP, ...here });
-      assertWhole(session?.events ?? []);
+      assertCallsHaveResults(session?.events ?? []);
     }));
 
   it('is finished before a new message is answered', async () =>
-    afterKill(async ({ folder, open }) => {
+    withKilledInvocation(async ({ folder, open }) => {
       const runner = open();
       const events = await runner.run({ ...here, newMessage: 'Again' });
       assert.deepEqual(listTexts(events), ['Both are done.']);
       assert.deepEqual(readLines(folder, 'done'), ['first 1', 'second 2', 'first 1', 'second 1']);
       const session = await runner.sessionService.getSession({ appName: APP, ...here });
-      assertWhole(session?.events ?? []);
+      assertCallsHaveResults(session?.events ?? []);
       assert.deepEqual(listTexts(session?.events ?? []), [
         'Go',
         'Both are done.',
@@ -110,13 +113,13 @@ describe('an invocation whose process was killed', () => {
       ]);
     }));
 
-  it('is closed with an error when the app is not resumable', async () =>
-    afterKill(async ({ folder, invocationId, open }) => {
+  it('ends with an error when the app is not resumable', async () =>
+    withKilledInvocation(async ({ folder, invocationId, open }) => {
       const runner = open(false);
       await runner.run({ ...here, invocationId });
       const session = await runner.sessionService.getSession({ appName: APP, ...here });
       const events = session?.events ?? [];
-      assertWhole(events);
+      assertCallsHaveResults(events);
       assert.deepEqual(readLines(folder, 'done'), ['first 1']);
       assert.equal(events.filter(({ errorCode }) => errorCode === 'not_resumable').length, 1);
       const next = await runner.run({ ...here, newMessage: 'Again' });
@@ -124,12 +127,12 @@ describe('an invocation whose process was killed', () => {
       assert.deepEqual(readLines(folder, 'done'), ['first 1', 'first 1', 'second 1']);
     }));
 
-  it('is resumed by another machine that shares a PostgreSQL server', async (t) => {
+  it('can be resumed by another machine with the same PostgreSQL server', async (t) => {
     const server = await startPostgresServer();
     if (server === undefined) return t.skip('no PostgreSQL for this platform');
     const schema = `killed_${process.pid}`;
     try {
-      await afterKill(
+      await withKilledInvocation(
         async ({ folder, invocationId, open }) => {
           const events = await open().run({ ...here, invocationId });
           assert.deepEqual(listTexts(events), ['Both are done.']);

@@ -5,7 +5,13 @@ import { everyCrashPoint, inMemory, inSqlite } from './every-crash-point.ts';
 import type { TurnOutcome } from './turn-crash-points.ts';
 
 /** Everything except the number of attempts. */
-const whole = ({ log, conversation, state, shared, marking }: TurnOutcome): unknown => ({
+const comparableOutcome = ({
+  log,
+  conversation,
+  state,
+  shared,
+  marking,
+}: TurnOutcome): unknown => ({
   log,
   conversation,
   state,
@@ -23,29 +29,33 @@ function payment({ log, effects }: TurnOutcome): {
   return { outcome: result.outcome, began: effects[result.callId]?.[0] ?? 0 };
 }
 
-test('in memory, a turn with a crash anywhere, and a second one anywhere after it, has the same outcome', async (t) => {
+test('in memory, a crash at any point, and a second crash at a later point, do not change the outcome of a turn', async (t) => {
   const { cuts, pairs } = await everyCrashPoint(inMemory, {
     pay: 'rerun',
     againEvery: 9,
-    same: whole,
+    same: comparableOutcome,
   });
   t.diagnostic(`${cuts} cuts, ${pairs} of them followed by another`);
   assert.ok(cuts >= 30 && pairs >= 50);
 });
 
-test('on SQLite, a turn with a crash anywhere has the same outcome', async (t) => {
-  const { cuts } = await everyCrashPoint(inSqlite, { pay: 'rerun', stride: 3, same: whole });
+test('on SQLite, a crash at any point does not change the outcome of a turn', async (t) => {
+  const { cuts } = await everyCrashPoint(inSqlite, {
+    pay: 'rerun',
+    stride: 3,
+    same: comparableOutcome,
+  });
   t.diagnostic(`${cuts} cuts`);
   assert.ok(cuts >= 10);
 });
 
-test('a tool with an unknown outcome after a crash is reported to the model, and never started twice', async (t) => {
+test('with onCrash "unknown", an interrupted call is reported to the model and never started twice', async (t) => {
   let unknown = 0;
   const { cuts } = await everyCrashPoint(inMemory, {
     pay: 'unknown',
     same: ({ log, marking, state }) => ({ log: log.map(withoutOutcome), marking, state }),
-    check: (left) => {
-      const { outcome, began } = payment(left);
+    check: (turnOutcome) => {
+      const { outcome, began } = payment(turnOutcome);
       assert.ok(began <= 1, 'the tool was started twice');
       assert.ok(outcome === 'unknown' || (outcome === 'ok' && began === 1), outcome);
       if (outcome === 'unknown') unknown++;
@@ -55,12 +65,12 @@ test('a tool with an unknown outcome after a crash is reported to the model, and
   assert.ok(unknown > 0);
 });
 
-test('a tool with an unknown outcome after a crash runs again only when a person approves', async (t) => {
-  let asked = 0;
+test('with onCrash "ask", an interrupted call runs again only after approval', async (t) => {
+  let turnsWithQuestions = 0;
   const { cuts } = await everyCrashPoint(inMemory, {
     pay: 'ask',
     same: ({ log, conversation, state, marking }) => ({
-      // Another question is another wait, so another call may end first.
+      // The additional question is another wait, so another call may end first.
       log: log.filter(({ type }) => !/^(turn\.(waiting|resumed)|tool\..*)$/.test(type)),
       results: log
         .filter(({ type }) => type === 'tool.result')
@@ -70,26 +80,26 @@ test('a tool with an unknown outcome after a crash runs again only when a person
       state,
       marking,
     }),
-    check: (left, { length }) => {
-      const { outcome, began } = payment(left);
+    check: (turnOutcome, { length }) => {
+      const { outcome, began } = payment(turnOutcome);
       assert.equal(outcome, 'ok');
-      const answers = left.log.filter(({ type }) => type === 'tool.answered').length - 2;
+      const answers = turnOutcome.log.filter(({ type }) => type === 'tool.answered').length - 2;
       assert.ok(
         began <= 1 + answers && answers <= length,
         `${began} runs after ${answers} questions`,
       );
-      if (answers > 0) asked++;
+      if (answers > 0) turnsWithQuestions++;
     },
   });
-  t.diagnostic(`${cuts} cuts, ${asked} led to a question`);
-  assert.ok(asked > 0);
+  t.diagnostic(`${cuts} cuts, ${turnsWithQuestions} led to a question`);
+  assert.ok(turnsWithQuestions > 0);
 });
 
-test('a turn with a crash around a snapshot has the same outcome', async () => {
+test('a crash around a snapshot does not change the outcome of a turn', async () => {
   const { uncut } = await everyCrashPoint(inMemory, {
     pay: 'rerun',
     turnsBefore: 28,
-    same: whole,
+    same: comparableOutcome,
     check: ({ snapshotAt }) => assert.equal(snapshotAt, 64),
   });
   assert.equal(uncut.snapshotAt, 64);

@@ -35,19 +35,23 @@ beforeEach(async (test) => {
   }
 });
 
-async function asked(): Promise<Pending> {
+async function startOrder(): Promise<Pending> {
   const question = await callTool(set, 'order', { what: 'shirt' });
   assert.ok(question instanceof Pending);
   return question;
 }
 
-const answered = async (question: Pending, response: object, isError = false): Promise<unknown> => {
+const answerOrder = async (
+  question: Pending,
+  response: object,
+  isError = false,
+): Promise<unknown> => {
   const answer = { response: { ...response }, isError, resume: question.resume ?? null };
   return callTool(set, 'order', { what: 'shirt' }, { answer });
 };
 
-describe('a server that asks in the middle of a call', () => {
-  it('parks the call with the question, and goes on when another process answers after a kill', async () => {
+describe('an elicitation during a call', () => {
+  it('parks the call, which continues in another process after SIGKILL when it is answered', async () => {
     const store = `sqlite:${join(folder, 'shop.db')}`;
     const program = join(import.meta.dirname, 'elicitation-process.ts');
     const child = spawn(process.execPath, [program, store, server.url], {
@@ -66,7 +70,7 @@ describe('a server that asks in the middle of a call', () => {
     const [call] = await session.pending();
     assert.equal(call?.needs, 'result');
     assert.match(JSON.stringify(call?.request), /Which colour is the shirt to have\?/);
-    assert.doesNotMatch(JSON.stringify(call), /the shirt"/, 'the note of the server is not shown');
+    assert.doesNotMatch(JSON.stringify(call), /the shirt"/, 'the request state is not shown');
     const types: string[] = [];
     for await (const event of session.answer(call?.id ?? '', { colour: 'red' })) {
       if (event.type === 'tool.result')
@@ -77,41 +81,47 @@ describe('a server that asks in the middle of a call', () => {
     assert.deepEqual(server.orders, ['red the shirt']);
   });
 
-  it('shows what it asks, and keeps what it needs to go on', async () => {
-    const question = await asked();
+  it('shows the question and stores what the server needs to continue', async () => {
+    const question = await startOrder();
     assert.equal(question.timeoutMs, 60_000);
     assert.match(JSON.stringify(question.request), /"server":"shop".*"enum":\["red","blue"\]/);
     assert.match(JSON.stringify(question.resume), /"requestState":"the shirt"/);
     assert.deepEqual(server.orders, []);
   });
 
-  it('takes the content, or the content with its action', async () => {
-    assert.equal(await answered(await asked(), { colour: 'red' }), 'Ordered in red.');
-    const whole = { action: 'accept', content: { colour: 'blue' } };
-    assert.equal(await answered(await asked(), whole), 'Ordered in blue.');
-    assert.equal(await answered(await asked(), { colour: whole }), 'Ordered in blue.');
+  it('accepts the content, or the content with its action', async () => {
+    assert.equal(await answerOrder(await startOrder(), { colour: 'red' }), 'Ordered in red.');
+    const withAction = { action: 'accept', content: { colour: 'blue' } };
+    assert.equal(await answerOrder(await startOrder(), withAction), 'Ordered in blue.');
+    assert.equal(await answerOrder(await startOrder(), { colour: withAction }), 'Ordered in blue.');
     assert.deepEqual(server.orders, ['red the shirt', 'blue the shirt', 'blue the shirt']);
   });
 
-  it('is told when the person declines, or could not answer', async () => {
-    assert.equal(await answered(await asked(), { action: 'decline' }), 'Nothing was ordered.');
-    assert.equal(await answered(await asked(), { why: 'gone' }, true), 'Nothing was ordered.');
+  it('reports to the server that the person declined or could not answer', async () => {
+    assert.equal(
+      await answerOrder(await startOrder(), { action: 'decline' }),
+      'Nothing was ordered.',
+    );
+    assert.equal(
+      await answerOrder(await startOrder(), { why: 'gone' }, true),
+      'Nothing was ordered.',
+    );
     assert.deepEqual(server.orders, []);
   });
 
-  it('does not see an answer that is not what it asked for: the person is asked again', async () => {
-    const before = await asked();
+  it('asks again, without a request to the server, if the answer does not match the schema', async () => {
+    const before = await startOrder();
     const requests = server.seen.length;
-    const again = await answered(before, { colour: 'green' });
-    assert.ok(again instanceof Pending);
-    assert.match(JSON.stringify(again.request), /"problem":"colour: colour: .*red.*blue/);
+    const secondQuestion = await answerOrder(before, { colour: 'green' });
+    assert.ok(secondQuestion instanceof Pending);
+    assert.match(JSON.stringify(secondQuestion.request), /"problem":"colour: colour: .*red.*blue/);
     assert.equal(server.seen.length, requests);
-    assert.equal(await answered(again, { colour: 'red' }), 'Ordered in red.');
+    assert.equal(await answerOrder(secondQuestion, { colour: 'red' }), 'Ordered in red.');
   });
 });
 
-describe('a server that keeps nothing between requests', () => {
-  it('tells of new tools, and the agent has them', async () => {
+describe('a stateless server', () => {
+  it('notifies the client of new tools, and the agent can call them', async () => {
     const shop = agent({ name: 'shop', tools: [set], model: new ScriptedModel([]) });
     assert.equal(set.protocolVersion(), '2026-07-28');
     assert.deepEqual([...shop.tools.keys()], ['order', 'hang']);
@@ -123,7 +133,7 @@ describe('a server that keeps nothing between requests', () => {
     assert.equal(await callTool(set, 'later'), 'here');
   });
 
-  it('is told of a cancelled call by the end of its request', async () => {
+  it('learns of a cancelled call because its request ends', async () => {
     const stop = new AbortController();
     const call = callTool(set, 'hang', {}, { signal: stop.signal });
     await server.hanging;

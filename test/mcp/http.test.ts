@@ -21,7 +21,7 @@ describe('the everything server over streamable HTTP', () => {
     await server[Symbol.asyncDispose]();
   });
 
-  it('is spoken to in its own protocol, tells how far it is, and a call is cancelled', async () => {
+  it('uses its protocol version, reports progress, and can be cancelled during a call', async () => {
     assert.match(set.protocolVersion() ?? '', /^2025-/);
     assert.equal(await callTool(set, 'echo', { message: 'hi' }), 'Echo: hi');
     const steps: string[] = [];
@@ -42,12 +42,12 @@ describe('the everything server over streamable HTTP', () => {
     assert.deepEqual(steps, ['1/600']);
   });
 
-  it('is connected to again when it has lost its sessions', async () => {
+  it('is connected to again after it lost its sessions', async () => {
     await server.restart();
     assert.equal(await callTool(set, 'echo', { message: 'again' }), 'Echo: again');
   });
 
-  it('is an error result when it is gone, and a result again when it is back', async () => {
+  it('fails calls while it is down and serves them when it is back', async () => {
     await server.kill();
     await assert.rejects(callTool(set, 'echo', { message: 'x' }), { code: 'mcp_unreachable' });
     await server.restart();
@@ -73,7 +73,7 @@ describe('a faulty server', () => {
     await server[Symbol.asyncDispose]();
   });
 
-  it('lists its tools in pages, and those that nobody could call are left out with a reason', () => {
+  it('lists its tools in pages, and an invalid tool is left out with a reason', () => {
     const names = set.tools().map(({ name }) => name);
     assert.deepEqual(names.slice(0, 6), ['hang', 'cut', 'reset', 'html', 'refuse', 'nonsense']);
     assert.match(names[6] ?? '', /^dotted_name_[0-9a-f]{8}$/);
@@ -83,7 +83,7 @@ describe('a faulty server', () => {
     assert.equal(server.headers['x-team'], 'blue');
   });
 
-  it('that hangs is stopped by the signal of the call', async () => {
+  it('does not answer: the call ends when its signal is aborted', async () => {
     const calls = (): number => server.seen.filter((one) => one === 'POST /mcp').length;
     const before = calls();
     const stop = new AbortController();
@@ -96,7 +96,7 @@ describe('a faulty server', () => {
     await stopped;
   });
 
-  it('that hangs is given up on when nobody else does', async () => {
+  it('does not answer: the call ends at its timeout', async () => {
     await assert.rejects(callTool(set, 'hang'), {
       code: 'mcp_request_failed',
       message: /timed out/,
@@ -104,7 +104,7 @@ describe('a faulty server', () => {
   });
 
   for (const name of ['cut', 'reset']) {
-    it(`that breaks off (${name}) may have done it, and the error says so`, async () => {
+    it(`breaks the connection (${name}): the error says that the call may have been processed`, async () => {
       await assert.rejects(callTool(set, name), {
         code: 'mcp_connection_lost',
         message: /may have been processed/,
@@ -112,14 +112,14 @@ describe('a faulty server', () => {
     });
   }
 
-  it('that breaks off and numbers its events is asked for the rest, and nothing is done twice', async () => {
+  it('breaks the connection and has numbered its events: the stream is resumed, and the call is not repeated', async () => {
     const calls = (): number => server.seen.filter((one) => one === 'POST /mcp').length;
     const before = calls();
     assert.equal(await callTool(set, 'resume'), 'resumed');
     assert.equal(calls(), before + 1);
   });
 
-  it('that answers something else is an error of that request only', async () => {
+  it('sends an invalid response: only that call fails', async () => {
     await assert.rejects(callTool(set, 'html'), { code: 'mcp_request_failed' });
     await assert.rejects(callTool(set, 'nonsense'), { code: 'mcp_request_failed' });
     await assert.rejects(callTool(set, 'refuse'), {
@@ -128,7 +128,7 @@ describe('a faulty server', () => {
     });
   });
 
-  it('that is not there, or is no MCP server, cannot be opened', async () => {
+  it('cannot be reached or is not an MCP server: opening the toolset fails', async () => {
     const url = `http://127.0.0.1:${await freePort()}/mcp`;
     await assert.rejects(openMcpToolset({ name: 'gone', url }), {
       code: 'mcp_unreachable',
@@ -142,8 +142,8 @@ describe('a faulty server', () => {
     });
   });
 
-  it('is an answer to each call of a turn, which goes on', async () => {
-    const mine = await openMcpToolset({
+  it('fails some calls of a turn: each gets a result, and the turn continues', async () => {
+    const approvedToolset = await openMcpToolset({
       name: 'faulty',
       url: server.url,
       autoApprove: true,
@@ -152,10 +152,10 @@ describe('a faulty server', () => {
     const calls = ['hang', 'cut', 'refuse'].map((name) => ({ name }));
     const caller = agent({
       name: 'caller',
-      tools: [mine],
+      tools: [approvedToolset],
       model: new ScriptedModel([{ toolCalls: calls }, { text: 'I see.' }]),
     });
-    const runtime = await openRuntime({ agents: [caller], toolsets: [mine] });
+    const runtime = await openRuntime({ agents: [caller], toolsets: [approvedToolset] });
     const session = await runtime.session('x');
     const results = new Map<string, unknown>();
     let last = '';
@@ -170,14 +170,14 @@ describe('a faulty server', () => {
     });
     assert.equal(last, 'turn.ended');
     await runtime.close();
-    await assert.rejects(callTool(mine, 'refuse'), { code: 'mcp_closed' });
+    await assert.rejects(callTool(approvedToolset, 'refuse'), { code: 'mcp_closed' });
   });
 
-  it('a toolset that is closed says so', async () => {
-    const other = await openMcpToolset({ name: 'faulty', url: server.url });
-    const call = callTool(other, 'hang');
-    await other.close();
+  it('rejects running and later calls with mcp_closed after the toolset is closed', async () => {
+    const secondToolset = await openMcpToolset({ name: 'faulty', url: server.url });
+    const call = callTool(secondToolset, 'hang');
+    await secondToolset.close();
     await assert.rejects(call, { code: 'mcp_closed' });
-    await assert.rejects(callTool(other, 'refuse'), { code: 'mcp_closed' });
+    await assert.rejects(callTool(secondToolset, 'refuse'), { code: 'mcp_closed' });
   });
 });

@@ -6,10 +6,10 @@ import { openElicitationServer } from './elicitation-server.ts';
 import { callTool, findTool } from './call-tool.ts';
 import { realServer } from './real-servers.ts';
 
-// What the managed runtime asks for.
+// As the managed runtime opens its servers.
 const source: McpSource = mcpSource({ connectTimeoutMs: 20_000 });
 
-test('a server of a definition is opened, as a program or by its address, and closed', async () => {
+test('the MCP servers of an agent definition are opened, over stdio or HTTP, and closed', async () => {
   const { command, args = [] } = realServer('memory');
   const entry = {
     name: 'memory',
@@ -26,14 +26,14 @@ test('a server of a definition is opened, as a program or by its address, and cl
 
   await using server = await openElicitationServer();
   for (const transport of ['http', 'sse']) {
-    const inside = mcpSource({ privateOrigins: [new URL(server.url).origin] });
-    const shop = await inside({ name: 'shop', transport, url: server.url });
+    const privateSource = mcpSource({ privateOrigins: [new URL(server.url).origin] });
+    const shop = await privateSource({ name: 'shop', transport, url: server.url });
     assert.equal(findTool(shop.tools, 'order').needsApproval, true);
     await shop.close();
   }
 });
 
-test('an entry that cannot be opened says what it lacks', async () => {
+test('a server entry with a missing or invalid field is rejected by that field', async () => {
   await assert.rejects(source({ name: 'a', transport: 'stdio' }), { field: 'command' });
   await assert.rejects(source({ name: 'a', transport: 'http' }), { field: 'url' });
   await assert.rejects(source({ name: 'a', transport: 'carrier pigeon' }), { field: 'transport' });

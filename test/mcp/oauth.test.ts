@@ -13,7 +13,7 @@ import { openOAuthServer, type OAuthServer } from './oauth-server.ts';
 
 let server: OAuthServer;
 let credentials: InMemoryCredentialStore;
-let asked: URL[];
+let authorizationUrls: URL[];
 
 before(async () => {
   server = await openOAuthServer();
@@ -22,23 +22,26 @@ after(async () => server[Symbol.asyncDispose]());
 beforeEach(() => {
   server.demand('');
   credentials = new InMemoryCredentialStore();
-  asked = [];
+  authorizationUrls = [];
 });
 
-/** A person whose browser goes where it is sent, and comes back with what `change` makes of it. */
+/**
+ * A person whose browser follows the authorization address and returns to a URL that `change` may
+ * modify.
+ */
 function person(change: (back: URL) => URL = (back) => back): McpOAuth {
   return {
     credentials,
     redirectUrl: 'http://127.0.0.1:9/back',
     authorize: async (address) => {
-      asked.push(address);
+      authorizationUrls.push(address);
       const { headers } = await fetch(address, { redirect: 'manual' });
       return change(new URL(headers.get('location') ?? ''));
     },
   };
 }
 
-const nobody = (): McpOAuth => ({
+const absentPerson = (): McpOAuth => ({
   ...person(),
   authorize: async () => Promise.reject(new Error('nobody is there')),
 });
@@ -47,77 +50,77 @@ async function open(auth: McpOAuth): Promise<McpToolset> {
   return openMcpToolset({ name: 'guarded', url: server.url, auth });
 }
 
-async function untilSeen(request: string): Promise<void> {
+async function waitForRequest(request: string): Promise<void> {
   const seen = server.seen.filter((one) => one === request).length;
   while (server.seen.filter((one) => one === request).length === seen) await breath();
 }
 
-describe('a server that wants somebody to sign in', () => {
-  it('gets a token by an authorization code with PKCE, and the tools are there', async () => {
-    const given = server.grants.length;
+describe('a server that requires authorization', () => {
+  it('gets a token by the authorization code flow with PKCE, and its tools are listed', async () => {
+    const grantsBefore = server.grants.length;
     await using set = await open(person());
     assert.deepEqual(
       set.tools().map(({ name }) => name),
       ['order', 'hang'],
     );
-    const [address] = asked;
+    const [address] = authorizationUrls;
     assert.equal(address?.searchParams.get('code_challenge_method'), 'S256');
     assert.equal(address.searchParams.get('resource'), server.url);
-    assert.deepEqual(server.grants.slice(given), ['authorization_code']);
+    assert.deepEqual(server.grants.slice(grantsBefore), ['authorization_code']);
   });
 
-  it('asks nobody when the tokens are kept: another process opens it, and a refresh is enough', async () => {
+  it('does not start the flow again while stored tokens can be refreshed, also in another process', async () => {
     await (await open(person())).close();
-    await using set = await open(nobody());
-    const given = server.grants.length;
+    await using set = await open(absentPerson());
+    const grantsBefore = server.grants.length;
     server.expire('access');
     await callTool(set, 'order', { what: 'shirt' });
-    assert.deepEqual(server.grants.slice(given), ['refresh_token']);
-    assert.equal(asked.length, 1);
+    assert.deepEqual(server.grants.slice(grantsBefore), ['refresh_token']);
+    assert.equal(authorizationUrls.length, 1);
   });
 
-  it('asks again when nothing counts any more, in the middle of a call', async () => {
+  it('starts the flow again during a call if the stored tokens are invalid', async () => {
     await using set = await open(person());
     server.expire('all');
     await callTool(set, 'order', { what: 'shirt' });
-    assert.equal(asked.length, 2);
+    assert.equal(authorizationUrls.length, 2);
   });
 
-  it('asks once for all calls that are refused at the same time', async () => {
+  it('starts the flow once for concurrent calls that were rejected', async () => {
     await using set = await open(person());
     server.expire('all');
     const calls = ['shirt', 'hat', 'coat'].map((what) => callTool(set, 'order', { what }));
     assert.equal((await Promise.all(calls)).length, 3);
-    assert.equal(asked.length, 2);
+    assert.equal(authorizationUrls.length, 2);
   });
 
-  it('refreshes once for all calls that are refused at the same time', async () => {
+  it('refreshes the token once for concurrent calls that were rejected', async () => {
     await using set = await open(person());
-    const given = server.grants.length;
+    const grantsBefore = server.grants.length;
     server.expire('access');
     await Promise.all(['shirt', 'hat', 'coat'].map((what) => callTool(set, 'order', { what })));
-    assert.deepEqual(server.grants.slice(given), ['refresh_token']);
-    assert.equal(asked.length, 1);
+    assert.deepEqual(server.grants.slice(grantsBefore), ['refresh_token']);
+    assert.equal(authorizationUrls.length, 1);
   });
 
-  it('asks nobody for a call whose refusal comes when another has signed in already', async () => {
+  it('does not start the flow for a rejected call if another call has already got a new token', async () => {
     await using set = await open(person());
     server.expire('all');
     const release = server.holdRefusal();
     const late = callTool(set, 'order', { what: 'shirt' });
-    await untilSeen('POST /mcp');
+    await waitForRequest('POST /mcp');
     await callTool(set, 'order', { what: 'hat' });
-    const given = server.grants.length;
+    const grantsBefore = server.grants.length;
     release();
     await late;
-    assert.deepEqual(server.grants.slice(given), []);
-    assert.equal(asked.length, 2);
+    assert.deepEqual(server.grants.slice(grantsBefore), []);
+    assert.equal(authorizationUrls.length, 2);
   });
 
-  it('two who keep their tokens in one place do not take them from each other', async () => {
+  it('lets two toolsets share stored tokens without invalidating each other', async () => {
     await using one = await open(person());
     const [refreshing, mayRefresh] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const slowly: typeof fetch = async (url, init) => {
+    const slowFetch: typeof fetch = async (url, init) => {
       if (String(url).endsWith('/token')) {
         refreshing.resolve();
         await mayRefresh.promise;
@@ -125,27 +128,27 @@ describe('a server that wants somebody to sign in', () => {
       return fetch(url, init);
     };
     const { url } = server;
-    await using two = await openMcpToolset({ name: 'two', url, auth: person(), fetch: slowly });
+    await using two = await openMcpToolset({ name: 'two', url, auth: person(), fetch: slowFetch });
     server.expire('access');
     const second = callTool(two, 'order', { what: 'shirt' });
     await refreshing.promise;
     await callTool(one, 'order', { what: 'shirt' });
     mayRefresh.resolve();
     await second;
-    assert.equal(asked.length, 1);
+    assert.equal(authorizationUrls.length, 1);
   });
 
-  it('asks for more when a token allows too little, and for what it had before too', async () => {
+  it('requests a larger scope that includes the previous scope if the token does not suffice', async () => {
     await using set = await open({ ...person(), scope: 'read' });
     server.demand('write');
     await callTool(set, 'order', { what: 'shirt' });
     assert.deepEqual(
-      asked.map(({ searchParams }) => searchParams.get('scope')),
+      authorizationUrls.map(({ searchParams }) => searchParams.get('scope')),
       ['read', 'read write'],
     );
   });
 
-  it('is an error of the call when the person refuses, and the next call asks again', async () => {
+  it('fails the waiting calls if the person refuses, and starts the flow again for the next call', async () => {
     let isWilling = true;
     const auth = person((back) => {
       if (!isWilling) back.searchParams.delete('code');
@@ -159,34 +162,36 @@ describe('a server that wants somebody to sign in', () => {
       assert.equal(outcome.status, 'rejected');
       assert.match(String(outcome.reason), /without a code/);
     }
-    assert.equal(asked.length, 2);
+    assert.equal(authorizationUrls.length, 2);
     isWilling = true;
     await callTool(set, 'order', { what: 'shirt' });
-    assert.equal(asked.length, 3);
+    assert.equal(authorizationUrls.length, 3);
   });
 
-  it('nobody waits for a person who does not come: not a call that is stopped, not the end of the toolset', async () => {
-    let comes = true;
-    const whoComesOnce: McpOAuth = {
+  it('does not wait for the person after the call is aborted or the toolset is closed', async () => {
+    let isPresent = true;
+    const authorizingOnce: McpOAuth = {
       ...person(),
       authorize: async (address) =>
-        comes ? person().authorize(address) : new Promise(() => asked.push(address)),
+        isPresent
+          ? person().authorize(address)
+          : new Promise(() => authorizationUrls.push(address)),
     };
-    const set = await open(whoComesOnce);
+    const set = await open(authorizingOnce);
     server.expire('all');
-    comes = false;
+    isPresent = false;
     const stop = new AbortController();
     const stopped = callTool(set, 'order', { what: 'shirt' }, { signal: stop.signal });
     const waiting = callTool(set, 'order', { what: 'hat' });
-    while (asked.length < 2) await breath();
+    while (authorizationUrls.length < 2) await breath();
     stop.abort(new Error('enough'));
     await assert.rejects(stopped, /enough/);
     await set.close();
     await assert.rejects(waiting, { code: 'mcp_closed' });
   });
 
-  it('is an error when nobody signs in', async () => {
-    await assert.rejects(open(nobody()), {
+  it('fails with mcp_unauthorized if authorization fails or is not configured', async () => {
+    await assert.rejects(open(absentPerson()), {
       code: 'mcp_unauthorized',
       message: /nobody is there/,
     });
@@ -195,7 +200,7 @@ describe('a server that wants somebody to sign in', () => {
     });
   });
 
-  it('a browser that comes back from another sign-in is not believed', async () => {
+  it('rejects a redirect with a foreign state or an error', async () => {
     const other = (back: URL): URL => {
       back.searchParams.set('state', 'of somebody else');
       return back;
@@ -209,19 +214,19 @@ describe('a server that wants somebody to sign in', () => {
     await assert.rejects(open(person(refused)), { code: 'mcp_unauthorized', message: /denied/ });
   });
 
-  it('takes a token somebody else obtained, a fresh one for each request', async () => {
+  it('accepts a token callback and calls it for each request', async () => {
     await (await open(person())).close();
-    const kept = (await credentials.get(`mcp ${server.url} tokens`)) as {
+    const storedTokens = (await credentials.get(`mcp ${server.url} tokens`)) as {
       access_token: string;
     } & Json;
-    let asked = 0;
+    let tokenCalls = 0;
     const token = (): string => {
-      asked++;
-      return kept.access_token;
+      tokenCalls++;
+      return storedTokens.access_token;
     };
     await using set = await openMcpToolset({ name: 'guarded', url: server.url, auth: { token } });
-    const before = asked;
+    const before = tokenCalls;
     await callTool(set, 'order', { what: 'shirt' });
-    assert.ok(asked > before);
+    assert.ok(tokenCalls > before);
   });
 });

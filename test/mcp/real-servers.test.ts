@@ -15,7 +15,7 @@ let folder = '';
 let everything: McpToolset;
 let files: McpToolset;
 let memory: McpToolset;
-/** The processes of the three, in their order. */
+/** The process ids of the three servers, in the order of their start. */
 let pids: readonly (() => Promise<number>)[];
 
 before(async () => {
@@ -47,7 +47,7 @@ before(async () => {
       prefix: 'memory_',
     }),
   ]);
-  // This tool comes when the server has heard that we have roots.
+  // This tool appears once the server knows that the client has roots.
   while (everything.tools().every(({ name }) => name !== 'get-roots-list')) await breath();
 });
 
@@ -59,7 +59,7 @@ after(async () => {
   }
 });
 
-/** Every tool that the three have, in an order in which each can do what it says, with arguments for it. */
+/** Arguments for every tool of the three servers, in an order in which each call can succeed. */
 const calls = {
   everything: (): Readonly<Record<string, object>> => ({
     echo: { message: 'hi' },
@@ -122,7 +122,7 @@ const calls = {
   }),
 };
 
-/** What each tool of a server gives, called one after the other. */
+/** Calls every tool of a server, one after the other, and returns the results by name. */
 async function callEach(
   set: McpToolset,
   args: Readonly<Record<string, object>>,
@@ -136,7 +136,7 @@ async function callEach(
   return results;
 }
 
-/** Calls everything of a server that hears the calls and is not let to answer. */
+/** Stops a server, calls all of its tools, and passes the unanswered calls to `then`. */
 async function withCallsUnanswered(
   which: 'everything' | 'files' | 'memory',
   then: (running: {
@@ -155,18 +155,18 @@ async function withCallsUnanswered(
     callTool(set, name, args, { signal }),
   );
   for (const call of running) call.catch(() => undefined);
-  // They are written to the pipe of the program, which nobody reads.
+  // The calls are written to the pipe of the stopped program.
   for (let n = 0; n < 20; n++) await breath();
   await then({ pid, stop, calls: running });
 }
 
-describe('three real servers', () => {
+describe('three reference servers', () => {
   for (const format of wireFormats) {
-    it(`${format.name} accepts every tool of theirs`, async () => {
+    it(`have only tools that ${format.name} accepts`, async () => {
       const sets = [everything, files, memory];
       assert.deepEqual(
         sets.flatMap((set) => set.refused()).map(({ name }) => name),
-        // A task of the 2025 protocol.
+        // This tool is a task of the 2025 protocol.
         ['simulate-research-query'],
       );
       const tools = sets.flatMap((set) => set.tools()).map(({ declaration }) => declaration);
@@ -177,7 +177,7 @@ describe('three real servers', () => {
     });
   }
 
-  it('each of everything is called, and what comes back is text, objects, bytes or addresses', async () => {
+  it('everything: each tool can be called, and results are text, objects, bytes or URIs', async () => {
     const results = await callEach(everything, calls.everything());
     assert.equal(results.get('echo'), 'Echo: hi');
     assert.match(String(results.get('get-sum')), /is 5/);
@@ -196,7 +196,7 @@ describe('three real servers', () => {
     assert.match(JSON.stringify(results.get('read_resource')), /Everything Server/);
   });
 
-  it('each of filesystem is called, and does what it says', async () => {
+  it('filesystem: each tool can be called and has its effect', async () => {
     const results = await callEach(files, calls.files());
     assert.equal(await readFile(join(folder, 'notes', 'moved.txt'), 'utf8'), 'two');
     assert.match(JSON.stringify(results.get('read_text_file')), /two/);
@@ -208,49 +208,49 @@ describe('three real servers', () => {
     });
   });
 
-  it('each of memory is called, and does what it says', async () => {
+  it('memory: each tool can be called and has its effect', async () => {
     const results = await callEach(memory, calls.memory());
     assert.match(JSON.stringify(results.get('memory_search_nodes')), /writes programs/);
     assert.match(JSON.stringify(results.get('memory_read_graph')), /knows/);
-    const left = JSON.stringify(await callTool(memory, 'memory_read_graph'));
-    assert.match(left, /Ada/);
-    assert.doesNotMatch(left, /Bob|sings|knows/);
+    const graph = JSON.stringify(await callTool(memory, 'memory_read_graph'));
+    assert.match(graph, /Ada/);
+    assert.doesNotMatch(graph, /Bob|sings|knows/);
   });
 
-  it('what a tool is said to do decides who is asked and what a crash means', () => {
-    const of = (set: McpToolset, name: string): unknown => {
+  it('tool annotations determine whether a call needs approval and how it is handled after a crash', () => {
+    const policyFor = (set: McpToolset, name: string): unknown => {
       const { readOnly, needsApproval, onCrash } = findTool(set, name);
       return { readOnly, needsApproval, onCrash };
     };
     const reads = { readOnly: true, needsApproval: false, onCrash: 'rerun' };
-    assert.deepEqual(of(files, 'read_text_file'), reads);
-    assert.deepEqual(of(files, 'edit_file'), {
+    assert.deepEqual(policyFor(files, 'read_text_file'), reads);
+    assert.deepEqual(policyFor(files, 'edit_file'), {
       readOnly: false,
       needsApproval: true,
       onCrash: 'unknown',
     });
-    assert.deepEqual(of(files, 'create_directory'), {
+    assert.deepEqual(policyFor(files, 'create_directory'), {
       readOnly: false,
       needsApproval: false,
       onCrash: 'rerun',
     });
   });
 
-  it('resources are read and prompts filled in', async () => {
+  it('resources can be read, and prompts can be filled in', async () => {
     const [resource] = await everything.resources();
     const [part] = await everything.readResource(resource?.uri ?? '');
     assert.ok(isJsonObject(part) && typeof part['text'] === 'string');
     assert.ok((await everything.resourceTemplates()).length > 0);
     const prompts = await everything.prompts();
-    const named = prompts.find(({ name }) => name === 'args-prompt');
-    assert.deepEqual(named?.args[0], { name: 'city', required: true });
+    const argsPrompt = prompts.find(({ name }) => name === 'args-prompt');
+    assert.deepEqual(argsPrompt?.args[0], { name: 'city', required: true });
     const [message] = await everything.prompt('args-prompt', { city: 'Rome' });
     assert.equal(message?.role, 'user');
     assert.match(JSON.stringify(message), /Rome/);
     assert.match(everything.instructions() ?? '', /Everything Server/);
   });
 
-  it('a call tells how far it is, and a cancelled one ends at once and is not waited for', async () => {
+  it('a call reports progress, and a cancelled call ends at once', async () => {
     const steps: string[] = [];
     const stop = new AbortController();
     const call = callTool(
@@ -274,7 +274,7 @@ describe('three real servers', () => {
   });
 
   for (const which of ['everything', 'files', 'memory'] as const) {
-    it(`every call of ${which} that runs is cancelled at once, and the server goes on`, async () => {
+    it(`cancelling all running calls of ${which} ends each at once, and the server continues`, async () => {
       await withCallsUnanswered(which, async ({ pid, stop, calls: running }) => {
         stop.abort(new Error('enough'));
         for (const call of running) await assert.rejects(call, /enough/);
@@ -284,7 +284,7 @@ describe('three real servers', () => {
       await callTool({ everything, files, memory }[which], name, args);
     });
 
-    it(`every call of ${which} that runs when it is killed may have happened, and says so`, async () => {
+    it(`killing ${which} fails all running calls with an error that says they may have been processed`, async () => {
       await withCallsUnanswered(which, async ({ pid, calls: running }) => {
         process.kill(pid, 'SIGKILL');
         for (const call of running) {

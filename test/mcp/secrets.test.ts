@@ -17,7 +17,7 @@ import { openOAuthServer } from './oauth-server.ts';
 const SECRET = 'sk-mcp-0123456789';
 const TOKEN = 'token-of-a-bearer';
 
-/** Everything that is seen, logged and journaled of a session that calls these tools, as one text. */
+/** Returns everything that a session with these calls shows, logs and journals, as one text. */
 async function collectOutput(set: McpToolset, names: readonly string[]): Promise<string> {
   const seen: unknown[] = [];
   const model = new ScriptedModel([
@@ -36,8 +36,8 @@ async function collectOutput(set: McpToolset, names: readonly string[]): Promise
   return inspect(seen, { depth: Infinity, showHidden: true });
 }
 
-/** The whole of an error: its message, its stack, what it was made from. */
-async function errorIn(options: McpToolsetOptions): Promise<string> {
+/** Returns the text of an error with its message, stack and causes. */
+async function formatOpenError(options: McpToolsetOptions): Promise<string> {
   try {
     await using _set = await openMcpToolset(options);
   } catch (error) {
@@ -46,49 +46,49 @@ async function errorIn(options: McpToolsetOptions): Promise<string> {
   throw new Error('It was opened.');
 }
 
-describe('what a server was given is seen by nobody, whatever it says', () => {
-  it('the environment of a program: in results, in errors, in its last words', async () => {
-    const troubles: string[] = [];
+describe('secrets of an MCP server', () => {
+  it('are redacted if they are in its environment: in results, errors and stderr', async () => {
+    const warnings: string[] = [];
     const program = {
       name: 'small',
       command: process.execPath,
       env: { API_KEY: SECRET, GIVEN: 'for all to see' },
       protocol: 'legacy',
       autoApprove: true,
-      onWarning: (message: string) => troubles.push(message),
+      onWarning: (message: string) => warnings.push(message),
     } as const;
-    const small = join(import.meta.dirname, 'small-server.ts');
-    await using set = await openMcpToolset({ ...program, args: [small] });
+    const smallServer = join(import.meta.dirname, 'small-server.ts');
+    await using set = await openMcpToolset({ ...program, args: [smallServer] });
     const seen = await collectOutput(set, ['about', 'fail']);
     assert.match(seen, /The key \[redacted\] is wrong/);
     assert.match(seen, /API_KEY: '\[redacted\]'/);
     assert.match(seen, /for all to see/);
-    const dying = 'console.error("no", process.env.API_KEY); process.exit(1)';
-    const error = await errorIn({ ...program, args: ['--eval', dying] });
+    const exitScript = 'console.error("no", process.env.API_KEY); process.exit(1)';
+    const error = await formatOpenError({ ...program, args: ['--eval', exitScript] });
     assert.match(error, /no \[redacted\]/);
-    for (const text of [seen, error, ...troubles]) assert.ok(!text.includes(SECRET), text);
+    for (const text of [seen, error, ...warnings]) assert.ok(!text.includes(SECRET), text);
   });
 
-  it('headers and tokens: in results, in errors, in pages of HTML', async () => {
+  it('are redacted if they are headers or tokens: in results, errors and HTML pages', async () => {
     await using server = await openFaultyServer();
-    const place = {
+    const options = {
       name: 'faulty',
       headers: { 'x-api-key': SECRET, 'x-team': 'the blue team' },
       auth: { token: () => TOKEN },
       autoApprove: true,
     } as const;
-    await using set = await openMcpToolset({ ...place, url: `${server.url}?api_key=${SECRET}` });
+    await using set = await openMcpToolset({ ...options, url: `${server.url}?api_key=${SECRET}` });
     const seen = await collectOutput(set, ['tell', 'complain', 'complain-in-html']);
     assert.equal(server.headers['authorization'], `Bearer ${TOKEN}`);
     assert.match(seen, /the blue team/);
     assert.match(seen, /bad credentials: Bearer \[redacted\], \[redacted\]/);
     assert.match(seen, /<h1>bad credentials: Bearer \[redacted\], \[redacted\]/);
     const url = `http://user:${SECRET}@127.0.0.1:1/mcp`;
-    const error = await errorIn({ ...place, url });
+    const error = await formatOpenError({ ...options, url });
     for (const text of [seen, error]) assert.ok(!text.includes(SECRET) && !text.includes(TOKEN));
   });
 
-  it('tokens of a sign-in', async () => {
+  it('are redacted if they are tokens from OAuth', async () => {
     await using server = await openOAuthServer();
     const credentials = new InMemoryCredentialStore();
     await using set = await openMcpToolset({
@@ -104,8 +104,8 @@ describe('what a server was given is seen by nobody, whatever it says', () => {
         },
       },
     });
-    const kept = Object(await credentials.get(`mcp ${server.url} tokens`)) as object;
-    const token = String(Reflect.get(kept, 'access_token'));
+    const storedTokens = Object(await credentials.get(`mcp ${server.url} tokens`)) as object;
+    const token = String(Reflect.get(storedTokens, 'access_token'));
     server.say(`Not with ${token}.`);
     const seen = await collectOutput(set, ['hang']);
     assert.match(seen, /Not with \[redacted\]/);

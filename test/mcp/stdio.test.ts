@@ -12,16 +12,19 @@ import { callTool } from './call-tool.ts';
 import { firstLine } from './first-line.ts';
 import { killableServer } from './real-servers.ts';
 
-const stubborn = join(import.meta.dirname, 'small-server.ts');
+const smallServer = join(import.meta.dirname, 'small-server.ts');
 
-/** A server of ours over stdio: it tells its process id and its environment, and exits or hangs when asked. */
+/**
+ * Opens the test server over stdio. It reports its process id and environment, and exits or hangs
+ * on request.
+ */
 async function openSmall(
   more: Partial<Parameters<typeof openMcpToolset>[0]> = {},
 ): Promise<McpToolset> {
   return openMcpToolset({
     name: 'small',
     command: process.execPath,
-    args: [stubborn],
+    args: [smallServer],
     env: { GIVEN: 'yes' },
     protocol: 'legacy',
     ...more,
@@ -29,9 +32,9 @@ async function openSmall(
 }
 
 async function about(set: McpToolset): Promise<{ pid: number; env: object; cancelled: unknown }> {
-  const said = await callTool(set, 'about');
-  assert.ok(isJsonObject(said) && typeof said['pid'] === 'number');
-  return { pid: said['pid'], env: Object(said['env']), cancelled: said['cancelled'] };
+  const info = await callTool(set, 'about');
+  assert.ok(isJsonObject(info) && typeof info['pid'] === 'number');
+  return { pid: info['pid'], env: Object(info['env']), cancelled: info['cancelled'] };
 }
 
 function isAlive(pid: number): boolean {
@@ -43,12 +46,12 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function ends(pid: number): Promise<void> {
+async function waitForExit(pid: number): Promise<void> {
   while (isAlive(pid)) await sleep(10);
 }
 
-describe('a server that is a program', { concurrency: true }, () => {
-  it('gets the environment it is given and no other, and ends with its toolset', async () => {
+describe('a stdio server', { concurrency: true }, () => {
+  it('gets only the configured and basic environment variables, and ends with its toolset', async () => {
     process.env['PETRICHOR_TEST_SECRET'] = 'not for others';
     const set = await openSmall();
     const { pid, env } = await about(set);
@@ -59,24 +62,24 @@ describe('a server that is a program', { concurrency: true }, () => {
       [],
     );
     await set.close();
-    await ends(pid);
+    await waitForExit(pid);
   });
 
-  it('that dies in the middle of a call is an error result, and is started again for the next', async () => {
-    const troubles: string[] = [];
-    await using set = await openSmall({ onWarning: (message) => troubles.push(message) });
+  it('exits during a call: the call fails, and the server is restarted for the next call', async () => {
+    const warnings: string[] = [];
+    await using set = await openSmall({ onWarning: (message) => warnings.push(message) });
     const { pid } = await about(set);
     await assert.rejects(callTool(set, 'exit'), {
       code: 'mcp_connection_lost',
       message: /may have been processed/,
     });
-    await ends(pid);
-    const again = await about(set);
-    assert.notEqual(again.pid, pid);
-    assert.match(troubles.join(), /disconnected/);
+    await waitForExit(pid);
+    const restarted = await about(set);
+    assert.notEqual(restarted.pid, pid);
+    assert.match(warnings.join(), /disconnected/);
   });
 
-  it('is told of a cancelled call, and tells of new tools', async () => {
+  it('is notified of a cancelled call, and notifies the client of new tools', async () => {
     await using set = await openSmall();
     const stop = new AbortController();
     const progress = (text: string): void => stop.abort(new Error(text));
@@ -90,7 +93,7 @@ describe('a server that is a program', { concurrency: true }, () => {
     assert.equal(await callTool(set, 'later'), 'here');
   });
 
-  it('of either protocol is found out about, by a program that is started for a moment', async () => {
+  it('has its protocol detected by a short-lived process', async () => {
     await using set = await openSmall({ protocol: 'auto', connectTimeoutMs: 120_000 });
     assert.equal(set.protocolVersion(), '2026-07-28');
     assert.equal(typeof (await about(set)).pid, 'number');
@@ -98,11 +101,11 @@ describe('a server that is a program', { concurrency: true }, () => {
     set.onChange(changed.resolve);
     await callTool(set, 'grow');
     await changed.promise;
-    await using old = await openSmall({ protocol: 'legacy' });
-    assert.match(old.protocolVersion() ?? '', /^2025-/);
+    await using legacySet = await openSmall({ protocol: 'legacy' });
+    assert.match(legacySet.protocolVersion() ?? '', /^2025-/);
   });
 
-  it('that is killed from outside in the middle of a call is an error result in time', async () => {
+  it('is killed during a call: the call fails, and the server is restarted for the next call', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'petrichor-mcp-'));
     const { pid, program } = killableServer('everything', join(folder, 'pid'));
     await using set = await openMcpToolset({ ...program, name: 'everything', protocol: 'legacy' });
@@ -120,27 +123,30 @@ describe('a server that is a program', { concurrency: true }, () => {
     await rm(folder, { recursive: true });
   });
 
-  it('that ignores a closed pipe is ended all the same', async () => {
+  it('ignores the closed pipe: it is killed', async () => {
     const set = await openSmall({ env: { STUBBORN: 'yes' } });
     const { pid } = await about(set);
     const startedAt = systemClock.now();
     await set.close();
-    await ends(pid);
-    assert.ok(systemClock.now() - startedAt >= 1000, 'it was asked politely first');
+    await waitForExit(pid);
+    assert.ok(
+      systemClock.now() - startedAt >= 1000,
+      'the server is asked to end before it is killed',
+    );
   });
 
-  it('ends when our process is killed', async () => {
+  it('ends when its parent process is killed', async () => {
     const program = join(import.meta.dirname, 'opening-process.ts');
-    const parent = spawn(process.execPath, [program, stubborn], {
+    const parent = spawn(process.execPath, [program, smallServer], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const pid = Number(await firstLine(parent));
     assert.ok(isAlive(pid));
     parent.kill('SIGKILL');
-    await ends(pid);
+    await waitForExit(pid);
   });
 
-  it('that cannot be started says what it said last', async () => {
+  it('cannot be started: the error contains its stderr', async () => {
     const broken = { args: ['--eval', 'console.error("no such key"); process.exit(1)'] };
     await assert.rejects(openSmall(broken), {
       code: 'mcp_unreachable',

@@ -77,14 +77,14 @@ const breakPoints: Readonly<Record<string, Sabotage>> = {
     proxy.judge = (bytes) => {
       if (isCommit(bytes.toString('latin1')) && ++count % 5 === 0) {
         breaks();
-        for (const one of proxy.connections) if (one.isPresence) one.cut();
+        for (const connection of proxy.connections) if (connection.isPresence) connection.cut();
       }
       return 'pass';
     };
   },
 };
 
-describe('PostgreSQL connections break under load', () => {
+describe('a PostgreSQL store whose connections break under load', () => {
   let server: PostgresServer | undefined;
   let schemas = 0;
 
@@ -99,13 +99,13 @@ describe('PostgreSQL connections break under load', () => {
   for (const [point, sabotage] of Object.entries(breakPoints)) {
     // With one connection each break hits the only one, and all calls wait for a new one.
     for (const maxConnections of [1, 4]) {
-      it(`${point}, ${maxConnections} at most: the process survives, every turn ends, nothing is doubled or lost`, async (t) => {
+      it(`${point}, at most ${maxConnections} connections: the process survives, every turn ends, nothing is lost or duplicated`, async (t) => {
         if (server === undefined) return t.skip('no PostgreSQL for this platform');
         const schema = `breaks_${process.pid}_${schemas++}`;
         const proxy = await startCuttingProxy(server.url);
         const store = await openPostgresStore(proxy.url, { schema, maxConnections });
-        const paid = new Map<string, number>();
-        const runtime = await openRuntime({ agents: [payer(paid)], store });
+        const payments = new Map<string, number>();
+        const runtime = await openRuntime({ agents: [payer(payments)], store });
         let broken = 0;
         try {
           await Promise.all(
@@ -113,25 +113,25 @@ describe('PostgreSQL connections break under load', () => {
           );
           sabotage(proxy, () => broken++);
           await Promise.all(
-            Array.from({ length: SESSIONS }, async (_, n) => sayAll(runtime, `s${n}`)),
+            Array.from({ length: SESSIONS }, async (_, n) => sendAll(runtime, `s${n}`)),
           );
           proxy.judge = () => 'pass';
           assert.ok(broken > 0, 'nothing was broken');
           t.diagnostic(`${broken} breaks`);
-          for (let n = 0; n < SESSIONS; n++) await judge(runtime, `s${n}`, paid);
+          for (let n = 0; n < SESSIONS; n++) await assertSession(runtime, `s${n}`, payments);
         } finally {
           proxy.judge = () => 'pass';
           await runtime.close();
           await store.close();
           await proxy.stop();
-          await drop(server.url, schema);
+          await dropSchema(server.url, schema);
         }
       });
     }
   }
 });
 
-describe('a PostgreSQL connection breaks', () => {
+describe('a PostgreSQL store whose connection breaks', () => {
   let server: PostgresServer | undefined;
   let schemas = 0;
 
@@ -160,7 +160,7 @@ describe('a PostgreSQL connection breaks', () => {
         proxy.refusing = false;
         await store.close();
         await proxy.stop();
-        await drop(server.url, schema);
+        await dropSchema(server.url, schema);
       }
     });
 
@@ -168,7 +168,7 @@ describe('a PostgreSQL connection breaks', () => {
     await store.join('one');
     const row = await createSession(store, 'one');
     for (let round = 0; round < 3; round++) {
-      for (const one of proxy.connections) if (!one.isPresence) one.cut();
+      for (const connection of proxy.connections) if (!connection.isPresence) connection.cut();
       assert.equal((await getExisting(store, row.key)).uid, row.uid);
       const input = { place: 'p', value: round };
       assert.deepEqual(await store.inject(row.key, input, `k${round}`), {
@@ -197,12 +197,12 @@ describe('a PostgreSQL connection breaks', () => {
           return fate;
         };
         await assert.rejects(store.commit(steps), StoreUnavailableError);
-        // The server cannot be asked yet.
+        // The server cannot be reached yet.
         await assert.rejects(store.commit([first]), StoreUnavailableError);
         proxy.judge = () => 'pass';
         proxy.refusing = false;
-        assert.deepEqual(await onceFree(store, second), [{ ok: true }]);
-        assert.deepEqual(await onceFree(store, first), [{ ok: true }]);
+        assert.deepEqual(await commitWhenFree(store, second), [{ ok: true }]);
+        assert.deepEqual(await commitWhenFree(store, first), [{ ok: true }]);
         for (const step of steps)
           assert.deepEqual(await collect(store.steps(step.key, 0)), [toCommittedStep(step)]);
       },
@@ -230,7 +230,7 @@ describe('a PostgreSQL connection breaks', () => {
 });
 
 /** Commits a step as soon as the server has noticed the lost connection and released its locks. */
-async function onceFree(
+async function commitWhenFree(
   store: PostgresStore,
   step: SettledStep,
 ): Promise<Awaited<ReturnType<PostgresStore['commit']>>> {
@@ -246,14 +246,14 @@ async function onceFree(
 }
 
 /** Pays once for each message. */
-function payer(paid: Map<string, number>): Agent {
+function payer(payments: Map<string, number>): Agent {
   const pay = tool({
     name: 'pay',
     description: 'Pays; to do it again would be to pay twice.',
     parameters: z.object({ for: z.string() }),
     execute: (args) => {
       const name = JSON.stringify(args);
-      paid.set(name, (paid.get(name) ?? 0) + 1);
+      payments.set(name, (payments.get(name) ?? 0) + 1);
       return 'paid';
     },
   });
@@ -270,13 +270,11 @@ function payer(paid: Map<string, number>): Agent {
   return agent({ name: 'payer', model, tools: [pay] });
 }
 
-async function sayAll(runtime: Runtime, id: string): Promise<void> {
+async function sendAll(runtime: Runtime, id: string): Promise<void> {
   for (let n = 0; n < MESSAGES; n++) {
     const messageId = `${id}-m${n}`;
-    await patiently(
-      async () => (await runtime.session(id)).send(messageId, { messageId }).accepted,
-    );
-    await patiently(async () => {
+    await retry(async () => (await runtime.session(id)).send(messageId, { messageId }).accepted);
+    await retry(async () => {
       const session = await runtime.session(id);
       for await (const event of session.send(messageId, { messageId }))
         if (event.type === 'turn.ended') return;
@@ -286,7 +284,7 @@ async function sayAll(runtime: Runtime, id: string): Promise<void> {
 }
 
 /** Retries while the error is retryable. */
-async function patiently(action: () => Promise<unknown>): Promise<void> {
+async function retry(action: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {
       await action();
@@ -299,10 +297,10 @@ async function patiently(action: () => Promise<unknown>): Promise<void> {
   }
 }
 
-async function judge(
+async function assertSession(
   runtime: Runtime,
   id: string,
-  paid: ReadonlyMap<string, number>,
+  payments: ReadonlyMap<string, number>,
 ): Promise<void> {
   const events: LogEvent[] = [];
   const session = await runtime.session(id);
@@ -321,10 +319,10 @@ async function judge(
     Array.from({ length: MESSAGES }, () => 'ok'),
   );
   for (let n = 0; n < MESSAGES; n++)
-    assert.equal(paid.get(JSON.stringify({ for: `${id}-m${n}` })), 1, `${id}-m${n}`);
+    assert.equal(payments.get(JSON.stringify({ for: `${id}-m${n}` })), 1, `${id}-m${n}`);
 }
 
-async function drop(url: string, schema: string): Promise<void> {
+async function dropSchema(url: string, schema: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
   await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);

@@ -15,7 +15,7 @@ import type { SessionRow } from '../../src/store/store.ts';
 import { startPostgresServer } from './postgres-server.ts';
 import type { PostgresServer } from './postgres-server.ts';
 
-interface Scene {
+interface LockedRowsContext {
   readonly store: PostgresStore;
   /** Another client of the database. */
   readonly other: Client;
@@ -35,9 +35,9 @@ describe('PostgreSQL rows that another client has locked', () => {
     await server?.stop();
   });
 
-  const scene = (
+  const testWithRows = (
     what: string,
-    check: (scene: Scene) => Promise<void>,
+    check: (scene: LockedRowsContext) => Promise<void>,
     options: PostgresStoreOptions = {},
   ): void =>
     void it(what, async (t) => {
@@ -63,30 +63,30 @@ describe('PostgreSQL rows that another client has locked', () => {
       }
     });
 
-  scene(
+  testWithRows(
     'a locked row delays its session, and no other session of the process',
     async ({ store, other, schema, rows: [a, b, c] }) => {
       const committer = createCommitter({ store });
       await other.query(`BEGIN; SELECT 1 FROM ${schema}.sessions WHERE name = 'a' FOR UPDATE`);
       let isDone = false;
-      const stuck = committer.commit(nextStep(a)).then((result) => {
+      const blockedCommit = committer.commit(nextStep(a)).then((result) => {
         isDone = true;
         return result;
       });
       assert.deepEqual(await committer.commit(nextStep(b)), { ok: true });
       // Also later, while the stuck step is being retried.
-      const further = nextStep({ ...b, head: 1 }, { records: 2, events: 2 });
-      const both = [committer.commit(nextStep(c)), committer.commit(further)];
-      assert.deepEqual(await Promise.all(both), [{ ok: true }, { ok: true }]);
+      const laterStep = nextStep({ ...b, head: 1 }, { records: 2, events: 2 });
+      const commits = [committer.commit(nextStep(c)), committer.commit(laterStep)];
+      assert.deepEqual(await Promise.all(commits), [{ ok: true }, { ok: true }]);
       assert.equal(isDone, false);
       await other.query('ROLLBACK');
-      assert.deepEqual(await stuck, { ok: true });
+      assert.deepEqual(await blockedCommit, { ok: true });
       assert.equal((await getExisting(store, a.key)).head, 1);
       await committer.close();
     },
   );
 
-  scene(
+  testWithRows(
     'many writers of a locked session leave connections for the others',
     async ({ store, other, schema, rows: [a, b] }) => {
       await other.query(`BEGIN; SELECT 1 FROM ${schema}.sessions WHERE name = 'a' FOR UPDATE`);
@@ -99,13 +99,13 @@ describe('PostgreSQL rows that another client has locked', () => {
       await other.query('ROLLBACK');
       assert.equal(await closing, true);
       const injected = await Promise.allSettled(waiting);
-      for (const one of injected)
-        if (one.status === 'rejected') assert.equal(one.reason.code, 'session_not_found');
+      for (const result of injected)
+        if (result.status === 'rejected') assert.equal(result.reason.code, 'session_not_found');
     },
     { maxConnections: 2, busyMs: 600_000 },
   );
 
-  scene(
+  testWithRows(
     'a call that waits too long fails as busy',
     async ({ store, other, schema, rows: [a] }) => {
       await other.query(`BEGIN; SELECT 1 FROM ${schema}.sessions WHERE name = 'a' FOR UPDATE`);
@@ -117,38 +117,41 @@ describe('PostgreSQL rows that another client has locked', () => {
     { busyMs: 50 },
   );
 
-  scene(
+  testWithRows(
     'locked shared state delays its writers, and other steps only briefly',
     async ({ store, other, schema, rows: [a, b, c] }) => {
       const shared = { reads: {}, writes: { place: 'state', increment: { 'app:n': 1 } } };
       await store.commit([nextStep(c, undefined, { shared })]);
       const committer = createCommitter({ store });
       await other.query(`BEGIN; SELECT 1 FROM ${schema}.shared_state FOR UPDATE`);
-      const stuck = committer.commit(nextStep(a, undefined, { shared }));
+      const blockedCommit = committer.commit(nextStep(a, undefined, { shared }));
       assert.deepEqual(await committer.commit(nextStep(b)), { ok: true });
       await other.query('ROLLBACK');
-      assert.deepEqual(await stuck, { ok: true });
+      assert.deepEqual(await blockedCommit, { ok: true });
       assert.deepEqual((await store.shared(a.key)).entries, { 'app:n': 2 });
       await committer.close();
     },
   );
 
-  scene('a canceled statement is reported as canceled', async ({ store, other, schema, rows }) => {
-    const [a] = rows;
-    // The server cancels statements that take longer than its limit.
-    await other.query(`
+  testWithRows(
+    'a canceled statement is reported as canceled',
+    async ({ store, other, schema, rows }) => {
+      const [a] = rows;
+      // The server cancels statements that take longer than its limit.
+      await other.query(`
       CREATE FUNCTION ${schema}.slow() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN SET LOCAL statement_timeout = 1; PERFORM pg_cancel_backend(pg_backend_pid()); PERFORM pg_sleep(1); RETURN NEW; END $$;
       CREATE TRIGGER slow BEFORE INSERT ON ${schema}.steps FOR EACH ROW EXECUTE FUNCTION ${schema}.slow()`);
-    await assert.rejects(store.commit([nextStep(a)]), (error) => {
-      assert.ok(error instanceof StoreUnavailableError, String(error));
-      assert.equal(error.reason, 'canceled');
-      assert.match(error.message, /statement_timeout/);
-      return true;
-    });
-    await other.query(`DROP TRIGGER slow ON ${schema}.steps`);
-    assert.deepEqual(await store.commit([nextStep(a)]), [{ ok: true }]);
-  });
+      await assert.rejects(store.commit([nextStep(a)]), (error) => {
+        assert.ok(error instanceof StoreUnavailableError, String(error));
+        assert.equal(error.reason, 'canceled');
+        assert.match(error.message, /statement_timeout/);
+        return true;
+      });
+      await other.query(`DROP TRIGGER slow ON ${schema}.steps`);
+      assert.deepEqual(await store.commit([nextStep(a)]), [{ ok: true }]);
+    },
+  );
 
   for (const [sqlState, kind, reason] of [
     ['40001', StoreUnavailableError, 'busy'],
@@ -173,7 +176,7 @@ describe('PostgreSQL rows that another client has locked', () => {
     ['54000', StoreFailedError, undefined],
     ['XX000', StoreFailedError, undefined],
   ] as const)
-    scene(
+    testWithRows(
       `an error of SQLSTATE ${sqlState} is ${kind.name}${reason === undefined ? '' : `, ${reason}`}, and says whether to try again`,
       async ({ store, other, schema, rows: [a] }) => {
         await other.query(`

@@ -118,25 +118,25 @@ describe('a PostgreSQL store with faults', () => {
   inSchema(
     'the sessions of a killed process can be claimed, those of a stopped process cannot',
     async (url, open, schema) => {
-      let now = 0;
-      const mine = await open({ now: () => now });
-      await mine.join('mine');
+      let clockMs = 0;
+      const peerStore = await open({ now: () => clockMs });
+      await peerStore.join('mine');
       const child = fork(new URL('postgres-owner.ts', import.meta.url), [url, schema], {
         stdio: 'inherit',
       });
       const [message] = await once(child, 'message');
       assert.equal(message, 'owns');
       const key = sessionKey('s');
-      assert.deepEqual(await mine.claim(key, 'mine'), { ok: false, owned: 'theirs' });
+      assert.deepEqual(await peerStore.claim(key, 'mine'), { ok: false, owned: 'theirs' });
       child.kill('SIGSTOP');
-      assert.deepEqual(await mine.claim(key, 'mine'), { ok: false, owned: 'theirs' });
+      assert.deepEqual(await peerStore.claim(key, 'mine'), { ok: false, owned: 'theirs' });
       child.kill('SIGKILL');
       await once(child, 'exit');
       // The kernel tells the server soon after. From then on the absence counts.
-      let claimed = await mine.claim(key, 'mine');
+      let claimed = await peerStore.claim(key, 'mine');
       while (!claimed.ok) {
-        now += 1000;
-        claimed = await mine.claim(key, 'mine');
+        clockMs += 1000;
+        claimed = await peerStore.claim(key, 'mine');
       }
       assert.deepEqual([claimed.recovered, claimed.row.epoch], [true, 2]);
     },
@@ -154,11 +154,11 @@ describe('a PostgreSQL store with faults', () => {
     await commitOk(one, [nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })]);
     await notified.promise;
     notified = Promise.withResolvers<void>();
-    const alive = setInterval(() => undefined, 1000);
+    const keepAlive = setInterval(() => undefined, 1000);
     await breakAll();
     // Notifications may have been missed, so listeners are called when the connection is back.
     await notified.promise;
-    clearInterval(alive);
+    clearInterval(keepAlive);
     await one.inject(row.key, { place: 'p', value: 2 }, 'l');
     const claimed = await untilAvailable(async () => two.claim(row.key, 'two'));
     assert.deepEqual(claimed, { ok: false, owned: 'one' });
@@ -169,41 +169,41 @@ describe('a PostgreSQL store with faults', () => {
   inSchema(
     'the outcome of a commit whose reply was lost is asked for, and the step is written once',
     async (_, open) => {
-      let breaking: 'before' | 'after' | undefined;
+      let failsAt: 'before' | 'after' | undefined;
       const store = await open({
         maxConnections: 1,
         failpoints: {
           beforeCommit: () => {
-            if (breaking === 'before') throw Object.assign(new Error('gone'), { code: '57P01' });
+            if (failsAt === 'before') throw Object.assign(new Error('gone'), { code: '57P01' });
           },
         },
       });
       await store.join('one');
       const row = await createSession(store, 'one');
       const step = nextStep(row);
-      breaking = 'before';
+      failsAt = 'before';
       await assert.rejects(store.commit([step]), StoreUnavailableError);
       assert.equal((await getExisting(store, row.key)).head, 0);
-      breaking = undefined;
+      failsAt = undefined;
       assert.deepEqual(await store.commit([step]), [{ ok: true }]);
       // The server commits, and its reply is lost.
-      const lost = losingAnswersTo('COMMIT');
+      const injected = loseReplyTo('COMMIT');
       const second = nextStep({ ...row, head: 1 }, { records: 2, events: 2 });
       try {
         assert.deepEqual(await store.commit([second]), [{ ok: true }]);
-        assert.equal(lost.count(), 1);
+        assert.equal(injected.count(), 1);
       } finally {
-        lost.restore();
+        injected.restore();
       }
       assert.deepEqual(await collect(store.steps(row.key, 0)), [step, second].map(toCommittedStep));
       // The statement never arrives: the server reports that the transaction was rolled back, and it is retried.
-      const dropped = droppingBefore('COMMIT');
+      const injectedDrop = dropBefore('COMMIT');
       const third = nextStep({ ...row, head: 2 }, { records: 4, events: 4 });
       try {
         assert.deepEqual(await store.commit([third]), [{ ok: true }]);
-        assert.equal(dropped.count(), 1);
+        assert.equal(injectedDrop.count(), 1);
       } finally {
-        dropped.restore();
+        injectedDrop.restore();
       }
       assert.deepEqual(
         await collect(store.steps(row.key, 0)),
@@ -306,14 +306,14 @@ async function untilAvailable<T>(action: () => Promise<T>): Promise<T> {
   }
 }
 
-interface Sabotage {
+interface FaultInjection {
   readonly count: () => number;
   readonly restore: () => void;
 }
 
 /** Breaks the connection after the next such statement was executed, before its reply arrives. */
-function losingAnswersTo(statement: string): Sabotage {
-  return sabotage(statement, async (client, original) => {
+function loseReplyTo(statement: string): FaultInjection {
+  return injectFault(statement, async (client, original) => {
     await original();
     await client.end();
     throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
@@ -321,17 +321,17 @@ function losingAnswersTo(statement: string): Sabotage {
 }
 
 /** Breaks the connection before the next such statement is sent. */
-function droppingBefore(statement: string): Sabotage {
-  return sabotage(statement, async (client) => {
+function dropBefore(statement: string): FaultInjection {
+  return injectFault(statement, async (client) => {
     await client.end();
     throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
   });
 }
 
-function sabotage(
+function injectFault(
   statement: string,
-  instead: (client: Client, original: () => Promise<unknown>) => Promise<never>,
-): Sabotage {
+  fault: (client: Client, original: () => Promise<unknown>) => Promise<never>,
+): FaultInjection {
   let count = 0;
   const original: unknown = Reflect.get(Client.prototype, 'query');
   assert.ok(typeof original === 'function');
@@ -339,7 +339,7 @@ function sabotage(
     const send = async (): Promise<unknown> => Reflect.apply(original, this, args);
     if (args[0] !== statement || count > 0) return Reflect.apply(original, this, args);
     count++;
-    return instead(this, send);
+    return fault(this, send);
   };
   Reflect.set(Client.prototype, 'query', query);
   return {

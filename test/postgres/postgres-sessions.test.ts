@@ -57,7 +57,7 @@ describe('DatabaseSessionService on PostgreSQL', () => {
     });
   }
 
-  it('another process continues a conversation, and onStatement gets the SQL', async (t) => {
+  it('another process continues a conversation, and echo receives the SQL statements', async (t) => {
     if (server === undefined) return t.skip('no PostgreSQL for this platform');
     const { url } = server;
     const schema = schemaName(schemas++);
@@ -65,7 +65,7 @@ describe('DatabaseSessionService on PostgreSQL', () => {
     const model = new ScriptedModel(({ contents }) => ({
       text: contents.map(contentText).join(' | '),
     }));
-    const say = async (newMessage: string): Promise<string> => {
+    const sendInNewProcess = async (newMessage: string): Promise<string> => {
       const sessionService = open(url, schema, (statement) => statements.push(statement));
       const agent = new LlmAgent({ name: 'chat', model });
       await using runner = new Runner({
@@ -81,8 +81,8 @@ describe('DatabaseSessionService on PostgreSQL', () => {
         .map(({ content }) => (content === undefined ? '' : contentText(content)))
         .join();
     };
-    assert.equal(await say('one'), 'one');
-    assert.equal(await say('two'), 'one | one | two');
+    assert.equal(await sendInNewProcess('one'), 'one');
+    assert.equal(await sendInNewProcess('two'), 'one | one | two');
     assert.ok(statements.some((statement) => statement.includes('INSERT INTO')));
   });
 
@@ -95,7 +95,7 @@ describe('DatabaseSessionService on PostgreSQL', () => {
       description: 'Counts',
       execute: (_, { state }) => state.set('n', Number(state.get('n') ?? 0) + 1),
     });
-    const both = [0, 1].map(() => {
+    const runners = [0, 1].map(() => {
       const sessionService = open(url, schema);
       const model = new ScriptedModel(({ contents }) =>
         contents.at(-1)?.role === 'tool' ? { text: 'Done.' } : { toolCalls: [{ name: 'count' }] },
@@ -103,17 +103,17 @@ describe('DatabaseSessionService on PostgreSQL', () => {
       const agent = new LlmAgent({ name: 'chat', model, tools: [count] });
       return new Runner({ appName: 'chatbot', agent, sessionService });
     });
-    const [first] = both;
+    const [first] = runners;
     await first?.sessionService.createSession({ ...alice, sessionId: 's1' });
     const runs = await Promise.all(
       Array.from({ length: 10 }, async (_, index) =>
-        both[index % 2]?.run({ userId: alice.userId, sessionId: 's1', newMessage: `${index}` }),
+        runners[index % 2]?.run({ userId: alice.userId, sessionId: 's1', newMessage: `${index}` }),
       ),
     );
     assert.ok(runs.every((events) => contentText(events?.at(-1)?.content ?? none) === 'Done.'));
     const session = await first?.sessionService.getSession({ ...alice, sessionId: 's1' });
     assert.equal(session?.state['n'], 10);
-    for (const runner of both) await runner.close();
+    for (const runner of runners) await runner.close();
   });
 });
 

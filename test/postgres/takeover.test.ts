@@ -24,7 +24,7 @@ import type { CuttingProxy } from './cutting-proxy.ts';
 import { startPostgresServer } from './postgres-server.ts';
 import type { PostgresServer } from './postgres-server.ts';
 
-interface Scene {
+interface TakeoverContext {
   readonly server: PostgresServer;
   /** Proxies the connections of the owner only. */
   readonly proxy: CuttingProxy;
@@ -49,9 +49,9 @@ describe('PostgreSQL owner failure detection', () => {
     await server?.stop();
   });
 
-  const scene = (
+  const testWithOwner = (
     what: string,
-    check: (scene: Scene) => Promise<void>,
+    check: (scene: TakeoverContext) => Promise<void>,
     options: PostgresStoreOptions = {},
   ): void =>
     void it(what, async (t) => {
@@ -80,15 +80,15 @@ describe('PostgreSQL owner failure detection', () => {
       }
     });
 
-  scene(
+  testWithOwner(
     'after a restart of the server, a live owner keeps its sessions although others reconnect first',
     async ({ server: { restart }, proxy, owner, peer, row, pass }) => {
       if (restart === undefined) return;
       proxy.refusing = true;
       await restart();
-      for (let looks = 0; looks < 20; looks++) {
-        assert.deepEqual(await available(async () => peer.findRunnable(query)), []);
-        assert.deepEqual(await available(async () => peer.claim(row.key, 'peer')), {
+      for (let attempt = 0; attempt < 20; attempt++) {
+        assert.deepEqual(await retryWhileUnavailable(async () => peer.findRunnable(query)), []);
+        assert.deepEqual(await retryWhileUnavailable(async () => peer.claim(row.key, 'peer')), {
           ok: false,
           owned: 'owner',
         });
@@ -96,14 +96,16 @@ describe('PostgreSQL owner failure detection', () => {
       }
       proxy.refusing = false;
       const next = nextStep({ ...row, head: 1 }, { records: 2, events: 2 });
-      assert.deepEqual(await available(async () => owner.commit([next])), [{ ok: true }]);
+      assert.deepEqual(await retryWhileUnavailable(async () => owner.commit([next])), [
+        { ok: true },
+      ]);
       pass(1_000_000);
       assert.deepEqual(await peer.findRunnable(query), []);
       assert.equal((await getExisting(peer, row.key)).epoch, row.epoch);
     },
   );
 
-  scene(
+  testWithOwner(
     'an owner without its lock writes nothing until it has the lock again, and keeps its session',
     async ({ proxy, owner, peer, row }) => {
       proxy.judge = (bytes) => (bytes.toString('latin1').includes('LISTEN') ? 'cut' : 'pass');
@@ -122,11 +124,13 @@ describe('PostgreSQL owner failure detection', () => {
       }
       assert.equal((await getExisting(peer, row.key)).head, 1);
       proxy.judge = () => 'pass';
-      assert.deepEqual(await available(async () => owner.commit([next])), [{ ok: true }]);
+      assert.deepEqual(await retryWhileUnavailable(async () => owner.commit([next])), [
+        { ok: true },
+      ]);
     },
   );
 
-  scene(
+  testWithOwner(
     'the session of a dead owner is claimed after its absence, and the owner is refused when it comes back',
     async ({ proxy, owner, peer, row, pass }) => {
       proxy.refusing = true;
@@ -139,27 +143,29 @@ describe('PostgreSQL owner failure detection', () => {
       }
       assert.equal(claimed.recovered, true);
       proxy.refusing = false;
-      const late = nextStep({ ...row, head: 1 }, { records: 2, events: 2 });
-      assert.deepEqual(await available(async () => owner.commit([late])), [
+      const lateStep = nextStep({ ...row, head: 1 }, { records: 2, events: 2 });
+      assert.deepEqual(await retryWhileUnavailable(async () => owner.commit([lateStep])), [
         { ok: false, refused: 'stale' },
       ]);
     },
   );
 
-  scene(
+  testWithOwner(
     'a connection that does not answer is replaced',
     async ({ proxy, owner, row }) => {
-      const silent = [...proxy.connections].find(({ isPresence }) => isPresence);
-      proxy.judge = (_, connection) => (connection === silent ? 'swallow' : 'pass');
-      assert.ok(silent);
-      await until(async () => !proxy.connections.has(silent));
+      const silentConnection = [...proxy.connections].find(({ isPresence }) => isPresence);
+      proxy.judge = (_, connection) => (connection === silentConnection ? 'swallow' : 'pass');
+      assert.ok(silentConnection);
+      await until(async () => !proxy.connections.has(silentConnection));
       const next = nextStep({ ...row, head: 1 }, { records: 2, events: 2 });
-      assert.deepEqual(await available(async () => owner.commit([next])), [{ ok: true }]);
+      assert.deepEqual(await retryWhileUnavailable(async () => owner.commit([next])), [
+        { ok: true },
+      ]);
     },
     { checkMs: 50 },
   );
 
-  it('a restart of the server while tools run leaves no unknown outcome', async (t) => {
+  it('a restart of the PostgreSQL server while tools run leaves no unknown outcome', async (t) => {
     if (server?.restart === undefined) return t.skip('no PostgreSQL to restart');
     const schema = `takeover_${process.pid}_${schemas++}`;
     const proxy = await startCuttingProxy(server.url);
@@ -221,7 +227,7 @@ describe('PostgreSQL owner failure detection', () => {
       proxy.refusing = false;
       let events: readonly LogEvent[] = [];
       await until(async () => {
-        events = await available(async () => collect(peerStore.read(session.key)));
+        events = await retryWhileUnavailable(async () => collect(peerStore.read(session.key)));
         return events.at(-1)?.type === 'turn.ended';
       });
       assert.deepEqual(
@@ -244,7 +250,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 }
 
 /** Retries while the store is unavailable. */
-async function available<T>(action: () => Promise<T>): Promise<T> {
+async function retryWhileUnavailable<T>(action: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await action();

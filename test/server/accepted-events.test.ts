@@ -11,8 +11,8 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 type Event = JsonObject & { id: string; type: string; seq: number; processed_at: string | null };
 
-describe('an event that was accepted and is not processed', () => {
-  it('is listed after the log with processed_at null, in the order it was accepted in', async () => {
+describe('an accepted event that is not processed yet', () => {
+  it('is listed after the log with processed_at null, in the order of acceptance', async () => {
     await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
     await send(on, session, [userMessage('Hi')]);
@@ -24,8 +24,8 @@ describe('an event that was accepted and is not processed', () => {
       listed.slice(-2).map(({ id, type, processed_at }) => ({ id, type, processed_at })),
       sent.map(({ id, type }) => ({ id, type, processed_at: null })),
     );
-    const shown = listed.at(-2);
-    assert.deepEqual(shown?.['content'], sent[0]?.['content']);
+    const listedMessage = listed.at(-2);
+    assert.deepEqual(listedMessage?.['content'], sent[0]?.['content']);
     const { last_seq } = await json(`${on.url}/v1/sessions/${session}`);
     assert.ok(listed.slice(-2).every(({ seq }) => seq === last_seq));
     assert.ok(listed.slice(0, -2).every(({ processed_at }) => processed_at !== null));
@@ -38,7 +38,7 @@ describe('an event that was accepted and is not processed', () => {
     );
   });
 
-  it('is listed while the turn before it runs, also by another process', async () => {
+  it('is listed while an earlier turn runs, also by another process', async () => {
     using folder = temporaryFolder();
     const path = `sqlite:${folder.path}/store.db`;
     await using on = await openServerFixture(scriptedChat, { store: await openStore(path) });
@@ -47,22 +47,22 @@ describe('an event that was accepted and is not processed', () => {
     await send(on, session, [userMessage('call deploy prod')]);
     await findEvent(on, session, 'agent.custom_tool_use');
     const outcome = { type: 'user.define_outcome', description: 'A poem' };
-    const [message, defined] = await send(on, session, [userMessage('Then this'), outcome]);
-    // It is a token of the net now, and no longer in the inbox.
+    const [message, outcomeEvent] = await send(on, session, [userMessage('Then this'), outcome]);
+    // The message is now a token of the net and has left the inbox.
     while ((await other.store.inbox(toSessionKey(session), 0)).length > 0) await setImmediate();
-    for (const one of [on, other]) {
-      const last = (await list(one, session)).slice(-2);
+    for (const fixture of [on, other]) {
+      const last = (await list(fixture, session)).slice(-2);
       assert.deepEqual(
         last.map(({ id, processed_at }) => [id, processed_at]),
         [
           [message?.id, null],
-          [defined?.id, null],
+          [outcomeEvent?.id, null],
         ],
       );
-      assert.equal(last[1]?.['outcome_id'], defined?.['outcome_id']);
+      assert.equal(last[1]?.['outcome_id'], outcomeEvent?.['outcome_id']);
     }
-    const use = await findEvent(on, session, 'agent.custom_tool_use');
-    await send(on, session, [result(use.id, 'done')]);
+    const toolUse = await findEvent(on, session, 'agent.custom_tool_use');
+    await send(on, session, [customToolResult(toolUse.id, 'done')]);
     await untilIdle(on, session, 2);
     const listed = await list(other, session);
     const ids = listed.map(({ id }) => id);
@@ -71,11 +71,11 @@ describe('an event that was accepted and is not processed', () => {
     assert.equal(typeof processed?.processed_at, 'string');
   });
 
-  it('is a cursor before and after it is processed, and what follows it is seen once', async () => {
+  it('works as a cursor before and after it is processed, without repeating or losing events', async () => {
     await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on, { tools: [deploy] });
     await send(on, session, [userMessage('call deploy prod')]);
-    const use = await findEvent(on, session, 'agent.custom_tool_use');
+    const toolUse = await findEvent(on, session, 'agent.custom_tool_use');
     await untilWaiting(on, session);
     const [message] = await send(on, session, [userMessage('Then this')]);
     assert.ok(message !== undefined);
@@ -84,17 +84,17 @@ describe('an event that was accepted and is not processed', () => {
     assert.deepEqual(await list(on, session, `after_id=${message.id}`), []);
     const byQuery = await open(on, session, `after_id=${message.id}`);
     const byHeader = await open(on, session, '', { 'last-event-id': message.id });
-    await send(on, session, [result(use.id, 'done')]);
+    await send(on, session, [customToolResult(toolUse.id, 'done')]);
     await untilIdle(on, session, 2);
-    const whole = await list(on, session);
-    const expected = whole.filter(({ id }) => !before.some((seen) => seen.id === id));
+    const fullList = await list(on, session);
+    const expected = fullList.filter(({ id }) => !before.some((seen) => seen.id === id));
     for (const stream of [byQuery, byHeader])
       assert.deepEqual(
         await stream(expected.length),
         expected.map(({ id }) => id),
       );
-    // Now it has a position in the log.
-    const after = whole.slice(whole.findIndex(({ id }) => id === message.id) + 1);
+    // The message now has a position in the log.
+    const after = fullList.slice(fullList.findIndex(({ id }) => id === message.id) + 1);
     assert.deepEqual(await list(on, session, `after_id=${message.id}`), after);
     const stream = await open(on, session, `after_id=${message.id}`);
     assert.deepEqual(
@@ -104,11 +104,11 @@ describe('an event that was accepted and is not processed', () => {
   });
 
   for (const order of ['asc', 'desc'] as const)
-    it(`comes once over all pages of a list, order ${order}, also when it is processed meanwhile`, async () => {
+    it(`is listed once when it is processed between two pages, order ${order}`, async () => {
       await using on = await openServerFixture(scriptedChat);
       const session = await newSession(on, { tools: [deploy] });
       await send(on, session, [userMessage('call deploy prod')]);
-      const use = await findEvent(on, session, 'agent.custom_tool_use');
+      const toolUse = await findEvent(on, session, 'agent.custom_tool_use');
       await untilWaiting(on, session);
       await send(on, session, [userMessage('One'), userMessage('Two')]);
       const all = await list(on, session);
@@ -124,26 +124,26 @@ describe('an event that was accepted and is not processed', () => {
           page['next_page'] === null
             ? ''
             : `&page=${encodeURIComponent(String(page['next_page']))}`;
-        // After the first one was listed, both are processed.
+        // Once the first accepted event was listed, both are processed.
         if (isStopped() && pages.filter(({ processed_at }) => processed_at === null).length === 1) {
-          await send(on, session, [result(use.id, 'done')]);
+          await send(on, session, [customToolResult(toolUse.id, 'done')]);
           await untilIdle(on, session, 3);
         }
       } while (cursor !== '');
       const ids = pages.map(({ id }) => id);
-      assert.equal(new Set(ids).size, ids.length, 'none twice');
+      assert.equal(new Set(ids).size, ids.length, 'no event is listed twice');
       const missing = all.filter(({ id }) => !ids.includes(id));
       assert.deepEqual(
         missing.map(({ type }) => type),
         order === 'asc' ? [] : ['user.message'],
       );
       if (order === 'asc') {
-        const whole = await list(on, session);
-        assert.deepEqual(ids.toSorted(), whole.map(({ id }) => id).toSorted());
+        const fullList = await list(on, session);
+        assert.deepEqual(ids.toSorted(), fullList.map(({ id }) => id).toSorted());
       }
     });
 
-  it('that interrupts has the id that it has in the log', async () => {
+  it('keeps its id in the log if it is an interrupt', async () => {
     await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
     await send(on, session, [userMessage('slowly 500')]);
@@ -161,7 +161,7 @@ describe('an event that was accepted and is not processed', () => {
     assert.equal(after[0]?.type, 'session.status_idle');
   });
 
-  it('that is none of this session is refused as a cursor', async () => {
+  it('is rejected as a cursor of another session', async () => {
     await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
     const other = await newSession(on);
@@ -180,7 +180,7 @@ function toSessionKey(sessionId: string): { appName: string; userId: string; ses
   return { appName: 'managed', userId: 'default', sessionId };
 }
 
-function result(id: string, text: string): JsonObject {
+function customToolResult(id: string, text: string): JsonObject {
   return {
     type: 'user.custom_tool_result',
     custom_tool_use_id: id,
@@ -252,7 +252,7 @@ async function open(
       [...text.matchAll(/^id: (\w+)$/gm)].map(([, id = '']) => id);
     while (ids().length < count) {
       const { done, value = '' } = await reader.read();
-      assert.ok(!done, 'the stream goes on');
+      assert.ok(!done, 'the stream has not ended');
       text += value;
     }
     await reader.cancel();

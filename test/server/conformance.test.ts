@@ -17,7 +17,7 @@ const versions = [
 ] as const;
 
 for (const [version, open] of versions) {
-  test(`the stock client ${version} does what it does elsewhere`, async (t) => {
+  test(`the stock client ${version} works with this server as with the original service`, async (t) => {
     await using receiver = await webhookReceiver(() => ({ status: 200 }));
     await using on = await openServerFixture(scriptedChat, {
       server: { webhooks: { allowHosts: [receiver.host] } },
@@ -26,7 +26,7 @@ for (const [version, open] of versions) {
         text: '{"result":"satisfied","explanation":"It rhymes."}',
       })),
     });
-    // The methods that older versions have are those of the newest, with the same names and types.
+    // All versions share the names and types of these methods with the newest version.
     const client = open(on.url) as unknown as Newest;
     const passed: string[] = [];
     const skipped: string[] = [];

@@ -12,7 +12,7 @@ async function newSession({ client: { beta } }: ServerFixture): Promise<string> 
   return session.id;
 }
 
-async function ask(
+async function postAction(
   { url }: ServerFixture,
   session: string,
   verb: string,
@@ -53,31 +53,31 @@ async function sendMessage(on: ServerFixture, session: string, text: string): Pr
   return data?.[0]?.id ?? '';
 }
 
-test('a session that is paused takes messages, and answers them when it is resumed', async () => {
+test('a paused session accepts messages and answers them after resume', async () => {
   await using on = await openServerFixture(scriptedChat);
   const session = await newSession(on);
-  const paused = await ask(on, session, 'pause');
+  const paused = await postAction(on, session, 'pause');
   assert.deepEqual([paused.body['status'], paused.body['paused']], ['idle', true]);
-  assert.equal((await ask(on, session, 'pause')).status, 200, 'twice is once');
+  assert.equal((await postAction(on, session, 'pause')).status, 200, 'pausing twice is allowed');
   const eventId = await sendMessage(on, session, 'Anybody there?');
   const { data } = await on.client.beta.sessions.events.list(session);
   assert.ok(data.every(({ type }) => type !== 'agent.message'));
-  const resumed = await ask(on, session, 'resume');
+  const resumed = await postAction(on, session, 'resume');
   assert.equal(resumed.body['paused'], false);
   assert.deepEqual(await waitForMessage(on, session, eventId), ['You said: Anybody there?']);
-  assert.equal((await ask(on, session, 'resume')).status, 409, 'it is not paused');
+  assert.equal((await postAction(on, session, 'resume')).status, 409, 'the session is not paused');
 });
 
-test('a repeated resume whose first response was lost gets the same response', async () => {
+test('a retried resume with the same idempotency key gets the same response', async () => {
   await using on = await openServerFixture(scriptedChat);
   const session = await newSession(on);
-  await ask(on, session, 'pause');
+  await postAction(on, session, 'pause');
   const key = { 'idempotency-key': 'resume-1' };
-  assert.equal((await ask(on, session, 'resume', undefined, key)).status, 200);
-  assert.equal((await ask(on, session, 'resume', undefined, key)).status, 200);
+  assert.equal((await postAction(on, session, 'resume', undefined, key)).status, 200);
+  assert.equal((await postAction(on, session, 'resume', undefined, key)).status, 200);
 });
 
-test('a fork has the messages up to an event, and continues independently', async () => {
+test('a fork contains the messages up to an event and continues independently', async () => {
   await using on = await openServerFixture(scriptedChat);
   const session = await newSession(on);
   await waitForMessage(on, session, await sendMessage(on, session, 'One'));
@@ -86,11 +86,14 @@ test('a fork has the messages up to an event, and continues independently', asyn
   const second = await sendMessage(on, session, 'Two');
   assert.deepEqual(await waitForMessage(on, session, second), ['You said: One', 'You said: Two']);
   const key = { 'idempotency-key': 'fork-1' };
-  const { status, body } = await ask(on, session, 'fork', { up_to_seq: end.seq }, key);
+  const { status, body } = await postAction(on, session, 'fork', { up_to_seq: end.seq }, key);
   assert.equal(status, 200);
   const fork = String(body['id']);
   assert.notEqual(fork, session);
-  assert.equal((await ask(on, session, 'fork', { up_to_seq: end.seq }, key)).body['id'], fork);
+  assert.equal(
+    (await postAction(on, session, 'fork', { up_to_seq: end.seq }, key)).body['id'],
+    fork,
+  );
   const third = await sendMessage(on, fork, 'Three');
   assert.deepEqual(await waitForMessage(on, fork, third), ['You said: One', 'You said: Three']);
   assert.deepEqual(await waitForMessage(on, session, second), ['You said: One', 'You said: Two']);
@@ -101,7 +104,7 @@ test('a fork has the messages up to an event, and continues independently', asyn
   );
 });
 
-test('a rewound session forgets the later messages, but its log keeps them', async () => {
+test('a rewind removes later messages from the conversation but not from the log', async () => {
   await using on = await openServerFixture(({ contents }) => ({
     text: JSON.stringify(contents).includes('What do you know?')
       ? `I know of ${contents.length - 1} things.`
@@ -111,11 +114,11 @@ test('a rewound session forgets the later messages, but its log keeps them', asy
   await waitForMessage(on, session, await sendMessage(on, session, 'One'));
   const second = await sendMessage(on, session, 'Two');
   await waitForMessage(on, session, second);
-  assert.equal((await ask(on, session, 'rewind', { before_event_id: second })).status, 200);
+  assert.equal((await postAction(on, session, 'rewind', { before_event_id: second })).status, 200);
   const eventId = await sendMessage(on, session, 'What do you know?');
   assert.equal((await waitForMessage(on, session, eventId)).at(-1), 'I know of 2 things.');
   const { data } = await on.client.beta.sessions.events.list(session, { limit: 1000 });
   assert.ok(data.some(({ id }) => id === second));
-  const wrong = await ask(on, session, 'rewind', { before_event_id: 'sevt_none' });
-  assert.equal(wrong.status, 400);
+  const rejected = await postAction(on, session, 'rewind', { before_event_id: 'sevt_none' });
+  assert.equal(rejected.status, 400);
 });

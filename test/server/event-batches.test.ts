@@ -11,39 +11,39 @@ import { scriptedChat } from './scripted-chat.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 describe('a request with several events', () => {
-  it('is refused as a whole when one of its events is', async () => {
+  it('is rejected as a whole when one event is invalid', async () => {
     await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
-    const refused = await post(on, session, {
+    const rejected = await post(on, session, {
       events: [
         userMessage('One'),
         { type: 'user.tool_confirmation', tool_use_id: 'none', result: 'allow' },
       ],
     });
-    assert.equal(refused.status, 400);
-    assert.equal(refused.headers.get('x-should-retry'), 'false');
+    assert.equal(rejected.status, 400);
+    assert.equal(rejected.headers.get('x-should-retry'), 'false');
     await post(on, session, { events: [userMessage('Two')] });
     assert.deepEqual(await messagesUntil(on, session, 'Two'), ['Two']);
   });
 
-  it('is refused as a whole when two of its answers to one call differ', async () => {
+  it('is rejected as a whole when two of its results for one call differ', async () => {
     await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on, { tools: [deploy] });
     await post(on, session, { events: [userMessage('call deploy prod')] });
     const call = await pendingCall(on, session);
     const answers = (one: string, other: string): JsonObject[] =>
-      [one, other].map((text) => result(call, text));
-    const refused = await post(on, session, {
+      [one, other].map((text) => customToolResult(call, text));
+    const rejected = await post(on, session, {
       events: [userMessage('Before'), ...answers('done', 'not done')],
     });
-    assert.equal(refused.status, 400);
+    assert.equal(rejected.status, 400);
     assert.deepEqual(
       (await on.runtime.pending(session)).map(({ callId }) => callId),
       [call],
     );
-    const taken = await post(on, session, { events: answers('done', 'done') });
-    assert.equal(taken.status, 200, 'the same answer twice is one answer');
-    const { data } = (await taken.json()) as { data: readonly JsonObject[] };
+    const accepted = await post(on, session, { events: answers('done', 'done') });
+    assert.equal(accepted.status, 200, 'two equal results count as one');
+    const { data } = (await accepted.json()) as { data: readonly JsonObject[] };
     assert.equal(data[0]?.['id'], data[1]?.['id']);
     const log = await untilTurns(on, session, 1);
     assert.equal(log.filter(({ type }) => type === 'tool.result').length, 1);
@@ -51,29 +51,29 @@ describe('a request with several events', () => {
   });
 
   for (const moment of ['beforeCommit', 'afterCommit'] as const)
-    it(`is there whole or not at all when the store fails ${moment}, and its repetition adds nothing`, async () => {
-      let failsIn = Infinity;
+    it(`is stored completely or not at all when the store fails ${moment}, and a retry adds nothing`, async () => {
+      let writesUntilFailure = Infinity;
       const fail = (): void => {
-        if (--failsIn === 0) throw new Error('the process dies here');
+        if (--writesUntilFailure === 0) throw new Error('the process crashes here');
       };
       for (let write = 1; ; write++) {
-        failsIn = Infinity;
+        writesUntilFailure = Infinity;
         const store = new MemoryStore({ failpoints: { [moment]: fail } });
         await using on = await openServerFixture(scriptedChat, { store });
         const session = await newSession(on);
         await on.runtime.pause(session);
         const body = { events: [userMessage('One'), userMessage('Two'), userMessage('Three')] };
-        failsIn = write;
+        writesUntilFailure = write;
         const response = await post(on, session, body, { 'idempotency-key': 'k' });
-        const wasReached = failsIn <= 0;
-        failsIn = Infinity;
+        const wasReached = writesUntilFailure <= 0;
+        writesUntilFailure = Infinity;
         const row = await store.find(toSessionKey(session));
         assert.ok(row !== undefined);
-        const waiting = await messagesWaiting(on, store, session);
+        const waiting = await countWaitingMessages(on, store, session);
         assert.ok([0, 3].includes(waiting), `${waiting} of 3 after write ${write}`);
         if (response.status === 200) assert.equal(waiting, 3);
-        const again = await post(on, session, body, { 'idempotency-key': 'k' });
-        assert.equal(again.status, 200);
+        const retried = await post(on, session, body, { 'idempotency-key': 'k' });
+        assert.equal(retried.status, 200);
         await on.runtime.resume(session);
         await post(on, session, { events: [userMessage('Last')] });
         assert.deepEqual(await messagesUntil(on, session, 'Last'), ['One', 'Two', 'Three', 'Last']);
@@ -81,11 +81,11 @@ describe('a request with several events', () => {
       }
     });
 
-  it('interrupts the turn of the message before it, and not that of the message after it', async () => {
+  it('interrupts the turn of an earlier message and not that of a later message', async () => {
     await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
     await post(on, session, { events: [userMessage('slowly 500')] });
-    await eventually(async () =>
+    await waitUntil(async () =>
       (await on.log(session)).some(({ type }) => type === 'turn.started'),
     );
     await post(on, session, { events: [{ type: 'user.interrupt' }, userMessage('Now this')] });
@@ -98,31 +98,31 @@ describe('a request with several events', () => {
 });
 
 describe('a session with initial events', () => {
-  it('is created with all of them, or is not there', async () => {
-    let failsIn = Infinity;
+  it('is created with all events, or not at all', async () => {
+    let writesUntilFailure = Infinity;
     const fail = (): void => {
-      if (--failsIn === 0) throw new Error('the process dies here');
+      if (--writesUntilFailure === 0) throw new Error('the process crashes here');
     };
     for (let write = 1; ; write++) {
-      failsIn = Infinity;
+      writesUntilFailure = Infinity;
       const store = new MemoryStore({ failpoints: { afterCommit: fail } });
       await using on = await openServerFixture(scriptedChat, { store });
       const agent = await newAgent(on);
       const body = { agent, initial_events: [userMessage('One'), userMessage('Two')] };
-      failsIn = write;
+      writesUntilFailure = write;
       const response = await create(on, body, 'k');
-      const wasReached = failsIn <= 0;
-      failsIn = Infinity;
+      const wasReached = writesUntilFailure <= 0;
+      writesUntilFailure = Infinity;
       const listed = await json(`${on.url}/v1/sessions`);
       const data = listed['data'] as readonly { id: string }[];
       assert.ok(data.length <= 1);
       const stored = await store.list({});
-      assert.equal(stored.length, data.length, 'none runs that nobody sees');
+      assert.equal(stored.length, data.length, 'no session exists that is not listed');
       for (const { id } of data)
         assert.deepEqual(await messagesUntil(on, id, 'Two'), ['One', 'Two']);
-      const again = await create(on, body, 'k');
-      assert.equal(again.status, 200);
-      const { id } = (await again.json()) as { id: string };
+      const retried = await create(on, body, 'k');
+      assert.equal(retried.status, 200);
+      const { id } = (await retried.json()) as { id: string };
       assert.deepEqual(await messagesUntil(on, id, 'Two'), ['One', 'Two']);
       assert.equal((await store.list({})).length, 1, `after write ${write}`);
       if (!wasReached) {
@@ -132,7 +132,7 @@ describe('a session with initial events', () => {
     }
   });
 
-  it('is not there when one of them is refused', async () => {
+  it('is not created when one event is invalid', async () => {
     await using on = await openServerFixture(scriptedChat);
     const agent = await newAgent(on);
     const initial_events = [userMessage('One'), { type: 'user.interrupt' }];
@@ -141,14 +141,14 @@ describe('a session with initial events', () => {
   });
 });
 
-describe('a copy of a session', () => {
-  it('is made once, also when the process dies in the middle', async () => {
-    let failsIn = Infinity;
+describe('a fork', () => {
+  it('is created once, even if the process crashes during the request', async () => {
+    let writesUntilFailure = Infinity;
     const fail = (): void => {
-      if (--failsIn === 0) throw new Error('the process dies here');
+      if (--writesUntilFailure === 0) throw new Error('the process dies here');
     };
     for (let write = 1; ; write++) {
-      failsIn = Infinity;
+      writesUntilFailure = Infinity;
       const store = new MemoryStore({ failpoints: { afterCommit: fail } });
       await using on = await openServerFixture(scriptedChat, { store });
       const session = await newSession(on);
@@ -160,10 +160,10 @@ describe('a copy of a session', () => {
           headers: { 'idempotency-key': 'k', 'content-type': 'application/json' },
           body: '{}',
         });
-      failsIn = write;
+      writesUntilFailure = write;
       await fork();
-      const wasReached = failsIn <= 0;
-      failsIn = Infinity;
+      const wasReached = writesUntilFailure <= 0;
+      writesUntilFailure = Infinity;
       assert.equal((await fork()).status, 200);
       const { data } = await json(`${on.url}/v1/sessions`);
       assert.equal((data as readonly unknown[]).length, 2, `after write ${write}`);
@@ -174,7 +174,7 @@ describe('a copy of a session', () => {
 });
 
 describe('an idempotency key', () => {
-  it('that comes with another body is a conflict for good, and changes nothing', async () => {
+  it('with a different body is a conflict, also later, and changes nothing', async () => {
     await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
     const key = { 'idempotency-key': 'one' };
@@ -189,36 +189,36 @@ describe('an idempotency key', () => {
     assert.deepEqual(await messagesUntil(on, session, 'Last'), ['One', 'Last']);
   });
 
-  it('holds for each route, across processes, and for both of two requests at once', async () => {
+  it('applies to each route, across processes, and to concurrent requests', async () => {
     using folder = temporaryFolder();
     const path = `sqlite:${folder.path}/store.db`;
     {
       await using on = await openServerFixture(scriptedChat, { store: await openStore(path) });
-      const made = await Promise.all(
+      const responses = await Promise.all(
         ['A', 'B'].map(async (name) =>
-          keyed(on, '/v1/agents', { name, model: 'gemini-2.5-flash' }),
+          postWithKey(on, '/v1/agents', { name, model: 'gemini-2.5-flash' }),
         ),
       );
       assert.deepEqual(
-        made.map(({ status }) => status).toSorted((a, b) => a - b),
+        responses.map(({ status }) => status).toSorted((a, b) => a - b),
         [200, 409],
       );
-      assert.equal((await keyed(on, '/v1/environments', { name: 'One' })).status, 200);
+      assert.equal((await postWithKey(on, '/v1/environments', { name: 'One' })).status, 200);
     }
     await using on = await openServerFixture(scriptedChat, { store: await openStore(path) });
-    assert.equal((await keyed(on, '/v1/environments', { name: 'Two' })).status, 409);
-    assert.equal((await keyed(on, '/v1/environments', { name: 'One' })).status, 200);
+    assert.equal((await postWithKey(on, '/v1/environments', { name: 'Two' })).status, 409);
+    assert.equal((await postWithKey(on, '/v1/environments', { name: 'One' })).status, 200);
     const { data } = await json(`${on.url}/v1/environments`);
     assert.equal((data as readonly unknown[]).length, 1);
   });
 
-  it('of a request that was refused can be used for the corrected one, and is free after a day', async () => {
+  it('of a rejected request can be reused, and expires after a day', async () => {
     const clock = new SimulatedClock(Date.now());
     await using on = await openServerFixture(scriptedChat, { server: { clock } });
     const session = await newSession(on);
     const key = { 'idempotency-key': 'one' };
-    const wrong = { type: 'user.tool_confirmation', tool_use_id: 'none', result: 'allow' };
-    assert.equal((await post(on, session, { events: [wrong] }, key)).status, 400);
+    const invalidEvent = { type: 'user.tool_confirmation', tool_use_id: 'none', result: 'allow' };
+    assert.equal((await post(on, session, { events: [invalidEvent] }, key)).status, 400);
     assert.equal((await post(on, session, { events: [userMessage('One')] }, key)).status, 200);
     assert.equal((await post(on, session, { events: [userMessage('Two')] }, key)).status, 409);
     clock.advance(24 * 60 * 60_000);
@@ -227,7 +227,7 @@ describe('an idempotency key', () => {
   });
 });
 
-async function keyed(on: ServerFixture, path: string, body: object): Promise<Response> {
+async function postWithKey(on: ServerFixture, path: string, body: object): Promise<Response> {
   return fetch(on.url + path, {
     method: 'POST',
     headers: { 'idempotency-key': 'one', 'content-type': 'application/json' },
@@ -243,7 +243,7 @@ async function create(on: ServerFixture, body: object, key: string): Promise<Res
   });
 }
 
-function result(call: string, text: string): JsonObject {
+function customToolResult(call: string, text: string): JsonObject {
   return {
     type: 'user.custom_tool_result',
     custom_tool_use_id: call,
@@ -283,7 +283,7 @@ function toSessionKey(sessionId: string): { appName: string; userId: string; ses
 }
 
 /** Number of accepted messages that have no turn yet, in the inbox or in the net. */
-async function messagesWaiting(
+async function countWaitingMessages(
   on: ServerFixture,
   store: MemoryStore,
   session: string,
@@ -291,12 +291,13 @@ async function messagesWaiting(
   const inbox = (await store.inbox(toSessionKey(session), 0)).filter(
     ({ input }) => input.place === 'user.in',
   );
-  let taken = 0;
+  let injected = 0;
   for await (const { records } of store.steps(toSessionKey(session), 0))
     for (const record of records)
-      if (record.kind === 'injected' && record.give.some(([place]) => place === 'user.in')) taken++;
-  const begun = (await on.log(session)).filter(({ type }) => type === 'user.message').length;
-  return inbox.length + taken - begun;
+      if (record.kind === 'injected' && record.give.some(([place]) => place === 'user.in'))
+        injected++;
+  const logged = (await on.log(session)).filter(({ type }) => type === 'user.message').length;
+  return inbox.length + injected - logged;
 }
 
 async function pendingCall(on: ServerFixture, session: string): Promise<string> {
@@ -307,8 +308,8 @@ async function pendingCall(on: ServerFixture, session: string): Promise<string> 
   }
 }
 
-async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await setImmediate();
+async function waitUntil(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await setImmediate();
 }
 
 async function untilTurns(

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { openFuzzFixture } from './fuzz-fixture.ts';
 import { fuzzServer } from './fuzz-server.ts';
 
-test('an invalid request always gets a response, never a 5xx, that names the invalid field', async (t) => {
+test('an invalid request gets a response below 500 that names the invalid field', async (t) => {
   await using on = await openFuzzFixture();
   const report = await fuzzServer({ ...on, seed: 1, requests: 900 });
   t.diagnostic(JSON.stringify(report));

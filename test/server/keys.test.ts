@@ -13,7 +13,7 @@ async function getStatus(on: ServerFixture, path: string, headers = {}): Promise
   return (await fetch(`${on.url}${path}`, { headers })).status;
 }
 
-test('with keys required, every request needs one, in either header', async () => {
+test('with keys required, every request needs a valid key in either header', async () => {
   await using on = await openServerFixture(scriptedChat, { server: { keys: 'required' } });
   const { key, token } = await on.server.keys.create('blue', 'test');
   for (const path of ['/v1/agents', '/v1/sessions', '/v1/sessions/none/events/stream'])
@@ -22,14 +22,26 @@ test('with keys required, every request needs one, in either header', async () =
   assert.equal(await getStatus(on, '/openapi.json'), 200);
   assert.equal(await getStatus(on, '/v1/agents', { 'x-api-key': token }), 200);
   assert.equal(await getStatus(on, '/v1/agents', { authorization: `Bearer ${token}` }), 200);
-  const almost = token.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
-  for (const wrong of [almost, token.slice(0, -1), `${token}0`, 'ptk_', '', 'Bearer', key.id])
-    assert.equal(await getStatus(on, '/v1/agents', { 'x-api-key': wrong }), 401, wrong);
+  const almostToken = token.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+  for (const invalidToken of [
+    almostToken,
+    token.slice(0, -1),
+    `${token}0`,
+    'ptk_',
+    '',
+    'Bearer',
+    key.id,
+  ])
+    assert.equal(
+      await getStatus(on, '/v1/agents', { 'x-api-key': invalidToken }),
+      401,
+      invalidToken,
+    );
   await on.server.keys.revoke(key.id);
   assert.equal(await getStatus(on, '/v1/agents', { 'x-api-key': token }), 401);
 });
 
-test('no id of another workspace exists, for any route', async () => {
+test('a resource of another workspace is not found by any route', async () => {
   await using on = await openServerFixture(scriptedChat, { server: { keys: 'required' } });
   const blue = (await on.server.keys.create('blue', '')).token;
   const red = (await on.server.keys.create('red', '')).token;
@@ -54,7 +66,7 @@ test('no id of another workspace exists, for any route', async () => {
     if (!path.includes('{')) continue;
     const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'none');
     for (const [method, operation] of Object.entries(methods)) {
-      // A route that no key of a workspace may call refuses before any lookup.
+      // Routes without workspace keys reject the request before any lookup.
       if (!operation['x-key-scopes'].includes('full')) continue;
       const response = await fetch(`${on.url}${address}`, {
         method: method.toUpperCase(),
@@ -75,7 +87,7 @@ test('no id of another workspace exists, for any route', async () => {
   assert.equal((await client.sessions.get(session.id)).id, session.id);
 });
 
-test('once a key was created, keys are required, even when all are revoked', async () => {
+test('keys are required once a key was created, even if all are revoked', async () => {
   await using on = await openServerFixture(scriptedChat, { server: { keys: 'when-created' } });
   assert.equal(await getStatus(on, '/v1/agents'), 200);
   const { key } = await on.server.keys.create('default', '');
@@ -84,7 +96,7 @@ test('once a key was created, keys are required, even when all are revoked', asy
   assert.equal(await getStatus(on, '/v1/agents'), 401);
 });
 
-test('an address that others can reach is refused without a key, and taken with one', async () => {
+test('the server listens on a public address only if keys are required and a key exists', async () => {
   await using on = await openServerFixture(scriptedChat);
   const { runtime, store } = on;
   const serve = async (keys: ServerOptions['keys']): Promise<Server> =>
@@ -99,22 +111,25 @@ test('an address that others can reach is refused without a key, and taken with 
   assert.equal((await fetch(`http://127.0.0.1:${listening.port}/v1/agents`)).status, 401);
 });
 
-test('pages of other origins may not call unless they are named, and may when they are', async () => {
+test('CORS allows only the configured origins', async () => {
   await using on = await openServerFixture(scriptedChat, {
     server: { allowOrigins: ['https://a.example'] },
   });
-  const ask = async (method: string, origin: string): Promise<Response> =>
+  const request = async (method: string, origin: string): Promise<Response> =>
     fetch(`${on.url}/v1/agents`, { method, headers: { origin } });
   const allowed = 'access-control-allow-origin';
-  assert.equal((await ask('GET', 'https://b.example')).headers.get(allowed), null);
-  assert.equal((await ask('OPTIONS', 'https://b.example')).status, 403);
-  assert.equal((await ask('GET', 'https://a.example')).headers.get(allowed), 'https://a.example');
-  const preflight = await ask('OPTIONS', 'https://a.example');
+  assert.equal((await request('GET', 'https://b.example')).headers.get(allowed), null);
+  assert.equal((await request('OPTIONS', 'https://b.example')).status, 403);
+  assert.equal(
+    (await request('GET', 'https://a.example')).headers.get(allowed),
+    'https://a.example',
+  );
+  const preflight = await request('OPTIONS', 'https://a.example');
   assert.equal(preflight.status, 204);
   assert.match(preflight.headers.get('access-control-allow-methods') ?? '', /POST/);
 });
 
-test('each call that may change something leaves a line, with who it was and no secret', async () => {
+test('each call that may change something is audited with its key id and without secrets', async () => {
   const lines: object[] = [];
   await using on = await openServerFixture(scriptedChat, {
     server: { keys: 'required', audit: (line) => lines.push(line) },
@@ -124,23 +139,23 @@ test('each call that may change something leaves a line, with who it was and no 
   const agent = await client.agents.create(params);
   await client.agents.get(agent.id);
   await assert.rejects(createClient({ baseUrl: on.url }).agents.create(params), { status: 401 });
-  const [made, refused, ...others] = lines as Record<string, unknown>[];
+  const [createdLine, refusedLine, ...others] = lines as Record<string, unknown>[];
   assert.deepEqual(others, []);
-  const { at, requestId, ...facts } = made ?? {};
+  const { at, requestId, ...entry } = createdLine ?? {};
   assert.equal(typeof at, 'number');
   assert.match(String(requestId), /^req_/);
   const path = '/v1/agents';
-  assert.deepEqual(facts, { workspace: 'blue', keyId: key.id, method: 'POST', path, status: 200 });
-  assert.equal(refused?.['status'], 401);
+  assert.deepEqual(entry, { workspace: 'blue', keyId: key.id, method: 'POST', path, status: 200 });
+  assert.equal(refusedLine?.['status'], 401);
   assert.doesNotMatch(JSON.stringify(lines), new RegExp(token.slice(-64)));
 });
 
-test('a path is audited as it was sent, in one word', async () => {
+test('a path is audited percent-encoded, without spaces or control characters', async () => {
   const paths: string[] = [];
   await using on = await openServerFixture(scriptedChat, {
     server: { audit: ({ path }) => paths.push(path) },
   });
-  for (const odd of [
+  for (const encodedId of [
     'a%0Ab',
     'a%0d%0ab',
     'a%20b',
@@ -150,12 +165,12 @@ test('a path is audited as it was sent, in one word', async () => {
     'é',
     'a%22b',
   ])
-    await fetch(`${on.url}/v1/agents/${odd}/archive`, { method: 'POST' });
+    await fetch(`${on.url}/v1/agents/${encodedId}/archive`, { method: 'POST' });
   assert.equal(paths.length, 8);
   for (const path of paths) assert.match(path, /^\/v1\/agents\/[\x21-\x7e]+\/archive$/);
 });
 
-/** A valid body, so that only the id can be refused. */
+/** A valid body, so that only the id can be invalid. */
 function bodyFor(path: string): string {
   if (path.endsWith('/events')) return JSON.stringify({ events: [{ type: 'user.interrupt' }] });
   if (path.endsWith('/rewind')) return JSON.stringify({ before_event_id: 'sevt_none' });

@@ -7,14 +7,14 @@ import type { ServerLimits } from '../../src/server/index.ts';
 import { openServerFixture } from './server-fixture.ts';
 import { scriptedChat } from './scripted-chat.ts';
 
-interface Answer {
+interface ParsedResponse {
   readonly status: number;
   readonly type: string;
   readonly message: string;
   readonly headers: Headers;
 }
 
-async function readAnswer(response: Response): Promise<Answer> {
+async function parseResponse(response: Response): Promise<ParsedResponse> {
   const body = (await response.json()) as {
     readonly error?: { readonly type: string; readonly message: string };
   };
@@ -25,35 +25,35 @@ async function readAnswer(response: Response): Promise<Answer> {
 const json = { 'content-type': 'application/json' };
 const agent = JSON.stringify({ name: 'Helper', model: 'gemini-2.5-flash' });
 
-test('600 requests and 60 creations a minute for each key, then 429 until there is room', async () => {
+test('each key may make 600 requests and 60 creations a minute, and then gets 429', async () => {
   await using on = await openServerFixture(scriptedChat);
   const { runtime, store } = on;
   const clock = new SimulatedClock();
   const server = await createServer({ runtime, store, keys: 'required', clock });
   const [one, two] = [await server.keys.create('a', ''), await server.keys.create('a', '')];
-  const ask = async (token: string, method: string): Promise<Answer> => {
+  const request = async (token: string, method: string): Promise<ParsedResponse> => {
     const headers = { 'x-api-key': token, ...json };
     const body = method === 'POST' ? { body: agent } : {};
-    return readAnswer(
+    return parseResponse(
       await server.fetch(new Request('http://local/v1/agents', { method, headers, ...body })),
     );
   };
-  for (let n = 0; n < 60; n++) assert.equal((await ask(one.token, 'POST')).status, 200);
-  const full = await ask(one.token, 'POST');
-  assert.deepEqual([full.status, full.type], [429, 'rate_limit_error']);
-  assert.equal(full.headers.get('retry-after'), '1');
-  assert.equal(full.headers.get('x-should-retry'), 'true');
-  for (let n = 0; n < 600; n++) assert.equal((await ask(one.token, 'GET')).status, 200);
-  assert.equal((await ask(one.token, 'GET')).status, 429);
-  assert.equal((await ask(two.token, 'GET')).status, 200, 'another key has its own');
+  for (let n = 0; n < 60; n++) assert.equal((await request(one.token, 'POST')).status, 200);
+  const limited = await request(one.token, 'POST');
+  assert.deepEqual([limited.status, limited.type], [429, 'rate_limit_error']);
+  assert.equal(limited.headers.get('retry-after'), '1');
+  assert.equal(limited.headers.get('x-should-retry'), 'true');
+  for (let n = 0; n < 600; n++) assert.equal((await request(one.token, 'GET')).status, 200);
+  assert.equal((await request(one.token, 'GET')).status, 429);
+  assert.equal((await request(two.token, 'GET')).status, 200, 'each key has its own limit');
   clock.advance(1000);
-  assert.equal((await ask(one.token, 'POST')).status, 200);
-  assert.equal((await ask(one.token, 'POST')).status, 429);
-  for (let n = 0; n < 10; n++) assert.equal((await ask(one.token, 'GET')).status, 200);
-  assert.equal((await ask(one.token, 'GET')).status, 429);
+  assert.equal((await request(one.token, 'POST')).status, 200);
+  assert.equal((await request(one.token, 'POST')).status, 429);
+  for (let n = 0; n < 10; n++) assert.equal((await request(one.token, 'GET')).status, 200);
+  assert.equal((await request(one.token, 'GET')).status, 429);
 });
 
-test('a limit that would refuse every request, or none, is refused by its name', async () => {
+test('a limit that is not a positive integer is rejected by name', async () => {
   await using on = await openServerFixture(scriptedChat);
   const { runtime, store } = on;
   for (const name of ['bodyBytes', 'requestsPerMinute', 'failedKeysPerMinute']) {
@@ -76,7 +76,7 @@ test('the health check has no rate limit', async () => {
   }
 });
 
-test('every response has a request id of the server, even if the client sends one', async () => {
+test('every response has a request id from the server, whatever id the client sends', async () => {
   await using on = await openServerFixture(scriptedChat);
   const headers = { 'request-id': 'mine', 'x-request-id': 'mine' };
   for (const path of ['/health', '/v1/agents?limit=0', '/nothing']) {
@@ -90,25 +90,25 @@ test('every response has a request id of the server, even if the client sends on
 
 for (const [what, limits, size] of [
   ['a megabyte', {}, 1_048_576],
-  ['what is said', { bodyBytes: 1000 }, 1000],
+  ['bodyBytes', { bodyBytes: 1000 }, 1000],
 ] as readonly (readonly [string, ServerLimits, number])[]) {
-  test(`a body of more than ${what} is refused with 413, announced or not`, async () => {
+  test(`a body of more than ${what} is rejected with 413, with or without a content-length`, async () => {
     await using on = await openServerFixture(scriptedChat, { server: { limits } });
     const createBody = (length: number): string => agent + ' '.repeat(length - agent.length);
-    const post = async (body: string | ReadableStream): Promise<Answer> => {
+    const post = async (body: string | ReadableStream): Promise<ParsedResponse> => {
       const init: RequestInit = { method: 'POST', headers: json, body, duplex: 'half' };
-      return readAnswer(await fetch(`${on.url}/v1/agents`, init));
+      return parseResponse(await fetch(`${on.url}/v1/agents`, init));
     };
     assert.equal((await post(createBody(size - 1))).status, 200);
     const { status, type, message } = await post(createBody(size + 100));
     assert.deepEqual([status, type], [413, 'request_too_large']);
     assert.match(message, new RegExp(String(size)));
-    const unannounced = new Blob([createBody(size + 100)]).stream();
-    assert.equal((await post(unannounced)).status, 413);
+    const streamedBody = new Blob([createBody(size + 100)]).stream();
+    assert.equal((await post(streamedBody)).status, 413);
   });
 }
 
-test('more than 256 events at once are refused, and none of them is there', async () => {
+test('a request with more than 256 events is rejected as a whole', async () => {
   await using on = await openServerFixture(scriptedChat);
   const { client } = on;
   const { id: agentId } = await client.beta.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
@@ -117,11 +117,11 @@ test('more than 256 events at once are refused, and none of them is there', asyn
     agent: agentId,
     environment_id: environment.id,
   });
-  const send = async (count: number): Promise<Answer> => {
+  const send = async (count: number): Promise<ParsedResponse> => {
     const event = { type: 'user.message', content: [{ type: 'text', text: 'Hi' }] };
     const body = JSON.stringify({ events: Array.from({ length: count }, () => event) });
     const path = `/v1/sessions/${session.id}/events`;
-    return readAnswer(await fetch(`${on.url}${path}`, { method: 'POST', headers: json, body }));
+    return parseResponse(await fetch(`${on.url}${path}`, { method: 'POST', headers: json, body }));
   };
   const { status, message } = await send(257);
   assert.equal(status, 400);
@@ -130,7 +130,7 @@ test('more than 256 events at once are refused, and none of them is there', asyn
   assert.equal((await send(2)).status, 200);
 });
 
-test('a client that leaves in the middle of its request is no fault of the server', async () => {
+test('a client that disconnects during its request causes no server error', async () => {
   const errors: unknown[] = [];
   const { promise: status, resolve } = Promise.withResolvers<number>();
   await using on = await openServerFixture(scriptedChat, {

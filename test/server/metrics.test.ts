@@ -26,7 +26,7 @@ async function untilIdle(client: Client, id: string): Promise<void> {
     if (event.type === 'session.status_idle') return;
 }
 
-test('the metrics count what happened', async () => {
+test('the metrics count turns, tool calls, sessions, commits, requests and stream readers', async () => {
   const metrics = new Metrics(systemClock);
   await using on = await openServerFixture(scriptedChat, {
     tools: [countingTool('deploy')],
@@ -48,7 +48,7 @@ test('the metrics count what happened', async () => {
     signal: reading.signal,
   });
   // The server learns through two sockets that the previous reader disconnected.
-  await readersAre(on.url, 1);
+  await waitForReaders(on.url, 1);
   const numbers = await readNumbers(on.url);
   assert.equal(numbers.get('petrichor_turns_total{reason="end_turn"}'), 1);
   assert.equal(numbers.get('petrichor_tool_calls_total{outcome="ok"}'), 1);
@@ -63,11 +63,11 @@ test('the metrics count what happened', async () => {
   assert.equal(numbers.get('petrichor_http_requests_total{method="POST",status="200"}'), 4);
   reading.abort();
   await stream.text().catch(() => {});
-  await readersAre(on.url, 0);
+  await waitForReaders(on.url, 0);
 });
 
-async function readersAre(url: string, count: number): Promise<void> {
+async function waitForReaders(url: string, count: number): Promise<void> {
   while ((await readNumbers(url)).get('petrichor_stream_readers') !== count) {
-    // Poll until it is true; the timeout of the test ends it otherwise.
+    // Poll until the count is reached. The timeout of the test ends an endless wait.
   }
 }

@@ -8,7 +8,7 @@ import { openServerFixture } from './server-fixture.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
 import { scriptedChat } from './scripted-chat.ts';
 
-test('the document lists every endpoint of the protocol and of its extensions, with its parameters', async () => {
+test('the OpenAPI document lists every endpoint with its path parameters', async () => {
   const metrics = new Metrics(systemClock);
   await using on = await openServerFixture(scriptedChat, { server: { metrics } });
   const document = (await (await fetch(`${on.url}/openapi.json`)).json()) as OpenApiDocument;
@@ -44,20 +44,20 @@ test('the document lists every endpoint of the protocol and of its extensions, w
   ])
     assert.ok(found.includes(endpoint), endpoint);
   for (const [path, methods] of Object.entries(document.paths)) {
-    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const pathParameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     for (const { parameters = [] } of Object.values(methods))
       assert.deepEqual(
         parameters.filter((one) => one.in === 'path').map(({ name }) => name),
-        inPath,
+        pathParameters,
       );
   }
   const ids = Object.values(document.paths).flatMap((methods) =>
     Object.values(methods).map(({ operationId }) => operationId),
   );
-  assert.equal(new Set(ids).size, ids.length, 'each operation has a name of its own');
+  assert.equal(new Set(ids).size, ids.length, 'each operation has a unique id');
 });
 
-test('the server accepts exactly the bodies that the document describes', async () => {
+test('the server accepts exactly the bodies that the OpenAPI document allows', async () => {
   await using on = await openServerFixture(scriptedChat);
   const document = (await (await fetch(`${on.url}/openapi.json`)).json()) as OpenApiDocument;
   const schema =
@@ -84,11 +84,11 @@ test('the server accepts exactly the bodies that the document describes', async 
       body: JSON.stringify(body),
     });
     const text = await response.text();
-    // A tool that this server does not provide is refused for that reason, not for its form.
-    const isTaken = response.ok || text.includes('missing_service');
+    // A tool that this server does not provide is rejected for another reason than its form.
+    const isAccepted = response.ok || text.includes('missing_service');
     assert.equal(
       validator.validate(body).valid,
-      isTaken,
+      isAccepted,
       `${JSON.stringify(body).slice(0, 99)} ${text}`,
     );
   }

@@ -12,7 +12,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 const KEYS = { server: { keys: 'required' } } as const;
 
 describe('an operator', () => {
-  it('lists sessions of all workspaces by status, with a key that opens nothing else', async () => {
+  it('lists sessions of all workspaces by status, with a key that opens no other route', async () => {
     await using on = await openServerFixture(scriptedChat, KEYS);
     const blue = await newSession(on, 'blue');
     const red = await newSession(on, 'red');
@@ -31,17 +31,24 @@ describe('an operator', () => {
       `/v1/operator/sessions?limit=1&page=${String(first['next_page'])}`,
       operator,
     );
-    const paged = [first, second].flatMap(({ data }) => data as readonly JsonObject[]);
-    assert.deepEqual(new Set(paged.map(({ id }) => id)), new Set([blue.id, red.id]));
+    const listedSessions = [first, second].flatMap(({ data }) => data as readonly JsonObject[]);
+    assert.deepEqual(new Set(listedSessions.map(({ id }) => id)), new Set([blue.id, red.id]));
     assert.equal(second['next_page'], null);
     for (const query of ['status=hung', 'page=none', 'limit=0'])
-      assert.equal((await ask(on, `/v1/operator/sessions?${query}`, operator)).status, 400, query);
-    assert.equal((await ask(on, '/v1/operator/sessions/none/evict', operator, 'POST')).status, 404);
-    assert.equal((await ask(on, `/v1/sessions/${red.id}`, operator)).status, 403);
-    assert.equal((await ask(on, `/v1/sessions/${red.id}/events`, operator)).status, 403);
+      assert.equal(
+        (await request(on, `/v1/operator/sessions?${query}`, operator)).status,
+        400,
+        query,
+      );
+    assert.equal(
+      (await request(on, '/v1/operator/sessions/none/evict', operator, 'POST')).status,
+      404,
+    );
+    assert.equal((await request(on, `/v1/sessions/${red.id}`, operator)).status, 403);
+    assert.equal((await request(on, `/v1/sessions/${red.id}/events`, operator)).status, 403);
   });
 
-  it('is not any workspace: its own key and that of another tenant change nothing', async () => {
+  it('needs a key with the scope operator: workspace keys get 403 and change nothing', async () => {
     await using on = await openServerFixture(scriptedChat, KEYS);
     const blue = await newSession(on, 'blue');
     await quarantine(on, 'blue', blue.id);
@@ -53,7 +60,7 @@ describe('an operator', () => {
         [`/v1/operator/sessions/${blue.id}/evict`, 'POST'],
         [`/v1/operator/sessions/${blue.id}/unquarantine`, 'POST'],
       ] as const)
-        assert.equal((await ask(on, path, token, method)).status, 403, path);
+        assert.equal((await request(on, path, token, method)).status, 403, path);
     assert.deepEqual(await on.store.find(toSessionKey('blue', blue.id)), before);
   });
 
@@ -63,16 +70,21 @@ describe('an operator', () => {
     await quarantine(on, 'blue', id);
     assert.notEqual((await send(on, id, 'Hi', token)).status, 200);
     const operator = await tokenFor(on, 'operator');
-    const released = await ask(on, `/v1/operator/sessions/${id}/unquarantine`, operator, 'POST');
+    const released = await request(
+      on,
+      `/v1/operator/sessions/${id}/unquarantine`,
+      operator,
+      'POST',
+    );
     assert.equal(released.status, 200);
     const session = (await released.json()) as JsonObject;
     assert.deepEqual([session['status'], session['failures']], ['idle', 0]);
     assert.equal((await send(on, id, 'Hi', token)).status, 200);
-    await logged(on, id, 'turn.ended');
+    await waitForEvent(on, id, 'turn.ended');
   });
 
   for (const kind of ['sqlite', 'memory'] as const)
-    it(`evicts an owner whose tool hangs: onCrash decides, and its late result is not appended (${kind})`, async () => {
+    it(`evicts an owner whose tool hangs: onCrash decides, and the late result is not appended (${kind})`, async () => {
       using folder = temporaryFolder();
       const url = kind === 'sqlite' ? `sqlite:${folder.path}/store.db` : 'memory:';
       const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -99,7 +111,7 @@ describe('an operator', () => {
       while (runs.length === 0) await setImmediate();
       const row = await on.store.find(toSessionKey('blue', id));
       const operator = await tokenFor(on, 'operator');
-      const response = await ask(on, `/v1/operator/sessions/${id}/evict`, operator, 'POST');
+      const response = await request(on, `/v1/operator/sessions/${id}/evict`, operator, 'POST');
       const session = (await response.json()) as JsonObject;
       assert.equal(response.status, 200);
       assert.equal(session['evicted'], row?.owner);
@@ -114,7 +126,7 @@ describe('an operator', () => {
       );
       assert.equal(runs.length, 1);
       const after = await on.store.find(toSessionKey('blue', id));
-      assert.ok((after?.epoch ?? 0) >= (row?.epoch ?? 0) + 2, 'evicted, and taken again');
+      assert.ok((after?.epoch ?? 0) >= (row?.epoch ?? 0) + 2, 'evicted and claimed again');
     });
 });
 
@@ -151,7 +163,7 @@ async function quarantine(on: ServerFixture, workspace: string, id: string): Pro
     await on.store.recordHydration(toSessionKey(workspace, id), false);
 }
 
-async function ask(
+async function request(
   on: ServerFixture,
   path: string,
   token: string,
@@ -161,7 +173,7 @@ async function ask(
 }
 
 async function json(on: ServerFixture, path: string, token: string): Promise<JsonObject> {
-  const response = await ask(on, path, token);
+  const response = await request(on, path, token);
   assert.equal(response.status, 200, path);
   return (await response.json()) as JsonObject;
 }
@@ -189,6 +201,6 @@ async function send(on: ServerFixture, id: string, text: string, token: string):
   });
 }
 
-async function logged(on: ServerFixture, id: string, type: string): Promise<void> {
+async function waitForEvent(on: ServerFixture, id: string, type: string): Promise<void> {
   while (!(await on.log(id)).some((event) => event.type === type)) await setImmediate();
 }

@@ -13,7 +13,7 @@ import { scriptedChat } from './scripted-chat.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** Headers that clients of the protocol send. */
-const declared = { 'content-type': 'application/json' };
+const jsonHeaders = { 'content-type': 'application/json' };
 const ENDPOINTS = [
   'POST /v1/agents',
   'GET /v1/agents',
@@ -52,7 +52,7 @@ const ENDPOINTS = [
 ];
 
 /** Routes that extend the protocol. */
-const MORE = ['pause', 'resume', 'fork', 'rewind'].map(
+const EXTENSION_ENDPOINTS = ['pause', 'resume', 'fork', 'rewind'].map(
   (verb) => `POST /v1/sessions/{session_id}/${verb}`,
 );
 
@@ -60,7 +60,7 @@ const MORE = ['pause', 'resume', 'fork', 'rewind'].map(
  * Requirements of the protocol besides the calls of stock clients, one entry each. They use plain HTTP, because a
  * client hides most of it.
  */
-const musts: Readonly<Record<string, () => Promise<void>>> = {
+const requirements: Readonly<Record<string, () => Promise<void>>> = {
   'all 34 endpoints exist and are in the OpenAPI document': async () => {
     await using on = await openServerFixture(scriptedChat);
     const { paths } = (await json(`${on.url}/openapi.json`)) as unknown as {
@@ -70,11 +70,11 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     );
     assert.equal(ENDPOINTS.length, 34);
-    for (const endpoint of [...ENDPOINTS, ...MORE])
+    for (const endpoint of [...ENDPOINTS, ...EXTENSION_ENDPOINTS])
       assert.ok(endpoints.includes(endpoint), endpoint);
   },
 
-  'a frame has an id, the event name message and one line of JSON, and nothing may buffer it':
+  'a stream frame has an id, the event name message and one line of JSON, and headers disable buffering':
     async () => {
       await using on = await openServerFixture(scriptedChat);
       const session = await newSession(on);
@@ -101,34 +101,37 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     const reader = createReader(response);
     assert.equal(await reader.next(), ': open');
     for (const label of ['first', 'second']) {
-      await waiting(clock, 15_000);
+      await waitForTimer(clock, 15_000);
       clock.advance(15_000);
       assert.equal(await reader.next(), ': keep-alive', label);
     }
   },
 
-  'a stream is a stream whatever the request accepts, and lists in an address come as name[]':
-    async () => {
-      await using on = await openServerFixture(scriptedChat);
-      const session = await newSession(on);
-      const response = await fetch(
-        `${on.url}/v1/sessions/${session}/events/stream?event_deltas%5B%5D=agent.message&event_deltas%5B%5D=agent.thinking`,
-        { headers: { accept: 'application/json' } },
+  'a stream ignores the accept header, and list parameters use name[]': async () => {
+    await using on = await openServerFixture(scriptedChat);
+    const session = await newSession(on);
+    const response = await fetch(
+      `${on.url}/v1/sessions/${session}/events/stream?event_deltas%5B%5D=agent.message&event_deltas%5B%5D=agent.thinking`,
+      { headers: { accept: 'application/json' } },
+    );
+    assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/);
+    await send(on, session, 'think');
+    const frames = await framesUntil(response, /status_idle/);
+    assert.equal(frames.filter((one) => one.includes('"event_start"')).length, 2);
+    for (const frame of frames.filter((one) => /"event_(start|delta)"/.test(one)))
+      assert.match(
+        frame,
+        /^event: message\ndata: /,
+        'a preview has no id, because it is not stored',
       );
-      assert.match(response.headers.get('content-type') ?? '', /^text\/event-stream/);
-      await send(on, session, 'think');
-      const frames = await framesUntil(response, /status_idle/);
-      assert.equal(frames.filter((one) => one.includes('"event_start"')).length, 2);
-      for (const frame of frames.filter((one) => /"event_(start|delta)"/.test(one)))
-        assert.match(frame, /^event: message\ndata: /, 'what is not kept has no id to go on from');
-      const query = 'types%5B%5D=user.message&types%5B%5D=session.status_idle';
-      const { data } = await json(`${on.url}/v1/sessions/${session}/events?${query}`);
-      assert.deepEqual(listTypes(data), ['user.message', 'session.status_idle']);
-      const one = await json(`${on.url}/v1/sessions/${session}/events?types[]=user.message`);
-      assert.deepEqual(listTypes(one['data']), ['user.message']);
-    },
+    const query = 'types%5B%5D=user.message&types%5B%5D=session.status_idle';
+    const { data } = await json(`${on.url}/v1/sessions/${session}/events?${query}`);
+    assert.deepEqual(listTypes(data), ['user.message', 'session.status_idle']);
+    const one = await json(`${on.url}/v1/sessions/${session}/events?types[]=user.message`);
+    assert.deepEqual(listTypes(one['data']), ['user.message']);
+  },
 
-  'previews are sent only on request, and are never stored': async () => {
+  'previews are sent only on request and never stored': async () => {
     await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
     const plain = await fetch(`${on.url}/v1/sessions/${session}/events/stream`);
@@ -155,14 +158,14 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal(await status('/v1/agents', { 'x-api-key': token, ...versions }), 200);
     assert.equal(await status('/v1/agents', {}), 401);
     assert.equal(await status('/v1/agents', { 'x-api-key': 'sk-ant-other' }), 401);
-    const wrong = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`;
-    assert.equal(await status('/v1/agents', { 'x-api-key': wrong }), 401);
+    const invalidToken = `${token.slice(0, -1)}${token.endsWith('0') ? '1' : '0'}`;
+    assert.equal(await status('/v1/agents', { 'x-api-key': invalidToken }), 401);
     const refused = await fetch(`${on.url}/v1/agents`);
     const { error } = (await refused.json()) as { error: JsonObject };
     assert.equal(error['type'], 'authentication_error');
   },
 
-  'an error has a type, a message, the request id and whether to retry': async () => {
+  'an error response has a type, a message, the request id and x-should-retry': async () => {
     await using on = await openServerFixture(scriptedChat, {
       server: { limits: { createsPerMinute: 4, requestsPerMinute: 1000, bodyBytes: 1000 } },
     });
@@ -209,10 +212,10 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       ],
       ['POST', '/v1/agents', '{}', 429, 'rate_limit_error', 'true'],
     ] as const;
-    for (const [method, path, body, status, type, again] of requests) {
+    for (const [method, path, body, status, type, shouldRetry] of requests) {
       const response = await fetch(on.url + path, {
         method,
-        headers: declared,
+        headers: jsonHeaders,
         ...(body !== undefined && { body }),
       });
       const reply = (await response.json()) as JsonObject & { error: JsonObject };
@@ -221,7 +224,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
         [status, 'error', type],
         path,
       );
-      assert.equal(response.headers.get('x-should-retry'), again, path);
+      assert.equal(response.headers.get('x-should-retry'), shouldRetry, path);
       assert.equal(typeof reply.error['message'], 'string');
       assert.equal(response.headers.get('request-id'), reply['request_id']);
       assert.doesNotMatch(JSON.stringify(reply), /node:internal|\.ts:\d+/, 'no internal details');
@@ -240,7 +243,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       assert.equal(await messagesIn(on, session), 2);
     },
 
-  'a message is not taken for the repetition of an older one that may have come through':
+  'a retry is matched to the message whose response was lost, not to an older equal message':
     async () => {
       const clock = new SimulatedClock(Date.now());
       await using on = await openServerFixture(scriptedChat, { server: { clock } });
@@ -249,22 +252,26 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       const newer = await post(on, session, 'Yes', { count: 0, isDelivered: false });
       assert.notDeepEqual(newer, older);
       const repeated = await post(on, session, 'Yes', { count: 1, isDelivered: true });
-      assert.deepEqual(repeated, newer, 'it is the newer one that was not answered');
+      assert.deepEqual(
+        repeated,
+        newer,
+        'the newer message is the one without a delivered response',
+      );
       clock.advance(61_000);
-      // Its first attempt never arrived here.
+      // Its first attempt never reached this server.
       const late = await post(on, session, 'Yes', { count: 1, isDelivered: true });
       assert.notDeepEqual(late, older);
       assert.equal(await messagesIn(on, session), 3);
     },
 
-  'an update whose reply was lost is the version that it made, and another one with that version is a conflict':
+  'a retried update whose response was lost returns its version, and a different update with that version is a conflict':
     async () => {
       await using on = await openServerFixture(scriptedChat);
-      const id = await made201(on, '/v1/agents', { name: 'A', model: 'gemini-2.5-flash' });
+      const id = await create(on, '/v1/agents', { name: 'A', model: 'gemini-2.5-flash' });
       const update = async (count: number, name: string): Promise<Response> =>
         fetch(`${on.url}/v1/agents/${id}`, {
           method: 'POST',
-          headers: { ...declared, 'x-stainless-retry-count': String(count) },
+          headers: { ...jsonHeaders, 'x-stainless-retry-count': String(count) },
           body: JSON.stringify({ version: 1, name }),
         });
       assert.equal((await update(0, 'B')).status, 200);
@@ -275,13 +282,13 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       assert.equal((await update(0, 'B')).status, 409);
     },
 
-  'an interrupt whose reply was lost does not end a later turn': async () => {
+  'a retried interrupt whose response was lost does not end a later turn': async () => {
     await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
     const interrupt = async (key: string): Promise<number> => {
       const response = await fetch(`${on.url}/v1/sessions/${session}/events`, {
         method: 'POST',
-        headers: { ...declared, 'idempotency-key': key },
+        headers: { ...jsonHeaders, 'idempotency-key': key },
         body: JSON.stringify({ events: [{ type: 'user.interrupt' }] }),
       });
       return response.status;
@@ -300,7 +307,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     );
   },
 
-  'nothing is made twice when each reply is lost at first, whatever it is of': async () => {
+  'no resource is created twice when the first response to each request is lost': async () => {
     await using on = await openServerFixture(scriptedChat);
     await using proxy = await cuttableProxy(on.url, (reply) => reply % 2 === 1);
     const client = new Anthropic({ baseURL: proxy.url, apiKey: 'none' });
@@ -313,9 +320,11 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       environment_id: environment.id,
       initial_events: [userMessage('One')],
     });
-    const sent = await beta.sessions.events.send(session.id, { events: [userMessage('Two')] });
-    const again = await beta.sessions.events.send(session.id, { events: [userMessage('Two')] });
-    assert.notEqual(sent.data?.[0]?.id, again.data?.[0]?.id);
+    const firstSend = await beta.sessions.events.send(session.id, { events: [userMessage('Two')] });
+    const secondSend = await beta.sessions.events.send(session.id, {
+      events: [userMessage('Two')],
+    });
+    assert.notEqual(firstSend.data?.[0]?.id, secondSend.data?.[0]?.id);
     await client.post(`/v1/sessions/${session.id}/fork`, { body: {} });
     assert.equal(await messagesIn(on, session.id), 3);
     for (const [path, count] of [
@@ -328,7 +337,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     }
   },
 
-  'a send that a crash cut short is done once, also when another process answers its repetition':
+  'a send that a crash interrupted takes effect once, also when another process answers the retry':
     async () => {
       using folder = temporaryFolder();
       const path = `sqlite:${folder.path}/store.db`;
@@ -336,7 +345,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       const before = await openServerFixture(scriptedChat, { store: crashed });
       const session = await newSession(before);
       const first = await post(before, session, 'Hi', { count: 0, isDelivered: false });
-      const lostTwice = await post(before, session, 'Ho', { count: 0, isDelivered: false });
+      const retriedTwice = await post(before, session, 'Ho', { count: 0, isDelivered: false });
       await post(before, session, 'Ho', { count: 1, isDelivered: false });
       await before[Symbol.asyncDispose]();
 
@@ -344,18 +353,18 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       assert.deepEqual(await post(after, session, 'Hi', { count: 1, isDelivered: true }), first);
       assert.deepEqual(
         await post(after, session, 'Ho', { count: 2, isDelivered: true }),
-        lostTwice,
+        retriedTwice,
       );
       assert.equal(await messagesIn(after, session), 2);
     },
 
-  'an idempotency key of the client identifies a repetition, too': async () => {
+  'an idempotency key of the client identifies a retry': async () => {
     await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
     const sendWithKey = async (key: string): Promise<unknown> => {
       const response = await fetch(`${on.url}/v1/sessions/${session}/events`, {
         method: 'POST',
-        headers: { ...declared, 'idempotency-key': key },
+        headers: { ...jsonHeaders, 'idempotency-key': key },
         body: JSON.stringify({ events: [userMessage('Hi')] }),
       });
       return response.json();
@@ -368,16 +377,16 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       [1, 2].map(async () => {
         const response = await fetch(`${on.url}/v1/agents`, {
           method: 'POST',
-          headers: { ...declared, 'idempotency-key': 'agent' },
+          headers: { ...jsonHeaders, 'idempotency-key': 'agent' },
           body: JSON.stringify({ name: 'A', model: 'gemini-2.5-flash' }),
         });
         return ((await response.json()) as { id: string }).id;
       }),
     );
-    assert.equal(new Set(agents).size, 1, 'also when both come at once');
+    assert.equal(new Set(agents).size, 1, 'also for concurrent requests');
   },
 
-  'a repeated answer gets the same response, and a different one is always refused': async () => {
+  'a repeated result gets the same response, and a different result is rejected': async () => {
     await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on, { tools: [deploy] });
     await send(on, session, 'call deploy prod');
@@ -386,7 +395,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     const answer = async (id: string, text: string): Promise<Response> =>
       fetch(`${on.url}/v1/sessions/${session}/events`, {
         method: 'POST',
-        headers: declared,
+        headers: jsonHeaders,
         body: JSON.stringify({
           events: [
             {
@@ -400,7 +409,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     assert.notEqual(use['id'], call);
     const accepted = (await (await answer(call, 'done')).json()) as { data: readonly JsonObject[] };
     const repeated = await answer(String(use['id']), 'done');
-    assert.equal(repeated.status, 200, 'by the id of the event as by that of the model');
+    assert.equal(repeated.status, 200, 'the event id and the call id both work');
     const again = (await repeated.json()) as typeof accepted;
     assert.equal(again.data[0]?.['id'], accepted.data[0]?.['id']);
     const other = await answer(String(use['id']), 'not done');
@@ -409,17 +418,17 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal(
       result['id'],
       accepted.data[0]?.['id'],
-      'the id in the log is the one of the response',
+      'the log and the response have the same id',
     );
   },
 
-  'a reader resumes after any event, by header, id or number': async () => {
+  'a reader can resume after any event by Last-Event-ID, after_id or from_seq': async () => {
     await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
     const stream = `${on.url}/v1/sessions/${session}/events/stream`;
-    const whole = await fetch(`${stream}?from_seq=0`);
+    const fullStream = await fetch(`${stream}?from_seq=0`);
     await send(on, session, 'Hi');
-    const frames = (await framesUntil(whole, /status_idle/)).slice(1);
+    const frames = (await framesUntil(fullStream, /status_idle/)).slice(1);
     const events = frames.map(
       (frame) => JSON.parse(parseData(frame)) as { id: string; seq: number },
     );
@@ -440,7 +449,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal(unknown.status, 400);
   },
 
-  'net events are included on request, in lists and streams, and pages and cursors work as without them':
+  'include=net adds net events to lists and streams, and pages and cursors still work':
     async () => {
       await using on = await openServerFixture(scriptedChat);
       const session = await newSession(on);
@@ -454,18 +463,18 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       assert.deepEqual(
         records,
         records.map((_, index) => index + 1),
-        'every record, in order, once',
+        'each record once, in order',
       );
       assert.ok(streamed.some((event) => event['transition'] === 'model.ask'));
       assert.doesNotMatch(
         JSON.stringify(streamed.filter(isNet)),
         /Hi/,
-        'without what it was about',
+        'net events contain no content',
       );
-      const whole = (await json(`${base}?limit=1000`))['data'];
+      const fullList = (await json(`${base}?limit=1000`))['data'];
       assert.deepEqual(
         streamed.filter((event) => !isNet(event)),
-        whole,
+        fullList,
       );
       const seen: JsonObject[] = [];
       let page: unknown = '';
@@ -475,7 +484,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
         page = one['next_page'];
       }
       assert.deepEqual(seen, streamed);
-      const [first] = whole as readonly { readonly id: string }[];
+      const [first] = fullList as readonly { readonly id: string }[];
       const rest = await fetch(`${base}/stream?include=net&after_id=${first?.id ?? ''}`);
       const after = (await framesUntil(rest, /status_idle/)).slice(1);
       const logged = frames.filter((frame) => frame.startsWith('id: '));
@@ -486,7 +495,7 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
       assert.equal((await fetch(`${base}?include=net&order=desc`)).status, 400);
     },
 
-  'a stalled reader is disconnected, and can resume where it was': async () => {
+  'a stalled reader is disconnected and can resume at its position': async () => {
     const clock = new SimulatedClock(Date.now());
     await using on = await openServerFixture(scriptedChat, {
       server: { clock, readerTimeoutMs: 30_000 },
@@ -499,40 +508,41 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
     await findEvent(on, session, 'session.status_idle');
     const first = await reader.next();
     assert.match(first, /user\.message/);
-    // One frame is prepared ahead of the reader. It waits, and nobody reads it.
-    await waiting(clock, 30_000);
+    // One frame is prepared ahead of the reader and waits to be read.
+    await waitForTimer(clock, 30_000);
     clock.advance(30_000);
     await assert.rejects(async () => {
       for (;;) await reader.next();
-    }, /the stream goes on/);
+    }, /the stream has not ended/);
     const [, id = ''] = /^id: (\S+)/.exec(first) ?? [];
     const rest = await on.server.fetch(new Request(request, { headers: { 'last-event-id': id } }));
     assert.match((await framesUntil(rest, /status_idle/))[1] ?? '', /status_running/);
   },
 
-  'changes use POST, an empty body is an empty object, and a path prefix is kept': async () => {
-    await using on = await openServerFixture(scriptedChat, {
-      server: { basePath: '/agents-api' },
-    });
-    const { beta } = new Anthropic({ baseURL: `${on.url}/agents-api`, apiKey: 'none' });
-    const agent = await beta.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
-    assert.equal((await beta.agents.update(agent.id, { version: 1, name: 'B' })).name, 'B');
-    const path = `${on.url}/agents-api/v1/agents/${agent.id}`;
-    for (const method of ['PUT', 'PATCH']) {
-      const refused = await fetch(path, { method, body: '{"name":"C"}' });
-      assert.equal(refused.status, 404);
-    }
-    assert.equal((await fetch(`${path}/archive`, { method: 'POST' })).status, 200);
-    assert.equal((await fetch(`${on.url}/v1/agents`)).status, 404);
-  },
+  'changes use POST, an empty body is an empty object, and a path prefix is supported':
+    async () => {
+      await using on = await openServerFixture(scriptedChat, {
+        server: { basePath: '/agents-api' },
+      });
+      const { beta } = new Anthropic({ baseURL: `${on.url}/agents-api`, apiKey: 'none' });
+      const agent = await beta.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
+      assert.equal((await beta.agents.update(agent.id, { version: 1, name: 'B' })).name, 'B');
+      const path = `${on.url}/agents-api/v1/agents/${agent.id}`;
+      for (const method of ['PUT', 'PATCH']) {
+        const refused = await fetch(path, { method, body: '{"name":"C"}' });
+        assert.equal(refused.status, 404);
+      }
+      assert.equal((await fetch(`${path}/archive`, { method: 'POST' })).status, 200);
+      assert.equal((await fetch(`${on.url}/v1/agents`)).status, 404);
+    },
 
-  'a listing comes in pages, in either order, and ends with no next page': async () => {
+  'a list has pages in both orders, and the last page has no next page': async () => {
     await using on = await openServerFixture(scriptedChat);
     const session = await newSession(on);
     await send(on, session, 'Hi');
     await findEvent(on, session, 'session.status_idle');
     const base = `${on.url}/v1/sessions/${session}/events`;
-    const whole = (await json(base))['data'] as readonly JsonObject[];
+    const fullList = (await json(base))['data'] as readonly JsonObject[];
     for (const order of ['asc', 'desc']) {
       const seen: JsonObject[] = [];
       let page: unknown = '';
@@ -542,26 +552,26 @@ const musts: Readonly<Record<string, () => Promise<void>>> = {
         page = one['next_page'];
         if (page === null) break;
       }
-      assert.deepEqual(order === 'asc' ? seen : seen.toReversed(), whole);
+      assert.deepEqual(order === 'asc' ? seen : seen.toReversed(), fullList);
     }
     for (const query of ['limit=0', 'limit=1001', 'limit=x', 'order=up', 'page=sevt_none'])
       assert.equal((await fetch(`${base}?${query}`)).status, 400, query);
   },
 };
 
-describe('requirements of the protocol', () => {
-  for (const [must, check] of Object.entries(musts)) it(must, check);
+describe('protocol requirements', () => {
+  for (const [requirement, check] of Object.entries(requirements)) it(requirement, check);
 });
 
 async function newSession(on: ServerFixture, agent: object = {}): Promise<string> {
-  const made = await made201(on, '/v1/agents', { name: 'A', model: 'gemini-2.5-flash', ...agent });
-  return made201(on, '/v1/sessions', { agent: made });
+  const made = await create(on, '/v1/agents', { name: 'A', model: 'gemini-2.5-flash', ...agent });
+  return create(on, '/v1/sessions', { agent: made });
 }
 
-async function made201(on: ServerFixture, path: string, body: object): Promise<string> {
+async function create(on: ServerFixture, path: string, body: object): Promise<string> {
   const response = await fetch(on.url + path, {
     method: 'POST',
-    headers: declared,
+    headers: jsonHeaders,
     body: JSON.stringify(body),
   });
   const { id } = (await response.json()) as { id: string };
@@ -571,7 +581,7 @@ async function made201(on: ServerFixture, path: string, body: object): Promise<s
 async function send(on: ServerFixture, session: string, text: string): Promise<void> {
   const response = await fetch(`${on.url}/v1/sessions/${session}/events`, {
     method: 'POST',
-    headers: declared,
+    headers: jsonHeaders,
     body: JSON.stringify({ events: [userMessage(text)] }),
   });
   assert.equal(response.status, 200);
@@ -586,7 +596,7 @@ async function post(
 ): Promise<unknown> {
   const request = new Request(`${url}/v1/sessions/${session}/events`, {
     method: 'POST',
-    headers: { ...declared, 'x-stainless-retry-count': String(count) },
+    headers: { ...jsonHeaders, 'x-stainless-retry-count': String(count) },
     body: JSON.stringify({ events: [userMessage(text)] }),
   });
   const delivered = Promise.resolve(isDelivered);
@@ -662,7 +672,7 @@ function createReader({ body }: Response): {
           return frame;
         }
         const { done, value } = await reader.read();
-        assert.ok(!done, 'the stream goes on');
+        assert.ok(!done, 'the stream has not ended');
         text += value;
       }
     },
@@ -670,8 +680,8 @@ function createReader({ body }: Response): {
   };
 }
 
-/** Waits until something has set a timer for that time. */
-async function waiting(clock: SimulatedClock, ms: number): Promise<void> {
+/** Waits until a timer is set that is due within `ms`. */
+async function waitForTimer(clock: SimulatedClock, ms: number): Promise<void> {
   const until = clock.now() + ms;
   while (clock.nextAt === undefined || clock.nextAt > until) await setImmediate();
 }

@@ -22,7 +22,7 @@ class CountingStore extends MemoryStore {
   }
 }
 
-test('readers who resume by an id do not cause another read of the log', async () => {
+test('a reader that resumes by event id does not read the whole log', async () => {
   const store = new CountingStore();
   await using on = await openServerFixture(scriptedChat, { store });
   const agent = await on.client.beta.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
@@ -47,7 +47,7 @@ test('readers who resume by an id do not cause another read of the log', async (
     const [next] = await read(stream, (all) => all.length === 1);
     assert.equal(next?.id, events.at(-1)?.id);
   }
-  // Each reader finds its event and reads on from it.
+  // Each reader finds its event and reads from there.
   assert.ok(store.reads <= RECONNECTS * 8, `${store.reads} entries for ${RECONNECTS} readers`);
 
   store.reads = 0;

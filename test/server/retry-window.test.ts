@@ -12,8 +12,8 @@ import type { ServerFixture } from './server-fixture.ts';
 import { scriptedChat } from './scripted-chat.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-describe('a retry of a stock client without a key', () => {
-  it('counts once behind a pooling proxy that lost the reply, for sends and for what is created', async () => {
+describe('a retry of a stock client without an idempotency key', () => {
+  it('takes effect once behind a pooling proxy that lost the response, for sends and for created resources', async () => {
     await using on = await openServerFixture(scriptedChat);
     await using proxy = await PoolingProxy.start(
       () => on.url,
@@ -30,39 +30,39 @@ describe('a retry of a stock client without a key', () => {
     for (const text of ['Two', 'Three', 'Four'])
       await beta.sessions.events.send(session.id, { events: [userMessage(text)] });
     assert.equal(proxy.lost, 6);
-    assert.deepEqual(await textsIn(on, session.id, 4), ['One', 'Two', 'Three', 'Four']);
+    assert.deepEqual(await waitForTexts(on, session.id, 4), ['One', 'Two', 'Three', 'Four']);
     for (const path of ['agents', 'environments', 'sessions'])
       assert.equal((await list(on, path)).length, 1, path);
   });
 
-  it('counts once after a crash of the server, by the same reply', async () => {
+  it('takes effect once after a crash of the server, and gets the same response', async () => {
     using folder = temporaryFolder();
     const path = `sqlite:${folder.path}/store.db`;
     const before = await openServerFixture(scriptedChat, { store: await openStore(path) });
     const session = await newSession(before);
     const first = await post(before, session, 'Hi', 0);
-    await settled(before);
+    await waitForOutcomes(before);
     await before[Symbol.asyncDispose]();
     await using after = await openServerFixture(scriptedChat, { store: await openStore(path) });
     assert.deepEqual(await post(after, session, 'Hi', 1), first);
-    assert.deepEqual(await textsIn(after, session, 1), ['Hi']);
+    assert.deepEqual(await waitForTexts(after, session, 1), ['Hi']);
   });
 
-  it('is another request after the window, with another body, path or credential, and without a count', async () => {
+  it('is a new request after the window, with another body, path or key, and without a retry count', async () => {
     const clock = new SimulatedClock(Date.now());
     await using on = await openServerFixture(scriptedChat, {
       server: { clock, retryWindowMs: 5000 },
     });
     const session = await newSession(on);
     const first = await post(on, session, 'Hi', 0);
-    await settled(on);
+    await waitForOutcomes(on);
     clock.advance(4999);
     assert.deepEqual(await post(on, session, 'Hi', 1), first);
     assert.deepEqual(await post(on, session, 'Hi', 1), first, 'a proxy may send a retry twice');
     assert.notDeepEqual(await post(on, session, 'Ho', 1), first);
     const second = await post(on, session, 'Hi', 0);
     assert.notDeepEqual(second, first);
-    await settled(on);
+    await waitForOutcomes(on);
     clock.advance(5000);
     const late = await post(on, session, 'Hi', 1);
     assert.notDeepEqual(late, second);
@@ -70,34 +70,34 @@ describe('a retry of a stock client without a key', () => {
     assert.notDeepEqual(await post(on, other, 'Hi', 1), late);
     const { token } = await on.server.keys.create('default', 'second');
     assert.notDeepEqual(await post(on, session, 'Hi', 1, token), late);
-    assert.equal((await textsIn(on, session, 5)).length, 5);
+    assert.equal((await waitForTexts(on, session, 5)).length, 5);
   });
 
-  it('is judged by its connection alone when the window is 0', async () => {
+  it('is recognized only by its connection when the window is 0', async () => {
     await using on = await openServerFixture(scriptedChat, { server: { retryWindowMs: 0 } });
     const session = await newSession(on);
     const first = await post(on, session, 'Hi', 0);
-    await settled(on);
+    await waitForOutcomes(on);
     assert.notDeepEqual(await post(on, session, 'Hi', 1), first);
-    assert.deepEqual(await textsIn(on, session, 2), ['Hi', 'Hi']);
+    assert.deepEqual(await waitForTexts(on, session, 2), ['Hi', 'Hi']);
   });
 
-  it('finds no request that is older than a sweep leaves', async () => {
+  it('is not recognized after its record was swept', async () => {
     const clock = new SimulatedClock(Date.now());
     await using on = await openServerFixture(scriptedChat, { server: { clock } });
     const session = await newSession(on);
     for (const text of ['a', 'b', 'c']) await post(on, session, text, 0);
-    await settled(on);
-    const kept = async (): Promise<number> =>
+    await waitForOutcomes(on);
+    const countRecords = async (): Promise<number> =>
       (await on.store.documents({ kind: 'sent-request' })).length;
-    assert.ok((await kept()) >= 3);
-    while ((await kept()) > 0) {
+    assert.ok((await countRecords()) >= 3);
+    while ((await countRecords()) > 0) {
       clock.advance(2 * 60_000);
-      await settled(on);
+      await waitForOutcomes(on);
     }
   });
 
-  it('has a window that is a time', async () => {
+  it('rejects a retryWindowMs that is negative or not finite', async () => {
     for (const retryWindowMs of [-1, Number.NaN, Infinity])
       await assert.rejects(
         openServerFixture(scriptedChat, { server: { retryWindowMs } }),
@@ -129,7 +129,7 @@ async function post(
 }
 
 /** Waits until the outcome of the responses is in the store. */
-async function settled(on: ServerFixture): Promise<void> {
+async function waitForOutcomes(on: ServerFixture): Promise<void> {
   for (let turn = 0; turn < 20; turn++) {
     await on.store.document('health', 'none');
     await setImmediate();
@@ -142,7 +142,7 @@ async function newSession(on: ServerFixture): Promise<string> {
   return id;
 }
 
-async function textsIn(
+async function waitForTexts(
   on: ServerFixture,
   session: string,
   count: number,

@@ -14,7 +14,7 @@ const section = readFileSync(join(root, 'README.md'), 'utf8')
   ?.split('\n## ')[0];
 
 /** The code blocks of one language in that section of the README. */
-function blocks(kind: string): readonly string[] {
+function listCodeBlocks(kind: string): readonly string[] {
   const found = section?.matchAll(new RegExp(`^\`\`\`${kind}\n(.*?)^\`\`\`$`, 'gms')) ?? [];
   return [...found].map(([, text = '']) => text);
 }
@@ -32,22 +32,22 @@ async function freePort(): Promise<string> {
 }
 
 /** Resolves with the whole output of a program as soon as it matches. */
-async function shows(child: ChildProcess, what: RegExp): Promise<string> {
+async function waitForOutput(child: ChildProcess, pattern: RegExp): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let text = '';
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (chunk: Buffer) => {
       text += chunk.toString();
-      if (what.test(text)) resolve(text);
+      if (pattern.test(text)) resolve(text);
     });
   child.once('close', () => reject(new Error(`It ended without it: ${text}`)));
   return promise;
 }
 
-test('the commands and the program of the README do what it says', async (t) => {
-  const [serve = '', ask = '', ...others] = blocks('sh');
+test('the commands and the program of the README work', async (t) => {
+  const [serve = '', curl = '', ...others] = listCodeBlocks('sh');
   assert.deepEqual(others, []);
-  const [program] = blocks('ts');
+  const [program] = listCodeBlocks('ts');
   const sdk = join(root, 'examples', 'http', 'official-sdk.ts');
   assert.equal(program, readFileSync(sdk, 'utf8'), 'the program is the example, byte for byte');
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-readme-'));
@@ -60,38 +60,38 @@ test('the commands and the program of the README do what it says', async (t) => 
   );
   chmodSync(join(folder, 'petrichor'), 0o755);
   const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` };
-  // Another server on this machine may use the port of the README.
+  // The port of the README may be in use.
   const port = await freePort();
-  const at = (text: string): string => text.replaceAll('8787', port);
+  const withPort = (text: string): string => text.replaceAll('8787', port);
   const run = (script: string): ChildProcess => {
     const child = spawn('bash', ['-c', `exec 2>&1; ${script}`], {
       cwd: folder,
       env,
       detached: true,
     });
-    // The shell and its children.
+    // Kill the shell and its children.
     t.after(() => {
       try {
         process.kill(-(child.pid ?? 0), 'SIGKILL');
       } catch {
-        // It has already exited.
+        // The process has already exited.
       }
     });
     return child;
   };
   const server = run(`${serve.trim()} --port ${port}`);
   assert.match(
-    await shows(server, /agent_greeter/),
+    await waitForOutput(server, /agent_greeter/),
     new RegExp(`Serving on http://127.0.0.1:${port} `),
   );
-  const output = await shows(run(at(ask)), /"stop_reason":\{"type":"end_turn"\}/);
+  const output = await waitForOutput(run(withPort(curl)), /"stop_reason":\{"type":"end_turn"\}/);
   assert.match(
     output,
     /^id: sevt_\w+\nevent: message\ndata: \{.*"type":"agent.message".*Hello! By my clock/m,
   );
-  const elsewhere = `const on = fetch; globalThis.fetch = (url, init) => on(String(url).replace("8787", "${port}"), init);`;
-  const node = `"${process.execPath}" --import 'data:text/javascript,${elsewhere}'`;
-  await shows(run(`${node} "${sdk}"`), /Hello! By my clock it is/);
+  const fetchOnPort = `const on = fetch; globalThis.fetch = (url, init) => on(String(url).replace("8787", "${port}"), init);`;
+  const node = `"${process.execPath}" --import 'data:text/javascript,${fetchOnPort}'`;
+  await waitForOutput(run(`${node} "${sdk}"`), /Hello! By my clock it is/);
   const client = join(root, 'examples', 'http', 'client.ts');
   const page = readFileSync(join(root, 'docs', 'server.md'), 'utf8');
   assert.ok(
@@ -99,5 +99,5 @@ test('the commands and the program of the README do what it says', async (t) => 
 ${readFileSync(client, 'utf8')}\`\`\`
 `),
   );
-  await shows(run(`${node} "${client}"`), /Hello! By my clock it is/);
+  await waitForOutput(run(`${node} "${client}"`), /Hello! By my clock it is/);
 });

@@ -37,7 +37,7 @@ function folderWith(t: TestContext, text: string = moduleText): string {
 
 const serve = ['--port', '0', '--agents', 'agents.ts'];
 
-async function until(
+async function collectUntil(
   client: Client,
   id: string,
   isLast: (event: SessionEvent) => boolean,
@@ -51,18 +51,18 @@ async function until(
   return seen;
 }
 
-test('a running turn continues on the next server after a shutdown, and so do its readers', async (t) => {
+test('after a shutdown, the next server continues a running turn, and readers reconnect', async (t) => {
   const folder = folderWith(t);
   await using first = await ServeProcess.start({ folder, args: serve });
   assert.deepEqual(first.agents, ['agent_echo-chamber']);
   const client = createClient({ baseUrl: first.url, retries: 50 });
   const { id } = await client.sessions.create({ agent: 'agent_echo-chamber' });
   await client.sessions.send(id, 'wait');
-  await until(client, id, ({ type }) => type === 'agent.tool_use');
+  await collectUntil(client, id, ({ type }) => type === 'agent.tool_use');
   const stream = await fetch(`${first.url}/v1/sessions/${id}/events/stream?from_seq=0`);
-  const reading = until(client, id, ({ type }) => type === 'session.status_idle');
+  const reading = collectUntil(client, id, ({ type }) => type === 'session.status_idle');
   assert.equal(await first.end('SIGTERM'), 0);
-  // It ended like a stream, not like a broken connection.
+  // The stream ended normally; its connection was not broken.
   assert.match(await stream.text(), /event: message\n/);
   await using second = await ServeProcess.start({
     folder,
@@ -71,11 +71,12 @@ test('a running turn continues on the next server after a shutdown, and so do it
   const seen = await reading;
   const types = seen.map(({ type }) => type);
   assert.ok(types.includes('agent.tool_result'), types.join(' '));
-  const kept: string[] = [];
-  for await (const event of client.sessions.listEvents(id, { limit: 1000 })) kept.push(event.id);
+  const storedIds: string[] = [];
+  for await (const event of client.sessions.listEvents(id, { limit: 1000 }))
+    storedIds.push(event.id);
   assert.deepEqual(
     seen.map((event) => event.id),
-    kept,
+    storedIds,
   );
   assert.equal(await second.end('SIGINT'), 0);
   assert.equal(first.stderr + second.stderr, '');

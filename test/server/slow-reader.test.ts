@@ -8,10 +8,10 @@ import { openServerFixture } from './server-fixture.ts';
 import { scriptedChat } from './scripted-chat.ts';
 
 const LONG = 'x'.repeat(900_000);
-/** More than the buffers between both ends of a connection hold. */
+/** More data than the buffers on both ends of a connection hold. */
 const MESSAGES = 10;
 
-test('a stalled reader affects no other reader, and is disconnected', async () => {
+test('a stalled reader is disconnected and does not delay other readers', async () => {
   const metrics = new Metrics(systemClock);
   await using on = await openServerFixture(scriptedChat, {
     server: { metrics, readerTimeoutMs: 1000 },

@@ -10,7 +10,7 @@ interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** A valid body for each route that takes one, so that only the ids can be refused. */
+/** A valid body for each route that takes one, so that only the ids can be invalid. */
 const BODIES: Readonly<Record<string, object>> = {
   'POST /v1/agents/{agent_id}': { name: 'Mine now' },
   'POST /v1/environments/{environment_id}': { name: 'Mine now' },
@@ -20,7 +20,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'POST /v1/sessions/{session_id}/rewind': { before_event_id: 'sevt_1' },
 };
 
-async function owned(
+async function createResources(
   client: Anthropic,
 ): Promise<
   Readonly<
@@ -42,11 +42,14 @@ async function owned(
       },
     ],
   });
-  const place = await beta.environments.create({ name: 'Box', config: { type: 'self_hosted' } });
-  const session = await beta.sessions.create({ agent: agent.id, environment_id: place.id });
+  const environment = await beta.environments.create({
+    name: 'Box',
+    config: { type: 'self_hosted' },
+  });
+  const session = await beta.sessions.create({ agent: agent.id, environment_id: environment.id });
   await beta.sessions.events.send(session.id, { events: [userMessage('call bash secret')] });
   for (;;) {
-    const work = await beta.environments.work.poll(place.id);
+    const work = await beta.environments.work.poll(environment.id);
     if (work === null) continue;
     const webhook = await client.post<{ id: string }>('/v1/webhooks', {
       body: { url: 'http://127.0.0.1:9/' },
@@ -55,7 +58,7 @@ async function owned(
       webhook_id: webhook.id,
       thread_id: (await beta.sessions.threads.list(session.id)).data[0]?.id ?? '',
       agent_id: agent.id,
-      environment_id: place.id,
+      environment_id: environment.id,
       session_id: session.id,
       work_id: work.id,
     };
@@ -67,25 +70,25 @@ async function createClient(on: ServerFixture, workspace: string): Promise<Anthr
   return new Anthropic({ baseURL: on.url, apiKey: token, maxRetries: 0 });
 }
 
-test('whatever belongs to another workspace is not there: every endpoint, with its ids, answers 404', async () => {
+test('every endpoint answers 404 for an id of another workspace', async () => {
   await using on = await openServerFixture(scriptedChat, {
     builtIns: workerTools(async (name) => [countingTool(name)]),
     server: { keys: 'required', webhooks: { allowHosts: ['127.0.0.1:9'] } },
   });
   const alice = await createClient(on, 'alice');
   const mallory = await createClient(on, 'mallory');
-  const ids: Readonly<Record<string, string>> = await owned(alice);
-  const own: Readonly<Record<string, string>> = await owned(mallory);
+  const ids: Readonly<Record<string, string>> = await createResources(alice);
+  const ownIds: Readonly<Record<string, string>> = await createResources(mallory);
   const { paths } = (await (await fetch(`${on.url}/openapi.json`)).json()) as OpenApi;
   const answers: string[] = [];
   for (const [path, methods] of Object.entries(paths)) {
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
     if (names.length === 0) continue;
-    for (const method of Object.keys(methods).map((one) => one.toUpperCase())) {
+    for (const method of Object.keys(methods).map((httpMethod) => httpMethod.toUpperCase())) {
       // Each id in turn is another tenant's; the others are the tenant's own.
-      for (const foreign of names) {
+      for (const foreignName of names) {
         const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-          getId(name === foreign ? ids : own, name),
+          getId(name === foreignName ? ids : ownIds, name),
         );
         const body = BODIES[`${method} ${path}`];
         const response = await fetch(on.url + address, {
@@ -94,28 +97,28 @@ test('whatever belongs to another workspace is not there: every endpoint, with i
           ...(body !== undefined && { body: JSON.stringify(body) }),
         });
         const text = await response.text();
-        answers.push(`${response.status} ${method} ${path}, ${foreign}`);
-        // Operator routes refuse before any lookup.
+        answers.push(`${response.status} ${method} ${path}, ${foreignName}`);
+        // Operator routes reject the request before any lookup.
         const refused = path.startsWith('/v1/operator') ? 403 : 404;
-        const label = `${method} ${path} with another's ${foreign}`;
+        const label = `${method} ${path} with another's ${foreignName}`;
         assert.equal(response.status, refused, `${label}: ${text}`);
         assert.doesNotMatch(text, /Secret|Box|secret/);
       }
     }
   }
-  assert.ok(answers.length >= 27, `all are asked, ${answers.length}`);
+  assert.ok(answers.length >= 27, `all routes are tested, ${answers.length}`);
   const untouched = await alice.beta.sessions.retrieve(ids['session_id'] ?? '');
   assert.deepEqual([untouched.title, untouched.archived_at], [null, null]);
   assert.equal((await alice.beta.agents.retrieve(ids['agent_id'] ?? '')).name, 'Secret');
 });
 
-test('nothing of another workspace is listed, and none of it can be used to make something', async () => {
+test('lists contain nothing of another workspace, and its resources cannot be used to create others', async () => {
   await using on = await openServerFixture(scriptedChat, {
     builtIns: workerTools(async (name) => [countingTool(name)]),
     server: { keys: 'required', webhooks: { allowHosts: ['127.0.0.1:9'] } },
   });
   const alice = await createClient(on, 'alice');
-  const ids = await owned(alice);
+  const ids = await createResources(alice);
   for (const workspace of ['alic', 'alice2', 'mallory']) {
     const { beta } = await createClient(on, workspace);
     assert.deepEqual((await beta.agents.list()).data, []);
@@ -125,10 +128,13 @@ test('nothing of another workspace is listed, and none of it can be used to make
     const page = { page: ids.session_id };
     assert.deepEqual((await beta.sessions.list({ ...page, order: 'asc' })).data, []);
     const agent = await beta.agents.create({ name: 'Own', model: 'gemini-2.5-flash' });
-    const place = await beta.environments.create({ name: 'Own' });
-    await assert.rejects(beta.sessions.create({ agent: ids.agent_id, environment_id: place.id }), {
-      status: 404,
-    });
+    const environment = await beta.environments.create({ name: 'Own' });
+    await assert.rejects(
+      beta.sessions.create({ agent: ids.agent_id, environment_id: environment.id }),
+      {
+        status: 404,
+      },
+    );
     await assert.rejects(
       beta.sessions.create({ agent: agent.id, environment_id: ids.environment_id }),
       { status: 404 },

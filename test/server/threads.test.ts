@@ -25,7 +25,7 @@ const leadScript: ModelScript = ({ contents }) => {
     : { text: `Here is ${message}.` };
 };
 
-async function led({ client: { beta } }: ServerFixture): Promise<string> {
+async function openLeadSession({ client: { beta } }: ServerFixture): Promise<string> {
   const model = 'gemini-2.5-flash';
   const poet = await beta.agents.create({ name: 'Poet', model });
   const critic = await beta.agents.create({ name: 'Critic', model, tools: [deploy] });
@@ -45,33 +45,37 @@ async function led({ client: { beta } }: ServerFixture): Promise<string> {
     ],
   });
   const renamed = await beta.agents.update(lead.id, { version: 1, name: 'Leader' });
-  assert.deepEqual(renamed.multiagent, lead.multiagent, 'what is not named stays');
-  const place = await beta.environments.create({ name: 'Here' });
-  return (await beta.sessions.create({ agent: lead.id, environment_id: place.id })).id;
+  assert.deepEqual(
+    renamed.multiagent,
+    lead.multiagent,
+    'a field that is not in the update is kept',
+  );
+  const environment = await beta.environments.create({ name: 'Here' });
+  return (await beta.sessions.create({ agent: lead.id, environment_id: environment.id })).id;
 }
 
-test('a session has a thread of its own, and one for each agent that it calls', async () => {
+test('a session has its own thread and one thread for each agent that it calls', async () => {
   await using on = await openServerFixture(leadScript);
   const { sessions } = on.client.beta;
-  const session = await led(on);
-  const [own] = (await sessions.threads.list(session)).data;
+  const session = await openLeadSession(on);
+  const [sessionThread] = (await sessions.threads.list(session)).data;
   assert.deepEqual(
-    [own?.parent_thread_id, own?.status, getAgentName(own)],
+    [sessionThread?.parent_thread_id, sessionThread?.status, getAgentName(sessionThread)],
     [null, 'idle', 'Leader'],
   );
 
   await sessions.events.send(session, { events: [userMessage('Ask')] });
-  const use = await parkedCall(on, session);
+  const toolUse = await parkedCall(on, session);
   const stream = await sessions.threads.events.stream(
-    use.thread,
+    toolUse.thread,
     { session_id: session },
-    { headers: { 'Last-Event-ID': use.id } },
+    { headers: { 'Last-Event-ID': toolUse.id } },
   );
   await sessions.events.send(session, {
     events: [
       {
         type: 'user.custom_tool_result',
-        custom_tool_use_id: use.id,
+        custom_tool_use_id: toolUse.id,
         content: [{ type: 'text', text: 'deployed' }],
       },
     ],
@@ -89,25 +93,29 @@ test('a session has a thread of its own, and one for each agent that it calls', 
   for await (const thread of sessions.threads.list(session, { limit: 1 })) {
     threads.push(getAgentName(thread));
     assert.deepEqual(await sessions.threads.retrieve(thread.id, { session_id: session }), thread);
-    if (thread.id === own?.id) continue;
-    assert.equal(thread.parent_thread_id, own?.id);
+    if (thread.id === sessionThread?.id) continue;
+    assert.equal(thread.parent_thread_id, sessionThread?.id);
     const { data } = await sessions.threads.events.list(thread.id, { session_id: session });
     assert.equal(data[0]?.type, 'user.message');
   }
   assert.deepEqual(threads.toSorted(), ['Critic', 'Leader', 'Poet']);
   const [, child] = await on.runtime.threads(session);
-  await assert.rejects(sessions.retrieve(child?.id ?? ''), { status: 404 }, 'it is no session');
-  const events = await sessions.threads.events.list(own?.id ?? '', {
+  await assert.rejects(
+    sessions.retrieve(child?.id ?? ''),
+    { status: 404 },
+    'a thread is not a session',
+  );
+  const events = await sessions.threads.events.list(sessionThread?.id ?? '', {
     session_id: session,
     limit: 1000,
   });
   assert.deepEqual(events.data, (await sessions.events.list(session, { limit: 1000 })).data);
 });
 
-test('a call of a thread that waits is shown by its session, which waits for it and takes its answer', async () => {
+test('a pending call of a thread is shown in its session, which waits for it and accepts its result', async () => {
   await using on = await openServerFixture(leadScript);
   const { sessions } = on.client.beta;
-  const session = await led(on);
+  const session = await openLeadSession(on);
   const stream = await sessions.events.stream(session);
   await sessions.events.send(session, { events: [userMessage('Ask')] });
   let use: { readonly id: string; readonly session_thread_id?: string | null } | undefined;
@@ -130,7 +138,7 @@ test('a call of a thread that waits is shown by its session, which waits for it 
   });
   await sessions.events.send(session, { events: [answer('deployed')] });
   assert.match(await waitForEnd(on, session), /Here is a line\..*deployed/);
-  // The same answer again is accepted, another one is refused.
+  // A repeated equal result is accepted; a different one is rejected.
   await sessions.events.send(session, { events: [answer('deployed')] });
   await assert.rejects(sessions.events.send(session, { events: [answer('not deployed')] }), {
     status: 400,
@@ -140,14 +148,14 @@ test('a call of a thread that waits is shown by its session, which waits for it 
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test('with the key of a session a worker answers neither a call of a thread nor for the agent that is called', async () => {
+test('a worker with a session key can answer neither a call of a thread nor a call of an agent', async () => {
   await using on = await openServerFixture(leadScript, { server: { keys: 'required' } });
   on.client.apiKey = (await on.server.keys.create('default', 'test')).token;
   const { sessions } = on.client.beta;
-  const session = await led(on);
+  const session = await openLeadSession(on);
   await sessions.events.send(session, { events: [userMessage('Ask')] });
   await parkedCall(on, session);
-  const [wait, agents] = await waitOfThread(on, session);
+  const [wait, agents] = await waitForThreadCall(on, session);
   const scope = { type: 'session', environmentId: 'env_none', sessionId: session } as const;
   const { token } = await on.server.keys.create('default', 'worker', { scope });
   const worker = new Anthropic({ baseURL: on.url, apiKey: null, authToken: token, maxRetries: 0 });
@@ -165,24 +173,26 @@ test('with the key of a session a worker answers neither a call of a thread nor 
   };
   const [call] = await on.runtime.pending(session);
   for (const id of [wait, call?.callId ?? '']) await answer(id, { status: 403 });
-  // Clients cannot answer these: the called agents do.
+  // Clients cannot answer these calls, because the called agents do.
   for (const id of agents) await answer(id, { status: 400 });
   assert.deepEqual(await on.log(session), before);
 });
 
-test('a thread can be interrupted or archived alone, and its session continues', async () => {
+test('a thread can be interrupted or archived without ending its session', async () => {
   await using on = await openServerFixture(leadScript);
   const { sessions } = on.client.beta;
-  const session = await led(on);
+  const session = await openLeadSession(on);
   await sessions.events.send(session, { events: [userMessage('Ask')] });
   const { thread } = await parkedCall(on, session);
-  const stopped = await sessions.threads.archive(thread, { session_id: session });
-  assert.equal(stopped.status, 'terminated');
+  const archived = await sessions.threads.archive(thread, { session_id: session });
+  assert.equal(archived.status, 'terminated');
   assert.match(await waitForEnd(on, session), /Here is a line/);
-  const own = (await sessions.threads.list(session)).data[0]?.id ?? '';
-  await assert.rejects(sessions.threads.archive(own, { session_id: session }), { status: 400 });
+  const sessionThreadId = (await sessions.threads.list(session)).data[0]?.id ?? '';
+  await assert.rejects(sessions.threads.archive(sessionThreadId, { session_id: session }), {
+    status: 400,
+  });
 
-  const other = await led(on);
+  const other = await openLeadSession(on);
   await sessions.events.send(other, { events: [userMessage('Ask')] });
   const parked = await parkedCall(on, other);
   await sessions.events.send(other, {
@@ -218,7 +228,7 @@ async function parkedCall(
 }
 
 /** The call of a thread that the session shows and waits for, and the calls of agents with their ids and events. */
-async function waitOfThread(
+async function waitForThreadCall(
   { client: { beta }, log }: ServerFixture,
   session: string,
 ): Promise<readonly [wait: string, agents: readonly string[]]> {
@@ -227,11 +237,11 @@ async function waitOfThread(
     const last = data.at(-1);
     if (last?.type !== 'session.status_idle' || last.stop_reason.type !== 'requires_action')
       continue;
-    const made = (await log(session)).filter((event) => event.type === 'tool.call');
-    const shown = data.filter((event) => event.type === 'agent.tool_use');
+    const toolCalls = (await log(session)).filter((event) => event.type === 'tool.call');
+    const toolUses = data.filter((event) => event.type === 'agent.tool_use');
     return [
       last.stop_reason.event_ids[0] ?? '',
-      [...made.map(({ callId }) => callId), ...shown.map(({ id }) => id)],
+      [...toolCalls.map(({ callId }) => callId), ...toolUses.map(({ id }) => id)],
     ];
   }
 }

@@ -29,7 +29,7 @@ async function listEvents(client: Client, id: string): Promise<readonly SessionE
   return events;
 }
 
-test('a server continues the calls that wait in a store of layout 2', async (t) => {
+test('a server continues pending calls of a store with layout 2', async (t) => {
   const bash = countingTool('bash');
   const store = await openStore(copyStore(t, 2));
   await using on = await openServerFixture(scriptedChat, { store, tools: [bash] });
@@ -59,7 +59,7 @@ test('a server continues the calls that wait in a store of layout 2', async (t) 
   assert.deepEqual(
     (await listEvents(client, id)).slice(0, before.length),
     before,
-    'nothing that was shown has changed',
+    'earlier events have not changed',
   );
   await client.sessions.send(id, 'And now?');
   for await (const event of client.sessions.events(id, {
@@ -68,7 +68,7 @@ test('a server continues the calls that wait in a store of layout 2', async (t) 
     if (event.type === 'session.status_idle') break;
 });
 
-test('an approval that waits in a store of layout 1 can be given, and a server serves that store', async (t) => {
+test('a pending approval of a store with layout 1 can be given, and a server can use that store', async (t) => {
   const url = copyStore(t, 1);
   let ran = 0;
   const deleteFile = tool({

@@ -11,7 +11,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 import { webhookReceiver } from './webhook-receiver.ts';
 import type { WebhookReceiver } from './webhook-receiver.ts';
 
-interface Made {
+interface CreatedWebhook {
   readonly id: string;
   readonly secret: string;
 }
@@ -30,23 +30,23 @@ async function openWebhookFixture(
 
 const json = { 'content-type': 'application/json' };
 
-async function hook({ url }: ServerFixture, body: object): Promise<Made> {
+async function createWebhook({ url }: ServerFixture, body: object): Promise<CreatedWebhook> {
   const response = await fetch(`${url}/v1/webhooks`, {
     method: 'POST',
     headers: json,
     body: JSON.stringify(body),
   });
   assert.equal(response.status, 200);
-  return (await response.json()) as Made;
+  return (await response.json()) as CreatedWebhook;
 }
 
 async function newSession(
   { client: { beta } }: ServerFixture,
   agent: object = {},
 ): Promise<string> {
-  const made = await beta.agents.create({ name: 'A', model: 'gemini-2.5-flash', ...agent });
-  const place = await beta.environments.create({ name: 'Here' });
-  return (await beta.sessions.create({ agent: made.id, environment_id: place.id })).id;
+  const created = await beta.agents.create({ name: 'A', model: 'gemini-2.5-flash', ...agent });
+  const environment = await beta.environments.create({ name: 'Here' });
+  return (await beta.sessions.create({ agent: created.id, environment_id: environment.id })).id;
 }
 
 async function sendMessage(on: ServerFixture, session: string, text: string): Promise<void> {
@@ -61,20 +61,20 @@ async function waitForMessage(on: ServerFixture, session: string, text: RegExp):
   }
 }
 
-function typesIn({ deliveries }: WebhookReceiver): readonly string[] {
+function listTypes({ deliveries }: WebhookReceiver): readonly string[] {
   return deliveries.map(({ body }) => (JSON.parse(body) as { data: { type: string } }).data.type);
 }
 
-test('what happens to a session is told, and the stock client unwraps it', async () => {
+test('a webhook receives signed events of a session, which the stock client unwraps', async () => {
   await using receiver = await webhookReceiver(() => ({ status: 200 }));
   await using on = await openWebhookFixture(receiver);
-  const { secret } = await hook(on, { url: receiver.url });
+  const { secret } = await createWebhook(on, { url: receiver.url });
   const session = await newSession(on);
   await sendMessage(on, session, 'Hi');
   await receiver.waitFor(3);
   await on.client.beta.sessions.archive(session);
   await receiver.waitFor(5);
-  assert.deepEqual(typesIn(receiver).toSorted(), [
+  assert.deepEqual(listTypes(receiver).toSorted(), [
     'session.archived',
     'session.created',
     'session.status_idled',
@@ -92,25 +92,28 @@ test('what happens to a session is told, and the stock client unwraps it', async
   }
 });
 
-test('a webhook receives the events it subscribed to, and none once it is removed', async () => {
+test('a webhook receives the events that it subscribed to, until it is deleted', async () => {
   await using receiver = await webhookReceiver(() => ({ status: 200 }));
   await using on = await openWebhookFixture(receiver);
-  const { id, secret } = await hook(on, { url: receiver.url, events: ['session.requires_action'] });
+  const { id, secret } = await createWebhook(on, {
+    url: receiver.url,
+    events: ['session.requires_action'],
+  });
   const listed = (await (await fetch(`${on.url}/v1/webhooks`)).json()) as {
     data: readonly object[];
   };
-  assert.ok(!JSON.stringify(listed).includes(secret), 'its secret was shown once');
+  assert.ok(!JSON.stringify(listed).includes(secret), 'the secret is shown only at creation');
   const session = await newSession(on, { tools: [deploy] });
   await sendMessage(on, session, 'call deploy prod');
   await receiver.waitFor(1);
-  assert.deepEqual(typesIn(receiver), ['session.requires_action']);
+  assert.deepEqual(listTypes(receiver), ['session.requires_action']);
   assert.equal((await fetch(`${on.url}/v1/webhooks/${id}`, { method: 'DELETE' })).status, 200);
   await sendMessage(on, await newSession(on, { tools: [deploy] }), 'call deploy prod');
   await on.listening.close();
   assert.equal(receiver.deliveries.length, 1);
 });
 
-test('a failed delivery is retried with growing delays, also by the next process', async () => {
+test('a failed delivery is retried with growing delays, also after a restart', async () => {
   using folder = temporaryFolder();
   const path = `sqlite:${folder.path}/store.db`;
   const clock = new SimulatedClock(Date.now());
@@ -119,11 +122,11 @@ test('a failed delivery is retried with growing delays, also by the next process
     store: await openStore(path),
     server: { clock },
   });
-  await hook(first, { url: receiver.url, events: ['session.status_idled'] });
+  await createWebhook(first, { url: receiver.url, events: ['session.status_idled'] });
   await sendMessage(first, await newSession(first), 'Hi');
-  await due(clock, 0);
+  await advanceToTimer(clock, 0);
   await receiver.waitFor(1);
-  await due(clock, 5000);
+  await advanceToTimer(clock, 5000);
   await receiver.waitFor(2);
   await until(() => clock.nextAt === clock.now() + 30_000);
   await first[Symbol.asyncDispose]();
@@ -132,16 +135,16 @@ test('a failed delivery is retried with growing delays, also by the next process
     store: await openStore(path),
     server: { clock, webhooks: { allowHosts: [receiver.host] } },
   });
-  assert.equal(receiver.deliveries.length, 2, 'its time has not come');
-  await due(clock, 30_000);
+  assert.equal(receiver.deliveries.length, 2, 'the retry is not due yet');
+  await advanceToTimer(clock, 30_000);
   await receiver.waitFor(3);
-  await due(clock, 120_000);
+  await advanceToTimer(clock, 120_000);
   await receiver.waitFor(4);
   await until(
     async () => (await second.store.documents({ kind: 'webhook-delivery' })).length === 0,
   );
   const ids = receiver.deliveries.map(({ headers }) => headers['webhook-id']);
-  assert.equal(new Set(ids).size, 1, 'it is the same all the time');
+  assert.equal(new Set(ids).size, 1, 'every attempt has the same id');
   const times = receiver.deliveries.map(({ headers }) => Number(headers['webhook-timestamp']));
   assert.deepEqual(
     times,
@@ -149,12 +152,12 @@ test('a failed delivery is retried with growing delays, also by the next process
   );
 });
 
-test('events from the time when no server ran are delivered by the next one', async () => {
+test('events that occur while no server runs are delivered by the next server', async () => {
   using folder = temporaryFolder();
   const path = `sqlite:${folder.path}/store.db`;
   await using receiver = await webhookReceiver(() => ({ status: 200 }));
   const first = await openWebhookFixture(receiver, { store: await openStore(path) });
-  await hook(first, { url: receiver.url, events: ['session.status_idled'] });
+  await createWebhook(first, { url: receiver.url, events: ['session.status_idled'] });
   const session = await newSession(first);
   await first.listening.close();
   await first.runtime.sendEvent(session, userMessage('Hi'));
@@ -171,12 +174,12 @@ test('events from the time when no server ran are delivered by the next one', as
   assert.equal(new Set(ids).size, 2);
 });
 
-test('two servers on one store deliver everything once', async () => {
+test('two servers on one store deliver each event once', async () => {
   using folder = temporaryFolder();
   const path = `sqlite:${folder.path}/store.db`;
   await using receiver = await webhookReceiver(() => ({ status: 200 }));
   const one = await openWebhookFixture(receiver, { store: await openStore(path) });
-  await hook(one, { url: receiver.url, events: ['session.status_idled'] });
+  await createWebhook(one, { url: receiver.url, events: ['session.status_idled'] });
   const other = await openWebhookFixture(receiver, { store: await openStore(path) });
   const sessions = [];
   for (const on of [one, other, one, other]) {
@@ -194,7 +197,7 @@ test('two servers on one store deliver everything once', async () => {
   assert.deepEqual(deliveries.toSorted(), sessions.toSorted());
 });
 
-test('a custom tool is run by a webhook, with no client there, and its call is answered once', async () => {
+test('a webhook can run a custom tool without a connected client, and its call is answered once', async () => {
   const clock = new SimulatedClock(Date.now());
   await using receiver = await webhookReceiver((_, count) =>
     count === 1
@@ -202,12 +205,12 @@ test('a custom tool is run by a webhook, with no client there, and its call is a
       : { status: 200, body: JSON.stringify({ content: [{ type: 'text', text: 'deployed' }] }) },
   );
   await using on = await openWebhookFixture(receiver, { server: { clock } });
-  const { secret } = await hook(on, { url: receiver.url, tools: ['deploy'] });
+  const { secret } = await createWebhook(on, { url: receiver.url, tools: ['deploy'] });
   const session = await newSession(on, { tools: [deploy, { ...deploy, name: 'other' }] });
   await sendMessage(on, session, 'call deploy prod');
-  await due(clock, 0);
+  await advanceToTimer(clock, 0);
   await receiver.waitFor(1);
-  await due(clock, 1000);
+  await advanceToTimer(clock, 1000);
   await waitForMessage(on, session, /Results: .*deployed/);
   assert.equal(receiver.deliveries.length, 2);
   const [first, second] = receiver.deliveries;
@@ -230,7 +233,7 @@ test('a custom tool is run by a webhook, with no client there, and its call is a
     if (length > 0) break;
     await setImmediate();
   }
-  assert.equal(receiver.deliveries.length, 2, 'it was not asked for that one');
+  assert.equal(receiver.deliveries.length, 2, 'the webhook does not run the tool "other"');
 });
 
 test('a webhook runs the tools of a called agent, and receives events of the calling session only', async () => {
@@ -238,7 +241,11 @@ test('a webhook runs the tools of a called agent, and receives events of the cal
   await using on = await openWebhookFixture(receiver);
   const model = 'gemini-2.5-flash';
   const called = await on.client.beta.agents.create({ name: 'deployer', model, tools: [deploy] });
-  await hook(on, { url: receiver.url, tools: ['deploy'], events: ['session.status_run_started'] });
+  await createWebhook(on, {
+    url: receiver.url,
+    tools: ['deploy'],
+    events: ['session.status_run_started'],
+  });
   const session = await newSession(on, {
     multiagent: { type: 'coordinator', agents: [called.id] },
   });
@@ -247,7 +254,7 @@ test('a webhook runs the tools of a called agent, and receives events of the cal
   await sendMessage(on, session, `call deployer ${request}`);
   await waitForMessage(on, session, /deployed/);
   // The session itself starts, waits for the called agent, and continues.
-  assert.deepEqual(typesIn(receiver).toSorted(), [
+  assert.deepEqual(listTypes(receiver).toSorted(), [
     'agent.custom_tool_use',
     'session.status_run_started',
     'session.status_run_started',
@@ -256,7 +263,7 @@ test('a webhook runs the tools of a called agent, and receives events of the cal
   assert.match(call?.body ?? '', new RegExp(`"session_id":"${session}"`));
 });
 
-test('the result of a tool may be an error, or plain text', async () => {
+test('a webhook may return the result of a tool as an error or as plain text', async () => {
   await using receiver = await webhookReceiver((_, count) =>
     count === 1
       ? { status: 200, body: 'as it is' }
@@ -266,7 +273,7 @@ test('the result of a tool may be an error, or plain text', async () => {
         },
   );
   await using on = await openWebhookFixture(receiver);
-  await hook(on, { url: receiver.url, tools: ['deploy'] });
+  await createWebhook(on, { url: receiver.url, tools: ['deploy'] });
   const session = await newSession(on, { tools: [deploy] });
   await sendMessage(on, session, 'call deploy a');
   await waitForMessage(on, session, /as it is/);
@@ -279,14 +286,14 @@ test('the result of a tool may be an error, or plain text', async () => {
   assert.deepEqual(results, [false, true]);
 });
 
-test('a webhook leads nowhere inside: not by its address, not by its name, not by a name that changes', async () => {
+test('a webhook to an internal address is rejected, by address, by name, and by a name that resolves to one later', async () => {
   await using receiver = await webhookReceiver(() => ({ status: 200 }));
-  const leads = new Map([
+  const addresses = new Map([
     ['inside.example', '10.0.0.1'],
     ['changes.example', '93.184.216.34'],
   ]);
   const resolve = async (name: string): Promise<readonly string[]> => [
-    leads.get(name) ?? '127.0.0.1',
+    addresses.get(name) ?? '127.0.0.1',
   ];
   const failed: unknown[] = [];
   await using on = await openServerFixture(scriptedChat, {
@@ -311,19 +318,19 @@ test('a webhook leads nowhere inside: not by its address, not by its name, not b
   ])
     assert.equal(await add(url), 400, url);
   assert.equal(await add('https://changes.example/'), 200);
-  leads.set('changes.example', '127.0.0.1');
+  addresses.set('changes.example', '127.0.0.1');
   await newSession(on);
   await until(() => failed.length > 0);
   assert.match(String(failed[0]), /not public/);
   assert.equal(receiver.deliveries.length, 0);
 });
 
-/** Waits until the next timer is due after exactly that time, and advances the clock to it. */
-async function due(clock: SimulatedClock, ms: number): Promise<void> {
+/** Waits until the next timer is due in exactly `ms`, and advances the clock to it. */
+async function advanceToTimer(clock: SimulatedClock, ms: number): Promise<void> {
   await until(() => clock.nextAt === clock.now() + ms);
   clock.advance(ms);
 }
 
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await setImmediate();
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await setImmediate();
 }

@@ -20,7 +20,7 @@ const toolset = {
   configs: (['bash', 'read', 'write'] as const).map((name) => ({ name, enabled: true })),
 };
 
-const steps: readonly { readonly name: string; readonly args: JsonObject }[] = [
+const toolSteps: readonly { readonly name: string; readonly args: JsonObject }[] = [
   { name: 'write', args: { file_path: 'note.txt', content: 'from the worker' } },
   { name: 'read', args: { file_path: 'note.txt' } },
   { name: 'bash', args: { command: 'cat note.txt | tr a-z A-Z' } },
@@ -28,9 +28,9 @@ const steps: readonly { readonly name: string; readonly args: JsonObject }[] = [
 ];
 
 /** Calls one tool after the other, then reports the results. */
-const working: ModelScript = ({ contents }) => {
+const stepThroughTools: ModelScript = ({ contents }) => {
   const results = contents.flatMap(({ parts }) => parts.filter(isFunctionResponsePart));
-  const next = steps[results.length];
+  const next = toolSteps[results.length];
   return next === undefined
     ? {
         text: results
@@ -41,13 +41,13 @@ const working: ModelScript = ({ contents }) => {
 };
 
 async function openWorkFixture(options: ServerFixtureOptions = {}): Promise<ServerFixture> {
-  return openServerFixture(working, {
+  return openServerFixture(stepThroughTools, {
     builtIns: workerTools(async (name) => [countingTool(name)]),
     ...options,
   });
 }
 
-async function selfHosted(
+async function openSelfHosted(
   on: ServerFixture,
   tools: typeof toolset & {
     readonly default_config: { readonly permission_policy?: { readonly type: 'always_ask' } };
@@ -67,7 +67,7 @@ async function selfHosted(
   return { environment: environment.id, session: session.id };
 }
 
-async function untilWork(
+async function waitForWork(
   on: ServerFixture,
   environment: string,
 ): Promise<{ id: string; secret: string | null }> {
@@ -77,20 +77,20 @@ async function untilWork(
   }
 }
 
-test('the stock worker runs bash, read and write of a session in its own folder, and nothing outside it', async () => {
+test('the stock worker runs bash, read and write in its folder, and nothing outside it', async () => {
   await using on = await openWorkFixture({ server: { keys: 'required' } });
   const { token } = await on.server.keys.create('default', 'test');
   on.client.apiKey = token;
-  const { environment, session } = await selfHosted(on);
+  const { environment, session } = await openSelfHosted(on);
   await on.client.beta.sessions.events.send(session, { events: [userMessage('Go')] });
 
   // The worker's machine has only the key of its environment.
   const scope = { type: 'environment', environmentId: environment } as const;
   const { token: environmentKey } = await on.server.keys.create('default', 'worker', { scope });
-  const itsClient = new Anthropic({ baseURL: on.url, apiKey: null, authToken: environmentKey });
+  const workerClient = new Anthropic({ baseURL: on.url, apiKey: null, authToken: environmentKey });
   const workdir = mkdtempSync(join(tmpdir(), 'worker-'));
   const ended = new AbortController();
-  const worker = itsClient.beta.environments.work.worker({
+  const worker = workerClient.beta.environments.work.worker({
     environmentId: environment,
     environmentKey,
     workdir,
@@ -115,7 +115,7 @@ test('the stock worker runs bash, read and write of a session in its own folder,
   assert.deepEqual(
     results.map(({ is_error }) => is_error),
     [false, false, false, true],
-    'the last one is outside its folder',
+    'the last read is outside the folder',
   );
   assert.match(JSON.stringify(results[2]?.content), /FROM THE WORKER/);
   for (;;) {
@@ -128,48 +128,54 @@ test('the stock worker runs bash, read and write of a session in its own folder,
   rmSync(workdir, { recursive: true });
 });
 
-test('a worker that is lost loses its session to another, and cannot speak for it any more', async () => {
+test('a worker whose lease ended loses its session to another worker, and its key is revoked', async () => {
   const clock = new SimulatedClock(Date.now());
   await using on = await openWorkFixture({ server: { clock, leaseMs: 60_000 } });
-  const { environment, session } = await selfHosted(on);
+  const { environment, session } = await openSelfHosted(on);
   const { work } = on.client.beta.environments;
-  const at = { environment_id: environment };
-  assert.equal(await work.poll(environment), null, 'nothing is wanted');
+  const inEnvironment = { environment_id: environment };
+  assert.equal(await work.poll(environment), null, 'no work is queued');
   await on.client.beta.sessions.events.send(session, { events: [userMessage('Go')] });
-  const first = await untilWork(on, environment);
-  assert.equal(await work.poll(environment), null, 'it has its worker');
-  assert.equal((await work.ack(first.id, at)).state, 'starting');
-  const beat = await work.heartbeat(first.id, { ...at, expected_last_heartbeat: 'NO_HEARTBEAT' });
+  const first = await waitForWork(on, environment);
+  assert.equal(await work.poll(environment), null, 'the work has a worker');
+  assert.equal((await work.ack(first.id, inEnvironment)).state, 'starting');
+  const beat = await work.heartbeat(first.id, {
+    ...inEnvironment,
+    expected_last_heartbeat: 'NO_HEARTBEAT',
+  });
   assert.deepEqual([beat.state, beat.lease_extended, beat.ttl_seconds], ['active', true, 60]);
-  const again = await work.heartbeat(first.id, {
-    ...at,
+  const secondBeat = await work.heartbeat(first.id, {
+    ...inEnvironment,
     expected_last_heartbeat: beat.last_heartbeat,
   });
-  assert.notEqual(again.last_heartbeat, beat.last_heartbeat);
+  assert.notEqual(secondBeat.last_heartbeat, beat.last_heartbeat);
 
   clock.advance(59_000);
-  assert.equal(await work.poll(environment), null, 'its lease holds');
+  assert.equal(await work.poll(environment), null, 'the lease has not ended');
   clock.advance(2000);
-  const second = await untilWork(on, environment);
+  const second = await waitForWork(on, environment);
   assert.equal(second.id, first.id);
-  const late = work.heartbeat(first.id, { ...at, expected_last_heartbeat: again.last_heartbeat });
+  const late = work.heartbeat(first.id, {
+    ...inEnvironment,
+    expected_last_heartbeat: secondBeat.last_heartbeat,
+  });
   await assert.rejects(late, { status: 412, errorCode: 'heartbeat_precondition_failed' });
-  const spoken = await fetch(`${on.url}/v1/sessions/${session}/events`, {
+  const staleResponse = await fetch(`${on.url}/v1/sessions/${session}/events`, {
     headers: { authorization: `Bearer ${tokenIn(first.secret)}` },
   });
-  assert.equal(spoken.status, 401, 'its key is gone');
-  const other = await fetch(`${on.url}/v1/sessions/${session}/events`, {
+  assert.equal(staleResponse.status, 401, 'the key is revoked');
+  const freshResponse = await fetch(`${on.url}/v1/sessions/${session}/events`, {
     headers: { authorization: `Bearer ${tokenIn(second.secret)}` },
   });
-  assert.equal(other.status, 200);
+  assert.equal(freshResponse.status, 200);
 });
 
-test('a worker that does not acknowledge its work loses it', async () => {
+test('work that is not acknowledged in time goes to another worker', async () => {
   const clock = new SimulatedClock(Date.now());
   await using on = await openWorkFixture({ server: { clock } });
-  const { environment, session } = await selfHosted(on);
+  const { environment, session } = await openSelfHosted(on);
   await on.client.beta.sessions.events.send(session, { events: [userMessage('Go')] });
-  const first = await untilWork(on, environment);
+  const first = await waitForWork(on, environment);
   const { work } = on.client.beta.environments;
   assert.equal((await work.stats(environment)).pending, 1);
   clock.advance(1500);
@@ -178,12 +184,12 @@ test('a worker that does not acknowledge its work loses it', async () => {
   assert.equal(second?.id, first.id);
 });
 
-test('a lease survives its process: another process respects it and takes over when it ends', async () => {
+test('a lease survives a restart of the server and ends at its time', async () => {
   const clock = new SimulatedClock(Date.now());
   await using on = await openWorkFixture({ server: { clock } });
-  const { environment, session } = await selfHosted(on);
+  const { environment, session } = await openSelfHosted(on);
   await on.client.beta.sessions.events.send(session, { events: [userMessage('Go')] });
-  const first = await untilWork(on, environment);
+  const first = await waitForWork(on, environment);
   await on.client.beta.environments.work.ack(first.id, { environment_id: environment });
   await on.listening.close();
 
@@ -191,27 +197,30 @@ test('a lease survives its process: another process respects it and takes over w
   const { work } = later.client.beta.environments;
   assert.equal(await work.poll(environment), null);
   clock.advance(60_000);
-  assert.equal((await untilWork(later, environment)).id, first.id);
+  assert.equal((await waitForWork(later, environment)).id, first.id);
 });
 
-test('a worker is asked to stop, and a session that still needs one gets another', async () => {
+test('a worker can be asked to stop, and a session that still needs a worker gets another one', async () => {
   await using on = await openWorkFixture();
-  const { environment, session } = await selfHosted(on);
+  const { environment, session } = await openSelfHosted(on);
   await on.client.beta.sessions.events.send(session, { events: [userMessage('Go')] });
-  const first = await untilWork(on, environment);
+  const first = await waitForWork(on, environment);
   const { work } = on.client.beta.environments;
-  const at = { environment_id: environment };
-  await work.ack(first.id, at);
-  assert.equal((await work.stop(first.id, at)).state, 'stopping');
-  const beat = await work.heartbeat(first.id, { ...at, expected_last_heartbeat: 'NO_HEARTBEAT' });
+  const inEnvironment = { environment_id: environment };
+  await work.ack(first.id, inEnvironment);
+  assert.equal((await work.stop(first.id, inEnvironment)).state, 'stopping');
+  const beat = await work.heartbeat(first.id, {
+    ...inEnvironment,
+    expected_last_heartbeat: 'NO_HEARTBEAT',
+  });
   assert.deepEqual([beat.state, beat.lease_extended], ['stopping', false]);
-  assert.equal((await work.stop(first.id, { ...at, force: true })).state, 'stopped');
-  await assert.rejects(work.stop(first.id, { ...at, force: true }), { status: 409 });
-  const second = await untilWork(on, environment);
+  assert.equal((await work.stop(first.id, { ...inEnvironment, force: true })).state, 'stopped');
+  await assert.rejects(work.stop(first.id, { ...inEnvironment, force: true }), { status: 409 });
+  const second = await waitForWork(on, environment);
   assert.notEqual(second.id, first.id);
-  const named = await work.update(second.id, { ...at, metadata: { host: 'a' } });
-  assert.deepEqual(named.metadata, { host: 'a' });
-  assert.deepEqual((await work.retrieve(second.id, at)).metadata, { host: 'a' });
+  const updated = await work.update(second.id, { ...inEnvironment, metadata: { host: 'a' } });
+  assert.deepEqual(updated.metadata, { host: 'a' });
+  assert.deepEqual((await work.retrieve(second.id, inEnvironment)).metadata, { host: 'a' });
   const { data } = await work.list(environment);
   assert.deepEqual(
     data.map(({ id, secret }) => [id, secret]),
@@ -222,12 +231,12 @@ test('a worker is asked to stop, and a session that still needs one gets another
   );
 });
 
-test('work that was stopped is forgotten after a week, and sessions that want nothing after a minute', async () => {
+test('stopped work is deleted after a week, and a session without work leaves the queue after a minute', async () => {
   const clock = new SimulatedClock(Date.now());
   await using on = await openWorkFixture({ server: { clock } });
-  const { environment, session } = await selfHosted(on);
+  const { environment, session } = await openSelfHosted(on);
   await on.client.beta.sessions.events.send(session, { events: [userMessage('Go')] });
-  const first = await untilWork(on, environment);
+  const first = await waitForWork(on, environment);
   const { work } = on.client.beta.environments;
   await on.client.beta.sessions.archive(session);
   await work.stop(first.id, { environment_id: environment, force: true });
@@ -239,20 +248,20 @@ test('work that was stopped is forgotten after a week, and sessions that want no
   while ((await work.list(environment)).data.length > 0) clock.advance(60 * 60_000);
 });
 
-test('the key of a worker allows its session and nothing else', async () => {
+test('a session key of a worker opens its session and nothing else', async () => {
   await using on = await openWorkFixture({ server: { keys: 'required' } });
   on.client.apiKey = (await on.server.keys.create('default', 'test')).token;
-  const { environment, session } = await selfHosted(on);
-  const other = await selfHosted(on);
+  const { environment, session } = await openSelfHosted(on);
+  const other = await openSelfHosted(on);
   await on.client.beta.sessions.events.send(session, { events: [userMessage('Go')] });
-  const { id, secret } = await untilWork(on, environment);
-  const ask = async (path: string, method = 'GET'): Promise<number> => {
+  const { id, secret } = await waitForWork(on, environment);
+  const getStatus = async (path: string, method = 'GET'): Promise<number> => {
     const headers = { authorization: `Bearer ${tokenIn(secret)}` };
     return (await fetch(`${on.url}/v1${path}`, { method, headers })).status;
   };
-  assert.equal(await ask(`/sessions/${session}`), 200);
-  assert.equal(await ask(`/sessions/${session}/events`), 200);
-  assert.equal(await ask(`/environments/${environment}/work/${id}/ack`, 'POST'), 200);
+  assert.equal(await getStatus(`/sessions/${session}`), 200);
+  assert.equal(await getStatus(`/sessions/${session}/events`), 200);
+  assert.equal(await getStatus(`/environments/${environment}/work/${id}/ack`, 'POST'), 200);
   for (const [path, method] of [
     [`/sessions/${session}`, 'DELETE'],
     [`/sessions/${session}`, 'POST'],
@@ -265,18 +274,18 @@ test('the key of a worker allows its session and nothing else', async () => {
     [`/environments/${environment}/work/poll`, 'GET'],
     [`/environments/${other.environment}/work/${id}`, 'GET'],
   ] as const)
-    assert.equal(await ask(path, method), 403, `${method} ${path}`);
+    assert.equal(await getStatus(path, method), 403, `${method} ${path}`);
 });
 
-test('with its key a worker sends results of its own session, and approves, says and stops nothing', async () => {
+test('a worker with a session key can send results of its session, and cannot approve calls, send messages or interrupt', async () => {
   await using on = await openWorkFixture({ server: { keys: 'required' } });
   on.client.apiKey = (await on.server.keys.create('default', 'test')).token;
-  const { environment, session } = await selfHosted(on, {
+  const { environment, session } = await openSelfHosted(on, {
     ...toolset,
     default_config: { enabled: false, permission_policy: { type: 'always_ask' } },
   });
   const { events } = on.client.beta.sessions;
-  const other = await selfHosted(on);
+  const other = await openSelfHosted(on);
   await events.send(session, { events: [userMessage('Go')] });
   await events.send(other.session, { events: [userMessage('Go')] });
   const callIn = async (id: string): Promise<string> => {
@@ -287,7 +296,7 @@ test('with its key a worker sends results of its own session, and approves, says
     }
   };
   const [call, otherCall] = [await callIn(session), await callIn(other.session)];
-  // A worker claims the session while it runs, before the call waits for approval.
+  // A worker claims the session while the turn runs, before the call waits for approval.
   const scope = { type: 'session', environmentId: environment, sessionId: session } as const;
   const { token } = await on.server.keys.create('default', 'worker', { scope });
   const worker = new Anthropic({ baseURL: on.url, apiKey: null, authToken: token, maxRetries: 0 });
@@ -304,14 +313,21 @@ test('with its key a worker sends results of its own session, and approves, says
       const sending = worker.beta.sessions.events.send(session, { events: batch });
       await assert.rejects(sending, { status: 403, message: /scope session may not send/ });
     }
-  const early = worker.beta.sessions.events.send(session, { events: [result] });
-  await assert.rejects(early, { status: 400 }, 'a call that nobody approved has no result');
-  const foreign = { ...result, tool_use_id: otherCall };
-  const elsewhere = worker.beta.sessions.events.send(session, { events: [foreign] });
-  await assert.rejects(elsewhere, { status: 400 });
-  await assert.rejects(worker.beta.sessions.events.send(other.session, { events: [foreign] }), {
-    status: 403,
-  });
+  const unapprovedResult = worker.beta.sessions.events.send(session, { events: [result] });
+  await assert.rejects(
+    unapprovedResult,
+    { status: 400 },
+    'a call that is not approved cannot have a result',
+  );
+  const foreignResult = { ...result, tool_use_id: otherCall };
+  const sendingForeign = worker.beta.sessions.events.send(session, { events: [foreignResult] });
+  await assert.rejects(sendingForeign, { status: 400 });
+  await assert.rejects(
+    worker.beta.sessions.events.send(other.session, { events: [foreignResult] }),
+    {
+      status: 403,
+    },
+  );
   assert.deepEqual(await on.log(session), before);
 
   const approval = { type: 'user.tool_confirmation', tool_use_id: call, result: 'allow' } as const;
@@ -321,7 +337,7 @@ test('with its key a worker sends results of its own session, and approves, says
   assert.ok(after.some((event) => event.type === 'tool.answered' && event.decision === 'approved'));
 });
 
-test('with its key a worker does not answer an elicitation of an MCP server', async () => {
+test('a worker with a session key cannot answer an elicitation of an MCP server', async () => {
   const elicit = tool({
     name: 'pay',
     description: 'Pays once a person has agreed.',
@@ -375,21 +391,27 @@ function tokenIn(secret: string | null): string {
   return sessions_token;
 }
 
-test('an agent that is called cannot have its tools at a worker, and is refused there', async () => {
+test('an agent with worker tools cannot be called by another agent in a self-hosted environment', async () => {
   await using on = await openWorkFixture();
   const { beta } = on.client;
   const model = 'gemini-2.5-flash';
   const called = await beta.agents.create({ name: 'Called', model, tools: [toolset] });
   const multiagent = { type: 'coordinator' as const, agents: [called.id] };
   const lead = await beta.agents.create({ name: 'Lead', model, multiagent });
-  const own = await beta.environments.create({ name: 'Own', config: { type: 'self_hosted' } });
-  const starting = beta.sessions.create({ agent: lead.id, environment_id: own.id });
+  const selfHostedEnvironment = await beta.environments.create({
+    name: 'Own',
+    config: { type: 'self_hosted' },
+  });
+  const starting = beta.sessions.create({
+    agent: lead.id,
+    environment_id: selfHostedEnvironment.id,
+  });
   await assert.rejects(starting, { status: 400, message: /self-hosted/ });
-  const here = await beta.environments.create({ name: 'Here' });
-  await beta.sessions.create({ agent: lead.id, environment_id: here.id });
+  const defaultEnvironment = await beta.environments.create({ name: 'Here' });
+  await beta.sessions.create({ agent: lead.id, environment_id: defaultEnvironment.id });
 });
 
-test('without tools of its own a server has agents whose tools run at workers only', async () => {
+test('a server without built-in tools offers worker tools in self-hosted environments only', async () => {
   await using on = await openWorkFixture({ builtIns: workerTools() });
   const { beta } = on.client;
   const agent = await beta.agents.create({
@@ -397,8 +419,11 @@ test('without tools of its own a server has agents whose tools run at workers on
     model: 'gemini-2.5-flash',
     tools: [toolset],
   });
-  const here = await beta.environments.create({ name: 'Here' });
-  const session = await beta.sessions.create({ agent: agent.id, environment_id: here.id });
+  const defaultEnvironment = await beta.environments.create({ name: 'Here' });
+  const session = await beta.sessions.create({
+    agent: agent.id,
+    environment_id: defaultEnvironment.id,
+  });
   await beta.sessions.events.send(session.id, { events: [userMessage('Go')] });
   for (;;) {
     const { data } = await beta.sessions.events.list(session.id, { limit: 1000 });
