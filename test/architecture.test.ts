@@ -36,21 +36,24 @@ import {
 } from './architecture/rules.ts';
 
 const optionalPeers = Object.keys(packageJson.peerDependenciesMeta);
-/** Entries that nobody imports who lacks their peer: a class of ours extends one of theirs. */
+/**
+ * Entries that only programs with the peer import, because a class of this package extends one of
+ * the peer's.
+ */
 const ownEntries = { '@google/adk': 'src/interop/google-adk/' };
 
 /** Folders that repeat the type names of ADK and of the wire protocol. */
 const OTHER_VOCABULARIES = ['src/adk/', 'src/client/'];
 
-/** Each rule with trees that break it: a rule that finds nothing in them finds nothing at all. */
+/** Each rule with trees that violate it, to show that the rule detects violations. */
 const rules: readonly {
-  readonly says: string;
+  readonly title: string;
   readonly rule: Rule;
   readonly broken: readonly SourceTree[];
   readonly kept: SourceTree;
 }[] = [
   {
-    says: 'a folder imports only itself and the folders before it',
+    title: 'a folder imports only itself and the folders before it',
     rule: followsFolderOrder,
     broken: [
       tree({ 'src/core/a.ts': `import { b } from '../net/b.ts';` }),
@@ -71,7 +74,7 @@ const rules: readonly {
     }),
   },
   {
-    says: 'inside a folder, a sub-folder imports only itself and those before it',
+    title: 'inside a folder, a sub-folder imports only itself and those before it',
     rule: followsRoomOrder(ROOM_ORDER),
     broken: [
       tree({ 'src/net/clock/a.ts': `import { b } from '../engine/b.ts';` }),
@@ -92,7 +95,7 @@ const rules: readonly {
     }),
   },
   {
-    says: 'an internal.ts names what it passes on, and holds nothing else',
+    title: 'an internal.ts names what it passes on, and holds nothing else',
     rule: internalDoorsOnlyPassOn,
     broken: [
       tree({ 'src/net/internal.ts': `export const a = 1;` }),
@@ -107,7 +110,7 @@ const rules: readonly {
     }),
   },
   {
-    says: 'names use the words of the field, in American spelling',
+    title: 'names use the words of the field, in American spelling',
     rule: namesUseKnownWords,
     broken: [
       tree({ 'src/net/a.ts': `export const heardBy = 1;` }),
@@ -120,7 +123,7 @@ const rules: readonly {
     kept: tree({ 'src/net/a.ts': `export const fromSeq = 1; // as it was told` }),
   },
   {
-    says: 'no name ends in Of',
+    title: 'no name ends in Of',
     rule: noNameEndsInOf,
     broken: [
       tree({ 'src/net/a.ts': `export const keyOf = () => 1;` }),
@@ -132,7 +135,7 @@ const rules: readonly {
     }),
   },
   {
-    says: 'an exported type name has one meaning',
+    title: 'an exported type name has one meaning',
     rule: typeNamesHaveOneMeaning(OTHER_VOCABULARIES),
     broken: [
       tree({
@@ -147,7 +150,7 @@ const rules: readonly {
     }),
   },
   {
-    says: 'no file reaches itself by imports',
+    title: 'no file reaches itself by imports',
     rule: hasNoCycles,
     broken: [
       tree({
@@ -163,7 +166,7 @@ const rules: readonly {
     }),
   },
   {
-    says: 'the root index names each export',
+    title: 'the root index names each export',
     rule: rootIndexNamesItsExports,
     broken: [
       tree({ 'src/index.ts': `export * from './core/index.ts';` }),
@@ -172,7 +175,7 @@ const rules: readonly {
     kept: tree({ 'src/index.ts': `export { a } from './core/index.ts';` }),
   },
   {
-    says: 'only store/ speaks SQL',
+    title: 'only store/ speaks SQL',
     rule: onlyStoreKnowsSql,
     broken: [
       tree({ 'src/runtime/a.ts': `import { DatabaseSync } from 'node:sqlite';` }),
@@ -181,7 +184,7 @@ const rules: readonly {
     kept: tree({ 'src/store/a.ts': `import { DatabaseSync } from 'node:sqlite';` }),
   },
   {
-    says: 'only cli/main.ts touches the process and the console',
+    title: 'only cli/main.ts touches the process and the console',
     rule: onlyMainTouchesTheProcess,
     broken: [
       tree({ 'src/runtime/a.ts': `export const home = process.env['HOME'];` }),
@@ -196,7 +199,7 @@ const rules: readonly {
     }),
   },
   {
-    says: 'core/ and net/ do no input or output',
+    title: 'core/ and net/ do no input or output',
     rule: coreAndNetDoNoInputOutput,
     broken: [
       tree({ 'src/core/a.ts': `import { readFile } from 'node:fs/promises';` }),
@@ -209,7 +212,7 @@ const rules: readonly {
     }),
   },
   {
-    says: 'an optional peer is loaded where it is needed',
+    title: 'an optional peer is loaded where it is needed',
     rule: optionalPeersAreLazy(['@viz-js/viz']),
     broken: [tree({ 'src/net/a.ts': `import { instance } from '@viz-js/viz';` })],
     kept: tree({
@@ -217,7 +220,7 @@ const rules: readonly {
     }),
   },
   {
-    says: 'a peer with an entry of its own is loaded by that entry alone',
+    title: 'a peer with an entry of its own is loaded by that entry alone',
     rule: optionalPeersAreLazy(['@google/adk'], ownEntries),
     broken: [
       tree({ 'src/adk/a.ts': `import { BaseAgent } from '@google/adk';` }),
@@ -226,7 +229,7 @@ const rules: readonly {
     kept: tree({ 'src/interop/google-adk/a.ts': `import { BaseAgent } from '@google/adk';` }),
   },
   {
-    says: 'only one file compiles regular expressions that are not written in the program',
+    title: 'only one file compiles regular expressions that are not written in the program',
     rule: compilesPatternsInOnePlace,
     broken: [
       tree({ 'src/server/a.ts': `export const find = (p: string) => new RegExp(p);` }),
@@ -239,7 +242,7 @@ const rules: readonly {
     }),
   },
   {
-    says: 'the product imports no test, and itself only by relative paths',
+    title: 'the product imports no test, and itself only by relative paths',
     rule: importsNoTestAndNotItselfByName,
     broken: [
       tree({ 'src/net/a.ts': `import { b } from './b.test.ts';` }),
@@ -248,7 +251,7 @@ const rules: readonly {
     kept: tree({ 'src/net/a.ts': `import { b } from './b.ts';` }),
   },
   {
-    says: 'nothing at module level can change',
+    title: 'nothing at module level can change',
     rule: hasNoModuleState,
     broken: [
       tree({ 'src/net/a.ts': `let count = 0;` }),
@@ -260,7 +263,7 @@ const rules: readonly {
     }),
   },
   {
-    says: 'a silenced gate says why',
+    title: 'a silenced gate says why',
     rule: exceptionsHaveReasons,
     broken: [tree({ 'src/net/a.ts': `// oxlint-disable-next-line no-console\nf();` })],
     kept: tree({
@@ -268,7 +271,7 @@ const rules: readonly {
     }),
   },
   {
-    says: 'file names are kebab-case and say something',
+    title: 'file names are kebab-case and say something',
     rule: fileNamesSaySomething,
     broken: [
       tree({ 'src/net/theNet.ts': '' }),
@@ -284,9 +287,9 @@ const rules: readonly {
     }),
   },
   {
-    says: 'the tree names no machine and no registry',
+    title: 'the tree names no machine and no registry',
     rule: namesNoMachine,
-    // Joined here, so that this file does not hold what it looks for.
+    // Joined here, so that this file does not contain the forbidden texts.
     broken: [
       tree({ 'docs/a.md': ['see ', 'work', 'main'].join('/') }),
       tree({ 'docs/a.md': ['"', 'home', 'someone', 'x'].join('/') }),
@@ -308,16 +311,16 @@ function tree(files: Readonly<Record<string, string>>): SourceTree {
 describe('architecture', () => {
   const repository = readSourceTree(readTree(join(import.meta.dirname, '..')));
 
-  it('the tree that is judged is the repository', () => {
+  it('the tree under test is the repository', () => {
     assert.ok(repository.files.some(({ path }) => path === 'test/architecture.test.ts'));
     assert.ok(repository.files.some(({ path }) => path.startsWith('src/')));
   });
 
-  for (const { says, rule, broken, kept } of rules) {
-    it(says, () => assert.deepEqual(rule(repository), []));
-    it(`planted faults are found: ${says}`, () => {
-      for (const planted of broken)
-        assert.notDeepEqual(rule(planted), [], JSON.stringify(planted.files));
+  for (const { title, rule, broken, kept } of rules) {
+    it(title, () => assert.deepEqual(rule(repository), []));
+    it(`detects violations: ${title}`, () => {
+      for (const violating of broken)
+        assert.notDeepEqual(rule(violating), [], JSON.stringify(violating.files));
       assert.deepEqual(rule(kept), []);
     });
   }
@@ -328,7 +331,7 @@ describe('architecture', () => {
     assert.deepEqual(importsOtherFoldersByTheirDoors(entries, ROOM_DOORS)(repository), []);
   });
 
-  it('planted faults are found: other folders are imported by their doors', () => {
+  it('detects violations: other folders are imported by their doors', () => {
     const door = 'src/tools/contract/index.ts';
     const use = `export { check } from '../tools/contract/index.ts';`;
     const rule = importsOtherFoldersByTheirDoors(['src/tools/mcp/index.ts'], { [door]: 'test' });
@@ -372,11 +375,11 @@ describe('architecture', () => {
     );
   });
 
-  it('only the listed modules reach another machine', () => {
+  it('only the listed modules can open network connections', () => {
     assert.deepEqual(onlyListedModulesReachOut(OUTGOING)(repository), []);
   });
 
-  it('planted faults are found: only the listed modules reach another machine', () => {
+  it('detects violations: only the listed modules can open network connections', () => {
     const listed = { 'src/egress/a.ts': 'it is the rule' };
     const rule = onlyListedModulesReachOut(listed);
     const own = `import { request } from 'node:https';`;
@@ -388,15 +391,15 @@ describe('architecture', () => {
       `import { createOpenAI } from '@ai-sdk/openai';`,
       `export const socket = new WebSocket('wss://example.com');`,
     ]) {
-      const planted = tree({ 'src/egress/a.ts': own, 'src/tools/b.ts': text });
-      assert.equal(rule(planted).length, 1, text);
+      const violating = tree({ 'src/egress/a.ts': own, 'src/tools/b.ts': text });
+      assert.equal(rule(violating).length, 1, text);
     }
     assert.deepEqual(rule(tree({})), ['src/egress/a.ts is listed and not there']);
     const types = `import type { IncomingMessage } from 'node:http';`;
     assert.deepEqual(rule(tree({ 'src/egress/a.ts': own, 'src/tools/b.ts': types })), []);
   });
 
-  it('every optional peer of package.json is judged', () => {
+  it('every optional peer of package.json is loaded lazily', () => {
     assert.deepEqual(optionalPeersAreLazy(optionalPeers, ownEntries)(repository), []);
   });
 });

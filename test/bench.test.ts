@@ -8,7 +8,7 @@ import { measurements } from '../bench/measurements.ts';
 
 const MAIN = fileURLToPath(new URL('../bench/main.ts', import.meta.url));
 
-/** All but one: what importing costs is asked of what was built. */
+/** All but one: `importTime` needs the build. */
 const NAMES = Object.keys(measurements).filter((name) => name !== 'importTime');
 
 async function bench(...args: readonly string[]): Promise<string> {
@@ -16,7 +16,7 @@ async function bench(...args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-describe('the measurements', () => {
+describe('the benchmarks', () => {
   let figures: readonly Figure[] = [];
 
   before(async () => {
@@ -26,15 +26,15 @@ describe('the measurements', () => {
     figures = printed.figures;
   });
 
-  /** Those that no machine makes better or worse. */
-  const meets = (unit: string, count: number): void => {
+  /** Checks figures that do not depend on the machine. */
+  const assertWithinLimits = (unit: string, count: number): void => {
     const found = figures.filter((figure) => figure.unit === unit);
     assert.equal(found.length, count);
     for (const { what, value, atMost } of found)
       assert.ok(value <= (atMost ?? NaN), `${what}: ${value} ${unit}, at most ${atMost}`);
   };
 
-  it('say what was measured, in numbers', () => {
+  it('report named figures with units', () => {
     assert.ok(figures.length > 25);
     for (const { what, unit, value } of figures) {
       assert.notEqual(what, '');
@@ -43,24 +43,24 @@ describe('the measurements', () => {
     }
   });
 
-  it('find at most five commits and about 14 records in a turn', () => {
-    meets('commits', 1);
-    meets('records', 1);
+  it('report at most five commits and about 14 records per turn', () => {
+    assertWithinLimits('commits', 1);
+    assertWithinLimits('records', 1);
   });
 
-  it('find few bytes in a turn, and no more in a late one', () => {
-    meets('KB/turn', 4);
+  it('report few bytes per turn, and no growth in later turns', () => {
+    assertWithinLimits('KB/turn', 4);
     for (const what of ['written, growth', 'retained, growth']) {
       const { value } = figures.find((figure) => figure.what === what) ?? { value: NaN };
       assert.ok(value <= 1.2, `${what}: ${value}`);
     }
   });
 
-  it('find no call without its result after an abort', () => meets('calls', 1));
+  it('report no call without a result after an abort', () => assertWithinLimits('calls', 1));
 
-  it('find few packages to install', () => meets('packages', 1));
+  it('report few installed packages', () => assertWithinLimits('packages', 1));
 
-  it('are printed as one table with the limits', async () => {
+  it('print one table with the limits', async () => {
     const lines = (await bench('--only', 'installedPackages')).trim().split('\n');
     assert.equal(lines.length, 3);
     assert.match(lines[2] ?? '', /packages installed with it +\| +\d+ packages \| <= 10 \| met/);

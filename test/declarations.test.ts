@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..');
 const project = mkdtempSync(join(tmpdir(), 'petrichor-declarations-'));
 after(() => rmSync(project, { recursive: true }));
 
-/** Copied, not linked: from a link the packages of this repository would be found. */
+/** Copies a package, because through a link the packages of this repository would be found. */
 function install(name: string, ...parts: readonly string[]): void {
   const from = name === 'petrichor' ? root : join(root, 'node_modules', name);
   const to = join(project, 'node_modules', name);
@@ -20,7 +20,7 @@ function install(name: string, ...parts: readonly string[]): void {
     cpSync(join(from, part), join(to, part), { recursive: true });
 }
 
-test('every entry compiles with skipLibCheck: false where no optional peer is installed', async () => {
+test('the declarations of every entry compile with skipLibCheck: false without optional peers', async () => {
   install('petrichor', 'package.json', 'dist');
   for (const name of [...Object.keys(packageJson.dependencies), '@types/node', 'undici-types'])
     install(name);

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { auditLog } from '../examples/demo/audit.ts';
 import { Folder } from '../examples/demo/folder.ts';
 
-interface Shown {
+interface DemoResult {
   readonly session: string;
   readonly killedAt: readonly { readonly tool: string; readonly done: string }[];
   readonly toolRuns: Readonly<Record<string, object>>;
@@ -20,32 +20,34 @@ interface Shown {
 }
 
 const main = join(import.meta.dirname, '..', 'examples', 'demo', 'main.ts');
-const temporary: string[] = [];
+const temporaryFolders: string[] = [];
 
-async function runDemo(...options: readonly string[]): Promise<{ shown: Shown; story: string }> {
+async function runDemo(
+  ...options: readonly string[]
+): Promise<{ shown: DemoResult; story: string }> {
   const args = [main, '--json', ...options];
   const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 });
   const lines = stdout.trimEnd().split('\n');
   assert.equal(lines.length, 1);
-  const shown: Shown = JSON.parse(lines[0] ?? '');
-  temporary.push(dirname(shown.report));
-  return { shown, story: stderr };
+  const result: DemoResult = JSON.parse(lines[0] ?? '');
+  temporaryFolders.push(dirname(result.report));
+  return { shown: result, story: stderr };
 }
 
 const read = { starts: 1, completions: 1, unknown: 0 };
 
 after(async () => {
-  for (const folder of temporary) await rm(folder, { recursive: true });
+  for (const folder of temporaryFolders) await rm(folder, { recursive: true });
 });
 
-describe('the demonstration', () => {
-  let whole: Awaited<ReturnType<typeof runDemo>>;
+describe('the demo', () => {
+  let demo: Awaited<ReturnType<typeof runDemo>>;
   before(async () => {
-    whole = await runDemo();
+    demo = await runDemo();
   });
 
-  it('kills inside a tool that reads, which runs again, and inside one that writes, which does not', () => {
-    const { shown } = whole;
+  it('kills the process in a read-only tool, which runs again, and in a writing tool, which does not', () => {
+    const { shown } = demo;
     assert.equal(shown.session, 'demo');
     assert.deepEqual(
       shown.killedAt.map(({ tool }) => tool),
@@ -61,8 +63,8 @@ describe('the demonstration', () => {
     assert.equal(shown.gapFree, true);
   });
 
-  it('leaves one whole report with what was really counted', async () => {
-    const report = await readFile(whole.shown.report, 'utf8');
+  it('writes one complete report with correct counts', async () => {
+    const report = await readFile(demo.shown.report, 'utf8');
     assert.equal(report.match(/^# Words in this repository$/gm)?.length, 1);
     const rows = [...report.matchAll(/^\| (\S+) \| (\d+) \| (\d+) \|$/gm)];
     assert.deepEqual(
@@ -75,8 +77,8 @@ describe('the demonstration', () => {
     }
   });
 
-  it('tells a person what was killed and what was not run again', () => {
-    const [begins, second, third] = whole.story.split('takes the session over');
+  it('reports what was killed and what was not run again', () => {
+    const [begins, second, third] = demo.story.split('takes the session over');
     assert.match(begins ?? '', /✖ kill -9 \d+ inside count_words: \d+ of \d+ files counted/);
     assert.match(second ?? '', /not run again +list_files docs · read_file package\.json · count_/);
     assert.match(second ?? '', /run again +count_words \S+: it only reads, so attempt 2 begins/);
@@ -84,18 +86,18 @@ describe('the demonstration', () => {
     assert.match(third ?? '', /numbered without a gap/);
   });
 
-  it('has a person who lets a half-written report be written again, once', async () => {
+  it('--half: a half-written report is written again after approval, once', async () => {
     const { shown } = await runDemo('--half');
     assert.deepEqual(shown.toolRuns['write_report'], { starts: 2, completions: 1, unknown: 0 });
     const report = await readFile(shown.report, 'utf8');
-    assert.equal(report, await readFile(whole.shown.report, 'utf8'));
+    assert.equal(report, await readFile(demo.shown.report, 'utf8'));
   });
 
-  it('counts gaps with a reader that sees any missing row', () => {
-    const folder = dirname(whole.shown.report);
+  it('counts gaps with a reader that detects each missing row', () => {
+    const folder = dirname(demo.shown.report);
     const database = join(folder, 'demo.db');
     const damaged = join(folder, 'damaged.db');
-    assert.deepEqual(auditLog(database, 'demo'), { events: whole.shown.events, gapFree: true });
+    assert.deepEqual(auditLog(database, 'demo'), { events: demo.shown.events, gapFree: true });
     using original = new DatabaseSync(database);
     const steps = original.prepare('SELECT id FROM steps ORDER BY id').all();
     assert.ok(steps.length > 10);
@@ -109,18 +111,18 @@ describe('the demonstration', () => {
 
   it('confines its tools to one folder', async () => {
     const root = await mkdtemp(join(tmpdir(), 'petrichor-folder-'));
-    const elsewhere = await mkdtemp(join(tmpdir(), 'petrichor-elsewhere-'));
-    temporary.push(root, elsewhere);
+    const outside = await mkdtemp(join(tmpdir(), 'petrichor-elsewhere-'));
+    temporaryFolders.push(root, outside);
     await writeFile(join(root, 'a.md'), 'inside');
-    await writeFile(join(elsewhere, 'b.md'), 'outside');
-    await symlink(elsewhere, join(root, 'link'));
+    await writeFile(join(outside, 'b.md'), 'outside');
+    await symlink(outside, join(root, 'link'));
     const folder = await Folder.at(root);
     assert.deepEqual(await folder.textFiles('.'), ['a.md']);
     for (const path of [
       '..',
       '../b.md',
       'x/../../b.md',
-      join(elsewhere, 'b.md'),
+      join(outside, 'b.md'),
       'link/b.md',
       'link',
     ]) {

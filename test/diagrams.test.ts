@@ -13,7 +13,7 @@ import { listDiagrams } from '../scripts/shipped-nets.ts';
 import { netGraph } from '../src/net/diagram/net-graph.ts';
 import type { GraphCluster } from '../src/net/diagram/net-graph.ts';
 
-const MOST_NODES = 25;
+const MAX_NODES = 25;
 
 for (const { file, draw } of [
   ...listDiagrams(),
@@ -21,7 +21,7 @@ for (const { file, draw } of [
   ...exampleDiagrams(),
   ...(await managedDiagrams()),
 ]) {
-  test(`${file} is the net as it is: \`npm run diagrams\` draws it anew`, async () => {
+  test(`${file} is up to date (npm run diagrams)`, async () => {
     assert.equal(readFileSync(file, 'utf8'), await draw());
   });
 }
@@ -29,20 +29,20 @@ for (const { file, draw } of [
 const managed = await managedNet();
 
 for (const picture of managedPictures) {
-  test(`${picture.name} can be read: at most 25 places and transitions`, () => {
+  test(`${picture.name} has at most 25 places and transitions`, () => {
     const { nodes, subgraphs } = netGraph(managed, toDiagramOptions(picture));
-    const count = nodes.length + subgraphs.reduce((sum, part) => sum + nodesIn(part), 0);
-    assert.ok(count > 2 && count <= MOST_NODES, `${count} of them`);
+    const count = nodes.length + subgraphs.reduce((sum, part) => sum + countNodes(part), 0);
+    assert.ok(count > 2 && count <= MAX_NODES, `${count} of them`);
   });
 }
 
-test('every transition of a managed session is in a picture, and every picture on its page', () => {
+test('every transition of a managed session is in a diagram, and every diagram is on docs/managed-nets.md', () => {
   const drawn = new Set(managedPictures.flatMap(({ transitions }) => transitions));
   assert.deepEqual(managed.transitions.map(({ name }) => name).toSorted(), [...drawn].toSorted());
   const page = readFileSync('docs/managed-nets.md', 'utf8');
   for (const { name } of managedPictures) assert.ok(page.includes(`nets/${name}.svg`), name);
 });
 
-function nodesIn({ nodes, subgraphs }: GraphCluster): number {
-  return nodes.length + subgraphs.reduce((sum, part) => sum + nodesIn(part), 0);
+function countNodes({ nodes, subgraphs }: GraphCluster): number {
+  return nodes.length + subgraphs.reduce((sum, part) => sum + countNodes(part), 0);
 }

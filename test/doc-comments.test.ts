@@ -12,7 +12,7 @@ const entries = Object.values(packageJson.exports)
   .filter((to) => to.endsWith('.js'))
   .map((to) => to.replace(/^\.\/dist\/(.*)\.js$/, 'src/$1.ts'));
 
-test('every public name says what it promises', () => {
+test('every public name has a doc comment', () => {
   const all = entries.flatMap((entry) =>
     listExports(join(ROOT, entry)).map((declared) => ({ entry, ...declared })),
   );

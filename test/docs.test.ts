@@ -15,21 +15,21 @@ const pages = [
   }),
 ].toSorted();
 
-/** The page without its programs, and without brackets in code: those are no links. */
+/** The page without its programs, and without brackets in inline code, which are no links. */
 function readProse(page: string): string {
   return page
     .replaceAll(/^```.*?^```$/gms, '')
     .replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]]/g, ' '));
 }
 
-/** Where a page leads within the repository, pictures included. */
+/** The targets of a page's links and pictures within the repository. */
 function listLinks(page: string): readonly string[] {
   return [...readProse(page).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, to = '']) => to)
     .filter((to) => !/^[a-z]+:/.test(to));
 }
 
-/** The anchors of a page's headings, as a forge makes them. */
+/** The anchors of a page's headings, in the format of code hosts. */
 function listAnchors(page: string): readonly string[] {
   return [...page.replaceAll(/^```.*?^```$/gms, '').matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
     title
@@ -41,7 +41,7 @@ function listAnchors(page: string): readonly string[] {
   );
 }
 
-/** What is wrong with the links of a page that stands there. */
+/** The links of a page whose target does not exist. */
 function brokenLinks(path: string, page: string): readonly string[] {
   return listLinks(page).filter((link) => {
     const [to = '', anchor] = link.split('#');
@@ -52,8 +52,8 @@ function brokenLinks(path: string, page: string): readonly string[] {
   });
 }
 
-/** The packages that the tables of docs/dependencies.md have a line for. */
-function packagesIn(page: string): readonly string[] {
+/** The packages that the tables of docs/dependencies.md list. */
+function listPackages(page: string): readonly string[] {
   return page
     .split('\n')
     .filter((line) => line.startsWith('|') && !/^\| (?:package|-)/.test(line))
@@ -66,7 +66,7 @@ function packagesIn(page: string): readonly string[] {
     );
 }
 
-test('the glossary defines a word once', () => {
+test('the glossary defines each word once', () => {
   const words = [...read('GLOSSARY.md').matchAll(/^- \*\*([^*]+)\*\*/gm)].map(([, word]) => word);
   assert.ok(words.length > 20);
   assert.deepEqual(
@@ -75,20 +75,20 @@ test('the glossary defines a word once', () => {
   );
 });
 
-describe('the pages', () => {
+describe('the documentation', () => {
   for (const path of pages) {
-    it(`${path} leads only to what is there`, () => {
+    it(`${path} has no broken links`, () => {
       assert.deepEqual(brokenLinks(path, read(path)), []);
     });
   }
 
-  it('a link to a page, a heading or a picture that is not there is seen', () => {
+  it('detects a link to a missing page, heading or picture', () => {
     const broken = ['docs/no-page.md', 'docs/nets.md#no-heading', '#nor-here', 'docs/nets/no.svg'];
     const page = `# Here\n[a](docs/nets.md#places) [b](#here) \`[c](d)\`\n${broken.map((to) => `[x](${to})`).join(' ')}`;
     assert.deepEqual(brokenLinks('README.md', page), broken);
   });
 
-  it('are all found from the README, and every picture stands on one', () => {
+  it('every page can be reached from the README, and every picture is on a page', () => {
     const found = new Set(['README.md']);
     for (const path of found) {
       if (!path.endsWith('.md')) continue;
@@ -108,7 +108,7 @@ describe('the pages', () => {
     );
   });
 
-  it('name every entry of the package', () => {
+  it('docs/architecture.md lists every entry of the package', () => {
     const page = read('docs/architecture.md');
     const entries = Object.keys(packageJson.exports).filter((entry) => entry !== './package.json');
     assert.deepEqual(
@@ -117,14 +117,14 @@ describe('the pages', () => {
     );
   });
 
-  it('have a line for every dependency, and for nothing else', () => {
+  it('docs/dependencies.md lists every dependency and nothing else', () => {
     const { dependencies, devDependencies, peerDependencies } = packageJson;
     const all = Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies });
-    const told = packagesIn(read('docs/dependencies.md'));
-    assert.deepEqual([...new Set(told)].toSorted(), all.toSorted());
+    const documented = listPackages(read('docs/dependencies.md'));
+    assert.deepEqual([...new Set(documented)].toSorted(), all.toSorted());
   });
 
-  it('name only commands that the package has', () => {
+  it('every npm script that a page names exists', () => {
     const scripts: readonly string[] = Object.keys(packageJson.scripts);
     const unknown = pages.flatMap((path) =>
       [...read(path).matchAll(/npm run (?:--silent )?([a-z][a-z:-]*)/g)]

@@ -16,8 +16,11 @@ function firstProgram(page: string): string | undefined {
   return /^```ts\n(.*?)^```$/ms.exec(page)?.[1];
 }
 
-/** Runs a program in an empty folder, `times` times. Rejects, with what it printed, unless it exits with 0. */
-async function runExample(file: string, times = 1): Promise<Ran> {
+/**
+ * Runs a program in an empty folder, `times` times. Rejects with its output unless it exits with
+ * 0.
+ */
+async function runExample(file: string, times = 1): Promise<ExampleResult> {
   const folder = await mkdtemp(join(tmpdir(), 'petrichor-example-'));
   try {
     let printed = '';
@@ -25,20 +28,20 @@ async function runExample(file: string, times = 1): Promise<Ran> {
       const run = promisify(execFile)(process.execPath, [file], { cwd: folder, timeout: 60_000 });
       printed += (await run).stdout;
     }
-    return { printed, left: readdirSync(folder) };
+    return { printed, files: readdirSync(folder) };
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
-interface Ran {
+interface ExampleResult {
   readonly printed: string;
-  /** The files it left in its folder. */
-  readonly left: readonly string[];
+  /** The files that the program left in its folder. */
+  readonly files: readonly string[];
 }
 
 /** The printed lines that are an event: its number and its type. */
-function eventLines(printed: string): readonly string[] {
+function listEventLines(printed: string): readonly string[] {
   return [...printed.matchAll(/^\d+ [a-z.]+$/gm)].map(([line]) => line);
 }
 
@@ -47,36 +50,36 @@ describe('examples', () => {
     assert.equal(firstProgram(readFileSync(readme, 'utf8')), readFileSync(readmeExample, 'utf8'));
   });
 
-  it('the program of the README answers, and continues its session when it is run again', async () => {
-    const { printed, left } = await runExample(readmeExample, 2);
+  it('the program of the README answers, and continues its session in the next run', async () => {
+    const { printed, files } = await runExample(readmeExample, 2);
     const turn = ['user.message', 'turn.started', 'agent.message', 'turn.ended'];
     assert.deepEqual(
-      eventLines(printed),
+      listEventLines(printed),
       [...turn, ...turn].map((type, index) => `${index + 1} ${type}`),
     );
-    assert.deepEqual(left, ['petrichor.db']);
+    assert.deepEqual(files, ['petrichor.db']);
   });
 
-  it('the approval program deletes the file once it is approved, and its session continues', async () => {
-    const { printed, left } = await runExample(join(root, 'examples', 'approval.ts'), 2);
-    const lines = eventLines(printed);
+  it('the approval program deletes the file after approval, and its session continues', async () => {
+    const { printed, files } = await runExample(join(root, 'examples', 'approval.ts'), 2);
+    const lines = listEventLines(printed);
     assert.deepEqual(
       lines.map((line) => Number.parseInt(line, 10)),
       lines.map((_, index) => index + 1),
     );
     assert.equal(lines.filter((line) => line.endsWith(' turn.waiting')).length, 2);
     assert.equal(lines.filter((line) => line.endsWith(' turn.ended')).length, 2);
-    assert.deepEqual(left, ['petrichor.db']);
+    assert.deepEqual(files, ['petrichor.db']);
   });
 
-  it('a README that differs by one byte is seen', () => {
+  it('a README that differs by one byte is detected', () => {
     const page = '# A\n\n```sh\nnpm i\n```\n\n```ts\nrun();\n```\n\n```ts\nother();\n```\n';
     assert.equal(firstProgram(page), 'run();\n');
     assert.notEqual(firstProgram(page.replace('run()', 'run( )')), 'run();\n');
     assert.equal(firstProgram('no program'), undefined);
   });
 
-  it('a program that fails is seen', async () => {
+  it('a program that fails is detected', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'petrichor-example-'));
     await assert.rejects(
       runExample(join(folder, 'missing.ts')),

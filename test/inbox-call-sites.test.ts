@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-// A contract suite acts as the runtime; the replay of a counterexample acts as the driver.
+// A contract suite acts as the runtime, and the replay of a counterexample acts as the driver.
 const sources = globSync('src/**/*.ts').filter(
   (file) => !file.endsWith('.test.ts') && !file.includes('/contract/'),
 );
 const callers = (pattern: RegExp): readonly string[] =>
   sources.filter((file) => pattern.test(readFileSync(file, 'utf8'))).toSorted();
 
-test('what enters a session enters through its inbox: only the runtime and the session service write there, and only a driver injects into a net', () => {
+test("only the runtime and the session services write to a store's inbox, and only drivers inject into a net", () => {
   assert.deepEqual(callers(/\bstore\.inject\(/), [
     'src/adk/runner/interrupted-sessions.ts',
     'src/adk/sessions/store-session-service.ts',
@@ -23,6 +23,6 @@ test('what enters a session enters through its inbox: only the runtime and the s
   assert.deepEqual(callers(/driver\.inject\(/), ['src/runtime/hosting/hosted-session.ts']);
 });
 
-test('what leaves a session leaves through the log: nothing observes a place', () => {
+test('no module observes places: the log is the only output of a session', () => {
   assert.deepEqual(callers(/\bobserve\w*\(\s*(place|marking)/i), []);
 });

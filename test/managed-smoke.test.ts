@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 
 const root = join(import.meta.dirname, '..');
 
-test('the smoke test of managed sessions runs as a package of its own', async () => {
+test('the smoke test of managed sessions runs as a separate package', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-smoke-'));
   try {
     cpSync(join(root, 'examples', 'managed-smoke'), folder, { recursive: true });

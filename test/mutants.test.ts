@@ -6,32 +6,32 @@ import { mutants } from './mutants/mutants.ts';
 
 const root = join(import.meta.dirname, '..');
 
-test('every mutant is found by its fastest tests, which pass without it', async (t) => {
-  await using laboratory = await MutantRunner.open(root);
-  const quickest = mutants.flatMap(({ tests }) => tests.slice(0, 1));
-  const { passed, failed, output } = await laboratory.run([...new Set(quickest)]);
+test('every mutant is detected by its fastest tests, which pass without it', async (t) => {
+  await using runner = await MutantRunner.open(root);
+  const fastestTests = mutants.flatMap(({ tests }) => tests.slice(0, 1));
+  const { passed, failed, output } = await runner.run([...new Set(fastestTests)]);
   assert.ok(passed > 0 && failed === 0, output);
   for (const mutant of mutants) {
     await t.test(mutant.name, async () => {
-      const outcome = await laboratory.runMutant(mutant, mutant.tests.slice(0, 1));
+      const outcome = await runner.runMutant(mutant, mutant.tests.slice(0, 1));
       assert.ok(isCaught(outcome), outcome.output);
     });
   }
 });
 
-test('a mutant whose text does not occur is an error, not a mutant that was found', async () => {
-  await using laboratory = await MutantRunner.open(root);
+test('a mutant whose text does not occur is an error', async () => {
+  await using runner = await MutantRunner.open(root);
   const gone = { file: 'src/net/engine/agenda.ts', find: 'no such text', replace: '' };
   const mutant = { name: 'gone', edits: [gone], tests: [] };
-  await assert.rejects(laboratory.runMutant(mutant, []), /holds its text 0 times/);
+  await assert.rejects(runner.runMutant(mutant, []), /holds its text 0 times/);
 });
 
-test('a mutant that does not load is not found by the tests', async () => {
-  await using laboratory = await MutantRunner.open(root);
+test('a mutant that does not load does not count as detected', async () => {
+  await using runner = await MutantRunner.open(root);
   const [mutant] = mutants;
   assert.ok(mutant);
   const edits = mutant.edits.map((edit) => ({ ...edit, replace: 'this is no code' }));
-  const outcome = await laboratory.runMutant({ ...mutant, edits }, [
+  const outcome = await runner.runMutant({ ...mutant, edits }, [
     'src/net/engine/heap.test.ts',
     'src/net/engine/recovery.test.ts',
   ]);

@@ -9,7 +9,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const ENTRY = 'src/index.ts';
 
 /** The files of the tree that run when `entry` is imported. */
-function loadedBy(entry: string, tree: SourceTree): ReadonlySet<string> {
+function listLoadedModules(entry: string, tree: SourceTree): ReadonlySet<string> {
   const modules = new Map(tree.modules.map((module) => [module.path, module]));
   const loaded = new Set([entry]);
   for (const path of loaded) {
@@ -19,9 +19,9 @@ function loadedBy(entry: string, tree: SourceTree): ReadonlySet<string> {
   return loaded;
 }
 
-it('importing the root loads what every program needs: no prover, no provider, no SQL', () => {
+it('importing the root entry loads no prover, provider or SQL module', () => {
   const tree = readSourceTree(readTree(ROOT));
-  const loaded = [...loadedBy(ENTRY, tree)];
+  const loaded = [...listLoadedModules(ENTRY, tree)];
   assert.ok(loaded.includes('src/runtime/runtime.ts'));
   assert.deepEqual(
     loaded.filter((path) =>

@@ -6,7 +6,7 @@ import packageJson from '../package.json' with { type: 'json' };
 
 const read = (path: string): string => readFileSync(join(import.meta.dirname, '..', path), 'utf8');
 
-test('the version of the package is the one that pages, changelog and protocols name', () => {
+test('README, changelog and the MCP client have the version of package.json', () => {
   const { version } = packageJson;
   assert.match(read('README.md'), new RegExp(`petrichor-${version}\\.tgz`));
   assert.match(read('CHANGELOG.md'), new RegExp(`^## ${version}$`, 'm'));

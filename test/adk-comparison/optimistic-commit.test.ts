@@ -3,13 +3,13 @@ import { describe, it } from 'node:test';
 import { ParallelAgent } from '@google/adk';
 import { Branch, send, turns } from './stock-adk.ts';
 
-// Cheap when it holds, slow when it does not, one of them always: examples/patterns/optimistic-commit.ts.
+// The same pattern in Petrichor: examples/patterns/optimistic-commit.ts.
 describe('stock ADK: an optimistic commit with a fallback', () => {
-  const writing = (name: string): Branch =>
+  const stateWritingBranch = (name: string): Branch =>
     new Branch(name, (_, say) => say(`answer of ${name}`, { stateDelta: { answer: name } }));
 
-  it('the late answer overwrites the one that was valid and shown', async () => {
-    const [cheap, slow] = [writing('cheap'), writing('slow')];
+  it('a late answer overwrites the valid answer that was already shown', async () => {
+    const [cheap, slow] = [stateWritingBranch('cheap'), stateWritingBranch('slow')];
     const run = await send(new ParallelAgent({ name: 'both', subAgents: [cheap, slow] }));
     cheap.answer();
     await turns();
@@ -20,7 +20,7 @@ describe('stock ADK: an optimistic commit with a fallback', () => {
     assert.deepEqual(await run.kept(), ['cheap', 'slow']);
   });
 
-  it('ending the invocation in one branch does not reach the other', async () => {
+  it('ending the invocation in one branch does not stop the other branch', async () => {
     const cheap = new Branch('cheap', (context, say) => {
       context.endInvocation = true;
       return say('valid: no more is needed');
@@ -34,8 +34,8 @@ describe('stock ADK: an optimistic commit with a fallback', () => {
     assert.deepEqual(await run.kept(), ['cheap', 'slow']);
   });
 
-  it('there is no fallback: a path that fails takes the good answer of the other with it', async () => {
-    const [cheap, slow] = [writing('cheap'), writing('slow')];
+  it('without a fallback, a branch that fails discards the valid answer of the other', async () => {
+    const [cheap, slow] = [stateWritingBranch('cheap'), stateWritingBranch('slow')];
     const run = await send(new ParallelAgent({ name: 'both', subAgents: [cheap, slow] }));
     cheap.fail();
     await turns();
@@ -45,6 +45,6 @@ describe('stock ADK: an optimistic commit with a fallback', () => {
     assert.ok(state instanceof Error);
     assert.match(state.message, /cheap failed/);
     assert.ok(slow.isFinished);
-    assert.deepEqual(await run.kept(), [], 'it was made, and nobody has it');
+    assert.deepEqual(await run.kept(), [], 'the answer was computed and lost');
   });
 });

@@ -3,20 +3,20 @@ import { describe, it } from 'node:test';
 import { JoinNode, ParallelAgent, SequentialAgent, Workflow } from '@google/adk';
 import { Branch, send, turns } from './stock-adk.ts';
 
-// Two of three, done with the second: examples/patterns/quorum.ts.
+// Two of three, decided by the second answer: examples/patterns/quorum.ts.
 describe('stock ADK: a quorum', () => {
-  const three = (): readonly [Branch, Branch, Branch] => [
+  const threeBranches = (): readonly [Branch, Branch, Branch] => [
     new Branch('a'),
     new Branch('b'),
     new Branch('c'),
   ];
 
   it('two of three answers are not enough: the next step waits for the slowest', async () => {
-    const [a, b, c] = three();
+    const [a, b, c] = threeBranches();
     const summary = new Branch('summary');
     summary.answer();
-    const asked = new ParallelAgent({ name: 'asked', subAgents: [a, b, c] });
-    const run = await send(new SequentialAgent({ name: 'quorum', subAgents: [asked, summary] }));
+    const voters = new ParallelAgent({ name: 'asked', subAgents: [a, b, c] });
+    const run = await send(new SequentialAgent({ name: 'quorum', subAgents: [voters, summary] }));
     a.answer();
     b.answer();
     await turns();
@@ -28,8 +28,8 @@ describe('stock ADK: a quorum', () => {
     assert.deepEqual(run.seen, ['a', 'b', 'c', 'summary']);
   });
 
-  it('one that never answers keeps the turn open for ever', async () => {
-    const [a, b, c] = three();
+  it('an agent that never answers blocks the turn forever', async () => {
+    const [a, b, c] = threeBranches();
     const run = await send(new ParallelAgent({ name: 'asked', subAgents: [a, b, c] }));
     a.answer();
     b.answer();
@@ -37,7 +37,7 @@ describe('stock ADK: a quorum', () => {
     assert.equal(run.state(), 'running');
   });
 
-  it('escalating with the second answer ends nothing, and the late one enters the history', async () => {
+  it('escalate with the second answer does not end the turn, and the late answer enters the history', async () => {
     const a = new Branch('a');
     const b = new Branch('b', (_, say) => say('enough', { escalate: true }));
     const c = new Branch('c');
@@ -51,7 +51,7 @@ describe('stock ADK: a quorum', () => {
     assert.deepEqual(await run.kept(), ['a', 'b', 'c']);
   });
 
-  it('a workflow joins all or triggers for each: there is nothing between', async () => {
+  it('a workflow can join all nodes or trigger for each node, but not for K of N', async () => {
     const gates = ['a', 'b', 'c'].map((name) => ({ name, ...Promise.withResolvers<string>() }));
     const nodes = gates.map(
       ({ name, promise }) => new Workflow({ name, dynamicEntry: async () => promise }),

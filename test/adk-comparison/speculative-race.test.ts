@@ -3,23 +3,23 @@ import { describe, it } from 'node:test';
 import { ParallelAgent, Workflow } from '@google/adk';
 import { Branch, send, turns } from './stock-adk.ts';
 
-// The same race in forty lines, at most one answer: examples/patterns/speculative-race.ts.
+// The same race with at most one answer: examples/patterns/speculative-race.ts.
 describe('stock ADK: a speculative race', () => {
-  it('both branches answer, and the turn lasts as long as the slower one', async () => {
+  it('both branches answer, and the turn lasts as long as the slower branch', async () => {
     const [fast, slow] = [new Branch('fast'), new Branch('slow')];
     const run = await send(new ParallelAgent({ name: 'race', subAgents: [fast, slow] }));
     fast.answer();
     await turns();
     assert.deepEqual(run.seen, ['fast']);
-    assert.equal(run.state(), 'running', 'the first answer ends nothing');
+    assert.equal(run.state(), 'running', 'the first answer does not end the turn');
     slow.answer();
     await turns();
     assert.equal(run.state(), 'ended');
     assert.deepEqual(run.seen, ['fast', 'slow']);
-    assert.deepEqual(await run.kept(), ['fast', 'slow'], 'the history holds two answers');
+    assert.deepEqual(await run.kept(), ['fast', 'slow'], 'the history has two answers');
   });
 
-  it('a flag in session state lets both through when they are ready in one moment', async () => {
+  it('a flag in session state does not help when both branches are ready at the same moment', async () => {
     const first = (name: string): Branch =>
       new Branch(name, ({ session }, say) =>
         session.state['sent'] === true
@@ -31,11 +31,11 @@ describe('stock ADK: a speculative race', () => {
     a.answer();
     b.answer();
     await turns();
-    assert.deepEqual(await run.kept(), ['a', 'b'], 'both saw the flag down');
+    assert.deepEqual(await run.kept(), ['a', 'b'], 'both branches saw that the flag was not set');
     assert.deepEqual(await run.sessionState(), { sent: true });
   });
 
-  it('leaving at the first answer stops nobody: the loser works to its end', async () => {
+  it('leaving the stream at the first answer does not stop the other branch', async () => {
     const [fast, slow] = [new Branch('fast'), new Branch('slow')];
     const race = new ParallelAgent({ name: 'race', subAgents: [fast, slow] });
     const run = await send(race, { untilFirst: true });
@@ -44,10 +44,10 @@ describe('stock ADK: a speculative race', () => {
     assert.deepEqual(run.seen, ['fast']);
     slow.answer();
     await turns();
-    assert.ok(slow.isFinished, 'it was never cancelled');
+    assert.ok(slow.isFinished, 'the slow branch was not cancelled');
   });
 
-  it('a workflow with two ends refuses both answers', async () => {
+  it('a workflow with two terminal nodes rejects both answers', async () => {
     const workflow = new Workflow({
       name: 'race',
       edges: [

@@ -4,21 +4,21 @@ import { BaseLlm, FunctionTool, LlmAgent, type LlmResponse } from '@google/adk';
 import { z } from 'zod';
 import { Branch, newSession, send, turns } from './stock-adk.ts';
 
-// One token makes everything in flight stale: examples/cases/nets/stale-results.ts.
+// One token makes all work in flight stale: examples/cases/nets/stale-results.ts.
 describe('stock ADK: stale results', () => {
-  it('what a former message asked for enters the history after the answer to the next', async () => {
+  it('a late result of an earlier message enters the history after the answer to the next message', async () => {
     const session = await newSession();
-    const [former, next] = [new Branch('former'), new Branch('next')];
-    await send(former, { session });
+    const [earlier, next] = [new Branch('former'), new Branch('next')];
+    await send(earlier, { session });
     const run = await send(next, { session });
     next.answer();
     await turns();
-    former.answer();
+    earlier.answer();
     await turns();
     assert.deepEqual(await run.kept(), ['next', 'former']);
   });
 
-  it('a tool that ends the invocation does not stop the one beside it, and both results are kept', async () => {
+  it('a tool that ends the invocation does not stop a parallel tool, and both results are kept', async () => {
     const ended = Promise.withResolvers<void>();
     const paid: string[] = [];
     const stop = new FunctionTool({
@@ -47,9 +47,9 @@ describe('stock ADK: stale results', () => {
     await turns();
     await turns();
     assert.equal(run.state(), 'ended');
-    assert.deepEqual(paid, ['100'], 'the flag was up, and nobody looked');
-    assert.equal((await run.kept()).length, 2, 'the calls, and both their results');
-    assert.equal(model.asked, 1, 'only the next step looked');
+    assert.deepEqual(paid, ['100'], 'the parallel tool did not stop');
+    assert.equal((await run.kept()).length, 2, 'one event with the calls, one with both results');
+    assert.equal(model.asked, 1, 'only the next model call was skipped');
   });
 });
 

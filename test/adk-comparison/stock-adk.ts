@@ -9,22 +9,24 @@ import {
   type Workflow,
 } from '@google/adk';
 
-// Its notices of what is deprecated would stand between our lines.
+// Its deprecation warnings would clutter the test output.
 setLogger(null);
 
-/** What a branch does once it may answer. */
-type Answering = (context: InvocationContext, say: Say) => Event | undefined;
-type Say = (text: string, actions?: Partial<Event['actions']>) => Event;
+/** Creates the event of a branch once it may answer. */
+type AnswerFactory = (context: InvocationContext, say: CreateEvent) => Event | undefined;
+type CreateEvent = (text: string, actions?: Partial<Event['actions']>) => Event;
 
-/** An agent of stock ADK that answers when the test lets it: no clock decides what comes first. */
+/**
+ * An agent of stock ADK that answers when the test allows it, so that no timer decides the order.
+ */
 export class Branch extends BaseAgent {
   readonly #gate = Promise.withResolvers<void>();
-  readonly #answering: Answering;
+  readonly #answering: AnswerFactory;
   isStarted: boolean = false;
-  /** It did its work to the end: a model would have been paid. */
+  /** True when its work was completed, which would have been paid for. */
   isFinished: boolean = false;
 
-  constructor(name: string, answering: Answering = (_, say) => say(`answer of ${name}`)) {
+  constructor(name: string, answering: AnswerFactory = (_, say) => say(`answer of ${name}`)) {
     super({ name });
     this.#answering = answering;
   }
@@ -39,7 +41,7 @@ export class Branch extends BaseAgent {
 
   protected async *runAsyncImpl(context: InvocationContext): AsyncGenerator<Event, void, void> {
     this.isStarted = true;
-    // Who is told to stop, stops.
+    // The branch stops when it is aborted.
     const stopped = Promise.withResolvers<never>();
     context.abortSignal?.addEventListener('abort', () => stopped.reject(new Error('stopped')));
     await Promise.race([this.#gate.promise, stopped.promise]);
@@ -57,7 +59,7 @@ export class Branch extends BaseAgent {
     if (event !== undefined) yield event;
   }
 
-  // oxlint-disable-next-line require-yield -- stock ADK asks for it; nobody goes live here
+  // oxlint-disable-next-line require-yield -- required by stock ADK, and never called
   protected async *runLiveImpl(): AsyncGenerator<Event, void, void> {
     throw new Error('not live');
   }
@@ -76,18 +78,21 @@ export async function newSession(): Promise<StockSession> {
   return { sessionService };
 }
 
-/** One message to stock ADK, run to its end. */
+/** One message to stock ADK and its run. */
 export interface StockRun {
-  /** Authors of what the caller saw, in order. */
+  /** The authors of the events that the caller received, in order. */
   readonly seen: readonly string[];
-  /** Whether the run is over, and how. */
+  /** The state of the run. */
   readonly state: () => 'running' | 'ended' | Error;
-  /** Authors of what the session keeps, in order. */
+  /** The authors of the stored events, in order. */
   readonly kept: () => Promise<readonly string[]>;
   readonly sessionState: () => Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** Sends one message; `untilFirst` leaves the stream at the first answer, as a caller who needs no more would. */
+/**
+ * Sends one message. `untilFirst` leaves the stream at the first event, like a caller that needs
+ * only one answer.
+ */
 export async function send(
   agent: BaseAgent | Workflow,
   options: { readonly untilFirst?: boolean; readonly session?: StockSession } = {},
@@ -120,7 +125,7 @@ export async function send(
   };
 }
 
-/** Lets everything happen that needs nobody. */
+/** Waits until all work that needs no input is done. */
 export async function turns(): Promise<void> {
   for (let n = 0; n < 20; n++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -43,7 +43,7 @@ const providers = [
 
 for (const { name: service, fake, open, uri } of providers) {
   describe(service, () => {
-    const inBucket = async (
+    const withBucket = async (
       check: (artifacts: ArtifactService, objects: FakeObjects) => Promise<void>,
     ): Promise<void> => {
       const { objects, answer } = fake(bucketName);
@@ -56,10 +56,10 @@ for (const { name: service, fake, open, uri } of providers) {
     };
 
     for (const { name, check } of artifactServiceContract)
-      it(name, async () => inBucket(async (artifacts) => check(artifacts)));
+      it(name, async () => withBucket(async (artifacts) => check(artifacts)));
 
-    it('an artifact is an object of its own type, where its description says', async () =>
-      inBucket(async (artifacts, objects) => {
+    it('an artifact is stored as an object with its content type at its canonical URI', async () =>
+      withBucket(async (artifacts, objects) => {
         const session = { appName: 'shop', userId: 'ada', sessionId: 's1' };
         const key = { session, name: 'notes.txt' };
         await artifacts.save(key, { text: 'Hello' }, { saveId: '1' });

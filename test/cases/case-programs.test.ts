@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const root = join(import.meta.dirname, '..', '..');
 
-// Each asserts what it tells.
+// Each program asserts its output.
 for (const path of globSync('examples/{cases,patterns}/*.ts', { cwd: root }).toSorted()) {
   it(`${path} runs`, async () => {
     await promisify(execFile)(process.execPath, [join(root, path)], { timeout: 60_000 });

@@ -25,7 +25,7 @@ const services = { ask: never, play: never, runTool: never };
 const net = duplexSession(services);
 
 describe('case 4, full-duplex session', () => {
-  it('each subnet is a net of its own; together they leave no port open', () => {
+  it('each subnet builds alone, and their composition has no open port', () => {
     const { net: streaming, play } = llmStreamingStep(services);
     for (const part of [vad(), streaming, liveApiRecovery()]) compile(part);
     assert.ok(bargeIn({ play }).transitions.length > 0);
@@ -36,7 +36,7 @@ describe('case 4, full-duplex session', () => {
     );
   });
 
-  it('whatever is said and comes, permits are never lost and nothing of a reply is heard after its end', async () => {
+  it('for random inputs, permits are never lost and no audio of a reply plays after its end', async () => {
     const random = new Random(5);
     let stale = 0;
     for (let round = 0; round < 40; round++) {
@@ -46,56 +46,56 @@ describe('case 4, full-duplex session', () => {
         open.push(() => signal.aborted || resolve());
         return promise;
       };
-      const stage = new NetSimulation(
+      const simulation = new NetSimulation(
         duplexSession({ ask: waiting, play: waiting, runTool: async () => 'ok' }),
       );
-      const said: string[] = [];
+      const utterances: string[] = [];
       for (let step = 0; step < 60; step++) {
-        const what = random.below(6);
-        if (what === 0) {
-          said.push(`u${said.length}`);
-          await stage.put(voiceStarted, said.at(-1) ?? '');
-        } else if (what === 1) await stage.put(voiceStopped, null);
-        else if (what === 2) await stage.pass(random.below(4_000));
-        else if (what === 3 && said.length > 0) {
-          const reply = random.pick(said.slice(-2));
+        const action = random.below(6);
+        if (action === 0) {
+          utterances.push(`u${utterances.length}`);
+          await simulation.put(voiceStarted, utterances.at(-1) ?? '');
+        } else if (action === 1) await simulation.put(voiceStopped, null);
+        else if (action === 2) await simulation.pass(random.below(4_000));
+        else if (action === 3 && utterances.length > 0) {
+          const reply = random.pick(utterances.slice(-2));
           const kind = random.chance(0.2) ? ('done' as const) : ('chunk' as const);
-          await stage.put(liveIn, { reply, kind, data: reply });
+          await simulation.put(liveIn, { reply, kind, data: reply });
         } else if (open.length > 0) {
           open.splice(random.below(open.length), 1)[0]?.();
-          await stage.settle();
+          await simulation.settle();
         }
-        const playing = stage.running.filter((t) => t === 'chunk.play').length;
-        assert.equal(stage.tokens(chunkBudget).length + playing, 2);
-        if (stage.tokens(modelActive).length === 0) assert.equal(playing, 0);
+        const playing = simulation.running.filter((t) => t === 'chunk.play').length;
+        assert.equal(simulation.tokens(chunkBudget).length + playing, 2);
+        if (simulation.tokens(modelActive).length === 0) assert.equal(playing, 0);
       }
-      stale += stage.outputs(staleOut).length;
-      const order = stage.outputs(speechOut).map((chunk) => said.indexOf(chunk));
+      stale += simulation.outputs(staleOut).length;
+      const order = simulation.outputs(speechOut).map((chunk) => utterances.indexOf(chunk));
       assert.deepEqual(
         order,
         order.toSorted((a, b) => a - b),
-        'an old reply was heard after a new one',
+        'an old reply was played after a new one',
       );
     }
     assert.ok(stale > 50, `${stale} stale`);
   });
 
-  it('the model begins to speak at the very moment of a stage: it is not disturbed', async () => {
+  it('a timeout that is due when the model starts to speak does not disturb it', async () => {
     for (const ms of [3_000, 6_000]) {
-      const stage = new NetSimulation(duplexSession({ ...services, ask: async () => {} }));
-      await stage.put(voiceStarted, 'u');
-      await stage.put(voiceStopped, null);
-      await stage.pass(ms - 1);
-      const before = stage.outputs(recoveryOut).length;
-      stage.clock.advance(1);
-      await stage.put(liveIn, { reply: 'u', kind: 'chunk' as const, data: 'x' });
-      await stage.pass(60_000);
-      assert.equal(stage.outputs(recoveryOut).length, before);
-      assert.deepEqual(stage.tokens(modelActive), ['u']);
+      const simulation = new NetSimulation(duplexSession({ ...services, ask: async () => {} }));
+      await simulation.put(voiceStarted, 'u');
+      await simulation.put(voiceStopped, null);
+      await simulation.pass(ms - 1);
+      const before = simulation.outputs(recoveryOut).length;
+      simulation.clock.advance(1);
+      await simulation.put(liveIn, { reply: 'u', kind: 'chunk' as const, data: 'x' });
+      await simulation.pass(60_000);
+      assert.equal(simulation.outputs(recoveryOut).length, before);
+      assert.deepEqual(simulation.tokens(modelActive), ['u']);
     }
   });
 
-  it('its markings are few: under 256 for an utterance and a message', async () => {
+  it('it has fewer than 256 markings for one utterance and one message', async () => {
     const environment = { 'voice.started': 1, 'voice.stopped': 1, 'live.in': 1 };
     const properties = [deadlockFree(['voice.open', 'model.active', 'chunk.budget'])];
     const report = await prove(compile(net), { properties, bounds: { environment, faults: 0 } });

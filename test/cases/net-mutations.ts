@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { allOf } from '../../src/net/index.ts';
 import type { Net, Transition } from '../../src/net/index.ts';
 
-/** The same net with one transition changed. */
+/** Returns the net with one transition changed. */
 export function withChanged(
   net: Net,
   name: string,
@@ -18,7 +18,7 @@ export function withChanged(
   };
 }
 
-/** The same net, in which one transition forgets to empty one place. */
+/** Returns the net with one reset arc removed. */
 export function withoutReset(net: Net, name: string, place: string): Net {
   return withChanged(net, name, (t) => {
     assert.ok(
@@ -29,7 +29,7 @@ export function withoutReset(net: Net, name: string, place: string): Net {
   });
 }
 
-/** The same net, in which one transition forgets one inhibitor. */
+/** Returns the net with one inhibitor arc removed. */
 export function withoutInhibitor(net: Net, name: string, place: string): Net {
   return withChanged(net, name, (t) => {
     assert.ok(
@@ -40,7 +40,7 @@ export function withoutInhibitor(net: Net, name: string, place: string): Net {
   });
 }
 
-/** The same net, in which an `allOf` transition forgets one output. */
+/** Returns the net with one output of an `allOf` transition removed. */
 export function withoutOutput(net: Net, name: string, output: string): Net {
   return withChanged(net, name, ({ give }) => {
     assert.ok(give.give === 'allOf' && output in give.outputs, `"${name}" gives no "${output}"`);
@@ -49,7 +49,7 @@ export function withoutOutput(net: Net, name: string, output: string): Net {
   });
 }
 
-/** The same net, in which one transition does not take one of its inputs. */
+/** Returns the net with one input of a transition removed. */
 export function withoutInput(net: Net, name: string, input: string): Net {
   return withChanged(net, name, ({ take }) => {
     assert.ok(input in take, `"${name}" takes no "${input}"`);
@@ -58,7 +58,7 @@ export function withoutInput(net: Net, name: string, input: string): Net {
   });
 }
 
-/** The same net, in which one transition looks at what it should take. */
+/** Returns the net with one input read instead of taken. */
 export function readingInstead(net: Net, name: string, input: string): Net {
   return withChanged(net, name, ({ take, read }) => {
     const { [input]: taken, ...rest } = take;
@@ -67,13 +67,13 @@ export function readingInstead(net: Net, name: string, input: string): Net {
   });
 }
 
-/** The same net without one transition. */
+/** Returns the net without one transition. */
 export function withoutTransition(net: Net, name: string): Net {
   const changed = withChanged(net, name, () => ({}));
   return { ...changed, transitions: changed.transitions.filter((t) => t.name !== name) };
 }
 
-/** The same net, in which one alternative of a `oneOf` transition gives nothing. */
+/** Returns the net in which one alternative of a `oneOf` transition has no outputs. */
 export function losing(net: Net, name: string, alternative: string): Net {
   return withChanged(net, name, ({ give }) => {
     assert.ok(

@@ -16,65 +16,68 @@ const two = speculativeRace({ slow: never, fast: never });
 const three = withCachedDefault(two, 'cached');
 
 describe('case 3, speculative race', () => {
-  it('two branches that are ready in one moment commit once: 1,000 of 1,000', async () => {
+  it('when both branches are ready at the same moment, one commits, in 1,000 of 1,000 runs', async () => {
     for (let round = 0; round < 1_000; round++) {
       const [slow, fast] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
       const race = speculativeRace({
         slow: async () => slow.promise,
         fast: async () => fast.promise,
       });
-      const stage = new NetSimulation(round % 2 === 0 ? race : withCachedDefault(race, 'cached'));
-      await stage.put(questionIn, 'q');
-      // The deadline is over in two of three rounds, and passes in the same moment in the third.
-      if (round % 3 !== 0) await stage.pass(2_000);
+      const simulation = new NetSimulation(
+        round % 2 === 0 ? race : withCachedDefault(race, 'cached'),
+      );
+      await simulation.put(questionIn, 'q');
+      // The deadline has passed in two of three rounds; in the third it passes at the same
+      // moment.
+      if (round % 3 !== 0) await simulation.pass(2_000);
       const order = [
         () => slow.resolve('s'),
         () => fast.resolve('f'),
-        () => stage.clock.advance(2_000),
+        () => simulation.clock.advance(2_000),
       ];
       for (const index of [0, 1, 2]) order[(index + round) % 3]?.();
-      await stage.settle();
-      assert.deepEqual(stage.outputs(answerOut), [{ by: 'slow', text: 's' }]);
-      assert.deepEqual([...stage.marking.tokens.keys()], ['race.sent']);
+      await simulation.settle();
+      assert.deepEqual(simulation.outputs(answerOut), [{ by: 'slow', text: 's' }]);
+      assert.deepEqual([...simulation.marking.tokens.keys()], ['race.sent']);
     }
   });
 
-  it('a barge-in and a result in one moment: nothing is said, and nothing is left', async () => {
+  it('when an interrupt and a result arrive together, there is no answer and no token is left', async () => {
     for (const first of ['slow', 'fast'] as const) {
       const paths = {
         slow: Promise.withResolvers<string>(),
         fast: Promise.withResolvers<string>(),
       };
-      const stage = new NetSimulation(
+      const simulation = new NetSimulation(
         speculativeRace({
           slow: async () => paths.slow.promise,
           fast: async () => paths.fast.promise,
         }),
       );
-      await stage.put(questionIn, 'q');
+      await simulation.put(questionIn, 'q');
       paths[first].resolve('late');
-      await stage.put(interruptIn, null);
-      await stage.pass(10_000);
-      assert.deepEqual(stage.outputs(answerOut), []);
-      assert.deepEqual([...stage.marking.tokens], []);
-      assert.deepEqual(stage.running, []);
+      await simulation.put(interruptIn, null);
+      await simulation.pass(10_000);
+      assert.deepEqual(simulation.outputs(answerOut), []);
+      assert.deepEqual([...simulation.marking.tokens], []);
+      assert.deepEqual(simulation.running, []);
     }
   });
 
-  it('an interrupt and the next question in one moment: the question stands', async () => {
-    const stage = new NetSimulation(speculativeRace({ slow: async (q) => q, fast: never }));
-    await stage.put(questionIn, 'one');
-    await stage.putAll([
+  it('when an interrupt and the next question arrive together, the question is answered', async () => {
+    const simulation = new NetSimulation(speculativeRace({ slow: async (q) => q, fast: never }));
+    await simulation.put(questionIn, 'one');
+    await simulation.putAll([
       [questionIn.name, 'two'],
       [interruptIn.name, null],
     ]);
     assert.deepEqual(
-      stage.outputs(answerOut).map(({ text }) => text),
+      simulation.outputs(answerOut).map(({ text }) => text),
       ['one', 'two'],
     );
   });
 
-  it('the third tier is one transition more, and changes none', () => {
+  it('a third tier adds one transition and changes no other', () => {
     const added = three.transitions.filter(
       (t) => !two.transitions.some(({ name }) => name === t.name),
     );
@@ -95,16 +98,17 @@ describe('case 3, speculative race', () => {
       });
       assert.deepEqual(arcs(same), arcs(t));
     }
-    const places = (of: typeof two): readonly string[] => [...compile(of).places.keys()].toSorted();
+    const places = (net: typeof two): readonly string[] =>
+      [...compile(net).places.keys()].toSorted();
     assert.deepEqual(
       places(three),
       places(two),
-      'no place more: whatever empties the race empties it',
+      'the third tier adds no place, so every reset covers it',
     );
   });
 
-  it('does not build when its commits are effects: they would both start before either ends', () => {
-    const slowly = (name: string): ReturnType<typeof effect> => {
+  it('the net does not build if its commits are effects, because both could start', () => {
+    const toEffect = (name: string): ReturnType<typeof effect> => {
       const t = two.transitions.find((one) => one.name === name);
       assert.ok(t);
       return {
@@ -112,7 +116,7 @@ describe('case 3, speculative race', () => {
         unless: t.unless,
       };
     };
-    const [slow, fast] = [slowly('slow.commit'), slowly('fast.commit')];
+    const [slow, fast] = [toEffect('slow.commit'), toEffect('fast.commit')];
     const mutant = withChanged(
       withChanged(two, 'slow.commit', () => slow),
       'fast.commit',

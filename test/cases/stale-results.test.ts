@@ -20,7 +20,7 @@ const net = staleResults({ stream: never, tool: never, filler: never });
 const names = { generation: 'generation.latest', committed: ['conversation'] };
 
 describe('case 2, stale results', () => {
-  it('in any order of turns and results, nothing enters the history under a later turn', async () => {
+  it('in any order of turns and results, no result of an earlier turn enters the history of a later one', async () => {
     const random = new Random(11);
     let committed = 0;
     let stale = 0;
@@ -33,43 +33,43 @@ describe('case 2, stale results', () => {
           open.push(() => resolve(value));
           return promise;
         };
-      const stage = new NetSimulation(
+      const simulation = new NetSimulation(
         staleResults({ stream: waiting(['a', 'b']), tool: waiting('t'), filler: waiting('f') }),
       );
-      const begun: Promise<void>[] = [];
+      const starting: Promise<void>[] = [];
       let turns = 0;
       for (let step = 0; step < 20; step++) {
         if (random.chance(0.2)) {
           turns++;
-          // Sometimes in one moment with what comes next.
-          const put = stage.put(turnIn, { text: `turn ${turns}`, tools: ['x', 'y'] });
+          // Sometimes at the same moment as the next action.
+          const put = simulation.put(turnIn, { text: `turn ${turns}`, tools: ['x', 'y'] });
           if (random.chance(0.5)) await put;
-          else begun.push(put);
+          else starting.push(put);
         } else if (open.length > 0) {
           open.splice(random.below(open.length), 1)[0]?.();
-          if (random.chance(0.5)) await stage.settle();
+          if (random.chance(0.5)) await simulation.settle();
         }
       }
       while (open.length > 0) {
         open.shift()?.();
-        await stage.settle();
+        await simulation.settle();
       }
-      await Promise.all(begun);
-      const history = stage.list(conversation);
+      await Promise.all(starting);
+      const history = simulation.list(conversation);
       let latest = 0;
       for (const line of history) {
         if (line.by === 'user') latest++;
         assert.equal(line.generation, latest, JSON.stringify(history));
       }
-      assert.deepEqual(stage.tokens(generation), [turns]);
-      for (const late of stage.outputs(staleOut)) assert.ok(late.generation < turns);
+      assert.deepEqual(simulation.tokens(generation), [turns]);
+      for (const late of simulation.outputs(staleOut)) assert.ok(late.generation < turns);
       committed += history.length - turns;
-      stale += stage.outputs(staleOut).length;
+      stale += simulation.outputs(staleOut).length;
     }
     assert.ok(committed > 100 && stale > 100, `${committed} committed, ${stale} stale`);
   });
 
-  it('whichever commit site forgets to look, the net is refused', () => {
+  it('the invariants reject a net in which a commit site does not read the generation', () => {
     assert.deepEqual(commitsReadGeneration(compile(net), names), []);
     for (const site of ['chunk.commit', 'filler.commit', 'result.commit']) {
       const problems = commitsReadGeneration(
@@ -84,15 +84,15 @@ describe('case 2, stale results', () => {
     }
   });
 
-  it('a commit site that somebody adds later is judged like the others', () => {
+  it('the invariants also check a commit site that is added later', () => {
     const hint = place('hint.in', z.string(), { environment: true });
     const seen = outlet('hint.seen', z.string());
-    const careless = pure('hint.commit', {
+    const uncheckedCommit = pure('hint.commit', {
       take: { hint },
       give: allOf({ said: append(conversation), seen }),
       run: ({ hint: text }) => ({ said: [{ generation: 0, by: 'hint', text }], seen: text }),
     });
-    const more = { ...net, transitions: [...net.transitions, careless] };
-    assert.match(commitsReadGeneration(compile(more), names).join(), /"hint.commit"/);
+    const withHint = { ...net, transitions: [...net.transitions, uncheckedCommit] };
+    assert.match(commitsReadGeneration(compile(withHint), names).join(), /"hint.commit"/);
   });
 });

@@ -9,7 +9,7 @@ for (const [scenario, point, nth] of [
   ['outcome', 'after', 5],
   ['outcome', 'before', 7],
 ] as const) {
-  test(`a process that is killed ${point} its commit ${nth} in ${scenario} loses nothing a client has seen`, async () => {
+  test(`a process that is killed ${point} its commit ${nth} in ${scenario} loses no event that a client has seen`, async () => {
     await checkKill(scenario, point, nth);
   });
 }

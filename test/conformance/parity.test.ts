@@ -12,7 +12,7 @@ import { playFixture } from './play-fixture.ts';
 
 const shared = readFixtures().filter(({ provider_parity }) => provider_parity !== undefined);
 
-test('the fixtures for all providers name those there are adapters for', () => {
+test('the fixtures for all providers list every provider with an adapter', () => {
   assert.deepEqual(
     shared.map(({ name }) => name.split(' ')[0]),
     ['F-8', 'P-20'],
@@ -24,7 +24,7 @@ test('the fixtures for all providers name those there are adapters for', () => {
 
 for (const fixture of shared) {
   for (const format of wireFormats) {
-    test(`${fixture.name} over the wire of ${format.name}: the same events, but for what was counted`, async () => {
+    test(`${fixture.name} on ${format.name} produces the expected events, except for usage`, async () => {
       await using wire = await openWireModel(format, listTurns(fixture));
       const folder = mkdtempSync(join(tmpdir(), 'petrichor-parity-'));
       try {

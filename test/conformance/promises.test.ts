@@ -8,7 +8,7 @@ import { promises } from './promises.ts';
 const getId = (name: string): string => name.split(' ')[0] ?? '';
 const ids = new Set(readFixtures().map(({ name }) => getId(name)));
 
-test('the promises are all there', () => {
+test('all promises are listed', () => {
   assert.deepEqual(
     promises.map(({ number }) => number),
     Array.from({ length: 23 }, (_, index) => index + 1),
@@ -16,7 +16,7 @@ test('the promises are all there', () => {
 });
 
 for (const { number, promise, fixtures, tests = [] } of promises) {
-  test(`promise ${number}, ${promise}, is shown`, () => {
+  test(`promise ${number}, ${promise}, has evidence`, () => {
     assert.ok(fixtures.length > 0);
     for (const id of fixtures) assert.ok(ids.has(id), `no fixture ${id}`);
     for (const [file, name] of tests) {
@@ -29,7 +29,7 @@ for (const { number, promise, fixtures, tests = [] } of promises) {
   });
 }
 
-test('the fixtures are played by a command, on a store of your own', () => {
+test('npm run conformance plays fixtures on a store of your choice', () => {
   const script = ['scripts/conformance.ts', '--store', 'memory:', 'F-1', 'P-07'];
   const { status, stdout } = spawnSync(process.execPath, script, { encoding: 'utf8' });
   assert.equal(status, 0);

@@ -20,8 +20,8 @@ export const promises: readonly Promised[] = [
     promise: 'crash durability',
     fixtures: ['F-5', 'P-01'],
     tests: [
-      ['test/conformance/kills.test.ts', 'loses nothing a client has seen'],
-      ['test/long/conformance.test.ts', 'nothing is lost and nothing comes twice'],
+      ['test/conformance/kills.test.ts', 'loses no event that a client has seen'],
+      ['test/long/conformance.test.ts', 'any commit loses no event and repeats none'],
     ],
   },
   {
@@ -33,13 +33,16 @@ export const promises: readonly Promised[] = [
         'many-sessions',
         'a hundred calls wait across a restart, and each gets its own result',
       ),
-      ['test/long/managed.test.ts', 'a thousand calls wait across a restart'],
+      [
+        'test/long/managed.test.ts',
+        'a thousand calls wait across a restart, and each gets its own result',
+      ],
     ],
   },
   { number: 3, promise: 'an atomic step', fixtures: ['P-03'] },
   {
     number: 4,
-    promise: 'replay without a gap or a repetition, from the first event on',
+    promise: 'replay from the first event without gaps or repetitions',
     fixtures: ['F-6', 'P-04'],
     tests: [
       managed(
@@ -81,7 +84,7 @@ export const promises: readonly Promised[] = [
   { number: 7, promise: 'denial by policy', fixtures: ['P-07'] },
   {
     number: 8,
-    promise: 'an interrupt of a running turn, which the session survives',
+    promise: 'an interrupt of a running turn, after which the session continues',
     fixtures: ['F-7', 'F-7-stream', 'F-7-tool', 'P-08'],
     tests: [
       managed(
@@ -128,15 +131,20 @@ export const promises: readonly Promised[] = [
     promise: 'five providers',
     fixtures: ['F-8'],
     tests: [
-      ['test/conformance/parity.test.ts', 'over the wire of'],
-      ['src/models/resolve-model.test.ts', 'a name says whose model it is'],
+      ['test/conformance/parity.test.ts', 'produces the expected events, except for usage'],
+      ['src/models/resolve-model.test.ts', 'a model name determines its provider'],
     ],
   },
   {
     number: 16,
-    promise: 'fixtures that run for real, against a store and a model of your own too',
+    promise: 'fixtures that run on a store and a model of your choice',
     fixtures: ['F-1', 'F-2', 'F-3', 'F-4', 'F-5', 'F-6', 'F-7', 'F-8'],
-    tests: [['test/conformance/promises.test.ts', 'the fixtures are played by a command']],
+    tests: [
+      [
+        'test/conformance/promises.test.ts',
+        'npm run conformance plays fixtures on a store of your choice',
+      ],
+    ],
   },
   { number: 17, promise: 'the stop reason max_tokens', fixtures: ['P-17'] },
   {
@@ -145,7 +153,10 @@ export const promises: readonly Promised[] = [
     fixtures: ['P-29'],
     tests: [
       managed('agents', 'an environment that none of the tools would use is rejected'),
-      ['test/tools/built-in-managed.test.ts', 'the environment of a managed session is what'],
+      [
+        'test/tools/built-in-managed.test.ts',
+        'the built-in tools of a managed session use its environment',
+      ],
     ],
   },
   {
@@ -153,22 +164,27 @@ export const promises: readonly Promised[] = [
     promise: 'web_search and web_fetch',
     fixtures: ['P-19'],
     tests: [
-      ['src/tools/built-in/web/web-search-tool.test.ts', 'web_search asks Brave Search'],
       [
-        'src/tools/built-in/web/web-fetch-tool.test.ts',
-        'connects to the very address that was judged',
+        'src/tools/built-in/web/web-search-tool.test.ts',
+        'web_search sends a request in the format of Brave Search',
       ],
+      ['src/tools/built-in/web/web-fetch-tool.test.ts', 'connects to the address that was checked'],
     ],
   },
   {
     number: 20,
-    promise: 'schemas in the words of each provider',
+    promise: 'schemas in the dialect of each provider',
     fixtures: ['P-20'],
-    tests: [['src/models/schema/normalize-schema.test.ts', 'Gemini is told in its own words']],
+    tests: [
+      [
+        'src/models/schema/normalize-schema.test.ts',
+        'a schema for Gemini has the keywords that Gemini supports',
+      ],
+    ],
   },
   {
     number: 21,
-    promise: 'a session whose turn fails is looked after',
+    promise: 'recovery of a session whose turn fails',
     fixtures: ['P-21'],
     tests: [
       managed(
@@ -180,7 +196,7 @@ export const promises: readonly Promised[] = [
   { number: 22, promise: 'content of every kind', fixtures: ['P-22'] },
   {
     number: 23,
-    promise: 'archiving for ever',
+    promise: 'permanent archiving',
     fixtures: ['P-23'],
     tests: [
       managed(

@@ -51,16 +51,16 @@ async function eachCrashPoint(
   inWorld: WithStoreHost,
   first: readonly CrashPoint[],
   options: TurnCrashOptions,
-  check: (left: TurnOutcome, cuts: readonly CrashPoint[]) => Promise<void>,
+  check: (outcome: TurnOutcome, crashes: readonly CrashPoint[]) => Promise<void>,
   stride = 1,
 ): Promise<void> {
   for (const [index, point] of points.entries()) {
     // With a stride, use different numbers before and after a write.
     for (let nth = 1 + (index % stride); ; nth += stride) {
-      const cuts = [...first, { point, nth }];
-      const left = await inWorld(async (world) => runWithCrashes(world, cuts, options));
-      if (left.deaths < cuts.length) break;
-      await check(left, cuts);
+      const crashes = [...first, { point, nth }];
+      const outcome = await inWorld(async (world) => runWithCrashes(world, crashes, options));
+      if (outcome.deaths < crashes.length) break;
+      await check(outcome, crashes);
     }
   }
 }
@@ -71,32 +71,36 @@ export interface CrashPlan extends TurnCrashOptions {
   /** After every `againEvery`th first crash, tries every second crash. Default: none. */
   readonly againEvery?: number;
   /** The part of the outcome that must be the same with and without crashes. */
-  readonly same: (left: TurnOutcome) => unknown;
-  readonly check?: (left: TurnOutcome, cuts: readonly CrashPoint[]) => void;
+  readonly same: (outcome: TurnOutcome) => unknown;
+  readonly check?: (outcome: TurnOutcome, crashes: readonly CrashPoint[]) => void;
 }
 
 /** Runs a turn with every crash, and with pairs of crashes, and compares the outcomes with a run without crashes. */
 export async function everyCrashPoint(
   inWorld: WithStoreHost,
   { againEvery = Infinity, stride, same, check = () => {}, ...options }: CrashPlan,
-): Promise<{ readonly cuts: number; readonly pairs: number; readonly uncut: TurnOutcome }> {
-  const uncut = await inWorld(async (world) => runWithCrashes(world, [], options));
-  const wanted = same(uncut);
-  let cuts = 0;
+): Promise<{
+  readonly crashes: number;
+  readonly pairs: number;
+  readonly withoutCrash: TurnOutcome;
+}> {
+  const withoutCrash = await inWorld(async (world) => runWithCrashes(world, [], options));
+  const wanted = same(withoutCrash);
+  let crashes = 0;
   let pairs = 0;
-  const compare = (left: TurnOutcome, where: readonly CrashPoint[]): void => {
+  const compare = (outcome: TurnOutcome, where: readonly CrashPoint[]): void => {
     const place = where.map(({ point, nth }) => `${point} ${nth}`).join(', then ');
-    assert.deepEqual(same(left), wanted, place);
-    check(left, where);
+    assert.deepEqual(same(outcome), wanted, place);
+    check(outcome, where);
   };
-  const afterFirst = async (left: TurnOutcome, first: readonly CrashPoint[]): Promise<void> => {
-    compare(left, first);
-    if (++cuts % againEvery !== 0) return;
+  const afterFirst = async (outcome: TurnOutcome, first: readonly CrashPoint[]): Promise<void> => {
+    compare(outcome, first);
+    if (++crashes % againEvery !== 0) return;
     await eachCrashPoint(inWorld, first, options, async (again, both) => {
       compare(again, both);
       pairs++;
     });
   };
   await eachCrashPoint(inWorld, [], options, afterFirst, stride);
-  return { cuts, pairs, uncut };
+  return { crashes, pairs, withoutCrash };
 }

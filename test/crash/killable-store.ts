@@ -35,11 +35,11 @@ export class SimulatedProcess {
   #isOver = false;
   #isDiscarded = false;
 
-  constructor(cut?: CrashPoint) {
+  constructor(crashPoint?: CrashPoint) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.over = promise;
     this.#end = resolve;
-    this.#crashPoint = cut;
+    this.#crashPoint = crashPoint;
   }
 
   get isOver(): boolean {
@@ -63,9 +63,9 @@ export class SimulatedProcess {
   }
 
   /** Sets the crash point, counted from now on. */
-  crashAt(cut: CrashPoint): void {
+  crashAt(crashPoint: CrashPoint): void {
     this.#passed.clear();
-    this.#crashPoint = cut;
+    this.#crashPoint = crashPoint;
   }
 
   /** Removes the crash point. */

@@ -30,28 +30,28 @@ function payment({ log, effects }: TurnOutcome): {
 }
 
 test('in memory, a crash at any point, and a second crash at a later point, do not change the outcome of a turn', async (t) => {
-  const { cuts, pairs } = await everyCrashPoint(inMemory, {
+  const { crashes, pairs } = await everyCrashPoint(inMemory, {
     pay: 'rerun',
     againEvery: 9,
     same: comparableOutcome,
   });
-  t.diagnostic(`${cuts} cuts, ${pairs} of them followed by another`);
-  assert.ok(cuts >= 30 && pairs >= 50);
+  t.diagnostic(`${crashes} crashes, ${pairs} of them followed by another`);
+  assert.ok(crashes >= 30 && pairs >= 50);
 });
 
 test('on SQLite, a crash at any point does not change the outcome of a turn', async (t) => {
-  const { cuts } = await everyCrashPoint(inSqlite, {
+  const { crashes } = await everyCrashPoint(inSqlite, {
     pay: 'rerun',
     stride: 3,
     same: comparableOutcome,
   });
-  t.diagnostic(`${cuts} cuts`);
-  assert.ok(cuts >= 10);
+  t.diagnostic(`${crashes} crashes`);
+  assert.ok(crashes >= 10);
 });
 
 test('with onCrash "unknown", an interrupted call is reported to the model and never started twice', async (t) => {
   let unknown = 0;
-  const { cuts } = await everyCrashPoint(inMemory, {
+  const { crashes } = await everyCrashPoint(inMemory, {
     pay: 'unknown',
     same: ({ log, marking, state }) => ({ log: log.map(withoutOutcome), marking, state }),
     check: (turnOutcome) => {
@@ -61,13 +61,13 @@ test('with onCrash "unknown", an interrupted call is reported to the model and n
       if (outcome === 'unknown') unknown++;
     },
   });
-  t.diagnostic(`${cuts} cuts, ${unknown} outcomes unknown`);
+  t.diagnostic(`${crashes} crashes, ${unknown} outcomes unknown`);
   assert.ok(unknown > 0);
 });
 
 test('with onCrash "ask", an interrupted call runs again only after approval', async (t) => {
   let turnsWithQuestions = 0;
-  const { cuts } = await everyCrashPoint(inMemory, {
+  const { crashes } = await everyCrashPoint(inMemory, {
     pay: 'ask',
     same: ({ log, conversation, state, marking }) => ({
       // The additional question is another wait, so another call may end first.
@@ -91,18 +91,18 @@ test('with onCrash "ask", an interrupted call runs again only after approval', a
       if (answers > 0) turnsWithQuestions++;
     },
   });
-  t.diagnostic(`${cuts} cuts, ${turnsWithQuestions} led to a question`);
+  t.diagnostic(`${crashes} crashes, ${turnsWithQuestions} led to a question`);
   assert.ok(turnsWithQuestions > 0);
 });
 
 test('a crash around a snapshot does not change the outcome of a turn', async () => {
-  const { uncut } = await everyCrashPoint(inMemory, {
+  const { withoutCrash } = await everyCrashPoint(inMemory, {
     pay: 'rerun',
     turnsBefore: 28,
     same: comparableOutcome,
     check: ({ snapshotAt }) => assert.equal(snapshotAt, 64),
   });
-  assert.equal(uncut.snapshotAt, 64);
+  assert.equal(withoutCrash.snapshotAt, 64);
 });
 
 function withoutOutcome(entry: LogEntry): unknown {

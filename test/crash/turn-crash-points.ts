@@ -48,7 +48,7 @@ export interface TurnOutcome {
 /** Runs two turns in a sequence of simulated processes, each with one of the crash points. */
 export async function runWithCrashes(
   world: StoreHost,
-  cuts: readonly CrashPoint[],
+  crashes: readonly CrashPoint[],
   options: TurnCrashOptions,
 ): Promise<TurnOutcome> {
   const effects: Record<string, [number, number]> = {};
@@ -56,9 +56,9 @@ export async function runWithCrashes(
   const processes: SimulatedProcess[] = [];
   let deaths = 0;
   const begin = async (
-    cut?: CrashPoint,
+    crashPoint?: CrashPoint,
   ): Promise<{ readonly simulated: SimulatedProcess; readonly store: Store }> => {
-    const simulated = new SimulatedProcess(cut);
+    const simulated = new SimulatedProcess(crashPoint);
     const store = await world.open();
     processes.push(simulated);
     stores.push(store);
@@ -74,8 +74,8 @@ export async function runWithCrashes(
     for (let n = 0; n < (options.turnsBefore ?? 0); n++)
       for await (const _ of session.send('nothing', { messageId: `before-${n}` }));
   }
-  for (const cut of [...cuts, undefined]) {
-    const { simulated, store } = await begin(cut);
+  for (const crashPoint of [...crashes, undefined]) {
+    const { simulated, store } = await begin(crashPoint);
     const agents = [clerk(simulated, effects, options)];
     const opening = openRuntime({ agents, store: new KillableStore(store, simulated) });
     // A crashed process rejects when it is discarded.

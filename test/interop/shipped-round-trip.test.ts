@@ -5,7 +5,7 @@ import { compile } from '../../src/net/index.ts';
 import { allProofs } from '../proofs/all-proofs.ts';
 
 for (const { name, net } of allProofs) {
-  test(`${name}: comes back from libpetri as it was`, async () => {
+  test(`${name}: is unchanged after export to libpetri and import`, async () => {
     const exported = await toLibpetri(net);
     const back = await fromLibpetri(exported.net, exported);
     assert.equal(compile(back).hash, compile(net).hash);

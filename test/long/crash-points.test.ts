@@ -5,7 +5,7 @@ import { manyAgentsTurn } from '../crash-points/many-agents-turn.ts';
 import { workflowTurn } from '../crash-points/workflow-turn.ts';
 
 for (const turn of [manyAgentsTurn, workflowTurn]) {
-  test(`${turn.name}: cut at every commit and failpoint, and again at every one after the resume, it ends as if uncut`, async () => {
+  test(`${turn.name}: crashes at every commit and failpoint, each followed by a second crash at every later one, do not change the result`, async () => {
     const { runs, commits } = await crashEverywhere(turn);
     assert.ok(commits >= 2 && runs > 4 * commits);
   });

@@ -12,8 +12,12 @@ const SOLVER_NETS = 1_000;
 const MARKING_NETS = 1_000;
 const RUN_NETS = 1_000;
 
-test(`on ${NETS} random nets the prover and a search written apart from it never disagree`, async (t) => {
-  const tally = await told(t, { nets: NETS, firstSeed: 1, options: { route: 'search' } });
+test(`on ${NETS} random nets the prover and an independent search never disagree`, async (t) => {
+  const tally = await compareAndReport(t, {
+    nets: NETS,
+    firstSeed: 1,
+    options: { route: 'search' },
+  });
   assert.deepEqual(tally.disagreements, []);
   assert.ok(tally.unknown <= NETS * 0.05, `${tally.unknown} unknown`);
   assert.ok(tally.proved >= NETS / 4, `${tally.proved} proved`);
@@ -24,8 +28,8 @@ test(`on ${NETS} random nets the prover and a search written apart from it never
   }
 });
 
-test(`on ${SOLVER_NETS} random nets the solver alone proves nothing that does not hold`, async (t) => {
-  const tally = await told(t, {
+test(`on ${SOLVER_NETS} random nets the solver proves no property that does not hold`, async (t) => {
+  const tally = await compareAndReport(t, {
     nets: SOLVER_NETS,
     firstSeed: 100_001,
     options: { route: 'solver', solver: anySolver(), solverLimits: { timeoutMs: 2_000 } },
@@ -35,16 +39,16 @@ test(`on ${SOLVER_NETS} random nets the solver alone proves nothing that does no
   assert.ok(tally.proved >= SOLVER_NETS / 10, `${tally.proved} proved`);
 });
 
-test(`on ${MARKING_NETS} random nets the markings explored are those that can be reached`, () => {
+test(`on ${MARKING_NETS} random nets the prover explores exactly the reachable markings`, () => {
   assert.deepEqual(compareMarkings({ nets: MARKING_NETS, firstSeed: 200_001 }), []);
 });
 
-test(`${RUN_NETS} random nets, run with random outcomes and times, stay inside the explored markings`, (t) => {
+test(`runs of ${RUN_NETS} random nets with random outcomes and times stay inside the explored markings`, (t) => {
   let nets = 0;
   let markings = 0;
   for (let seed = 300_001; nets < RUN_NETS; seed++) {
-    const made = randomNet(seed);
-    const result = made && runAtRandom(made.net, made.bounds, 10, seed);
+    const generated = randomNet(seed);
+    const result = generated && runAtRandom(generated.net, generated.bounds, 10, seed);
     if (result === undefined) continue;
     nets++;
     markings += result.markings;
@@ -53,7 +57,7 @@ test(`${RUN_NETS} random nets, run with random outcomes and times, stay inside t
   t.diagnostic(`${markings} markings`);
 });
 
-async function told(t: TestContext, comparison: Comparison): Promise<Tally> {
+async function compareAndReport(t: TestContext, comparison: Comparison): Promise<Tally> {
   const tally = await compare(comparison);
   const { withFeature, by, reasons, disagreements: _, ...counts } = tally;
   const share = [...withFeature].map(([feature, n]) => [

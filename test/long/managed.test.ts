@@ -6,11 +6,11 @@ import { parkAcrossRestart } from '../managed/park-across-restart.ts';
 import { answerAtOnce } from '../managed/two-answers.ts';
 import { sessionPlans, runSessionPlan } from '../managed/random-session.ts';
 
-test('a thousand calls wait across a restart, and each gets its own answer', async () => {
+test('a thousand calls wait across a restart, and each gets its own result', async () => {
   await parkAcrossRestart(1000);
 });
 
-test('three thousand lives of a session, each with another history of messages, answers, moves and deaths', async () => {
+test('for 3,000 random histories with crashes, the log, statuses and calls of a session are consistent', async () => {
   await fc.assert(
     fc.asyncProperty(sessionPlans, async (plan) => {
       assert.deepEqual(findSessionFaults(await runSessionPlan(plan)), []);
@@ -19,6 +19,6 @@ test('three thousand lives of a session, each with another history of messages, 
   );
 });
 
-test('two processes answer two hundred calls at once, and each call has one answer', async () => {
+test('when two processes answer two hundred calls concurrently, one answer per call is accepted', async () => {
   await answerAtOnce(200);
 });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { isCaught, MutantRunner } from '../mutants/mutant-runner.ts';
 import { mutants } from '../mutants/mutants.ts';
 
-test('every mutant is caught by each of its test files', async (t) => {
+test('every mutant is detected by each of its test files', async (t) => {
   await using runner = await MutantRunner.open(join(import.meta.dirname, '../..'));
   for (const mutant of mutants) {
     for (const file of mutant.tests) {

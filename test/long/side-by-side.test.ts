@@ -6,7 +6,7 @@ import { ScriptedModel } from '../../src/models/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import { formatReport, isProved, prove } from '../../src/verify/index.ts';
 
-const speaker = (name: string): Agent =>
+const scriptedAgent = (name: string): Agent =>
   agent({
     name,
     model: new ScriptedModel([]),
@@ -14,9 +14,12 @@ const speaker = (name: string): Agent =>
     reaskBudget: 1,
   });
 
-test('two whole agents side by side, each with tools that run or wait and one re-ask, keep every promise', async () => {
-  const { compiled, ...both } = parallel({ name: 'both', subAgents: [speaker('a'), speaker('b')] });
-  const { properties, bounds } = agentProof({ compiled, ...both }, { atOnce: 1, faults: 0 });
+test('two parallel agents with tools and one re-ask satisfy all properties of an agent', async () => {
+  const { compiled, ...agents } = parallel({
+    name: 'both',
+    subAgents: [scriptedAgent('a'), scriptedAgent('b')],
+  });
+  const { properties, bounds } = agentProof({ compiled, ...agents }, { atOnce: 1, faults: 0 });
   const report = await prove(compiled, {
     properties: Object.values(properties),
     bounds: { ...bounds, attempts: 1, environment: { 'user.in': 1, 'rewind.in': 0 } },

@@ -10,11 +10,11 @@ import { workerTools } from '../../src/server/index.ts';
 import { countingTool, userMessage, openServerFixture } from '../server/server-fixture.ts';
 import { temporaryFolder } from '../server/temporary-folder.ts';
 
-/** The first time, it ends when its folder is gone, after the test; whoever runs it again is done at once. */
+/** The first run ends when its folder is removed after the test. A second run ends at once. */
 const command =
   'if [ -e begun ]; then echo "done by $$"; else touch begun; while [ -e begun ]; do sleep 0.2; done; fi';
 
-test('a worker that is killed while a tool runs: another one takes the session, and the call is answered once', async () => {
+test('when a worker is killed while a tool runs, another worker takes the session, and the call is answered once', async () => {
   using folder = temporaryFolder();
   await using on = await openServerFixture(
     ({ contents }) =>
@@ -35,8 +35,11 @@ test('a worker that is killed while a tool runs: another one takes the session, 
     model: 'gemini-2.5-flash',
     tools: [{ type: 'agent_toolset_20260401', default_config: { enabled: false }, configs }],
   });
-  const place = await beta.environments.create({ name: 'Own', config: { type: 'self_hosted' } });
-  const session = await beta.sessions.create({ agent: agent.id, environment_id: place.id });
+  const environment = await beta.environments.create({
+    name: 'Own',
+    config: { type: 'self_hosted' },
+  });
+  const session = await beta.sessions.create({ agent: agent.id, environment_id: environment.id });
   await beta.sessions.events.send(session.id, { events: [userMessage('Go')] });
 
   const begin = (): ChildProcess =>
@@ -46,10 +49,10 @@ test('a worker that is killed while a tool runs: another one takes the session, 
         join(import.meta.dirname, '../server/worker-process.ts'),
         on.url,
         token,
-        place.id,
+        environment.id,
         folder.path,
       ],
-      // A group of its own, so that what it runs dies with it.
+      // A process group, so that the worker's children are killed with it.
       { detached: true, stdio: 'inherit' },
     );
   const end = (worker: ChildProcess): void => {
@@ -71,8 +74,8 @@ test('a worker that is killed while a tool runs: another one takes the session, 
       assert.match(JSON.stringify(results), /done by/);
       break;
     }
-    const { data } = await beta.environments.work.list(place.id);
-    assert.equal(data.length, 1, 'the same work, with another worker');
+    const { data } = await beta.environments.work.list(environment.id);
+    assert.equal(data.length, 1, 'the same work item has another worker');
   } finally {
     end(second);
   }

@@ -29,31 +29,31 @@ function assistant(models: readonly Model[], attempts = 1): ReturnType<typeof ag
   });
 }
 
-async function say(session: Session, text: string): Promise<readonly LogEvent[]> {
+async function send(session: Session, text: string): Promise<readonly LogEvent[]> {
   const events: LogEvent[] = [];
   for await (const event of session.send(text)) if ('seq' in event) events.push(event);
   return events;
 }
 
-function answerIn(events: readonly LogEvent[]): string | undefined {
+function findAnswer(events: readonly LogEvent[]): string | undefined {
   const message = events.find((event) => event.type === 'agent.message');
   return message && contentText(message.content);
 }
 
-function attemptsIn(events: readonly LogEvent[]): readonly LogEventByType<'model.attempt'>[] {
+function listAttempts(events: readonly LogEvent[]): readonly LogEventByType<'model.attempt'>[] {
   return events.filter((event) => event.type === 'model.attempt');
 }
 
-const fails = (): ScriptedTurn => ({ error: { kind: 'overloaded', message: 'busy' } });
+const failingTurn = (): ScriptedTurn => ({ error: { kind: 'overloaded', message: 'busy' } });
 
-test('the first healthy model answers, and the log says why the others did not', async () => {
-  const [one, two] = [model('one', fails), model('two', fails)];
+test('the first healthy model answers, and the log contains the errors of the failed models', async () => {
+  const [one, two] = [model('one', failingTurn), model('two', failingTurn)];
   const three = model('three', () => ({ text: 'I answer.' }));
   await using runtime = await openRuntime({ agents: [assistant([one, two, three])] });
-  const events = await say(await runtime.session('s'), 'Hello');
-  assert.equal(answerIn(events), 'I answer.');
+  const events = await send(await runtime.session('s'), 'Hello');
+  assert.equal(findAnswer(events), 'I answer.');
   assert.deepEqual(
-    attemptsIn(events).map(({ attempt, error }) => [attempt, error]),
+    listAttempts(events).map(({ attempt, error }) => [attempt, error]),
     [
       [2, { code: 'model_overloaded', message: 'Model "one": busy Asking "two" instead.' }],
       [3, { code: 'model_overloaded', message: 'Model "two": busy Asking "three" instead.' }],
@@ -65,62 +65,63 @@ test('the first healthy model answers, and the log says why the others did not',
   );
 });
 
-test('a model that failed is passed over for a while, and then asked again', async () => {
+test('a failed model is skipped for a minute and then called again', async () => {
   const clock = new SimulatedClock(1_000_000);
   let isDown = true;
-  const one = model('one', () => (isDown ? fails() : { text: 'Back.' }));
+  const one = model('one', () => (isDown ? failingTurn() : { text: 'Back.' }));
   const two = model('two', () => ({ text: 'Instead.' }));
   await using runtime = await openRuntime({ agents: [assistant([one, two])], clock });
   const session = await runtime.session('s');
-  assert.equal(answerIn(await say(session, 'a')), 'Instead.');
+  assert.equal(findAnswer(await send(session, 'a')), 'Instead.');
   isDown = false;
-  const second = await say(session, 'b');
-  assert.deepEqual([answerIn(second), attemptsIn(second)], ['Instead.', []]);
+  const second = await send(session, 'b');
+  assert.deepEqual([findAnswer(second), listAttempts(second)], ['Instead.', []]);
   clock.advance(59_000);
-  assert.equal(answerIn(await say(session, 'c')), 'Instead.');
+  assert.equal(findAnswer(await send(session, 'c')), 'Instead.');
   clock.advance(1_000);
-  // What is enabled goes before what falls due: a message of the same moment would still find it down.
+  // Enabled transitions fire before timed ones, so a message at that moment would still find the
+  // model down.
   while ((await session.status()).nextDueAt !== null) await breath();
-  assert.equal(answerIn(await say(session, 'd')), 'Back.');
+  assert.equal(findAnswer(await send(session, 'd')), 'Back.');
 });
 
-test('a model is tried as often as said before the next is asked', async () => {
+test('a model is retried modelAttempts times before the next model is called', async () => {
   const clock = new SimulatedClock(1_000_000);
   const one = model('one', () => ({ error: { kind: 'rate_limit', retryAfterMs: 500 } }));
   const two = model('two', () => ({ text: 'Instead.' }));
   await using runtime = await openRuntime({ agents: [assistant([one, two], 2)], clock });
   const session = await runtime.session('s');
-  const saying = say(session, 'a');
+  const sending = send(session, 'a');
   while (one.requests.length < 2) {
     clock.advance(500);
     await breath();
   }
-  assert.equal(answerIn(await saying), 'Instead.');
+  assert.equal(findAnswer(await sending), 'Instead.');
   assert.equal(one.requests.length, 2);
 });
 
-test('a model that asks for a long wait is not waited for while there is another', async () => {
+test('a fallback is used at once when a model requests a long wait', async () => {
   const busy = (): ScriptedTurn => ({ error: { kind: 'rate_limit', retryAfterMs: 600_000 } });
   const one = model('one', busy);
   const two = model('two', () => ({ text: 'Instead.' }));
   await using runtime = await openRuntime({ agents: [assistant([one, two], 4)] });
-  const events = await say(await runtime.session('s'), 'a');
-  assert.equal(answerIn(events), 'Instead.');
+  const events = await send(await runtime.session('s'), 'a');
+  assert.equal(findAnswer(events), 'Instead.');
   assert.equal(one.requests.length, 1);
-  const [attempt] = attemptsIn(events);
+  const [attempt] = listAttempts(events);
   assert.equal(attempt?.error?.code, 'model_rate_limit');
 });
 
-test('the last model is waited for as long as it asks', async () => {
+test('the last model is retried after the wait that it requests', async () => {
   const clock = new SimulatedClock(1_000_000);
   let isBusy = true;
-  const one = model('one', fails);
+  const one = model('one', failingTurn);
   const two = model('two', () =>
     isBusy ? { error: { kind: 'rate_limit', retryAfterMs: 600_000 } } : { text: 'At last.' },
   );
   await using runtime = await openRuntime({ agents: [assistant([one, two], 2)], clock });
   const session = await runtime.session('s');
-  const saying = say(session, 'a');
+  const sending = send(session, 'a');
   while (two.requests.length < 1) {
     clock.advance(1000);
     await breath();
@@ -130,25 +131,27 @@ test('the last model is waited for as long as it asks', async () => {
     clock.advance(60_000);
     await breath();
   }
-  assert.equal(answerIn(await saying), 'At last.');
+  assert.equal(findAnswer(await sending), 'At last.');
 });
 
-test('when all are down the turn ends with what the last one said', async () => {
-  const models = [model('one', fails), model('two', () => ({ error: { kind: 'auth' } }))];
+test('when all models fail the turn ends with the error of the last one', async () => {
+  const models = [model('one', failingTurn), model('two', () => ({ error: { kind: 'auth' } }))];
   await using runtime = await openRuntime({ agents: [assistant(models)] });
   const session = await runtime.session('s');
-  const events = await say(session, 'a');
+  const events = await send(session, 'a');
   const error = events.find((event) => event.type === 'error');
   const ended = events.find((event) => event.type === 'turn.ended');
   assert.deepEqual([error?.code, ended?.stopReason], ['model_auth', 'error']);
-  // The session is alive, and a later turn tries again.
-  assert.equal((await say(session, 'b')).at(-1)?.type, 'turn.ended');
+  // The session continues, and a later turn tries again.
+  assert.equal((await send(session, 'b')).at(-1)?.type, 'turn.ended');
 });
 
-test('an interrupt stops whichever model is asked, and the session goes on', async () => {
+test('an interrupt stops the running model call, and the session continues', async () => {
   let isSlow = true;
   const two = model('two', () => ({ text: 'Done.', ...(isSlow && { delayMs: 600_000 }) }));
-  await using runtime = await openRuntime({ agents: [assistant([model('one', fails), two])] });
+  await using runtime = await openRuntime({
+    agents: [assistant([model('one', failingTurn), two])],
+  });
   const session = await runtime.session('s');
   const ends: unknown[] = [];
   for await (const event of session.send('a')) {
@@ -157,33 +160,33 @@ test('an interrupt stops whichever model is asked, and the session goes on', asy
   }
   assert.deepEqual(ends, ['interrupted']);
   isSlow = false;
-  assert.equal(answerIn(await say(session, 'b')), 'Done.');
+  assert.equal(findAnswer(await send(session, 'b')), 'Done.');
 });
 
-test('which models are down survives the process', async () => {
+test('the unavailability of a model survives a restart', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'petrichor-fallback-'));
   const store = `sqlite:${join(folder, 'a.db')}`;
   const two = model('two', () => ({ text: 'Instead.' }));
   try {
     {
       await using runtime = await openRuntime({
-        agents: [assistant([model('one', fails), two])],
+        agents: [assistant([model('one', failingTurn), two])],
         store,
       });
-      await say(await runtime.session('s'), 'a');
+      await send(await runtime.session('s'), 'a');
     }
-    const again = model('one', fails);
-    await using runtime = await openRuntime({ agents: [assistant([again, two])], store });
-    assert.equal(answerIn(await say(await runtime.session('s'), 'b')), 'Instead.');
-    assert.equal(again.requests.length, 0);
+    const failingModel = model('one', failingTurn);
+    await using runtime = await openRuntime({ agents: [assistant([failingModel, two])], store });
+    assert.equal(findAnswer(await send(await runtime.session('s'), 'b')), 'Instead.');
+    assert.equal(failingModel.requests.length, 0);
   } finally {
     await rm(folder, { recursive: true });
   }
 });
 
-test('the next model is asked the same, with the instruction, the tools and the callbacks of the agent', async () => {
-  const seen: string[] = [];
-  const [one, two] = [model('one', fails), model('two', () => ({ text: 'Instead.' }))];
+test('a fallback model gets the same instruction, tools and callbacks', async () => {
+  const callbacks: string[] = [];
+  const [one, two] = [model('one', failingTurn), model('two', () => ({ text: 'Instead.' }))];
   const clerk = agent({
     name: 'clerk',
     model: one,
@@ -192,8 +195,8 @@ test('the next model is asked the same, with the instruction, the tools and the 
     instruction: 'Work for {user:name}.',
     tools: [tool({ name: 'look', description: 'Looks', execute: () => 'seen' })],
     callbacks: {
-      beforeModel: () => void seen.push('before'),
-      afterModel: () => void seen.push('after'),
+      beforeModel: () => void callbacks.push('before'),
+      afterModel: () => void callbacks.push('after'),
     },
   });
   await using runtime = await openRuntime({ agents: [clerk] });
@@ -206,24 +209,24 @@ test('the next model is asked the same, with the instruction, the tools and the 
     two.requests[0].tools.map(({ name }) => name),
     ['look'],
   );
-  assert.deepEqual(seen, ['before', 'after']);
+  assert.deepEqual(callbacks, ['before', 'after']);
 });
 
-test('an agent among others has its own fallback', async () => {
+test('each agent of a sequence has its own fallback models', async () => {
   const two = model('two', () => ({ text: 'Instead.' }));
   const clerk = agent({
     name: 'clerk',
-    model: model('one', fails),
+    model: model('one', failingTurn),
     fallbackModels: [two],
     modelAttempts: 1,
   });
   const last = agent({ name: 'last', model: model('three', () => ({ text: 'Last.' })) });
-  const both = sequential({ name: 'both', subAgents: [clerk, last] });
-  await using runtime = await openRuntime({ agents: [both] });
-  const events = await say(await runtime.session('s'), 'a');
-  assert.equal(attemptsIn(events).length, 1);
-  const said = events.flatMap((event) =>
+  const sequence = sequential({ name: 'both', subAgents: [clerk, last] });
+  await using runtime = await openRuntime({ agents: [sequence] });
+  const events = await send(await runtime.session('s'), 'a');
+  assert.equal(listAttempts(events).length, 1);
+  const replies = events.flatMap((event) =>
     event.type === 'agent.message' ? [contentText(event.content)] : [],
   );
-  assert.deepEqual(said, ['Instead.', 'Last.']);
+  assert.deepEqual(replies, ['Instead.', 'Last.']);
 });

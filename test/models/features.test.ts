@@ -16,8 +16,8 @@ const f: ToolDeclaration = {
 };
 
 /**
- * `yes`: it is said to the provider. `by itself`: nothing need be said. `no`: the request is refused. `named`: the model
- * is told the name and type of the file.
+ * `yes`: the request contains the feature. `by itself`: the provider does it without a field.
+ * `no`: the request is rejected. `named`: the model is told only the name and type of the file.
  */
 type Cell = 'yes' | 'no' | 'by itself' | 'named';
 
@@ -26,10 +26,10 @@ async function toCell(format: WireFormat, feature: Feature): Promise<Cell> {
   await using wire = await openWireModel(format, [{ text: '{}' }], (baseUrl) =>
     placeFor(parseModelRef(format.ref(baseUrl)), feature),
   );
-  const always = { tools: [f], instruction: 'Be brief.' };
-  await ask(wire.model, always);
+  const baseRequest = { tools: [f], instruction: 'Be brief.' };
+  await ask(wire.model, baseRequest);
   try {
-    const { providerMetadata } = await ask(wire.model, { ...always, ...request });
+    const { providerMetadata } = await ask(wire.model, { ...baseRequest, ...request });
     if (new RegExp(`^${feature}: .*was not shown`).test(providerMetadata?.['warnings'] ?? '')) {
       assert.match(JSON.stringify(wire.server.requests[1]?.body), /you cannot be shown it/);
       return 'named';
@@ -37,19 +37,22 @@ async function toCell(format: WireFormat, feature: Feature): Promise<Cell> {
   } catch (error) {
     assert.ok(error instanceof UnsupportedFeatureError, String(error));
     assert.equal(error.feature, feature);
-    assert.equal(wire.server.requests.length, 1, 'it is refused before anything is asked');
-    await isDroppedWhenWanted(format, feature);
+    assert.equal(wire.server.requests.length, 1, 'the request is rejected before it is sent');
+    await assertDroppedWithWarning(format, feature);
     return 'no';
   }
-  const [plain, wished] = wire.server.requests.map(({ body }) => JSON.stringify(body));
+  const [plain, withFeature] = wire.server.requests.map(({ body }) => JSON.stringify(body));
   assert.doesNotMatch(plain ?? '', sign);
-  if (plain === wished) return 'by itself';
-  assert.match(wished ?? '', sign);
+  if (plain === withFeature) return 'by itself';
+  assert.match(withFeature ?? '', sign);
   return 'yes';
 }
 
-/** With `onUnsupported: 'warn'` the request goes out without the wish, and the answer names it. */
-async function isDroppedWhenWanted(format: WireFormat, feature: Feature): Promise<void> {
+/**
+ * Checks that with `onUnsupported: 'warn'` the request is sent without the feature, and that the
+ * answer has a warning.
+ */
+async function assertDroppedWithWarning(format: WireFormat, feature: Feature): Promise<void> {
   const { request } = featureProbes[feature];
   if (request.config === undefined) return;
   await using wire = await openWireModel(format, [{ text: '{}' }], (baseUrl) =>
@@ -60,7 +63,7 @@ async function isDroppedWhenWanted(format: WireFormat, feature: Feature): Promis
   assert.match(providerMetadata?.['warnings'] ?? '', new RegExp(feature.replace('.', '\\.')));
 }
 
-/** The table of the page, by feature and provider. */
+/** Parses the feature table of the page: cells by feature. */
 function parseTable(page: string): ReadonlyMap<string, readonly string[]> {
   const rows = page.split('\n').filter((line) => line.startsWith('|'));
   const cells = rows.map((row) =>
@@ -79,11 +82,11 @@ function parseTable(page: string): ReadonlyMap<string, readonly string[]> {
   );
 }
 
-describe('the table of features in docs/models.md', () => {
+describe('the feature table in docs/models.md', () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/models.md'), 'utf8');
   const table = parseTable(page);
 
-  it('has a column for each provider and a row for each feature', () => {
+  it('has a column for each wire format and a row for each feature', () => {
     assert.deepEqual(
       table.get('feature'),
       wireFormats.map(({ name }) => name),
@@ -92,10 +95,10 @@ describe('the table of features in docs/models.md', () => {
   });
 
   for (const feature of FEATURES) {
-    it(`says of ${feature} what happens`, async () => {
+    it(`describes ${feature} correctly for each wire format`, async () => {
       const cells = await Promise.all(wireFormats.map((format) => toCell(format, feature)));
-      const told = (table.get(feature) ?? []).map((cell) => cell.replace(/ \(.*\)$/, ''));
-      assert.deepEqual(told, cells);
+      const documented = (table.get(feature) ?? []).map((cell) => cell.replace(/ \(.*\)$/, ''));
+      assert.deepEqual(documented, cells);
     });
   }
 });

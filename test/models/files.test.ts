@@ -10,7 +10,7 @@ import { wireFormats } from './wire/wire-formats.ts';
 
 const data = Buffer.from('some bytes').toString('base64');
 
-/** Files that one or the other provider does not take. */
+/** Files that at least one provider does not support. */
 const FILES: readonly Part[] = [
   { inlineData: { mimeType: 'text/csv', data, displayName: 'a.csv' } },
   { inlineData: { mimeType: 'audio/ogg', data } },
@@ -23,21 +23,24 @@ const FILES: readonly Part[] = [
   { fileData: { mimeType: 'video/mp4', fileUri: 'gs://bucket/a.mp4' } },
 ];
 
-async function say(session: Session, content: Content | string): Promise<readonly LogEvent[]> {
+async function send(session: Session, content: Content | string): Promise<readonly LogEvent[]> {
   const events: LogEvent[] = [];
   for await (const event of session.send(content)) if ('seq' in event) events.push(event);
   return events;
 }
 
 for (const format of wireFormats) {
-  test(`no file that a model cannot take stands in the way of a turn: ${format.name}`, async () => {
+  test(`a file that a model does not support does not fail the turn: ${format.name}`, async () => {
     for (const file of FILES) {
       await using wire = await openWireModel(format, [{ text: 'I see.' }]);
       const assistant = agent({ name: 'assistant', model: wire.model, modelAttempts: 1 });
       await using runtime = await openRuntime({ agents: [assistant] });
       const session = await runtime.session('s');
-      for (const said of [{ role: 'user' as const, parts: [{ text: 'Look.' }, file] }, 'Well?']) {
-        const events = await say(session, said);
+      for (const message of [
+        { role: 'user' as const, parts: [{ text: 'Look.' }, file] },
+        'Well?',
+      ]) {
+        const events = await send(session, message);
         const answer = events.find((event) => event.type === 'agent.message');
         assert.ok(answer !== undefined, `${format.name} ${JSON.stringify([file, events.at(-2)])}`);
         assert.equal(contentText(answer.content), 'I see.');
@@ -52,7 +55,7 @@ for (const format of wireFormats) {
   });
 }
 
-test('a file that is refused for good fails the turn that is asked to refuse it', async () => {
+test('with onUnsupported "refuse" an unsupported file fails the turn', async () => {
   const format = wireFormats.find(({ name }) => name === 'ollama');
   assert.ok(format);
   await using wire = await openWireModel(format, [{ text: 'I see.' }]);
@@ -61,7 +64,7 @@ test('a file that is refused for good fails the turn that is asked to refuse it'
   await using runtime = await openRuntime({ agents: [assistant] });
   const [file] = FILES;
   assert.ok(file);
-  const events = await say(await runtime.session('s'), { role: 'user', parts: [file] });
+  const events = await send(await runtime.session('s'), { role: 'user', parts: [file] });
   const error = events.find((event) => event.type === 'error');
   assert.equal(error?.code, 'model_unsupported');
   assert.equal(wire.server.requests.length, 0);

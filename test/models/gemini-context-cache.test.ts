@@ -18,8 +18,10 @@ const tools: readonly ToolDeclaration[] = [
   { name: 'look', description: 'Looks.', parameters: { type: 'object', properties: {} } },
 ];
 
-/** The cached contents of a server: made, used, deleted, and refused when they are gone. */
-class CachedContents {
+/**
+ * The cached contents of a fake server: created, used, deleted, and rejected when they are gone.
+ */
+class CachedContentsServer {
   readonly made: Body[] = [];
   readonly deleted: string[] = [];
   refuses: 400 | 503 | undefined;
@@ -46,12 +48,12 @@ class CachedContents {
 interface CachingModel extends AsyncDisposable {
   readonly model: Model;
   readonly server: WireServer;
-  readonly contents: CachedContents;
+  readonly contents: CachedContentsServer;
   now: number;
 }
 
 async function openCachingModel(contextCache: ContextCacheConfig): Promise<CachingModel> {
-  const contents = new CachedContents();
+  const contents = new CachedContentsServer();
   const server = await openWireServer(geminiWire, [{ text: 'Yes.' }], contents.aside);
   const opened = { now: 0 };
   const model = await resolveModel(geminiWire.ref(server.baseUrl), {
@@ -67,11 +69,11 @@ async function openCachingModel(contextCache: ContextCacheConfig): Promise<Cachi
   });
 }
 
-function usedIn({ server }: CachingModel): readonly unknown[] {
+function listUsedCaches({ server }: CachingModel): readonly unknown[] {
   return server.requests.map(({ body }) => body['cachedContent']);
 }
 
-test('instruction and tools are kept once, and calls refer to them', async () => {
+test('instruction and tools are cached once, and model calls refer to the cache', async () => {
   await using caching = await openCachingModel({});
   for (let i = 0; i < 3; i++) await ask(caching.model, { instruction, tools });
   const [made, ...more] = caching.contents.made;
@@ -79,23 +81,23 @@ test('instruction and tools are kept once, and calls refer to them', async () =>
   assert.deepEqual([made?.['model'], made?.['ttl']], ['models/gemini-3-flash-preview', '1800s']);
   assert.match(JSON.stringify(made), /Answer from this law.*"look"|"look".*Answer from this law/);
   assert.deepEqual(
-    usedIn(caching),
+    listUsedCaches(caching),
     Array.from({ length: 3 }, () => 'cachedContents/c1'),
   );
   assert.ok(caching.server.requests.every(({ body }) => body['systemInstruction'] === undefined));
 });
 
-test('after so many invocations it is made anew, and the old one is deleted', async () => {
+test('after cacheIntervals invocations a new cache is created and the old one is deleted', async () => {
   await using caching = await openCachingModel({ cacheIntervals: 2 });
   for (let i = 0; i < 5; i++) await ask(caching.model, { instruction });
   assert.deepEqual(
-    usedIn(caching),
+    listUsedCaches(caching),
     [1, 1, 2, 2, 3].map((n) => `cachedContents/c${n}`),
   );
   assert.deepEqual(caching.contents.deleted, ['cachedContents/c1', 'cachedContents/c2']);
 });
 
-test('the calls of one invocation count once, and end with the cache they began with', async () => {
+test('the model calls of one invocation count once and use the same cache', async () => {
   await using caching = await openCachingModel({ cacheIntervals: 1 });
   const question: Content = { role: 'user', parts: [{ text: 'Look.' }] };
   const call = { functionCall: { id: 'c1', name: 'look', args: {} } };
@@ -108,12 +110,12 @@ test('the calls of one invocation count once, and end with the cache they began 
   for (const contents of [[question], answered, [question]])
     await ask(caching.model, { instruction, tools, contents });
   assert.deepEqual(
-    usedIn(caching),
+    listUsedCaches(caching),
     [1, 1, 2].map((n) => `cachedContents/c${n}`),
   );
 });
 
-test('when its time is over it is made anew', async () => {
+test('after ttlSeconds a new cache is created', async () => {
   await using caching = await openCachingModel({ ttlSeconds: 60 });
   await ask(caching.model, { instruction });
   caching.now = 59_999;
@@ -121,69 +123,69 @@ test('when its time is over it is made anew', async () => {
   caching.now = 60_000;
   await ask(caching.model, { instruction });
   assert.deepEqual(
-    usedIn(caching),
+    listUsedCaches(caching),
     [1, 1, 2].map((n) => `cachedContents/c${n}`),
   );
 });
 
-test('another instruction is another cache', async () => {
+test('a different instruction gets its own cache', async () => {
   await using caching = await openCachingModel({});
   await ask(caching.model, { instruction });
   await ask(caching.model, { instruction: `${instruction}!` });
   await ask(caching.model, { instruction });
   assert.deepEqual(
-    usedIn(caching),
+    listUsedCaches(caching),
     [1, 2, 1].map((n) => `cachedContents/c${n}`),
   );
 });
 
-test('what is too short is not kept', async () => {
+test('a request below minTokens is not cached', async () => {
   await using caching = await openCachingModel({ minTokens: 200 });
   await ask(caching.model, { instruction: 'Be brief.' });
   await ask(caching.model);
   await ask(caching.model, { instruction });
-  assert.deepEqual(usedIn(caching), [undefined, undefined, 'cachedContents/c1']);
+  assert.deepEqual(listUsedCaches(caching), [undefined, undefined, 'cachedContents/c1']);
 });
 
-test('a cache that is refused, or gone, does not cost the answer', async () => {
-  await using refused = await openCachingModel({});
-  refused.contents.refuses = 400;
-  for (let i = 0; i < 2; i++) await ask(refused.model, { instruction });
-  assert.deepEqual(usedIn(refused), [undefined, undefined]);
-  assert.equal(refused.contents.made.length, 1, 'it is not asked for again');
+test('a model call succeeds without a cache when the cache is rejected or deleted', async () => {
+  await using rejecting = await openCachingModel({});
+  rejecting.contents.refuses = 400;
+  for (let i = 0; i < 2; i++) await ask(rejecting.model, { instruction });
+  assert.deepEqual(listUsedCaches(rejecting), [undefined, undefined]);
+  assert.equal(rejecting.contents.made.length, 1, 'the creation is not repeated');
 
   await using busy = await openCachingModel({});
   busy.contents.refuses = 503;
   await ask(busy.model, { instruction });
   busy.contents.refuses = undefined;
   await ask(busy.model, { instruction });
-  assert.deepEqual(usedIn(busy), [undefined, 'cachedContents/c2']);
+  assert.deepEqual(listUsedCaches(busy), [undefined, 'cachedContents/c2']);
 
   await using caching = await openCachingModel({});
   await ask(caching.model, { instruction });
   caching.contents.gone.add('cachedContents/c1');
   await ask(caching.model, { instruction });
   await ask(caching.model, { instruction });
-  assert.deepEqual(usedIn(caching), ['cachedContents/c1', undefined, 'cachedContents/c2']);
+  assert.deepEqual(listUsedCaches(caching), ['cachedContents/c1', undefined, 'cachedContents/c2']);
 });
 
-test('calls at the same time make one cache', async () => {
+test('concurrent calls create one cache', async () => {
   await using caching = await openCachingModel({});
   await Promise.all([1, 2, 3].map(() => ask(caching.model, { instruction })));
   assert.equal(caching.contents.made.length, 1);
 });
 
-test('what is out of range, or of another provider, is refused at once', async () => {
-  const wrong: readonly (readonly [ContextCacheConfig, RegExp])[] = [
+test('invalid options, and models of other providers, are rejected', async () => {
+  const invalidConfigs: readonly (readonly [ContextCacheConfig, RegExp])[] = [
     [{ cacheIntervals: 0 }, /cacheIntervals/],
     [{ cacheIntervals: 101 }, /cacheIntervals/],
     [{ ttlSeconds: 0 }, /ttlSeconds/],
     [{ minTokens: -1 }, /minTokens/],
   ];
-  for (const [config, message] of wrong) {
+  for (const [config, message] of invalidConfigs) {
     const resolving = resolveModel('gemini-x', { apiKey: () => WIRE_KEY, contextCache: config });
     await assert.rejects(resolving, { code: 'invalid_input', message });
   }
-  const elsewhere = resolveModel('claude-x', { apiKey: () => WIRE_KEY, contextCache: {} });
-  await assert.rejects(elsewhere, { code: 'model_unsupported', feature: 'contextCache' });
+  const otherProvider = resolveModel('claude-x', { apiKey: () => WIRE_KEY, contextCache: {} });
+  await assert.rejects(otherProvider, { code: 'model_unsupported', feature: 'contextCache' });
 });

@@ -16,7 +16,7 @@ const lookup: ToolDeclaration = {
 };
 
 const families = ['google', 'openai', 'anthropic', 'openaiCompatible', 'ollama', 'mistral'];
-const seal = fc.option(
+const signature = fc.option(
   fc.constantFrom(...families).map((by) => {
     const notes = {
       google: { thoughtSignature: 'c2VhbGVk' },
@@ -28,21 +28,28 @@ const seal = fc.option(
   }),
   { nil: undefined },
 );
-const sealed = <T extends object>(part: T, signature: string | undefined): T =>
+const withSignature = <T extends object>(part: T, signature: string | undefined): T =>
   signature === undefined ? part : { ...part, thoughtSignature: signature };
 
-const words = fc.constantFrom('', ' ', '\n\n', 'Hm.', 'Grüße 🌍', 'half \ud83d');
+const texts = fc.constantFrom('', ' ', '\n\n', 'Hm.', 'Grüße 🌍', 'half \ud83d');
 const callId = fc.constantFrom('1', '2', '3', '4');
 const pixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
-const part: fc.Arbitrary<Part> = fc.oneof(
-  fc.tuple(words, seal).map(([text, by]) => sealed({ text }, by)),
-  fc.tuple(words, seal).map(([text, by]) => sealed({ text, thought: true as const }, by)),
+const arbitraryPart: fc.Arbitrary<Part> = fc.oneof(
+  fc.tuple(texts, signature).map(([text, by]) => withSignature({ text }, by)),
   fc
-    .tuple(callId, fc.constantFrom('look.up', 'gone', 'a b/ü'), seal, fc.constantFrom('x', 'y'))
+    .tuple(texts, signature)
+    .map(([text, by]) => withSignature({ text, thought: true as const }, by)),
+  fc
+    .tuple(
+      callId,
+      fc.constantFrom('look.up', 'gone', 'a b/ü'),
+      signature,
+      fc.constantFrom('x', 'y'),
+    )
     .map(([id, name, by, providerId]) =>
-      sealed({ functionCall: { id, name, args: { of: 'a' }, providerId } }, by),
+      withSignature({ functionCall: { id, name, args: { of: 'a' }, providerId } }, by),
     ),
   fc.tuple(callId, fc.boolean()).map(([id, isError]) => ({
     functionResponse: {
@@ -61,13 +68,13 @@ const part: fc.Arbitrary<Part> = fc.oneof(
 const history: fc.Arbitrary<Content[]> = fc.array(
   fc.record({
     role: fc.constantFrom('user' as const, 'model' as const, 'tool' as const),
-    parts: fc.array(part, { minLength: 1, maxLength: 4 }),
+    parts: fc.array(arbitraryPart, { minLength: 1, maxLength: 4 }),
   }),
   { minLength: 1, maxLength: 8 },
 );
 
 for (const format of wireFormats) {
-  test(`whatever a conversation holds, ${format.name} finds no fault with it`, async () => {
+  test(`${format.name} accepts the request for any history`, async () => {
     const { head, deltas, calls, tail } = format.stream({ text: 'Yes.' });
     const answer = [...head, ...deltas, ...calls, ...tail].join('');
     const model = await resolveModel(format.ref('http://127.0.0.1:1/v1'), {

@@ -24,15 +24,17 @@ import type { WireTurn } from './wire/wire-turn.ts';
 const root = join(import.meta.dirname, '../..');
 const message = `Incorrect API key provided: ${WIRE_KEY}.`;
 
-/** What a server may say of the key it was sent: in an error, in one that may be retried, in the middle of an answer. */
-const talkative: readonly WireTurn[] = [
+/**
+ * Responses that repeat the key: in an error, in a retryable error, in the middle of an answer.
+ */
+const leakingTurns: readonly WireTurn[] = [
   { error: { kind: 'auth', message } },
   { error: { kind: 'overloaded', message, retryAfterMs: 1 } },
   { text: 'Well,', error: { kind: 'server', message } },
   { text: 'Hello.' },
 ];
 
-async function inFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
+async function withFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'petrichor-keys-'));
   try {
     return await body(folder);
@@ -41,26 +43,26 @@ async function inFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-/** Everything in a folder, as one text. */
-async function bytesIn(folder: string): Promise<string> {
+/** The contents of all files of a folder, as one text. */
+async function readContents(folder: string): Promise<string> {
   const names = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = names.filter((entry) => entry.isFile());
   const read = files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'latin1'));
   return (await Promise.all(read)).join('\n');
 }
 
-/** From the environment, and from a callback; with the newline that a file of secrets ends in. */
+/** The key from the environment, and from a callback with the trailing newline of a file. */
 const keySources: readonly ((format: WireFormat, server: WireServer) => ResolveModelOptions)[] = [
   (format, { baseUrl }) => ({ env: wireEnv(format, baseUrl) }),
   () => ({ apiKey: async () => `${WIRE_KEY}\n` }),
 ];
 
 for (const format of wireFormats) {
-  test(`a key is in no log, no error and no byte of the store: ${format.name}`, async () => {
+  test(`an API key is not in logs, errors or the store: ${format.name}`, async () => {
     for (const toOptions of keySources) {
-      await using server = await openWireServer(format, talkative);
+      await using server = await openWireServer(format, leakingTurns);
       const options = toOptions(format, server);
-      await inFolder(async (folder) => {
+      await withFolder(async (folder) => {
         const model = await resolveModel(format.ref(server.baseUrl), options);
         const seen: unknown[] = [model];
         const assistant = agent({ name: 'assistant', model, modelAttempts: 1 });
@@ -69,17 +71,18 @@ for (const format of wireFormats) {
             agents: [assistant],
             store: `sqlite:${join(folder, 'a.db')}`,
             onError: (error) => seen.push(error),
-            // The records as they are journaled: on the disk some of them are deflated.
+            // The records as they are journaled, because some are compressed on disk.
             observers: [(step) => void seen.push(step)],
           });
           const session = await runtime.session('s');
-          for (const _ of talkative) for await (const event of session.send('Hi')) seen.push(event);
+          for (const _ of leakingTurns)
+            for await (const event of session.send('Hi')) seen.push(event);
           seen.push(await session.status());
           const errors = seen.filter(isError);
-          assert.equal(errors.length, 3, 'the server did say it');
+          assert.equal(errors.length, 3, 'the server repeated the key');
           assert.match(inspect(errors), /\[redacted\]/);
         }
-        const bytes = await bytesIn(folder);
+        const bytes = await readContents(folder);
         assert.ok(bytes.length > 1000);
         assert.ok(!inspect(seen, { depth: Infinity, showHidden: true }).includes(WIRE_KEY));
         assert.ok(!JSON.stringify(seen).includes(WIRE_KEY));
@@ -94,11 +97,11 @@ function isError(event: unknown): boolean {
 }
 
 for (const format of wireFormats) {
-  test(`a key goes to no other place than it was given for: ${format.name}`, async () => {
-    await using elsewhere = await openWireServer(format, [{ text: 'Thank you.' }]);
+  test(`an API key is not sent to another origin after a redirect: ${format.name}`, async () => {
+    await using otherServer = await openWireServer(format, [{ text: 'Thank you.' }]);
     for (const status of [301, 302, 307, 308]) {
       await using server = createServer((_request, response) => {
-        response.writeHead(status, { location: `${elsewhere.baseUrl}/chat/completions` }).end();
+        response.writeHead(status, { location: `${otherServer.baseUrl}/chat/completions` }).end();
       });
       server.listen(0, '127.0.0.1');
       await once(server, 'listening');
@@ -110,13 +113,13 @@ for (const format of wireFormats) {
       assert.equal(error.kind, 'bad_request');
       assert.match(error.message, /redirects.*Set baseUrl/);
     }
-    assert.deepEqual(elsewhere.requests, []);
+    assert.deepEqual(otherServer.requests, []);
   });
 
-  test(`a redirect at the same place is followed: ${format.name}`, async () => {
+  test(`a redirect within the origin is followed: ${format.name}`, async () => {
     await using server = await openWireServer(format, [{ text: 'Here.' }]);
     const { origin } = new URL(server.baseUrl);
-    const moved: typeof fetch = async (input, init) =>
+    const movedFetch: typeof fetch = async (input, init) =>
       String(input).startsWith(`${origin}/old`)
         ? new Response(null, {
             status: 308,
@@ -124,16 +127,16 @@ for (const format of wireFormats) {
           })
         : fetch(input, init);
     const env = wireEnv(format, origin);
-    const model = await resolveModel(format.ref(`${origin}/old`), { env, fetch: moved });
+    const model = await resolveModel(format.ref(`${origin}/old`), { env, fetch: movedFetch });
     assert.equal(contentText((await ask(model)).content), 'Here.');
   });
 }
 
-test('a key is not in what the command line prints, nor in what it keeps', async () => {
+test('an API key is not in the output or the files of the command line', async () => {
   const format = wireFormats[0];
   assert.ok(format);
-  await using server = await openWireServer(format, talkative);
-  await inFolder(async (folder) => {
+  await using server = await openWireServer(format, leakingTurns);
+  await withFolder(async (folder) => {
     const entry = (path: string): string => pathToFileURL(join(root, 'src', path)).href;
     await writeFile(
       join(folder, 'agent.ts'),
@@ -164,6 +167,6 @@ export const assistant = agent({ name: 'assistant', model, modelAttempts: 1 });
     assert.match(printed, /\[redacted\]/);
     assert.match(printed, /Hello\./);
     assert.ok(!printed.includes(WIRE_KEY));
-    assert.ok(!(await bytesIn(folder)).includes(WIRE_KEY));
+    assert.ok(!(await readContents(folder)).includes(WIRE_KEY));
   });
 });

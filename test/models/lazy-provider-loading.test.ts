@@ -19,7 +19,7 @@ await resolveModel('claude-x', { apiKey: () => 'some-key' });
 console.log(JSON.stringify([loaded.slice(0, atStart), loaded.slice(atStart)]));
 `;
 
-test('a provider package is loaded when a model of it is asked for, and not before', async () => {
+test('a provider package is loaded when a model of it is resolved, and not before', async () => {
   const index = join(import.meta.dirname, '../../src/models/index.ts');
   const args = ['--input-type=module', '--eval', program, index];
   const { stdout } = await promisify(execFile)(process.execPath, args);

@@ -14,7 +14,7 @@ import { openWireModel, type WireModel } from './wire-model.ts';
 import { wireFormats } from './wire/wire-formats.ts';
 import type { WireTurn } from './wire/wire-turn.ts';
 
-const webSearch = tool({
+const searchTool = tool({
   name: 'web_search',
   description: 'Searches the web.',
   parameters: z.object({ query: z.string(), limit: z.number().int().optional() }),
@@ -22,7 +22,7 @@ const webSearch = tool({
   execute: ({ query }) => ({ found: `about ${query}` }),
 });
 
-const erase = tool({
+const eraseTool = tool({
   name: 'erase',
   description: 'Erases a file.',
   parameters: z.object({ path: z.string() }),
@@ -38,17 +38,24 @@ function assistantOn(
     name: 'assistant',
     model,
     instruction: 'Be brief.',
-    tools: [webSearch, erase],
+    tools: [searchTool, eraseTool],
     modelAttempts: 1,
     ...more,
   });
 }
 
-/** What a client sees, without what only one provider says: the ids it gives, the notes it seals, its own words. */
-function normalised(event: LogEvent): unknown {
+/** A logged event without the parts that differ by provider: ids, signatures, metadata. */
+function normalizeEvent(event: LogEvent): unknown {
   const { at: _at, invocationId: _invocationId, messageId: _messageId, ...rest } = withIds(event);
-  const { providerMetadata: _metadata, durationMs: _durationMs, usage: _usage, ...said } = rest;
-  return 'content' in said ? { ...said, content: plain(said['content'] as Content) } : said;
+  const {
+    providerMetadata: _metadata,
+    durationMs: _durationMs,
+    usage: _usage,
+    ...remainder
+  } = rest;
+  return 'content' in remainder
+    ? { ...remainder, content: plain(remainder['content'] as Content) }
+    : remainder;
 }
 
 function withIds(event: LogEvent): Record<string, unknown> {
@@ -65,9 +72,9 @@ function plain({ role, parts }: Content): unknown {
 }
 
 function withoutProviderNotes(part: Record<string, unknown>): Record<string, unknown> {
-  const { thoughtSignature: _signature, ...said } = part;
-  if (!('functionCall' in said)) return said;
-  const { providerId: _providerId, ...call } = said['functionCall'] as Record<string, unknown>;
+  const { thoughtSignature: _signature, ...remainder } = part;
+  if (!('functionCall' in remainder)) return remainder;
+  const { providerId: _providerId, ...call } = remainder['functionCall'] as Record<string, unknown>;
   return { functionCall: call };
 }
 
@@ -89,7 +96,7 @@ async function readLog(session: Session): Promise<readonly LogEvent[]> {
   return events;
 }
 
-describe('F-8: the same agent on five wire formats', () => {
+describe('F-8: the same agent on all wire formats', () => {
   const turns: readonly WireTurn[] = [
     {
       thinking: 'I must look.',
@@ -115,7 +122,7 @@ describe('F-8: the same agent on five wire formats', () => {
     return events;
   }
 
-  it('gives the same sequence of events, with the same content and the same count', async () => {
+  it('produces the same events, content and usage', async () => {
     const logs = await Promise.all(wireFormats.map(runOn));
     const [first = []] = logs;
     assert.deepEqual(
@@ -136,7 +143,7 @@ describe('F-8: the same agent on five wire formats', () => {
     );
     for (const [i, log] of logs.entries()) {
       const name = wireFormats[i]?.name;
-      assert.deepEqual(log.map(normalised), first.map(normalised), name);
+      assert.deepEqual(log.map(normalizeEvent), first.map(normalizeEvent), name);
       assert.deepEqual(readUsage(log), {
         inputTokens: 130,
         outputTokens: 17,
@@ -146,15 +153,15 @@ describe('F-8: the same agent on five wire formats', () => {
     }
   });
 
-  it('gives the same where the provider is overloaded, and cuts its answer, before it gives it', async () => {
-    const troubled: readonly WireTurn[] = [
+  it('produces the same events when the provider is overloaded and truncates an answer', async () => {
+    const failingTurns: readonly WireTurn[] = [
       { error: { kind: 'overloaded', retryAfterMs: 3000 } },
       { text: 'Not all of', cut: 'clean' },
       { text: 'This is it.' },
     ];
     const logs = await Promise.all(
       wireFormats.map(async (format) => {
-        await using wire = await openWireModel(format, troubled);
+        await using wire = await openWireModel(format, failingTurns);
         const clock = new SimulatedClock(1_000_000);
         const agents = [assistantOn(wire, { modelAttempts: 3 })];
         await using runtime = await openRuntime({ agents, clock });
@@ -162,11 +169,11 @@ describe('F-8: the same agent on five wire formats', () => {
         const answering = collectEvents(session.send('Search.', { messageId: 'message-1' }));
         const retries = [3000, 2000];
         for (const [tried, waitMs] of retries.entries()) {
-          const due = await dueIn(session, clock, tried + 1, wire);
+          const due = await waitForRetry(session, clock, tried + 1, wire);
           assert.equal(due, waitMs, format.name);
           clock.advance(waitMs);
         }
-        // Before the runtime is closed.
+        // Awaited here, because the runtime is disposed on return.
         return await answering;
       }),
     );
@@ -187,18 +194,22 @@ describe('F-8: the same agent on five wire formats', () => {
       ],
     );
     for (const [i, log] of logs.entries()) {
-      assert.deepEqual(log.map(withoutWords), first.map(withoutWords), wireFormats[i]?.name);
+      assert.deepEqual(
+        log.map(withoutErrorText),
+        first.map(withoutErrorText),
+        wireFormats[i]?.name,
+      );
     }
   });
 
-  it('no piece waits for the next on its way to whoever follows the turn', async () => {
+  it('streams each delta without waiting for the next', async () => {
     for (const format of wireFormats) {
       const deltas = ['one ', 'two ', 'three ', 'four'];
       await using wire = await openWireModel(format, [{ deltas, held: true }]);
       await using runtime = await openRuntime({ agents: [assistantOn(wire)] });
       const session = await runtime.session('f-8');
       const seen: string[] = [];
-      // The server holds each piece back until the one before it was seen here.
+      // The server holds each delta back until the previous one was received.
       wire.server.release();
       for await (const event of session.send('Count.')) {
         if (event.type !== 'partial') continue;
@@ -209,8 +220,10 @@ describe('F-8: the same agent on five wire formats', () => {
     }
   });
 
-  /** After so many requests: in how many milliseconds the next is made. */
-  async function dueIn(
+  /**
+   * Waits for this number of requests, and returns the delay until the next one in milliseconds.
+   */
+  async function waitForRetry(
     session: Session,
     clock: SimulatedClock,
     requests: number,
@@ -220,18 +233,18 @@ describe('F-8: the same agent on five wire formats', () => {
       const { nextDueAt } = await session.status();
       if (server.requests.length === requests && nextDueAt !== null) {
         const wait = nextDueAt - clock.now();
-        // The call's own time limit is due later than any retry.
+        // The time limit of the call is due later than any retry.
         if (wait <= 30_000) return wait;
       }
       await breath();
     }
   }
 
-  /** Why it was tried again is said in the provider's words. */
-  function withoutWords(event: LogEvent): unknown {
+  /** A normalized event without the provider's error text. */
+  function withoutErrorText(event: LogEvent): unknown {
     return event.type === 'model.attempt' || event.type === 'turn.rescheduled'
       ? { ...event, at: 0, error: { code: event.error?.code } }
-      : normalised(event);
+      : normalizeEvent(event);
   }
 
   function readUsage(log: readonly LogEvent[]): unknown {
@@ -239,8 +252,8 @@ describe('F-8: the same agent on five wire formats', () => {
   }
 });
 
-/** Everything before the last turn as one message: what a summary written by a model would be. */
-const summarised: ContextPolicy = (contents) => {
+/** Replaces everything before the last turn by one message, as a summary would. */
+const summarize: ContextPolicy = (contents) => {
   const lastTurn = contents.findLastIndex(({ role }) => role === 'user');
   const text = `(Before: ${lastTurn} messages.)`;
   return lastTurn === 0
@@ -248,26 +261,26 @@ const summarised: ContextPolicy = (contents) => {
     : [{ role: 'user', parts: [{ text }] }, ...contents.slice(lastTurn)];
 };
 
-/** What the model is shown of it, and how many messages at most. */
-const contexts: readonly (readonly [
+/** The context policies, each with the maximum number of contents in a request. */
+const contextPolicies: readonly (readonly [
   name: string,
   definition: Partial<AgentDefinition>,
   mostMessages: number,
 ])[] = [
-  ['shown whole', {}, Infinity],
+  ['untrimmed', {}, Infinity],
   ['trimmed to a budget', { context: { maxTokens: 500 } }, 20],
   [
     'trimmed to its first message and the last round',
     { context: { maxTokens: 1, keepFirst: true } },
     4,
   ],
-  ['compacted', { context: summarised }, 8],
+  ['compacted', { context: summarize }, 8],
 ];
 
-describe('a long conversation that no provider finds fault with', () => {
+describe('a long conversation on all providers', () => {
   for (const format of wireFormats)
-    for (const [name, definition, most] of contexts)
-      it(`twelve turns with calls, a denial and an interrupt on ${format.name}, ${name}`, () =>
+    for (const [name, definition, most] of contextPolicies)
+      it(`twelve turns with calls, a denial and an interrupt succeed on ${format.name}, ${name}`, () =>
         playOn(format, definition, most));
 
   async function playOn(
@@ -301,7 +314,11 @@ describe('a long conversation that no provider finds fault with', () => {
     assert.ok(texts.includes('denied') && texts.includes('not_found') && texts.includes('invalid'));
     const interrupted = wire.server.requests.map(({ closed }) => closed);
     const ends = await Promise.all(interrupted);
-    assert.equal(ends.filter((end) => end === 'by the client').length, 1, 'the interrupted one');
+    assert.equal(
+      ends.filter((end) => end === 'by the client').length,
+      1,
+      'only the interrupted request is closed by the client',
+    );
     assert.ok(shown <= mostMessages, `${shown} messages were shown`);
     if (mostMessages === Infinity) assert.ok(shown > 30, `${shown} messages were shown`);
   }
@@ -319,26 +336,30 @@ describe('a long conversation that no provider finds fault with', () => {
   }
 
   function longConversation(): readonly WireTurn[] {
-    const sealed = { thinking: 'Hm.', thoughtSignature: 'c2VhbGVk' };
+    const withThinking = { thinking: 'Hm.', thoughtSignature: 'c2VhbGVk' };
     const search = (query: string) => ({ name: 'web_search', args: { query } });
     return [
-      { ...sealed, text: 'Hello.' },
-      { ...sealed, toolCalls: [search('a'), search('b')] },
-      { ...sealed, text: 'Found a and b.' },
-      { ...sealed, text: 'I will erase.', toolCalls: [{ name: 'erase', args: { path: 'x' } }] },
+      { ...withThinking, text: 'Hello.' },
+      { ...withThinking, toolCalls: [search('a'), search('b')] },
+      { ...withThinking, text: 'Found a and b.' },
+      {
+        ...withThinking,
+        text: 'I will erase.',
+        toolCalls: [{ name: 'erase', args: { path: 'x' } }],
+      },
       { text: 'Then not.' },
-      { ...sealed, toolCalls: [{ name: 'no_such_tool' }, { name: 'web_search', args: {} }] },
-      { ...sealed, toolCalls: [search('c')] },
-      { ...sealed, toolCalls: [{ name: 'web_search', malformedArgs: '{"query' }] },
+      { ...withThinking, toolCalls: [{ name: 'no_such_tool' }, { name: 'web_search', args: {} }] },
+      { ...withThinking, toolCalls: [search('c')] },
+      { ...withThinking, toolCalls: [{ name: 'web_search', malformedArgs: '{"query' }] },
       { text: 'That was hard.' },
       { text: '' },
-      { ...sealed, text: 'Six.' },
+      { ...withThinking, text: 'Six.' },
       { text: 'Seven is never', hangs: 'after' },
-      { ...sealed, toolCalls: [search('d')], text: 'Looking.' },
-      { ...sealed, text: 'Found d.' },
+      { ...withThinking, toolCalls: [search('d')], text: 'Looking.' },
+      { ...withThinking, text: 'Found d.' },
       { text: 'Nine.' },
       { text: 'Ten.' },
-      { ...sealed, toolCalls: [search('e'), search('f'), search('g')] },
+      { ...withThinking, toolCalls: [search('e'), search('f'), search('g')] },
       { text: 'Found them.' },
       { text: 'Twelve.' },
     ];

@@ -15,8 +15,11 @@ interface Service {
   readonly bodies: readonly Body[];
 }
 
-/** A service of the responses wire. It seals thinking only where the request asks for it, as the real one does. */
-function responsesService(refusesSeals = false): Service {
+/**
+ * A service with the responses API. Like the real one, it encrypts thinking only if the request
+ * asks for it.
+ */
+function responsesService(rejectsEncryption = false): Service {
   const bodies: Body[] = [];
   return {
     bodies,
@@ -24,16 +27,21 @@ function responsesService(refusesSeals = false): Service {
       const body = JSON.parse(String(init?.body)) as Body;
       bodies.push(body);
       const include = Array.isArray(body['include']) ? (body['include'] as unknown[]) : [];
-      const isSealed = include.includes('reasoning.encrypted_content');
-      if (isSealed && refusesSeals) {
+      const isEncrypted = include.includes('reasoning.encrypted_content');
+      if (isEncrypted && rejectsEncryption) {
         const message = 'Encrypted content is not supported with this model.';
         return Response.json(
           { error: { message, type: 'invalid_request_error' } },
           { status: 400 },
         );
       }
-      const seal = isSealed ? `sealed-${bodies.length}` : null;
-      const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: seal };
+      const encrypted = isEncrypted ? `sealed-${bodies.length}` : null;
+      const reasoning = {
+        type: 'reasoning',
+        id: 'rs_1',
+        summary: [],
+        encrypted_content: encrypted,
+      };
       const text = { type: 'message', id: 'msg_1', role: 'assistant', content: [] };
       const frames = [
         {
@@ -71,21 +79,21 @@ const packages: Readonly<Record<string, (service: Service, id: string) => Langua
 };
 
 for (const [name, make] of Object.entries(packages)) {
-  test(`a model of the responses wire keeps its thinking, and nothing is kept there: ${name}`, async () => {
+  test(`a model of the responses API uses store: false and sends encrypted thinking back: ${name}`, async () => {
     for (const id of ['gpt-5', 'my-deployment', 'ft:o4-mini:acme', 'acme-reasoner-2']) {
       const service = responsesService();
       const model = aiSdkModel(make(service, id));
-      const first = await ask(model, { contents: [user('One?')] });
-      await ask(model, { contents: [user('One?'), first.content, user('Two?')] });
-      const [asked, again] = service.bodies;
-      assert.deepEqual([asked?.['store'], again?.['store']], [false, false], id);
-      assert.deepEqual(asked?.['include'], ['reasoning.encrypted_content'], id);
-      assert.match(JSON.stringify(again?.['input']), /"encrypted_content":"sealed-1"/, id);
+      const firstAnswer = await ask(model, { contents: [user('One?')] });
+      await ask(model, { contents: [user('One?'), firstAnswer.content, user('Two?')] });
+      const [first, second] = service.bodies;
+      assert.deepEqual([first?.['store'], second?.['store']], [false, false], id);
+      assert.deepEqual(first?.['include'], ['reasoning.encrypted_content'], id);
+      assert.match(JSON.stringify(second?.['input']), /"encrypted_content":"sealed-1"/, id);
     }
   });
 }
 
-test('a service that seals no thinking is asked once more without, and not again', async () => {
+test('a service that rejects encrypted thinking is called once more without it, and without it from then on', async () => {
   const service = responsesService(true);
   const azure = packages['azure'];
   assert.ok(azure);
@@ -98,7 +106,7 @@ test('a service that seals no thinking is asked once more without, and not again
   );
 });
 
-test('effort reaches a model whose id its package does not know', async () => {
+test('thinking.effort is sent to a model with an unknown id', async () => {
   for (const make of Object.values(packages)) {
     const service = responsesService();
     const config: GenerationConfig = { thinking: { effort: 'high' } };
@@ -107,7 +115,7 @@ test('effort reaches a model whose id its package does not know', async () => {
   }
 });
 
-test('effort is refused for a model that does not think, and left out where that is wanted', async () => {
+test('thinking.effort is rejected for a model without thinking, or dropped with a warning', async () => {
   for (const id of ['gpt-4o', 'gpt-4.1-mini', 'ft:gpt-4o:acme', 'gpt-5-chat-latest']) {
     const service = responsesService();
     const { fetch } = service;
@@ -115,37 +123,40 @@ test('effort is refused for a model that does not think, and left out where that
     const config: GenerationConfig = { thinking: { effort: 'high' } };
     await assert.rejects(ask(model, { config }), { feature: 'thinking.effort' }, id);
     assert.equal(service.bodies.length, 0);
-    const warned = await ask(model, { config: { ...config, onUnsupported: 'warn' } });
-    assert.match(warned.providerMetadata?.['warnings'] ?? '', /thinking\.effort/);
+    const withWarning = await ask(model, { config: { ...config, onUnsupported: 'warn' } });
+    assert.match(withWarning.providerMetadata?.['warnings'] ?? '', /thinking\.effort/);
     await ask(model, { config: { thinking: { effort: 'none' } } });
     for (const { reasoning, include } of service.bodies)
       assert.deepEqual([reasoning, include], [undefined, undefined], id);
   }
 });
 
-test('provider options under a name that nobody reads are refused, or warned about', async () => {
+test('provider options under an unknown name are rejected, or dropped with a warning', async () => {
   const service = responsesService();
   const { fetch } = service;
   const model = aiSdkModel(createOpenAI({ apiKey: 'k', fetch }).responses('gpt-5'));
-  const user1 = { user: 'ada' };
-  for (const wrong of ['opnai', 'openai_compatible', 'gemini', 'OpenAI']) {
-    const config: GenerationConfig = { providerOptions: { [wrong]: user1 } };
+  const userOption = { user: 'ada' };
+  for (const unknownName of ['opnai', 'openai_compatible', 'gemini', 'OpenAI']) {
+    const config: GenerationConfig = { providerOptions: { [unknownName]: userOption } };
     await assert.rejects(ask(model, { config }), {
       code: 'model_unsupported',
-      feature: `providerOptions.${wrong}`,
+      feature: `providerOptions.${unknownName}`,
       message: /this model reads openai/,
     });
     const { providerMetadata } = await ask(model, { config: { ...config, onUnsupported: 'warn' } });
-    assert.match(providerMetadata?.['warnings'] ?? '', new RegExp(`providerOptions\\.${wrong}`));
+    assert.match(
+      providerMetadata?.['warnings'] ?? '',
+      new RegExp(`providerOptions\\.${unknownName}`),
+    );
   }
-  // For another model, such as one to fall back on: it is no mistake, and is told.
-  const config: GenerationConfig = { providerOptions: { anthropic: {}, openai: user1 } };
+  // Options for another provider, for example for a fallback model, give a warning.
+  const config: GenerationConfig = { providerOptions: { anthropic: {}, openai: userOption } };
   const { providerMetadata } = await ask(model, { config });
   assert.match(providerMetadata?.['warnings'] ?? '', /providerOptions\.anthropic/);
   assert.equal(service.bodies.at(-1)?.['user'], 'ada');
 });
 
-test('Azure’s models read options under either name, and keep ours beside them', async () => {
+test('provider options for Azure are read under "openai" and "azure", and are merged with the defaults', async () => {
   for (const providerOptions of [
     { openai: { user: 'ada' } },
     { azure: { user: 'ada' } },
@@ -160,7 +171,7 @@ test('Azure’s models read options under either name, and keep ours beside them
   }
 });
 
-test('the wire of Anthropic is known under another name of its provider', async () => {
+test('the Anthropic format is recognized under other provider names', async () => {
   let body: Body = {};
   const fetch: typeof globalThis.fetch = async (_url, init) => {
     body = JSON.parse(String(init?.body)) as Body;

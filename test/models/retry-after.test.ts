@@ -10,10 +10,10 @@ import { openRuntime } from '../../src/runtime/index.ts';
 const HOUR_MS = 3_600_000;
 
 function busyOnce(): ScriptedModel {
-  let asked = 0;
+  let calls = 0;
   return new ScriptedModel(() => {
-    asked += 1;
-    return asked === 1
+    calls += 1;
+    return calls === 1
       ? { error: { kind: 'rate_limit', message: 'busy', retryAfterMs: HOUR_MS } }
       : { text: 'Here.' };
   });
@@ -24,7 +24,10 @@ interface Wait {
   readonly log: readonly LogEvent[];
 }
 
-/** The wait that begins after the first attempt, and the whole log when the clock was advanced by it alone. */
+/**
+ * Returns the wait after the first attempt, and the log when the clock advances by exactly that
+ * wait.
+ */
 async function measureWait(maxRetryAfterMs?: number): Promise<Wait> {
   const clock = new SimulatedClock(1_000_000);
   const options = maxRetryAfterMs === undefined ? {} : { maxRetryAfterMs };
@@ -46,15 +49,15 @@ async function measureWait(maxRetryAfterMs?: number): Promise<Wait> {
   return { retryInMs, log };
 }
 
-test('a wait for the model stands in the log when it begins, and has a maximum', async () => {
-  for (const [maximum, waited] of [
+test('the wait before a retry is logged when it begins, and is limited by maxRetryAfterMs', async () => {
+  for (const [maximum, expectedMs] of [
     [undefined, 60_000],
     [5_000, 5_000],
     [2 * HOUR_MS, HOUR_MS],
     [0, 0],
   ] as const) {
     const { retryInMs, log } = await measureWait(maximum);
-    assert.equal(retryInMs, waited);
+    assert.equal(retryInMs, expectedMs);
     assert.deepEqual(
       log.map(({ type }) => type),
       [
@@ -72,7 +75,7 @@ test('a wait for the model stands in the log when it begins, and has a maximum',
   }
 });
 
-test('a maximum that is no time is refused', () => {
+test('maxRetryAfterMs must be a non-negative finite number', () => {
   for (const maxRetryAfterMs of [-1, Number.NaN, Infinity]) {
     assert.throws(() => agent({ name: 'a', model: busyOnce(), maxRetryAfterMs }), {
       code: 'invalid_input',
@@ -81,7 +84,7 @@ test('a maximum that is no time is refused', () => {
   }
 });
 
-test('a limit of model calls that is no whole number is refused', () => {
+test('maxModelCalls must be a whole number', () => {
   for (const maxModelCalls of [Number.NaN, 1.5, Infinity]) {
     assert.throws(() => agent({ name: 'a', model: busyOnce(), maxModelCalls }), {
       code: 'invalid_input',
@@ -90,8 +93,8 @@ test('a limit of model calls that is no whole number is refused', () => {
   }
 });
 
-test('a managed session waits no longer either', async () => {
-  for (const [maximum, waited] of [
+test('the limit applies to managed sessions too', async () => {
+  for (const [maximum, expectedMs] of [
     [undefined, 60_000],
     [5_000, 5_000],
   ] as const) {
@@ -112,6 +115,6 @@ test('a managed session waits no longer either', async () => {
       }
       if (event.type === 'turn.ended') break;
     }
-    assert.equal(retryInMs, waited);
+    assert.equal(retryInMs, expectedMs);
   }
 });

@@ -14,19 +14,22 @@ const lookup: ToolDeclaration = {
   parameters: { type: 'object', properties: { of: { type: 'string' } }, required: ['of'] },
 };
 
-/** A body that the provider accepts: a question, two calls with thinking, their results, an answer, a question. */
+/**
+ * A body that the provider accepts: a question, two calls with thinking, their results, an
+ * answer, and a question.
+ */
 async function goodBody(format: WireFormat): Promise<Body> {
   const toolCalls = ['a', 'b'].map((of) => ({ name: 'lookup', args: { of }, id: `id_${of}` }));
   const turns = [{ thinking: 'Hm.', thoughtSignature: 'c2VhbGVk', toolCalls }, { text: 'Done.' }];
   await using wire = await openWireModel(format, turns);
   const { content } = await ask(wire.model, { tools: [lookup] });
-  const said = withCallIds(content, 'e-1', 0);
-  const parts = getFunctionCalls(said).map(({ id, name }) => ({
+  const modelContent = withCallIds(content, 'e-1', 0);
+  const parts = getFunctionCalls(modelContent).map(({ id, name }) => ({
     functionResponse: { id, name, response: { found: true } },
   }));
   const contents: readonly Content[] = [
     { role: 'user', parts: [{ text: 'Look it up.' }] },
-    said,
+    modelContent,
     { role: 'tool', parts },
     { role: 'model', parts: [{ text: 'Found.' }] },
     { role: 'user', parts: [{ text: 'Thank you.' }] },
@@ -37,23 +40,26 @@ async function goodBody(format: WireFormat): Promise<Body> {
   return body;
 }
 
-/** The body with each object in it, at any depth, changed, or left out where the change gives nothing. */
-function changed(value: unknown, change: (object: Body) => unknown): unknown {
+/**
+ * Applies `change` to each object of the body at any depth. An object for which it returns
+ * undefined is removed.
+ */
+function mapObjects(value: unknown, change: (object: Body) => unknown): unknown {
   if (Array.isArray(value)) {
-    return value.map((one: unknown) => changed(one, change)).filter((one) => one !== undefined);
+    return value.map((one: unknown) => mapObjects(one, change)).filter((one) => one !== undefined);
   }
   if (typeof value !== 'object' || value === null) return value;
-  const here = change(value as Body);
-  if (typeof here !== 'object' || here === null || here !== value) return here;
+  const replaced = change(value as Body);
+  if (typeof replaced !== 'object' || replaced === null || replaced !== value) return replaced;
   return Object.fromEntries(
-    Object.entries(here).flatMap(([key, inner]) => {
-      const next = changed(inner, change);
+    Object.entries(replaced).flatMap(([key, inner]) => {
+      const next = mapObjects(inner, change);
       return next === undefined ? [] : [[key, next] as const];
     }),
   );
 }
 
-/** The messages, whatever they are called. */
+/** The messages of a body, under the name that the provider uses. */
 function listMessages(body: Body): readonly Body[] {
   return (body['messages'] ?? body['contents'] ?? body['input']) as readonly Body[];
 }
@@ -63,27 +69,27 @@ function withMessages(body: Body, messages: readonly Body[]): Body {
   return { ...body, [key]: messages };
 }
 
-function saysResult(text: string): boolean {
+function isResultText(text: string): boolean {
   return /tool_result|functionResponse|function_call_output|"role":"tool"/.test(text);
 }
 
-/** Without one of the two results, wherever it stands. */
-function withoutAResult(body: Body): unknown {
-  let left = 1;
-  return changed(body, (object) => {
+/** Removes one of the two results. */
+function removeOneResult(body: Body): unknown {
+  let remaining = 1;
+  return mapObjects(body, (object) => {
     const isResult =
       'functionResponse' in object ||
       object['type'] === 'tool_result' ||
       object['type'] === 'function_call_output' ||
       object['role'] === 'tool';
-    return isResult && left-- > 0 ? undefined : object;
+    return isResult && remaining-- > 0 ? undefined : object;
   });
 }
 
-/** The results before the calls they answer. */
-function outOfOrder(body: Body): Body {
+/** Moves the results before the calls that they answer. */
+function moveResultsFirst(body: Body): Body {
   const messages = listMessages(body);
-  const results = messages.filter((message) => saysResult(JSON.stringify(message)));
+  const results = messages.filter((message) => isResultText(JSON.stringify(message)));
   const rest = messages.filter((message) => !results.includes(message));
   const afterQuestion = rest.findIndex((message) =>
     JSON.stringify(message).includes('Look it up.'),
@@ -95,11 +101,11 @@ function outOfOrder(body: Body): Body {
   ]);
 }
 
-function withEmptyText(body: Body): unknown {
+function emptyText(body: Body): unknown {
   return JSON.parse(JSON.stringify(body).replace('"Found."', '""'));
 }
 
-function withoutSeals(body: Body): unknown {
+function removeSignatures(body: Body): unknown {
   return JSON.parse(
     JSON.stringify(body).replaceAll(
       /,"(?:thoughtSignature|signature|encrypted_content)":"[^"]*"/g,
@@ -108,41 +114,41 @@ function withoutSeals(body: Body): unknown {
   );
 }
 
-function withSchemaWord(body: Body): unknown {
-  const word = '"$schema":"x","oneOf":[{"type":"object"}],"not":{},';
+function addSchemaKeywords(body: Body): unknown {
+  const keywords = '"$schema":"x","oneOf":[{"type":"object"}],"not":{},';
   return JSON.parse(
     JSON.stringify(body).replaceAll(
       '{"type":"object","properties"',
-      `{${word}"type":"object","properties"`,
+      `{${keywords}"type":"object","properties"`,
     ),
   );
 }
 
 const faults: readonly (readonly [name: string, spoil: (body: Body) => unknown, knows?: RegExp])[] =
   [
-    ['a call without its answer', withoutAResult],
-    ['results before their calls', outOfOrder],
-    ['an empty text', withEmptyText],
-    // The others give no seals.
-    ['thinking without its seal', withoutSeals, /gemini|responses|anthropic/],
-    // The others read no schema closely.
+    ['a call without its result', removeOneResult],
+    ['results before their calls', moveResultsFirst],
+    ['an empty text part', emptyText],
+    // The other providers have no signatures.
+    ['thinking without its signature', removeSignatures, /gemini|responses|anthropic/],
+    // The other providers do not check schemas.
     [
-      'a word of a schema it does not know',
-      withSchemaWord,
+      'an unsupported schema keyword',
+      addSchemaKeywords,
       /gemini|openai (?:chat|responses)|anthropic/,
     ],
   ];
 
 for (const format of wireFormats) {
-  describe(`the server that talks like ${format.name}`, () => {
-    for (const [name, spoil, knows = /./] of faults) {
-      if (!knows.test(format.name)) continue;
-      it(`refuses ${name}`, async () => {
+  describe(`the fake server of ${format.name}`, () => {
+    for (const [name, breakBody, appliesTo = /./] of faults) {
+      if (!appliesTo.test(format.name)) continue;
+      it(`rejects ${name}`, async () => {
         const body = await goodBody(format);
         assert.equal(format.complaint(body), undefined);
-        const spoilt = spoil(body);
-        assert.notDeepEqual(spoilt, body, 'the fault is there');
-        assert.notEqual(format.complaint(spoilt as Body), undefined);
+        const brokenBody = breakBody(body);
+        assert.notDeepEqual(brokenBody, body, 'the body was changed');
+        assert.notEqual(format.complaint(brokenBody as Body), undefined);
       });
     }
   });

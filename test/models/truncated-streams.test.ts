@@ -13,30 +13,30 @@ const lookup: ToolDeclaration = {
   parameters: { type: 'object', properties: { of: { type: 'string' } } },
 };
 
-/** Cut here, and every so many bytes: between them are the bytes of one frame. */
-const EVERY = 13;
+/** The stream is cut at every `EVERY`th byte. */
+const STRIDE_BYTES = 13;
 
 for (const format of wireFormats) {
-  test(`wherever a stream of ${format.name} ends, it is the whole answer or an error, never less`, async () => {
+  test(`a stream of ${format.name} that ends at any byte gives the whole answer or a truncated error`, async () => {
     const { head, deltas, calls, tail } = format.stream({
       text: 'Grüße 🌍',
       toolCalls: [{ name: 'lookup', args: { of: 'ä' }, id: 'id_1' }],
     });
     const bytes = Buffer.from([...head, ...deltas, ...calls, ...tail].join(''));
-    const whole = await answerTo(bytes, format);
-    assert.match(whole, /Grüße 🌍.*lookup.*ä.*tool_calls/);
+    const fullAnswer = await parseStream(bytes, format);
+    assert.match(fullAnswer, /Grüße 🌍.*lookup.*ä.*tool_calls/);
     const outcomes = new Set<string>();
-    for (let end = 0; end < bytes.length; end += EVERY) {
-      outcomes.add(await answerTo(bytes.subarray(0, end), format));
+    for (let end = 0; end < bytes.length; end += STRIDE_BYTES) {
+      outcomes.add(await parseStream(bytes.subarray(0, end), format));
     }
-    outcomes.delete(whole);
+    outcomes.delete(fullAnswer);
     assert.deepEqual([...outcomes], ['truncated']);
   });
 }
 
-async function answerTo(bytes: Uint8Array, format: WireFormat): Promise<string> {
+async function parseStream(bytes: Uint8Array, format: WireFormat): Promise<string> {
   try {
-    const { content, finishReason } = await ask(await modelSaying(bytes, format), {
+    const { content, finishReason } = await ask(await modelWithStream(bytes, format), {
       tools: [lookup],
     });
     return JSON.stringify([content, finishReason]);
@@ -46,7 +46,7 @@ async function answerTo(bytes: Uint8Array, format: WireFormat): Promise<string> 
   }
 }
 
-async function modelSaying(bytes: Uint8Array, format: WireFormat): Promise<Model> {
+async function modelWithStream(bytes: Uint8Array, format: WireFormat): Promise<Model> {
   return resolveModel(format.ref('http://127.0.0.1:1/v1'), {
     env: wireEnv(format, 'http://127.0.0.1:1/v1'),
     fetch: async () =>

@@ -6,9 +6,9 @@ import { modelContract } from '../../src/testing/index.ts';
 import { openaiResponsesWire } from './wire/openai-responses-wire.ts';
 import { openWireServer, WIRE_KEY } from './wire/wire-server.ts';
 
-// The line of packages before this one: the bridge is the same.
+// Provider packages of the previous specification version work with the same bridge.
 for (const { name, check } of modelContract) {
-  test(`a package of version 3: ${name}`, () =>
+  test(`a provider package of version 3: ${name}`, () =>
     check(async (turns) => {
       const server = await openWireServer(openaiResponsesWire, turns);
       const openai = createOpenAI({ baseURL: server.baseUrl, apiKey: WIRE_KEY });

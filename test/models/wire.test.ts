@@ -15,14 +15,14 @@ const lookup: ToolDeclaration = {
 };
 
 for (const format of wireFormats) {
-  describe(`over the wire of ${format.name}`, () => {
-    it('no piece of an answer waits for the next', async () => {
+  describe(`the wire format of ${format.name}`, () => {
+    it('delivers each delta without waiting for the next', async () => {
       const pieces = ['one ', 'two ', 'three ', 'four'];
       const turn = { deltas: pieces, held: true } as const;
       await using wire = await openWireModel(format, [turn]);
       const { model, server } = wire;
       const seen: string[] = [];
-      // The server holds each piece back until the one before it was seen here.
+      // The server holds each delta back until the previous one was received.
       const onDelta = ({ text }: ModelDelta): void => {
         seen.push(text);
         server.release();
@@ -33,7 +33,7 @@ for (const format of wireFormats) {
       assert.equal(contentText(answer.content), pieces.join(''));
     });
 
-    it('a stream that comes byte by byte gives the same answer', async () => {
+    it('gives the same answer when the stream arrives byte by byte', async () => {
       const text = 'Grüße 🌍 天気';
       await using wire = await openWireModel(format, [{ text, bytewise: true }]);
       const pieces: string[] = [];
@@ -43,48 +43,48 @@ for (const format of wireFormats) {
     });
 
     for (const cut of ['clean', 'reset'] as const) {
-      it(`an answer cut off in its text (${cut}) is an error that may be retried`, async () => {
+      it(`reports an answer that is cut off in its text (${cut}) as a retryable error`, async () => {
         await using wire = await openWireModel(format, [{ text: 'Not all of', cut }]);
         const { kind, retryable } = await getError(wire.model);
         assert.deepEqual([kind, retryable], ['truncated', true]);
       });
     }
 
-    it('an answer cut off in a call is an error, never a call', async () => {
+    it('reports an answer that is cut off in a call as an error, never as a call', async () => {
       const toolCalls = [{ name: 'lookup', args: { of: 'x' } }];
       const turns = [{ text: 'Let me see.', toolCalls, cut: 'in-call' }] as const;
       await using wire = await openWireModel(format, turns);
       assert.equal((await getError(wire.model, { tools: [lookup] })).kind, 'truncated');
     });
 
-    it('a connection that closes before any answer is an error that may be retried', async () => {
+    it('reports a connection that closes before the answer as truncated', async () => {
       await using wire = await openWireModel(format, [{ cut: 'clean' }]);
       assert.equal((await getError(wire.model)).kind, 'truncated');
     });
 
-    it('a page of a gateway is an error of the server', async () => {
+    it('reports an HTML page of a gateway as a server error', async () => {
       await using wire = await openWireModel(format, [{ html: 502 }]);
       const { kind, message } = await getError(wire.model);
       assert.equal(kind, 'server');
       assert.match(message, /502/);
     });
 
-    it('a frame that is not JSON is an error of the protocol', async () => {
+    it('reports a frame that is not JSON as a protocol error', async () => {
       await using wire = await openWireModel(format, [{ text: 'Well', garbage: true }]);
       assert.equal((await getError(wire.model)).kind, 'protocol');
     });
 
     for (const retryHeader of ['retry-after-ms', 'retry-after-date'] as const) {
-      it(`the wait is read from ${retryHeader}`, async () => {
+      it(`reads the retry delay from ${retryHeader}`, async () => {
         const turn = { error: { kind: 'rate_limit', retryAfterMs: 4000 }, retryHeader } as const;
         await using wire = await openWireModel(format, [turn]);
         const { retryAfterMs = 0 } = await getError(wire.model);
-        // A date has no parts of a second.
+        // A date has a resolution of one second.
         assert.ok(retryAfterMs >= 3000 && retryAfterMs <= 5000, String(retryAfterMs));
       });
     }
 
-    it('nothing is retried behind our back', async () => {
+    it('does not retry requests itself', async () => {
       for (const kind of ['rate_limit', 'overloaded', 'server'] as const) {
         await using wire = await openWireModel(format, [{ error: { kind } }]);
         await getError(wire.model);
@@ -93,7 +93,7 @@ for (const format of wireFormats) {
     });
 
     for (const hangs of ['before', 'after'] as const) {
-      it(`an abort closes the connection of a server that hangs ${hangs} its answer`, async () => {
+      it(`closes the connection on abort when the server hangs ${hangs} its answer`, async () => {
         await using wire = await openWireModel(format, [{ text: 'And', hangs }]);
         const abort = new AbortController();
         const onDelta = (): void => abort.abort();
@@ -105,7 +105,7 @@ for (const format of wireFormats) {
       });
     }
 
-    it('a failure closes the connection of a server that would go on', async () => {
+    it('closes the connection after a failure', async () => {
       await using wire = await openWireModel(format, [
         { text: 'Well', garbage: true, hangs: 'after' },
       ]);
@@ -113,7 +113,7 @@ for (const format of wireFormats) {
       assert.equal(await wire.server.requests[0]?.closed, 'by the client');
     });
 
-    it('the id and the sealed note of a provider go back to it, and to no other', async () => {
+    it('sends ids and signatures of a provider back to that provider only', async () => {
       const first = {
         thinking: 'Hm.',
         thoughtSignature: 'c2VhbGVk',
@@ -122,22 +122,22 @@ for (const format of wireFormats) {
       const turns = [first, { text: 'Done.' }];
       await using wire = await openWireModel(format, turns);
       const { content } = await ask(wire.model, { tools: [lookup] });
-      const contents = answered(withCallIds(content, 'e-1', 0));
+      const contents = withResults(withCallIds(content, 'e-1', 0));
       await ask(wire.model, { tools: [lookup], contents });
       const sent = JSON.stringify(wire.server.requests[1]?.body);
       assert.match(sent, /provider_id_1/);
-      const seals = !['openai chat', 'openai compatible', 'ollama'].includes(format.name);
-      assert.equal(sent.includes('c2VhbGVk'), seals);
+      const hasSignatures = !['openai chat', 'openai compatible', 'ollama'].includes(format.name);
+      assert.equal(sent.includes('c2VhbGVk'), hasSignatures);
 
       for (const other of wireFormats.filter(({ provider }) => provider !== format.provider)) {
-        await using stranger = await openWireModel(other, [{ text: 'Done.' }]);
-        await ask(stranger.model, { tools: [lookup], contents });
-        const told = JSON.stringify(stranger.server.requests[0]?.body);
-        assert.doesNotMatch(told, /provider_id_1|c2VhbGVk|Hm\./, other.name);
+        await using otherWire = await openWireModel(other, [{ text: 'Done.' }]);
+        await ask(otherWire.model, { tools: [lookup], contents });
+        const sentBody = JSON.stringify(otherWire.server.requests[0]?.body);
+        assert.doesNotMatch(sentBody, /provider_id_1|c2VhbGVk|Hm\./, other.name);
       }
     });
 
-    it('calls without an id of the provider are told apart by ours', async () => {
+    it('assigns unique ids to calls without a provider id', async () => {
       const toolCalls = [
         { name: 'lookup', args: { of: 'a' } },
         { name: 'lookup', args: { of: 'b' } },
@@ -148,13 +148,16 @@ for (const format of wireFormats) {
       ];
       await using wire = await openWireModel(format, turns);
       const { content } = await ask(wire.model, { tools: [lookup] });
-      const said = withCallIds(content, 'e-1', 0);
-      assert.equal(new Set(getFunctionCalls(said).map(({ id }) => id)).size, 2);
-      const answer = await ask(wire.model, { tools: [lookup], contents: answered(said) });
+      const modelContent = withCallIds(content, 'e-1', 0);
+      assert.equal(new Set(getFunctionCalls(modelContent).map(({ id }) => id)).size, 2);
+      const answer = await ask(wire.model, {
+        tools: [lookup],
+        contents: withResults(modelContent),
+      });
       assert.equal(contentText(answer.content), 'Done.');
     });
 
-    it('ids that a provider gives twice go back to it once, and every answer to its own call', async () => {
+    it('handles duplicate call ids of a provider: each call gets its own result', async () => {
       const call = (of: string) => ({ name: 'lookup', args: { of }, id: 'id_1' });
       const turns = [
         { thinking: 'Hm.', thoughtSignature: 'c2VhbGVk', toolCalls: [call('a'), call('b')] },
@@ -165,11 +168,11 @@ for (const format of wireFormats) {
       const contents: Content[] = [{ role: 'user', parts: [{ text: 'Look it up.' }] }];
       for (let round = 0; round < 2; round++) {
         const { content } = await ask(wire.model, { tools: [lookup], contents });
-        const said = withCallIds(content, 'e-1', round);
-        const parts = getFunctionCalls(said).map(({ id, name, args }) => ({
+        const modelContent = withCallIds(content, 'e-1', round);
+        const parts = getFunctionCalls(modelContent).map(({ id, name, args }) => ({
           functionResponse: { id, name, response: { found: `${String(args['of'])}!` } },
         }));
-        contents.push(said, { role: 'tool', parts });
+        contents.push(modelContent, { role: 'tool', parts });
       }
       const answer = await ask(wire.model, { tools: [lookup], contents });
       assert.equal(contentText(answer.content), 'Done.');
@@ -177,17 +180,17 @@ for (const format of wireFormats) {
       assert.deepEqual(found, ['a', 'b', 'c']);
     });
 
-    it('a call that names no tool, and arguments that no journal could hold, end alike', async () => {
-      const nameless = { toolCalls: [{ name: '', args: {} }] };
-      const deep = `{"a":${'['.repeat(9000)}${']'.repeat(9000)}}`;
-      const endless = { toolCalls: [{ name: 'lookup', malformedArgs: deep }] };
-      await using wire = await openWireModel(format, [nameless, endless]);
+    it('reports a call without a tool name as a protocol error, and keeps arguments that are too deep as text', async () => {
+      const namelessCall = { toolCalls: [{ name: '', args: {} }] };
+      const deepArgs = `{"a":${'['.repeat(9000)}${']'.repeat(9000)}}`;
+      const deepCall = { toolCalls: [{ name: 'lookup', malformedArgs: deepArgs }] };
+      await using wire = await openWireModel(format, [namelessCall, deepCall]);
       assert.equal((await getError(wire.model, { tools: [lookup] })).kind, 'protocol');
       const [call] = getFunctionCalls((await ask(wire.model, { tools: [lookup] })).content);
-      assert.deepEqual([call?.args, call?.argsError?.raw.length], [{}, deep.length]);
+      assert.deepEqual([call?.args, call?.argsError?.raw.length], [{}, deepArgs.length]);
     });
 
-    it('a user who says nothing, and a model that says blanks, spoil no conversation', async () => {
+    it('accepts empty user messages and blank answers in a conversation', async () => {
       const turns = [{ text: ' \n' }, { text: 'Yes?' }, { text: 'Bye.' }];
       await using wire = await openWireModel(format, turns);
       const contents: Content[] = [];
@@ -198,7 +201,7 @@ for (const format of wireFormats) {
       assert.deepEqual(contents.map(contentText).slice(3), ['Yes?', 'Hello?', 'Bye.']);
     });
 
-    it('a history that providers refuse is put right before it is sent', async () => {
+    it('repairs a history that providers would reject', async () => {
       await using wire = await openWireModel(format, [{ text: 'Done.' }]);
       const call = { id: 'call_1', name: 'lookup', args: { of: 'x' } };
       const contents: readonly Content[] = [
@@ -231,8 +234,8 @@ for (const format of wireFormats) {
       assert.match(sent, /was not finished/);
     });
 
-    it('names and schemas that a provider refuses are told in its words and come back in ours', async () => {
-      const strange: ToolDeclaration = {
+    it('normalizes tool names and schemas for the provider, and restores names and arguments in calls', async () => {
+      const unusualTool: ToolDeclaration = {
         name: 'files.search: everything/that has a very long name which no provider on earth accepts',
         description: 'Searches.',
         parameters: {
@@ -248,7 +251,7 @@ for (const format of wireFormats) {
               properties: {
                 id: { const: 7 },
                 deep: { $ref: '#/$defs/node' },
-                // Names that are keywords elsewhere.
+                // Property names that are schema keywords elsewhere.
                 properties: { type: 'object', properties: { $ref: { const: { k: 1 } } } },
                 enum: { type: 'array', items: { type: 'string' } },
                 required: { type: 'boolean' },
@@ -264,17 +267,17 @@ for (const format of wireFormats) {
         },
       };
       const tools = [
-        strange,
+        unusualTool,
         {
-          ...strange,
+          ...unusualTool,
           name: 'files.search: everything/that has a very long name which no provider on earth accepts!',
         },
       ];
       await using first = await openWireModel(format, [{ text: 'Hm.' }]);
       await ask(first.model, { tools });
-      const told = toolNamesIn(first.server.requests[0]?.body);
-      assert.equal(new Set(told).size, 2);
-      const name = told[1] ?? '';
+      const sentNames = listToolNames(first.server.requests[0]?.body);
+      assert.equal(new Set(sentNames).size, 2);
+      const name = sentNames[1] ?? '';
       const toolCalls = [{ name, args: { 'the query': 'x' }, id: 'id_1' }];
       await using second = await openWireModel(format, [{ toolCalls }]);
       const { content } = await ask(second.model, { tools });
@@ -282,7 +285,7 @@ for (const format of wireFormats) {
       assert.deepEqual([call?.name, call?.args], [tools[1]?.name, { 'the query': 'x' }]);
     });
 
-    it('a key is shown by no error', async () => {
+    it('redacts API keys in errors', async () => {
       const message = 'Incorrect API key provided: sk-wire-0123456789.';
       await using wire = await openWireModel(format, [{ error: { kind: 'auth', message } }]);
       const error = await getError(wire.model);
@@ -293,15 +296,19 @@ for (const format of wireFormats) {
   });
 }
 
-/** A question, what the model said, and results for all its calls. */
-function answered(said: Content): readonly Content[] {
-  const parts = getFunctionCalls(said).map(({ id, name }) => ({
+/** A question, the model's content, and results for all of its calls. */
+function withResults(modelContent: Content): readonly Content[] {
+  const parts = getFunctionCalls(modelContent).map(({ id, name }) => ({
     functionResponse: { id, name, response: { found: true } },
   }));
-  return [{ role: 'user', parts: [{ text: 'Look it up.' }] }, said, { role: 'tool', parts }];
+  return [
+    { role: 'user', parts: [{ text: 'Look it up.' }] },
+    modelContent,
+    { role: 'tool', parts },
+  ];
 }
 
-function toolNamesIn(body: unknown): readonly string[] {
+function listToolNames(body: unknown): readonly string[] {
   const names: string[] = [];
   const visit = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;

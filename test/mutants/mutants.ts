@@ -13,7 +13,7 @@ export interface Mutant {
 
 export const mutants: readonly Mutant[] = [
   {
-    name: 'what was in flight is queued again instead of resumed',
+    name: 'effects in flight are queued again instead of resumed',
     edits: [
       {
         file: 'src/net/engine/executor.ts',
@@ -134,7 +134,7 @@ export const mutants: readonly Mutant[] = [
     tests: ['src/net/engine/driver.test.ts'],
   },
   {
-    name: 'what an effect read of a list is not pinned',
+    name: 'the list items that an effect read are not pinned',
     edits: [
       {
         file: 'src/net/engine/binding.ts',

@@ -13,15 +13,15 @@ interface Race {
   readonly fast: PromiseWithResolvers<string>;
 }
 
-async function started(cached?: string): Promise<Race> {
+async function startRace(cached?: string): Promise<Race> {
   const slow = Promise.withResolvers<string>();
   const fast = Promise.withResolvers<string>();
-  const of = speculativeRace({
+  const net = speculativeRace({
     slow: async () => slow.promise,
     fast: async () => fast.promise,
     ...(cached !== undefined && { cached }),
   });
-  const drive = new DriverHarness(of);
+  const drive = new DriverHarness(net);
   drive.inject(requested, 'q');
   await drive.whenIdle();
   return { drive, slow, fast };
@@ -30,7 +30,7 @@ async function started(cached?: string): Promise<Race> {
 test('two branches that resolve at the same moment commit exactly once, in 1,000 of 1,000 runs', async () => {
   const committed = new Map<unknown, number>();
   for (let round = 0; round < 1_000; round++) {
-    const { drive, slow, fast } = await started();
+    const { drive, slow, fast } = await startRace();
     const deadline = (): void => drive.clock.advance(2_000);
     const branches = [(): void => slow.resolve('slow'), (): void => fast.resolve('fast')];
     if (round % 2 === 0) {
@@ -49,26 +49,26 @@ test('two branches that resolve at the same moment commit exactly once, in 1,000
 });
 
 test('the slow answer is preferred until the deadline, then the fast one is sent', async () => {
-  const early = await started();
-  early.fast.resolve('fast');
-  await early.drive.whenIdle();
-  assert.deepEqual(early.drive.values(response), []);
-  early.slow.resolve('slow');
-  await early.drive.whenIdle();
-  assert.deepEqual(early.drive.values(response), ['slow']);
+  const beforeDeadline = await startRace();
+  beforeDeadline.fast.resolve('fast');
+  await beforeDeadline.drive.whenIdle();
+  assert.deepEqual(beforeDeadline.drive.values(response), []);
+  beforeDeadline.slow.resolve('slow');
+  await beforeDeadline.drive.whenIdle();
+  assert.deepEqual(beforeDeadline.drive.values(response), ['slow']);
 
-  const late = await started();
-  late.fast.resolve('fast');
-  await late.drive.whenIdle();
-  late.drive.clock.advance(2_000);
-  await late.drive.whenIdle();
-  late.slow.resolve('slow');
-  await late.drive.whenIdle();
-  assert.deepEqual(late.drive.values(response), ['fast']);
+  const afterDeadline = await startRace();
+  afterDeadline.fast.resolve('fast');
+  await afterDeadline.drive.whenIdle();
+  afterDeadline.drive.clock.advance(2_000);
+  await afterDeadline.drive.whenIdle();
+  afterDeadline.slow.resolve('slow');
+  await afterDeadline.drive.whenIdle();
+  assert.deepEqual(afterDeadline.drive.values(response), ['fast']);
 });
 
 test('a third tier is one more transition, which answers once after five seconds', async () => {
-  const { drive, slow } = await started('cached');
+  const { drive, slow } = await startRace('cached');
   for (const ms of [2_000, 2_999]) {
     drive.clock.advance(ms);
     await drive.whenIdle();
@@ -82,7 +82,7 @@ test('a third tier is one more transition, which answers once after five seconds
 });
 
 test('a barge-in stops both branches in one firing, and the next race starts clean', async () => {
-  const { drive, fast } = await started('cached');
+  const { drive, fast } = await startRace('cached');
   fast.resolve('fast');
   await drive.whenIdle();
   drive.inject(bargeIn, null);
@@ -99,38 +99,39 @@ test('a barge-in stops both branches in one firing, and the next race starts cle
 
 test('no race answers twice, for any order of results, deadlines and barge-ins', () => {
   const ok = (value: unknown): EffectResult => ({ ok: true, value });
-  const moves = ['slow', 'fast', 'deadline', 'barge-in'] as const;
-  const orders = moves.flatMap((a) =>
-    moves.flatMap((b) => moves.flatMap((c) => moves.map((d) => [a, b, c, d] as const))),
+  const actions = ['slow', 'fast', 'deadline', 'barge-in'] as const;
+  const orders = actions.flatMap((a) =>
+    actions.flatMap((b) => actions.flatMap((c) => actions.map((d) => [a, b, c, d] as const))),
   );
   for (const order of orders) {
-    const play = new ExecutorHarness(speculativeRace({ slow: never, fast: never }));
-    play.inject(requested, 'q');
-    play.settle(0);
+    const harness = new ExecutorHarness(speculativeRace({ slow: never, fast: never }));
+    harness.inject(requested, 'q');
+    harness.settle(0);
     const attempts = new Map(
-      [...play.running.values()].map((attempt) => [attempt.t.name, attempt]),
+      [...harness.running.values()].map((attempt) => [attempt.t.name, attempt]),
     );
     let answers = 0;
-    for (const move of order) {
-      if (move === 'deadline') play.now += 2_000;
-      else if (move === 'barge-in') play.inject(bargeIn);
+    for (const action of order) {
+      if (action === 'deadline') harness.now += 2_000;
+      else if (action === 'barge-in') harness.inject(bargeIn);
       else {
-        const attempt = attempts.get(`race.run-${move}`);
+        const attempt = attempts.get(`race.run-${action}`);
         assert.ok(attempt);
-        play.executor.finish(
+        harness.executor.finish(
           attempt.firing,
           1,
-          ok({ [`${move}Done`]: move }),
-          play.now,
+          ok({ [`${action}Done`]: action }),
+          harness.now,
           attempt.t.name,
         );
       }
-      play.settle();
-      answers = play.values(response).length;
+      harness.settle();
+      answers = harness.values(response).length;
       assert.ok(answers <= 1, order.join());
     }
-    const barged = order.indexOf('barge-in');
+    const bargeInAt = order.indexOf('barge-in');
     const slowAt = order.indexOf('slow');
-    if (slowAt >= 0 && (barged < 0 || slowAt < barged)) assert.equal(answers, 1, order.join());
+    if (slowAt >= 0 && (bargeInAt < 0 || slowAt < bargeInAt))
+      assert.equal(answers, 1, order.join());
   }
 });

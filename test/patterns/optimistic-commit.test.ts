@@ -8,7 +8,7 @@ import {
 } from '../../examples/patterns/nets/optimistic-commit.ts';
 
 describe('pattern C, optimistic commit', () => {
-  it('both paths ready in one moment: one answer, and the loser of a valid one is stopped', async () => {
+  it('when both paths are ready at the same moment, there is one answer, and a valid answer stops the other path', async () => {
     for (const isValid of [true, false]) {
       for (const order of [
         ['cheap', 'slow'],
@@ -18,25 +18,25 @@ describe('pattern C, optimistic commit', () => {
           cheap: Promise.withResolvers<string>(),
           slow: Promise.withResolvers<string>(),
         };
-        const stage = new NetSimulation(
+        const simulation = new NetSimulation(
           optimisticCommit({
             cheap: async () => ready.cheap.promise,
             slow: async () => ready.slow.promise,
             isValid: () => isValid,
           }),
         );
-        await stage.put(questionIn, 'q');
+        await simulation.put(questionIn, 'q');
         for (const name of order) ready[name].resolve(name);
-        await stage.settle();
-        assert.equal(stage.outputs(answerOut).length, 1);
-        if (!isValid) assert.equal(stage.outputs(answerOut)[0]?.by, 'slow');
-        assert.deepEqual(stage.running, []);
+        await simulation.settle();
+        assert.equal(simulation.outputs(answerOut).length, 1);
+        if (!isValid) assert.equal(simulation.outputs(answerOut)[0]?.by, 'slow');
+        assert.deepEqual(simulation.running, []);
       }
     }
   });
 
-  it('a validation that throws answers nothing by itself: the slow path still does', async () => {
-    const stage = new NetSimulation(
+  it('when the validation throws, the slow path answers', async () => {
+    const simulation = new NetSimulation(
       optimisticCommit({
         cheap: async () => 'x',
         slow: async () => new Promise((resolve) => setImmediate(() => resolve('y'))),
@@ -45,7 +45,7 @@ describe('pattern C, optimistic commit', () => {
         },
       }),
     );
-    await stage.put(questionIn, 'q');
-    assert.deepEqual(stage.outputs(answerOut), [{ by: 'slow', text: 'y' }]);
+    await simulation.put(questionIn, 'q');
+    assert.deepEqual(simulation.outputs(answerOut), [{ by: 'slow', text: 'y' }]);
   });
 });

@@ -8,7 +8,7 @@ import { Random } from '../verify/random.ts';
 const never = async (): Promise<never> => new Promise(() => {});
 
 describe('pattern B, quorum', () => {
-  it('is decided with the K-th fastest, for every K of N and any speeds', async () => {
+  it('it is decided by the K-th fastest voter, for every K of N and any speeds', async () => {
     const random = new Random(3);
     for (let n = 1; n <= 6; n++) {
       for (let k = 1; k <= n; k++) {
@@ -17,24 +17,24 @@ describe('pattern B, quorum', () => {
         const voters = Object.fromEntries(
           speeds.map((ms) => [`v${ms}`, async () => delayed(clock, ms, 'yes')]),
         );
-        const stage = new NetSimulation(quorum(k, voters), clock);
-        await stage.put(questionIn, 'q');
+        const simulation = new NetSimulation(quorum(k, voters), clock);
+        await simulation.put(questionIn, 'q');
         const kth = speeds.toSorted((a, b) => a - b)[k - 1] ?? 0;
-        await stage.pass(kth - 1);
-        assert.equal(stage.outputs(decisionOut).length, 0);
-        await stage.pass(1);
-        assert.equal(stage.outputs(decisionOut)[0]?.length, k);
-        await stage.pass(1_000);
-        assert.equal(stage.outputs(decisionOut).length, 1);
-        assert.equal(stage.tokens(discarded).length, n - k);
+        await simulation.pass(kth - 1);
+        assert.equal(simulation.outputs(decisionOut).length, 0);
+        await simulation.pass(1);
+        assert.equal(simulation.outputs(decisionOut)[0]?.length, k);
+        await simulation.pass(1_000);
+        assert.equal(simulation.outputs(decisionOut).length, 1);
+        assert.equal(simulation.tokens(discarded).length, n - k);
       }
     }
   });
 
-  it('is decided without a vote as soon as too many failed', async () => {
-    const no = async (): Promise<string> => Promise.reject(new Error('down'));
-    const stage = new NetSimulation(quorum(2, { a: no, b: never, c: no }));
-    await stage.put(questionIn, 'q');
-    assert.deepEqual(stage.outputs(decisionOut), [[]]);
+  it('it is decided without votes as soon as too many voters failed', async () => {
+    const failingVoter = async (): Promise<string> => Promise.reject(new Error('down'));
+    const simulation = new NetSimulation(quorum(2, { a: failingVoter, b: never, c: failingVoter }));
+    await simulation.put(questionIn, 'q');
+    assert.deepEqual(simulation.outputs(decisionOut), [[]]);
   });
 });

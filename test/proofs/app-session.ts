@@ -44,13 +44,13 @@ export const appSessionProof: NetProof = {
   ],
   mutants: [
     {
-      that: 'takes an event up and keeps the permit',
+      that: 'logs an appended event and keeps the permit',
       net: withoutOutput(net, 'session.note', 'permit'),
       property: rests,
       bounds: coming({ 'event.in': 1 }),
     },
     {
-      that: 'says in a turn what was appended',
+      that: 'logs an appended event during a turn',
       net: withChanged(net, 'session.say', ({ take: { said } }) => ({
         take: { ...(said !== undefined && { said }), turn: turnCurrent },
         give: allOf({ turn: turnCurrent, line: append(conversation) }),
@@ -71,13 +71,13 @@ export const appendOnlySessionProof: NetProof = {
   claims: [{ properties: [restsAlone, placeBound('turn.permit', 1)], bounds: three }],
   mutants: [
     {
-      that: 'fails to take an event up and takes no more',
+      that: 'fails to log an appended event and logs no more',
       net: withoutTransition(resting, 'session.fail'),
       property: restsAlone,
       bounds: three,
     },
     {
-      that: 'takes an event up and takes no more',
+      that: 'logs an appended event and logs no more',
       net: withoutOutput(resting, 'session.note', 'permit'),
       property: restsAlone,
       bounds: three,

@@ -90,13 +90,13 @@ export const compactionProof: NetProof = {
       bounds: coming(2, 0),
     },
     {
-      that: 'looks whether a turn runs and keeps it',
+      that: 'checks whether a turn runs and keeps its token',
       net: withoutOutput(net, 'compaction.arm', 'turn'),
       property: rests,
       bounds: coming(1, 0),
     },
     {
-      that: 'finds nothing to summarise and keeps the permit',
+      that: 'finds nothing to summarize and keeps the permit',
       net: losing(net, 'compaction.judge', 'none'),
       property: rests,
       bounds: coming(1, 0),

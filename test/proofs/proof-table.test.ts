@@ -11,7 +11,7 @@ import { stock } from './subnets.ts';
 const root = join(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
-/** Cells of the lines that are a table's. */
+/** The cells of all table rows in a text. */
 function parseRows(text: string): readonly (readonly string[])[] {
   return text
     .split('\n')
@@ -28,7 +28,8 @@ test('every shipped net has a proof, and at least two mutants that are refuted',
   const proved = new Set(allProofs.map(({ net }) => net.name));
   const shipped = [...exampleNets(), shippedAgent().net, ...Object.values(stock)]
     .map(({ name }) => name)
-    // It refers to the effects that it stops and builds only with them, so the proof of the agent covers it.
+    // Turn control names the effects that it stops, so it builds only with them; the proof of the
+    // agent covers it.
     .filter((name) => name !== stock.turnControl.name);
   assert.deepEqual(
     shipped.filter((name) => !proved.has(name)),
@@ -59,10 +60,10 @@ test('every transition in the source is part of a proved net', () => {
   );
 });
 
-test('the proofs of an agent cover everything that stops it', () => {
+test('the proof of an agent covers all transitions of turn control', () => {
   const agent = allProofs.find(({ net }) => net.name === shippedAgent().net.name);
-  const has = new Set(agent?.net.transitions.map(({ name }) => name));
-  for (const { name } of stock.turnControl.transitions) assert.ok(has.has(name), name);
+  const transitionNames = new Set(agent?.net.transitions.map(({ name }) => name));
+  for (const { name } of stock.turnControl.transitions) assert.ok(transitionNames.has(name), name);
 });
 
 test('docs/conformance/proof-results.md lists every proof, and docs/conformance/proofs.md its properties', () => {

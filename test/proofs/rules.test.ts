@@ -25,7 +25,7 @@ const sessions = allProofs.filter(({ net }) => {
   return places.has(userIn.name) && initial.some((one) => one.place.name === 'turn.permit');
 });
 
-test('every net of a session follows the rules of agents, and every rule applies to it', () => {
+test('every session net satisfies the invariants, and has the places that they check', () => {
   const names = sessions.map(({ name }) => name);
   for (const { name } of [agentProof, managedSessionProof, ...flowProofs])
     assert.ok(names.includes(name), name);
@@ -37,7 +37,7 @@ test('every net of a session follows the rules of agents, and every rule applies
   checkInvariants(compile(staleResultsProof.net), { generation });
 });
 
-function refused(
+function assertRejected(
   net: Net,
   rule: RegExp,
   options: Parameters<typeof checkInvariants>[1] = {},
@@ -50,41 +50,49 @@ function refused(
 
 test('a second writer of state is rejected, in a plain and in a managed session', () => {
   const note = place('note.in', { environment: true });
-  const scribble = pure('note.scribble', {
+  const secondWriter = pure('note.scribble', {
     take: { note },
     give: allOf({ state: put(state) }),
     run: () => ({ state: {} }),
   });
   for (const { net } of [agentProof, managedSessionProof])
-    refused({ ...net, transitions: [...net.transitions, scribble] }, /note\.scribble/);
+    assertRejected({ ...net, transitions: [...net.transitions, secondWriter] }, /note\.scribble/);
 });
 
-test('every effect of a session that may begin after its end is found', () => {
+test('an effect that can start after the end of a turn is rejected', () => {
   for (const { net } of [agentProof, managedSessionProof, ...flowProofs]) {
     const effects = net.transitions.filter(({ kind }) => kind === 'effect');
     assert.ok(effects.length > 0);
     for (const { name } of effects)
-      refused(withoutInhibitor(net, name, turnStopping.name), new RegExp(`"${name}" can start`));
+      assertRejected(
+        withoutInhibitor(net, name, turnStopping.name),
+        new RegExp(`"${name}" can start`),
+      );
   }
 });
 
 test('a transfer without an alternative for unknown names is rejected', () => {
-  const handing = flowProofs.find(({ net }) =>
+  const transferProof = flowProofs.find(({ net }) =>
     net.transitions.some(({ name }) => name.endsWith('/transfer.route')),
   );
-  assert.ok(handing !== undefined);
-  for (const { name } of handing.net.transitions.filter((t) => t.name.endsWith('/transfer.route')))
-    refused(losing(handing.net, name, 'unknown'), /has no alternative for an unknown name/);
+  assert.ok(transferProof !== undefined);
+  for (const { name } of transferProof.net.transitions.filter((t) =>
+    t.name.endsWith('/transfer.route'),
+  ))
+    assertRejected(
+      losing(transferProof.net, name, 'unknown'),
+      /has no alternative for an unknown name/,
+    );
 });
 
-test('every commit that does not read the generation is rejected', () => {
+test('a commit that does not read the generation is rejected', () => {
   const { net } = staleResultsProof;
   const sites = net.transitions.filter(({ read }) =>
     Object.values(read).some((input) => 'name' in input && input.name === 'generation.latest'),
   );
   assert.ok(sites.length > 1);
   for (const { name } of sites)
-    refused(
+    assertRejected(
       withChanged(net, name, () => ({ read: {} })),
       new RegExp(`"${name}" commits`),
       { generation },

@@ -309,7 +309,7 @@ export const fallbackModelStepProof: NetProof = {
   ],
   mutants: [
     {
-      that: 'never tries a model again that was down',
+      that: 'never calls a model again after it was down',
       net: withoutTransition(fallback, 'model.recover'),
       property: comesToSomething,
       bounds: { ...fallsBack, faults: 0 },

@@ -4,7 +4,10 @@ import { formatReport, formatTrace, isProved } from '../../src/verify/index.ts';
 import { proveClaim, proveMutant } from './net-proof.ts';
 import type { Claim, NetProof } from './net-proof.ts';
 
-/** Tests that every claim is proved, and that every mutant is refuted with a trace that ran on the executor. */
+/**
+ * Tests that every claim is proved, and that every mutant is refuted with a trace that the
+ * executor reproduced.
+ */
 export function testProof({ name, net, claims, mutants }: NetProof): void {
   describe(name, () => {
     for (const claim of claims) {

@@ -11,7 +11,7 @@ const SUITE = fileURLToPath(
   new URL('node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url),
 );
 const CLIENT = fileURLToPath(new URL('mcp-client.ts', import.meta.url));
-/** Each scenario is played at each of these that it applies to. */
+/** The protocol versions. Each scenario runs with all versions that it supports. */
 const VERSIONS = ['2025-03-26', '2025-11-25', '2026-07-28'];
 
 interface Outcome {
@@ -35,8 +35,8 @@ interface Case {
 
 const { output: list } = await run(['list', '--client']);
 const cases = [...list.matchAll(/^\s+- (\S+) \[(.*)\]$/gm)].flatMap(
-  ([, scenario = '', told = '']): readonly Case[] => {
-    const versions = told.split(',').filter((version) => VERSIONS.includes(version));
+  ([, scenario = '', supported = '']): readonly Case[] => {
+    const versions = supported.split(',').filter((version) => VERSIONS.includes(version));
     return versions.length === 0
       ? [{ scenario, version: undefined }]
       : versions.map((version) => ({ scenario, version }));
@@ -51,7 +51,7 @@ describe('the client scenarios of the public MCP conformance suite', { concurren
   before(async () => (results = await mkdtemp(join(tmpdir(), 'petrichor-conformance-'))));
   after(async () => rm(results, { recursive: true, force: true }));
 
-  it('are those that are known, and each that is listed as failing has a reason', () => {
+  it('every known failure is a scenario of the suite and has a reason', () => {
     assert.ok(cases.length >= 60, `the suite lists ${cases.length} cases:\n${list}`);
     const names = cases.map(formatName);
     for (const [name, reason] of Object.entries(reasons)) {
@@ -60,8 +60,8 @@ describe('the client scenarios of the public MCP conformance suite', { concurren
     }
   });
 
-  for (const one of cases) {
-    const name = formatName(one);
+  for (const testCase of cases) {
+    const name = formatName(testCase);
     const reason = reasons[name];
     it(reason === undefined ? name : `${name} fails: ${reason}`, async () => {
       const { passed, output } = await run([
@@ -69,8 +69,8 @@ describe('the client scenarios of the public MCP conformance suite', { concurren
         '--command',
         `"${process.execPath}" "${CLIENT}"`,
         '--scenario',
-        one.scenario,
-        ...(one.version === undefined ? [] : ['--spec-version', one.version]),
+        testCase.scenario,
+        ...(testCase.version === undefined ? [] : ['--spec-version', testCase.version]),
         '--output-dir',
         results,
       ]);

@@ -8,19 +8,22 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import { twoToolTurn } from './two-tool-turn.ts';
 
 export interface LayoutRun {
-  /** Sessions whose turns go on at once; their steps are committed together. */
+  /** The number of sessions with concurrent turns, whose steps are committed together. */
   readonly sessions: number;
   readonly turns: number;
-  /** In bytes; the store's own unless given. */
+  /** In bytes. Default: the page size of the store. */
   readonly pageSize?: number;
-  /** Copy the log into the database as a store does; else never, so that its length is what was written. */
+  /**
+   * If true, the log is checkpointed as in a store. If false, it never is, so its size is the
+   * number of bytes written.
+   */
   readonly checkpoint?: boolean;
 }
 
 export interface LayoutFigures {
-  /** Bytes of write-ahead log by turn, each the mean of the sessions. */
+  /** Bytes of write-ahead log by turn, as the mean over the sessions. */
   readonly written: readonly number[];
-  /** Bytes the database is larger by, a turn of a session. */
+  /** The growth of the database in bytes, per turn of a session. */
   readonly retained: number;
   readonly turnsPerSecond: number;
   readonly commitsPerSecond: number;
@@ -89,7 +92,7 @@ async function measure(file: string, run: LayoutRun): Promise<LayoutFigures> {
   };
 }
 
-/** A database keeps the page size it begins with. */
+/** The page size of a database is set at its creation. */
 function presetPageSize(file: string, pageSize: number): void {
   const database = new DatabaseSync(file);
   database.exec(`PRAGMA page_size = ${pageSize}; CREATE TABLE t (x); DROP TABLE t`);

@@ -4,11 +4,11 @@ import type { LogEntry, LogEvent } from '../../src/core/events/log-event.ts';
 import type { JournalRecord } from '../../src/net/journal/record.ts';
 import type { InboxInput, SessionRow, SessionSummary, SettledStep } from '../../src/store/store.ts';
 
-/** A turn of an agent as the store sees it: a message, two tools called at once, an answer. */
+/** A turn of an agent as the store sees it: a message, two parallel tool calls, an answer. */
 export interface Turn {
   readonly input: InboxInput;
   readonly dedupeKey: string;
-  /** To be committed one after the other. */
+  /** Commit these one after the other. */
   readonly steps: readonly SettledStep[];
 }
 
@@ -17,7 +17,10 @@ type Unnumbered<T> = T extends unknown ? Omit<T, 'seq' | 'at'> : never;
 const RECORDS = 14;
 const EVENTS = 9;
 
-/** The turn number `turn` (from 0) of a session: one message, then four steps of 14 records and 9 events in all. */
+/**
+ * The `turn`th turn (from 0) of a session: one message, then four steps with 14 records and 9
+ * events in total.
+ */
 export function twoToolTurn(session: SessionRow, turn: number, at: number): Turn {
   const messageId = `message-${session.uid}-${turn}`;
   const invocationId = deriveInvocationId(messageId);

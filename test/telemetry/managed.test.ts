@@ -4,7 +4,7 @@ import { openManagedRuntime } from '../../src/managed/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { recordedTelemetry, formatTree, within } from './spans.ts';
 
-test('a managed session is traced below the span that sent its message', async () => {
+test('the trace of a managed session is below the span that sent its message', async () => {
   const { telemetry, provider, spans } = await recordedTelemetry();
   const model = new ScriptedModel([{ text: 'Hello.' }], { name: 'google/gemini-2.5-flash' });
   await using runtime = await openManagedRuntime({

@@ -11,7 +11,7 @@ import { recordedTelemetry, formatTree } from './spans.ts';
 
 const caller = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' } as const;
 
-test('a trace goes on after kill -9: the caller’s context was journaled with the message', async () => {
+test('a trace continues after kill -9, because the caller’s context was journaled with the message', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'petrichor-trace-'));
   const store = `sqlite:${join(folder, 'sessions.db')}`;
   try {
@@ -19,13 +19,13 @@ test('a trace goes on after kill -9: the caller’s context was journaled with t
       store,
       new URLSearchParams(caller).toString(),
     ]);
-    const gone = once(child, 'exit');
+    const exited = once(child, 'exit');
     let before: readonly { readonly name: string; readonly traceId: string }[] = [];
     child.once('message', (spans: typeof before) => {
       before = spans;
       child.kill('SIGKILL');
     });
-    await gone;
+    await exited;
     assert.ok(before.some(({ name }) => name === 'chat scripted'));
     assert.ok(before.every(({ traceId }) => traceId === caller.traceId));
 
@@ -48,8 +48,8 @@ test('a trace goes on after kill -9: the caller’s context was journaled with t
     const invocation = after.find(({ name }) => name === 'invocation');
     assert.equal(invocation?.parentSpanContext?.spanId, caller.spanId);
     assert.equal(invocation.attributes['petrichor.invocation.resumed'], true);
-    const again = after.find(({ name }) => name.startsWith('execute_tool'));
-    assert.equal(again?.attributes['petrichor.attempt'], 2);
+    const secondAttempt = after.find(({ name }) => name.startsWith('execute_tool'));
+    assert.equal(secondAttempt?.attributes['petrichor.attempt'], 2);
   } finally {
     await rm(folder, { recursive: true });
   }

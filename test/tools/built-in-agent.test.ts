@@ -8,13 +8,14 @@ import { builtInTools, Environments } from '../../src/tools/built-in/index.ts';
 import { processesWith } from './host-processes.ts';
 import { noSandboxReason, sandboxFolder } from './sandbox-folder.ts';
 
-// Before any test is registered: those that are would end, and clean up, while this is waited for.
+// Awaited before any test is registered; otherwise registered tests would end and clean up during
+// this wait.
 const noSandbox = await noSandboxReason();
 
 const finished = new Set(['turn.ended']);
 
 describe('an agent with built-in tools', { skip: noSandbox }, () => {
-  it('works with files and commands in the folder of its session, each session in its own', async () => {
+  it('runs files and commands in the folder of its session', async () => {
     using root = sandboxFolder('agent');
     const environments = new Environments({ root: root.path });
     const assistant = agent({
@@ -48,7 +49,7 @@ describe('an agent with built-in tools', { skip: noSandbox }, () => {
     assert.match(JSON.stringify(answers[3]), /path_refused/);
   });
 
-  it('an interrupt ends the command with all it started', async () => {
+  it('an interrupt kills the command and its child processes', async () => {
     using root = sandboxFolder('agent');
     const environments = new Environments({ root: root.path });
     const marker = `16180${Math.trunc(Math.random() * 1e9)}`;

@@ -6,7 +6,8 @@ import { ScriptedModel } from '../../src/testing/index.ts';
 import { builtInSource, Environments } from '../../src/tools/built-in/index.ts';
 import { noSandboxReason, sandboxFolder } from './sandbox-folder.ts';
 
-// Before any test is registered: those that are would end, and clean up, while this is waited for.
+// Awaited before any test is registered; otherwise registered tests would end and clean up during
+// this wait.
 const noSandbox = await noSandboxReason();
 
 const definition = {
@@ -16,7 +17,10 @@ const definition = {
 };
 const owner = { userId: 'ann' };
 
-async function results(runtime: ManagedRuntime, id: string): Promise<readonly unknown[]> {
+async function runAndCollectResults(
+  runtime: ManagedRuntime,
+  id: string,
+): Promise<readonly unknown[]> {
   await runtime.sendEvent(id, { type: 'user.message', content: [{ type: 'text', text: 'Go.' }] });
   const found: unknown[] = [];
   for await (const event of runtime.streamLog(id, 0)) {
@@ -27,7 +31,7 @@ async function results(runtime: ManagedRuntime, id: string): Promise<readonly un
 }
 
 test(
-  'the environment of a managed session is what its tools see',
+  'the built-in tools of a managed session use its environment',
   { skip: noSandbox },
   async () => {
     using root = sandboxFolder('managed');
@@ -43,14 +47,14 @@ test(
     const { id: agent } = await runtime.create(definition);
     const environment = { env: { MOOD: 'wet' }, workingFolder: 'project' };
     const { id } = await runtime.startSession(agent, owner, { environment });
-    assert.deepEqual(await results(runtime, id), [
+    assert.deepEqual(await runAndCollectResults(runtime, id), [
       { stdout: '/workspace\n', stderr: '', exit_code: 0 },
       { content: 'wet', first_line: 1, last_line: 1, total_lines: 1 },
     ]);
   },
 );
 
-test('a managed session whose environment cannot be honoured does not start', async () => {
+test('a managed session with an unsupported environment is rejected', async () => {
   using root = sandboxFolder('managed');
   const environments = new Environments({ root: root.path, variables: ['MOOD'] });
   await using runtime = await openManagedRuntime({
@@ -70,7 +74,7 @@ test('a managed session whose environment cannot be honoured does not start', as
   }
 });
 
-test('a tool that the runtime has no service for is refused when its agent is made', async () => {
+test('an agent with a tool whose service is missing is rejected', async () => {
   using root = sandboxFolder('managed');
   await using runtime = await openManagedRuntime({
     resolver: async () => new ScriptedModel([]),

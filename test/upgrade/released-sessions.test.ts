@@ -54,7 +54,7 @@ describe('sessions of 0.1.0 in PostgreSQL', () => {
       try {
         await check(async (kind) => {
           await loadStore(url, schema, readFileSync(join(fixtures, `${kind}.sql`), 'utf8'));
-          // The owner of the sessions counts as dead at once, without the absence time.
+          // The owner counts as dead at once, without the absence time.
           return (store = await openStore(url, { schema, absenceMs: 0, restartAbsenceMs: 0 }));
         });
       } finally {

@@ -43,18 +43,18 @@ test('the prover explores exactly the reachable markings', () => {
 });
 
 for (const [name, distort] of Object.entries(mutations)) {
-  test(`a prover that ${name} is found out`, () => {
+  test(`a prover that ${name} is detected`, () => {
     const nets = { nets: 100, firstSeed: 1, mostNaiveStates: 300 };
     assert.notDeepEqual(compareMarkings({ ...nets, mutate: distort, untilOne: true }), []);
   });
 }
 
-test('real runs with random outcomes and times stay inside the explored markings', () => {
+test('runs with random outcomes and times stay inside the explored markings', () => {
   let nets = 0;
   let markings = 0;
   for (let seed = 1; nets < RUN_NETS; seed++) {
-    const made = randomNet(seed);
-    const result = made && runAtRandom(made.net, made.bounds, 5, seed);
+    const generated = randomNet(seed);
+    const result = generated && runAtRandom(generated.net, generated.bounds, 5, seed);
     if (result === undefined) continue;
     nets++;
     markings += result.markings;

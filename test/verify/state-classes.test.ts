@@ -13,7 +13,7 @@ import { raceOfThreeProof, raceOfTwoProof } from '../proofs/speculative-race.ts'
 import { toolDispatchProof } from '../proofs/subnets.ts';
 import { computeStateClasses } from './state-classes.ts';
 
-const MOST_CLASSES = 20_000;
+const MAX_CLASSES = 20_000;
 
 interface Comparison {
   readonly proof: NetProof;
@@ -23,7 +23,7 @@ interface Comparison {
 }
 
 /** A race whose lock is ignored and whose loser keeps running. */
-const unlocked = ({ net }: NetProof): Required<Comparison>['mutants'] => {
+const withoutLock = ({ net }: NetProof): Required<Comparison>['mutants'] => {
   const mutant = withoutReset(
     withoutInhibitor(net, 'fast.commit', 'race.sent'),
     'response.deliver',
@@ -34,8 +34,8 @@ const unlocked = ({ net }: NetProof): Required<Comparison>['mutants'] => {
 const race = { environment: { 'question.in': 1, 'interrupt.in': 1 } };
 
 const comparisons: readonly Comparison[] = [
-  { proof: raceOfTwoProof, bounds: race, mutants: unlocked(raceOfTwoProof) },
-  { proof: raceOfThreeProof, bounds: race, mutants: unlocked(raceOfThreeProof) },
+  { proof: raceOfTwoProof, bounds: race, mutants: withoutLock(raceOfTwoProof) },
+  { proof: raceOfThreeProof, bounds: race, mutants: withoutLock(raceOfThreeProof) },
   {
     proof: duplexSessionProof,
     bounds: { environment: { 'voice.started': 2, 'voice.stopped': 1, 'live.in': 2 } },
@@ -69,14 +69,14 @@ for (const { proof, bounds, mutants = [] } of comparisons) {
   test(`${proof.name}: state classes and the search have equal results`, async (t) => {
     const claimed = proof.claims.flatMap(({ properties }) => properties).filter(isOfMarkings);
     assert.ok(mutants.length > 0 && mutants.every(({ property }) => isOfMarkings(property)));
-    const whole = { net: proof.net, properties: claimed, expected: 'proved' };
+    const unchanged = { net: proof.net, properties: claimed, expected: 'proved' };
     const broken = mutants.map(({ net, property }) => ({
       net,
       properties: [property],
       expected: 'refuted',
     }));
-    for (const { net, properties, expected } of [whole, ...broken]) {
-      const timed = computeStateClasses(compile(net), bounds, MOST_CLASSES);
+    for (const { net, properties, expected } of [unchanged, ...broken]) {
+      const timed = computeStateClasses(compile(net), bounds, MAX_CLASSES);
       assert.ok(timed.count !== undefined, 'too many classes');
       const report = await prove(compile(net), {
         properties,
@@ -93,9 +93,9 @@ for (const { proof, bounds, mutants = [] } of comparisons) {
   });
 }
 
-test('the full-duplex session has fewer than 256 state classes, for an utterance and a message', (t) => {
+test('the full-duplex session has fewer than 256 state classes for one utterance and one message', (t) => {
   const bounds = { environment: { 'voice.started': 1, 'voice.stopped': 1, 'live.in': 1 } };
-  const { count } = computeStateClasses(compile(duplexSessionProof.net), bounds, MOST_CLASSES);
+  const { count } = computeStateClasses(compile(duplexSessionProof.net), bounds, MAX_CLASSES);
   assert.ok(count !== undefined && count < 256, `${count} classes`);
   t.diagnostic(`${count} classes`);
 });
