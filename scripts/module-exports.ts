@@ -155,9 +155,9 @@ function sliceWithoutComments(
   return (
     source
       .replaceAll(/^[ \t]*\n/gm, '')
-      // The members of a union have lines of their own only because of their comments.
+      // The literals of a union have lines of their own only because of their comments.
       .replaceAll(/ =\s*\n(?=')/g, ' = ')
-      .replaceAll(/\s*\n\s*\| /g, ' | ')
+      .replaceAll(/(?<=')\s*\n\s*\| (?=')/g, ' | ')
       .trim()
   );
 }

@@ -441,6 +441,18 @@ describe('a node', () => {
     assert.match(errors(await runner.runDebug('a b c')), /Node "pick" failed: not b/);
   });
 
+  it('rejects a list of more than 1000 items', async () => {
+    const split: Text = () => Array.from({ length: 1001 }, () => 'x');
+    const pick = node((_: NodeContext, item: string) => item, {
+      name: 'pick',
+      parallelWorker: true,
+    });
+    await using runner = createRunner([['START', split, pick]]);
+    const events = await runner.runDebug('go');
+    assert.ok(events.some(({ errorCode }) => errorCode === 'invalid_input'));
+    assert.match(errors(events), /input of node "pick": has 1001 items; the limit is 1000/);
+  });
+
   it('can be a tool, which gets its arguments', async () => {
     const add = tool({
       name: 'add',

@@ -1,4 +1,5 @@
 import { omitUndefined } from '../../core/internal.ts';
+import { InvalidInputError } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import { all, allOf, append, pure, running, upTo } from '../../net/index.ts';
 import type { AnyPlace, TokenPlace, Transition } from '../../net/index.ts';
@@ -147,8 +148,9 @@ function startEach(
         const { step, run: nextRun } = beginRun(name, ready, run, firingId);
         const list = Array.isArray(ready.input) ? ready.input : [ready.input];
         if (list.length > MAX_ITEMS)
-          throw new Error(
-            `Node "${name}" got a list of ${list.length} items; the limit is ${MAX_ITEMS}.`,
+          throw new InvalidInputError(
+            `input of node "${name}"`,
+            `has ${list.length} items; the limit is ${MAX_ITEMS}. Split the list.`,
           );
         const items = list.map((input: Json, index) => ({ ...step, input, index }));
         return { waiting: step, items, run: nextRun };

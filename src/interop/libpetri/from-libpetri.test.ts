@@ -118,9 +118,10 @@ test('an asynchronous action declared as synchronous is a fault, and no token is
   await harness.whenIdle();
   const [fault] = harness.values({ name: 'net.fault' }) as {
     transition: string;
+    code: string;
     message: string;
   }[];
-  assert.equal(fault?.transition, 'mail.judge');
+  assert.deepEqual([fault?.transition, fault?.code], ['mail.judge', 'output']);
   assert.match(fault?.message ?? '', /declared synchronous, but its action waits/);
 });
 
@@ -247,7 +248,11 @@ test('a place gets the schema in the options, and several tokens where the optio
   strictHarness.inject('mail.in', { id: '1', text: 'a' });
   await strictHarness.whenIdle();
   assert.equal(strictHarness.values(good).length, 0);
-  const [fault] = strictHarness.values({ name: 'net.fault' }) as { message: string }[];
+  const [fault] = strictHarness.values({ name: 'net.fault' }) as {
+    code: string;
+    message: string;
+  }[];
+  assert.equal(fault?.code, 'output');
   assert.match(fault?.message ?? '', /gave 2 tokens to "mail\.good"/);
 });
 

@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { all, allOf, many, matching, oneOf, upTo } from '../../net/index.ts';
+import { all, allOf, many, matching, oneOf, OutputError, upTo } from '../../net/index.ts';
 import type { AnyPlace, EffectFailure, Transition } from '../../net/index.ts';
 import type { InputArc, OutputArc } from '../../net/internal.ts';
 import { listBranches, findTimeout } from './output-branches.ts';
@@ -147,8 +147,9 @@ function importOutcomes(
       const index = branches.findIndex((branch) => matchesBranch(branch, output));
       const branch = branches[index];
       if (branch === undefined)
-        throw new Error(
-          `"${t.name}" gave to ${[...output.keys()].join(', ') || 'nothing'}, which is not one of its outcomes`,
+        throw new OutputError(
+          t.name,
+          `gave to ${[...output.keys()].join(', ') || 'nothing'}, which is not one of its outcomes`,
         );
       const values = branch.places.map(
         ({ name }) => [name, readOutput(t, output, name, most)] as const,
@@ -171,8 +172,9 @@ function readOutput(
   const values = output.get(place) ?? [];
   if (most[place] !== undefined) return values;
   if (values.length > 1)
-    throw new Error(
-      `"${t.name}" gave ${values.length} tokens to "${place}": import it with { most: { "${place}": … } }`,
+    throw new OutputError(
+      t.name,
+      `gave ${values.length} tokens to "${place}": import it with { most: { "${place}": … } }`,
     );
   return values[0];
 }

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { OutputError } from '../../net/index.ts';
 import type { Libpetri } from './load-libpetri.ts';
 import type { Transition as LibpetriTransition, TransitionContext } from 'libpetri';
 
@@ -58,7 +59,7 @@ export function readActionOutput(context: TransitionContext): ActionOutput {
 /**
  * Runs an action that was declared synchronous. libpetri's actions always return promises; the
  * promise of a synchronous action is settled at once.
- * @throws Error if the action waits or fails
+ * @throws OutputError if the action waits, and Error if it fails
  */
 export function runSyncAction(t: LibpetriTransition, context: TransitionContext): ActionOutput {
   const promise = t.action(context);
@@ -66,7 +67,7 @@ export function runSyncAction(t: LibpetriTransition, context: TransitionContext)
   const [, state, text = ''] =
     /^[^{]*\{\s*<(pending|rejected)>\s*([^\n]*)/.exec(inspect(promise, { depth: 0 })) ?? [];
   if (state === 'pending')
-    throw new Error(`"${t.name}" was declared synchronous, but its action waits`);
+    throw new OutputError(t.name, 'was declared synchronous, but its action waits');
   if (state === 'rejected') throw new Error(`"${t.name}" failed: ${text}`);
   return readActionOutput(context);
 }
