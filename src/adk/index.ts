@@ -115,7 +115,8 @@ export {
 } from './plugins/preload-memory-plugin.ts';
 export type { RunnerOptions } from './runner/runner-options.ts';
 export type { RunParams } from './runner/run-params.ts';
-export { Runner, type RunDebugOptions } from './runner/runner.ts';
+export type { RunDebugOptions } from './runner/run-debug-options.ts';
+export { Runner } from './runner/runner.ts';
 export {
   SaveFilesAsArtifactsPlugin,
   type SaveFilesAsArtifactsPluginOptions,

@@ -31,7 +31,8 @@ import { LoopAgent, LOOP_AGENT_OPTIONS } from '../../src/adk/agents/loop-agent.t
 import { ParallelAgent, PARALLEL_AGENT_OPTIONS } from '../../src/adk/agents/parallel-agent.ts';
 import { RUN_CONFIG_OPTIONS } from '../../src/adk/contracts/run-config.ts';
 import { RUN_PARAMS_OPTIONS } from '../../src/adk/runner/run-params.ts';
-import { Runner, RUN_DEBUG_OPTIONS } from '../../src/adk/runner/runner.ts';
+import { RUN_DEBUG_OPTIONS } from '../../src/adk/runner/run-debug-options.ts';
+import { Runner } from '../../src/adk/runner/runner.ts';
 import { RUNNER_OPTIONS } from '../../src/adk/runner/runner-options.ts';
 import {
   SequentialAgent,
