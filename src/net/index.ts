@@ -34,8 +34,9 @@ export type {
   Step,
   StepOutcome,
 } from './engine/driver-options.ts';
-export { Executor, SHUTDOWN } from './engine/executor.ts';
-export type { ExecutorOptions } from './engine/executor.ts';
+export { Executor } from './engine/executor.ts';
+export type { ExecutorOptions } from './engine/executor-options.ts';
+export { SHUTDOWN } from './engine/firing-attempts.ts';
 export type { Attempt, EffectResult, Settled } from './engine/settled.ts';
 export { faultPlace, unhandledFaultPlace } from './language/fault.ts';
 export type { Fault } from './language/fault.ts';
