@@ -14,7 +14,7 @@ import type {
   SessionChange,
   SessionParams,
 } from './resources.ts';
-import type { SessionEvent, StreamedEvent } from './session-event.ts';
+import type { AcceptedEvent, SessionEvent, StreamedEvent } from './session-event.ts';
 import { userMessage, type UserEvent } from './user-event.ts';
 
 /** Options of `createClient`: server address, API key, retries and timeouts. All are optional. */
@@ -88,7 +88,7 @@ export interface Client {
       id: string,
       events: string | readonly UserEvent[],
       options?: RequestOptions,
-    ) => Promise<readonly { readonly id: string; readonly type: string }[]>;
+    ) => Promise<readonly AcceptedEvent[]>;
     /** The events that exist now, oldest first unless `order` is `desc`. */
     readonly listEvents: (id: string, page?: PageParams) => AsyncIterable<SessionEvent>;
     /**
@@ -170,10 +170,13 @@ export function createClient(options: ClientOptions = {}): Client {
       send: async (id, input, more) => {
         const events = typeof input === 'string' ? [userMessage(input)] : input;
         const path = `${sessionPath(id)}/events`;
-        const { data } = await caller.call<Page<{ readonly id: string; readonly type: string }>>(
+        const { data } = await caller.call<{ readonly data: readonly AcceptedEvent[] }>(
           'POST',
           path,
-          { body: { events }, ...more },
+          {
+            body: { events },
+            ...more,
+          },
         );
         return data;
       },

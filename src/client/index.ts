@@ -9,6 +9,7 @@ export {
 } from './create-client.ts';
 export type { Cursor, FollowOptions } from './follow-events.ts';
 export type { Delay } from './delay.ts';
+export type { Schemas } from './generated.ts';
 export type {
   Agent,
   AgentChange,
@@ -24,5 +25,11 @@ export type {
   SessionParams,
   ToolPermission,
 } from './resources.ts';
-export type { IdleReason, Preview, SessionEvent, StreamedEvent } from './session-event.ts';
+export type {
+  AcceptedEvent,
+  IdleReason,
+  Preview,
+  SessionEvent,
+  StreamedEvent,
+} from './session-event.ts';
 export { userMessage, type UserEvent } from './user-event.ts';

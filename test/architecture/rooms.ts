@@ -112,6 +112,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'http',
     'metrics',
     'wire',
+    'wire/responses',
     'auth',
     'idempotency',
     'webhooks',

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
-import type { DocumentOperation, OpenApiDocument } from '../server/openapi-document.ts';
+import { fetchDocument } from '../server/openapi-document.ts';
+import type { DocumentOperation } from '../server/openapi-document.ts';
 
 /** One route of a server, from its OpenAPI document. */
 export interface ServedRoute {
@@ -18,7 +19,7 @@ export interface RawReply {
 
 /** All routes of a server, from its OpenAPI document, so that new routes are included. */
 export async function servedRoutes(url: string): Promise<readonly ServedRoute[]> {
-  const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
+  const document = await fetchDocument(url);
   const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([word, operation]) => {
       const method = word.toUpperCase();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openFuzzFixture } from '../server/fuzz-fixture.ts';
+import { fetchDocument } from '../server/openapi-document.ts';
 import type { OpenApiDocument } from '../server/openapi-document.ts';
 import { wrongBodies } from './wrong-bodies.ts';
 import type { WrongName } from './wrong-bodies.ts';
@@ -15,7 +16,7 @@ interface Attempt {
 
 test('an unknown or misspelled field at any depth of any request is rejected by name', async () => {
   await using on = await openFuzzFixture();
-  const document = await readDocument(on.url);
+  const document = await fetchDocument(on.url);
   const before = await readAll(on.url, on.ids);
   const attempts = attemptsFor(document, on.ids);
   for (const attempt of attempts) await assertRefused(on.url, attempt);
@@ -35,10 +36,6 @@ test('the beta parameter and header of stock clients are ignored', async () => {
   });
   assert.equal(response.status, 200);
 });
-
-async function readDocument(url: string): Promise<OpenApiDocument> {
-  return (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
-}
 
 function attemptsFor(
   { paths }: OpenApiDocument,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
-import type { DocumentOperation, DocumentSchema, OpenApiDocument } from './openapi-document.ts';
+import { fetchDocument } from './openapi-document.ts';
+import type { DocumentOperation, DocumentSchema } from './openapi-document.ts';
 
 export interface FuzzOptions {
   readonly url: string;
@@ -37,7 +38,7 @@ interface Attempt {
  */
 export async function fuzzServer(options: FuzzOptions): Promise<FuzzReport> {
   const { url, seed, requests = Infinity, forMs = Infinity } = options;
-  const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
+  const document = await fetchDocument(url);
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );

@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Validator } from '@cfworker/json-schema';
 import type { Schema } from '@cfworker/json-schema';
 import { systemClock } from '../../src/net/index.ts';
 import { Metrics } from '../../src/server/index.ts';
 import { openServerFixture } from './server-fixture.ts';
-import type { OpenApiDocument } from './openapi-document.ts';
+import { fetchDocument, readServedDocument } from './openapi-document.ts';
 import { scriptedChat } from './scripted-chat.ts';
 
 test('the OpenAPI document lists every endpoint with its path parameters', async () => {
   const metrics = new Metrics(systemClock);
   await using on = await openServerFixture(scriptedChat, { server: { metrics } });
-  const document = (await (await fetch(`${on.url}/openapi.json`)).json()) as OpenApiDocument;
+  const document = await fetchDocument(on.url);
   assert.equal(document.openapi, '3.1.0');
   const found = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -59,7 +61,7 @@ test('the OpenAPI document lists every endpoint with its path parameters', async
 
 test('the server accepts exactly the bodies that the OpenAPI document allows', async () => {
   await using on = await openServerFixture(scriptedChat);
-  const document = (await (await fetch(`${on.url}/openapi.json`)).json()) as OpenApiDocument;
+  const document = await fetchDocument(on.url);
   const schema =
     document.paths['/v1/agents']?.['post']?.requestBody?.content['application/json'].schema;
   assert.ok(schema !== undefined);
@@ -92,4 +94,20 @@ test('the server accepts exactly the bodies that the OpenAPI document allows', a
       `${JSON.stringify(body).slice(0, 99)} ${text}`,
     );
   }
+});
+
+test('the committed document and the types of the client are those that the server serves', async () => {
+  const file = (path: string): string =>
+    readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+  const committed = file('scripts/client-types/openapi.json');
+  assert.deepEqual(
+    await readServedDocument(),
+    JSON.parse(committed),
+    'run npm run client-types and commit what it writes',
+  );
+  const hash = createHash('sha256').update(committed).digest('hex');
+  assert.ok(
+    file('src/client/generated.ts').includes(`openapi.json: sha256 ${hash}`),
+    'src/client/generated.ts is of another document: run npm run client-types',
+  );
 });

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import Anthropic from '@anthropic-ai/sdk';
 import type { LogEvent } from '../../src/core/index.ts';
 import { openManagedRuntime } from '../../src/managed/index.ts';
@@ -5,11 +6,13 @@ import type { ManagedRuntime, ManagedRuntimeOptions } from '../../src/managed/in
 import { ScriptedModel } from '../../src/models/index.ts';
 import type { ModelScript } from '../../src/models/index.ts';
 import { createServer, listen } from '../../src/server/index.ts';
-import type { ListeningServer, Server, ServerOptions } from '../../src/server/index.ts';
+import type { ListeningServer, ServerOptions } from '../../src/server/index.ts';
 import { MemoryStore } from '../../src/store/index.ts';
 import type { Store } from '../../src/store/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import type { Tool } from '../../src/tools/index.ts';
+import { checkResponses } from './response-check.ts';
+import type { CheckedServer } from './response-check.ts';
 
 export interface ServerFixtureOptions extends ManagedRuntimeOptions {
   readonly store?: Store;
@@ -18,11 +21,14 @@ export interface ServerFixtureOptions extends ManagedRuntimeOptions {
   readonly port?: number;
 }
 
-/** A server on a port of this machine, whose runtime has a scripted model, and a stock client for it. */
+/**
+ * A server on a port of this machine, whose runtime has a scripted model, and a stock client for it. Its end fails when a
+ * response was not as the OpenAPI document describes it.
+ */
 export interface ServerFixture extends AsyncDisposable {
   readonly runtime: ManagedRuntime;
   readonly store: Store;
-  readonly server: Server;
+  readonly server: CheckedServer;
   readonly listening: ListeningServer;
   readonly url: string;
   readonly client: Anthropic;
@@ -43,13 +49,14 @@ export async function openServerFixture(
     store,
     ...rest,
   });
-  const server = await createServer({
+  const created = await createServer({
     runtime,
     store,
     keys: 'off',
     limits: { createsPerMinute: 100_000, requestsPerMinute: 100_000 },
     ...more,
   });
+  const server = checkResponses(created, more.basePath);
   const listening = await listen(server, { port, keysRequired: more.keys === 'required' });
   const { url } = listening;
   return {
@@ -69,6 +76,7 @@ export async function openServerFixture(
       await listening.close();
       await runtime.close();
       await store.close();
+      assert.deepEqual(server.violations, [], 'responses that /openapi.json does not describe');
     },
   };
 }

@@ -17,6 +17,7 @@ import {
 } from '../wire/event-keys.ts';
 import type { EventProjection } from '../wire/event-projection.ts';
 import { toWireContent, toWireResult, wireEventId } from '../wire/wire-event.ts';
+import type { ProjectedEvent } from '../wire/project-event.ts';
 import type { WireEvent } from '../wire/wire-event.ts';
 import { openProjection, toSessionKey } from './session-log.ts';
 
@@ -74,15 +75,13 @@ async function toAcceptedEvent(
     ? await toSentEvent(projection, uid, place, value)
     : undefined;
   if (acceptedEvent === undefined) return undefined;
-  const { key, type, fields = {} } = acceptedEvent;
-  return { id: wireEventId(uid, key), type, seq: 0, ...fields, processed_at: null };
+  const { key, type, fields } = acceptedEvent;
+  const id = wireEventId(uid, key);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- SentEvent pairs each type with its fields
+  return { id, type, seq: 0, ...fields, processed_at: null } as WireEvent;
 }
 
-interface SentEvent {
-  readonly key: string;
-  readonly type: string;
-  readonly fields?: JsonObject;
-}
+type SentEvent = ProjectedEvent & { readonly key: string };
 
 async function toSentEvent(
   projection: EventProjection,
@@ -106,23 +105,23 @@ async function toSentEvent(
         ? undefined
         : { key: interruptKey(invocationId), type: 'user.interrupt' };
     case outcomeIn.name: {
-      const {
-        description = '',
-        rubric = description,
-        maxIterations: max_iterations = null,
-      } = value;
-      return typeof outcomeId !== 'string'
-        ? undefined
-        : {
-            key: outcomeKey(outcomeId),
-            type: 'user.define_outcome',
-            fields: {
-              outcome_id: outcomeId,
-              description,
-              rubric: { type: 'text', content: rubric },
-              max_iterations,
-            },
-          };
+      const { description = '', rubric = description, maxIterations } = value;
+      const isOutcome =
+        typeof outcomeId === 'string' &&
+        typeof description === 'string' &&
+        typeof rubric === 'string' &&
+        typeof maxIterations === 'number';
+      if (!isOutcome) return undefined;
+      return {
+        key: outcomeKey(outcomeId),
+        type: 'user.define_outcome',
+        fields: {
+          outcome_id: outcomeId,
+          description,
+          rubric: { type: 'text', content: rubric },
+          max_iterations: maxIterations,
+        },
+      };
     }
     case answerIn.name:
       return toAnswerEvent(projection, uid, value);
@@ -136,7 +135,7 @@ async function toAnswerEvent(
   uid: string,
   value: JsonObject,
 ): Promise<SentEvent | undefined> {
-  const { callId, decision, message, response = null, isError = false } = value;
+  const { callId, decision, message, response = null, isError } = value;
   if (typeof callId !== 'string' || value['isUpdate'] === true) return undefined;
   const id = wireEventId(uid, callKey(callId));
   if (decision !== 'answered')
@@ -146,17 +145,13 @@ async function toAnswerEvent(
       fields: {
         tool_use_id: id,
         result: decision === 'approved' ? 'allow' : 'deny',
-        ...omitUndefined({ deny_message: message }),
+        ...omitUndefined({ deny_message: typeof message === 'string' ? message : undefined }),
       },
     };
   const isCustom = (await projection.findCall(callId))?.origin?.kind === 'custom';
-  return {
-    key: resultKey(callId),
-    type: isCustom ? 'user.custom_tool_result' : 'user.tool_result',
-    fields: {
-      [isCustom ? 'custom_tool_use_id' : 'tool_use_id']: id,
-      content: toWireResult(response),
-      is_error: isError,
-    },
-  };
+  const key = resultKey(callId);
+  const result = { content: toWireResult(response), is_error: isError === true };
+  return isCustom
+    ? { key, type: 'user.custom_tool_result', fields: { custom_tool_use_id: id, ...result } }
+    : { key, type: 'user.tool_result', fields: { tool_use_id: id, ...result } };
 }

@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { InvalidInputError } from '../../core/index.ts';
-import type { JsonObject, LogEvent, Seq } from '../../core/index.ts';
+import type { LogEvent, Seq } from '../../core/index.ts';
 import type { ManagedSession } from '../../managed/index.ts';
 import type { ServerContext } from '../routing/server-context.ts';
+import type { Wire } from '../wire/component.ts';
 import type { WireEvent } from '../wire/wire-event.ts';
 import {
   createdAtFilter,
@@ -49,7 +50,7 @@ export async function listEvents(
   context: ServerContext,
   session: ManagedSession,
   query: ListQuery,
-): Promise<JsonObject> {
+): Promise<Wire<'SessionEventPage'>> {
   const { limit = DEFAULT_LIMIT, order = 'asc', types } = query;
   const withNet = query.include === 'net';
   if (withNet && order === 'desc')

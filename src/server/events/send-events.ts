@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../core/index.ts';
 import type { EventBatch, ManagedSession, UserEvent } from '../../managed/index.ts';
 import { AlreadyAnsweredError } from '../../store/index.ts';
 import { HttpError } from '../http/http-error.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 import { toAcceptedEvent, acceptedEventKey, resolveCallIds } from '../wire/accepted-event.ts';
+import type { Wire } from '../wire/component.ts';
 import { toUserEvent } from '../wire/event-schemas.ts';
 import type { WireUserEvent } from '../wire/event-schemas.ts';
 import { wireEventId } from '../wire/wire-event.ts';
@@ -24,7 +24,7 @@ export async function sendEvents(
   session: ManagedSession,
   events: readonly WireUserEvent[],
   idempotencyKey: string,
-): Promise<readonly JsonObject[]> {
+): Promise<readonly Wire<'AcceptedEvent'>[]> {
   const { idempotentResults, runtime } = context;
   const workspace = session.owner.userId;
   for (let check = 1; check <= MAX_CHECKS; check++) {
@@ -103,7 +103,7 @@ function toReplies(
   events: readonly WireUserEvent[],
   ids: readonly string[],
   idempotencyKey: string,
-): readonly JsonObject[] {
+): readonly Wire<'AcceptedEvent'>[] {
   return events.map((event, index) =>
     toAcceptedEvent(toUserEvent(event), ids[index] ?? '', `${idempotencyKey}-${index}`),
   );

@@ -16,6 +16,7 @@ import {
   toModelRef,
   toAgentDefinition,
 } from '../wire/from-wire-agent.ts';
+import { agentPage, agentResponse } from '../wire/responses/agent-responses.ts';
 import { toWireAgent } from '../wire/to-wire-agent.ts';
 import {
   integerParameter,
@@ -30,6 +31,7 @@ export function agentRoutes(context: ServerContext): readonly HttpRoute[] {
   const { runtime, agents, idempotentResults, newId } = context;
   return [
     defineRoute('POST /v1/agents: Create an agent', {
+      response: agentResponse,
       body: agentCreate,
       creates: true,
       run: async ({ caller: { workspace }, body, idempotencyKey }) => {
@@ -43,6 +45,7 @@ export function agentRoutes(context: ServerContext): readonly HttpRoute[] {
       },
     }),
     defineRoute('GET /v1/agents: List agents, newest first', {
+      response: agentPage,
       query: v.object({
         ...pagination,
         ...createdAtFilter,
@@ -60,11 +63,13 @@ export function agentRoutes(context: ServerContext): readonly HttpRoute[] {
       },
     }),
     defineRoute('GET /v1/agents/{agent_id}: Read an agent', {
+      response: agentResponse,
       query: v.object({ version: v.optional(integerParameter(1, 1_000_000_000)) }),
       run: async ({ caller: { workspace }, params, query: { version } }) =>
         toWireAgent(await getWorkspaceAgent(context, workspace, params('agent_id'), version)),
     }),
     defineRoute('POST /v1/agents/{agent_id}: Change an agent: one more version', {
+      response: agentResponse,
       body: agentUpdate,
       run: async ({ caller: { workspace }, params, body, retryCount }) => {
         const present = await getWorkspaceAgent(context, workspace, params('agent_id'));
@@ -87,12 +92,14 @@ export function agentRoutes(context: ServerContext): readonly HttpRoute[] {
       },
     }),
     defineRoute('POST /v1/agents/{agent_id}/archive: Make an agent read-only for ever', {
+      response: agentResponse,
       run: async ({ caller: { workspace }, params }) => {
         const { id } = await getWorkspaceAgent(context, workspace, params('agent_id'));
         return toWireAgent(await runtime.archiveAgent(id));
       },
     }),
     defineRoute('GET /v1/agents/{agent_id}/versions: List the versions of an agent, newest first', {
+      response: agentPage,
       query: v.object(pagination),
       run: async ({ caller: { workspace }, params, query: { limit, page } }) => {
         const { id } = await getWorkspaceAgent(context, workspace, params('agent_id'));

@@ -1,10 +1,16 @@
 import { omitUndefined } from '../../core/internal.ts';
 import * as v from 'valibot';
-import type { JsonObject } from '../../core/index.ts';
 import { notFound, HttpError } from '../http/http-error.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
+import { component } from '../wire/component.ts';
+import type { Wire } from '../wire/component.ts';
+import {
+  environmentDeleted,
+  environmentPage,
+  environmentResponse,
+} from '../wire/responses/environment-responses.ts';
 import {
   mergeMetadata,
   booleanParameter,
@@ -60,21 +66,29 @@ const scope = v.nullish(
   v.picklist(['organization'], 'must be organization: this server has no accounts'),
 );
 
-const create = v.object({
-  name: nonEmptyText(256),
-  description: v.nullish(text(2048)),
-  config: v.nullish(config),
-  metadata: v.nullish(metadata),
-  scope,
-});
+const create = component(
+  'EnvironmentParams',
+  'Definition of a new environment. Default type: `cloud`. The type cannot change later.',
+  v.object({
+    name: nonEmptyText(256),
+    description: v.nullish(text(2048)),
+    config: v.nullish(config),
+    metadata: v.nullish(metadata),
+    scope,
+  }),
+);
 
-const update = v.object({
-  name: v.nullish(nonEmptyText(256)),
-  description: v.nullish(text(2048)),
-  config: v.nullish(config),
-  metadata: v.nullish(metadataChange),
-  scope,
-});
+const update = component(
+  'EnvironmentChange',
+  'Changes to an environment. Omitted fields keep their value.',
+  v.object({
+    name: v.nullish(nonEmptyText(256)),
+    description: v.nullish(text(2048)),
+    config: v.nullish(config),
+    metadata: v.nullish(metadataChange),
+    scope,
+  }),
+);
 
 /** Routes for environments. */
 export function environmentRoutes(context: ServerContext): readonly HttpRoute[] {
@@ -84,13 +98,14 @@ export function environmentRoutes(context: ServerContext): readonly HttpRoute[] 
     workspace: string,
     id: string,
     environment: StoredEnvironment,
-  ): Promise<JsonObject> => {
+  ): Promise<Wire<'Environment'>> => {
     await environments.put(workspace, id, toEnvironmentJson(environment));
     return toWireEnvironment(id, environment);
   };
 
   return [
     defineRoute('POST /v1/environments: Create an environment', {
+      response: environmentResponse,
       body: create,
       creates: true,
       run: async ({ caller: { workspace }, body, idempotencyKey }) => {
@@ -109,6 +124,7 @@ export function environmentRoutes(context: ServerContext): readonly HttpRoute[] 
       },
     }),
     defineRoute('GET /v1/environments: List environments', {
+      response: environmentPage,
       query: v.object({ ...pagination, include_archived: v.optional(booleanParameter) }),
       run: async ({ caller: { workspace }, query }) => {
         const page = await environments.list(workspace, query, async ({ id, value }) => {
@@ -120,12 +136,14 @@ export function environmentRoutes(context: ServerContext): readonly HttpRoute[] 
       },
     }),
     defineRoute('GET /v1/environments/{environment_id}: Read an environment', {
+      response: environmentResponse,
       run: async ({ caller: { workspace }, params }) => {
         const id = params('environment_id');
         return toWireEnvironment(id, await getWorkspaceEnvironment(context, workspace, id));
       },
     }),
     defineRoute('POST /v1/environments/{environment_id}: Change an environment', {
+      response: environmentResponse,
       body: update,
       run: async ({ caller: { workspace }, params, body }) => {
         const id = params('environment_id');
@@ -162,6 +180,7 @@ export function environmentRoutes(context: ServerContext): readonly HttpRoute[] 
       },
     }),
     defineRoute('POST /v1/environments/{environment_id}/archive: Archive an environment', {
+      response: environmentResponse,
       run: async ({ caller: { workspace }, params }) => {
         const id = params('environment_id');
         const present = await getWorkspaceEnvironment(context, workspace, id);
@@ -171,6 +190,7 @@ export function environmentRoutes(context: ServerContext): readonly HttpRoute[] 
       },
     }),
     defineRoute('DELETE /v1/environments/{environment_id}: Delete an environment', {
+      response: environmentDeleted,
       run: async ({ caller: { workspace }, params }) => {
         const id = params('environment_id');
         if (!(await environments.remove(workspace, id))) throw notFound('environment', id);

@@ -5,6 +5,8 @@ import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 import { sendEventsBody } from '../wire/event-schemas.ts';
+import { sessionEventPage, streamedEvent } from '../wire/responses/event-responses.ts';
+import { acceptedEvents } from '../wire/responses/sent-event-responses.ts';
 import { authorizeWorkerEvents } from './authorize-worker-events.ts';
 import { getWorkspaceSession, enqueueForWorker } from './session-lookup.ts';
 
@@ -12,6 +14,7 @@ import { getWorkspaceSession, enqueueForWorker } from './session-lookup.ts';
 export function eventRoutes(context: ServerContext): readonly HttpRoute[] {
   return [
     defineRoute('POST /v1/sessions/{session_id}/events: Send events to a session', {
+      response: acceptedEvents,
       body: sendEventsBody,
       scopes: ['full', 'session'],
       run: async (call) => {
@@ -22,6 +25,7 @@ export function eventRoutes(context: ServerContext): readonly HttpRoute[] {
       },
     }),
     defineRoute('GET /v1/sessions/{session_id}/events: List the events of a session', {
+      response: sessionEventPage,
       query: listEventsQuery,
       scopes: ['full', 'read', 'session'],
       run: async (call) => {
@@ -29,6 +33,7 @@ export function eventRoutes(context: ServerContext): readonly HttpRoute[] {
       },
     }),
     defineRoute('GET /v1/sessions/{session_id}/events/stream: Events as they happen', {
+      response: streamedEvent,
       query: streamEventsQuery,
       scopes: ['full', 'read', 'session'],
       streams: true,

@@ -1,8 +1,10 @@
+import * as v from 'valibot';
 import type { Metrics } from '../metrics/metrics.ts';
 import { toOpenApi } from '../routing/openapi.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
+import { documentResponse, healthResponse } from '../wire/responses/operator-responses.ts';
 
 /** Routes for operators of the server: health, metrics, and the OpenAPI document. */
 export function healthRoutes(
@@ -12,17 +14,19 @@ export function healthRoutes(
 ): readonly HttpRoute[] {
   const own: readonly HttpRoute[] = [
     defineRoute('GET /health: Whether the server and its store work', {
+      response: healthResponse,
       open: true,
       run: async () => {
         // A read, so that an unreadable store is noticed.
         await store.document('health', 'none');
-        return { status: 'ok', durability: store.durability };
+        return { status: 'ok' as const, durability: store.durability };
       },
     }),
     ...(metrics === undefined
       ? []
       : [
           defineRoute('GET /metrics: Numbers of the whole server, as Prometheus reads them', {
+            response: v.string(),
             scopes: ['metrics'],
             run: async () =>
               new Response(await metrics.text(store), {
@@ -31,6 +35,7 @@ export function healthRoutes(
           }),
         ]),
     defineRoute('GET /openapi.json: The routes of this server', {
+      response: documentResponse,
       open: true,
       run: async () => toOpenApi([...routes, ...own]),
     }),

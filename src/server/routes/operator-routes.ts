@@ -1,11 +1,17 @@
 import { omitUndefined } from '../../core/internal.ts';
 import * as v from 'valibot';
 import { InvalidInputError, isJsonObject } from '../../core/index.ts';
-import type { JsonObject, SessionKey } from '../../core/index.ts';
+import type { SessionKey } from '../../core/index.ts';
 import type { SessionRow, SessionStatus } from '../../store/index.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
+import type { Wire } from '../wire/component.ts';
+import {
+  evictionResponse,
+  operatorSessionPage,
+  operatorSessionResponse,
+} from '../wire/responses/operator-responses.ts';
 import { nonEmptyText, pagination, toWireTime } from '../wire/wire-schemas.ts';
 
 const DEFAULT_LIMIT = 20;
@@ -30,7 +36,9 @@ export function operatorRoutes({ runtime, store }: ServerContext): readonly Http
     const { owner } = await runtime.getSession(id);
     return { ...owner, sessionId: id };
   };
-  const readOperatorSession = async (id: string): Promise<JsonObject> => {
+  const readOperatorSession = async (
+    id: string,
+  ): Promise<Wire<'OperatorSession'> | { readonly id: string }> => {
     const row = await store.find(await getSessionKey(id));
     return row === undefined ? { id } : toOperatorSession(row);
   };
@@ -38,6 +46,7 @@ export function operatorRoutes({ runtime, store }: ServerContext): readonly Http
     defineRoute(
       'GET /v1/operator/sessions: List the sessions of all workspaces, last changed first',
       {
+        response: operatorSessionPage,
         scopes: ['operator'],
         query: list,
         run: async ({ query: { limit = DEFAULT_LIMIT, page, status, workspace } }) => {
@@ -62,6 +71,7 @@ export function operatorRoutes({ runtime, store }: ServerContext): readonly Http
     defineRoute(
       'POST /v1/operator/sessions/{session_id}/evict: Take a session from the process that owns it',
       {
+        response: evictionResponse,
         scopes: ['operator'],
         run: async ({ params }) => {
           const id = params('session_id');
@@ -74,6 +84,7 @@ export function operatorRoutes({ runtime, store }: ServerContext): readonly Http
     defineRoute(
       'POST /v1/operator/sessions/{session_id}/unquarantine: Release a quarantined session, so that it runs again',
       {
+        response: operatorSessionResponse,
         scopes: ['operator'],
         run: async ({ params }) => {
           const id = params('session_id');
@@ -85,7 +96,7 @@ export function operatorRoutes({ runtime, store }: ServerContext): readonly Http
   ];
 }
 
-function toOperatorSession(row: SessionRow): JsonObject {
+function toOperatorSession(row: SessionRow): Wire<'OperatorSession'> {
   const { key, agent, status, owner, epoch, inFlight, failures, lastSeq, pending } = row;
   return {
     id: key.sessionId,

@@ -4,6 +4,8 @@ import { openProjection, readLog } from '../events/session-log.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
+import { component } from '../wire/component.ts';
+import { sessionResponse } from '../wire/responses/session-responses.ts';
 import { nonEmptyText } from '../wire/wire-schemas.ts';
 import { parseSessionIndexEntry, getWorkspaceSession, enqueueForWorker } from './session-lookup.ts';
 import { toWireSession } from './to-wire-session.ts';
@@ -19,6 +21,7 @@ export function sessionControlRoutes(context: ServerContext): readonly HttpRoute
   const { runtime, sessions, idempotentResults } = context;
   return [
     defineRoute('POST /v1/sessions/{session_id}/pause: Pause a session at its next settled step', {
+      response: sessionResponse,
       run: async (call) => {
         const session = await getWorkspaceSession(context, call);
         if (session.status !== 'paused') await runtime.pause(session.id);
@@ -26,6 +29,7 @@ export function sessionControlRoutes(context: ServerContext): readonly HttpRoute
       },
     }),
     defineRoute('POST /v1/sessions/{session_id}/resume: Continue a paused or failed session', {
+      response: sessionResponse,
       run: async (call) => {
         const session = await getWorkspaceSession(context, call);
         const { workspace } = call.caller;
@@ -39,7 +43,12 @@ export function sessionControlRoutes(context: ServerContext): readonly HttpRoute
     defineRoute(
       'POST /v1/sessions/{session_id}/fork: Create a session from the first events of another',
       {
-        body: v.object({ up_to_seq: v.nullish(seq) }),
+        response: sessionResponse,
+        body: component(
+          'ForkParams',
+          'Default of `up_to_seq`: the last entry of the log.',
+          v.object({ up_to_seq: v.nullish(seq) }),
+        ),
         creates: true,
         run: async (call) => {
           const { workspace } = call.caller;
@@ -62,7 +71,12 @@ export function sessionControlRoutes(context: ServerContext): readonly HttpRoute
       },
     ),
     defineRoute('POST /v1/sessions/{session_id}/rewind: Take a session back to before an event', {
-      body: v.object({ before_event_id: nonEmptyText(256) }),
+      response: sessionResponse,
+      body: component(
+        'RewindParams',
+        'The event before whose turn the session continues.',
+        v.object({ before_event_id: nonEmptyText(256) }),
+      ),
       run: async (call) => {
         const session = await getWorkspaceSession(context, call);
         const beforeInvocationId = await findInvocationId(

@@ -5,7 +5,13 @@ import { HttpError } from '../http/http-error.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
+import { component, field } from '../wire/component.ts';
 import { initialEvents, toInitialEvent } from '../wire/event-schemas.ts';
+import {
+  sessionDeleted,
+  sessionPage,
+  sessionResponse,
+} from '../wire/responses/session-responses.ts';
 import {
   mergeMetadata,
   integerParameter,
@@ -47,24 +53,32 @@ interface AgentRef {
   readonly version?: number | undefined;
 }
 
-const create = v.object({
-  agent: agentRef,
-  environment_id: v.nullish(nonEmptyText(256)),
-  title: v.nullish(text(1024)),
-  metadata: v.nullish(metadata),
-  initial_events: v.nullish(initialEvents),
-  budget: unsupported,
-  resources: unsupported,
-  vault_ids: unsupported,
-});
+const create = component(
+  'SessionParams',
+  'Options of a new session: its agent, and the environment that its tools run in.',
+  v.object({
+    agent: agentRef,
+    environment_id: v.nullish(nonEmptyText(256)),
+    title: v.nullish(text(1024)),
+    metadata: v.nullish(metadata),
+    initial_events: v.nullish(field('Events that the session starts with.', initialEvents)),
+    budget: unsupported,
+    resources: unsupported,
+    vault_ids: unsupported,
+  }),
+);
 
-const update = v.object({
-  title: v.nullish(text(1024)),
-  metadata: v.nullish(metadataChange),
-  agent: unsupported,
-  budget: unsupported,
-  vault_ids: unsupported,
-});
+const update = component(
+  'SessionChange',
+  'Changes to a session. Omitted fields keep their value; a metadata key set to null is removed.',
+  v.object({
+    title: v.nullish(text(1024)),
+    metadata: v.nullish(metadataChange),
+    agent: unsupported,
+    budget: unsupported,
+    vault_ids: unsupported,
+  }),
+);
 
 const list = v.object({
   ...pagination,
@@ -85,6 +99,7 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
   const { runtime, sessions } = context;
   return [
     defineRoute('POST /v1/sessions: Start a session', {
+      response: sessionResponse,
       body: create,
       creates: true,
       run: async ({ caller: { workspace }, body, idempotencyKey }) => {
@@ -118,6 +133,7 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
       },
     }),
     defineRoute('GET /v1/sessions: List sessions', {
+      response: sessionPage,
       query: list,
       run: async ({ caller: { workspace }, query }) => {
         const { agent_id, agent_version, statuses, include_archived } = query;
@@ -137,10 +153,12 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
       },
     }),
     defineRoute('GET /v1/sessions/{session_id}: Read a session', {
+      response: sessionResponse,
       scopes: ['full', 'read', 'session'],
       run: async (call) => toWireSession(context, await getWorkspaceSession(context, call)),
     }),
     defineRoute('POST /v1/sessions/{session_id}: Change title and metadata of a session', {
+      response: sessionResponse,
       body: update,
       run: async (call) => {
         const session = await getWorkspaceSession(context, call);
@@ -155,6 +173,7 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
       },
     }),
     defineRoute('POST /v1/sessions/{session_id}/archive: Close a session for ever', {
+      response: sessionResponse,
       run: async (call) => {
         const session = await getWorkspaceSession(context, call);
         if (session.status !== 'archived') await runtime.archive(session.id);
@@ -162,6 +181,7 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
       },
     }),
     defineRoute('DELETE /v1/sessions/{session_id}: Remove a session and its data', {
+      response: sessionDeleted,
       run: async (call) => {
         const { id } = await getWorkspaceSession(context, call);
         await runtime.deleteSession(id);

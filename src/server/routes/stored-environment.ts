@@ -1,8 +1,9 @@
 import { isJsonObject } from '../../core/index.ts';
-import type { Json, JsonObject } from '../../core/index.ts';
+import type { Json } from '../../core/index.ts';
 import type { SessionEnvironment } from '../../managed/index.ts';
 import { notFound, HttpError } from '../http/http-error.ts';
 import type { ServerContext } from '../routing/server-context.ts';
+import type { Wire } from '../wire/component.ts';
 import { toWireTime } from '../wire/wire-schemas.ts';
 
 /** An environment as it is stored. */
@@ -39,7 +40,7 @@ export function toSessionEnvironment(
 }
 
 /** Converts an environment to the format of the HTTP API. */
-export function toWireEnvironment(id: string, environment: StoredEnvironment): JsonObject {
+export function toWireEnvironment(id: string, environment: StoredEnvironment): Wire<'Environment'> {
   const { archivedAt, createdAt, updatedAt, config: kind, ...rest } = environment;
   const empty = { apt: [], cargo: [], gem: [], go: [], npm: [], pip: [] };
   return {

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { JsonObject } from '../../core/index.ts';
 import type { ManagedSession } from '../../managed/index.ts';
 import { listEvents, listEventsQuery } from '../events/list-events.ts';
 import { findThread, listThreads } from '../events/session-threads.ts';
@@ -8,6 +7,9 @@ import { notFound, HttpError } from '../http/http-error.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute, RouteCall } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
+import type { Wire } from '../wire/component.ts';
+import { sessionEventPage, streamedEvent } from '../wire/responses/event-responses.ts';
+import { threadPage, threadResponse } from '../wire/responses/session-responses.ts';
 import { toWireAgentSnapshot } from '../wire/to-wire-agent.ts';
 import { toThreadId } from '../wire/wire-event.ts';
 import { pagination, toWireTime } from '../wire/wire-schemas.ts';
@@ -44,6 +46,7 @@ export function threadRoutes(context: ServerContext): readonly HttpRoute[] {
     defineRoute(
       'GET /v1/sessions/{session_id}/threads: List the threads of a session, its own first',
       {
+        response: threadPage,
         query: list,
         run: async (call) => {
           const { limit = DEFAULT_LIMIT, page, statuses } = call.query;
@@ -66,6 +69,7 @@ export function threadRoutes(context: ServerContext): readonly HttpRoute[] {
       },
     ),
     defineRoute('GET /v1/sessions/{session_id}/threads/{thread_id}: Read a thread', {
+      response: threadResponse,
       run: async (call) => {
         const { session, thread } = await getThread(call);
         return toWireThread(context, session, thread);
@@ -74,6 +78,7 @@ export function threadRoutes(context: ServerContext): readonly HttpRoute[] {
     defineRoute(
       'POST /v1/sessions/{session_id}/threads/{thread_id}/archive: Stop a thread for ever',
       {
+        response: threadResponse,
         run: async (call) => {
           const { session, thread } = await getThread(call);
           if (thread.id === session.id)
@@ -89,6 +94,7 @@ export function threadRoutes(context: ServerContext): readonly HttpRoute[] {
     defineRoute(
       'GET /v1/sessions/{session_id}/threads/{thread_id}/events: List the events of a thread',
       {
+        response: sessionEventPage,
         query: listEventsQuery,
         run: async (call) => listEvents(context, (await getThread(call)).thread, call.query),
       },
@@ -96,6 +102,7 @@ export function threadRoutes(context: ServerContext): readonly HttpRoute[] {
     defineRoute(
       'GET /v1/sessions/{session_id}/threads/{thread_id}/stream: Events of a thread as they happen',
       {
+        response: streamedEvent,
         query: streamEventsQuery,
         streams: true,
         run: async (call) => streamEvents(context, (await getThread(call)).thread, call),
@@ -108,7 +115,7 @@ async function toWireThread(
   { runtime }: ServerContext,
   session: ManagedSession,
   thread: ManagedSession,
-): Promise<JsonObject> {
+): Promise<Wire<'SessionThread'>> {
   const { agentId, agentVersion, createdAt, updatedAt, status } = thread;
   const [agent, usage] = await Promise.all([
     runtime.getAgent(agentId, { version: agentVersion }),

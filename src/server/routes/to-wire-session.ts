@@ -1,6 +1,7 @@
-import type { JsonObject, Usage } from '../../core/index.ts';
+import type { Usage } from '../../core/index.ts';
 import type { ManagedSession, ManagedStatus } from '../../managed/index.ts';
 import type { ServerContext } from '../routing/server-context.ts';
+import type { Wire } from '../wire/component.ts';
 import { toWireAgentSnapshot } from '../wire/to-wire-agent.ts';
 import { toWireTime } from '../wire/wire-schemas.ts';
 import { parseSessionIndexEntry } from './session-lookup.ts';
@@ -13,19 +14,18 @@ export const WIRE_STATUSES = ['rescheduling', 'running', 'idle', 'terminated'] a
 export async function toWireSession(
   { runtime, sessions }: ServerContext,
   session: ManagedSession,
-): Promise<JsonObject> {
+): Promise<Wire<'Session'>> {
   const { id, agentId, agentVersion, owner, status, title, metadata } = session;
   const [agent, usage, indexEntry] = await Promise.all([
     runtime.getAgent(agentId, { version: agentVersion }),
     runtime.usage(id),
     sessions.get(owner.userId, id),
   ]);
-  const { metadata: _, ...snapshot } = toWireAgentSnapshot(agent);
   const isArchived = status === 'archived';
   return {
     id,
     type: 'session',
-    agent: snapshot,
+    agent: toWireAgentSnapshot(agent),
     environment_id: parseSessionIndexEntry(indexEntry).environmentId,
     status: toWireStatus(status),
     paused: status === 'paused',
@@ -61,7 +61,7 @@ export function toWireStatus(status: ManagedStatus): WireStatus {
 }
 
 /** Converts the token usage of a session to the format of the HTTP API. */
-export function toSessionUsage(usage: Usage): JsonObject {
+export function toSessionUsage(usage: Usage): Wire<'SessionUsage'> {
   return {
     input_tokens: usage.inputTokens,
     output_tokens: usage.outputTokens,

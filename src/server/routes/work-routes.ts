@@ -5,6 +5,14 @@ import { notFound } from '../http/http-error.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute, RouteCall } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
+import { component } from '../wire/component.ts';
+import {
+  workHeartbeat,
+  workPage,
+  workPollResponse,
+  workResponse,
+  workStats,
+} from '../wire/responses/work-responses.ts';
 import {
   mergeMetadata,
   integerParameter,
@@ -53,6 +61,7 @@ export function workRoutes(context: ServerContext): readonly HttpRoute[] {
     defineRoute(
       'GET /v1/environments/{environment_id}/work/poll: Claim a session that needs a worker',
       {
+        response: workPollResponse,
         scopes: CLAIM_SCOPES,
         query: v.object({
           block_ms: v.optional(integerParameter(1, 999)),
@@ -74,10 +83,12 @@ export function workRoutes(context: ServerContext): readonly HttpRoute[] {
       },
     ),
     defineRoute('GET /v1/environments/{environment_id}/work/stats: Number of waiting work items', {
+      response: workStats,
       scopes: READ_SCOPES,
       run: async (call) => work.stats(await getEnvironmentId(call)),
     }),
     defineRoute('GET /v1/environments/{environment_id}/work: List work, newest first', {
+      response: workPage,
       scopes: READ_SCOPES,
       query: v.object(pagination),
       run: async (call) => {
@@ -88,14 +99,20 @@ export function workRoutes(context: ServerContext): readonly HttpRoute[] {
       },
     }),
     defineRoute('GET /v1/environments/{environment_id}/work/{work_id}: Read a work item', {
+      response: workResponse,
       scopes: [...READ_SCOPES, 'session'],
       run: async (call) => toWireWork(await getWorkItem(call)),
     }),
     defineRoute(
       'POST /v1/environments/{environment_id}/work/{work_id}: Change the metadata of a work item',
       {
+        response: workResponse,
         scopes: UPDATE_SCOPES,
-        body: v.object({ metadata: metadataChange }),
+        body: component(
+          'WorkChange',
+          'Changes to a work item.',
+          v.object({ metadata: metadataChange }),
+        ),
         run: async (call) => {
           const { environmentId, id } = await getWorkItem(call);
           const changed = await work.updateMetadata(environmentId, id, (present) =>
@@ -108,6 +125,7 @@ export function workRoutes(context: ServerContext): readonly HttpRoute[] {
     defineRoute(
       'POST /v1/environments/{environment_id}/work/{work_id}/ack: Acknowledge a work item',
       {
+        response: workResponse,
         scopes: UPDATE_SCOPES,
         run: async (call) => {
           const { environmentId, id } = await getWorkItem(call);
@@ -118,6 +136,8 @@ export function workRoutes(context: ServerContext): readonly HttpRoute[] {
     defineRoute(
       'POST /v1/environments/{environment_id}/work/{work_id}/heartbeat: Renew the lease of a work item',
       {
+        response: workHeartbeat,
+        errors: [412],
         scopes: UPDATE_SCOPES,
         query: v.object({
           desired_ttl_seconds: v.optional(integerParameter(TTL_SECONDS.min, TTL_SECONDS.max)),
@@ -141,8 +161,13 @@ export function workRoutes(context: ServerContext): readonly HttpRoute[] {
       },
     ),
     defineRoute('POST /v1/environments/{environment_id}/work/{work_id}/stop: Stop a work item', {
+      response: workResponse,
       scopes: UPDATE_SCOPES,
-      body: v.object({ force: v.nullish(v.boolean('must be true or false')) }),
+      body: component(
+        'WorkStopParams',
+        '`force`: do not wait for the worker.',
+        v.object({ force: v.nullish(v.boolean('must be true or false')) }),
+      ),
       run: async (call) => {
         const { environmentId, id } = await getWorkItem(call);
         return toWireWork(await work.stop(environmentId, id, call.body.force === true));

@@ -1,8 +1,9 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { toJsonSchema } from '@valibot/to-json-schema';
 import { isJsonObject } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
-import type { HttpRoute, Schema } from './route.ts';
+import { errorResponse } from '../wire/responses/error-response.ts';
+import { OpenApiSchemas } from './openapi-schemas.ts';
+import type { HttpRoute } from './route.ts';
 
 const ERRORS: Readonly<Record<string, string>> = {
   '400': 'The request is invalid. The message names the field.',
@@ -11,6 +12,7 @@ const ERRORS: Readonly<Record<string, string>> = {
     'The scope of the key does not allow this (`x-key-scopes` lists those that do), or the request comes from a web page that is not allowed.',
   '404': 'The resource does not exist in the workspace of the key.',
   '409': 'The request conflicts with the current state.',
+  '412': 'Another worker holds the lease.',
   '413': 'The body is too large.',
   '415': 'The content type is not application/json.',
   '429': 'Too many requests with this key. `retry-after` is the number of seconds to wait.',
@@ -18,20 +20,24 @@ const ERRORS: Readonly<Record<string, string>> = {
   '503': 'The server is shutting down, or its store cannot be reached.',
 };
 
-/** OpenAPI 3.1 document of the server, generated from the schemas that validate requests. */
+/** OpenAPI 3.1 document of the server, generated from the schemas of requests and responses. */
 export function toOpenApi(routes: readonly HttpRoute[]): JsonObject {
+  const schemas = new OpenApiSchemas();
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
     paths[route.path] ??= {};
     const path = paths[route.path];
-    if (path !== undefined) path[route.method.toLowerCase()] = toOperation(route);
+    if (path !== undefined) path[route.method.toLowerCase()] = toOperation(route, schemas);
   }
+  const error = { 'application/json': { schema: schemas.convert(errorResponse, 'response') } };
   return {
     openapi: '3.1.0',
     info: {
       title: 'Petrichor',
       version: '1',
-      description: 'Agents as durable sessions. Unknown fields are rejected.',
+      description:
+        'Agents as durable sessions. Unknown fields of requests are rejected. Responses may get more fields.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     security: [{ bearer: [] }, { key: [] }],
     paths,
@@ -40,50 +46,23 @@ export function toOpenApi(routes: readonly HttpRoute[]): JsonObject {
         bearer: { type: 'http', scheme: 'bearer' },
         key: { type: 'apiKey', in: 'header', name: 'x-api-key' },
       },
-      schemas: { Error: ERROR_SCHEMA },
+      responses: Object.fromEntries(
+        Object.entries(ERRORS).map(([status, description]) => [
+          `Error${status}`,
+          { description, content: error },
+        ]),
+      ),
+      schemas: schemas.components(),
     },
   };
 }
 
-const ERROR_SCHEMA: JsonObject = {
-  type: 'object',
-  properties: {
-    type: { const: 'error' },
-    error: {
-      type: 'object',
-      properties: {
-        type: { type: 'string' },
-        message: { type: 'string' },
-        details: { type: 'object' },
-      },
-      required: ['type', 'message'],
-    },
-    request_id: { type: 'string' },
-  },
-  required: ['type', 'error', 'request_id'],
-};
-
-function toOperation({
-  path,
-  summary,
-  query,
-  body,
-  streams,
-  open,
-  scopes,
-  method,
-}: HttpRoute): JsonObject {
-  const parameters = [...pathParameters(path), ...queryParameters(query)];
-  const type = streams
-    ? 'text/event-stream'
-    : path === '/metrics'
-      ? 'text/plain'
-      : 'application/json';
-  const error = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
-  const errors = Object.entries(ERRORS).map(([status, description]): [string, Json] => [
-    status,
-    { description, content: error },
-  ]);
+function toOperation(route: HttpRoute, schemas: OpenApiSchemas): JsonObject {
+  const { path, summary, body, open, scopes, method } = route;
+  const parameters = [
+    ...pathParameters(path),
+    ...queryParameters(schemas.convert(route.query, 'request')),
+  ];
   return {
     operationId: `${method.toLowerCase()}${path.replaceAll(/[^A-Za-z0-9]+(\w?)/g, (_, letter: string) => letter.toUpperCase())}`,
     summary,
@@ -95,19 +74,50 @@ function toOperation({
           ? undefined
           : {
               required: true,
-              content: { 'application/json': { schema: convertSchema(body) } },
+              content: { 'application/json': { schema: schemas.convert(body, 'request') } },
             },
     }),
     responses: {
-      '200': {
-        description: 'Success.',
-        content: {
-          [type]: { schema: { type: type === 'application/json' ? 'object' : 'string' } },
-        },
-      },
-      ...Object.fromEntries(errors),
+      '200': toSuccess(route, schemas),
+      ...Object.fromEntries(
+        listErrorStatuses(route).map((status) => [
+          status,
+          { $ref: `#/components/responses/Error${status}` },
+        ]),
+      ),
     },
   };
+}
+
+function toSuccess({ streams, response }: HttpRoute, schemas: OpenApiSchemas): JsonObject {
+  const type = streams
+    ? 'text/event-stream'
+    : response.type === 'string'
+      ? 'text/plain'
+      : 'application/json';
+  return {
+    description: streams
+      ? 'Server-sent events. Each `data` line is one JSON value of this schema; `id` is the cursor.'
+      : 'Success.',
+    content: { [type]: { schema: schemas.convert(response, 'response') } },
+  };
+}
+
+/** The error statuses that a route can have. */
+function listErrorStatuses({ method, path, open, errors }: HttpRoute): readonly string[] {
+  const hasBody = method === 'POST';
+  const statuses = [
+    400,
+    ...(open ? [] : [401, 429]),
+    403,
+    ...(path.includes('{') || hasBody ? [404] : []),
+    ...(method === 'GET' ? [] : [409]),
+    ...(hasBody ? [413, 415] : []),
+    500,
+    503,
+    ...errors,
+  ];
+  return statuses.toSorted((one, other) => one - other).map(String);
 }
 
 function pathParameters(path: string): readonly JsonObject[] {
@@ -119,8 +129,7 @@ function pathParameters(path: string): readonly JsonObject[] {
   }));
 }
 
-function queryParameters(query: Schema): readonly JsonObject[] {
-  const { properties = {}, required = [] } = convertSchema(query);
+function queryParameters({ properties = {}, required = [] }: JsonObject): readonly JsonObject[] {
   if (!isJsonObject(properties)) return [];
   return Object.entries(properties).map(([name, schema]): JsonObject => {
     const isList = isJsonObject(schema) && schema['type'] === 'array';
@@ -132,24 +141,4 @@ function queryParameters(query: Schema): readonly JsonObject[] {
       ...(isList && { style: 'form', explode: true }),
     };
   });
-}
-
-function convertSchema(schema: Schema): JsonObject {
-  const converted = toJsonSchema(schema, {
-    target: 'draft-2020-12',
-    typeMode: 'input',
-    // JSON Schema cannot express custom checks; the error response names what they reject.
-    errorMode: 'ignore',
-    overrideSchema: ({ valibotSchema, jsonSchema }) => {
-      if (valibotSchema.type === 'object') return { ...jsonSchema, additionalProperties: false };
-      if (valibotSchema.type !== 'custom') return undefined;
-      const message = 'message' in valibotSchema ? String(valibotSchema.message) : '';
-      return message.startsWith('is not supported')
-        ? { enum: [null, false, []] }
-        : { type: 'object' };
-    },
-  });
-  const { $schema: _, ...rest } = converted;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a JSON Schema is JSON; its declared type is wider
-  return rest as JsonObject;
 }

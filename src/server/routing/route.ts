@@ -32,6 +32,10 @@ export interface HttpRoute {
   readonly query: Schema;
   /** Undefined: the request has no body, or an empty one. */
   readonly body: Schema | undefined;
+  /** Describes the successful response: its JSON, its text, or one event of its stream. */
+  readonly response: Schema;
+  /** Error statuses besides those of every route. */
+  readonly errors: readonly number[];
   /** True if it creates a resource; such requests have a separate rate limit. */
   readonly creates: boolean;
   /** True if it responds with an event stream. */
@@ -43,16 +47,20 @@ export interface HttpRoute {
   readonly run: (call: RouteCall<unknown, unknown>) => Promise<unknown>;
 }
 
-interface RouteDefinition<Q extends Schema, B extends Schema> {
+interface RouteDefinition<Q extends Schema, B extends Schema, R extends Schema> {
   readonly query?: Q;
   readonly body?: B;
+  readonly response: R;
+  readonly errors?: readonly number[];
   readonly creates?: true;
   readonly streams?: true;
   readonly open?: true;
   /** Scopes of keys that may call it. Default: `full`, and `read` for a GET. */
   readonly scopes?: readonly KeyScopeType[];
   /** The result is sent as JSON, unless it is a Response. */
-  readonly run: (call: RouteCall<v.InferOutput<Q>, v.InferOutput<B>>) => Promise<unknown>;
+  readonly run: (
+    call: RouteCall<v.InferOutput<Q>, v.InferOutput<B>>,
+  ) => Promise<v.InferOutput<R> | Response>;
 }
 
 /** The query and body schema of a route that declares none. */
@@ -65,9 +73,10 @@ export const emptyObject: v.GenericSchema<unknown, Readonly<Record<string, never
 export function defineRoute<
   Q extends Schema = typeof emptyObject,
   B extends Schema = typeof emptyObject,
+  R extends Schema = Schema,
 >(
   line: `${HttpRoute['method']} /${string}: ${string}`,
-  definition: RouteDefinition<Q, B>,
+  definition: RouteDefinition<Q, B, R>,
 ): HttpRoute {
   const [, method = 'GET', path = '', summary = ''] = /^(\w+) (\S+): (.*)$/.exec(line) ?? [];
   return {
@@ -76,6 +85,8 @@ export function defineRoute<
     summary,
     query: definition.query ?? emptyObject,
     body: definition.body,
+    response: definition.response,
+    errors: definition.errors ?? [],
     creates: definition.creates === true,
     streams: definition.streams === true,
     open: definition.open === true,

@@ -1,7 +1,8 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { createHmac } from 'node:crypto';
 import * as v from 'valibot';
-import type { Json, JsonObject } from '../../core/index.ts';
+import type { Json } from '../../core/index.ts';
+import type { Wire } from '../wire/component.ts';
 import { toWireTime } from '../wire/wire-schemas.ts';
 
 /** Events that a webhook can subscribe to. */
@@ -53,7 +54,7 @@ export function toWebhookJson({ events, tools, ...rest }: Webhook): Json {
 export function toWireWebhook(
   { id, url, events, tools, createdAt, secret }: Webhook,
   isNew = false,
-): JsonObject {
+): Wire<'Webhook'> {
   return {
     id,
     type: 'webhook',

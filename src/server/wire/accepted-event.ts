@@ -1,6 +1,6 @@
 import { omitUndefined } from '../../core/internal.ts';
-import type { JsonObject } from '../../core/index.ts';
 import type { AddedEvent, UserEvent } from '../../managed/index.ts';
+import type { Wire } from './component.ts';
 import { confirmationKey, interruptKey, messageKey, outcomeKey, resultKey } from './event-keys.ts';
 import { toWireContent } from './wire-event.ts';
 
@@ -49,32 +49,37 @@ export function acceptedEventKey(event: UserEvent, key: string, added: AddedEven
 }
 
 /** An accepted event that is not processed yet, as the response to its sender. */
-export function toAcceptedEvent(event: UserEvent, id: string, key: string): JsonObject {
-  return { id, type: event.type, ...toWireFields(event, key), processed_at: null };
-}
-
-function toWireFields(event: UserEvent, key: string): JsonObject {
+export function toAcceptedEvent(event: UserEvent, id: string, key: string): Wire<'AcceptedEvent'> {
+  const processed_at = null;
   switch (event.type) {
     case 'user.message':
-      return { content: toWireContent(event.content) };
+      return { id, type: event.type, content: toWireContent(event.content), processed_at };
     case 'user.define_outcome': {
-      const { description = '', rubric = description, max_iterations = 3 } = event;
+      const { type, description = '', rubric: criteria = description, max_iterations = 3 } = event;
       const outcome_id = `outcome_${key}`;
-      return { outcome_id, description, rubric: { type: 'text', content: rubric }, max_iterations };
+      const rubric = { type: 'text', content: criteria } as const;
+      return { id, type, outcome_id, description, rubric, max_iterations, processed_at };
     }
     case 'user.interrupt':
-      return {};
+      return { id, type: event.type, processed_at };
     case 'user.tool_confirmation': {
-      const { tool_use_id, result, deny_message } = event;
-      return { tool_use_id, result, ...omitUndefined({ deny_message }) };
+      const { type, tool_use_id, result, deny_message } = event;
+      return { id, type, tool_use_id, result, ...omitUndefined({ deny_message }), processed_at };
     }
     case 'user.tool_result': {
-      const { tool_use_id, content, is_error = false } = event;
-      return { tool_use_id, content: toWireContent(content), is_error };
+      const { type, tool_use_id, content, is_error = false } = event;
+      return { id, type, tool_use_id, content: toWireContent(content), is_error, processed_at };
     }
     case 'user.custom_tool_result': {
-      const { custom_tool_use_id, content, is_error = false } = event;
-      return { custom_tool_use_id, content: toWireContent(content), is_error };
+      const { type, custom_tool_use_id: callEventId, content, is_error = false } = event;
+      return {
+        id,
+        type,
+        custom_tool_use_id: callEventId,
+        content: toWireContent(content),
+        is_error,
+        processed_at,
+      };
     }
     default:
       return event satisfies never;

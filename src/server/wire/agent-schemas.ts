@@ -7,6 +7,7 @@ import {
   BUILT_IN_TOOLS,
 } from '../../managed/index.ts';
 import { permissionPolicy, toolRule, type ToolRule } from '../../managed/internal.ts';
+import { component, field } from './component.ts';
 import { metadata, metadataChange, nonEmptyText, text, unsupported } from './wire-schemas.ts';
 
 /** The tools of `agent_toolset_20260401`. */
@@ -24,6 +25,12 @@ const TOOLSET = [
 export type ToolsetTool = (typeof TOOLSET)[number];
 export const TOOLSET_TOOLS: readonly ToolsetTool[] = TOOLSET;
 
+const toolPermission = component(
+  'ToolPermission',
+  'Whether a tool is offered to the model, and whether its calls need approval.',
+  v.object(toolRule),
+);
+
 const toolsetTool = v.object({
   type: v.optional(v.picklist(TOOLSET, `must be one of ${TOOLSET.join(', ')}`)),
   name: v.picklist(TOOLSET, `must be one of ${TOOLSET.join(', ')}`),
@@ -38,7 +45,7 @@ const toolsetTool = v.object({
 const toolset = v.object({
   type: v.literal('agent_toolset_20260401'),
   configs: v.nullish(v.pipe(v.array(toolsetTool), v.maxLength(256))),
-  default_config: v.nullish(v.object(toolRule)),
+  default_config: v.nullish(toolPermission),
 });
 
 const mcpToolset = v.object({
@@ -47,7 +54,7 @@ const mcpToolset = v.object({
   configs: v.nullish(
     v.pipe(v.array(v.object({ name: nonEmptyText(128), ...toolRule })), v.maxLength(256)),
   ),
-  default_config: v.nullish(v.object(toolRule)),
+  default_config: v.nullish(toolPermission),
 });
 
 const customTool = v.object({
@@ -59,7 +66,12 @@ const customTool = v.object({
   description: v.optional(text(16_384), ''),
   input_schema: v.custom<JsonObject>(isJsonObject, 'must be a JSON Schema of an object'),
   /** Extension of Petrichor: how long a call waits for its result, in milliseconds. */
-  timeout_ms: v.optional(v.pipe(v.number('must be a number'), v.minValue(1, 'must be above 0'))),
+  timeout_ms: v.optional(
+    field(
+      'How long a call waits for its result, in milliseconds. Default: 300,000.',
+      v.pipe(v.number('must be a number'), v.minValue(1, 'must be above 0')),
+    ),
+  ),
   ...toolRule,
 });
 
@@ -69,16 +81,17 @@ const namedTool = v.object({ type: v.literal('builtin'), name: nonEmptyText(64),
 /** Extension of Petrichor: a built-in tool by its type alone, as in `registerAgents`. */
 const builtInTool = v.object({ type: v.picklist(BUILT_IN_TOOLS), ...toolRule });
 
-const tools = v.pipe(
-  v.array(
-    v.variant(
-      'type',
-      [toolset, mcpToolset, customTool, namedTool, builtInTool],
-      `must have the type agent_toolset_20260401, mcp_toolset, custom, builtin, ${BUILT_IN_TOOLS.join(', ')}`,
-    ),
+const agentTool = component(
+  'AgentTool',
+  'A tool of a new agent.',
+  v.variant(
+    'type',
+    [toolset, mcpToolset, customTool, namedTool, builtInTool],
+    `must have the type agent_toolset_20260401, mcp_toolset, custom, builtin, ${BUILT_IN_TOOLS.join(', ')}`,
   ),
-  v.maxLength(256, 'must be at most 256'),
 );
+
+const tools = v.pipe(v.array(agentTool), v.maxLength(256, 'must be at most 256'));
 
 const mcpServers = v.pipe(
   v.array(
@@ -146,6 +159,12 @@ const coordinator = v.object({
     v.maxLength(20, 'must be at most 20'),
   ),
 });
+
+const agentPermissions = component(
+  'AgentPermissions',
+  'Permissions of the tools of an agent: a default, and rules by tool name.',
+  permissionPolicy,
+);
 
 const fields = {
   description: v.nullish(text(2048)),
@@ -233,20 +252,33 @@ export interface AgentUpdate extends AgentFields {
 }
 
 /** Body of a request that creates an agent. */
-export const agentCreate: v.GenericSchema<unknown, AgentCreate> = v.object({
-  name: nonEmptyText(256),
-  model,
-  metadata: v.nullish(metadata),
-  permission_policy: v.nullish(permissionPolicy),
-  ...fields,
-});
+export const agentCreate: v.GenericSchema<unknown, AgentCreate> = component(
+  'AgentParams',
+  'Definition of a new agent.',
+  v.object({
+    name: nonEmptyText(256),
+    model,
+    metadata: v.nullish(metadata),
+    permission_policy: v.nullish(agentPermissions),
+    ...fields,
+  }),
+);
 
 /** Body of a request that changes an agent. Omitted fields keep their value. */
-export const agentUpdate: v.GenericSchema<unknown, AgentUpdate> = v.object({
-  version: v.optional(v.pipe(v.number('must be a number'), v.integer(), v.minValue(1))),
-  name: v.optional(nonEmptyText(256)),
-  model: v.optional(model),
-  metadata: v.nullish(metadataChange),
-  permission_policy: v.optional(permissionPolicy),
-  ...fields,
-});
+export const agentUpdate: v.GenericSchema<unknown, AgentUpdate> = component(
+  'AgentChange',
+  'Changes to an agent. Omitted fields keep their value.',
+  v.object({
+    version: v.optional(
+      field(
+        'The version that the change is based on. The server rejects the change if the agent has a newer one.',
+        v.pipe(v.number('must be a number'), v.integer(), v.minValue(1)),
+      ),
+    ),
+    name: v.optional(nonEmptyText(256)),
+    model: v.optional(model),
+    metadata: v.nullish(metadataChange),
+    permission_policy: v.optional(agentPermissions),
+    ...fields,
+  }),
+);

@@ -1,6 +1,7 @@
 import { calledAgentWaits } from '../../core/index.ts';
-import type { JsonObject, LogEvent, LogEventByType, PartialEvent, Seq } from '../../core/index.ts';
+import type { LogEvent, LogEventByType, PartialEvent, Seq } from '../../core/index.ts';
 import type { SessionDeleted } from '../../managed/index.ts';
+import type { Wire } from './component.ts';
 import { callKey, turnMessageKey } from './event-keys.ts';
 import { projectEvent } from './project-event.ts';
 import type { LogIndex, ProjectedEvent } from './project-event.ts';
@@ -8,11 +9,11 @@ import { wireEventId } from './wire-event.ts';
 import type { WireEvent } from './wire-event.ts';
 import { toWireTime } from './wire-schemas.ts';
 
-interface IdentifiedEvent extends ProjectedEvent {
+type IdentifiedEvent = ProjectedEvent & {
   readonly id: string;
   /** The id that an earlier version of the server used. It is still valid as a cursor. */
   readonly legacyId: string | undefined;
-}
+};
 
 export interface EventProjectionOptions {
   readonly sessionId: string;
@@ -22,7 +23,7 @@ export interface EventProjectionOptions {
 }
 
 /** Part of an event that is being generated. It is not stored and has no id of its own. */
-export type WirePreview = JsonObject & { readonly type: 'event_start' | 'event_delta' };
+export type WirePreview = Wire<'Preview'>;
 
 /** Which parts of unfinished events one reader has received. */
 export class PreviewState {
@@ -88,13 +89,11 @@ export class EventProjection {
     await this.#indexUpTo(event.seq - 1);
     this.#index(event);
     const { seq, at } = event;
-    return this.#projectWithIds(event).map(({ id, type, fields }) => ({
-      id,
-      type,
-      seq,
-      processed_at: toWireTime(at),
-      ...fields,
-    }));
+    return this.#projectWithIds(event).map(
+      ({ id, type, fields }) =>
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- ProjectedEvent pairs each type with its fields
+        ({ id, type, seq, processed_at: toWireTime(at), ...fields }) as WireEvent,
+    );
   }
 
   /** The previews for a partial event: what it adds to the event that is being generated. */
@@ -122,7 +121,7 @@ export class EventProjection {
     state.types.add(type);
     const start: WirePreview = { type: 'event_start', event: { type, id } };
     if (type === 'agent.thinking') return isNew ? [start] : [];
-    const content = { type: 'text', text: event.text };
+    const content = { type: 'text', text: event.text } as const;
     const delta: WirePreview = {
       type: 'event_delta',
       event_id: id,

@@ -1,6 +1,7 @@
 import { omitUndefined } from '../../core/internal.ts';
 import * as v from 'valibot';
 import type { ContentBlock, UserEvent } from '../../managed/index.ts';
+import { component } from './component.ts';
 import { nonEmptyText, text, unsupported } from './wire-schemas.ts';
 
 const MAX_EVENTS_PER_SEND = 256;
@@ -21,42 +22,51 @@ const url = v.object({
   ),
 });
 
+const source = component(
+  'BlockSource',
+  'Source of the bytes of an image or document: base64 in the event itself, a URL, or the id of a stored file.',
+  v.variant('type', [base64, url, file], 'must have the type base64, url or file'),
+);
 const textBlock = v.object({ type: v.literal('text'), text: v.string('must be text') });
-const block = v.variant(
-  'type',
-  [
-    textBlock,
-    v.object({
-      type: v.literal('image'),
-      source: v.variant('type', [base64, url, file], 'must have the type base64, url or file'),
-    }),
-    v.object({
-      type: v.literal('document'),
-      source: v.variant(
-        'type',
-        [
-          base64,
-          url,
-          file,
-          v.object({
-            type: v.literal('text'),
-            media_type: v.optional(nonEmptyText(128)),
-            data: v.string('must be text'),
-          }),
-        ],
-        'must have the type base64, url, file or text',
-      ),
-      title: v.nullish(text(1024)),
-      context: v.nullish(text(100_000)),
-    }),
-    v.object({
-      type: v.literal('search_result'),
-      title: text(4096),
-      source: text(4096),
-      content: v.array(textBlock),
-    }),
-  ],
-  'must have the type text, image, document or search_result',
+const block = component(
+  'ContentBlock',
+  'One block of a message or of the result of a tool.',
+  v.variant(
+    'type',
+    [
+      textBlock,
+      v.object({
+        type: v.literal('image'),
+        source,
+      }),
+      v.object({
+        type: v.literal('document'),
+        source: v.variant(
+          'type',
+          [
+            base64,
+            url,
+            file,
+            v.object({
+              type: v.literal('text'),
+              media_type: v.optional(nonEmptyText(128)),
+              data: v.string('must be text'),
+            }),
+          ],
+          'must have the type base64, url, file or text',
+        ),
+        title: v.nullish(text(1024)),
+        context: v.nullish(text(100_000)),
+      }),
+      v.object({
+        type: v.literal('search_result'),
+        title: text(4096),
+        source: text(4096),
+        content: v.array(textBlock),
+      }),
+    ],
+    'must have the type text, image, document or search_result',
+  ),
 );
 /** Content of a message or of a tool result. */
 export const contentBlocks: v.GenericSchema<unknown, readonly WireBlock[]> = v.pipe(
@@ -82,35 +92,39 @@ const outcomeEvent = v.object({
   ),
 });
 
-const event = v.variant(
-  'type',
-  [
-    messageEvent,
-    outcomeEvent,
-    v.object({
-      type: v.literal('user.interrupt'),
-      session_thread_id: v.nullish(nonEmptyText(256)),
-    }),
-    v.object({
-      type: v.literal('user.tool_confirmation'),
-      tool_use_id: nonEmptyText(256),
-      result: v.picklist(['allow', 'deny'], 'must be allow or deny'),
-      deny_message: v.nullish(text(100_000)),
-    }),
-    v.object({
-      type: v.literal('user.custom_tool_result'),
-      custom_tool_use_id: nonEmptyText(256),
-      content: v.nullish(contentBlocks),
-      is_error: isError,
-    }),
-    v.object({
-      type: v.literal('user.tool_result'),
-      tool_use_id: nonEmptyText(256),
-      content: v.nullish(contentBlocks),
-      is_error: isError,
-    }),
-  ],
-  'must have a known type',
+const event = component(
+  'UserEvent',
+  'An event that a client sends to a session. `tool_use_id` is the id of the event that showed the call.',
+  v.variant(
+    'type',
+    [
+      messageEvent,
+      outcomeEvent,
+      v.object({
+        type: v.literal('user.interrupt'),
+        session_thread_id: v.nullish(nonEmptyText(256)),
+      }),
+      v.object({
+        type: v.literal('user.tool_confirmation'),
+        tool_use_id: nonEmptyText(256),
+        result: v.picklist(['allow', 'deny'], 'must be allow or deny'),
+        deny_message: v.nullish(text(100_000)),
+      }),
+      v.object({
+        type: v.literal('user.custom_tool_result'),
+        custom_tool_use_id: nonEmptyText(256),
+        content: v.nullish(contentBlocks),
+        is_error: isError,
+      }),
+      v.object({
+        type: v.literal('user.tool_result'),
+        tool_use_id: nonEmptyText(256),
+        content: v.nullish(contentBlocks),
+        is_error: isError,
+      }),
+    ],
+    'must have a known type',
+  ),
 );
 
 type Source =
@@ -169,13 +183,17 @@ export type WireUserEvent =
 export const sendEventsBody: v.GenericSchema<
   unknown,
   { readonly events: readonly WireUserEvent[] }
-> = v.object({
-  events: v.pipe(
-    v.array(event, 'must be a list of events'),
-    v.minLength(1, 'must not be empty'),
-    v.maxLength(MAX_EVENTS_PER_SEND, `must be at most ${MAX_EVENTS_PER_SEND}`),
-  ),
-});
+> = component(
+  'SendEventsParams',
+  'Events to send, all of them or none.',
+  v.object({
+    events: v.pipe(
+      v.array(event, 'must be a list of events'),
+      v.minLength(1, 'must not be empty'),
+      v.maxLength(MAX_EVENTS_PER_SEND, `must be at most ${MAX_EVENTS_PER_SEND}`),
+    ),
+  }),
+);
 
 /** Events that a session may start with. */
 export const initialEvents: v.GenericSchema<unknown, readonly InitialEvent[]> = v.pipe(

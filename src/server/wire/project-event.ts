@@ -1,8 +1,7 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { calledAgentWaits, isTextPart } from '../../core/index.ts';
+import { calledAgentWaits, isJsonObject, isTextPart } from '../../core/index.ts';
 import type {
   CalledAgentWait,
-  JsonObject,
   LogEvent,
   LogEventByType,
   LoggedError,
@@ -20,8 +19,10 @@ import {
   turnMessageKey,
 } from './event-keys.ts';
 import { failureReference, toClientMessage } from './failure-log.ts';
+import type { Wire } from './component.ts';
 import { toThreadId, toWireContent, toWireResult } from './wire-event.ts';
 import { toRetryStatus, toSessionErrorType, type RetryStatus } from './session-error.ts';
+import type { WireEvent } from './wire-event.ts';
 
 /** Facts about a log that the events of later entries depend on. */
 export interface LogIndex {
@@ -38,13 +39,22 @@ export interface LogIndex {
   readonly interrupts: ReadonlyMap<string, Seq>;
 }
 
-/** An event of the HTTP API without its id. */
-export interface ProjectedEvent {
-  /** Key that the event id is derived from. Default: the number of the log entry. */
-  readonly key?: string;
-  readonly type: string;
-  readonly fields?: JsonObject;
-}
+/** An event of the HTTP API without the fields that all events have. */
+export type ProjectedEvent = Projected<
+  Exclude<WireEvent, Wire<'NetEvent' | 'SessionDeletedEvent'>>
+>;
+
+type Projected<Event extends WireEvent> = Event extends WireEvent
+  ? {
+      /** Key that the event id is derived from. Default: the number of the log entry. */
+      readonly key?: string;
+      readonly type: Event['type'];
+    } & EventFields<Omit<Event, 'id' | 'type' | 'seq' | 'processed_at'>>
+  : never;
+
+type EventFields<Fields> = keyof Fields extends never
+  ? { readonly fields?: undefined }
+  : { readonly fields: Fields };
 
 /** The events that show a log entry: none, one, or several in order. */
 export function projectEvent(event: LogEvent, index: LogIndex): readonly ProjectedEvent[] {
@@ -122,7 +132,7 @@ function projectMessage(
       ? [
           {
             key: turnMessageKey('agent.thinking', invocationId, messageIndex),
-            type: 'agent.thinking',
+            type: 'agent.thinking' as const,
           },
         ]
       : []),
@@ -130,7 +140,7 @@ function projectMessage(
       ? [
           {
             key: turnMessageKey('agent.message', invocationId, messageIndex),
-            type: 'agent.message',
+            type: 'agent.message' as const,
             fields: { content: texts },
           },
         ]
@@ -177,7 +187,7 @@ function projectConfirmation(
     tool_use_id: index.eventId(callKey(callId)),
     result: decision === 'approved' ? 'allow' : 'deny',
     ...omitUndefined({ deny_message: message }),
-  };
+  } as const;
   return [{ key: confirmationKey(callId), type: 'user.tool_confirmation', fields }];
 }
 
@@ -221,7 +231,7 @@ function projectTurnEnd(
     case 'budget_reached':
       return [idleEvent({ type: 'budget_reached' })];
     case 'refusal': {
-      const details = { type: 'refusal', category: null, explanation: null };
+      const details = { type: 'refusal', category: null, explanation: null } as const;
       return [idleEvent({ type: 'refusal' }, details)];
     }
     default:
@@ -256,7 +266,7 @@ function toErrorFields(
   error: LoggedError,
   seq: Seq,
   retry: RetryStatus,
-): JsonObject {
+): Wire<'SessionError'> {
   const message = toClientMessage(error, failureReference(index.sessionId, seq));
   return { type: toSessionErrorType(error.code), message, retry_status: { type: retry } };
 }
@@ -270,15 +280,16 @@ function projectCalledAgentCall({
   session,
 }: CalledAgentWait): ProjectedEvent {
   const key = callKey(callId);
-  const fields = { name, input: args, session_thread_id: toThreadId(session) };
+  const input = isJsonObject(args) ? args : {};
+  const fields = { name, input, session_thread_id: toThreadId(session) };
   return needs === 'approval'
     ? { key, type: 'agent.tool_use', fields: { ...fields, evaluated_permission: 'ask' } }
     : { key, type: 'agent.custom_tool_use', fields };
 }
 
 function idleEvent(
-  stop_reason: JsonObject,
-  stop_details: JsonObject | null = null,
+  stop_reason: Wire<'IdleReason'>,
+  stop_details: Wire<'SessionStatusIdleEvent'>['stop_details'] = null,
 ): ProjectedEvent {
   return { type: 'session.status_idle', fields: { stop_reason, stop_details } };
 }
@@ -298,7 +309,7 @@ function projectOutcome(event: LogEventByType<'outcome.defined'>): ProjectedEven
 }
 
 /** Converts token usage to the format of the HTTP API. */
-function toModelUsage(usage: Usage | undefined): JsonObject {
+function toModelUsage(usage: Usage | undefined): Wire<'ModelUsage'> {
   return {
     input_tokens: Math.max(0, usage?.inputTokens ?? 0),
     output_tokens: Math.max(0, usage?.outputTokens ?? 0),

@@ -1,4 +1,3 @@
-import type { Json, JsonObject } from '../../core/index.ts';
 import type {
   ManagedAgent,
   ManagedAgentDef,
@@ -6,11 +5,12 @@ import type {
   ToolConfig,
 } from '../../managed/index.ts';
 import { TOOLSET_TOOLS } from './agent-schemas.ts';
+import type { Wire } from './component.ts';
 import { isFileTool, listMcpToolRules, toPolicyJson } from './tool-rules.ts';
 import { toWireTime } from './wire-schemas.ts';
 
 /** Converts an agent to the format of the HTTP API. */
-export function toWireAgent(agent: ManagedAgent): JsonObject {
+export function toWireAgent(agent: ManagedAgent): Wire<'Agent'> {
   const { archivedAt, createdAt, updatedAt } = agent;
   return {
     ...toWireAgentSnapshot(agent),
@@ -22,7 +22,11 @@ export function toWireAgent(agent: ManagedAgent): JsonObject {
 }
 
 /** The agent as it appears in a session. */
-export function toWireAgentSnapshot({ id, version, definition }: ManagedAgent): JsonObject {
+export function toWireAgentSnapshot({
+  id,
+  version,
+  definition,
+}: ManagedAgent): Wire<'SessionAgent'> {
   const { name, description, system, mcp_servers: servers = [], skills = [] } = definition;
   return {
     id,
@@ -44,7 +48,7 @@ export function toWireAgentSnapshot({ id, version, definition }: ManagedAgent): 
   };
 }
 
-function toWireCoordinator({ agents }: ManagedAgentDef): Json {
+function toWireCoordinator({ agents }: ManagedAgentDef): Wire<'Coordinator'> | null {
   if (agents === undefined) return null;
   return {
     type: 'coordinator',
@@ -52,20 +56,35 @@ function toWireCoordinator({ agents }: ManagedAgentDef): Json {
   };
 }
 
-function toWireTools(definition: ManagedAgentDef): readonly Json[] {
+function toWireTools(definition: ManagedAgentDef): readonly Wire<'StoredAgentTool'>[] {
   const { tools = [], mcp_servers: servers = [] } = definition;
   const inToolset = tools.filter(({ type }) =>
     ['bash', 'filesystem', 'web_fetch', 'web_search'].includes(type),
   );
-  const others = tools.filter((one) => !inToolset.includes(one));
   return [
     ...(inToolset.length > 0 ? [toWireToolset(inToolset, definition)] : []),
-    ...others.map((one): Json => ({ ...one })),
-    ...servers.map((server): Json => toWireMcpToolset(server.name, definition)),
+    ...tools.flatMap(toWireTool),
+    ...servers.map((server) => toWireMcpToolset(server.name, definition)),
   ];
 }
 
-function toWireToolset(own: readonly ToolConfig[], definition: ManagedAgentDef): Json {
+/** Shows a tool that is neither in the toolset nor of an MCP server. */
+function toWireTool(tool: ToolConfig): readonly Wire<'StoredAgentTool'>[] {
+  switch (tool.type) {
+    case 'custom':
+    case 'builtin':
+      return [tool];
+    case 'code_execution':
+      return [{ type: tool.type }];
+    default:
+      return [];
+  }
+}
+
+function toWireToolset(
+  own: readonly ToolConfig[],
+  definition: ManagedAgentDef,
+): Wire<'StoredAgentToolset'> {
   const has = (type: string): boolean => own.some((one) => one.type === type);
   const configs = TOOLSET_TOOLS.map((name) => {
     const mode = findPermissionMode(definition, name, isFileTool(name) ? 'filesystem' : name);
@@ -79,7 +98,7 @@ function toWireToolset(own: readonly ToolConfig[], definition: ManagedAgentDef):
   };
 }
 
-function toWireMcpToolset(server: string, definition: ManagedAgentDef): Json {
+function toWireMcpToolset(server: string, definition: ManagedAgentDef): Wire<'StoredMcpToolset'> {
   const { permission_policy: policy, tools = [], mcp_servers: servers = [] } = definition;
   const single = listMcpToolRules(policy, tools, servers);
   return {
@@ -93,7 +112,9 @@ function toWireMcpToolset(server: string, definition: ManagedAgentDef): Json {
   };
 }
 
-function toWireToolConfig(mode: PermissionMode): JsonObject {
+function toWireToolConfig(
+  mode: PermissionMode,
+): Pick<Wire<'StoredMcpToolset'>, 'default_config'>['default_config'] {
   return {
     enabled: mode !== 'deny',
     permission_policy: { type: mode === 'prompt' ? 'always_ask' : 'always_allow' },

@@ -1,9 +1,9 @@
 import { omitUndefined } from '../../core/internal.ts';
-import type { JsonObject } from '../../core/index.ts';
 import type { PermissionPolicy, ToolConfig } from '../../managed/index.ts';
 import { getToolName } from '../../managed/internal.ts';
 import { TOOLSET_TOOLS } from './agent-schemas.ts';
 import type { ToolsetTool } from './agent-schemas.ts';
+import type { Wire } from './component.ts';
 
 type FileTool = 'edit' | 'read' | 'write' | 'glob' | 'grep';
 
@@ -31,7 +31,10 @@ export function listMcpToolRules(
 }
 
 /** A permission policy as JSON. */
-export function toPolicyJson({ default: general, tools }: PermissionPolicy): JsonObject {
+export function toPolicyJson({
+  default: general,
+  tools,
+}: PermissionPolicy): Wire<'PermissionPolicy'> {
   return {
     default: general,
     ...omitUndefined({ tools: tools === undefined ? undefined : { ...tools } }),

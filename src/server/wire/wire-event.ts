@@ -1,16 +1,16 @@
 import { isJsonObject, sha256Hex } from '../../core/index.ts';
-import type { Json, JsonObject, SessionId } from '../../core/index.ts';
+import type { Json, SessionId } from '../../core/index.ts';
 import type { ContentBlock } from '../../managed/index.ts';
+import type { Wire } from './component.ts';
 
 /**
  * An event in the format of the HTTP API. `seq` is the number of the log entry that it shows; several events may show
  * the same entry.
  */
-export type WireEvent = JsonObject & {
-  readonly id: string;
-  readonly type: string;
-  readonly seq: number;
-};
+export type WireEvent = Wire<'SessionEvent'>;
+
+/** The source of an image. */
+type BinarySource = Extract<Wire<'EventContentBlock'>, { readonly type: 'image' }>['source'];
 
 /**
  * Derives the id of an event from its session and its key. The id is the same in every process and at every read. The
@@ -26,8 +26,10 @@ export function toThreadId(session: SessionId): string {
 }
 
 /** Converts content blocks to the format of the HTTP API. */
-export function toWireContent(blocks: readonly ContentBlock[]): readonly Json[] {
-  return blocks.map((block): Json => {
+export function toWireContent(
+  blocks: readonly ContentBlock[],
+): readonly Wire<'EventContentBlock'>[] {
+  return blocks.map((block) => {
     switch (block.type) {
       case 'text':
         return { type: 'text', text: block.text };
@@ -36,7 +38,9 @@ export function toWireContent(blocks: readonly ContentBlock[]): readonly Json[] 
       case 'image': {
         const mediaType = block.source['media_type'];
         const isImage = typeof mediaType !== 'string' || mediaType.startsWith('image/');
-        return { type: isImage ? 'image' : 'document', source: block.source };
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the converters of content blocks write these two sources only
+        const source = block.source as BinarySource;
+        return { type: isImage ? 'image' : 'document', source };
       }
       case 'opaque':
         return { type: 'text', text: JSON.stringify(block.value) };
@@ -50,7 +54,7 @@ export function toWireContent(blocks: readonly ContentBlock[]): readonly Json[] 
  * Converts the response of a tool to content blocks. If it holds only a text, the block is that text; otherwise it is
  * the JSON.
  */
-export function toWireResult(response: Json): readonly Json[] {
+export function toWireResult(response: Json): readonly Wire<'EventContentBlock'>[] {
   return [{ type: 'text', text: toResultText(response) }];
 }
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import type { Json, JsonObject } from '../../core/index.ts';
+import type { Json } from '../../core/index.ts';
+import type { Wire } from '../wire/component.ts';
 import { toWireTime } from '../wire/wire-schemas.ts';
 
 /**
@@ -63,7 +64,7 @@ export function toWorkItemJson({ metadata, ...item }: WorkItem): Json {
 }
 
 /** Converts a work item to the format of the HTTP API. `secret` is included only in the response to the claim. */
-export function toWireWork(item: WorkItem, secret?: string): JsonObject {
+export function toWireWork(item: WorkItem, secret?: string): Wire<'Work'> {
   const at = (ms: number | undefined): string | null => (ms === undefined ? null : toWireTime(ms));
   return {
     id: item.id,

@@ -1,6 +1,6 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { isJsonObject } from '../../core/index.ts';
-import type { Json, JsonObject } from '../../core/index.ts';
+import type { Json } from '../../core/index.ts';
 import type { ManagedRuntime, ManagedSession } from '../../managed/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { DocumentChange, DocumentStore } from '../../store/index.ts';
@@ -8,6 +8,7 @@ import type { ApiKeys } from '../auth/api-keys.ts';
 import { WorkspaceIndex } from '../auth/workspace-index.ts';
 import type { IndexPage, IndexQuery } from '../auth/workspace-index.ts';
 import { notFound, HttpError } from '../http/http-error.ts';
+import type { Wire } from '../wire/component.ts';
 import { toWireTime } from '../wire/wire-schemas.ts';
 import { parseWorkItem, toWorkItemJson } from './work-item.ts';
 import type { WorkItem } from './work-item.ts';
@@ -169,7 +170,7 @@ export class WorkQueue {
     );
   }
 
-  async stats(environmentId: string): Promise<JsonObject> {
+  async stats(environmentId: string): Promise<Wire<'WorkQueueStats'>> {
     const found = await this.#documents.documents({
       kind: QUEUE_ENTRY_KIND,
       prefix: `${environmentId}/`,
