@@ -49,6 +49,8 @@ const known = [
   'proofs',
   'patterns',
   'architecture',
+  'faq',
+  'comparison',
 ];
 const guides = known.flatMap((name) => list(`${name}.md`));
 const adk = list('adk.md', 'adk-*.md');
