@@ -57,7 +57,7 @@ const kinds: readonly (readonly [owner: string, title: string, introduction: str
   [
     'SessionErrorType',
     'Types of session.error events',
-    'The `error.type` of a `session.error` event of the HTTP API. Its message contains the code.',
+    'The `error.type` of a `session.error` event of the HTTP API. The code of the error is in the log of the server, and in the message unless the message itself states the reason.',
   ],
 ];
 
@@ -135,7 +135,8 @@ function listFacts(one: ErrorCode): readonly string[] {
     ...(retryable === undefined ? [] : [retryable ? 'Retryable' : 'Not retryable']),
     ...(owner === 'HttpErrorType' ? listStatuses(one.code) : []),
     ...(owner === 'error_code' ? listStatusesWith(one) : []),
-    ...(className === undefined ? [] : mappedStatus(one.code)),
+    // The command line does not serve its own errors.
+    ...(className === undefined || one.file.startsWith('src/cli/') ? [] : mappedStatus(one.code)),
   ];
 }
 

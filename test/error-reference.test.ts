@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { listCodesInObjects, listErrorCodes, type ErrorCode } from '../scripts/error-codes.ts';
+import {
+  listCodesInObjects,
+  listErrorCodes,
+  parseCodeComment,
+  type ErrorCode,
+} from '../scripts/error-codes.ts';
 import { withErrorCodes } from '../scripts/error-page.ts';
 
 const codes = listErrorCodes();
@@ -47,6 +52,15 @@ test('two classes do not share a code, unless one extends the other or the list 
     ([, classes]) => classes.length > 1,
   );
   assert.deepEqual(several.map(([code]) => code).toSorted(), Object.keys(shared).toSorted());
+});
+
+test('a doc comment is split into cause and remedy, and a missing remedy is seen', () => {
+  const comment = '/**\n * It is\n * full.\n * @remedy Empty it.\n * @example\n * x\n */';
+  assert.deepEqual(parseCodeComment(comment), { cause: 'It is full.', remedy: 'Empty it.' });
+  assert.deepEqual(parseCodeComment('/** It is full. */'), {
+    cause: 'It is full.',
+    remedy: undefined,
+  });
 });
 
 test('a code is in snake case', () => {

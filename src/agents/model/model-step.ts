@@ -271,8 +271,8 @@ type CallFailureCode =
    */
   | 'model_cancelled'
   /**
-   * The process died during the model call, and the call is not repeated.
-   * @remedy Send the message again.
+   * The process died three times during the model call. The call is not repeated.
+   * @remedy Find out in the log of the process why it died, then send the message again.
    */
   | 'model_unknown';
 

@@ -37,8 +37,7 @@ export type HttpErrorType =
   | 'rate_limit_error'
   /**
    * The server failed, is shutting down, or its store is unavailable.
-   * @remedy Repeat the request under the same idempotency key. The log of the server has the reason under the
-   * `request-id`.
+   * @remedy Repeat the request under the same idempotency key. The log of the server has the reason.
    */
   | 'api_error';
 

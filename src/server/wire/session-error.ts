@@ -20,7 +20,7 @@ type SessionErrorType =
   | 'model_rate_limited_error'
   /**
    * The model call failed for another reason: every other code that begins with `model_`.
-   * @remedy Look up the code of the message on this page.
+   * @remedy Look up the code of the error.
    */
   | 'model_request_failed_error'
   /**
@@ -30,12 +30,12 @@ type SessionErrorType =
   | 'mcp_authentication_failed_error'
   /**
    * A request to an MCP server failed: every other code that begins with `mcp_`.
-   * @remedy Look up the code of the message on this page.
+   * @remedy Look up the code of the error.
    */
   | 'mcp_connection_failed_error'
   /**
    * Any other code.
-   * @remedy Look up the code of the message on this page. The log of the server has the reason.
+   * @remedy Look up the code of the error. The log of the server has the reason.
    */
   | 'unknown_error';
 
