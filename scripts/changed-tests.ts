@@ -35,7 +35,7 @@ const reach = (path: string): void => {
 };
 for (const path of changed) reach(path);
 
-const apart = /^test\/(?:long|node-22|protocols)\//;
+const apart = /^test\/(?:long|migration|node-22|protocols)\//;
 const tests = [...reached].filter(
   (path) =>
     path.endsWith('.test.ts') && !apart.test(path) && modules.some((one) => one.path === path),

@@ -53,10 +53,11 @@ const known = [
   'comparison',
 ];
 const guides = known.flatMap((name) => list(`${name}.md`));
+const migration = list('migrate-from-*.md');
 const adk = list('adk.md', 'adk-*.md');
 const rest = list('*.md').filter(
   ({ link }) =>
-    ![...guides, ...adk].some((one) => one.link === link) &&
+    ![...guides, ...migration, ...adk].some((one) => one.link === link) &&
     ![
       '/',
       '/contributing',
@@ -94,6 +95,7 @@ export default defineConfig({
       '/examples/': [{ text: 'Examples', items: list('examples/**/*.md') }],
       '/': [
         { text: 'Guide', items: [{ text: 'Introduction', link: '/' }, ...guides] },
+        { text: 'Migrate', collapsed: true, items: migration },
         { text: 'Google ADK', collapsed: true, items: adk },
         { text: 'More', items: rest },
         { text: 'Conformance', collapsed: true, items: list('conformance/*.md') },
