@@ -2,6 +2,13 @@
 
 export type { CompiledInput, CompiledOutput, CompiledTransition } from './build/compile.ts';
 export { applyMapChange } from './journal/map-state.ts';
+export {
+  applyWrites,
+  filterWrites,
+  listWrittenKeys,
+  mergeWrites,
+  type KeyWrites,
+} from './journal/map-writes.ts';
 export { arcPlace, type InputArc, type OutputArc } from './language/arcs.ts';
 export type { InitialToken } from './language/net.ts';
 export { omitAlternatives, omitOutputs } from './language/omit-outputs.ts';

@@ -1,7 +1,9 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { validateStateDelta } from '../../core/index.ts';
-import type { Json, LogEntry, StateDelta } from '../../core/index.ts';
+import type { JsonObject, LogEntry, StateDelta } from '../../core/index.ts';
+import { applyWrites, listWrittenKeys } from '../../net/internal.ts';
 import type { MapWrites } from '../../net/index.ts';
+import { toKeyWrites } from './state-writes.ts';
 import type { SessionWrite } from '../vocabulary/state.ts';
 
 /**
@@ -11,7 +13,7 @@ import type { SessionWrite } from '../vocabulary/state.ts';
  */
 export function stateChangedEvents(
   { writes, invocationId, author, branch }: Omit<SessionWrite, 'seen'>,
-  state: Readonly<Record<string, unknown>>,
+  state: JsonObject,
 ): readonly LogEntry[] {
   const delta = toLoggedDelta(writes, state);
   const removed = (writes.delete ?? []).filter(isLogged);
@@ -30,19 +32,16 @@ export function stateChangedEvents(
   ];
 }
 
-function toLoggedDelta(writes: MapWrites, state: Readonly<Record<string, unknown>>): StateDelta {
-  const after: Record<string, unknown> = { ...writes.set };
-  for (const [key, by] of Object.entries(writes.increment ?? {})) {
-    const before = state[key];
-    after[key] = (typeof before === 'number' ? before : 0) + by;
-  }
-  for (const [key, items] of Object.entries(writes.append ?? {})) {
-    const before = state[key];
-    const list: readonly Json[] = Array.isArray(before) ? before : [];
-    after[key] = [...list, ...items];
-  }
+function toLoggedDelta(writes: MapWrites, state: JsonObject): StateDelta {
+  const { set, increment, append } = toKeyWrites(writes);
+  const assigned = omitUndefined({ set, increment, append });
+  const after = applyWrites(state, assigned);
   return validateStateDelta(
-    Object.fromEntries(Object.entries(after).filter(([key]) => isLogged(key))),
+    Object.fromEntries(
+      listWrittenKeys(assigned)
+        .filter(isLogged)
+        .map((key) => [key, after[key]]),
+    ),
   );
 }
 

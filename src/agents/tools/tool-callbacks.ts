@@ -25,7 +25,7 @@ import type { Call, CallResult } from '../vocabulary/tool-call.ts';
 import { resultLimit, type ResultLimitOptions } from './result-limit.ts';
 import { toToolOutcome, toolOutcomes } from './tool-outcomes.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
-import { mergeWrites, applyWrites } from '../state/state-writes.ts';
+import { mergeSessionWrites, applySessionWrite } from '../state/state-writes.ts';
 import { omitAlternatives } from '../../net/internal.ts';
 
 /** Options of the effects that run tool callbacks. */
@@ -161,7 +161,7 @@ export function afterToolEffect(
       toToolOutcome(options, failedResult({ ...result, args }, 'afterTool', failure)),
     run: async ({ ran: { args, result, write }, state }, effectContext) => {
       const { invocationId } = result;
-      const stateSoFar = applyWrites(state, write);
+      const stateSoFar = applySessionWrite(state, write);
       const opened = openCallbackContext(options, invocationId, stateSoFar, effectContext, false);
       const after = await truncateResponse(
         await applyAfterTool(callbacks, opened.context, { ...result, args }),
@@ -182,7 +182,7 @@ export function afterToolEffect(
           actions: Object.keys(actionsTogether).length > 0 ? actionsTogether : undefined,
         }),
       });
-      return toToolOutcome(options, done, mergeWrites(write, written[0], state));
+      return toToolOutcome(options, done, mergeSessionWrites(write, written[0], state));
     },
   });
 }

@@ -1,4 +1,8 @@
-import { type UncommittedState, type SessionWrite, applyWrites } from '../../agents/internal.ts';
+import {
+  type UncommittedState,
+  type SessionWrite,
+  applySessionWrite,
+} from '../../agents/internal.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 
 interface PendingWrite {
@@ -26,9 +30,10 @@ export class PendingWrites implements UncommittedState {
 
   readonly getValue: UncommittedState['getValue'] = (key): Json | undefined => {
     this.#pruneEnded();
-    return this.#pending.reduce((state, { write }) => applyWrites(state, write), this.#state())[
-      key
-    ];
+    return this.#pending.reduce(
+      (state, { write }) => applySessionWrite(state, write),
+      this.#state(),
+    )[key];
   };
 
   readonly addWrite: UncommittedState['addWrite'] = (firingId, write) => {

@@ -2,9 +2,10 @@ import { omitUndefined } from '../../core/internal.ts';
 import { eventOut } from '../../agents/internal.ts';
 import type { AgentStatus } from '../../agents/index.ts';
 import { calledAgentWaits } from '../../core/index.ts';
-import type { Json, LogEntry, LogEvent, Seq } from '../../core/index.ts';
+import type { LogEntry, LogEvent, Seq } from '../../core/index.ts';
 import type { Firing, JournalRecord, Marking, Step } from '../../net/index.ts';
 import { isSharedKey, outletValue } from '../../net/index.ts';
+import { filterWrites, listWrittenKeys, mergeWrites } from '../../net/internal.ts';
 import type { StoredPendingCall, SessionSummary, SettledStep } from '../../store/index.ts';
 
 /**
@@ -96,49 +97,18 @@ export function toSharedWrites(
 ): SettledStep['shared'] {
   let known = versions;
   const reads: Record<string, number> = {};
-  const set: Record<string, Json> = {};
-  const removed = new Set<string>();
-  const increment: Record<string, number> = {};
-  const append: Record<string, readonly Json[]> = {};
+  let writes = mergeWrites({}, {});
   for (const record of records) {
     if (record.kind === 'loaded') known = record.versions;
     if (!('maps' in record)) continue;
     for (const change of record.maps ?? []) {
-      for (const [key, value] of Object.entries(change.set ?? {}).filter(([name]) =>
-        isSharedKey(name),
-      )) {
+      const shared = filterWrites(change, isSharedKey);
+      for (const key of [...Object.keys(shared.set), ...shared.delete])
         reads[key] ??= known[key] ?? 0;
-        set[key] = value;
-        removed.delete(key);
-        delete increment[key];
-        delete append[key];
-      }
-      for (const key of (change.delete ?? []).filter(isSharedKey)) {
-        reads[key] ??= known[key] ?? 0;
-        removed.add(key);
-        delete set[key];
-        delete increment[key];
-        delete append[key];
-      }
-      for (const [key, by] of Object.entries(change.increment ?? {}).filter(([name]) =>
-        isSharedKey(name),
-      )) {
-        const before = set[key];
-        if (typeof before === 'number') set[key] = before + by;
-        else increment[key] = (increment[key] ?? 0) + by;
-      }
-      for (const [key, items] of Object.entries(change.append ?? {}).filter(([name]) =>
-        isSharedKey(name),
-      )) {
-        const before = set[key];
-        if (Array.isArray(before)) set[key] = [...before, ...items];
-        else append[key] = [...(append[key] ?? []), ...items];
-      }
+      writes = mergeWrites(writes, shared);
     }
   }
-  const some =
-    [set, increment, append].some((part) => Object.keys(part).length > 0) || removed.size > 0;
-  return some
-    ? { reads, writes: { place: 'state', set, delete: [...removed], increment, append } }
+  return listWrittenKeys(writes).length > 0
+    ? { reads, writes: { place: 'state', ...writes } }
     : undefined;
 }

@@ -1,4 +1,5 @@
 import { formatStateKey, type Json } from '../../core/index.ts';
+import { listWrittenKeys } from '../../net/internal.ts';
 import { toSharedColumns } from '../encoding/shared-columns.ts';
 import { applySharedWrites, findChangedKeys } from '../rules/apply-shared-writes.ts';
 import type { SettledStep, SharedState } from '../store.ts';
@@ -151,9 +152,5 @@ export class SharedRows {
 
 function listSharedKeys({ shared }: SettledStep): readonly string[] {
   if (shared === undefined) return [];
-  const { set, increment, append, delete: removed = [] } = shared.writes;
-  return [
-    ...[shared.reads, set, increment, append].flatMap((part) => Object.keys(part ?? {})),
-    ...removed,
-  ];
+  return [...Object.keys(shared.reads), ...listWrittenKeys(shared.writes)];
 }

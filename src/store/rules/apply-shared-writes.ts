@@ -1,3 +1,4 @@
+import { applyWrites, listWrittenKeys } from '../../net/internal.ts';
 import type { Json } from '../../core/index.ts';
 import type { MapChange } from '../../net/index.ts';
 
@@ -5,27 +6,23 @@ import type { MapChange } from '../../net/index.ts';
 export type WrittenKeys = ReadonlyMap<string, Json | undefined>;
 
 /**
- * Applies a change to the current shared state, in the order set, delete, increment, append. `increment` counts a value
- * that is not a number as 0; `append` counts a value that is not a list as an empty one. `replace` is ignored, because
- * it never concerns shared keys.
+ * Applies a change to the current shared state. `replace` is ignored, because it never concerns shared keys.
+ * @param current reads the value of a key that `increment` or `append` changes
  */
 export function applySharedWrites(
   writes: MapChange,
   current: (key: string) => Json | undefined,
 ): WrittenKeys {
-  const written = new Map<string, Json | undefined>(Object.entries(writes.set ?? {}));
-  const currentValue = (key: string): Json | undefined =>
-    written.has(key) ? written.get(key) : current(key);
-  for (const key of writes.delete ?? []) written.set(key, undefined);
-  for (const [key, by] of Object.entries(writes.increment ?? {})) {
-    const value = currentValue(key);
-    written.set(key, (typeof value === 'number' ? value : 0) + by);
-  }
-  for (const [key, items] of Object.entries(writes.append ?? {})) {
-    const value = currentValue(key);
-    written.set(key, Object.freeze([...(Array.isArray(value) ? value : []), ...items]));
-  }
-  return written;
+  const { set = {}, delete: removed = [], increment = {}, append = {} } = writes;
+  const overwritten = new Set([...Object.keys(set), ...removed]);
+  const before = [...Object.keys(increment), ...Object.keys(append)]
+    .filter((key) => !overwritten.has(key))
+    .flatMap((key) => {
+      const value = current(key);
+      return value === undefined ? [] : [[key, value] as const];
+    });
+  const after = applyWrites(Object.fromEntries(before), writes);
+  return new Map(listWrittenKeys(writes).map((key) => [key, after[key]]));
 }
 
 /** Lists the keys whose version changed after they were read, in the order of `reads`. */
