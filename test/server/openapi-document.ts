@@ -27,7 +27,7 @@ export interface DocumentSchema {
 
 export interface DocumentParameter {
   readonly name: string;
-  readonly in: 'path' | 'query';
+  readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
   readonly schema: DocumentSchema;
 }

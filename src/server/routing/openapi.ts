@@ -49,7 +49,7 @@ export function toOpenApi(routes: readonly HttpRoute[]): JsonObject {
       responses: Object.fromEntries(
         Object.entries(ERRORS).map(([status, description]) => [
           `Error${status}`,
-          { description, content: error },
+          { description, headers: errorHeaders(status), content: error },
         ]),
       ),
       schemas: schemas.components(),
@@ -62,6 +62,7 @@ function toOperation(route: HttpRoute, schemas: OpenApiSchemas): JsonObject {
   const parameters = [
     ...pathParameters(path),
     ...queryParameters(schemas.convert(route.query, 'request')),
+    ...headerParameters(route),
   ];
   return {
     operationId: `${method.toLowerCase()}${path.replaceAll(/[^A-Za-z0-9]+(\w?)/g, (_, letter: string) => letter.toUpperCase())}`,
@@ -118,6 +119,39 @@ function listErrorStatuses({ method, path, open, errors }: HttpRoute): readonly 
     ...errors,
   ];
   return statuses.toSorted((one, other) => one - other).map(String);
+}
+
+function headerParameters({ method, streams }: HttpRoute): readonly JsonObject[] {
+  const header = (name: string, description: string): JsonObject => ({
+    name,
+    in: 'header',
+    description,
+    required: false,
+    schema: { type: 'string' },
+  });
+  return [
+    ...(method === 'POST'
+      ? [header('Idempotency-Key', 'Requests with the same key take effect once.')]
+      : []),
+    ...(streams
+      ? [header('Last-Event-ID', 'Id of the last event received. The stream continues after it.')]
+      : []),
+  ];
+}
+
+function errorHeaders(status: string): JsonObject {
+  return {
+    'request-id': {
+      description: 'Identifies the request in the log of the server.',
+      schema: { type: 'string' },
+    },
+    ...(['429', '503'].includes(status) && {
+      'retry-after': {
+        description: 'How long to wait before a retry, in seconds.',
+        schema: { type: 'integer' },
+      },
+    }),
+  };
 }
 
 function pathParameters(path: string): readonly JsonObject[] {
