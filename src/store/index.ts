@@ -12,12 +12,9 @@ export { openStore, type StoreOptions } from './open/open-store.ts';
 export type { PostgresStoreOptions } from './postgres/postgres-store-options.ts';
 export type { PostgresStore } from './postgres/postgres-store.ts';
 export { MissingPostgresPackageError } from './postgres/postgres-errors.ts';
-export {
-  openSqliteStore,
-  type SqliteFailpoints,
-  type SqliteStore,
-  type SqliteStoreOptions,
-} from './sqlite/sqlite-store.ts';
+export { openSqliteStore } from './sqlite/open-sqlite-store.ts';
+export type { SqliteFailpoints, SqliteStoreOptions } from './sqlite/sqlite-store-options.ts';
+export type { SqliteStore } from './sqlite/sqlite-store.ts';
 export {
   AlreadyAnsweredError,
   ForeignDatabaseError,

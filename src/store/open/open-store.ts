@@ -3,7 +3,7 @@ import type { OptionTable } from '../../core/index.ts';
 import { MemoryStore } from '../memory/memory-store.ts';
 import { parseStoreUrl } from './store-url.ts';
 import type { PostgresStoreOptions } from '../postgres/postgres-store-options.ts';
-import type { SqliteStoreOptions } from '../sqlite/sqlite-store.ts';
+import type { SqliteStoreOptions } from '../sqlite/sqlite-store-options.ts';
 import type { Store } from '../store.ts';
 
 /** The options of all stores. Each store ignores the options of the others. */
@@ -41,7 +41,7 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
   if (parsed.kind === 'memory') return new MemoryStore(options);
   if (parsed.kind === 'sqlite') {
     // Loaded on demand: a program with a memory store does not load SQLite.
-    const { openSqliteStore } = await import('../sqlite/sqlite-store.ts');
+    const { openSqliteStore } = await import('../sqlite/open-sqlite-store.ts');
     return openSqliteStore(parsed.file, options);
   }
   const { openPostgresStore } = await import('../postgres/open-postgres-store.ts');

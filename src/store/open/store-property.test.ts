@@ -13,7 +13,7 @@ import {
   createUidSequence,
 } from '../contract/store-operations.ts';
 import { MemoryStore } from '../memory/memory-store.ts';
-import { openSqliteStore } from '../sqlite/sqlite-store.ts';
+import { openSqliteStore } from '../sqlite/open-sqlite-store.ts';
 
 test('the memory store and the SQLite store behave the same', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-store-'));

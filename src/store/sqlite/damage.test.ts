@@ -22,7 +22,7 @@ import {
   createSession,
   nextStep,
 } from '../contract/sample-steps.ts';
-import { openSqliteStore } from './sqlite-store.ts';
+import { openSqliteStore } from './open-sqlite-store.ts';
 import {
   ForeignDatabaseError,
   StoreCorruptError,

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import type { StoreHarness } from '../contract/contract-case.ts';
-import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
+import { openSqliteStore } from './open-sqlite-store.ts';
+import type { SqliteStore } from './sqlite-store.ts';
 import { storeContract } from '../contract/store-contract.ts';
 
 for (const { name, check } of storeContract) {

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises';
-import type { DatabaseSync } from 'node:sqlite';
 import {
   encodeJson,
   newSessionUid,
@@ -7,7 +6,6 @@ import {
   type Json,
   type LogEvent,
   type Seq,
-  formatSessionKey,
   parseIdentity,
   parseSessionKey,
   type SessionKey,
@@ -22,27 +20,26 @@ import type {
   DocumentResult,
   StoredDocument,
 } from '../documents.ts';
-import type { Failpoints } from '../failpoints.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
 import type { Blobs } from '../encoding/blob-references.ts';
 import { BlobTable } from './tables/blob-table.ts';
-import { Connection } from './database/connection.ts';
+import type { Connection } from './database/connection.ts';
 import { DocumentTable } from './tables/document-table.ts';
 import { ExternalChangeWatcher } from './database/external-change-watcher.ts';
 import { GarbageTable } from './tables/garbage-table.ts';
 import { InboxTable } from './tables/inbox-table.ts';
 import { STEPS_PER_PAGE } from '../encoding/numbered-items.ts';
 import { JournalTable, packStep, type PackedSqliteStep } from './tables/journal-table.ts';
-import { openDatabase } from './database/open-database.ts';
 import { WalLossDetector } from './database/wal-loss-detector.ts';
 import { SqliteOwnerRegistry } from './owners/owner-registry.ts';
 import { pack } from './database/packed-json.ts';
-import { retryBusy, sleep, type BusyPolicy } from './database/retry-busy.ts';
-import { MIGRATIONS } from './database/schema.ts';
+import { retryBusy, type BusyPolicy } from './database/retry-busy.ts';
+import type { SqliteStoreOptions } from './sqlite-store-options.ts';
 import { SessionTable, type SessionHead } from './tables/session-table.ts';
 import { SharedTable } from './tables/shared-table.ts';
 import { WriteQueue } from './database/write-queue.ts';
+import { writeSubmission } from './write-submission.ts';
 import { checkConsumed, checkNumbering, checkStep, isStale } from '../rules/step-rules.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
 import { SessionNotFoundError, StoreClosedError } from '../store-errors.ts';
@@ -64,41 +61,6 @@ import type {
   Submission,
   SubmitResult,
 } from '../store.ts';
-
-/** The options of {@link openSqliteStore}. */
-export interface SqliteStoreOptions {
-  /** How long a call waits for the lock of another process before it fails as busy, in milliseconds. Default: 5000. */
-  readonly busyMs?: number;
-  /** How often to check for changes by other processes while there are listeners, in milliseconds. Default: 20. */
-  readonly pollMs?: number;
-  /** Creates the uid of a new session. Default: random. */
-  readonly newUid?: () => string;
-  /** Waits between two attempts on a busy file. Default: a timer. */
-  readonly sleep?: (ms: number) => Promise<void>;
-  /** Makes the store fail, in tests. */
-  readonly failpoints?: SqliteFailpoints;
-}
-
-/** Hooks with which a test can make a SQLite store fail, or use its connection. */
-export interface SqliteFailpoints extends Failpoints {
-  /** Called with the configured connection, for example to limit the size of the database. */
-  readonly opened?: (database: DatabaseSync) => void;
-}
-
-/**
- * Opens a store in a SQLite file, and creates the file if it does not exist. Any number of processes on one machine can
- * open the same file. Acknowledged writes are on the disk.
- * @throws StoreCorruptError, ForeignDatabaseError, StoreVersionError, StoreUnavailableError
- */
-export async function openSqliteStore(
-  file: string,
-  options: SqliteStoreOptions = {},
-): Promise<SqliteStore> {
-  const policy = { busyMs: options.busyMs ?? 5000, sleep: options.sleep ?? sleep };
-  const opened = await openDatabase(file, MIGRATIONS, policy);
-  options.failpoints?.opened?.(opened.database);
-  return new SqliteStore(new Connection(opened.file, opened.database), policy, options);
-}
 
 /** A store in a SQLite file. Open it with `openSqliteStore`. */
 export class SqliteStore implements Store {
@@ -287,30 +249,15 @@ export class SqliteStore implements Store {
       const blobs: Blobs = new Map();
       return { ...one, value: pack(one.input.value, blobs), blobs };
     });
+    const tables = { documents: this.#documents, sessions: this.#sessions, inbox: this.#inbox };
+    const checkedSubmission = { documents: checked, sessions: newSessions, inputs: packed };
     return this.#writes.add((changed) => {
-      // Check everything before the first write.
-      const conflict = this.#documents.conflict(checked);
-      if (conflict !== undefined) return conflict;
-      const missing = newSessions.filter(({ key }) => this.#sessions.head(key) === undefined);
-      for (const { init } of missing) this.#assertJoined(init.owner);
-      const isMissing = new Set(missing.map(({ key }) => formatSessionKey(key)));
-      for (const { key, dedupeKey } of inputs) {
-        if (isMissing.has(formatSessionKey(key))) continue;
-        const earlier = this.#inbox.findByKey(this.#sessions.getHead(key).id, dedupeKey);
-        if (earlier !== undefined) duplicateReceipt(dedupeKey, earlier);
-      }
-      this.#documents.write(checked);
-      for (const { key, init } of missing)
-        this.#sessions.insert(key, { ...init, uid: this.#newUid() });
-      const receipts = packed.map(({ key, input, dedupeKey, value, blobs }): InjectReceipt => {
-        const head = this.#sessions.getHead(key);
-        const earlier = this.#inbox.findByKey(head.id, dedupeKey);
-        if (earlier !== undefined) return { inputSeq: earlier, duplicate: true };
-        const inputSeq = this.#inbox.append(head, dedupeKey, input.place, value, blobs);
-        return { inputSeq, duplicate: false };
+      const result = writeSubmission(tables, checkedSubmission, {
+        newUid: this.#newUid,
+        assertJoined: (owner) => this.#assertJoined(owner),
       });
-      for (const key of listChangedSessions(inputs, receipts)) changed(key);
-      return { ok: true, receipts } as const;
+      if (result.ok) for (const key of listChangedSessions(inputs, result.receipts)) changed(key);
+      return result;
     });
   }
 

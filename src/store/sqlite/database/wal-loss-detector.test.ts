@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { commitSampleSteps, createSession } from '../../contract/sample-steps.ts';
-import { openSqliteStore } from '../sqlite-store.ts';
+import { openSqliteStore } from '../open-sqlite-store.ts';
 import { StoreCorruptError } from '../../store-errors.ts';
 
 test('a store whose write-ahead log was deleted is rejected, and the error says what to do', async () => {
@@ -112,7 +112,7 @@ async function afterKill(check: (file: string) => Promise<void>, between = ''): 
     const file = join(folder, 'store.db');
     const url = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);
     const code = `
-      import { openSqliteStore } from ${url('../sqlite-store.ts')};
+      import { openSqliteStore } from ${url('../open-sqlite-store.ts')};
       import { commitSampleSteps, createSession } from ${url('../../contract/sample-steps.ts')};
       let database;
       const store = await openSqliteStore(${JSON.stringify(file)}, {

@@ -12,7 +12,9 @@ import {
   nextStep,
   sessionKey,
 } from '../../contract/sample-steps.ts';
-import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../sqlite-store.ts';
+import { openSqliteStore } from '../open-sqlite-store.ts';
+import type { SqliteStoreOptions } from '../sqlite-store-options.ts';
+import type { SqliteStore } from '../sqlite-store.ts';
 import { SessionNotFoundError, StoreUnavailableError } from '../../store-errors.ts';
 
 test('the writes of one turn of the event loop are one transaction', async () => {

@@ -16,7 +16,7 @@ import {
   sessionKey,
   summary,
 } from '../../contract/sample-steps.ts';
-import { openSqliteStore } from '../sqlite-store.ts';
+import { openSqliteStore } from '../open-sqlite-store.ts';
 
 test('a stopped process still owns its effects, and a killed one does not', async () => {
   await inFolder(async (folder) => {
@@ -197,7 +197,7 @@ test('an owner can have any name', async () => {
 async function runChild(file: string, body: string): Promise<ChildProcess> {
   const url = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);
   const code = `
-    import { openSqliteStore } from ${url('../sqlite-store.ts')};
+    import { openSqliteStore } from ${url('../open-sqlite-store.ts')};
     import { commitOk, createSession, nextStep, summary } from ${url('../../contract/sample-steps.ts')};
     const store = await openSqliteStore(${JSON.stringify(file)});
     ${body}`;

@@ -22,7 +22,7 @@ import {
   sessionKey,
   summary,
 } from '../../contract/sample-steps.ts';
-import { openSqliteStore } from '../sqlite-store.ts';
+import { openSqliteStore } from '../open-sqlite-store.ts';
 import { isOwnerAlive, readMark } from './owner-mark.ts';
 import { isListening, openOwnerSocket } from './owner-socket.ts';
 

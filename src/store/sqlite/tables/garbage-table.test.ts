@@ -11,7 +11,8 @@ import {
   getExisting,
   nextStep,
 } from '../../contract/sample-steps.ts';
-import { openSqliteStore, type SqliteStore } from '../sqlite-store.ts';
+import { openSqliteStore } from '../open-sqlite-store.ts';
+import type { SqliteStore } from '../sqlite-store.ts';
 
 const TABLES = ['steps', 'inbox', 'input_keys', 'snapshots', 'blobs', 'blob_uses', 'garbage'];
 
