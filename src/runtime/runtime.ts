@@ -48,7 +48,7 @@ import { KeepAlive } from './hosting/keep-alive.ts';
 import { RUNTIME_OPTIONS } from './runtime-options.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
 import { SessionHandle } from './session/session-handle.ts';
-import type { HandleServices } from './session/session-handle.ts';
+import type { HandleServices } from './session/handle-services.ts';
 import { createInputBatch } from './session/input-batch.ts';
 import type { InputBatch, PendingInputs } from './session/input-batch.ts';
 import type { Session, SessionOptions } from './session/session.ts';

@@ -10,15 +10,7 @@ import {
   validateStateDelta,
   isJsonObject,
 } from '../../core/index.ts';
-import type {
-  Content,
-  Json,
-  JsonObject,
-  LogEvent,
-  PartialEvent,
-  Seq,
-  SessionKey,
-} from '../../core/index.ts';
+import type { Content, Json, LogEvent, PartialEvent, Seq, SessionKey } from '../../core/index.ts';
 import {
   answerIn,
   userIn,
@@ -30,8 +22,7 @@ import type { Agent, Answer } from '../../agents/index.ts';
 import { checkInjection } from '../../net/index.ts';
 import type { AnyPlace } from '../../net/index.ts';
 import { answerKey, AlreadyAnsweredError, SessionNotFoundError } from '../../store/internal.ts';
-import type { InjectReceipt, InboxInput, SessionRow, Store } from '../../store/index.ts';
-import type { ArtifactService } from '../../tools/index.ts';
+import type { InjectReceipt, SessionRow } from '../../store/index.ts';
 import { RUN_CONFIG_KEY, toToolResponse } from '../../tools/internal.ts';
 
 import {
@@ -44,9 +35,9 @@ import {
 } from './session.ts';
 import { toAnswer, toAnswerId, truncateAnswer } from './answer-input.ts';
 import type { ResponseAnswer } from './answer-input.ts';
+import type { HandleServices } from './handle-services.ts';
 import { findLastTurn, findNextTurn, findSeqBeforeFirst } from './find-turn.ts';
 import { forkSession } from '../journal/fork-session.ts';
-import type { LogFilter } from '../log/log-cursor.ts';
 import { planRewind } from '../journal/plan-rewind.ts';
 import { listPendingCalls } from './pending-calls.ts';
 import { CallNotPendingError } from './runtime-errors.ts';
@@ -54,49 +45,6 @@ import type { EventsOptions, PendingCall, SendOptions, Session } from './session
 import { findCurrentWait } from '../log/find-current-wait.ts';
 import { createTurn } from './turn.ts';
 import type { SentInput, Turn } from './turn.ts';
-
-/** The services that a runtime provides to its session handles. */
-export interface HandleServices {
-  readonly store: Store;
-  /** Stores the whole of a truncated answer. */
-  readonly artifacts: ArtifactService | undefined;
-  /** Returns the trace context to send with a message. */
-  readonly propagateContext: () => JsonObject | undefined;
-  /** Writes an input to the session's inbox and schedules the session. */
-  readonly inject: (
-    key: SessionKey,
-    input: InboxInput,
-    dedupeKey: string,
-  ) => Promise<InjectReceipt>;
-  /** Lists the accepted inputs that no step has consumed, oldest first. */
-  readonly listUnread: (key: SessionKey) => Promise<readonly InboxInput[]>;
-  /**
-   * Reads the log after `from`, then follows it. Pass a filter only to wait for the effects of an input that this
-   * runtime has injected.
-   */
-  readonly readLog: (
-    key: SessionKey,
-    from: Seq | (() => Promise<Seq>),
-    options: EventsOptions,
-    filter?: LogFilter,
-  ) => AsyncIterable<LogEvent | PartialEvent>;
-  /**
-   * The session's last known state, without reading the store. Undefined when this runtime does not host the session.
-   */
-  readonly findHosted: (key: SessionKey) =>
-    | {
-        readonly lastSeq: Seq;
-        readonly invocationId: string | undefined;
-        readonly isWaiting: boolean;
-      }
-    | undefined;
-  /** Largest input, in bytes of JSON. */
-  readonly maxInputBytes: number;
-  /** The author of this agent's messages. */
-  readonly findAuthorName: (agent: string) => Promise<string>;
-  readonly release: (key: SessionKey) => Promise<void>;
-  readonly open: (key: SessionKey, agent: string) => Promise<Session>;
-}
 
 export class SessionHandle implements Session {
   readonly id: string;

@@ -1,6 +1,3 @@
-import { omitUndefined } from '../../core/internal.ts';
-import { isJsonObject } from '../../core/index.ts';
-import type { Json } from '../../core/index.ts';
 import type { ManagedRuntime, ManagedSession } from '../../managed/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { DocumentChange, DocumentStore } from '../../store/index.ts';
@@ -10,17 +7,17 @@ import type { IndexPage, IndexQuery } from '../auth/workspace-index.ts';
 import { notFound, HttpError } from '../http/http-error.ts';
 import type { Wire } from '../wire/component.ts';
 import { toWireTime } from '../wire/wire-schemas.ts';
+import { leaseLost } from './lease-lost.ts';
+import {
+  ENTRY_RETENTION_MS,
+  parseQueueEntry,
+  QUEUE_ENTRY_KIND,
+  toQueueEntryJson,
+} from './queue-entry.ts';
 import { parseWorkItem, toWorkItemJson } from './work-item.ts';
 import type { WorkItem } from './work-item.ts';
 
 const ITEM_KIND = 'work-item';
-/** Document kind of sessions with self-hosted tools that may need a worker because something was sent to them. */
-const QUEUE_ENTRY_KIND = 'work-wanted';
-/**
- * An entry is kept at least this long: until then what was sent is in the session's log and shows whether a worker is
- * needed.
- */
-const ENTRY_RETENTION_MS = 60_000;
 const CLAIM_TIMEOUT_MS = 5000;
 const KEY_LIFETIME_MS = 24 * 60 * 60_000;
 /** How long a stopped work item can be read. */
@@ -48,11 +45,6 @@ export interface HeartbeatResult {
   readonly item: WorkItem;
   readonly extended: boolean;
   readonly ttlSeconds: number;
-}
-
-interface QueueEntry {
-  readonly at: number;
-  readonly workId: string | undefined;
 }
 
 /**
@@ -373,34 +365,4 @@ export class WorkQueue {
     ]);
     return written.ok ? item : this.#updateItem(environmentId, workId, next);
   }
-}
-
-function leaseLost({ state, heartbeatAt }: WorkItem, ttlMs: number): HttpError {
-  return new HttpError(412, 'Another worker now holds this session. Stop working on it.', {
-    details: {
-      /**
-       * Another worker now holds the session that this worker works on.
-       * @remedy Stop working on the session.
-       */
-      error_code: 'heartbeat_precondition_failed',
-      current_state: {
-        last_heartbeat: heartbeatAt === undefined ? null : toWireTime(heartbeatAt),
-        lease_extended: false,
-        state,
-        ttl_seconds: ttlMs / 1000,
-      },
-    },
-  });
-}
-
-function parseQueueEntry(value: Json | undefined): QueueEntry {
-  const { at, workId } = isJsonObject(value) ? value : {};
-  return {
-    at: typeof at === 'number' ? at : 0,
-    workId: typeof workId === 'string' ? workId : undefined,
-  };
-}
-
-function toQueueEntryJson({ at, workId }: QueueEntry): Json {
-  return { at, ...omitUndefined({ workId }) };
 }

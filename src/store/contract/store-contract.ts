@@ -1,6 +1,7 @@
 import { commitCases } from './commit-cases.ts';
 import type { StoreContractCase } from './contract-case.ts';
 import { documentCases } from './document-cases.ts';
+import { durabilityCases } from './durability-cases.ts';
 import { inboxCases } from './inbox-cases.ts';
 import { ownershipCases } from './ownership-cases.ts';
 import { sessionCases } from './session-cases.ts';
@@ -13,6 +14,7 @@ import { submissionCases } from './submission-cases.ts';
  */
 export const storeContract: readonly StoreContractCase[] = [
   ...sessionCases,
+  ...durabilityCases,
   ...commitCases,
   ...inboxCases,
   ...submissionCases,

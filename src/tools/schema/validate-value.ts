@@ -1,8 +1,15 @@
 import { canonicalJson, isJsonObject, type Json, type JsonObject } from '../../core/index.ts';
 import type { ArgsIssue } from './parsed-args.ts';
 import { hasFormat, formatWork } from './has-format.ts';
-import { validateNumber, validateString, typeName, type Report } from './validate-scalar.ts';
+import { validateNumber, validateString, type Report } from './validate-scalar.ts';
 import { listAt, type PreparedSchema } from './prepared-schema.ts';
+import {
+  dependencies,
+  objectAt,
+  stringsIn,
+  truncatedJson,
+  validateType,
+} from './schema-keywords.ts';
 
 /** The schema and the value together exceed the limits of validation. */
 export class SchemaTooCostlyError extends Error {}
@@ -338,41 +345,6 @@ class SchemaValidation {
     this.#steps += steps;
     if (this.#steps > MAX_STEPS) throw new SchemaTooCostlyError();
   }
-}
-
-function validateType({ type }: JsonObject, value: Json, report: Report): void {
-  if (type === undefined) return;
-  const types = typeof type === 'string' ? [type] : stringsIn(type);
-  const actual = typeName(value);
-  const fits = types.some(
-    (one) => one === actual || (one === 'integer' && Number.isInteger(value)),
-  );
-  if (!fits) report(`Instance type "${actual}" is invalid. Expected "${types.join('", "')}"`);
-}
-
-const SHOWN_LENGTH = 1_000;
-
-function truncatedJson(value: Json): string {
-  const text = JSON.stringify(value);
-  return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text;
-}
-
-/** The members or schemas that depend on a member: names, or a schema of the whole value. */
-function dependencies(schema: JsonObject): readonly (readonly [key: string, needed: Json])[] {
-  return ['dependentRequired', 'dependentSchemas', 'dependencies'].flatMap((keyword) =>
-    Object.entries(objectAt(schema, keyword)),
-  );
-}
-
-function stringsIn(list: Json | undefined): readonly string[] {
-  return Array.isArray(list)
-    ? (list as readonly Json[]).filter((one) => typeof one === 'string')
-    : [];
-}
-
-function objectAt(schema: JsonObject, keyword: string): JsonObject {
-  const object = schema[keyword];
-  return isJsonObject(object) ? object : {};
 }
 
 function append(issues: ArgsIssue[], more: readonly ArgsIssue[]): void {

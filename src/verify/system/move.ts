@@ -37,3 +37,20 @@ export interface Move {
   /** For a step of a firing in flight, its position. For a timed step, the positions of the tokens whose clock expired. */
   readonly about: readonly number[];
 }
+
+const NOTHING: readonly number[] = [];
+
+/** Creates a move of this kind. Omitted facts have neutral defaults. */
+export function createMove(kind: MoveKind, facts: Partial<Move>): Move {
+  return {
+    kind,
+    t: facts.t ?? -1,
+    removed: facts.removed ?? NOTHING,
+    added: facts.added ?? NOTHING,
+    variant: facts.variant,
+    phase: facts.phase ?? 0,
+    faults: facts.faults ?? 0,
+    environment: facts.environment ?? -1,
+    about: facts.about ?? NOTHING,
+  };
+}

@@ -1,8 +1,11 @@
+import { assignKeys } from './assign-keys.ts';
+import type { KeyAssignment } from './assign-keys.ts';
 import { TokenClasses, BROKEN_KEY } from './token-classes.ts';
 import { listChoices } from './binding-choices.ts';
 import type { Choice, Ordering } from './binding-choices.ts';
 import { MAX_SUCCESSORS, UNLIMITED } from '../properties/bounds.ts';
 import type { ExpandedNet, ExpandedTransition } from './expand.ts';
+import { createMove } from './move.ts';
 import type { Move, MoveKind, Variant } from './move.ts';
 import { canonicalize } from './canonicalize.ts';
 import { DRAINING, SETTLING, StateView } from './state.ts';
@@ -337,7 +340,7 @@ export class TransitionSystem {
       } else {
         if (choices.length > MAX_SUCCESSORS) throw tooManySuccessors();
         choices = choices.flatMap((choice) =>
-          this.#assignKeys(choice, place, domains, state, inputCounts),
+          assignKeys(this.tokenClasses, choice, { place, domains, inputCounts }, state.faults),
         );
       }
     }
@@ -349,51 +352,10 @@ export class TransitionSystem {
       moves.push(createMove(kind, { ...facts, added, variant: recordedVariant, faults }));
     }
   }
-
-  /** Lists the assignments of keys to a new token. Each key is one in use, a fresh one, or one whose function throws. */
-  #assignKeys(
-    choice: KeyAssignment,
-    place: number,
-    domains: readonly number[],
-    state: State,
-    inputCounts: readonly number[],
-  ): KeyAssignment[] {
-    let assignments: { names: number[]; next: readonly number[]; broken: number }[] = [
-      { names: [], next: choice.next, broken: choice.broken },
-    ];
-    for (const domain of domains) {
-      assignments = assignments.flatMap(({ names, next, broken }) => {
-        const inUse = next[domain] ?? 0;
-        const more = [];
-        for (let name = 0; name <= inUse; name++) {
-          const after =
-            name < inUse ? next : next.map((used, at) => (at === domain ? used + 1 : used));
-          more.push({ names: [...names, name], next: after, broken });
-        }
-        if (state.faults > broken)
-          more.push({ names: [...names, BROKEN_KEY], next, broken: broken + 1 });
-        return more;
-      });
-    }
-    return assignments.map(({ names, next, broken }) => ({
-      added: [
-        ...choice.added,
-        this.tokenClasses.codeFor({ place, attemptState: 0, inputCounts, names }),
-      ],
-      next,
-      broken,
-    }));
-  }
 }
 
 function tooManySuccessors(): SearchLimitError {
   return new SearchLimitError(`more than ${MAX_SUCCESSORS} successors of one state`);
-}
-
-interface KeyAssignment {
-  readonly added: number[];
-  readonly next: readonly number[];
-  readonly broken: number;
 }
 
 /** Returns the position of the oldest token, by which the executor orders transitions of equal priority. */
@@ -401,18 +363,4 @@ function oldestPosition({ takes }: Choice): number {
   let oldest = Number.POSITIVE_INFINITY;
   for (const [first] of takes) if (first !== undefined) oldest = Math.min(oldest, first);
   return oldest;
-}
-
-function createMove(kind: MoveKind, facts: Partial<Move>): Move {
-  return {
-    kind,
-    t: facts.t ?? -1,
-    removed: facts.removed ?? NOTHING,
-    added: facts.added ?? NOTHING,
-    variant: facts.variant,
-    phase: facts.phase ?? 0,
-    faults: facts.faults ?? 0,
-    environment: facts.environment ?? -1,
-    about: facts.about ?? NOTHING,
-  };
 }

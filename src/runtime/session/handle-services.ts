@@ -1,0 +1,48 @@
+import type { JsonObject, LogEvent, PartialEvent, Seq, SessionKey } from '../../core/index.ts';
+import type { InboxInput, InjectReceipt, Store } from '../../store/index.ts';
+import type { ArtifactService } from '../../tools/index.ts';
+import type { LogFilter } from '../log/log-cursor.ts';
+import type { EventsOptions, Session } from './session.ts';
+
+/** The services that a runtime provides to its session handles. */
+export interface HandleServices {
+  readonly store: Store;
+  /** Stores the whole of a truncated answer. */
+  readonly artifacts: ArtifactService | undefined;
+  /** Returns the trace context to send with a message. */
+  readonly propagateContext: () => JsonObject | undefined;
+  /** Writes an input to the session's inbox and schedules the session. */
+  readonly inject: (
+    key: SessionKey,
+    input: InboxInput,
+    dedupeKey: string,
+  ) => Promise<InjectReceipt>;
+  /** Lists the accepted inputs that no step has consumed, oldest first. */
+  readonly listUnread: (key: SessionKey) => Promise<readonly InboxInput[]>;
+  /**
+   * Reads the log after `from`, then follows it. Pass a filter only to wait for the effects of an input that this
+   * runtime has injected.
+   */
+  readonly readLog: (
+    key: SessionKey,
+    from: Seq | (() => Promise<Seq>),
+    options: EventsOptions,
+    filter?: LogFilter,
+  ) => AsyncIterable<LogEvent | PartialEvent>;
+  /**
+   * The session's last known state, without reading the store. Undefined when this runtime does not host the session.
+   */
+  readonly findHosted: (key: SessionKey) =>
+    | {
+        readonly lastSeq: Seq;
+        readonly invocationId: string | undefined;
+        readonly isWaiting: boolean;
+      }
+    | undefined;
+  /** Largest input, in bytes of JSON. */
+  readonly maxInputBytes: number;
+  /** The author of this agent's messages. */
+  readonly findAuthorName: (agent: string) => Promise<string>;
+  readonly release: (key: SessionKey) => Promise<void>;
+  readonly open: (key: SessionKey, agent: string) => Promise<Session>;
+}
