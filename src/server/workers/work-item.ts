@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import type { Json } from '../../core/index.ts';
 import type { Wire } from '../wire/component.ts';
+import type { Json, JsonObject } from '../../core/index.ts';
+import { HttpError } from '../http/http-error.ts';
 import { toWireTime } from '../wire/wire-schemas.ts';
 
 /**
@@ -81,4 +83,23 @@ export function toWireWork(item: WorkItem, secret?: string): Wire<'Work'> {
     stop_requested_at: at(item.stopRequestedAt),
     stopped_at: at(item.stoppedAt),
   };
+}
+
+/** The error of a heartbeat from a worker that no longer holds the session. */
+export function leaseLost({ state, heartbeatAt }: WorkItem, ttlMs: number): HttpError {
+  return new HttpError(412, 'Another worker now holds this session. Stop working on it.', {
+    details: {
+      /**
+       * Another worker now holds the session that this worker works on.
+       * @remedy Stop working on the session.
+       */
+      error_code: 'heartbeat_precondition_failed',
+      current_state: {
+        last_heartbeat: heartbeatAt === undefined ? null : toWireTime(heartbeatAt),
+        lease_extended: false,
+        state,
+        ttl_seconds: ttlMs / 1000,
+      },
+    },
+  });
 }

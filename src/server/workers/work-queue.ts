@@ -7,14 +7,13 @@ import type { IndexPage, IndexQuery } from '../auth/workspace-index.ts';
 import { notFound, HttpError } from '../http/http-error.ts';
 import type { Wire } from '../wire/component.ts';
 import { toWireTime } from '../wire/wire-schemas.ts';
-import { leaseLost } from './lease-lost.ts';
 import {
   ENTRY_RETENTION_MS,
   parseQueueEntry,
   QUEUE_ENTRY_KIND,
   toQueueEntryJson,
 } from './queue-entry.ts';
-import { parseWorkItem, toWorkItemJson } from './work-item.ts';
+import { leaseLost, parseWorkItem, toWorkItemJson } from './work-item.ts';
 import type { WorkItem } from './work-item.ts';
 
 const ITEM_KIND = 'work-item';
