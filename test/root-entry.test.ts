@@ -22,7 +22,7 @@ function listLoadedModules(entry: string, tree: SourceTree): ReadonlySet<string>
 it('importing the root entry loads no prover, provider or SQL module', () => {
   const tree = readSourceTree(readTree(ROOT));
   const loaded = [...listLoadedModules(ENTRY, tree)];
-  assert.ok(loaded.includes('src/runtime/runtime.ts'));
+  assert.ok(loaded.includes('src/runtime/open-runtime.ts'));
   assert.deepEqual(
     loaded.filter((path) =>
       /^src\/(?:verify|cli|server|client|testing)\/|^src\/store\/sqlite|^src\/tools\/(?:artifacts\/(?!artifact-service|check-artifact-name)|memory\/(?:sqlite|vector))/.test(

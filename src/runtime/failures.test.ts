@@ -22,7 +22,7 @@ import {
 import type { Net } from '../net/index.ts';
 import { MemoryStore, openSqliteStore, StoreUnavailableError } from '../store/index.ts';
 import { tool } from '../tools/index.ts';
-import { openRuntime } from './runtime.ts';
+import { openRuntime } from './open-runtime.ts';
 import type { Runtime } from './runtime.ts';
 import type { Session } from './session/session.ts';
 import type { Turn } from './session/turn.ts';

@@ -5,7 +5,7 @@ import type { Agent } from '../agents/index.ts';
 import { ScriptedModel } from '../models/index.ts';
 import { MemoryStore } from '../store/index.ts';
 import { UnknownAgentError } from './session/runtime-errors.ts';
-import { openRuntime } from './runtime.ts';
+import { openRuntime } from './open-runtime.ts';
 
 const made: string[] = [];
 

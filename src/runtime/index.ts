@@ -14,7 +14,8 @@ export {
   UnknownAgentError,
 } from './session/runtime-errors.ts';
 export type { AddedInput, InputBatch } from './session/input-batch.ts';
-export { openRuntime, type Runtime } from './runtime.ts';
+export { openRuntime } from './open-runtime.ts';
+export type { Runtime } from './runtime.ts';
 export type { RuntimeOptions } from './runtime-options.ts';
 export type {
   EventsOptions,

@@ -1,9 +1,10 @@
 import type { Agent } from '../agents/index.ts';
-import { optionTable } from '../core/index.ts';
+import { omitUndefined } from '../core/internal.ts';
+import { DEFAULT_MAX_INPUT_BYTES, InvalidInputError, optionTable } from '../core/index.ts';
 import type { OptionTable, SessionKey } from '../core/index.ts';
 import type { Clock } from '../net/index.ts';
 import type { Store } from '../store/index.ts';
-import type { ArtifactService, MemoryService, Toolset } from '../tools/index.ts';
+import type { ArtifactService, MemoryService, Toolset, ToolServices } from '../tools/index.ts';
 import type { Interceptor } from './interceptors/interceptor.ts';
 import type { Observer } from './interceptors/observer.ts';
 
@@ -56,3 +57,18 @@ export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>('openRun
   interceptors: true,
   onError: true,
 });
+
+export function toToolServices({ artifacts, memory }: RuntimeOptions): ToolServices {
+  return omitUndefined({ artifacts, memory });
+}
+
+/** @throws InvalidInputError */
+export function parseMaxInputBytes({
+  maxInputBytes = DEFAULT_MAX_INPUT_BYTES,
+}: RuntimeOptions): number {
+  if (Number.isSafeInteger(maxInputBytes) && maxInputBytes > 0) return maxInputBytes;
+  throw new InvalidInputError(
+    'maxInputBytes',
+    `must be an integer above 0; it is ${maxInputBytes}.`,
+  );
+}

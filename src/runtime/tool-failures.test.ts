@@ -7,7 +7,7 @@ import { ScriptedModel } from '../models/index.ts';
 import { SimulatedClock } from '../net/index.ts';
 import { tool } from '../tools/index.ts';
 import type { Tool, ToolContext } from '../tools/index.ts';
-import { openRuntime } from './runtime.ts';
+import { openRuntime } from './open-runtime.ts';
 
 interface TurnResult {
   readonly log: readonly LogEvent[];

@@ -39,7 +39,7 @@ import {
   SEQUENTIAL_AGENT_OPTIONS,
 } from '../../src/adk/agents/sequential-agent.ts';
 import { Workflow, WORKFLOW_CONFIG_OPTIONS } from '../../src/adk/workflow/workflow.ts';
-import { openRuntime } from '../../src/runtime/runtime.ts';
+import { openRuntime } from '../../src/runtime/open-runtime.ts';
 import { RUNTIME_OPTIONS } from '../../src/runtime/runtime-options.ts';
 import {
   ANSWER_OPTIONS,

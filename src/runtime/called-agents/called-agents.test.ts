@@ -7,7 +7,7 @@ import { MemoryStore } from '../../store/index.ts';
 import { SimulatedClock } from '../../testing/index.ts';
 import { pending, tool } from '../../tools/index.ts';
 import type { Tool } from '../../tools/index.ts';
-import { openRuntime } from '../runtime.ts';
+import { openRuntime } from '../open-runtime.ts';
 import type { Session } from '../session/session.ts';
 
 /** Makes all calls at once, then answers with their results. */

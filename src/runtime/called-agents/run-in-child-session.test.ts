@@ -4,7 +4,7 @@ import { agent, agentTool } from '../../agents/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
 import { MemoryStore } from '../../store/index.ts';
 import { tool } from '../../tools/index.ts';
-import { openRuntime } from '../runtime.ts';
+import { openRuntime } from '../open-runtime.ts';
 
 const clerk = (tools: Parameters<typeof agent>[0]['tools'] = []) =>
   agent({

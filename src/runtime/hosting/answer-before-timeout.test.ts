@@ -5,7 +5,7 @@ import { ScriptedModel } from '../../models/index.ts';
 import { SimulatedClock } from '../../net/index.ts';
 import { answerKey, MemoryStore } from '../../store/index.ts';
 import { tool } from '../../tools/index.ts';
-import { openRuntime } from '../runtime.ts';
+import { openRuntime } from '../open-runtime.ts';
 
 test('an answer that arrived in time counts, although no runtime was open until the timeout', async () => {
   const store = new MemoryStore();

@@ -7,7 +7,7 @@ import type { TokenPlace } from '../../net/index.ts';
 import { MemoryStore } from '../../store/index.ts';
 import { SimulatedClock } from '../../testing/index.ts';
 import { tool } from '../../tools/index.ts';
-import { openRuntime } from '../runtime.ts';
+import { openRuntime } from '../open-runtime.ts';
 
 const HOUR_MS = 3_600_000;
 const alarm: TokenPlace<null> = place('alarm');

@@ -7,7 +7,7 @@ import { allOf, net, place, pure, SimulatedClock } from '../../net/index.ts';
 import { MemoryStore, StoreUnavailableError } from '../../store/index.ts';
 import { tool } from '../../tools/index.ts';
 import { recordingObserver } from '../interceptors/observer.ts';
-import { openRuntime } from '../runtime.ts';
+import { openRuntime } from '../open-runtime.ts';
 
 const anything = {
   '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) },

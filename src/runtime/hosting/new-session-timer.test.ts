@@ -6,7 +6,7 @@ import { allOf, initialToken, net, place, pure, upTo } from '../../net/index.ts'
 import type { TokenPlace } from '../../net/index.ts';
 import { SimulatedClock } from '../../testing/index.ts';
 import { MemoryStore } from '../../store/index.ts';
-import { openRuntime } from '../runtime.ts';
+import { openRuntime } from '../open-runtime.ts';
 
 const alarm: TokenPlace<null> = place('alarm');
 

@@ -9,7 +9,7 @@ import { ScriptedModel } from '../../models/index.ts';
 import { SimulatedClock } from '../../net/index.ts';
 import { MemoryStore } from '../../store/index.ts';
 import { HostedSession } from './hosted-session.ts';
-import { openRuntime } from '../runtime.ts';
+import { openRuntime } from '../open-runtime.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Session } from '../session/session.ts';
 import type { Turn } from '../session/turn.ts';

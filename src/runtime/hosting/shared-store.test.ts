@@ -12,7 +12,7 @@ import { ScriptedModel } from '../../models/index.ts';
 import { MemoryStore, openSqliteStore } from '../../store/index.ts';
 import type { Store } from '../../store/index.ts';
 import { tool } from '../../tools/index.ts';
-import { openRuntime } from '../runtime.ts';
+import { openRuntime } from '../open-runtime.ts';
 import type { Session } from '../session/session.ts';
 import type { Turn } from '../session/turn.ts';
 

@@ -8,7 +8,7 @@ import { SimulatedClock } from '../../net/index.ts';
 import { MemoryStore } from '../../store/index.ts';
 import { tool } from '../../tools/index.ts';
 import { loggingObserver, recordingObserver } from './observer.ts';
-import { openRuntime } from '../runtime.ts';
+import { openRuntime } from '../open-runtime.ts';
 
 const talker = agent({
   name: 'talker',

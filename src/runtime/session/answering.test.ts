@@ -10,7 +10,7 @@ import type { ScriptedToolCall } from '../../models/index.ts';
 import { SimulatedClock } from '../../net/index.ts';
 import { MemoryStore } from '../../store/index.ts';
 import { tool } from '../../tools/index.ts';
-import { openRuntime } from '../runtime.ts';
+import { openRuntime } from '../open-runtime.ts';
 import type { Session } from './session.ts';
 import type { Turn } from './turn.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { agent } from '../../agents/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
-import { openRuntime } from '../runtime.ts';
+import { openRuntime } from '../open-runtime.ts';
 
 test('a session that a batch creates accepts messages, also when they are added at once', async () => {
   const assistant = agent({

@@ -9,7 +9,7 @@ import type { Model, ModelRequest } from '../../models/index.ts';
 import { MemoryStore } from '../../store/index.ts';
 import { tool } from '../../tools/index.ts';
 import type { Tool } from '../../tools/index.ts';
-import { openRuntime } from '../runtime.ts';
+import { openRuntime } from '../open-runtime.ts';
 import type { Session } from './session.ts';
 import type { Turn } from './turn.ts';
 

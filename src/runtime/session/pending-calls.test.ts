@@ -8,7 +8,7 @@ import { SimulatedClock } from '../../net/index.ts';
 import { MemoryStore } from '../../store/index.ts';
 import { pending, tool } from '../../tools/index.ts';
 import type { Tool, ToolAnswer } from '../../tools/index.ts';
-import { openRuntime } from '../runtime.ts';
+import { openRuntime } from '../open-runtime.ts';
 import type { Session } from './session.ts';
 import type { Turn } from './turn.ts';
 

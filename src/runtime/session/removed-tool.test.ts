@@ -5,7 +5,7 @@ import { isFunctionResponsePart } from '../../core/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
 import { MemoryStore } from '../../store/index.ts';
 import { tool } from '../../tools/index.ts';
-import { openRuntime } from '../runtime.ts';
+import { openRuntime } from '../open-runtime.ts';
 
 test('an approved call whose tool was removed ends with an error, for the model and in the log', async () => {
   const results: unknown[] = [];

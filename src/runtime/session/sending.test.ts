@@ -8,7 +8,7 @@ import type { LogEvent } from '../../core/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
 import { allOf, net, place, pure } from '../../net/index.ts';
 import { MemoryStore } from '../../store/index.ts';
-import { openRuntime } from '../runtime.ts';
+import { openRuntime } from '../open-runtime.ts';
 import type { Session } from './session.ts';
 import type { Turn } from './turn.ts';
 

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import type { Json } from '../../core/index.ts';
-import type { Wire } from '../wire/component.ts';
-import type { Json, JsonObject } from '../../core/index.ts';
 import { HttpError } from '../http/http-error.ts';
+import type { Wire } from '../wire/component.ts';
 import { toWireTime } from '../wire/wire-schemas.ts';
 
 /**

@@ -1,0 +1,443 @@
+import { omitUndefined } from '../core/internal.ts';
+import type { Agent, ChildAgentOutcome, ChildAgentRequest } from '../agents/index.ts';
+import {
+  checkOptions,
+  childSessionId,
+  formatSessionKey,
+  parseSessionKey,
+  safeListener,
+} from '../core/index.ts';
+import type { SessionKey } from '../core/index.ts';
+import { systemClock } from '../net/index.ts';
+import type { Clock } from '../net/index.ts';
+import { createCommitter, type Committer } from './scheduling/committer.ts';
+import { createDispatcher, type Dispatcher } from './scheduling/dispatcher.ts';
+import {
+  checkSessionId,
+  SessionNotFoundError,
+  type StoreUnavailableError,
+} from '../store/internal.ts';
+import type {
+  InjectReceipt,
+  InboxInput,
+  SessionRow,
+  Store,
+  StoreListener,
+} from '../store/index.ts';
+import type { ToolServices } from '../tools/index.ts';
+import { CalledAgents } from './called-agents/called-agents.ts';
+import { SESSION_OPTIONS } from './session/session.ts';
+import { runInChildSession } from './called-agents/run-in-child-session.ts';
+import { composeInterceptors } from './interceptors/interceptor.ts';
+import type { ComposedInterceptor } from './interceptors/interceptor.ts';
+import { SessionBroadcast } from './log/session-broadcast.ts';
+import { openLogCursor } from './log/log-cursor.ts';
+import { ModelCallCounts } from './called-agents/model-call-counts.ts';
+import {
+  AgentMismatchError,
+  RuntimeClosedError,
+  SessionQuarantinedError,
+} from './session/runtime-errors.ts';
+import { AgentRegistry } from './agent-registry.ts';
+import { ActiveSessions } from './hosting/active-sessions.ts';
+import { Failover } from './hosting/failover.ts';
+import { KeepAlive } from './hosting/keep-alive.ts';
+import { parseMaxInputBytes, toToolServices } from './runtime-options.ts';
+import type { RuntimeOptions } from './runtime-options.ts';
+import type { Runtime } from './runtime.ts';
+import { SessionHandle } from './session/session-handle.ts';
+import type { HandleServices } from './session/handle-services.ts';
+import { createInputBatch } from './session/input-batch.ts';
+import type { InputBatch, PendingInputs } from './session/input-batch.ts';
+import type { Session, SessionOptions } from './session/session.ts';
+
+const DEFAULT_APP = 'petrichor';
+const DEFAULT_USER = 'default';
+/** The position of a session that is created together with its first inputs. */
+const NOT_CREATED = { lastSeq: 0, invocationId: undefined, isWaiting: false };
+/** How long `close` waits for steps to be committed. It includes the 5 s grace period of running effects. */
+const CLOSE_MS = 10_000;
+
+/** The sessions of one app, run in this process. */
+export class LocalRuntime implements Runtime {
+  readonly app: string;
+  readonly agents: ReadonlyMap<string, Agent>;
+  readonly store: Store;
+  readonly #registry: AgentRegistry;
+  readonly #ownsStore: boolean;
+  readonly #tools: ToolServices;
+  readonly #toolsets: readonly AsyncDisposable[];
+  readonly #interceptor: ComposedInterceptor;
+  readonly #maxInputBytes: number;
+  readonly #clock: Clock;
+  readonly #owner = `runtime-${globalThis.crypto.randomUUID()}`;
+  readonly #broadcast = new SessionBroadcast();
+  readonly #activeSessions: ActiveSessions;
+  readonly #calledAgents: CalledAgents;
+  readonly #committer: Committer;
+  readonly #dispatcher: Dispatcher;
+  readonly #onError: (error: unknown, key?: SessionKey) => void;
+  readonly #failover: Failover;
+  readonly #keepAlive: KeepAlive;
+  /** Writes of this runtime in progress. Change notices that arrive meanwhile bring nothing new. */
+  #ownWrites = 0;
+  #state: 'open' | 'closing' | 'closed' = 'open';
+  #unsubscribe: () => void = () => {};
+  #closed: Promise<void> | undefined;
+
+  constructor(options: RuntimeOptions, store: Store, ownsStore: boolean) {
+    this.app = options.app ?? DEFAULT_APP;
+    this.#registry = new AgentRegistry(options);
+    this.agents = this.#registry.byName;
+    this.store = store;
+    this.#ownsStore = ownsStore;
+    this.#toolsets = options.toolsets ?? [];
+    this.#tools = toToolServices(options);
+    this.#clock = options.clock ?? systemClock;
+    this.#maxInputBytes = parseMaxInputBytes(options);
+    this.#onError = safeListener('onError', options.onError);
+    const { observers = [], interceptors = [] } = options;
+    this.#interceptor = composeInterceptors(
+      [...observers.map((observe) => ({ observe })), ...interceptors],
+      (error) => this.#onError(error),
+    );
+    const onUnavailable = (error: StoreUnavailableError): void => this.#onError(error);
+    const committer = createCommitter({ store, onUnavailable });
+    this.#committer = {
+      commit: async (step) => this.#ignoringOwnChanges(async () => committer.commit(step)),
+      close: async () => committer.close(),
+    };
+    this.#calledAgents = new CalledAgents({
+      store,
+      inject: async (key, input, dedupeKey) => this.#inject(key, input, dedupeKey),
+      interrupt: async (key) => this.#interrupt(key),
+      onError: (error, key) => {
+        if (this.#state === 'open') this.#onError(error, key);
+      },
+    });
+    this.#activeSessions = new ActiveSessions({
+      store,
+      committer: this.#committer,
+      clock: this.#clock,
+      broadcast: this.#broadcast,
+      owner: this.#owner,
+      observe: this.#interceptor.observe,
+      interceptCall: this.#interceptor.interceptCall,
+      services: this.#tools,
+      runChild: async (parent, request) => this.#runChild(parent, request),
+      calledAgents: this.#calledAgents,
+      modelCalls: new ModelCallCounts(store),
+      findAgent: async (name) => this.#registry.find(name),
+      ignoringOwnChanges: async (write) => this.#ignoringOwnChanges(write),
+      schedule: (key, at) => this.#dispatcher.schedule(key, at),
+      onError: this.#onError,
+      isOpen: () => this.#state === 'open',
+    });
+    this.#dispatcher = createDispatcher({
+      drive: async (key) => this.#drive(key),
+      onError: (key, error) => this.#onError(error, key),
+      clock: this.#clock,
+    });
+    this.#keepAlive = new KeepAlive(() => this.#activeSessions.isBusy);
+    this.#failover = new Failover({
+      store,
+      owner: this.#owner,
+      appName: this.app,
+      agents: this.#registry.runnable,
+      clock: this.#clock,
+      activeSessions: this.#activeSessions,
+      schedule: (key) => this.#dispatcher.schedule(key),
+      onScanned: () => this.#keepAlive.check(),
+      onError: this.#onError,
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.store.join(this.#owner);
+    this.#unsubscribe = this.store.subscribe((changed) => this.#onStoreChange(changed));
+    await this.#failover.scan();
+  }
+
+  async session(id: string, options: SessionOptions = {}): Promise<Session> {
+    checkOptions(SESSION_OPTIONS, options);
+    const found = await this.store.find(this.#key(id, options.user));
+    if (found === undefined) checkSessionId(id);
+    return this.#session(id, options, found);
+  }
+
+  async #session(
+    id: string,
+    options: SessionOptions,
+    found: SessionRow | undefined,
+  ): Promise<Session> {
+    this.#assertOpen();
+    const key = this.#key(id, options.user);
+    const name = options.agent ?? found?.agent ?? this.#registry.defaultName;
+    const agent = await this.#registry.get(name);
+    if (found !== undefined && found.agent !== name)
+      throw new AgentMismatchError(id, found.agent, name);
+    if (found === undefined) {
+      const init = {
+        agent: name,
+        owner: this.#owner,
+        at: this.#clock.now(),
+        netHash: agent.compiled.hash,
+      };
+      const { row } = await this.#ignoringOwnChanges(async () => this.store.create(key, init));
+      if (row.agent !== name) throw new AgentMismatchError(id, row.agent, name);
+    }
+    if (found?.status === 'quarantined') throw new SessionQuarantinedError(id);
+    if (found !== undefined) this.#activeSessions.evictStale(found);
+    const isHosted = this.#activeSessions.get(key) !== undefined;
+    await this.#drive(key);
+    this.#activeSessions.assertRunnable(key);
+    if (found !== undefined) await this.#recheckCalledAgents(found, agent, isHosted);
+    return this.#createHandle(key, agent);
+  }
+
+  async find(id: string, options: { readonly user?: string } = {}): Promise<Session | undefined> {
+    this.#assertOpen();
+    const key = this.#key(id, options.user);
+    const row = await this.store.find(key);
+    if (row === undefined) return undefined;
+    this.#activeSessions.evictStale(row);
+    const agent = await this.#registry.get(row.agent);
+    const isHosted = this.#activeSessions.get(key) !== undefined;
+    if (row.status !== 'quarantined') this.#dispatcher.schedule(key);
+    await this.#recheckCalledAgents(row, agent, isHosted);
+    return this.#createHandle(key, agent);
+  }
+
+  batch(): InputBatch {
+    return createInputBatch({
+      open: async (id, options, inputs) => this.#openForBatch(id, options, inputs),
+      submit: async (submission) => {
+        this.#assertOpen();
+        const result = await this.#ignoringOwnChanges(async () => this.store.submit(submission));
+        const { sessions = [], inputs = [] } = submission;
+        for (const { key } of [...sessions, ...inputs]) this.#dispatcher.schedule(key);
+        return result;
+      },
+    });
+  }
+
+  async sessions(
+    filter: {
+      readonly user?: string;
+      readonly agent?: string;
+      readonly parent?: string;
+      readonly limit?: number;
+      readonly after?: SessionKey;
+    } = {},
+  ): Promise<readonly SessionRow[]> {
+    const { user, parent = null, ...rest } = filter;
+    return this.store.list({
+      appName: this.app,
+      parent,
+      ...omitUndefined({ userId: user }),
+      ...rest,
+    });
+  }
+
+  async delete(id: string, options: { readonly user?: string } = {}): Promise<boolean> {
+    const key = this.#key(id, options.user);
+    const children = await this.store.list({ ...key, parent: key.sessionId });
+    const deleted = await this.store.delete(key);
+    for (const deletedKey of [key, ...children.map((child) => child.key)]) {
+      this.#activeSessions.evict(deletedKey);
+      this.#broadcast.publish(formatSessionKey(deletedKey), ['changed']);
+    }
+    return deleted;
+  }
+
+  async close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #closeToolsets(): Promise<void> {
+    const closing = this.#toolsets.map(async (set) => set[Symbol.asyncDispose]());
+    for (const outcome of await Promise.allSettled(closing)) {
+      if (outcome.status === 'rejected') this.#onError(outcome.reason);
+    }
+  }
+
+  async #close(): Promise<void> {
+    this.#state = 'closing';
+    this.#failover.stop();
+    this.#unsubscribe();
+    await this.#dispatcher.close();
+    // Bounds the wait for a store that cannot commit the last steps.
+    const giveUp = this.#clock.at(this.#clock.now() + CLOSE_MS, () => void this.#committer.close());
+    await this.#activeSessions.closeAll();
+    giveUp();
+    await this.#committer.close();
+    await this.#closeToolsets();
+    // A failure here is harmless: the other owners detect that this one is gone.
+    await this.store.leave(this.#owner).catch(this.#onError);
+    if (this.#ownsStore) await this.store.close();
+    this.#state = 'closed';
+    this.#keepAlive.close();
+    this.#broadcast.publishAll(['changed']);
+  }
+
+  async #drive(key: SessionKey): Promise<void> {
+    await this.#activeSessions.drive(key);
+    if (this.#activeSessions.get(key)?.isQuiescent === false) this.#keepAlive.hold();
+  }
+
+  #onStoreChange(changed: Parameters<StoreListener>[0]): void {
+    if (changed === 'any') {
+      this.#broadcast.publishAll(['changed']);
+      void this.#failover.scan();
+      return;
+    }
+    if (this.#ownWrites > 0) return;
+    for (const key of changed) {
+      this.#broadcast.publish(formatSessionKey(key), ['changed']);
+      if (this.#activeSessions.get(key) !== undefined) this.#dispatcher.schedule(key);
+      // A live owner handles its sessions. A scan finds the session only if it has none.
+      else void this.#failover.scan();
+    }
+  }
+
+  /** Opens a session whose inputs wait for `submit`. A session that does not exist is created by `submit`. */
+  async #openForBatch(
+    id: string,
+    options: SessionOptions,
+    waiting: PendingInputs,
+  ): ReturnType<Parameters<typeof createInputBatch>[0]['open']> {
+    this.#assertOpen();
+    const key = this.#key(id, options.user);
+    const found = await this.store.find(key);
+    const agent = await this.#registry.get(
+      options.agent ?? found?.agent ?? this.#registry.defaultName,
+    );
+    if (found === undefined) checkSessionId(id);
+    else await this.session(id, options);
+    const session = new SessionHandle(key, agent, {
+      ...this.#handleServices,
+      inject: async (to, input, dedupeKey) => waiting.inject(to, input, dedupeKey),
+      listUnread: async (target) => [
+        ...(await this.#handleServices.listUnread(target)),
+        ...waiting.forSession(target).map(({ input }) => input),
+      ],
+      // A session that does not exist yet is at the start of its log.
+      ...(found === undefined && {
+        findHosted: (target) => this.#activeSessions.get(target) ?? NOT_CREATED,
+      }),
+    });
+    if (found !== undefined) return { session };
+    const init = {
+      agent: agent.name,
+      owner: this.#owner,
+      at: this.#clock.now(),
+      netHash: agent.compiled.hash,
+    };
+    return { session, created: { key, init } };
+  }
+
+  /** Repeats the notifications between a session and the agents it called that a crash may have lost. */
+  async #recheckCalledAgents(row: SessionRow, agent: Agent, isHosted: boolean): Promise<void> {
+    await this.#calledAgents.resumeSettledCalls(row);
+    if (row.status === 'idle' && agent.children.size > 0 && !isHosted)
+      await this.#calledAgents.interruptOrphans(row.key);
+  }
+
+  #createHandle(key: SessionKey, agent: Agent): Session {
+    return new SessionHandle(key, agent, this.#handleServices);
+  }
+
+  get #handleServices(): HandleServices {
+    return {
+      store: this.store,
+      artifacts: this.#tools.artifacts,
+      propagateContext: () => this.#interceptor.propagateContext(),
+      maxInputBytes: this.#maxInputBytes,
+      inject: async (key, input, dedupeKey) => this.#inject(key, input, dedupeKey),
+      readLog: (...args) => this.#readLog(...args),
+      listUnread: async (key) => (await this.store.inbox(key, 0)).map(({ input }) => input),
+      findHosted: (key) => this.#activeSessions.get(key),
+      findAuthorName: async (agent) => this.#registry.findAuthorName(agent),
+      release: async (key) => this.#activeSessions.close(key),
+      open: async (key, agent) => this.session(key.sessionId, { user: key.userId, agent }),
+    };
+  }
+
+  async #inject(key: SessionKey, input: InboxInput, dedupeKey: string): Promise<InjectReceipt> {
+    this.#assertOpen();
+    const receipt = await this.#ignoringOwnChanges(async () =>
+      this.store.inject(key, input, dedupeKey),
+    );
+    this.#dispatcher.schedule(key);
+    return receipt;
+  }
+
+  #readLog(
+    ...[key, from, { follow = true, signal }, filter]: Parameters<HandleServices['readLog']>
+  ): ReturnType<typeof openLogCursor> {
+    return openLogCursor({
+      store: this.store,
+      broadcast: this.#broadcast,
+      session: formatSessionKey(key),
+      key,
+      from,
+      follow,
+      signal,
+      filter,
+      // Only when the reader waits for the effects of an input of this runtime: if another runtime owns the session by
+      // now, injecting that input has shown it.
+      isAtEnd: (seq) => filter !== undefined && this.#activeSessions.get(key)?.lastSeq === seq,
+      isClosed: () => this.#state === 'closed',
+      assertCanWait: () => this.#activeSessions.assertRunnable(key),
+      onWaiting: (waiting) => this.#keepAlive.readerWaits(waiting),
+    });
+  }
+
+  async #interrupt(key: SessionKey): Promise<void> {
+    const row = await this.store.find(key);
+    if (row !== undefined)
+      await this.#createHandle(key, await this.#registry.get(row.agent)).interrupt();
+  }
+
+  async #runChild(parent: SessionKey, request: ChildAgentRequest): Promise<ChildAgentOutcome> {
+    const id = childSessionId(parent.sessionId, request.firingId);
+    const options = { user: parent.userId, agent: request.agentName };
+    const child = await this.#session(
+      id,
+      options,
+      await this.store.find(this.#key(id, options.user)),
+    );
+    const caller = await this.store.find(parent);
+    if (caller === undefined || !request.firingId.startsWith(`${caller.uid}/`)) {
+      // The calling session was deleted during the call: delete the child session too.
+      await this.delete(id, options);
+      throw new SessionNotFoundError(parent, true);
+    }
+    return runInChildSession(
+      { session: child, authorName: await this.#registry.findAuthorName(request.agentName) },
+      request,
+    );
+  }
+
+  async #ignoringOwnChanges<T>(write: () => Promise<T>): Promise<T> {
+    this.#ownWrites++;
+    try {
+      return await write();
+    } finally {
+      this.#ownWrites--;
+    }
+  }
+
+  #key(sessionId: string, userId: string = DEFAULT_USER): SessionKey {
+    return parseSessionKey({ appName: this.app, userId, sessionId });
+  }
+
+  #assertOpen(): void {
+    if (this.#state !== 'open') throw new RuntimeClosedError();
+  }
+}

@@ -1,0 +1,19 @@
+import { checkOptions } from '../core/index.ts';
+import { openStore } from '../store/internal.ts';
+import { LocalRuntime } from './local-runtime.ts';
+import { RUNTIME_OPTIONS } from './runtime-options.ts';
+import type { RuntimeOptions } from './runtime-options.ts';
+import type { Runtime } from './runtime.ts';
+
+/**
+ * Opens a runtime and takes over sessions that have no owner.
+ * @throws InvalidInputError for an unknown or invalid option; and every error of opening the store
+ */
+export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
+  checkOptions(RUNTIME_OPTIONS, options);
+  const { store: storeOption = 'memory:' } = options;
+  const store = typeof storeOption === 'string' ? await openStore(storeOption) : storeOption;
+  const runtime = new LocalRuntime(options, store, typeof storeOption === 'string');
+  await runtime.start();
+  return runtime;
+}
