@@ -10,5 +10,6 @@ export {
   type KeyWrites,
 } from './journal/map-writes.ts';
 export { arcPlace, type InputArc, type OutputArc } from './language/arcs.ts';
-export type { InitialToken } from './language/net.ts';
+export { placesTouched, type InitialToken } from './language/net.ts';
+export { runningPlaceName } from './language/transition.ts';
 export { omitAlternatives, omitOutputs } from './language/omit-outputs.ts';

@@ -1,7 +1,7 @@
 import { type Subnets, eventOut } from '../../agents/index.ts';
 import { isJsonObject } from '../../core/index.ts';
 import type { LogEntry, ToolCall } from '../../core/index.ts';
-import { arcPlace } from '../../net/internal.ts';
+import { arcPlace, placesTouched } from '../../net/internal.ts';
 import type {
   AnyPlace,
   Effect,
@@ -106,14 +106,7 @@ function isNamed({ name }: AnyPlace, place: string): boolean {
 }
 
 function usesPlace(t: Transition, place: AnyPlace): boolean {
-  const outputs =
-    t.give.give === 'allOf'
-      ? Object.values(t.give.outputs)
-      : Object.values(t.give.alternatives).flatMap((alternative) =>
-          'give' in alternative ? Object.values(alternative.outputs) : [alternative],
-        );
-  const arcs = [...Object.values(t.take), ...Object.values(t.read), ...outputs].map(arcPlace);
-  return [...arcs, ...t.unless, ...t.reset].some(({ name }) => name === place.name);
+  return placesTouched(t).some(({ name }) => name === place.name);
 }
 
 function union(own: readonly AnyPlace[], more: readonly AnyPlace[]): readonly AnyPlace[] {

@@ -1,6 +1,6 @@
 import { arcPlace } from '../language/arcs.ts';
 import type { InputArc, OutputArc } from '../language/arcs.ts';
-import { listOutputs } from '../language/net.ts';
+import { listOutputs, listAlternatives } from '../language/net.ts';
 import type { Net } from '../language/net.ts';
 import type { AnyPlace } from '../language/place.ts';
 import { effectName } from '../language/transition.ts';
@@ -108,7 +108,7 @@ function kindsFor(output: OutputArc): readonly AnyPlace['kind'][] {
 
 /** The length of a cut counts items of the list as it was read. After a first cut, the length of a second is invalid. */
 const oneCutPerList: TransitionRule = (t) =>
-  listAlternatives(t).flatMap((outputs) => {
+  listAlternatives(t.give).flatMap((outputs) => {
     const cuts = outputs.filter(
       (output) =>
         !('kind' in output) && (output.arc === 'replacePrefix' || output.arc === 'truncate'),
@@ -117,13 +117,6 @@ const oneCutPerList: TransitionRule = (t) =>
       (name) => `cuts the list "${name}" twice in one firing: cut it once`,
     );
   });
-
-function listAlternatives({ give }: Transition): readonly (readonly OutputArc[])[] {
-  if (give.give === 'allOf') return [Object.values(give.outputs)];
-  return Object.values(give.alternatives).map((alternative) =>
-    'give' in alternative ? Object.values(alternative.outputs) : [alternative],
-  );
-}
 
 const alternativesExist: TransitionRule = (t) =>
   t.give.give === 'oneOf' && Object.keys(t.give.alternatives).length === 0

@@ -1,3 +1,4 @@
+import { runningPlaceName } from '../language/transition.ts';
 import { readMember } from '../../core/internal.ts';
 import { arcPlace } from '../language/arcs.ts';
 import { needsToken } from './arc-rules.ts';
@@ -54,7 +55,7 @@ function neverEnabled(net: Net): readonly Transition[] {
   let waiting: readonly Transition[] = net.transitions;
   for (let found = waiting.filter(canFire); found.length > 0; found = waiting.filter(canFire)) {
     for (const t of found) {
-      reached.add(`running(${t.name})`);
+      reached.add(runningPlaceName(t.name));
       for (const output of listOutputs(t.give)) reached.add(arcPlace(output).name);
     }
     const fired = new Set(found);

@@ -7,7 +7,7 @@ import { NetBuildError } from '../language/net-errors.ts';
 import { placesIn } from '../language/net.ts';
 import type { Cluster, InitialToken, Net } from '../language/net.ts';
 import type { AnyPlace } from '../language/place.ts';
-import { effectName } from '../language/transition.ts';
+import { effectName, runningPlaceName } from '../language/transition.ts';
 import type { Transition } from '../language/transition.ts';
 import { faultPlace, unhandledFaultPlace } from '../language/fault.ts';
 
@@ -169,7 +169,7 @@ function compileTransition(spec: Transition, index: number): CompiledTransition 
     cancels:
       takes.some((input) => input.effect !== undefined) ||
       spec.reset.some((place) => place.kind === 'running'),
-    running: `running(${spec.name})`,
+    running: runningPlaceName(spec.name),
     alternatives,
   };
 }

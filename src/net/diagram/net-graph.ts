@@ -1,3 +1,4 @@
+import { runningPlaceName } from '../language/transition.ts';
 import type {
   CompiledInput,
   CompiledNet,
@@ -169,7 +170,7 @@ function touches(t: CompiledTransition, place: string): boolean {
     [...t.takes, ...t.reads].some((input) => input.place === place) ||
     [...t.unless, ...t.reset].some(({ name }) => name === place) ||
     listCompiledOutputs(t).some((output) => output.place.name === place) ||
-    `running(${t.name})` === place
+    runningPlaceName(t.name) === place
   );
 }
 

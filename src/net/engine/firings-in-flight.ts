@@ -1,3 +1,4 @@
+import { runningPlaceName } from '../language/transition.ts';
 import type { Firing } from '../journal/marking.ts';
 import type { RecordSeq } from '../journal/record.ts';
 
@@ -12,7 +13,7 @@ export class FiringsInFlight {
 
   /** Adds or replaces a firing. @returns its place */
   add(firing: Firing): string {
-    const place = runningPlaceName(firing);
+    const place = runningPlaceName(firing.t);
     const known = this.#places.get(place);
     if (known === undefined) this.#places.set(place, new Map([[firing.firing, firing]]));
     else known.set(firing.firing, firing);
@@ -21,7 +22,7 @@ export class FiringsInFlight {
 
   /** Removes a firing. @returns its place */
   remove(firing: Firing): string {
-    const place = runningPlaceName(firing);
+    const place = runningPlaceName(firing.t);
     this.#places.get(place)?.delete(firing.firing);
     return place;
   }
@@ -29,8 +30,4 @@ export class FiringsInFlight {
   clear(): void {
     this.#places.clear();
   }
-}
-
-function runningPlaceName({ t }: Firing): string {
-  return `running(${t})`;
 }

@@ -1,3 +1,4 @@
+import { runningPlaceName } from '../language/transition.ts';
 import { omitUndefined } from '../../core/internal.ts';
 import type { Json } from '../../core/index.ts';
 import type { CompiledNet } from '../build/compile.ts';
@@ -81,7 +82,7 @@ function markedPlaces(marking: Marking): readonly string[] {
       ...[...marking.maps]
         .filter(([, entries]) => Object.keys(entries).length > 0)
         .map(([place]) => place),
-      ...firings.flatMap((firing) => [`running(${firing.t})`, ...firing.inputs.keys()]),
+      ...firings.flatMap((firing) => [runningPlaceName(firing.t), ...firing.inputs.keys()]),
     ]),
   ];
 }

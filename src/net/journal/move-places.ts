@@ -1,3 +1,4 @@
+import { runningPlaceName } from '../language/transition.ts';
 import { tokensIn } from './marking.ts';
 import type { Marking } from './marking.ts';
 import type { Due, TokenId } from './record.ts';
@@ -9,7 +10,7 @@ import type { Due, TokenId } from './record.ts';
 export function movePlaces(marking: Marking, moved: Readonly<Record<string, string | null>>): void {
   const to = (place: string): string => moved[place] ?? place;
   for (const firing of marking.firings.values()) {
-    const target = moved[`running(${firing.t})`];
+    const target = moved[runningPlaceName(firing.t)];
     if (target === null) {
       marking.firings.delete(firing.firing);
       continue;

@@ -1,3 +1,4 @@
+import { runningPlaceName } from './transition.ts';
 import { arcPlace } from './arcs.ts';
 import type { Alternatives, OutputSpec, InputArc, OutputArc, Outputs } from './arcs.ts';
 import { faultPlace } from './fault.ts';
@@ -119,7 +120,7 @@ function prefixed<In extends Ports, Out extends Ports>(
 ): Net<In, Out> {
   const shared = new Set([faultPlace.name, ...portPlaces(net).map((place) => place.name)]);
   const effects = new Map(
-    net.transitions.map((t) => [`running(${t.name})`, `running(${name}/${t.name})`]),
+    net.transitions.map((t) => [runningPlaceName(t.name), runningPlaceName(`${name}/${t.name}`)]),
   );
   const mapped = mapPlaces(net, (place) => {
     if (place.kind === 'running') return { ...place, name: effects.get(place.name) ?? place.name };

@@ -67,12 +67,17 @@ export function initialToken<T>(place: Place<T>, value: T, times = 1): InitialTo
   return { place, value, times };
 }
 
-/** Lists all declared outputs, over all alternatives. */
-export function listOutputs(give: OutputSpec): readonly OutputArc[] {
-  if (give.give === 'allOf') return Object.values(give.outputs);
-  return Object.values(give.alternatives).flatMap((alternative) =>
+/** Lists the declared outputs of each alternative. */
+export function listAlternatives(give: OutputSpec): readonly (readonly OutputArc[])[] {
+  if (give.give === 'allOf') return [Object.values(give.outputs)];
+  return Object.values(give.alternatives).map((alternative) =>
     'give' in alternative ? Object.values(alternative.outputs) : [alternative],
   );
+}
+
+/** Lists all declared outputs, over all alternatives. */
+export function listOutputs(give: OutputSpec): readonly OutputArc[] {
+  return listAlternatives(give).flat();
 }
 
 /** Lists the places of all arcs of a transition. A place with several arcs appears several times. */

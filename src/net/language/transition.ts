@@ -203,12 +203,17 @@ export function running<I extends Inputs>(
 ): Place<FiringToken<InputValues<I>>, 'running'> {
   return {
     kind: 'running',
-    name: `running(${t.name})`,
+    name: runningPlaceName(t.name),
     schema: undefined,
     version: undefined,
     owed: Object.values(t.take).some((input) => arcPlace(input).owed),
     environment: false,
   };
+}
+
+/** Returns the name of the place of an effect's firings in flight: `tool.run` → `running(tool.run)`. */
+export function runningPlaceName(effect: string): string {
+  return `running(${effect})`;
 }
 
 /** Returns the effect's name for a running place: `running(tool.run)` → `tool.run`. Undefined for other places. */

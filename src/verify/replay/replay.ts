@@ -1,3 +1,4 @@
+import { runningPlaceName } from '../../net/internal.ts';
 import {
   Executor,
   applyRecord,
@@ -39,8 +40,10 @@ export function replay(system: TransitionSystem, path: Path): ReplayResult {
 export function countTokens(marking: Marking): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const [place, tokens] of marking.tokens) counts[place] = tokens.length;
-  for (const { t } of marking.firings.values())
-    counts[`running(${t})`] = (counts[`running(${t})`] ?? 0) + 1;
+  for (const { t } of marking.firings.values()) {
+    const place = runningPlaceName(t);
+    counts[place] = (counts[place] ?? 0) + 1;
+  }
   return counts;
 }
 
