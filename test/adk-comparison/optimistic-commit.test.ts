@@ -6,7 +6,9 @@ import { Branch, send, turns } from './stock-adk.ts';
 // The same pattern in Petrichor: examples/patterns/optimistic-commit.ts.
 describe('stock ADK: an optimistic commit with a fallback', () => {
   const stateWritingBranch = (name: string): Branch =>
-    new Branch(name, (_, say) => say(`answer of ${name}`, { stateDelta: { answer: name } }));
+    new Branch(name, (_, createReply) =>
+      createReply(`answer of ${name}`, { stateDelta: { answer: name } }),
+    );
 
   it('a late answer overwrites the valid answer that was already shown', async () => {
     const [cheap, slow] = [stateWritingBranch('cheap'), stateWritingBranch('slow')];
@@ -21,9 +23,9 @@ describe('stock ADK: an optimistic commit with a fallback', () => {
   });
 
   it('ending the invocation in one branch does not stop the other branch', async () => {
-    const cheap = new Branch('cheap', (context, say) => {
+    const cheap = new Branch('cheap', (context, createReply) => {
       context.endInvocation = true;
-      return say('valid: no more is needed');
+      return createReply('valid: no more is needed');
     });
     const slow = new Branch('slow');
     const run = await send(new ParallelAgent({ name: 'both', subAgents: [cheap, slow] }));

@@ -39,7 +39,7 @@ describe('stock ADK: a quorum', () => {
 
   it('escalate with the second answer does not end the turn, and the late answer enters the history', async () => {
     const a = new Branch('a');
-    const b = new Branch('b', (_, say) => say('enough', { escalate: true }));
+    const b = new Branch('b', (_, createReply) => createReply('enough', { escalate: true }));
     const c = new Branch('c');
     const run = await send(new ParallelAgent({ name: 'asked', subAgents: [a, b, c] }));
     a.answer();

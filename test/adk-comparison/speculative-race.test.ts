@@ -21,10 +21,10 @@ describe('stock ADK: a speculative race', () => {
 
   it('a flag in session state does not help when both branches are ready at the same moment', async () => {
     const first = (name: string): Branch =>
-      new Branch(name, ({ session }, say) =>
+      new Branch(name, ({ session }, createReply) =>
         session.state['sent'] === true
           ? undefined
-          : say(`answer of ${name}`, { stateDelta: { sent: true } }),
+          : createReply(`answer of ${name}`, { stateDelta: { sent: true } }),
       );
     const [a, b] = [first('a'), first('b')];
     const run = await send(new ParallelAgent({ name: 'race', subAgents: [a, b] }));

@@ -49,20 +49,20 @@ describe('stock ADK: stale results', () => {
     assert.equal(run.state(), 'ended');
     assert.deepEqual(paid, ['100'], 'the parallel tool did not stop');
     assert.equal((await run.kept()).length, 2, 'one event with the calls, one with both results');
-    assert.equal(model.asked, 1, 'only the next model call was skipped');
+    assert.equal(model.calls, 1, 'only the next model call was skipped');
   });
 });
 
 /** A model that calls both tools in one answer. */
 class CallsBoth extends BaseLlm {
-  asked: number = 0;
+  calls: number = 0;
 
   constructor() {
     super({ model: 'scripted' });
   }
 
   async *generateContentAsync(): AsyncGenerator<LlmResponse, void> {
-    this.asked++;
+    this.calls++;
     const parts = ['stop', 'pay'].map((name) => ({ functionCall: { id: name, name, args: {} } }));
     yield { content: { role: 'model', parts } };
   }

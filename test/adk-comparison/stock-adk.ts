@@ -13,7 +13,7 @@ import {
 setLogger(null);
 
 /** Creates the event of a branch once it may answer. */
-type AnswerFactory = (context: InvocationContext, say: CreateEvent) => Event | undefined;
+type AnswerFactory = (context: InvocationContext, createReply: CreateEvent) => Event | undefined;
 type CreateEvent = (text: string, actions?: Partial<Event['actions']>) => Event;
 
 /**
@@ -26,7 +26,10 @@ export class Branch extends BaseAgent {
   /** True when its work was completed, which would have been paid for. */
   isFinished: boolean = false;
 
-  constructor(name: string, answering: AnswerFactory = (_, say) => say(`answer of ${name}`)) {
+  constructor(
+    name: string,
+    answering: AnswerFactory = (_, createReply) => createReply(`answer of ${name}`),
+  ) {
     super({ name });
     this.#answering = answering;
   }

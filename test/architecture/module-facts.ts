@@ -8,24 +8,26 @@ export interface TreeFile {
   readonly text: string;
 }
 
-/** One place where a module names another. `target` is the file of the tree it names, if it is relative. */
+/**
+ * An import of another module. `target` is the file of the tree that it names, if it is relative.
+ */
 export interface ModuleImport {
   readonly specifier: string;
   readonly target: string | undefined;
-  /** Gone at run time: `import type`, or a type written as `import('…')`. */
+  /** Erased at run time: `import type`, or a type written as `import('…')`. */
   readonly typeOnly: boolean;
-  /** Loaded when reached: `import('…')`. */
+  /** Loaded on demand: `import('…')`. */
   readonly lazy: boolean;
 }
 
-/** What the rules need to know of a module, and no more. */
+/** The facts of a module that the rules need. */
 export interface ModuleFacts {
   readonly path: string;
   readonly imports: readonly ModuleImport[];
   readonly exportsStar: boolean;
-  /** Free-standing names the module mentions (`process` in `process.env`, not in `order.process`). */
+  /** Free names that the module mentions (`process` in `process.env`, not in `order.process`). */
   readonly names: ReadonlySet<string>;
-  /** Free-standing names the module calls, with `new` or without. */
+  /** Free names that the module calls, with or without `new`. */
   readonly calls: ReadonlySet<string>;
   /** Names of bindings at module level that can change: `let`, `var`, or an empty collection. */
   readonly mutableState: readonly string[];
@@ -161,8 +163,8 @@ function findMutableState(body: readonly unknown[]): string[] {
 
 function isEmptyCollection(declarator: unknown): boolean {
   if (!isNode(declarator) || !isNode(declarator['init'])) return false;
-  const { type, callee, arguments: given } = declarator['init'];
+  const { type, callee, arguments: args } = declarator['init'];
   if (type !== 'NewExpression' || !isNode(callee)) return false;
   const isCollection = callee['name'] === 'Map' || callee['name'] === 'Set';
-  return isCollection && Array.isArray(given) && given.length === 0;
+  return isCollection && Array.isArray(args) && args.length === 0;
 }

@@ -22,7 +22,7 @@ const storedNames: ReadonlySet<string> = new Set(['said', 'heard']);
 /** Names in `Of` that every reader knows from JSON Schema. */
 const allowedOf: ReadonlySet<string> = new Set(['oneof', 'allof', 'anyof']);
 
-/** A declaration of the product, or the name of one of its files, and where it stands. */
+/** A declaration of the product, or the name of one of its files, with its path. */
 type Declared = Declaration & { readonly path: string };
 
 /** No identifier that the product declares contains a forbidden word. */
@@ -72,7 +72,7 @@ export function splitWords(name: string): readonly string[] {
     .filter((word) => word !== '');
 }
 
-/** What the product gives a name to, its files included. */
+/** All declarations of the product, and the names of its files. */
 function listDeclarations(tree: SourceTree): readonly Declared[] {
   return tree.modules
     .filter(({ path }) => /^src\/.*(?<!\.test)\.ts$/.test(path))

@@ -1,9 +1,9 @@
 import type { Rule } from './rules.ts';
 
 /**
- * Every module that can reach another machine, and who chooses where to. A new one must be listed here. Where a caller
- * of the API or a model can choose the target, the request goes through `src/egress/`, and
- * `test/security/outgoing-requests.test.ts` holds it to the rule for addresses.
+ * Every module that can open network connections, and who chooses the target. New modules must be
+ * added here. Where an API caller or a model can choose the target, the request goes through
+ * `src/egress/`, and `test/security/outgoing-requests.test.ts` tests it.
  */
 export const OUTGOING: Readonly<Record<string, string>> = {
   'src/egress/resolve-allowed-address.ts': 'the rule itself: resolves names',
@@ -39,7 +39,7 @@ const PACKAGES =
   /^(?:@ai-sdk\/(?!provider$)|pg$|@aws-sdk\/|@google-cloud\/|@modelcontextprotocol\/|@hono\/node-server$)/;
 const GLOBALS = ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest'];
 
-/** Only the listed modules can reach another machine, and each listed one is there. */
+/** Only the listed modules can open network connections, and each listed module exists. */
 export const onlyListedModulesReachOut =
   (listed: Readonly<Record<string, string>>): Rule =>
   ({ files, modules }) => {

@@ -40,13 +40,13 @@ export type Rule = (tree: SourceTree) => readonly string[];
 export const followsFolderOrder: Rule = (tree) =>
   productModules(tree).flatMap((module) => {
     if (module.path === 'src/index.ts') return [];
-    const own = folderOrder.indexOf(getFolder(module.path));
-    if (own === -1) return [`${module.path} is in no known folder of src/`];
+    const ownIndex = folderOrder.indexOf(getFolder(module.path));
+    if (ownIndex === -1) return [`${module.path} is in no known folder of src/`];
     return module.imports
       .filter(({ target }) => target !== undefined)
       .filter(({ target = '' }) => {
         const other = folderOrder.indexOf(getFolder(target));
-        return !target.startsWith('src/') || other === -1 || other > own;
+        return !target.startsWith('src/') || other === -1 || other > ownIndex;
       })
       .map(({ specifier }) => `${module.path} imports ${specifier}, which is not before it`);
   });
@@ -78,7 +78,7 @@ export const rootIndexNamesItsExports: Rule = (tree) =>
     .filter(({ path, exportsStar }) => path === 'src/index.ts' && exportsStar)
     .map(({ path }) => `${path} has an "export *": name each export`);
 
-/** Only `store/` speaks SQL. */
+/** Only `store/` contains SQL. */
 export const onlyStoreKnowsSql: Rule = (tree) =>
   listImports(tree)
     .filter(([, { specifier }]) => ['node:sqlite', 'pg', 'postgres'].includes(specifier))
@@ -126,8 +126,8 @@ export const coreAndNetDoNoInputOutput: Rule = (tree) =>
     ]);
 
 /**
- * What an installation may lack is loaded by `import('…')` where it is needed, never at start. An entry that is there
- * for one of them alone, and that nothing else imports, may do so.
+ * An optional peer is loaded by `import('…')` where it is needed, never at start. An entry for
+ * one peer alone, which nothing else imports, may load it at start.
  */
 export const optionalPeersAreLazy =
   (optionalPeers: readonly string[], ownEntries: Readonly<Record<string, string>> = {}): Rule =>
@@ -152,7 +152,7 @@ export const optionalPeersAreLazy =
       ),
   ];
 
-/** The product reaches itself by relative imports, and never a test. */
+/** The product imports itself by relative paths, and never imports a test. */
 export const importsNoTestAndNotItselfByName: Rule = (tree) =>
   listImports(tree)
     .filter(
@@ -163,10 +163,13 @@ export const importsNoTestAndNotItselfByName: Rule = (tree) =>
     )
     .map(([{ path }, { specifier }]) => `${path} imports ${specifier}`);
 
-/** The one file that compiles regular expressions which are not written in the program. */
+/** The only file that compiles regular expressions from outside the program. */
 const PATTERN_COMPILER = 'src/tools/schema/linear-pattern.ts';
 
-/** A regular expression from outside backtracks for as long as its author likes: only one file compiles any, in linear time. */
+/**
+ * A regular expression from outside may backtrack exponentially. Only one file compiles them, and
+ * it matches in linear time.
+ */
 export const compilesPatternsInOnePlace: Rule = (tree) =>
   productModules(tree)
     .filter(({ path }) => path !== PATTERN_COMPILER)
@@ -177,13 +180,13 @@ export const compilesPatternsInOnePlace: Rule = (tree) =>
         .map(() => `${path} imports re2js: use linearPattern()`),
     ]);
 
-/** Nothing at module level can change: two runtimes in one process never meet. */
+/** No module has mutable state, so two runtimes in one process are independent. */
 export const hasNoModuleState: Rule = (tree) =>
   productModules(tree).flatMap(({ path, mutableState }) =>
     mutableState.map((name) => `${path} keeps ${name} at module level: pass it in`),
   );
 
-/** A file that silences a gate says why. */
+/** A comment that silences a gate has a reason. */
 export const exceptionsHaveReasons: Rule = ({ modules }) =>
   modules.flatMap(({ path, comments }) =>
     comments
@@ -209,7 +212,7 @@ export const fileNamesSaySomething: Rule = ({ files }) =>
       return vague.map((word) => `${path}: "${word}" says nothing, name the idea`);
     });
 
-// The brackets keep these patterns from finding themselves.
+// The brackets keep these patterns from matching themselves.
 const strangers: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['a path of one machine', /(?<![\w.}-])[/](?:work|root|Users)[/]|[/]home[/][a-z]+[/]/],
   ['a path outside the repository', /[.][.][/](?:shared|seeds|workplace)(?:[/'"`\s)]|$)/],
@@ -219,7 +222,7 @@ const strangers: readonly (readonly [what: string, pattern: RegExp])[] = [
   ],
 ];
 
-/** The tree means the same on every machine. */
+/** No file names a machine or a registry. */
 export const namesNoMachine: Rule = ({ files }) =>
   files.flatMap(({ path, text }) =>
     strangers.flatMap(([what, pattern]) => {

@@ -2,7 +2,10 @@ import { FakeObjects } from './fake-objects.ts';
 import type { FakeObject } from './fake-objects.ts';
 import type { FakeAnswer, FakeRequest } from './fake-server.ts';
 
-/** What of Cloud Storage's JSON protocol an artifact service needs: uploads in one request, preconditions, lists in short pages. */
+/**
+ * The part of Cloud Storage's JSON API that an artifact service needs: uploads in one request,
+ * preconditions, lists in short pages.
+ */
 export function fakeGcs(bucket: string): {
   readonly objects: FakeObjects;
   readonly answer: (request: FakeRequest) => FakeAnswer;
@@ -37,19 +40,19 @@ function put(objects: FakeObjects, { url, headers, body }: FakeRequest): FakeAns
   const [, boundary = ''] = /boundary="?([^";]+)/.exec(headers['content-type'] ?? '') ?? [];
   const [about, content] = splitParts(body, boundary);
   if (about === undefined || content === undefined) return failure(400);
-  const said: { contentType?: string; metadata?: Record<string, string> } = JSON.parse(
+  const description: { contentType?: string; metadata?: Record<string, string> } = JSON.parse(
     about.toString('utf8'),
   );
   const object = {
     bytes: content,
-    contentType: said.contentType ?? '',
-    metadata: said.metadata ?? {},
+    contentType: description.contentType ?? '',
+    metadata: description.metadata ?? {},
   };
   objects.put(name, object);
   return json(200, described(name, object));
 }
 
-/** The bodies of a multipart message. */
+/** The parts of a multipart message. */
 function splitParts(body: Buffer, boundary: string): readonly Buffer[] {
   const parts: Buffer[] = [];
   const line = Buffer.from(`--${boundary}`);
@@ -83,7 +86,7 @@ function described(name: string, { bytes, contentType, metadata }: FakeObject): 
   return { kind: 'storage#object', name, size, contentType, metadata, crc32c: crc32c(bytes) };
 }
 
-/** The checksum by which the SDK sees that everything came through. */
+/** The checksum with which the SDK verifies a transfer. */
 function crc32c(bytes: Buffer): string {
   let crc = 0xffffffff;
   for (const byte of bytes) {

@@ -1,4 +1,4 @@
-/** The objects of a bucket, as both fakes keep them. */
+/** The objects of a bucket in memory, shared by both fakes. */
 export interface FakeObject {
   readonly bytes: Buffer;
   readonly contentType: string;

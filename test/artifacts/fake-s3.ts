@@ -1,7 +1,10 @@
 import { FakeObjects } from './fake-objects.ts';
 import type { FakeAnswer, FakeRequest } from './fake-server.ts';
 
-/** What of S3's protocol an artifact service needs: objects by path, conditional PUT, lists in short pages. */
+/**
+ * The part of S3's API that an artifact service needs: objects by path, conditional PUT, lists in
+ * short pages.
+ */
 export function fakeS3(bucket: string): {
   readonly objects: FakeObjects;
   readonly answer: (request: FakeRequest) => FakeAnswer;
@@ -36,10 +39,13 @@ export function fakeS3(bucket: string): {
       return { status: 204 };
     }
     if (found === undefined) return failure(404, 'NoSuchKey');
-    const said = Object.entries(found.metadata).map(([key, value]) => [`x-amz-meta-${key}`, value]);
+    const metadataHeaders = Object.entries(found.metadata).map(([key, value]) => [
+      `x-amz-meta-${key}`,
+      value,
+    ]);
     return {
       status: 200,
-      headers: { ...Object.fromEntries(said), 'content-type': found.contentType },
+      headers: { ...Object.fromEntries(metadataHeaders), 'content-type': found.contentType },
       body: found.bytes,
     };
   };
@@ -76,7 +82,7 @@ function failure(status: number, code: string): FakeAnswer {
   };
 }
 
-/** The SDK may send a body in signed chunks, each with its length before it. */
+/** The SDK may send a body in signed chunks, each preceded by its length. */
 function unchunked(body: Buffer, headers: FakeRequest['headers']): Buffer {
   if (headers['content-encoding'] !== 'aws-chunked') return body;
   const pieces: Buffer[] = [];

@@ -14,7 +14,7 @@ export interface FakeAnswer {
   readonly body?: string | Buffer;
 }
 
-/** A server on loopback whose answers a function makes. */
+/** A server on loopback whose responses a function creates. */
 export async function fakeServer(
   answer: (request: FakeRequest) => FakeAnswer,
 ): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {

@@ -62,7 +62,8 @@ describe('case 2, stale results', () => {
         assert.equal(line.generation, latest, JSON.stringify(history));
       }
       assert.deepEqual(simulation.tokens(generation), [turns]);
-      for (const late of simulation.outputs(staleOut)) assert.ok(late.generation < turns);
+      for (const staleResult of simulation.outputs(staleOut))
+        assert.ok(staleResult.generation < turns);
       committed += history.length - turns;
       stale += simulation.outputs(staleOut).length;
     }

@@ -44,7 +44,7 @@ const reading = (async () => {
   }
 })();
 
-await say('m1', 'One');
+await send('m1', 'One');
 await until(async () => (await runtime.pending(id)).length > 0 || (await turnsEnded()) > 0);
 const [call] = await runtime.pending(id);
 if (call !== undefined) {
@@ -58,7 +58,7 @@ if (call !== undefined) {
   );
 }
 await until(async () => (await turnsEnded()) > 0);
-await say('m2', 'Two');
+await send('m2', 'Two');
 await until(async () => (await turnsEnded()) > 1);
 await unlessDone('illegal_transition', runtime.archive(id));
 await reading;
@@ -66,7 +66,7 @@ process.stdout.write('done\n');
 await runtime.close();
 await store.close();
 
-async function say(dedupeKey: string, content: string): Promise<void> {
+async function send(dedupeKey: string, content: string): Promise<void> {
   if ((await runtime.status(id)) === 'archived') return;
   await runtime.sendEvent(id, { type: 'user.message', content }, { dedupeKey });
 }

@@ -65,7 +65,7 @@ export const promises: readonly Promised[] = [
         'a client can answer a call by its call id, its event id or the id of the provider',
       ),
       managed(
-        'two-answers',
+        'answer-concurrently',
         'when two processes answer the same call, one answer is accepted and reaches the model',
       ),
     ],

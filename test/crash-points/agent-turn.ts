@@ -16,12 +16,12 @@ const message = (messageId: string, text: string): unknown => ({
 
 /** The visible text of the conversation. */
 function getText({ content }: ConversationItem): string {
-  const words = (part: Part): string => {
+  const getVisibleText = (part: Part): string => {
     if ('text' in part) return part.text;
     if ('functionCall' in part) return `${part.functionCall.name}?`;
     return 'functionResponse' in part ? JSON.stringify(part.functionResponse.response) : '';
   };
-  return `${content.role}: ${content.parts.map(words).join(' ')}`;
+  return `${content.role}: ${content.parts.map(getVisibleText).join(' ')}`;
 }
 
 /**
@@ -34,11 +34,11 @@ export const agentTurn: CrashCase = {
     { at: 0, place: userIn.name, value: message('m1', 'Add.') },
     { at: 12, place: userIn.name, value: message('m2', 'Thanks.') },
   ],
-  outcome: (marking, left) => [
+  outcome: (marking, outlets) => [
     listIn(marking, conversation.name).items.map((item) =>
       getText(item as unknown as ConversationItem),
     ),
-    left.map(({ value }) => (value as unknown as LogEntry).type).join(' '),
+    outlets.map(({ value }) => (value as unknown as LogEntry).type).join(' '),
     [...marking.tokens.keys()],
   ],
   expected: [
@@ -71,14 +71,14 @@ export const agentTurn: CrashCase = {
       parameters: z.object({ a: z.number(), b: z.number() }),
       readOnly: true,
       execute: async ({ a, b }, context) => {
-        await world.act(context, 10 * a);
+        await world.runEffect(context, 10 * a);
         return a + b;
       },
     });
     const model = {
       name: 'scripted',
       generate: async (...[request, context]: Parameters<ScriptedModel['generate']>) => {
-        await world.act(context, 5);
+        await world.runEffect(context, 5);
         return scripted.generate(request, context);
       },
     };

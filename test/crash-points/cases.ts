@@ -20,7 +20,7 @@ import {
 import type { EffectContext, Marking, Transition } from '../../src/net/index.ts';
 import { speculativeRace } from '../nets/speculative-race.ts';
 import type { CrashCase } from './crash-everywhere.ts';
-import type { SideEffectWorld } from './world.ts';
+import type { SideEffectWorld } from './side-effect-world.ts';
 
 /** The sorted values in a place, because crashes may change their order. */
 function valuesIn(marking: Marking, name: string): readonly unknown[] {
@@ -69,7 +69,7 @@ const fanOutJoin: CrashCase = {
       onCrash: 'rerun',
       failed: ({ kind }, { job }) => ({ made: { ...job, made: kind } }),
       run: async ({ job }, context) => {
-        await world.act(context, 10 * job.part);
+        await world.runEffect(context, 10 * job.part);
         return { made: { ...job, made: `${job.order}${job.part}` } };
       },
     });
@@ -103,13 +103,13 @@ const race = (
   winner: (marking) => valuesIn(marking, 'race.response')[0],
   expected: [answer],
   net: (world) => {
-    const of = speculativeRace({
+    const raceNet = speculativeRace({
       slow: async (question) => question,
       fast: async (question) => question,
     });
     return {
-      ...of,
-      transitions: of.transitions.map((t): Transition =>
+      ...raceNet,
+      transitions: raceNet.transitions.map((t): Transition =>
         t.kind === 'pure' ? t : timed(t, t.name.endsWith('slow') ? slowMs : fastMs, world),
       ),
     };
@@ -121,7 +121,7 @@ function timed(t: Transition, ms: number, world: SideEffectWorld): Transition {
   return {
     ...t,
     run: async (_: unknown, context: EffectContext) => {
-      await world.act(context, ms);
+      await world.runEffect(context, ms);
       return { [done]: done };
     },
   };
@@ -155,7 +155,7 @@ const budgetLoop: CrashCase = {
           give: oneOf({ thought }),
           failed: () => ({ thought: -1 }),
           run: async ({ request, thoughts }, context) => {
-            await world.act(context, 10);
+            await world.runEffect(context, 10);
             return { thought: request * 10 + thoughts.length };
           },
         }),
@@ -210,7 +210,7 @@ const twoTurns: CrashCase = {
           give: oneOf({ answer }),
           failed: ({ kind }) => ({ answer: kind }),
           run: async ({ request }, context) => {
-            await world.act(context, 10);
+            await world.runEffect(context, 10);
             return { answer: `re: ${request}` };
           },
         }),
@@ -297,7 +297,7 @@ const fiveCalls: CrashCase = {
           give: oneOf({ result }),
           failed: ({ kind }, { call }) => ({ result: `${call} ${kind}` }),
           run: async ({ call }, context) => {
-            await world.act(context, call === 3 ? Number.POSITIVE_INFINITY : 10 * call);
+            await world.runEffect(context, call === 3 ? Number.POSITIVE_INFINITY : 10 * call);
             return { result: `${call} ok` };
           },
         }),
@@ -329,7 +329,7 @@ const retries: CrashCase = {
           give: oneOf({ result }),
           failed: ({ kind }) => ({ result: kind }),
           run: async ({ call }, context) => {
-            await world.act(context, 10);
+            await world.runEffect(context, 10);
             if (context.attempt === 1) throw new Error('busy');
             return { result: `${call} ok` };
           },
@@ -375,7 +375,7 @@ const pinned: CrashCase = {
           give: oneOf({ answer }),
           failed: ({ kind }) => ({ answer: kind }),
           run: async ({ conversation: heard }, context) => {
-            await world.act(context, 20);
+            await world.runEffect(context, 20);
             return { answer: heard.join(' ') };
           },
         }),
@@ -408,7 +408,7 @@ const harmful: CrashCase = {
       give: oneOf({ result }),
       failed: ({ kind }, { call }) => ({ result: `${call} ${kind}` }),
       run: async ({ call }, context) => {
-        await world.act(context, call === 'a' ? 10 : Number.POSITIVE_INFINITY);
+        await world.runEffect(context, call === 'a' ? 10 : Number.POSITIVE_INFINITY);
         return { result: `${call} ok` };
       },
     });

@@ -3,7 +3,7 @@ import { compile, Driver, Executor, SimulatedClock } from '../../src/net/index.t
 import type { CompiledNet, Marking, Net, Step, StepOutcome } from '../../src/net/index.ts';
 import type { OutletValue } from '../../src/net/engine/check-outputs.ts';
 import { Journal } from './journal.ts';
-import { SideEffectWorld } from './world.ts';
+import { SideEffectWorld } from './side-effect-world.ts';
 
 /** A session to crash: a net, its inputs, and the result that it must have however often its owner dies. */
 export interface CrashCase {
@@ -15,7 +15,7 @@ export interface CrashCase {
     readonly value: unknown;
   }[];
   /** The part of the final marking and of the outlet values that no crash may change, and its expected value. */
-  readonly outcome: (marking: Marking, left: readonly OutletValue[]) => unknown;
+  readonly outcome: (marking: Marking, outlets: readonly OutletValue[]) => unknown;
   readonly expected: unknown;
   /** Returns the decision, if one was made. A later decision must be equal. */
   readonly winner?: (marking: Marking) => unknown;
@@ -50,8 +50,11 @@ interface CaseResult {
 }
 
 /** Runs a session to its end, through all its crashes. */
-export async function runCase(of: CrashCase, cuts: Crashes = new Map()): Promise<CaseResult> {
-  const session = new CaseSession(of, cuts);
+export async function runCase(
+  crashCase: CrashCase,
+  crashes: Crashes = new Map(),
+): Promise<CaseResult> {
+  const session = new CaseSession(crashCase, crashes);
   while (await session.runOwner()) {
     // Another owner takes over.
   }
@@ -60,7 +63,7 @@ export async function runCase(of: CrashCase, cuts: Crashes = new Map()): Promise
   for (const counts of [starts, completions]) {
     for (const [attempt, runs] of counts) assert.equal(runs, 1, `${attempt} ran ${runs} times`);
   }
-  if (of.runsOnce === true) {
+  if (crashCase.runsOnce === true) {
     assert.deepEqual(
       [...starts.keys()].filter((key) => !key.endsWith(' attempt 1')),
       [],
@@ -68,7 +71,7 @@ export async function runCase(of: CrashCase, cuts: Crashes = new Map()): Promise
   }
   return {
     commits: session.commits,
-    outcome: of.outcome(marking, session.journal.outlets),
+    outcome: crashCase.outcome(marking, session.journal.outlets),
     starts,
   };
 }
@@ -83,11 +86,11 @@ class CaseSession {
   #now = 0;
   #winner: unknown;
 
-  constructor(of: CrashCase, cuts: Crashes) {
-    this.#case = of;
-    this.#crashes = cuts;
+  constructor(crashCase: CrashCase, crashes: Crashes) {
+    this.#case = crashCase;
+    this.#crashes = crashes;
     this.world = new SideEffectWorld(this.journal);
-    this.#net = compile(of.net(this.world));
+    this.#net = compile(crashCase.net(this.world));
   }
 
   /** Runs one owner until nothing is left to do or it dies. @returns true if it died */
@@ -127,10 +130,10 @@ class CaseSession {
   }
 
   #nextInput(owner: Owner): number {
-    const left = this.#case.inputs.filter(
+    const remainingInputs = this.#case.inputs.filter(
       (_, inputSeq) => !owner.seen.has(inputSeq) && !this.journal.consumed.has(inputSeq),
     );
-    return Math.min(Number.POSITIVE_INFINITY, ...left.map(({ at }) => at));
+    return Math.min(Number.POSITIVE_INFINITY, ...remainingInputs.map(({ at }) => at));
   }
 
   async #commit(step: Step, owner: Owner): Promise<StepOutcome> {
@@ -217,17 +220,19 @@ export interface CrashCoverage {
 
 /** Crashes a session at every commit and failpoint. Unless once is enough, it also crashes each resumed session at every later one. */
 export async function crashEverywhere(
-  of: CrashCase,
+  crashCase: CrashCase,
   { once = false }: { readonly once?: boolean } = {},
 ): Promise<CrashCoverage> {
-  const uncut = await runCase(of);
-  assert.deepEqual(uncut.outcome, of.expected, `${of.name}, uncut`);
+  const uncut = await runCase(crashCase);
+  assert.deepEqual(uncut.outcome, crashCase.expected, `${crashCase.name}, uncut`);
   let runs = 1;
-  const check = async (...cuts: readonly (readonly [number, Failpoint])[]): Promise<CaseResult> => {
+  const check = async (
+    ...crashes: readonly (readonly [number, Failpoint])[]
+  ): Promise<CaseResult> => {
     runs++;
-    const cut = await runCase(of, new Map(cuts));
-    const where = cuts.map(([commit, failpoint]) => `${failpoint} ${commit}`).join(', ');
-    assert.deepEqual(cut.outcome, uncut.outcome, `${of.name}, cut ${where}`);
+    const cut = await runCase(crashCase, new Map(crashes));
+    const where = crashes.map(([commit, failpoint]) => `${failpoint} ${commit}`).join(', ');
+    assert.deepEqual(cut.outcome, uncut.outcome, `${crashCase.name}, cut ${where}`);
     return cut;
   };
   for (let first = 1; first <= uncut.commits; first++) {
@@ -235,7 +240,8 @@ export async function crashEverywhere(
       const { commits } = await check([first, failpoint]);
       if (once) continue;
       for (let second = first + 1; second <= commits; second++) {
-        for (const again of failpoints) await check([first, failpoint], [second, again]);
+        for (const laterFailpoint of failpoints)
+          await check([first, failpoint], [second, laterFailpoint]);
       }
     }
   }

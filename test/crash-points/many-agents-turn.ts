@@ -55,8 +55,8 @@ export const manyAgentsTurn: CrashCase = {
       },
     },
   ],
-  outcome: (marking, left) => {
-    const entries = left.map(({ value }) => value as unknown as LogEntry);
+  outcome: (marking, outlets) => {
+    const entries = outlets.map(({ value }) => value as unknown as LogEntry);
     return [
       listIn(marking, conversation.name)
         .items.map((item) => formatItem(item as unknown as ConversationItem))
@@ -95,7 +95,7 @@ export const manyAgentsTurn: CrashCase = {
       return {
         name: 'scripted',
         generate: async (...[request, context]: Parameters<ScriptedModel['generate']>) => {
-          await world.act(context, ms);
+          await world.runEffect(context, ms);
           return scripted.generate(request, context);
         },
       };
@@ -106,11 +106,11 @@ export const manyAgentsTurn: CrashCase = {
       parameters: z.object({ a: z.number(), b: z.number() }),
       readOnly: true,
       execute: async ({ a, b }, context) => {
-        await world.act(context, 10);
+        await world.runEffect(context, 10);
         return { sum: a + b, b };
       },
     });
-    let asked = 0;
+    let decisions = 0;
     const adder = agent({
       name: 'adder',
       model: model(5, [
@@ -120,11 +120,11 @@ export const manyAgentsTurn: CrashCase = {
       tools: [add],
       callbacks: {
         beforeTool: async (context, { args }) => {
-          await world.act(context, 3);
-          return { args: { ...args, b: ++asked } };
+          await world.runEffect(context, 3);
+          return { args: { ...args, b: ++decisions } };
         },
         beforeModel: async (context) => {
-          await world.act(context, 2);
+          await world.runEffect(context, 2);
           return undefined;
         },
       },

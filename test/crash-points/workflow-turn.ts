@@ -7,7 +7,7 @@ import { listIn, mapIn } from '../../src/net/index.ts';
 import type { CrashCase } from './crash-everywhere.ts';
 
 /** The node of an event and its output. */
-function made(entry: LogEntry): readonly string[] {
+function formatNodeEvent(entry: LogEntry): readonly string[] {
   return entry.type === 'agent.message' && entry.nodeInfo !== undefined
     ? [`${entry.nodeInfo.path} ${JSON.stringify(entry.output ?? contentText(entry.content))}`]
     : [];
@@ -34,15 +34,15 @@ export const workflowTurn: CrashCase = {
       },
     },
   ],
-  outcome: (marking, left) => {
-    const entries = left.map(({ value }) => value as unknown as LogEntry);
+  outcome: (marking, outlets) => {
+    const entries = outlets.map(({ value }) => value as unknown as LogEntry);
     const lines = listIn(marking, conversation.name).items.map((item) => {
       const { author = 'user', content } = item as unknown as ConversationItem;
       return `${author}: ${contentText(content)}`;
     });
     return [
       lines.toSorted(),
-      entries.flatMap(made).toSorted(),
+      entries.flatMap(formatNodeEvent).toSorted(),
       mapIn(marking, state.name),
       [...marking.tokens.keys()],
     ];
@@ -82,7 +82,7 @@ export const workflowTurn: CrashCase = {
       model: {
         name: 'scripted',
         generate: async (...[request, context]: Parameters<ScriptedModel['generate']>) => {
-          await world.act(context, 6);
+          await world.runEffect(context, 6);
           return scripted.generate(request, context);
         },
       },
@@ -107,7 +107,7 @@ export const workflowTurn: CrashCase = {
           kind: 'each',
           name: 'items',
           run: async (context, input) => {
-            await world.act(context, 3);
+            await world.runEffect(context, 3);
             return Number(input) * 2;
           },
         },
@@ -116,9 +116,9 @@ export const workflowTurn: CrashCase = {
           kind: 'function',
           name: 'weigh',
           run: async (context, input) => {
-            await world.act(context, 2);
-            const again = context.runId === '1';
-            return new NodeEvent({ output: sizes(input), ...(again && { route: 'again' }) });
+            await world.runEffect(context, 2);
+            const isFirstRun = context.runId === '1';
+            return new NodeEvent({ output: sizes(input), ...(isFirstRun && { route: 'again' }) });
           },
         },
       ],

@@ -96,8 +96,8 @@ export async function everyCrashPoint(
   const afterFirst = async (outcome: TurnOutcome, first: readonly CrashPoint[]): Promise<void> => {
     compare(outcome, first);
     if (++crashes % againEvery !== 0) return;
-    await eachCrashPoint(inWorld, first, options, async (again, both) => {
-      compare(again, both);
+    await eachCrashPoint(inWorld, first, options, async (secondOutcome, twoCrashes) => {
+      compare(secondOutcome, twoCrashes);
       pairs++;
     });
   };

@@ -47,9 +47,9 @@ export async function killAtFailpoints({
         point: point.startsWith('tool') ? point : 'after-commit',
         nth: 1 + (turn % 5),
       } as const;
-      const heir = new ChildHost(hosts.next({ failpoint: inRecovery }));
-      if (await isKilledBy(heir, `turn-${turn}`)) died(inRecovery, 'in recovery');
-      await hosts.ended(heir);
+      const successor = new ChildHost(hosts.next({ failpoint: inRecovery }));
+      if (await isKilledBy(successor, `turn-${turn}`)) died(inRecovery, 'in recovery');
+      await hosts.ended(successor);
       const last = new ChildHost(hosts.next());
       if (await isKilledBy(last, `turn-${turn}`))
         throw new Error('The process was killed without a failpoint.');

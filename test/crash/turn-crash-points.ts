@@ -92,9 +92,9 @@ export async function runWithCrashes(
   }
   const last = stores.at(-1);
   if (last === undefined) throw new Error('No process ran.');
-  const left = await readOutcome(last, effects, deaths);
+  const outcome = await readOutcome(last, effects, deaths);
   for (const simulated of processes) simulated.discard();
-  return left;
+  return outcome;
 }
 
 /** A client that can restart at any time: it sends its messages again, and answers pending calls one at a time. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { findSessionFaults } from '../managed/find-session-faults.ts';
 import { parkAcrossRestart } from '../managed/park-across-restart.ts';
-import { answerAtOnce } from '../managed/two-answers.ts';
+import { answerAtOnce } from '../managed/answer-concurrently.ts';
 import { sessionPlans, runSessionPlan } from '../managed/random-session.ts';
 
 test('a thousand calls wait across a restart, and each gets its own result', async () => {

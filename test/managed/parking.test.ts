@@ -130,8 +130,8 @@ test('an unanswered call times out after five minutes, and the model gets the er
   const ended = log.find((event) => event.type === 'tool.result');
   assert.equal(ended?.outcome, 'timeout');
   assert.match(shownToModel(on), /No answer came within 300 s/);
-  const late = sendResult(on, ended?.callId ?? '');
-  await assert.rejects(late, { code: 'call_not_pending' });
+  const lateResult = sendResult(on, ended?.callId ?? '');
+  await assert.rejects(lateResult, { code: 'call_not_pending' });
 });
 
 test('timeout_ms of a tool sets how long its calls wait', async () => {

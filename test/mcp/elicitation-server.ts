@@ -31,12 +31,12 @@ export async function openElicitationServer(): Promise<ElicitationServer> {
       'order',
       { description: 'Orders a shirt.', inputSchema: z.object({ what: z.string() }) },
       async ({ what }, { mcpReq }) => {
-        const said = acceptedContent<{ colour: string }>(mcpReq.inputResponses, 'colour');
-        const asked = mcpReq.inputResponses?.['colour'];
-        if (asked !== undefined && said === undefined) {
+        const content = acceptedContent<{ colour: string }>(mcpReq.inputResponses, 'colour');
+        const response = mcpReq.inputResponses?.['colour'];
+        if (response !== undefined && content === undefined) {
           return { content: [{ type: 'text', text: 'Nothing was ordered.' }] };
         }
-        if (said === undefined) {
+        if (content === undefined) {
           return inputRequired({
             inputRequests: {
               colour: inputRequired.elicit({
@@ -51,8 +51,8 @@ export async function openElicitationServer(): Promise<ElicitationServer> {
             requestState: `the ${what}`,
           });
         }
-        orders.push(`${said.colour} ${mcpReq.requestState<string>()}`);
-        return { content: [{ type: 'text', text: `Ordered in ${said.colour}.` }] };
+        orders.push(`${content.colour} ${mcpReq.requestState<string>()}`);
+        return { content: [{ type: 'text', text: `Ordered in ${content.colour}.` }] };
       },
     );
     server.registerTool(

@@ -100,8 +100,12 @@ function called(id: number | undefined, name: string, headers: Headers): Respons
       });
     case 'resume':
       return stream((controller) => {
-        const told = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info' } };
-        controller.enqueue(event(`id: one\nretry: 1`, told));
+        const notification = {
+          jsonrpc: '2.0',
+          method: 'notifications/message',
+          params: { level: 'info' },
+        };
+        controller.enqueue(event(`id: one\nretry: 1`, notification));
         setImmediate(() => controller.error(new Error('reset')));
       });
     case 'html':

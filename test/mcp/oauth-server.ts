@@ -21,7 +21,7 @@ export interface OAuthServer extends WebServer {
 }
 
 export async function openOAuthServer(): Promise<OAuthServer> {
-  const asking = await openElicitationServer();
+  const elicitationServer = await openElicitationServer();
   const grants: string[] = [];
   const access = new Map<string, string>();
   const refresh = new Map<string, string>();
@@ -29,7 +29,7 @@ export async function openOAuthServer(): Promise<OAuthServer> {
   const codes = new Map<string, { readonly challenge: string; readonly scope: string }>();
   let origin = '';
   let demanded = '';
-  let words = '';
+  let errorBody = '';
   let held = Promise.resolve();
 
   const web = await openWebServer(async (request) => {
@@ -66,10 +66,10 @@ export async function openOAuthServer(): Promise<OAuthServer> {
     if (!scope.split(' ').includes(demanded) && demanded !== '') {
       return refused(403, `error="insufficient_scope", scope="${demanded}", ${metadata}`);
     }
-    if (words !== '') return new Response(words, { status: 500 });
+    if (errorBody !== '') return new Response(errorBody, { status: 500 });
     const { method, headers } = request;
     const body = method === 'POST' ? { body: await request.text() } : {};
-    return fetch(asking.url, { method, headers: onlyContent(headers), ...body });
+    return fetch(elicitationServer.url, { method, headers: onlyContent(headers), ...body });
   }
 
   function registered(client: object): Response {
@@ -79,20 +79,20 @@ export async function openOAuthServer(): Promise<OAuthServer> {
   }
 
   /** The person authorizes at once. */
-  function agreed(asked: URLSearchParams): Response {
-    const redirect = asked.get('redirect_uri') ?? '';
+  function agreed(query: URLSearchParams): Response {
+    const redirect = query.get('redirect_uri') ?? '';
     if (
-      !clients.has(asked.get('client_id') ?? '') ||
-      asked.get('code_challenge_method') !== 'S256'
+      !clients.has(query.get('client_id') ?? '') ||
+      query.get('code_challenge_method') !== 'S256'
     ) {
       return new Response(null, { status: 400 });
     }
     const code = randomUUID();
-    const scope = asked.get('scope') ?? '';
-    codes.set(code, { challenge: asked.get('code_challenge') ?? '', scope });
+    const scope = query.get('scope') ?? '';
+    codes.set(code, { challenge: query.get('code_challenge') ?? '', scope });
     const back = new URL(redirect);
     back.searchParams.set('code', code);
-    back.searchParams.set('state', asked.get('state') ?? '');
+    back.searchParams.set('state', query.get('state') ?? '');
     return Response.redirect(back, 302);
   }
 
@@ -136,7 +136,7 @@ export async function openOAuthServer(): Promise<OAuthServer> {
       demanded = scope;
     },
     say: (said) => {
-      words = said;
+      errorBody = said;
     },
     holdRefusal: () => {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -144,7 +144,7 @@ export async function openOAuthServer(): Promise<OAuthServer> {
       return resolve;
     },
     [Symbol.asyncDispose]: async () => {
-      await asking[Symbol.asyncDispose]();
+      await elicitationServer[Symbol.asyncDispose]();
       await web[Symbol.asyncDispose]();
     },
   };

@@ -22,7 +22,7 @@ const tools: readonly ToolDeclaration[] = [
  * The cached contents of a fake server: created, used, deleted, and rejected when they are gone.
  */
 class CachedContentsServer {
-  readonly made: Body[] = [];
+  readonly created: Body[] = [];
   readonly deleted: string[] = [];
   refuses: 400 | 503 | undefined;
   readonly gone = new Set<string>();
@@ -33,11 +33,11 @@ class CachedContentsServer {
       return { status: 200, body: {} };
     }
     if (path.endsWith('/cachedContents')) {
-      this.made.push(body);
+      this.created.push(body);
       const status = this.refuses;
       return status !== undefined
         ? { status, body: { error: { code: status, message: 'no', status: 'NO' } } }
-        : { status: 200, body: { name: `cachedContents/c${this.made.length}` } };
+        : { status: 200, body: { name: `cachedContents/c${this.created.length}` } };
     }
     if (!this.gone.has(String(body['cachedContent']))) return undefined;
     const error = { code: 403, message: 'CachedContent not found', status: 'PERMISSION_DENIED' };
@@ -76,10 +76,16 @@ function listUsedCaches({ server }: CachingModel): readonly unknown[] {
 test('instruction and tools are cached once, and model calls refer to the cache', async () => {
   await using caching = await openCachingModel({});
   for (let i = 0; i < 3; i++) await ask(caching.model, { instruction, tools });
-  const [made, ...more] = caching.contents.made;
+  const [created, ...more] = caching.contents.created;
   assert.deepEqual(more, []);
-  assert.deepEqual([made?.['model'], made?.['ttl']], ['models/gemini-3-flash-preview', '1800s']);
-  assert.match(JSON.stringify(made), /Answer from this law.*"look"|"look".*Answer from this law/);
+  assert.deepEqual(
+    [created?.['model'], created?.['ttl']],
+    ['models/gemini-3-flash-preview', '1800s'],
+  );
+  assert.match(
+    JSON.stringify(created),
+    /Answer from this law.*"look"|"look".*Answer from this law/,
+  );
   assert.deepEqual(
     listUsedCaches(caching),
     Array.from({ length: 3 }, () => 'cachedContents/c1'),
@@ -152,7 +158,7 @@ test('a model call succeeds without a cache when the cache is rejected or delete
   rejecting.contents.refuses = 400;
   for (let i = 0; i < 2; i++) await ask(rejecting.model, { instruction });
   assert.deepEqual(listUsedCaches(rejecting), [undefined, undefined]);
-  assert.equal(rejecting.contents.made.length, 1, 'the creation is not repeated');
+  assert.equal(rejecting.contents.created.length, 1, 'the creation is not repeated');
 
   await using busy = await openCachingModel({});
   busy.contents.refuses = 503;
@@ -172,7 +178,7 @@ test('a model call succeeds without a cache when the cache is rejected or delete
 test('concurrent calls create one cache', async () => {
   await using caching = await openCachingModel({});
   await Promise.all([1, 2, 3].map(() => ask(caching.model, { instruction })));
-  assert.equal(caching.contents.made.length, 1);
+  assert.equal(caching.contents.created.length, 1);
 });
 
 test('invalid options, and models of other providers, are rejected', async () => {

@@ -279,9 +279,9 @@ const contextPolicies: readonly (readonly [
 
 describe('a long conversation on all providers', () => {
   for (const format of wireFormats)
-    for (const [name, definition, most] of contextPolicies)
+    for (const [name, definition, mostMessages] of contextPolicies)
       it(`twelve turns with calls, a denial and an interrupt succeed on ${format.name}, ${name}`, () =>
-        playOn(format, definition, most));
+        playOn(format, definition, mostMessages));
 
   async function playOn(
     format: (typeof wireFormats)[number],

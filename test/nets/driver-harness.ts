@@ -29,11 +29,11 @@ export class DriverHarness {
   #held: Promise<void> | undefined;
 
   constructor(
-    of: Net | CompiledNet,
+    net: Net | CompiledNet,
     steps: readonly Step[] = [],
     clock: SimulatedClock = new SimulatedClock(),
   ) {
-    this.net = 'hash' in of ? of : compile(of);
+    this.net = 'hash' in net ? net : compile(net);
     this.clock = clock;
     this.steps = [...steps];
     this.driver = new Driver({

@@ -31,8 +31,8 @@ export class ExecutorHarness {
   readonly aborted: number[] = [];
   now: number = 0;
 
-  constructor(of: Net | CompiledNet, marking: Marking = emptyMarking()) {
-    this.net = 'hash' in of ? of : compile(of);
+  constructor(net: Net | CompiledNet, marking: Marking = emptyMarking()) {
+    this.net = 'hash' in net ? net : compile(net);
     this.executor = this.#over(marking);
     if (marking.seq === 0) this.executor.begin(0);
   }

@@ -35,7 +35,7 @@ import type { OutputArc } from '../../src/net/language/arcs.ts';
 import { buildProblems } from '../../src/net/build/build-rules.ts';
 
 type Take = 'one' | 'many' | 'all' | 'rest';
-type Given = 'one' | 'upTo' | 'optional' | 'append' | 'cut' | 'replace' | 'put' | 'out';
+type OutputKind = 'one' | 'upTo' | 'optional' | 'append' | 'cut' | 'replace' | 'put' | 'out';
 
 /** A transition as numbers, so that a failing net shrinks to a small one. */
 interface TransitionPlan {
@@ -48,7 +48,7 @@ interface TransitionPlan {
   readonly unless: readonly number[];
   readonly reset: readonly number[];
   /** Alternatives of outputs. */
-  readonly give: readonly (readonly (readonly [place: number, how: Given])[])[];
+  readonly give: readonly (readonly (readonly [place: number, how: OutputKind])[])[];
   readonly priority: number;
   readonly after: number | null;
   readonly attempts: number;
@@ -65,7 +65,7 @@ export interface NetPlan {
 }
 
 const take: fc.Arbitrary<Take> = fc.constantFrom('one', 'one', 'one', 'many', 'all', 'rest');
-const given: fc.Arbitrary<Given> = fc.constantFrom(
+const outputKind: fc.Arbitrary<OutputKind> = fc.constantFrom(
   ...(['one', 'one', 'one', 'upTo', 'optional', 'append', 'cut', 'replace', 'put', 'out'] as const),
 );
 const index = fc.nat(7);
@@ -80,7 +80,7 @@ const transition: fc.Arbitrary<TransitionPlan> = fc.record({
   readAll: fc.boolean(),
   unless: fc.oneof(fc.constant([]), some),
   reset: fc.oneof(fc.constant([]), some),
-  give: fc.array(fc.array(fc.tuple(index, given), { maxLength: 3 }), {
+  give: fc.array(fc.array(fc.tuple(index, outputKind), { maxLength: 3 }), {
     minLength: 1,
     maxLength: 2,
   }),
@@ -114,9 +114,9 @@ export function toNet(plan: NetPlan): Net {
   };
   const effects: Effect[] = [];
   const transitions = plan.transitions.map((spec, n) => {
-    const made = toTransition(spec, n, shared, effects.at(-1));
-    if (isEffect(made)) effects.push(made);
-    return made;
+    const transition = toTransition(spec, n, shared, effects.at(-1));
+    if (isEffect(transition)) effects.push(transition);
+    return transition;
   });
   return net('random', { transitions });
 }
@@ -218,7 +218,7 @@ function toInput(from: TokenPlace<number>, how: Take, keyed: boolean): unknown {
 
 function toOutput(
   to: TokenPlace<number> | undefined,
-  how: Given,
+  how: OutputKind,
   shared: Shared,
 ): OutputArc | undefined {
   switch (how) {
@@ -251,17 +251,17 @@ function computeAnswer(
   salt: number,
 ): unknown {
   const seed = hash(`${name} ${salt} ${JSON.stringify(tokens)}`);
-  const way = seed % outputs.length;
+  const alternative = seed % outputs.length;
   const list = (tokens as { readonly list?: readonly number[] }).list ?? [];
-  const values = Object.keys(outputs[way] ?? {}).map((key, k) => {
+  const values = Object.keys(outputs[alternative] ?? {}).map((key, k) => {
     const value = (seed + 7 * k) % 9;
     return [key, valueFor(key, value, list.length)];
   });
-  return { [`way${way}`]: Object.fromEntries(values) };
+  return { [`way${alternative}`]: Object.fromEntries(values) };
 }
 
 function valueFor(key: string, value: number, length: number): unknown {
-  const how = key.replace(/\d+$/, '') as Given;
+  const how = key.replace(/\d+$/, '') as OutputKind;
   switch (how) {
     case 'one':
     case 'out':

@@ -54,8 +54,8 @@ export async function startPostgresServer(): Promise<PostgresServer | undefined>
   if (isRoot) for (const path of [folder, data]) chownSync(path, NOBODY, NOBODY);
   chmodSync(folder, 0o755);
   const flags = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
-  const made = spawnSync(join(native, 'bin', 'initdb'), ['-D', data, ...flags], options);
-  if (made.status !== 0) throw new Error(`initdb: ${String(made.stderr)}`);
+  const initdb = spawnSync(join(native, 'bin', 'initdb'), ['-D', data, ...flags], options);
+  if (initdb.status !== 0) throw new Error(`initdb: ${String(initdb.stderr)}`);
   const settings = [
     'listen_addresses=',
     'fsync=off',
@@ -69,7 +69,7 @@ export async function startPostgresServer(): Promise<PostgresServer | undefined>
       { ...options, stdio: 'ignore' },
     );
   let server = start();
-  const own = `postgres://postgres@/postgres?host=${encodeURIComponent(folder)}`;
+  const serverUrl = `postgres://postgres@/postgres?host=${encodeURIComponent(folder)}`;
   let ended = once(server, 'exit');
   // The server must not outlive this process, however it ends.
   const kill = (): void => void server.kill('SIGQUIT');
@@ -80,19 +80,19 @@ export async function startPostgresServer(): Promise<PostgresServer | undefined>
   process.once('exit', kill);
   process.once('SIGTERM', terminated);
   try {
-    await answering(own, () => server.exitCode === null);
+    await answering(serverUrl, () => server.exitCode === null);
   } catch (error) {
     server.kill('SIGKILL');
     throw error;
   }
   return {
-    url: own,
+    url: serverUrl,
     restart: async () => {
       server.kill('SIGINT');
       await ended;
       server = start();
       ended = once(server, 'exit');
-      await answering(own, () => server.exitCode === null);
+      await answering(serverUrl, () => server.exitCode === null);
     },
     stop: async () => {
       kill();

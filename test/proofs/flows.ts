@@ -54,14 +54,14 @@ const notTaking =
       inputs.every((input) => input in t.take),
       `${t.name} takes ${Object.keys(t.take).join(', ')}`,
     );
-    const left = Object.entries(t.take).filter(([key]) => !inputs.includes(key));
-    return { ...t, take: Object.fromEntries(left) };
+    const remaining = Object.entries(t.take).filter(([key]) => !inputs.includes(key));
+    return { ...t, take: Object.fromEntries(remaining) };
   };
 const notGiving =
   (output: string) =>
   (t: Transition): Transition => {
-    const { [output]: given, ...outputs } = listOutputs(t);
-    assert.ok(given !== undefined, t.name);
+    const { [output]: removed, ...outputs } = listOutputs(t);
+    assert.ok(removed !== undefined, t.name);
     return { ...t, give: { give: 'allOf', outputs } };
   };
 const notEmptying =

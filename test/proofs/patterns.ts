@@ -99,9 +99,9 @@ export const quorumProof: NetProof = {
 };
 
 const optimistic = optimisticCommit({ cheap: never, slow: never, isValid: () => true });
-const ways = ['cheap.commit', 'slow.commit', 'answer.give-up'];
-const oneCommit = atMostOneCommits(ways, per);
-const answered = eventuallyAnswered('question.start', ways);
+const endings = ['cheap.commit', 'slow.commit', 'answer.give-up'];
+const oneCommit = atMostOneCommits(endings, per);
+const answered = eventuallyAnswered('question.start', endings);
 
 export const optimisticCommitProof: NetProof = {
   name: 'pattern C, optimistic commit',

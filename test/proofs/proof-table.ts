@@ -23,13 +23,13 @@ export function tableText(proved: readonly Proved[]): string {
     provedMs,
     refutedMs,
   ]);
-  const whole = proved.reduce((sum, { provedMs, refutedMs }) => sum + provedMs + refutedMs, 0);
+  const totalMs = proved.reduce((sum, { provedMs, refutedMs }) => sum + provedMs + refutedMs, 0);
   return [
     '| net | properties | mutants refuted | states | proved in ms | refuted in ms |',
     '| --- | ---: | ---: | ---: | ---: | ---: |',
     ...rows.map((row) => `| ${row.map(cell).join(' | ')} |`),
     '',
-    `All of it: ${(whole / 1000).toFixed(1)} s of one processor.`,
+    `All of it: ${(totalMs / 1000).toFixed(1)} s of one processor.`,
   ].join('\n');
 }
 

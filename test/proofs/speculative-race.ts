@@ -30,12 +30,12 @@ const commitsOfThree = [...commitsOfTwo, 'cached.commit'];
 const oneOfTwo = atMostOneCommits(commitsOfTwo, per);
 const answered = eventuallyAnswered('race.begin', ['response.deliver', 'race.interrupt']);
 
-const noneAfterInterrupt = (of: readonly string[]): Property =>
-  neverFiresAfter(of, 'interrupt.in', { until: 'race.begin' });
+const noneAfterInterrupt = (transitions: readonly string[]): Property =>
+  neverFiresAfter(transitions, 'interrupt.in', { until: 'race.begin' });
 
-const onlyOne = (of: readonly string[]): Claim => ({
+const onlyOne = (transitions: readonly string[]): Claim => ({
   properties: [
-    atMostOneCommits(of, per),
+    atMostOneCommits(transitions, per),
     placeBound(response.name, 1),
     placeBound(sent.name, 1),
     eventOutBounded(answerOut.name, 1, per),

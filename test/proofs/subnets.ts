@@ -89,7 +89,7 @@ export const promptBuilderProof: NetProof = {
 };
 
 const step = stock.modelStep;
-const asks = { environment: { 'model.request': 2, 'turn.current': 1, 'turn.stopping': 1 } };
+const modelInputs = { environment: { 'model.request': 2, 'turn.current': 1, 'turn.stopping': 1 } };
 const asksNothingMore = noFireAfterEndInvocation(['model.ask'], 'turn.stopping');
 const failureEndsTurn = joinedOrDeadLettered({
   from: 'model.failed',
@@ -112,22 +112,22 @@ export const modelStepProof: NetProof = {
         }),
       ],
       // A fault of any transition is a dead letter.
-      bounds: { ...asks, faults: 0 },
+      bounds: { ...modelInputs, faults: 0 },
     },
-    { properties: [asksNothingMore], bounds: asks },
+    { properties: [asksNothingMore], bounds: modelInputs },
   ],
   mutants: [
     {
       that: 'calls the model after the end of the turn',
       net: withoutInhibitor(step, 'model.ask', 'turn.stopping'),
       property: asksNothingMore,
-      bounds: asks,
+      bounds: modelInputs,
     },
     {
       that: 'fails and does not end the turn',
       net: withoutOutput(step, 'model.fail', 'ending'),
       property: failureEndsTurn,
-      bounds: { ...asks, faults: 0 },
+      bounds: { ...modelInputs, faults: 0 },
     },
   ],
 };

@@ -157,16 +157,16 @@ async function openRunnerFixture(): Promise<{
 }> {
   const rootAgent = new LlmAgent({ name: 'helper', model: model() });
   const runner = new InMemoryRunner({ app: new App({ name: 'app', rootAgent }) });
-  const here = { userId: 'u1', sessionId: 's1' };
-  await runner.sessionService.createSession({ appName: 'app', ...here });
+  const sessionKey = { userId: 'u1', sessionId: 's1' };
+  await runner.sessionService.createSession({ appName: 'app', ...sessionKey });
   const listStored = async (): Promise<readonly unknown[]> =>
-    (await runner.sessionService.getSession({ appName: 'app', ...here }))?.events ?? [];
-  return { runner, here, kept: listStored };
+    (await runner.sessionService.getSession({ appName: 'app', ...sessionKey }))?.events ?? [];
+  return { runner, here: sessionKey, kept: listStored };
 }
 
-for (const [way, open] of Object.entries(entryPoints))
+for (const [entryPoint, open] of Object.entries(entryPoints))
   for (const [field, part] of forged)
-    test(`${way} rejects a message with ${JSON.stringify(part).slice(0, 60)} and stores nothing`, async () => {
+    test(`${entryPoint} rejects a message with ${JSON.stringify(part).slice(0, 60)} and stores nothing`, async () => {
       await using on = await open();
       if (field === 'functionResponse' && on.mayAnswer === true) return;
       await assert.rejects(on.send([{ text: 'Hello' }, part]), (error) => {
@@ -195,9 +195,9 @@ test('a message that answers pending calls is rejected whole unless each answer 
     tools: [pay],
   });
   await using runner = new InMemoryRunner({ app: new App({ name: 'app', rootAgent }) });
-  const here = { userId: 'u1', sessionId: 's1' };
-  await runner.sessionService.createSession({ appName: 'app', ...here });
-  const events = await runner.run({ ...here, newMessage: 'Go' });
+  const sessionKey = { userId: 'u1', sessionId: 's1' };
+  await runner.sessionService.createSession({ appName: 'app', ...sessionKey });
+  const events = await runner.run({ ...sessionKey, newMessage: 'Go' });
   const id = events.flatMap(({ longRunningToolIds = [] }) => longRunningToolIds)[0] ?? '';
   const confirmationFor = (callId: string): object => ({
     functionResponse: {
@@ -211,12 +211,12 @@ test('a message that answers pending calls is rejected whole unless each answer 
     [confirmationFor(id), confirmationFor(id)],
     [confirmationFor(id), { functionCall: call }],
   ]) {
-    await assert.rejects(runner.run({ ...here, newMessage: message(parts) }), {
+    await assert.rejects(runner.run({ ...sessionKey, newMessage: message(parts) }), {
       code: 'invalid_input',
     });
     assert.equal(approved.length, 0);
   }
-  await runner.run({ ...here, newMessage: message([confirmationFor(id)]) });
+  await runner.run({ ...sessionKey, newMessage: message([confirmationFor(id)]) });
   assert.equal(approved.length, 1);
 });
 

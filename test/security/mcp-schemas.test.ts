@@ -126,11 +126,11 @@ test('a pattern in an elicitation schema is checked in linear time, and an answe
   const waiting = resolveInputRequired(toRequest(requestedSchema), { server: 'hostile' });
   assert.ok(waiting instanceof Pending);
   const { resume = null } = waiting;
-  const again = resolveAnswer(
+  const nextAnswer = resolveAnswer(
     { response: { a: LONG_TEXT }, isError: false, resume },
     { server: 'hostile' },
   );
-  assert.ok(again instanceof Pending, 'the answer does not fit');
+  assert.ok(nextAnswer instanceof Pending, 'the answer does not fit');
   const unsupportedSchema = {
     ...requestedSchema,
     properties: { a: { type: 'string' as const, pattern: String.raw`(a)\1` } },

@@ -28,10 +28,10 @@ test('a tool with a name that the runtime reserves is rejected when it is define
     assert.throws(() => agent({ name: 'a', model, tools: [set] }), { code: 'invalid_tool' });
   }
   // An elicitation that appears later is not shown.
-  const late: string[] = [];
+  const laterNames: string[] = [];
   const one = tool({ name: 'one', description: 'One.', execute: () => 'x' });
-  const live = indexTools([toolset('live', () => late.map((name) => ({ ...one, name })))]);
-  late.push('transfer_to_agent', 'other');
+  const live = indexTools([toolset('live', () => laterNames.map((name) => ({ ...one, name })))]);
+  laterNames.push('transfer_to_agent', 'other');
   assert.deepEqual([...live.keys()], ['other']);
 });
 

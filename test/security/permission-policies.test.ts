@@ -213,8 +213,8 @@ test('a policy is returned with its agent, and is kept when another field of the
   assert.deepEqual(body['permission_policy'], policy);
   const renamed = await post(on, `/v1/agents/${id}`, { name: 'B' });
   assert.deepEqual(renamed.body['permission_policy'], policy);
-  const again = await post(on, `/v1/agents/${id}`, { tools: [builtin] });
-  assert.deepEqual(again.body['permission_policy'], {
+  const withoutKeepFile = await post(on, `/v1/agents/${id}`, { tools: [builtin] });
+  assert.deepEqual(withoutKeepFile.body['permission_policy'], {
     default: 'deny',
     tools: { delete_file: 'prompt' },
   });

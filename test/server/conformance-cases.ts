@@ -112,9 +112,9 @@ async function untilIdle(client: Client, session: string): Promise<readonly Even
   }
 }
 
-async function untilThere<T>(look: () => Promise<T | null | undefined>): Promise<T> {
+async function waitFor<T>(find: () => Promise<T | null | undefined>): Promise<T> {
   for (;;) {
-    const found = await look();
+    const found = await find();
     if (found != null) return found;
   }
 }
@@ -180,9 +180,9 @@ export const conformanceCases: readonly ConformanceCase[] = [
     },
   },
   {
-    call: 'agents.create refuses what it does not know, and names the field',
+    call: 'agents.create rejects an unknown field by name',
     check: async (client) => {
-      // @ts-expect-error -- a number is no name
+      // @ts-expect-error -- a number is not a name
       const request = client.beta.agents.create({ name: 5, model: 'gemini-2.5-flash' });
       await assert.rejects(request, { status: 400, message: /body\.name/ });
     },
@@ -220,7 +220,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
     },
   },
   {
-    call: 'agents.update with a version that is gone',
+    call: 'agents.update with an outdated version',
     check: async (client) => {
       const id = await newAgent(client);
       await client.beta.agents.update(id, { version: 1, name: 'Second' });
@@ -272,13 +272,13 @@ export const conformanceCases: readonly ConformanceCase[] = [
   {
     call: 'environments.create',
     check: async (client) => {
-      const made = await client.beta.environments.create({
+      const environment = await client.beta.environments.create({
         name: 'Box',
         description: 'A box',
         config: { type: 'cloud', networking: { type: 'unrestricted' } },
         metadata: { a: '1' },
       });
-      assert.equal(made.config.type, 'cloud');
+      assert.equal(environment.config.type, 'cloud');
       const config = { type: 'cloud' as const, packages: { pip: ['numpy'] } };
       const request = client.beta.environments.create({ name: 'Box', config });
       assert.equal((await getStatus(request)).status, 400);
@@ -428,7 +428,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
     },
   },
   {
-    call: 'sessions.list back a page',
+    call: 'sessions.list, previous page',
     skip: (client) =>
       'toolRunner' in client.beta.sessions.events
         ? undefined
@@ -500,10 +500,10 @@ export const conformanceCases: readonly ConformanceCase[] = [
     },
   },
   {
-    call: 'events.send refuses an event that is not known',
+    call: 'events.send rejects an unknown event type',
     check: async (client) => {
       const id = await newSession(client);
-      // @ts-expect-error -- no such event
+      // @ts-expect-error -- an unknown event type
       const sending = client.beta.sessions.events.send(id, { events: [{ type: 'user.shrug' }] });
       assert.equal((await getStatus(sending)).status, 400);
     },
@@ -535,10 +535,10 @@ export const conformanceCases: readonly ConformanceCase[] = [
       }))
         seen.push(type);
       assert.deepEqual(seen, ['agent.message', 'user.message']);
-      const late = { 'created_at[gt]': new Date(Date.now() + 1000).toISOString() };
-      assert.deepEqual((await client.beta.sessions.events.list(id, late)).data, []);
-      const early = { 'created_at[lte]': new Date(Date.now() + 1000).toISOString() };
-      assert.deepEqual((await client.beta.sessions.events.list(id, early)).data, streamed);
+      const future = { 'created_at[gt]': new Date(Date.now() + 1000).toISOString() };
+      assert.deepEqual((await client.beta.sessions.events.list(id, future)).data, []);
+      const past = { 'created_at[lte]': new Date(Date.now() + 1000).toISOString() };
+      assert.deepEqual((await client.beta.sessions.events.list(id, past)).data, streamed);
     },
   },
   {
@@ -664,7 +664,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
     },
   },
   {
-    call: 'events.toolRunner whose connection is cut in the middle of a call',
+    call: 'events.toolRunner whose connection breaks during a call',
     skip: noToolRunner,
     check: async (client, on) => {
       await using proxy = await cuttableProxy(on.url);
@@ -818,21 +818,21 @@ export const conformanceCases: readonly ConformanceCase[] = [
       const session = await client.beta.sessions.create({ agent, environment_id });
       assert.equal(await work.poll(environment_id), null);
       await client.beta.sessions.events.send(session.id, { events: [userMessage('call bash x')] });
-      const item = await untilThere(async () => work.poll(environment_id, { block_ms: 500 }));
+      const item = await waitFor(async () => work.poll(environment_id, { block_ms: 500 }));
       const at = { environment_id };
       assert.deepEqual(item.data, { type: 'session', id: session.id });
       assert.equal((await work.ack(item.id, at)).state, 'starting');
       const expected_last_heartbeat = 'NO_HEARTBEAT';
       const beat = await work.heartbeat(item.id, { ...at, expected_last_heartbeat });
       assert.deepEqual([beat.state, beat.lease_extended], ['active', true]);
-      const late = work.heartbeat(item.id, { ...at, expected_last_heartbeat });
-      assert.equal((await getStatus(late)).status, 412);
+      const staleHeartbeat = work.heartbeat(item.id, { ...at, expected_last_heartbeat });
+      assert.equal((await getStatus(staleHeartbeat)).status, 412);
       const named = await work.update(item.id, { ...at, metadata: { host: 'one' } });
       assert.deepEqual(named.metadata, { host: 'one' });
       assert.deepEqual((await work.list(environment_id)).data, [named]);
       assert.deepEqual(await work.retrieve(item.id, at), named);
       assert.equal((await work.stats(environment_id)).depth, 0);
-      const use = await untilThere(async () => {
+      const use = await waitFor(async () => {
         const events = await collectEvents(client, session.id);
         return events.find((event) => event.type === 'agent.tool_use');
       });
@@ -879,7 +879,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
       const resultsAfter = async (
         count: number,
       ): Promise<readonly Extract<Event, { type: 'user.tool_result' }>[]> =>
-        untilThere(async () => {
+        waitFor(async () => {
           const events = await collectEvents(client, session.id);
           const results = events.filter((event) => event.type === 'user.tool_result');
           const isOver = events.at(-1)?.type === 'session.status_idle';
@@ -902,7 +902,8 @@ export const conformanceCases: readonly ConformanceCase[] = [
   },
   {
     call: 'webhooks.unwrap',
-    skip: (client) => ('webhooks' in client.beta ? undefined : 'this version unwraps none'),
+    skip: (client) =>
+      'webhooks' in client.beta ? undefined : 'this version has no webhooks.unwrap',
     check: async (client, _, receiver) => {
       const { id, secret } = await client.post<{ id: string; secret: string }>('/v1/webhooks', {
         body: { url: receiver.url, events: ['session.created'] },
@@ -914,8 +915,10 @@ export const conformanceCases: readonly ConformanceCase[] = [
       const event = client.beta.webhooks.unwrap(body, { headers, key: secret });
       assert.equal(event.data.type, 'session.created');
       assert.ok('id' in event.data && event.data.id === session);
-      const wrong = { ...headers, 'webhook-signature': 'v1,AAAA' };
-      assert.throws(() => client.beta.webhooks.unwrap(body, { headers: wrong, key: secret }));
+      const forgedHeaders = { ...headers, 'webhook-signature': 'v1,AAAA' };
+      assert.throws(() =>
+        client.beta.webhooks.unwrap(body, { headers: forgedHeaders, key: secret }),
+      );
       await client.delete(`/v1/webhooks/${id}`);
     },
   },

@@ -126,12 +126,13 @@ function attemptOn(
   const real = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'none');
   const base = { method: method.toUpperCase(), path: real };
   const choices: (() => Attempt | undefined)[] = [
-    () => oddId(path, base.method, random),
-    () => oddQuery(base, operation, random),
-    () => oddHeaders(base, random),
+    () => createUnusualId(path, base.method, random),
+    () => createUnusualQuery(base, operation, random),
+    () => createUnusualHeaders(base, random),
   ];
   // These cannot be repeated, so they get unknown ids.
-  if (method === 'delete' || path.endsWith('/archive')) return oddId(path, base.method, random);
+  if (method === 'delete' || path.endsWith('/archive'))
+    return createUnusualId(path, base.method, random);
   if (schema !== undefined)
     choices.push(
       () => ({
@@ -152,9 +153,9 @@ function attemptOn(
 }
 
 /** Unknown ids. */
-function oddId(path: string, method: string, random: Random): Attempt | undefined {
+function createUnusualId(path: string, method: string, random: Random): Attempt | undefined {
   if (!path.includes('{')) return undefined;
-  const odd = [
+  const unusualIds = [
     '%00',
     '%zz',
     '..',
@@ -168,7 +169,7 @@ function oddId(path: string, method: string, random: Random): Attempt | undefine
     '-1',
     '%20',
   ];
-  const address = path.replaceAll(/\{\w+\}/g, () => encodeLoosely(random.of(odd)));
+  const address = path.replaceAll(/\{\w+\}/g, () => encodeLoosely(random.of(unusualIds)));
   return { kind: 'id', method, path: address, ...(method === 'POST' && { body: '{}' }) };
 }
 
@@ -177,7 +178,7 @@ function encodeLoosely(text: string): string {
 }
 
 /** An invalid parameter. */
-function oddQuery(
+function createUnusualQuery(
   base: Pick<Attempt, 'method' | 'path'>,
   { parameters = [] }: DocumentOperation,
   random: Random,
@@ -193,7 +194,7 @@ function oddQuery(
   return { ...base, kind: 'query', path, ...(isPattern && { names: name.replace('[]', '') }) };
 }
 
-function oddHeaders(base: Pick<Attempt, 'method' | 'path'>, random: Random): Attempt {
+function createUnusualHeaders(base: Pick<Attempt, 'method' | 'path'>, random: Random): Attempt {
   const headers = random.of([
     { 'last-event-id': random.printable(300) },
     { 'x-stainless-retry-count': random.of(['-1', 'NaN', '1e400', 'x']) },
@@ -219,20 +220,34 @@ function wrongBody(
   const { path, accepts } = random.of(places);
   // A list in place of an object without required fields is read as an empty object.
   const isLax = path.length > 0 && accepts.has('object');
-  const wrong = random.of(
-    WRONG.filter((value) => !accepts.has(getTypeName(value)) && !(isLax && Array.isArray(value))),
+  const wrongValue = random.of(
+    WRONG_VALUES.filter(
+      (value) => !accepts.has(getTypeName(value)) && !(isLax && Array.isArray(value)),
+    ),
   );
-  if (wrong === undefined) return undefined;
+  if (wrongValue === undefined) return undefined;
   const top = path[0];
   return {
     ...base,
     kind: 'type',
-    body: JSON.stringify(replaced(body, path, wrong)),
+    body: JSON.stringify(replaced(body, path, wrongValue)),
     names: top === undefined ? 'body' : String(top),
   };
 }
 
-const WRONG: readonly unknown[] = [null, true, 0, -1.5, 1e308, '', 'text', [], [[]], {}, { a: 1 }];
+const WRONG_VALUES: readonly unknown[] = [
+  null,
+  true,
+  0,
+  -1.5,
+  1e308,
+  '',
+  'text',
+  [],
+  [[]],
+  {},
+  { a: 1 },
+];
 
 function longText(
   base: Pick<Attempt, 'method' | 'path'>,
@@ -269,7 +284,7 @@ function placesIn(
 ): readonly PlaceInBody[] {
   const fitting = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
   const accepts = acceptedBy(schema);
-  const own =
+  const scalarValues =
     accepts === undefined
       ? []
       : [
@@ -291,7 +306,7 @@ function placesIn(
               placesIn(one, single.properties?.[name] ?? {}, [...path, name]),
             )
           : [];
-  return [...own, ...inner];
+  return [...scalarValues, ...inner];
 }
 
 /** Types of values that a schema accepts; undefined if it accepts any. */

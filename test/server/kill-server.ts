@@ -72,14 +72,21 @@ export async function killServer({ sessions, messages, kills }: KillPlan): Promi
     const seen = await Promise.all(readers);
     done.abort();
     for (const [index, id] of ids.entries()) {
-      const kept: SessionEvent[] = [];
-      for await (const event of client.sessions.listEvents(id, { limit: 1000 })) kept.push(event);
+      const storedEvents: SessionEvent[] = [];
+      for await (const event of client.sessions.listEvents(id, { limit: 1000 }))
+        storedEvents.push(event);
       assert.deepEqual(
         seen[index]?.map((event) => event.id),
-        kept.map((event) => event.id),
+        storedEvents.map((event) => event.id),
       );
-      assert.equal(new Set(kept.map((event) => event.id)).size, kept.length, 'no event twice');
-      const blocks = kept.flatMap((event) => (event.type === 'user.message' ? event.content : []));
+      assert.equal(
+        new Set(storedEvents.map((event) => event.id)).size,
+        storedEvents.length,
+        'no event twice',
+      );
+      const blocks = storedEvents.flatMap((event) =>
+        event.type === 'user.message' ? event.content : [],
+      );
       assert.deepEqual(
         blocks.map((block) => (block.type === 'text' ? block.text : '')),
         Array.from({ length: messages }, (_, n) => `work s${index}m${n}`),
@@ -88,8 +95,8 @@ export async function killServer({ sessions, messages, kills }: KillPlan): Promi
     for (const [key, runs] of runsBefore)
       assert.equal(countRuns(effectsFile, key), runs, `${key} had finished and ran again`);
     const effects = readSideEffects(effectsFile).filter(({ what }) => what === 'began');
-    const notes = effects.filter(({ tool }) => tool === 'note').map(({ callId }) => callId);
-    assert.equal(new Set(notes).size, notes.length, 'what may not run twice ran once');
+    const noteCallIds = effects.filter(({ tool }) => tool === 'note').map(({ callId }) => callId);
+    assert.equal(new Set(noteCallIds).size, noteCallIds.length, 'what may not run twice ran once');
     const keys = new Set(effects.map(({ tool, callId }) => `${tool} ${callId}`));
     return {
       kills,

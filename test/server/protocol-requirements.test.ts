@@ -143,8 +143,8 @@ const requirements: Readonly<Record<string, () => Promise<void>>> = {
     const replayed = await fetch(
       `${on.url}/v1/sessions/${session}/events/stream?from_seq=0&event_deltas[]=agent.message`,
     );
-    const again = await framesUntil(replayed, /status_idle/);
-    assert.deepEqual(again.slice(1), frames.slice(1));
+    const replayedFrames = await framesUntil(replayed, /status_idle/);
+    assert.deepEqual(replayedFrames.slice(1), frames.slice(1));
   },
 
   'a key comes as a bearer token or as x-api-key, with any version, beta or not': async () => {
@@ -259,8 +259,8 @@ const requirements: Readonly<Record<string, () => Promise<void>>> = {
       );
       clock.advance(61_000);
       // Its first attempt never reached this server.
-      const late = await post(on, session, 'Yes', { count: 1, isDelivered: true });
-      assert.notDeepEqual(late, older);
+      const lateRetry = await post(on, session, 'Yes', { count: 1, isDelivered: true });
+      assert.notDeepEqual(lateRetry, older);
       assert.equal(await messagesIn(on, session), 3);
     },
 
@@ -410,8 +410,8 @@ const requirements: Readonly<Record<string, () => Promise<void>>> = {
     const accepted = (await (await answer(call, 'done')).json()) as { data: readonly JsonObject[] };
     const repeated = await answer(String(use['id']), 'done');
     assert.equal(repeated.status, 200, 'the event id and the call id both work');
-    const again = (await repeated.json()) as typeof accepted;
-    assert.equal(again.data[0]?.['id'], accepted.data[0]?.['id']);
+    const repeatedReply = (await repeated.json()) as typeof accepted;
+    assert.equal(repeatedReply.data[0]?.['id'], accepted.data[0]?.['id']);
     const other = await answer(String(use['id']), 'not done');
     assert.deepEqual([other.status, other.headers.get('x-should-retry')], [400, 'false']);
     const result = await findEvent(on, session, 'user.custom_tool_result');

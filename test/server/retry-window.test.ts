@@ -64,12 +64,12 @@ describe('a retry of a stock client without an idempotency key', () => {
     assert.notDeepEqual(second, first);
     await waitForOutcomes(on);
     clock.advance(5000);
-    const late = await post(on, session, 'Hi', 1);
-    assert.notDeepEqual(late, second);
+    const afterWindow = await post(on, session, 'Hi', 1);
+    assert.notDeepEqual(afterWindow, second);
     const other = await newSession(on);
-    assert.notDeepEqual(await post(on, other, 'Hi', 1), late);
+    assert.notDeepEqual(await post(on, other, 'Hi', 1), afterWindow);
     const { token } = await on.server.keys.create('default', 'second');
-    assert.notDeepEqual(await post(on, session, 'Hi', 1, token), late);
+    assert.notDeepEqual(await post(on, session, 'Hi', 1, token), afterWindow);
     assert.equal((await waitForTexts(on, session, 5)).length, 5);
   });
 

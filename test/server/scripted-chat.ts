@@ -19,12 +19,12 @@ export const scriptedChat: ModelScript = ({ contents }) => {
   const message = parts.flatMap((part) => (isTextPart(part) ? [part.text] : [])).join(' ');
   const calls = /^call (.*)$/.exec(message)?.[1];
   if (calls !== undefined) return { toolCalls: calls.split(' and ').map(callIn) };
-  const words = /^slowly (\d+)$/.exec(message)?.[1];
-  if (words !== undefined)
+  const wordCount = /^slowly (\d+)$/.exec(message)?.[1];
+  if (wordCount !== undefined)
     return {
-      deltas: Array.from({ length: Number(words) }, (_, index) => `word ${index} `),
+      deltas: Array.from({ length: Number(wordCount) }, (_, index) => `word ${index} `),
       deltaDelayMs: 20,
-      text: Array.from({ length: Number(words) }, (_, index) => `word ${index} `).join(''),
+      text: Array.from({ length: Number(wordCount) }, (_, index) => `word ${index} `).join(''),
     };
   if (message === 'think') return { thinking: 'Hm.', text: 'Yes.' };
   if (message === 'fail')

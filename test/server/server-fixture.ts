@@ -83,7 +83,7 @@ export async function openServerFixture(
 
 export function countingTool(name: string, more: object = {}): Tool & { readonly ran: unknown[] } {
   const ran: unknown[] = [];
-  const made = tool({
+  const base = tool({
     name,
     description: name,
     parameters: { type: 'object', properties: { path: { type: 'string' } } },
@@ -93,7 +93,7 @@ export function countingTool(name: string, more: object = {}): Tool & { readonly
     },
     ...more,
   });
-  return { ...made, ran };
+  return { ...base, ran };
 }
 
 export function userMessage(text: string): {

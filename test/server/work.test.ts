@@ -155,11 +155,11 @@ test('a worker whose lease ended loses its session to another worker, and its ke
   clock.advance(2000);
   const second = await waitForWork(on, environment);
   assert.equal(second.id, first.id);
-  const late = work.heartbeat(first.id, {
+  const lateHeartbeat = work.heartbeat(first.id, {
     ...inEnvironment,
     expected_last_heartbeat: secondBeat.last_heartbeat,
   });
-  await assert.rejects(late, { status: 412, errorCode: 'heartbeat_precondition_failed' });
+  await assert.rejects(lateHeartbeat, { status: 412, errorCode: 'heartbeat_precondition_failed' });
   const staleResponse = await fetch(`${on.url}/v1/sessions/${session}/events`, {
     headers: { authorization: `Bearer ${tokenIn(first.secret)}` },
   });

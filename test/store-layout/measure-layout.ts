@@ -69,14 +69,16 @@ async function measure(file: string, run: LayoutRun): Promise<LayoutFigures> {
   const startedAt = performance.now();
   for (let turn = 0; turn < turns; turn++) {
     const logBefore = logSize();
-    const made = created.map(({ row }) => twoToolTurn(row, turn, 1_700_000_000_000 + turn));
+    const turnSteps = created.map(({ row }) => twoToolTurn(row, turn, 1_700_000_000_000 + turn));
     await Promise.all(
-      made.map(({ input, dedupeKey }, index) =>
+      turnSteps.map(({ input, dedupeKey }, index) =>
         store.inject(created[index]?.row.key ?? fail('no session'), input, dedupeKey),
       ),
     );
     for (let step = 0; step < 4; step++) {
-      const results = await store.commit(made.map(({ steps }) => steps[step] ?? fail('no step')));
+      const results = await store.commit(
+        turnSteps.map(({ steps }) => steps[step] ?? fail('no step')),
+      );
       if (!results.every(({ ok }) => ok)) fail('a step was refused');
     }
     commits += 5;

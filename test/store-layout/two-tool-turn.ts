@@ -37,8 +37,11 @@ export function twoToolTurn(session: SessionRow, turn: number, at: number): Turn
     role: 'user',
     parts: [{ text: 'What do both chapters have in common?' }],
   };
-  const asked: Content = { role: 'model', parts: calls.map((functionCall) => ({ functionCall })) };
-  const told: Content = {
+  const callContent: Content = {
+    role: 'model',
+    parts: calls.map((functionCall) => ({ functionCall })),
+  };
+  const resultContent: Content = {
     role: 'tool',
     parts: calls.map(({ id, name }) => ({ functionResponse: { id, name, response } })),
   };
@@ -113,14 +116,14 @@ export function twoToolTurn(session: SessionRow, turn: number, at: number): Turn
           t: 'model.ask',
           firing: first + 3,
           outcome: 'ok',
-          give: [['model.response', { ...turnId, content: asked, usage }]],
+          give: [['model.response', { ...turnId, content: callContent, usage }]],
         },
         {
           kind: 'fired',
           t: 'model.route',
           take: [['model.response', `${first + 4}.0`]],
           give: calls.map((call) => ['tool.call', { ...turnId, call }] as const),
-          lists: [{ place: 'conversation', append: [asked] }],
+          lists: [{ place: 'conversation', append: [callContent] }],
         },
         ...calls.map((_, index) => ({
           kind: 'started' as const,
@@ -130,7 +133,14 @@ export function twoToolTurn(session: SessionRow, turn: number, at: number): Turn
         })),
       ],
       [
-        { type: 'agent.message', ...turnId, author, content: asked, usage, finishReason: 'stop' },
+        {
+          type: 'agent.message',
+          ...turnId,
+          author,
+          content: callContent,
+          usage,
+          finishReason: 'stop',
+        },
         ...calls.map(({ id, name, args }) => ({
           type: 'tool.call' as const,
           ...turnId,
@@ -157,7 +167,7 @@ export function twoToolTurn(session: SessionRow, turn: number, at: number): Turn
           t: 'tools.join',
           take: [['tool.result', `${first + 8}.0`, `${first + 9}.0`]],
           give: [['model.request', { ...turnId, round: 1 }]],
-          lists: [{ place: 'conversation', append: [told] }],
+          lists: [{ place: 'conversation', append: [resultContent] }],
         },
         ...ask(1),
       ],

@@ -58,20 +58,20 @@ async function someTime(): Promise<void> {
 async function plain(store: Store): Promise<void> {
   const agents = [releasedAgent(model, tools), reminderAgent(model)];
   const runtime = await openRuntime({ agents, store, clock });
-  const say = async (id: string, ...texts: readonly string[]): Promise<void> => {
+  const sendTexts = async (id: string, ...texts: readonly string[]): Promise<void> => {
     const session = await runtime.session(id, { agent: 'desk' });
     for (const text of texts) {
       await session.send(text).accepted;
       await someTime();
     }
   };
-  await say('idle', 'say one', 'say two');
-  await say('approval', 'call delete');
-  await say('result', 'call ask');
-  await say('retry', 'fail');
-  await say('parallel', 'call look pay ask');
-  await say('rewound', 'say one', 'say two');
-  await say('long', ...manyTexts);
+  await sendTexts('idle', 'say one', 'say two');
+  await sendTexts('approval', 'call delete');
+  await sendTexts('result', 'call ask');
+  await sendTexts('retry', 'fail');
+  await sendTexts('parallel', 'call look pay ask');
+  await sendTexts('rewound', 'say one', 'say two');
+  await sendTexts('long', ...manyTexts);
   const rewound = await runtime.session('rewound');
   let beforeInvocationId = '';
   for await (const event of rewound.events(0, { follow: false }))
@@ -121,7 +121,7 @@ async function managed(store: Store): Promise<void> {
 async function adk(store: Store): Promise<void> {
   const sessionService = new StoreSessionService(async () => store, clock);
   const open = (app: App): Runner => new Runner({ app, sessionService, clock });
-  const say = async (
+  const sendTexts = async (
     runner: Runner,
     sessionId: string,
     ...texts: readonly string[]
@@ -135,18 +135,24 @@ async function adk(store: Store): Promise<void> {
     }
   };
   const desk = open(releasedApp(model, tools));
-  await say(desk, 'idle', 'say one');
-  await say(desk, 'long', ...manyTexts);
-  await say(desk, 'approval', 'call delete');
-  await say(desk, 'result', 'call ask');
-  await say(desk, 'retry', 'fail');
-  await say(desk, 'parallel', 'call look pay ask');
-  await say(desk, 'rewound', 'say one', 'say two');
+  await sendTexts(desk, 'idle', 'say one');
+  await sendTexts(desk, 'long', ...manyTexts);
+  await sendTexts(desk, 'approval', 'call delete');
+  await sendTexts(desk, 'result', 'call ask');
+  await sendTexts(desk, 'retry', 'fail');
+  await sendTexts(desk, 'parallel', 'call look pay ask');
+  await sendTexts(desk, 'rewound', 'say one', 'say two');
   const address = { appName: 'desk', userId: 'u', sessionId: 'rewound' };
   const rewound = await sessionService.getSession(address);
   const rewindBeforeInvocationId = rewound?.events.at(-1)?.invocationId ?? '';
   await desk.rewind({ userId: 'u', sessionId: 'rewound', rewindBeforeInvocationId });
-  await say(open(compactingApp(model, tools)), 'compacted', 'say one', 'say two', 'say three');
+  await sendTexts(
+    open(compactingApp(model, tools)),
+    'compacted',
+    'say one',
+    'say two',
+    'say three',
+  );
 }
 
 const kinds = { plain, managed, adk };

@@ -35,21 +35,21 @@ export async function dumpStore(url: string, schema: string): Promise<string> {
     const constraints = await ask<Definition>(CONSTRAINTS);
     const indexes = await ask<Definition>(INDEXES);
     const lines: string[] = [];
-    for (const [table, of] of Map.groupBy(columns, (one) => one.table)) {
-      const members = [...of, ...constraints.filter((one) => one.table === table)];
+    for (const [table, tableColumns] of Map.groupBy(columns, (one) => one.table)) {
+      const members = [...tableColumns, ...constraints.filter((one) => one.table === table)];
       lines.push(
         `CREATE TABLE ${table} (`,
         members.map(({ definition }) => `  ${definition}`).join(',\n'),
         ');',
         ...indexes.filter((one) => one.table === table).map(({ definition }) => `${definition};`),
       );
-      const values = of.map(({ column }) => `quote_nullable(${column}::text)`).join(', ');
+      const values = tableColumns.map(({ column }) => `quote_nullable(${column}::text)`).join(', ');
       const rows = await client.query<{ readonly row: string }>(
         `SELECT concat_ws(', ', ${values}) AS row FROM ${table} AS t ORDER BY t`,
       );
       for (const { row } of rows.rows)
         lines.push(`INSERT INTO ${table} OVERRIDING SYSTEM VALUE VALUES (${row});`);
-      for (const { column } of of.filter((one) => one.isIdentity && rows.rows.length > 0))
+      for (const { column } of tableColumns.filter((one) => one.isIdentity && rows.rows.length > 0))
         lines.push(
           `SELECT setval(pg_get_serial_sequence('${table}', '${column}'), max(${column})) FROM ${table};`,
         );

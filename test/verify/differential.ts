@@ -64,23 +64,23 @@ export async function compare(comparison: Comparison): Promise<Tally> {
   let seed = firstSeed;
   const next = (): readonly [number, RandomNet, NaiveVerdict] => {
     for (; ; tally.skipped++) {
-      const made = randomNet(seed++);
-      if (made === undefined) continue;
+      const generated = randomNet(seed++);
+      if (generated === undefined) continue;
       const { verdict, states } = naiveVerdict(
-        made.net,
-        made.property,
-        made.bounds,
+        generated.net,
+        generated.property,
+        generated.bounds,
         mostNaiveStates,
       );
       if (verdict === 'too many states') continue;
-      if (verdict === 'broken' || states >= FEWEST_STATES) return [seed - 1, made, verdict];
+      if (verdict === 'broken' || states >= FEWEST_STATES) return [seed - 1, generated, verdict];
     }
   };
   const work = async (): Promise<void> => {
     while (tally.nets < nets) {
       tally.nets++;
-      const [at, made, verdict] = next();
-      await compareVerdicts(comparison, tally, at, made, verdict);
+      const [at, generated, verdict] = next();
+      await compareVerdicts(comparison, tally, at, generated, verdict);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
@@ -99,14 +99,14 @@ export function compareMarkings({
   let compared = 0;
   for (let seed = firstSeed; compared < nets; seed++) {
     if (untilOne && differences.length > 0) break;
-    const made = randomNet(seed);
-    const naive = made && naiveMarkings(made.net, made.bounds, mostNaiveStates);
-    if (made === undefined || naive === undefined || naive.size < FEWEST_STATES) continue;
+    const generated = randomNet(seed);
+    const naive = generated && naiveMarkings(generated.net, generated.bounds, mostNaiveStates);
+    if (generated === undefined || naive === undefined || naive.size < FEWEST_STATES) continue;
     compared++;
-    const net = distort(made.net);
+    const net = distort(generated.net);
     // The ordered search must find exactly the reachable markings. The unordered one may find more, but not fewer.
-    const ordered = listMarkings(net, made.bounds, 'ordered');
-    const unordered = listMarkings(net, made.bounds, 'unordered');
+    const ordered = listMarkings(net, generated.bounds, 'ordered');
+    const unordered = listMarkings(net, generated.bounds, 'unordered');
     if (ordered === undefined) differences.push(`seed ${seed}: too many states for the prover`);
     else {
       const differs = [...missingIn(ordered, naive), ...missingIn(naive, ordered)];
@@ -118,8 +118,8 @@ export function compareMarkings({
   return differences;
 }
 
-function missingIn(some: ReadonlySet<string>, of: ReadonlySet<string>): readonly string[] {
-  return [...of].filter((one) => !some.has(one));
+function missingIn(some: ReadonlySet<string>, others: ReadonlySet<string>): readonly string[] {
+  return [...others].filter((one) => !some.has(one));
 }
 
 function listMarkings(
@@ -128,28 +128,28 @@ function listMarkings(
   ordering: Ordering,
 ): ReadonlySet<string> | undefined {
   const steps = new TransitionSystem(expand(net, bounds), ordering);
-  const words = reachableMarkings(steps, LIMITS);
-  if (words === undefined) return undefined;
+  const markings = reachableMarkings(steps, LIMITS);
+  if (markings === undefined) return undefined;
   const toName = (letter: string): string =>
     steps.net.places[steps.tokenClasses.get(letter.charCodeAt(0)).place]?.name ?? '';
-  return new Set([...words].map((word) => Array.from(word, toName).toSorted().join(' ')));
+  return new Set([...markings].map((marking) => Array.from(marking, toName).toSorted().join(' ')));
 }
 
 async function compareVerdicts(
   { options = {}, mutate: distort = (net) => net }: Comparison,
   tally: Tally,
   seed: number,
-  made: RandomNet,
+  generated: RandomNet,
   naive: NaiveVerdict,
 ): Promise<void> {
-  const report = await prove(distort(made.net), {
-    properties: [made.property],
-    bounds: { ...made.bounds, ...LIMITS },
+  const report = await prove(distort(generated.net), {
+    properties: [generated.property],
+    bounds: { ...generated.bounds, ...LIMITS },
     ...options,
   });
   const [result] = report.results;
   if (result === undefined) throw new Error(`seed ${seed}: no result`);
-  count(tally, made, result);
+  count(tally, generated, result);
   const expected = naive === 'holds' ? 'proved' : 'refuted';
   if (result.verdict !== 'unknown' && result.verdict !== expected)
     tally.disagreements.push(

@@ -18,7 +18,7 @@ export interface NaiveBounds {
 }
 
 /** A token or a firing in flight. `keys` are listed by key function. */
-interface Thing {
+interface Token {
   readonly in: string;
   readonly keys: readonly (string | null)[];
   readonly firing?: {
@@ -29,7 +29,7 @@ interface Thing {
 }
 
 interface NaiveState {
-  readonly things: readonly Thing[];
+  readonly tokens: readonly Token[];
   readonly settling: boolean;
   readonly closing: boolean;
   readonly faults: number;
@@ -63,7 +63,7 @@ export function naiveVerdict(
   bounds: NaiveBounds,
   mostStates: number,
 ): Verdict {
-  return unlessTooMany(() => checkProperty(net, property, bounds, mostStates), {
+  return withinLimits(() => checkProperty(net, property, bounds, mostStates), {
     verdict: 'too many states',
     states: mostStates,
   });
@@ -83,7 +83,7 @@ function checkProperty(
   for (let at = 0; at < queue.length; at++) {
     const state = queue[at];
     if (state === undefined) break;
-    const { nexts, stuck } = world.look(state);
+    const { nexts, stuck } = world.explore(state);
     if (breaks(property, state, stuck)) return { verdict: 'broken', states: queue.length };
     const open = property.kind === 'eventuallyAnswered' && state.memory > 0;
     const out: number[] = [];
@@ -92,12 +92,12 @@ function checkProperty(
       const memory = remember(property, state.memory, happened);
       if (memory === undefined) return { verdict: 'broken', states: queue.length };
       const next = { ...to, memory };
-      const word = world.write(next);
-      let id = seen.get(word);
+      const stateText = world.write(next);
+      let id = seen.get(stateText);
       if (id === undefined) {
         id = queue.length;
         if (id > mostStates) return { verdict: 'too many states', states: id };
-        seen.set(word, id);
+        seen.set(stateText, id);
         queue.push(next);
       }
       if (open && memory > 0 && happened.ownership === undefined) out.push(id);
@@ -112,7 +112,7 @@ export function naiveMarkings(
   bounds: NaiveBounds,
   mostStates: number,
 ): ReadonlySet<string> | undefined {
-  return unlessTooMany(() => listMarkings(net, bounds, mostStates), undefined);
+  return withinLimits(() => listMarkings(net, bounds, mostStates), undefined);
 }
 
 function listMarkings(
@@ -127,17 +127,17 @@ function listMarkings(
   const markings = new Set<string>();
   for (const state of queue) {
     markings.add(
-      state.things
-        .map((thing) => thing.in)
+      state.tokens
+        .map((token) => token.in)
         .toSorted()
         .join(' '),
     );
-    for (const { state: to } of world.look(state).nexts) {
+    for (const { state: to } of world.explore(state).nexts) {
       const next = { ...to, memory: 0 };
-      const word = world.write(next);
-      if (seen.has(word)) continue;
+      const stateText = world.write(next);
+      if (seen.has(stateText)) continue;
       if (seen.size > mostStates) return undefined;
-      seen.add(word);
+      seen.add(stateText);
       queue.push(next);
     }
   }
@@ -163,20 +163,20 @@ class World {
   }
 
   begin(): Omit<NaiveState, 'memory'> {
-    const things = this.#net.initial.flatMap(({ place, value, times }) =>
-      Array.from({ length: times }, (): Thing => {
+    const tokens = this.#net.initial.flatMap(({ place, value, times }) =>
+      Array.from({ length: times }, (): Token => {
         const keys = (this.#functions.get(place.name) ?? []).map((toKey) => toKey?.(value) ?? null);
         return { in: place.name, keys };
       }),
     );
     const { environment, faults } = this.#bounds;
-    return { things, settling: false, closing: false, faults, outside: environment };
+    return { tokens, settling: false, closing: false, faults, outside: environment };
   }
 
   /** Returns equal texts for states that differ only in the names of keys. */
   write(state: NaiveState): string {
     const names = new Map<string, number>();
-    const things = state.things.map(({ keys, ...rest }) => ({
+    const tokens = state.tokens.map(({ keys, ...rest }) => ({
       ...rest,
       keys: keys.map((key) => {
         if (key === null) return null;
@@ -184,11 +184,11 @@ class World {
         return names.get(key);
       }),
     }));
-    return JSON.stringify({ ...state, things });
+    return JSON.stringify({ ...state, tokens });
   }
 
-  look(state: NaiveState): { readonly nexts: readonly Next[]; readonly stuck: boolean } {
-    if (state.things.length > MOST_THINGS) throw new TooManyWaysError();
+  explore(state: NaiveState): { readonly nexts: readonly Next[]; readonly stuck: boolean } {
+    if (state.tokens.length > MAX_TOKENS) throw new TooManySuccessorsError();
     const ready = this.#firstReady(state);
     if (ready !== undefined) {
       const settled = ready();
@@ -203,17 +203,17 @@ class World {
     if (state.closing) {
       nexts.push({ state: { ...resting, closing: false }, happened: ownership });
     } else {
-      for (const [index, thing] of state.things.entries()) {
-        if (thing.firing?.waiting !== true) continue;
-        const attempt = thing.firing.attempt + 1;
-        const again = { ...thing, firing: { ...thing.firing, attempt, waiting: false } };
+      for (const [index, token] of state.tokens.entries()) {
+        if (token.firing?.waiting !== true) continue;
+        const attempt = token.firing.attempt + 1;
+        const retried = { ...token, firing: { ...token.firing, attempt, waiting: false } };
         nexts.push({
-          state: { ...resting, things: state.things.with(index, again) },
-          happened: nothing,
+          state: { ...resting, tokens: state.tokens.with(index, retried) },
+          happened: noChange,
         });
       }
     }
-    const flying = state.things.some(({ firing }) => firing !== undefined);
+    const flying = state.tokens.some(({ firing }) => firing !== undefined);
     return { nexts, stuck: !flying && !timed.surely && !state.closing };
   }
 
@@ -225,33 +225,38 @@ class World {
   #inputs(state: NaiveState): Next[] {
     const arrived = { ...state, settling: false };
     const nexts: Next[] = [];
-    for (const [index, thing] of state.things.entries()) {
-      const { firing } = thing;
+    for (const [index, token] of state.tokens.entries()) {
+      const { firing } = token;
       if (firing === undefined || firing.waiting) continue;
-      const t = this.#effectIn(thing.in);
-      const rest = state.things.toSpliced(index, 1);
-      for (const given of this.#gives(t, firing.took)) {
-        for (const [things, faults] of this.#put(rest, given.tokens, state.faults, state.things))
+      const t = this.#effectIn(token.in);
+      const rest = state.tokens.toSpliced(index, 1);
+      for (const given of this.#outputs(t, firing.took)) {
+        for (const [tokens, faults] of this.#put(rest, given.tokens, state.faults, state.tokens))
           nexts.push({
-            state: { ...arrived, things, faults },
-            happened: { taken: [thing.in], given: [...given.tokens, ...given.outlets] },
+            state: { ...arrived, tokens, faults },
+            happened: { taken: [token.in], given: [...given.tokens, ...given.outlets] },
           });
       }
       const attempts = Math.min(t.spec.retry?.attempts ?? 1, this.#bounds.attempts);
       if (firing.attempt < attempts) {
-        const waiting = { ...thing, firing: { ...firing, waiting: true } };
+        const waiting = { ...token, firing: { ...firing, waiting: true } };
         nexts.push({
-          state: { ...arrived, things: state.things.with(index, waiting) },
-          happened: nothing,
+          state: { ...arrived, tokens: state.tokens.with(index, waiting) },
+          happened: noChange,
         });
       }
       nexts.push(...this.#fault(arrived, [index], 1));
     }
-    for (const [place, left] of Object.entries(state.outside)) {
-      if (left === 0) continue;
-      for (const [things, faults] of this.#put(state.things, [place], state.faults, state.things))
+    for (const [place, remaining] of Object.entries(state.outside)) {
+      if (remaining === 0) continue;
+      for (const [tokens, faults] of this.#put(state.tokens, [place], state.faults, state.tokens))
         nexts.push({
-          state: { ...arrived, things, faults, outside: { ...state.outside, [place]: left - 1 } },
+          state: {
+            ...arrived,
+            tokens,
+            faults,
+            outside: { ...state.outside, [place]: remaining - 1 },
+          },
           happened: { taken: [], given: [place] },
         });
     }
@@ -274,27 +279,27 @@ class World {
   }
 
   #best(
-    among: readonly CompiledTransition[],
+    candidates: readonly CompiledTransition[],
     state: NaiveState,
-    counts: (way: Way) => boolean,
+    counts: (binding: Binding) => boolean,
   ): (() => Next[]) | undefined {
     let best:
-      | { readonly t: CompiledTransition; readonly way: Way; readonly age: number }
+      | { readonly t: CompiledTransition; readonly binding: Binding; readonly age: number }
       | undefined;
-    for (const t of among) {
-      const [way] = this.#ways(t, state, false).filter(counts);
-      if (way === undefined) continue;
-      const age = Math.min(...way.takes.map(([first]) => first ?? Infinity));
+    for (const t of candidates) {
+      const [binding] = this.#bindings(t, state, false).filter(counts);
+      if (binding === undefined) continue;
+      const age = Math.min(...binding.takes.map(([first]) => first ?? Infinity));
       if (
         best === undefined ||
         t.spec.priority > best.t.spec.priority ||
         (t.spec.priority === best.t.spec.priority && age < best.age)
       )
-        best = { t, way, age };
+        best = { t, binding, age };
     }
     if (best === undefined) return undefined;
-    const { t, way } = best;
-    return () => this.#fire(t, way, state);
+    const { t, binding } = best;
+    return () => this.#fire(t, binding, state);
   }
 
   #timed(state: NaiveState): { readonly nexts: readonly Next[]; readonly surely: boolean } {
@@ -302,17 +307,17 @@ class World {
     const nexts = this.#net.transitions.flatMap((t) => {
       const { after } = t.spec;
       if (after === undefined) return [];
-      const ways = this.#ways(t, state, true).filter(({ broken }) => !broken);
-      if (ways.length > 0 && typeof after === 'number') surely = true;
-      return ways.flatMap((way) => this.#fire(t, way, state));
+      const bindings = this.#bindings(t, state, true).filter(({ broken }) => !broken);
+      if (bindings.length > 0 && typeof after === 'number') surely = true;
+      return bindings.flatMap((binding) => this.#fire(t, binding, state));
     });
     return { nexts, surely };
   }
 
   /** The tokens and firings with which `t` can fire. For a timed transition, every choice that clocks allow. */
-  #ways(t: CompiledTransition, { things }: NaiveState, clocked: boolean): Way[] {
+  #bindings(t: CompiledTransition, { tokens }: NaiveState, clocked: boolean): Binding[] {
     const indexes = (place: string): number[] =>
-      [...things.keys()].filter((index) => things[index]?.in === place);
+      [...tokens.keys()].filter((index) => tokens[index]?.in === place);
     if (t.unless.some((place) => indexes(place.name).length > 0)) return [];
     if (indexes(t.running).length >= (t.spec.concurrency ?? Infinity)) return [];
     for (const read of t.reads) {
@@ -321,7 +326,7 @@ class World {
     }
     const toKey = (index: number, input: CompiledInput): string | null => {
       const slot = (this.#functions.get(input.place) ?? []).indexOf(input.getKey);
-      return things[index]?.keys[slot] ?? null;
+      return tokens[index]?.keys[slot] ?? null;
     };
     const keyed = t.takes.filter((input) => input.getKey !== undefined);
     for (const input of keyed) {
@@ -345,7 +350,7 @@ class World {
               ),
             ),
           ];
-    const ways: Way[] = [];
+    const bindings: Binding[] = [];
     for (const key of keys) {
       let takes: number[][][] = [[]];
       for (const [position, input] of t.takes.entries()) {
@@ -356,10 +361,10 @@ class World {
         const sets = this.#sets(input, from, byClock);
         takes = takes.flatMap((before) => sets.map((set) => [...before, set]));
       }
-      for (const one of takes) ways.push({ takes: one, broken: false });
-      if (ways.length > 0 && !clocked) break;
+      for (const one of takes) bindings.push({ takes: one, broken: false });
+      if (bindings.length > 0 && !clocked) break;
     }
-    return ways;
+    return bindings;
   }
 
   #sets(input: CompiledInput, from: number[], byClock: boolean): number[][] {
@@ -369,35 +374,35 @@ class World {
     return from.flatMap((_, start) => combinations(from.slice(start), input.count));
   }
 
-  #fire(t: CompiledTransition, { takes, broken }: Way, state: NaiveState): Next[] {
+  #fire(t: CompiledTransition, { takes, broken }: Binding, state: NaiveState): Next[] {
     const taken = takes.flat();
     const fired = { ...state, settling: true };
     if (broken) return this.#fault(fired, taken, 0);
     const reset = t.reset.map((place) => place.name);
-    const gone = (index: number, thing: Thing): boolean =>
-      taken.includes(index) || reset.includes(thing.in);
-    const rest = state.things.filter((thing, index) => !gone(index, thing));
-    const out = state.things.flatMap((thing, index) => (gone(index, thing) ? [thing.in] : []));
+    const gone = (index: number, token: Token): boolean =>
+      taken.includes(index) || reset.includes(token.in);
+    const rest = state.tokens.filter((token, index) => !gone(index, token));
+    const out = state.tokens.flatMap((token, index) => (gone(index, token) ? [token.in] : []));
     const took = Object.fromEntries(
       t.takes.map((input, index) => [input.key, takes[index]?.length ?? 0]),
     );
     const nexts: Next[] = [];
     if (t.spec.kind === 'effect') {
-      for (const [things, faults] of this.#put(rest, [t.running], state.faults, state.things)) {
-        const firing = things.at(-1);
+      for (const [tokens, faults] of this.#put(rest, [t.running], state.faults, state.tokens)) {
+        const firing = tokens.at(-1);
         if (firing === undefined) continue;
         const started = { ...firing, firing: { attempt: 1, waiting: false, took } };
         nexts.push({
-          state: { ...fired, things: [...things.slice(0, -1), started], faults },
+          state: { ...fired, tokens: [...tokens.slice(0, -1), started], faults },
           happened: { begun: t.name, taken: out, given: [t.running] },
         });
       }
     } else {
-      for (const { tokens, outlets } of this.#gives(t, took)) {
-        for (const [things, faults] of this.#put(rest, tokens, state.faults, state.things))
+      for (const output of this.#outputs(t, took)) {
+        for (const [tokens, faults] of this.#put(rest, output.tokens, state.faults, state.tokens))
           nexts.push({
-            state: { ...fired, things, faults },
-            happened: { begun: t.name, taken: out, given: [...tokens, ...outlets] },
+            state: { ...fired, tokens, faults },
+            happened: { begun: t.name, taken: out, given: [...output.tokens, ...output.outlets] },
           });
       }
     }
@@ -406,63 +411,63 @@ class World {
 
   #fault(state: NaiveState, indexes: readonly number[], cost: number): Next[] {
     if (state.faults < cost) return [];
-    const taken = indexes.flatMap((index) => state.things[index] ?? []);
-    const ofFault = taken.some((thing) => {
-      if (thing.firing === undefined) return thing.in === 'net.fault';
-      const input = this.#effectIn(thing.in).takes.find(({ place }) => place === 'net.fault');
-      return input !== undefined && (thing.firing.took[input.key] ?? 0) > 0;
+    const taken = indexes.flatMap((index) => state.tokens[index] ?? []);
+    const ofFault = taken.some((token) => {
+      if (token.firing === undefined) return token.in === 'net.fault';
+      const input = this.#effectIn(token.in).takes.find(({ place }) => place === 'net.fault');
+      return input !== undefined && (token.firing.took[input.key] ?? 0) > 0;
     });
     const to = ofFault ? 'net.fault.unhandled' : 'net.fault';
-    const rest = state.things.filter((_, index) => !indexes.includes(index));
-    return this.#put(rest, [to], state.faults - cost, state.things).map(([things, faults]) => ({
-      state: { ...state, things, faults },
-      happened: { taken: taken.map((thing) => thing.in), given: [to] },
+    const rest = state.tokens.filter((_, index) => !indexes.includes(index));
+    return this.#put(rest, [to], state.faults - cost, state.tokens).map(([tokens, faults]) => ({
+      state: { ...state, tokens, faults },
+      happened: { taken: taken.map((token) => token.in), given: [to] },
     }));
   }
 
   /** Every way to add tokens: each key is one in use, a new one, or one whose function throws (a later fault). */
   #put(
-    things: readonly Thing[],
+    tokens: readonly Token[],
     places: readonly string[],
     faults: number,
-    before: readonly Thing[],
-  ): (readonly [readonly Thing[], number])[] {
-    let ways: (readonly [readonly Thing[], number])[] = [[things, faults]];
+    before: readonly Token[],
+  ): (readonly [readonly Token[], number])[] {
+    let combinations: (readonly [readonly Token[], number])[] = [[tokens, faults]];
     for (const place of places) {
-      if (ways.length > MOST_WAYS) throw new TooManyWaysError();
-      ways = ways.flatMap(([sofar, left]) =>
-        this.#keyings(place, [...before, ...sofar], left).map(
+      if (combinations.length > MAX_SUCCESSORS) throw new TooManySuccessorsError();
+      combinations = combinations.flatMap(([sofar, faultsLeft]) =>
+        this.#keyings(place, [...before, ...sofar], faultsLeft).map(
           ([keys, after]) => [[...sofar, { in: place, keys }], after] as const,
         ),
       );
     }
-    return ways;
+    return combinations;
   }
 
   #keyings(
     place: string,
-    around: readonly Thing[],
+    around: readonly Token[],
     faults: number,
   ): (readonly [readonly (string | null)[], number])[] {
-    let ways: (readonly [readonly (string | null)[], number])[] = [[[], faults]];
+    let combinations: (readonly [readonly (string | null)[], number])[] = [[[], faults]];
     for (const _ of this.#functions.get(place) ?? []) {
-      ways = ways.flatMap(([keys, left]) => {
-        const used = [...around.flatMap((thing) => thing.keys), ...keys].filter(
+      combinations = combinations.flatMap(([keys, faultsLeft]) => {
+        const used = [...around.flatMap((token) => token.keys), ...keys].filter(
           (key) => key !== null,
         );
         let fresh = 0;
         while (used.includes(`n${fresh}`)) fresh++;
         return [
-          ...[...new Set(used), `n${fresh}`].map((key) => [[...keys, key], left] as const),
-          ...(left > 0 ? [[[...keys, null], left - 1] as const] : []),
+          ...[...new Set(used), `n${fresh}`].map((key) => [[...keys, key], faultsLeft] as const),
+          ...(faultsLeft > 0 ? [[[...keys, null], faultsLeft - 1] as const] : []),
         ];
       });
     }
-    return ways;
+    return combinations;
   }
 
   /** Every alternative with every declared number of tokens. */
-  #gives(
+  #outputs(
     t: CompiledTransition,
     took: Readonly<Record<string, number>>,
   ): { readonly tokens: readonly string[]; readonly outlets: readonly string[] }[] {
@@ -474,7 +479,7 @@ class World {
             'give' in one ? one.outputs : { [key]: one },
           );
     return alternatives.flatMap((outputs) => {
-      let ways: string[][] = [[]];
+      let combinations: string[][] = [[]];
       for (const output of Object.values(outputs)) {
         const counts =
           'kind' in output
@@ -487,12 +492,12 @@ class World {
                   ? [took[output.input] ?? 0]
                   : [0];
         const name = 'kind' in output ? output.name : output.place.name;
-        ways = ways.flatMap((before) =>
+        combinations = combinations.flatMap((before) =>
           counts.map((count) => [...before, ...Array.from({ length: count }, () => name)]),
         );
       }
       const isOutlet = (name: string): boolean => this.#net.places.get(name)?.kind === 'outlet';
-      return ways.map((all) => ({
+      return combinations.map((all) => ({
         tokens: all.filter((name) => !isOutlet(name)),
         outlets: all.filter(isOutlet),
       }));
@@ -507,26 +512,26 @@ class World {
 }
 
 /** A net that has a state with more successors than this is skipped. */
-const MOST_WAYS = 2_000;
-const MOST_THINGS = 60;
-class TooManyWaysError extends Error {}
+const MAX_SUCCESSORS = 2_000;
+const MAX_TOKENS = 60;
+class TooManySuccessorsError extends Error {}
 
 /** Returns the value, or `otherwise` if some state has too many successors. */
-function unlessTooMany<T>(look: () => T, otherwise: T): T {
+function withinLimits<T>(compute: () => T, otherwise: T): T {
   try {
-    return look();
+    return compute();
   } catch (error) {
-    if (error instanceof TooManyWaysError) return otherwise;
+    if (error instanceof TooManySuccessorsError) return otherwise;
     throw error;
   }
 }
 
-interface Way {
+interface Binding {
   readonly takes: readonly (readonly number[])[];
   readonly broken: boolean;
 }
 
-const nothing: Happened = { taken: [], given: [] };
+const noChange: Happened = { taken: [], given: [] };
 const ownership: Happened = { taken: [], given: [], ownership: true };
 
 function range(max: number): number[] {
@@ -595,13 +600,13 @@ function remember(property: Property, before: number, happened: Happened): numbe
   }
 }
 
-function breaks(property: Property, { things, memory }: NaiveState, stuck: boolean): boolean {
-  const count = (place: string): number => things.filter((thing) => thing.in === place).length;
+function breaks(property: Property, { tokens, memory }: NaiveState, stuck: boolean): boolean {
+  const count = (place: string): number => tokens.filter((token) => token.in === place).length;
   const mayRest = (resting: readonly QuiescentMarking[]): boolean =>
     resting.some(
       ({ marked, allowed = [] }) =>
         marked.every((place) => count(place) > 0) &&
-        things.every((thing) => marked.includes(thing.in) || allowed.includes(thing.in)),
+        tokens.every((token) => marked.includes(token.in) || allowed.includes(token.in)),
     );
   switch (property.kind) {
     case 'deadlockFree':
@@ -629,7 +634,7 @@ function breaks(property: Property, { things, memory }: NaiveState, stuck: boole
 }
 
 function hasCycle(edges: readonly (readonly number[])[]): boolean {
-  const left = new Map(edges.map((out, node) => [node, out.length]));
+  const pendingEdges = new Map(edges.map((out, node) => [node, out.length]));
   const into: number[][] = edges.map(() => []);
   edges.forEach((out, node) => {
     for (const to of out) into[to]?.push(node);
@@ -637,8 +642,8 @@ function hasCycle(edges: readonly (readonly number[])[]): boolean {
   const ends = edges.flatMap((out, node) => (out.length === 0 ? [node] : []));
   for (let at = 0; at < ends.length; at++) {
     for (const node of into[ends[at] ?? 0] ?? []) {
-      left.set(node, (left.get(node) ?? 0) - 1);
-      if (left.get(node) === 0) ends.push(node);
+      pendingEdges.set(node, (pendingEdges.get(node) ?? 0) - 1);
+      if (pendingEdges.get(node) === 0) ends.push(node);
     }
   }
   return ends.length < edges.length;

@@ -64,7 +64,7 @@ export type Feature = (typeof features)[number];
 
 type Any = TokenPlace;
 
-const anything = z.unknown();
+const anyValue = z.unknown();
 
 /** Returns the net of a seed. Undefined if the generated net does not build. */
 export function randomNet(seed: number): RandomNet | undefined {
@@ -91,9 +91,9 @@ class Making {
     const outside = random.chance(0.55) ? 1 + random.below(2) : 0;
     if (outside > 0) this.#features.add('environment');
     this.#places = Array.from({ length: count }, (_, index) =>
-      place(`p${index}`, anything, { environment: index < outside }),
+      place(`p${index}`, anyValue, { environment: index < outside }),
     );
-    this.#outlet = outlet('out', anything);
+    this.#outlet = outlet('out', anyValue);
   }
 
   net(seed: number): RandomNet {
@@ -106,9 +106,9 @@ class Making {
     const count = 3 + random.below(3);
     const transitions: Transition[] = [];
     for (let index = 0; index < count; index++) {
-      const made = this.#transition(`t${index}`, index);
-      transitions.push(made);
-      if (made.kind === 'effect') this.#effects.push(made as Effect);
+      const transition = this.#transition(`t${index}`, index);
+      transitions.push(transition);
+      if (transition.kind === 'effect') this.#effects.push(transition as Effect);
     }
     // Transitions that cancel come last, because they refer to the effects.
     if (this.#effects.length > 0 && random.chance(0.75)) transitions.push(this.#cancelling());
@@ -168,23 +168,23 @@ class Making {
       this.#features.add('effect');
       const retry = random.chance(0.6);
       if (retry) this.#features.add('retry');
-      const made: unknown = effect(name, {
+      const candidate: unknown = effect(name, {
         ...common,
         ...(retry && { retry: { attempts: 2, backoff: '1s..2s' as const } }),
         ...(random.chance(0.3) && { concurrency: 1 + random.below(2) }),
         failed: () => unused(),
         run: () => Promise.reject(new Error('never run')),
       } as never);
-      return made as Transition;
+      return candidate as Transition;
     }
     const timed = random.chance(0.2);
     if (timed) this.#features.add('timed');
-    const made: unknown = pure(name, {
+    const candidate: unknown = pure(name, {
       ...common,
       ...(timed && { after: random.chance(0.5) ? 10 : () => 10 }),
       run: () => unused(),
     } as never);
-    return made as Transition;
+    return candidate as Transition;
   }
 
   #takes(): Inputs {
@@ -254,9 +254,9 @@ class Making {
       } else if (kind < 0.3) outputs[`o${at}`] = optional(one);
       else if (kind < 0.48) {
         const counted = Object.keys(take);
-        const whole = counted.filter((key) => isAll(take[key]));
+        const takenWhole = counted.filter((key) => isAll(take[key]));
         this.#features.add('each');
-        outputs[`o${at}`] = each(random.pick(whole.length > 0 ? whole : counted), one);
+        outputs[`o${at}`] = each(random.pick(takenWhole.length > 0 ? takenWhole : counted), one);
       } else outputs[`o${at}`] = one;
     }
     if (random.chance(0.15)) outputs['out'] = this.#outlet;
@@ -275,20 +275,20 @@ class Making {
       flying: random.chance(0.5) ? all(flying, { min: random.pick([0, 1] as const) }) : flying,
     };
     this.#features.add('each');
-    const made: unknown = pure('cancel', {
+    const candidate: unknown = pure('cancel', {
       take,
       priority: random.pick([0, 3]),
       give: allOf({ given: each('flying', to) }),
       run: () => unused(),
     } as never);
-    return made as Transition;
+    return candidate as Transition;
   }
 
-  #property(of: CompiledNet): Property {
+  #property(net: CompiledNet): Property {
     const random = this.#random;
     const places = [...this.#live].map((one) => one.name);
     const counted = [...places, ...this.#effects.map((one) => `running(${one.name})`)];
-    const transitions = of.transitions.map((t) => t.name);
+    const transitions = net.transitions.map((t) => t.name);
     const any = (): string => random.pick(counted);
     const per = random.chance(0.4) ? { per: random.pick(places) } : {};
     const kind = random.below(11);
@@ -312,7 +312,7 @@ class Making {
         return atMost(random.some(transitions, 1 + random.below(2)), 1 + random.below(2), per);
       case 7:
         return eventOutBounded(
-          random.chance(0.3) && of.places.has('out') ? 'out' : random.pick(places),
+          random.chance(0.3) && net.places.has('out') ? 'out' : random.pick(places),
           1 + random.below(3),
           per,
         );

@@ -38,9 +38,9 @@ export function runAtRandom(
   const outside: string[] = [];
   for (let run = 0; run < runs; run++) {
     const result = new Run(net, bounds, steps, new Random(seed * 1000 + run)).go();
-    for (const [word, text] of result) {
+    for (const [markingText, text] of result) {
       markings++;
-      if (!explored.has(word)) outside.push(text);
+      if (!explored.has(markingText)) outside.push(text);
     }
   }
   return { markings, outside };
@@ -98,7 +98,9 @@ class Run {
     const flying = [...this.#executor.marking.firings.values()].filter(
       (firing) => firing.retryAt === undefined,
     );
-    const places = [...this.#outside].filter(([, left]) => left > 0).map(([place]) => place);
+    const places = [...this.#outside]
+      .filter(([, remaining]) => remaining > 0)
+      .map(([place]) => place);
     if (flying.length > 0 && (places.length === 0 || this.#random.chance(0.6))) {
       this.#finish(this.#random.pick(flying));
     } else if (places.length > 0) {
@@ -147,8 +149,9 @@ class Run {
     this.#firings = 0;
     for (const record of records) {
       applyRecord(this.#shadow, record);
-      const word = this.#word(this.#shadow);
-      if (!seen.has(word)) seen.set(word, `${JSON.stringify(record)} → ${describe(this.#shadow)}`);
+      const markingText = this.#word(this.#shadow);
+      if (!seen.has(markingText))
+        seen.set(markingText, `${JSON.stringify(record)} → ${describe(this.#shadow)}`);
     }
     return true;
   }

@@ -19,8 +19,8 @@ export class Random {
     return Math.floor(this.next() * count);
   }
 
-  chance(of: number): boolean {
-    return this.next() < of;
+  chance(probability: number): boolean {
+    return this.next() < probability;
   }
 
   pick<T>(from: readonly T[]): T {
@@ -31,10 +31,10 @@ export class Random {
 
   /** Returns some of the items, in random order. */
   some<T>(from: readonly T[], count: number): T[] {
-    const left = [...from];
+    const remaining = [...from];
     const picked: T[] = [];
-    while (picked.length < count && left.length > 0)
-      picked.push(...left.splice(this.below(left.length), 1));
+    while (picked.length < count && remaining.length > 0)
+      picked.push(...remaining.splice(this.below(remaining.length), 1));
     return picked;
   }
 }

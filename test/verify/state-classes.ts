@@ -20,7 +20,7 @@ export interface StateClasses {
 }
 
 /** The maximum number of tokens that are distinguished in a place that is taken with `all`. */
-const MOST_TAKEN = 2;
+const MAX_TAKEN = 2;
 const SHORT_MS = 1e-4;
 
 /** @throws RangeError if a time Petri net cannot express the net */
@@ -102,7 +102,7 @@ class TimedNet {
     if (t.takes.some(({ mode }, index) => mode === 'all' && index !== whole && isCounted(t, index)))
       throw new RangeError(`"${t.name}" counts what it takes twice`);
     const least = t.takes[whole]?.count ?? 0;
-    const numbers = whole < 0 ? [undefined] : range(least, MOST_TAKEN);
+    const numbers = whole < 0 ? [undefined] : range(least, MAX_TAKEN);
     for (const taken of numbers) {
       const counts = t.takes.map(({ count }, index) => (index === whole ? (taken ?? 0) : count));
       const variants = new Variants(new Set(), this.#net.bounds.together, false).list(t, counts);
@@ -159,10 +159,10 @@ class TimedNet {
 
   /** Two tokens to one place need two arcs: the second arrives immediately through a separate place. */
   #finish(builder: lp.TransitionBuilder, deposits: readonly number[]): void {
-    const given = new Map<number, number>();
+    const outputCounts = new Map<number, number>();
     const outputs = deposits.map((index) => {
-      const before = given.get(index) ?? 0;
-      given.set(index, before + 1);
+      const before = outputCounts.get(index) ?? 0;
+      outputCounts.set(index, before + 1);
       return lp.outPlace(before === 0 ? this.#at(index) : this.#through(index, before - 1));
     });
     const action = async (): Promise<void> => {};

@@ -60,7 +60,7 @@ function thinkingEvents(turn: WireTurn): readonly string[] {
   if (thinking === '' && thoughtSignature === undefined) return [];
   const place = { item_id: 'rs_1', output_index: 0, summary_index: 0 };
   const item = { id: 'rs_1', type: 'reasoning', summary: [] };
-  const sealed = { encrypted_content: thoughtSignature ?? null };
+  const encrypted = { encrypted_content: thoughtSignature ?? null };
   const added = event('response.output_item.added', {
     output_index: 0,
     item: { ...item, encrypted_content: null },
@@ -80,7 +80,7 @@ function thinkingEvents(turn: WireTurn): readonly string[] {
         });
   const done = event('response.output_item.done', {
     output_index: 0,
-    item: { ...item, ...sealed },
+    item: { ...item, ...encrypted },
   });
   return [added + summary + done];
 }

@@ -120,8 +120,8 @@ export async function openWireServer(
       await send(format.failureFrame(turn.error));
     }
     if (turn.hangs === 'after') return;
-    const told = turn.cut === 'in-call' ? calls.slice(0, -1) : calls;
-    for (const text of told) await send(text);
+    const sentCalls = turn.cut === 'in-call' ? calls.slice(0, -1) : calls;
+    for (const text of sentCalls) await send(text);
     if (turn.cut === 'reset') {
       response.destroy();
       return;

@@ -77,10 +77,10 @@ export const adkCases: readonly ReleasedCase[] = [
   }),
 
   createCase('approval', 'runs the call once it is confirmed', async ({ run, events, ran }) => {
-    const asked = (await events()).findLast(
+    const callEvent = (await events()).findLast(
       ({ actions }) => Object.keys(actions.requestedToolConfirmations ?? {}).length > 0,
     );
-    const [id = ''] = Object.keys(asked?.actions.requestedToolConfirmations ?? {});
+    const [id = ''] = Object.keys(callEvent?.actions.requestedToolConfirmations ?? {});
     const after = await run(answerTo(id, 'delete', { confirmed: true }));
     assert.deepEqual(responses(after), ['delete']);
     assert.equal(ran.filter((name) => name === 'delete').length, 1);

@@ -38,7 +38,7 @@ const createCase = (
   },
 });
 
-async function say(runtime: ManagedRuntime, id: string, text: string): Promise<void> {
+async function sendMessage(runtime: ManagedRuntime, id: string, text: string): Promise<void> {
   await runtime.sendEvent(id, { type: 'user.message', content: [{ type: 'text', text }] });
 }
 
@@ -53,7 +53,7 @@ async function answer(runtime: ManagedRuntime, id: string): Promise<void> {
 
 export const managedCases: readonly ReleasedCase[] = [
   createCase('idle', 'answers the next message with all that was said', async ({ runtime, id }) => {
-    await say(runtime, id, 'say two');
+    await sendMessage(runtime, id, 'say two');
     const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended', 2);
     assert.equal(lastMessage(log), 'Heard 3 messages.');
   }),
@@ -63,7 +63,7 @@ export const managedCases: readonly ReleasedCase[] = [
     'goes on from its snapshot with all that was said',
     async ({ runtime, id }) => {
       const { lastSeq } = await runtime.getSession(id);
-      await say(runtime, id, 'say more');
+      await sendMessage(runtime, id, 'say more');
       const log = await readUntil(runtime.streamLog(id, lastSeq), 'turn.ended');
       assert.equal(lastMessage(log), 'Heard 71 messages.');
     },
@@ -115,7 +115,7 @@ export const managedCases: readonly ReleasedCase[] = [
 
   createCase('paused', 'stays paused until it is resumed', async ({ runtime, id }) => {
     assert.equal(await runtime.status(id), 'paused');
-    await say(runtime, id, 'say two');
+    await sendMessage(runtime, id, 'say two');
     await runtime.resume(id);
     const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended', 2);
     assert.equal(lastMessage(log), 'Heard 3 messages.');
@@ -134,7 +134,7 @@ export const managedCases: readonly ReleasedCase[] = [
 
   createCase('archived', 'takes nothing more and can be read', async ({ runtime, id }) => {
     assert.equal(await runtime.status(id), 'archived');
-    await assert.rejects(say(runtime, id, 'say two'));
+    await assert.rejects(sendMessage(runtime, id, 'say two'));
     const log = await readUntil(runtime.streamLog(id, 0, { follow: false }), 'session.upgraded');
     assert.equal(lastMessage(log), 'Heard 1 messages.');
   }),
@@ -143,7 +143,7 @@ export const managedCases: readonly ReleasedCase[] = [
     const fork = await runtime.fork(id);
     for (const one of [id, fork.id]) {
       const { lastSeq } = await runtime.getSession(one);
-      await say(runtime, one, 'say three');
+      await sendMessage(runtime, one, 'say three');
       const log = await readUntil(runtime.streamLog(one, lastSeq), 'turn.ended');
       assert.equal(lastMessage(log), 'Heard 3 messages.');
     }

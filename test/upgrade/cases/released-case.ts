@@ -52,6 +52,6 @@ export function toolOutcomes(log: readonly LogEvent[]): readonly string[] {
 }
 
 export function lastMessage(log: readonly LogEvent[]): string {
-  const said = log.findLast((event) => event.type === 'agent.message');
-  return said?.type === 'agent.message' ? contentText(said.content) : '';
+  const lastAgentMessage = log.findLast((event) => event.type === 'agent.message');
+  return lastAgentMessage?.type === 'agent.message' ? contentText(lastAgentMessage.content) : '';
 }

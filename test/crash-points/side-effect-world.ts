@@ -25,7 +25,7 @@ export class SideEffectWorld {
   }
 
   /** Runs an effect of `ms` milliseconds for an attempt. An effect that hangs never ends. */
-  async act({ firingId, attempt }: Attempted, ms: number): Promise<void> {
+  async runEffect({ firingId, attempt }: Attempted, ms: number): Promise<void> {
     const clock = this.#clock;
     const key = `${firingId} attempt ${attempt}`;
     assert.ok(
