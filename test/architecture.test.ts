@@ -95,7 +95,7 @@ const rules: readonly {
     }),
   },
   {
-    title: 'an internal.ts names what it passes on, and holds nothing else',
+    title: 'an internal.ts contains only named re-exports',
     rule: internalDoorsOnlyPassOn,
     broken: [
       tree({ 'src/net/internal.ts': `export const a = 1;` }),
@@ -175,7 +175,7 @@ const rules: readonly {
     kept: tree({ 'src/index.ts': `export { a } from './core/index.ts';` }),
   },
   {
-    title: 'only store/ speaks SQL',
+    title: 'only store/ contains SQL',
     rule: onlyStoreKnowsSql,
     broken: [
       tree({ 'src/runtime/a.ts': `import { DatabaseSync } from 'node:sqlite';` }),
@@ -220,7 +220,7 @@ const rules: readonly {
     }),
   },
   {
-    title: 'a peer with an entry of its own is loaded by that entry alone',
+    title: 'a peer with its own entry is loaded only by that entry',
     rule: optionalPeersAreLazy(['@google/adk'], ownEntries),
     broken: [
       tree({ 'src/adk/a.ts': `import { BaseAgent } from '@google/adk';` }),
@@ -251,7 +251,7 @@ const rules: readonly {
     kept: tree({ 'src/net/a.ts': `import { b } from './b.ts';` }),
   },
   {
-    title: 'nothing at module level can change',
+    title: 'no module has mutable state',
     rule: hasNoModuleState,
     broken: [
       tree({ 'src/net/a.ts': `let count = 0;` }),
@@ -263,15 +263,15 @@ const rules: readonly {
     }),
   },
   {
-    title: 'a silenced gate says why',
+    title: 'a comment that silences a gate has a reason',
     rule: exceptionsHaveReasons,
     broken: [tree({ 'src/net/a.ts': `// oxlint-disable-next-line no-console\nf();` })],
     kept: tree({
-      'src/net/a.ts': `// oxlint-disable-next-line no-console -- the one line a person waits for\nf();`,
+      'src/net/a.ts': `// oxlint-disable-next-line no-console -- a reason\nf();`,
     }),
   },
   {
-    title: 'file names are kebab-case and say something',
+    title: 'file names are kebab-case and specific',
     rule: fileNamesSaySomething,
     broken: [
       tree({ 'src/net/theNet.ts': '' }),
@@ -325,13 +325,13 @@ describe('architecture', () => {
     });
   }
 
-  it('other folders are imported by their doors', () => {
+  it('other folders are imported by their index.ts or internal.ts', () => {
     const entries = listPackageEntries(packageJson.exports);
     assert.ok(entries.includes('src/tools/mcp/index.ts'));
     assert.deepEqual(importsOtherFoldersByTheirDoors(entries, ROOM_DOORS)(repository), []);
   });
 
-  it('detects violations: other folders are imported by their doors', () => {
+  it('detects violations: other folders are imported by their index.ts or internal.ts', () => {
     const door = 'src/tools/contract/index.ts';
     const use = `export { check } from '../tools/contract/index.ts';`;
     const rule = importsOtherFoldersByTheirDoors(['src/tools/mcp/index.ts'], { [door]: 'test' });

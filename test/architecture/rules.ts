@@ -209,7 +209,7 @@ export const fileNamesSaySomething: Rule = ({ files }) =>
       const name = path.slice(path.lastIndexOf('/') + 1).replace(/(?:\.[a-z]+)?\.ts$/, '');
       if (!/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name)) return [`${path} is not kebab-case`];
       const vague = name.split('-').filter((word) => vagueWords.has(word));
-      return vague.map((word) => `${path}: "${word}" says nothing, name the idea`);
+      return vague.map((word) => `${path}: "${word}" is too vague, name the idea`);
     });
 
 // The brackets keep these patterns from matching themselves.

@@ -192,7 +192,7 @@ class Owner {
       reload: async () => assert.fail('there is no conflict'),
       onCommitted: () => {},
       onProgress: () => {},
-      onRefused: () => assert.fail('nobody refuses'),
+      onRefused: () => assert.fail('no commit is refused'),
       onFailed: (error) => {
         throw error;
       },

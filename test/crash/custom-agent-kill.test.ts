@@ -11,7 +11,9 @@ import { address, openCustomRunner } from './custom-agent-host.ts';
 test('a custom agent killed between two yields continues after the last committed yield, and each state write counts once', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'custom-kill-'));
   try {
-    const child = fork(new URL('custom-agent-host.ts', import.meta.url), [folder], { stdio: 'inherit' });
+    const child = fork(new URL('custom-agent-host.ts', import.meta.url), [folder], {
+      stdio: 'inherit',
+    });
     const held = Promise.withResolvers<void>();
     const invocation = Promise.withResolvers<string>();
     child.on('message', (message) => {

@@ -135,8 +135,8 @@ export async function openOAuthServer(): Promise<OAuthServer> {
     demand: (scope) => {
       demanded = scope;
     },
-    say: (said) => {
-      errorBody = said;
+    say: (body) => {
+      errorBody = body;
     },
     holdRefusal: () => {
       const { promise, resolve } = Promise.withResolvers<void>();

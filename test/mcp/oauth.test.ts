@@ -43,7 +43,7 @@ function person(change: (back: URL) => URL = (back) => back): McpOAuth {
 
 const absentPerson = (): McpOAuth => ({
   ...person(),
-  authorize: async () => Promise.reject(new Error('nobody is there')),
+  authorize: async () => Promise.reject(new Error('no person available')),
 });
 
 async function open(auth: McpOAuth): Promise<McpToolset> {
@@ -193,7 +193,7 @@ describe('a server that requires authorization', () => {
   it('fails with mcp_unauthorized if authorization fails or is not configured', async () => {
     await assert.rejects(open(absentPerson()), {
       code: 'mcp_unauthorized',
-      message: /nobody is there/,
+      message: /no person available/,
     });
     await assert.rejects(openMcpToolset({ name: 'guarded', url: server.url }), {
       code: 'mcp_unauthorized',

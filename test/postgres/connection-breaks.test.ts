@@ -164,23 +164,27 @@ describe('a PostgreSQL store whose connection breaks', () => {
       }
     });
 
-  throughProxy('while it is idle: the next call uses another one', {}, async (store, proxy) => {
-    await store.join('one');
-    const row = await createSession(store, 'one');
-    for (let round = 0; round < 3; round++) {
-      for (const connection of proxy.connections) if (!connection.isPresence) connection.cut();
-      assert.equal((await getExisting(store, row.key)).uid, row.uid);
-      const input = { place: 'p', value: round };
-      assert.deepEqual(await store.inject(row.key, input, `k${round}`), {
-        inputSeq: round + 1,
-        duplicate: false,
-      });
-    }
-  });
+  throughProxy(
+    'while it is idle: the next call uses another connection',
+    {},
+    async (store, proxy) => {
+      await store.join('one');
+      const row = await createSession(store, 'one');
+      for (let round = 0; round < 3; round++) {
+        for (const connection of proxy.connections) if (!connection.isPresence) connection.cut();
+        assert.equal((await getExisting(store, row.key)).uid, row.uid);
+        const input = { place: 'p', value: round };
+        assert.deepEqual(await store.inject(row.key, input, `k${round}`), {
+          inputSeq: round + 1,
+          duplicate: false,
+        });
+      }
+    },
+  );
 
   for (const fate of ['cut', 'lose-reply'] as const)
     throughProxy(
-      `in a COMMIT (${fate}) with an unknown outcome: committed again, the step is written once`,
+      `in a COMMIT (${fate}) with an unknown outcome: a repeated commit writes the step once`,
       { busyMs: 0, sleep: async () => setTimeout(1) },
       async (store, proxy) => {
         await store.join('one');
@@ -209,7 +213,7 @@ describe('a PostgreSQL store whose connection breaks', () => {
     );
 
   throughProxy(
-    'and no other one is free: the call fails as busy, and the next one succeeds',
+    'and no other connection is free: the call fails as busy, and the next one succeeds',
     { maxConnections: 1, connectTimeoutMs: 50 },
     async (store, proxy) => {
       await store.join('one');

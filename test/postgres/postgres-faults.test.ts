@@ -167,7 +167,7 @@ describe('a PostgreSQL store with faults', () => {
   });
 
   inSchema(
-    'the outcome of a commit whose reply was lost is asked for, and the step is written once',
+    'after a commit whose reply was lost, the store queries the outcome and writes the step once',
     async (_, open) => {
       let failsAt: 'before' | 'after' | undefined;
       const store = await open({

@@ -81,7 +81,7 @@ describe('PostgreSQL owner failure detection', () => {
     });
 
   testWithOwner(
-    'after a restart of the server, a live owner keeps its sessions although others reconnect first',
+    'after a restart of the server, a live owner keeps its sessions even if its peers reconnect first',
     async ({ server: { restart }, proxy, owner, peer, row, pass }) => {
       if (restart === undefined) return;
       proxy.refusing = true;
@@ -106,7 +106,7 @@ describe('PostgreSQL owner failure detection', () => {
   );
 
   testWithOwner(
-    'an owner without its lock writes nothing until it has the lock again, and keeps its session',
+    'an owner that lost its lock writes nothing until it has the lock again, and keeps its session',
     async ({ proxy, owner, peer, row }) => {
       proxy.judge = (bytes) => (bytes.toString('latin1').includes('LISTEN') ? 'cut' : 'pass');
       const next = nextStep({ ...row, head: 1 }, { records: 2, events: 2 });
@@ -131,7 +131,7 @@ describe('PostgreSQL owner failure detection', () => {
   );
 
   testWithOwner(
-    'the session of a dead owner is claimed after its absence, and the owner is refused when it comes back',
+    'the session of a dead owner is claimed after the absence time, and a late commit of the owner is rejected',
     async ({ proxy, owner, peer, row, pass }) => {
       proxy.refusing = true;
       proxy.cutAll();

@@ -22,7 +22,8 @@ function signIn(): McpAuth {
     authorize: async (address) => {
       const { headers, status } = await fetch(address, { redirect: 'manual' });
       const location = headers.get('location');
-      if (location === null) throw new Error(`nobody was sent back: ${status}`);
+      if (location === null)
+        throw new Error(`the authorization server did not redirect: ${status}`);
       return location;
     },
     ...(typeof clientId === 'string' && { clientId }),

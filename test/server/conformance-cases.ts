@@ -495,7 +495,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
       assert.deepEqual(
         ids,
         data.map((event) => event.id),
-        'the ids are those that were told',
+        'the listed ids equal the returned ids',
       );
     },
   },
@@ -587,7 +587,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
         if (event.type === 'event_start') started.push(event.event.id);
         if (event.type === 'event_delta') text += event.delta.content.text;
         if (event.type !== 'agent.message') continue;
-        assert.deepEqual(started, [event.id], 'the id was told before');
+        assert.deepEqual(started, [event.id], 'the preview had the same id');
         assert.deepEqual(event.content, [{ type: 'text', text }]);
         break;
       }
@@ -634,7 +634,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
         text: 'Results: {"result":"first"} {"result":"second"}',
       });
       const other = answer(uses[0]?.id ?? '', 'something else');
-      assert.equal((await getStatus(other)).status, 400, 'the earlier answer stands');
+      assert.equal((await getStatus(other)).status, 400, 'the earlier answer is kept');
     },
   },
   {

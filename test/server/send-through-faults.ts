@@ -19,7 +19,7 @@ export interface FaultPlan {
 
 /**
  * The stock client retries by itself and reports a retry count when no response arrived, but not when a response was
- * cut off. A request that the network duplicates can be told from a deliberate repetition only by a key.
+ * cut off. A request that the network duplicates can be distinguished from a deliberate repetition only by a key.
  */
 const FAULTS: Readonly<Record<Sender, readonly Fault[]>> = {
   'the stock client': ['refuse', 'drop', 'delay'],

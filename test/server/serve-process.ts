@@ -12,7 +12,7 @@ export interface ServeOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** `petrichor serve` in a process of its own. */
+/** `petrichor serve` in a separate process. */
 export class ServeProcess implements AsyncDisposable {
   readonly url: string;
   readonly agents: readonly string[];

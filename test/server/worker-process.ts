@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk';
 
-/** A stock worker in a process of its own. Arguments: address, key, environment and working folder. */
+/** A stock worker in a separate process. Arguments: address, key, environment and working folder. */
 const [baseURL = '', apiKey = '', environmentId = '', workdir = ''] = process.argv.slice(2);
 
 await new Anthropic({ baseURL, apiKey }).beta.environments.work

@@ -127,7 +127,7 @@ function counted(usage: NonNullable<WireTurn['usage']>): object {
 function chatComplaint(body: Body): string | undefined {
   let owed: string[] = [];
   if (toList(body['messages']).every(({ role }) => role === 'system')) {
-    return 'Invalid messages: nobody says anything.';
+    return 'Invalid messages: only system messages.';
   }
   for (const message of toList(body['messages'])) {
     const { role, content } = message;

@@ -162,7 +162,7 @@ function responsesComplaint(body: Body): string | undefined {
   const owed = new Set<string>();
   const used = new Set<string>();
   const isSystem = ({ role }: Body): boolean => role === 'system' || role === 'developer';
-  if (toList(body['input']).every(isSystem)) return 'Invalid input: nobody says anything.';
+  if (toList(body['input']).every(isSystem)) return 'Invalid input: only system messages.';
   for (const [i, item] of toList(body['input']).entries()) {
     const { type } = item;
     const next = toList(body['input'])[i + 1];

@@ -68,11 +68,11 @@ function responses(events: readonly Event[]): readonly string[] {
 const answered = (events: readonly Event[]): string => contentText(events.at(-1)?.content);
 
 export const adkCases: readonly ReleasedCase[] = [
-  createCase('idle', 'answers the next message with all that was said', async ({ run }) => {
+  createCase('idle', 'answers the next message with the whole conversation', async ({ run }) => {
     assert.equal(answered(await run('say two')), 'Heard 3 messages.');
   }),
 
-  createCase('long', 'goes on from its snapshot with all that was said', async ({ run }) => {
+  createCase('long', 'continues from its snapshot with the whole conversation', async ({ run }) => {
     assert.equal(answered(await run('say more')), 'Heard 71 messages.');
   }),
 
@@ -86,7 +86,7 @@ export const adkCases: readonly ReleasedCase[] = [
     assert.equal(ran.filter((name) => name === 'delete').length, 1);
   }),
 
-  createCase('result', 'takes the result that it waits for', async ({ run, events }) => {
+  createCase('result', 'accepts the result of its pending call', async ({ run, events }) => {
     const after = await run(answerTo(waitingCall(await events()), 'ask', { result: 'yes' }));
     assert.deepEqual(responses(after), ['ask']);
     assert.equal(answered(after), 'Done with 3 messages.');
@@ -94,7 +94,7 @@ export const adkCases: readonly ReleasedCase[] = [
 
   createCase(
     'result',
-    'is given up when its time comes',
+    'times out when its wait ends',
     async ({ run, events }) => {
       // The session is open now, and its timer is overdue.
       await run();
@@ -107,21 +107,25 @@ export const adkCases: readonly ReleasedCase[] = [
 
   createCase(
     'retry',
-    'asks the model again when its wait is over',
+    'calls the model again when the retry is due',
     async ({ run }) => {
       assert.equal(answered(await run()), 'Heard 1 messages.');
     },
     { afterMs: 30_000 },
   ),
 
-  createCase('parallel', 'judges each call that was in flight', async ({ run, events, ran }) => {
-    await run();
-    assert.deepEqual(responses(await events()), ['look', 'pay']);
-    const after = await run(answerTo(waitingCall(await events()), 'ask', { result: 'yes' }));
-    assert.deepEqual(responses(after), ['ask']);
-    assert.equal(answered(after), 'Done with 3 messages.');
-    assert.deepEqual(ran, ['look']);
-  }),
+  createCase(
+    'parallel',
+    'applies the crash policy of each call in flight',
+    async ({ run, events, ran }) => {
+      await run();
+      assert.deepEqual(responses(await events()), ['look', 'pay']);
+      const after = await run(answerTo(waitingCall(await events()), 'ask', { result: 'yes' }));
+      assert.deepEqual(responses(after), ['ask']);
+      assert.equal(answered(after), 'Done with 3 messages.');
+      assert.deepEqual(ran, ['look']);
+    },
+  ),
 
   createCase(
     'compacted',
@@ -132,7 +136,7 @@ export const adkCases: readonly ReleasedCase[] = [
     { createApp: compactingApp },
   ),
 
-  createCase('rewound', 'goes on from where it was taken back to', async ({ run }) => {
+  createCase('rewound', 'continues from the point to which it was rewound', async ({ run }) => {
     assert.equal(answered(await run('say three')), 'Heard 3 messages.');
   }),
 ];

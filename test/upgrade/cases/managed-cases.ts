@@ -52,15 +52,19 @@ async function answer(runtime: ManagedRuntime, id: string): Promise<void> {
 }
 
 export const managedCases: readonly ReleasedCase[] = [
-  createCase('idle', 'answers the next message with all that was said', async ({ runtime, id }) => {
-    await sendMessage(runtime, id, 'say two');
-    const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended', 2);
-    assert.equal(lastMessage(log), 'Heard 3 messages.');
-  }),
+  createCase(
+    'idle',
+    'answers the next message with the whole conversation',
+    async ({ runtime, id }) => {
+      await sendMessage(runtime, id, 'say two');
+      const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended', 2);
+      assert.equal(lastMessage(log), 'Heard 3 messages.');
+    },
+  ),
 
   createCase(
     'long',
-    'goes on from its snapshot with all that was said',
+    'continues from its snapshot with the whole conversation',
     async ({ runtime, id }) => {
       const { lastSeq } = await runtime.getSession(id);
       await sendMessage(runtime, id, 'say more');
@@ -82,13 +86,13 @@ export const managedCases: readonly ReleasedCase[] = [
     assert.equal(ran.filter((name) => name === 'delete').length, 1);
   }),
 
-  createCase('result', 'takes the result that it waits for', async ({ runtime, id }) => {
+  createCase('result', 'accepts the result of its pending call', async ({ runtime, id }) => {
     await answer(runtime, id);
     const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended');
     assert.deepEqual(toolOutcomes(log), ['ask ok']);
   }),
 
-  createCase('result', 'is given up when its time comes', async ({ runtime, id, clock }) => {
+  createCase('result', 'times out when its wait ends', async ({ runtime, id, clock }) => {
     clock.advance(RESULT_TIMEOUT_MS);
     const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended');
     assert.deepEqual(toolOutcomes(log), ['ask timeout']);
@@ -96,7 +100,7 @@ export const managedCases: readonly ReleasedCase[] = [
 
   createCase(
     'retry',
-    'asks the model again when its wait is over',
+    'calls the model again when the retry is due',
     async ({ runtime, id, clock }) => {
       assert.equal(await runtime.status(id), 'rescheduling');
       clock.advance(30_000);
@@ -105,13 +109,17 @@ export const managedCases: readonly ReleasedCase[] = [
     },
   ),
 
-  createCase('parallel', 'judges each call that was in flight', async ({ runtime, id, ran }) => {
-    await readUntil(runtime.streamLog(id, 0), 'tool.result', 2);
-    await answer(runtime, id);
-    const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended');
-    assert.deepEqual(toolOutcomes(log), ['ask ok', 'look ok', 'pay unknown']);
-    assert.deepEqual(ran, ['look']);
-  }),
+  createCase(
+    'parallel',
+    'applies the crash policy of each call in flight',
+    async ({ runtime, id, ran }) => {
+      await readUntil(runtime.streamLog(id, 0), 'tool.result', 2);
+      await answer(runtime, id);
+      const log = await readUntil(runtime.streamLog(id, 0), 'turn.ended');
+      assert.deepEqual(toolOutcomes(log), ['ask ok', 'look ok', 'pay unknown']);
+      assert.deepEqual(ran, ['look']);
+    },
+  ),
 
   createCase('paused', 'stays paused until it is resumed', async ({ runtime, id }) => {
     assert.equal(await runtime.status(id), 'paused');
@@ -132,20 +140,24 @@ export const managedCases: readonly ReleasedCase[] = [
     assert.equal(lastMessage(log), 'Heard 1 messages.');
   }),
 
-  createCase('archived', 'takes nothing more and can be read', async ({ runtime, id }) => {
+  createCase('archived', 'rejects input and can be read', async ({ runtime, id }) => {
     assert.equal(await runtime.status(id), 'archived');
     await assert.rejects(sendMessage(runtime, id, 'say two'));
     const log = await readUntil(runtime.streamLog(id, 0, { follow: false }), 'session.upgraded');
     assert.equal(lastMessage(log), 'Heard 1 messages.');
   }),
 
-  createCase('rewound', 'goes on from where it was taken back to', async ({ runtime, id }) => {
-    const fork = await runtime.fork(id);
-    for (const one of [id, fork.id]) {
-      const { lastSeq } = await runtime.getSession(one);
-      await sendMessage(runtime, one, 'say three');
-      const log = await readUntil(runtime.streamLog(one, lastSeq), 'turn.ended');
-      assert.equal(lastMessage(log), 'Heard 3 messages.');
-    }
-  }),
+  createCase(
+    'rewound',
+    'continues from the point to which it was rewound',
+    async ({ runtime, id }) => {
+      const fork = await runtime.fork(id);
+      for (const one of [id, fork.id]) {
+        const { lastSeq } = await runtime.getSession(one);
+        await sendMessage(runtime, one, 'say three');
+        const log = await readUntil(runtime.streamLog(one, lastSeq), 'turn.ended');
+        assert.equal(lastMessage(log), 'Heard 3 messages.');
+      }
+    },
+  ),
 ];

@@ -32,18 +32,26 @@ const createCase = (
 });
 
 export const plainCases: readonly ReleasedCase[] = [
-  createCase('idle', 'answers the next message with all that was said', async ({ session }) => {
-    await session.send('say three').accepted;
-    const log = await readUntil(session.events(), 'turn.ended', 3);
-    assert.equal(lastMessage(log), 'Heard 5 messages.');
-  }),
+  createCase(
+    'idle',
+    'answers the next message with the whole conversation',
+    async ({ session }) => {
+      await session.send('say three').accepted;
+      const log = await readUntil(session.events(), 'turn.ended', 3);
+      assert.equal(lastMessage(log), 'Heard 5 messages.');
+    },
+  ),
 
-  createCase('long', 'goes on from its snapshot with all that was said', async ({ session }) => {
-    const before = (await session.status()).lastSeq;
-    await session.send('say more').accepted;
-    const log = await readUntil(session.events(before), 'turn.ended');
-    assert.equal(lastMessage(log), 'Heard 71 messages.');
-  }),
+  createCase(
+    'long',
+    'continues from its snapshot with the whole conversation',
+    async ({ session }) => {
+      const before = (await session.status()).lastSeq;
+      await session.send('say more').accepted;
+      const log = await readUntil(session.events(before), 'turn.ended');
+      assert.equal(lastMessage(log), 'Heard 71 messages.');
+    },
+  ),
 
   createCase('approval', 'runs the call once it is approved', async ({ session, ran }) => {
     const [call] = await session.pending();
@@ -54,49 +62,57 @@ export const plainCases: readonly ReleasedCase[] = [
     assert.equal(ran.filter((name) => name === 'delete').length, 1);
   }),
 
-  createCase('result', 'takes the result that it waits for', async ({ session }) => {
+  createCase('result', 'accepts the result of its pending call', async ({ session }) => {
     const [call] = await session.pending();
     await session.answer(call?.id ?? '', { result: 'yes' }).accepted;
     const log = await readUntil(session.events(), 'turn.ended');
     assert.deepEqual(toolOutcomes(log), ['ask ok']);
   }),
 
-  createCase('result', 'is given up when its time comes', async ({ session, clock }) => {
+  createCase('result', 'times out when its wait ends', async ({ session, clock }) => {
     clock.advance(HOUR_MS);
     const log = await readUntil(session.events(), 'turn.ended');
     assert.deepEqual(toolOutcomes(log), ['ask timeout']);
   }),
 
-  createCase('timer', 'fires when its time comes', async ({ session, clock }) => {
+  createCase('timer', 'fires when it is due', async ({ session, clock }) => {
     const before = (await session.status()).lastSeq;
     clock.advance(HOUR_MS);
     const [changed] = (await readUntil(session.events(before), 'state.changed')).slice(-1);
     assert.deepEqual(changed?.type === 'state.changed' && changed.delta, { remindedOf: 'tea' });
   }),
 
-  createCase('retry', 'asks the model again when its wait is over', async ({ session, clock }) => {
+  createCase('retry', 'calls the model again when the retry is due', async ({ session, clock }) => {
     clock.advance(30_000);
     const log = await readUntil(session.events(), 'turn.ended');
     assert.equal(lastMessage(log), 'Heard 1 messages.');
   }),
 
-  createCase('parallel', 'judges each call that was in flight', async ({ session, ran }) => {
-    await readUntil(session.events(), 'tool.result', 2);
-    const [call] = await session.pending();
-    await session.answer(call?.id ?? '', { result: 'yes' }).accepted;
-    const log = await readUntil(session.events(), 'turn.ended');
-    assert.deepEqual(toolOutcomes(log), ['ask ok', 'look ok', 'pay unknown']);
-    assert.deepEqual(ran, ['look']);
-  }),
+  createCase(
+    'parallel',
+    'applies the crash policy of each call in flight',
+    async ({ session, ran }) => {
+      await readUntil(session.events(), 'tool.result', 2);
+      const [call] = await session.pending();
+      await session.answer(call?.id ?? '', { result: 'yes' }).accepted;
+      const log = await readUntil(session.events(), 'turn.ended');
+      assert.deepEqual(toolOutcomes(log), ['ask ok', 'look ok', 'pay unknown']);
+      assert.deepEqual(ran, ['look']);
+    },
+  ),
 
-  createCase('rewound', 'goes on from where it was taken back to', async ({ session, runtime }) => {
-    const fork = await session.fork({ id: 'forked' });
-    for (const one of [session, fork]) {
-      const before = (await one.status()).lastSeq;
-      await one.send('say three').accepted;
-      const log = await readUntil(one.events(before), 'turn.ended');
-      assert.equal(lastMessage(log), 'Heard 3 messages.');
-    }
-    assert.equal((await runtime.sessions()).length, 9);
-  }),
+  createCase(
+    'rewound',
+    'continues from the point to which it was rewound',
+    async ({ session, runtime }) => {
+      const fork = await session.fork({ id: 'forked' });
+      for (const one of [session, fork]) {
+        const before = (await one.status()).lastSeq;
+        await one.send('say three').accepted;
+        const log = await readUntil(one.events(before), 'turn.ended');
+        assert.equal(lastMessage(log), 'Heard 3 messages.');
+      }
+      assert.equal((await runtime.sessions()).length, 9);
+    },
+  ),
 ];
