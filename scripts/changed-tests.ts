@@ -2,9 +2,11 @@
  * Runs the tests that a change can reach: every test file that differs from `main` (or from the
  * commit named as the first argument) or imports, directly or not, a file that differs.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readTree } from '../test/architecture/read-tree.ts';
 import { readModule } from '../test/architecture/module-facts.ts';
+import { runTests } from './run-tests.ts';
+import { listTestFiles } from './test-files.ts';
 
 const base = process.argv[2] ?? 'main';
 const git = (...args: readonly string[]): readonly string[] =>
@@ -35,26 +37,12 @@ const reach = (path: string): void => {
 };
 for (const path of changed) reach(path);
 
-const apart = /^test\/(?:long|migration|node-22|protocols)\//;
-const tests = [...reached].filter(
-  (path) =>
-    path.endsWith('.test.ts') && !apart.test(path) && modules.some((one) => one.path === path),
-);
+const tests = listTestFiles().filter((path) => reached.has(path));
 if (tests.length === 0) {
   console.log(`No test imports what differs from ${base}.`);
 } else {
   console.log(
     `${tests.length} test files reach the ${changed.size} files that differ from ${base}\n`,
   );
-  const run = spawn(
-    process.execPath,
-    [
-      '--test',
-      '--test-reporter=./scripts/test-reporter.ts',
-      '--test-timeout=120000',
-      ...tests.toSorted(),
-    ],
-    { stdio: 'inherit' },
-  );
-  run.on('close', (code) => process.exit(code ?? 1));
+  process.exitCode = await runTests(tests);
 }

@@ -3,11 +3,11 @@
  * The tests come last, so that their summary closes the output.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, globSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import packageJson from '../package.json' with { type: 'json' };
+import { runTests } from './run-tests.ts';
+import { listTestFiles } from './test-files.ts';
 
 interface Gate {
   /** The script of package.json that judges. */
@@ -17,15 +17,20 @@ interface Gate {
   readonly needsEntries?: true;
 }
 
-const gates: readonly Gate[] = [
+/** Gates that read the source. They run before the others and use all cores. */
+const sourceGates: readonly Gate[] = [
   { script: 'format:check', holds: 'one layout' },
   { script: 'lint', holds: 'no any, no !, no lost promise, no cycle' },
   { script: 'types', holds: 'strict TypeScript' },
   { script: 'build', holds: 'JavaScript and declarations' },
-  { script: 'api:check', holds: 'the accepted public API', needsEntries: true },
-  { script: 'knip', holds: 'nothing unused', needsEntries: true },
-  { script: 'publint', holds: 'the package as published', needsEntries: true },
+];
+
+/** Gates that read what was built. They run side by side, each on one core; the longest starts first. */
+const packageGates: readonly Gate[] = [
   { script: 'attw', holds: 'types for every importer', needsEntries: true },
+  { script: 'publint', holds: 'the package as published', needsEntries: true },
+  { script: 'knip', holds: 'nothing unused', needsEntries: true },
+  { script: 'api:check', holds: 'the accepted public API', needsEntries: true },
 ];
 
 const missingEntries = [
@@ -35,34 +40,29 @@ const missingEntries = [
   .map((file) => file.replace(/^(?:\.\/)?dist\/(.*)\.js$/, 'src/$1.ts'))
   .filter((file) => !existsSync(file));
 
-/** Those that a package.json of their own runs, or that take minutes, are left out. */
-const tests = globSync('{src,test}/**/*.test.ts', {
-  exclude: ['test/long/**', 'test/migration/**', 'test/node-22/**', 'test/protocols/**'],
-}).toSorted();
-
 const startedAt = performance.now();
-for (const gate of gates) {
+for (const gate of sourceGates) await judge(gate);
+await Promise.all(packageGates.map(judge));
+const tests = listTestFiles();
+const gateCount = sourceGates.length + packageGates.length;
+console.log(`${gateCount} gates in ${seconds(startedAt)}; now ${tests.length} test files\n`);
+process.exit(await runTests(tests));
+
+/** Runs a gate and prints its line. A gate that fails ends the process with what it printed. */
+async function judge(gate: Gate): Promise<void> {
   if (gate.needsEntries && missingEntries.length > 0) {
     report('·', gate, `waits for ${missingEntries.join(', ')}`);
-    continue;
+    return;
   }
   const command = packageJson.scripts[gate.script];
   const gateStartedAt = performance.now();
-  const { code, output } = await run(command, 'pipe');
+  const { code, output } = await run(command);
   report(code === 0 ? '✔' : '✖', gate, seconds(gateStartedAt));
   if (code !== 0) {
     console.log(`\n${output.trim()}\n\nThis was: ${command}`);
     process.exit(1);
   }
 }
-console.log(`${gates.length} gates in ${seconds(startedAt)}; now ${tests.length} test files\n`);
-
-// As many files at once as there are cores: Node's own choice leaves one core of two idle.
-const options = `--test-reporter=./scripts/test-reporter.ts --test-timeout=120000 --test-concurrency=${availableParallelism()}`;
-// What is compiled once serves every test file and every process they start.
-process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/node');
-const tested = await run(`node --test ${options} ${tests.join(' ')}`, 'inherit');
-process.exit(tested.code);
 
 function report(mark: string, { script, holds }: Gate, outcome: string): void {
   console.log(`${mark} ${script.padEnd(13)} ${holds.padEnd(40)} ${outcome}`);
@@ -72,15 +72,12 @@ function seconds(since: number): string {
   return `${((performance.now() - since) / 1000).toFixed(1)} s`;
 }
 
-/** Runs a command of the project; its output is returned (`pipe`) or shown as it comes (`inherit`). */
-async function run(
-  command: string,
-  stdio: 'pipe' | 'inherit',
-): Promise<{ readonly code: number; readonly output: string }> {
-  const child = spawn(command, { shell: true, stdio: ['ignore', stdio, stdio] });
+/** Runs a command of the project and returns its output. */
+async function run(command: string): Promise<{ readonly code: number; readonly output: string }> {
+  const child = spawn(command, { shell: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const output: string[] = [];
-  child.stdout?.on('data', (chunk: Buffer) => output.push(chunk.toString()));
-  child.stderr?.on('data', (chunk: Buffer) => output.push(chunk.toString()));
+  child.stdout.on('data', (chunk: Buffer) => output.push(chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => output.push(chunk.toString()));
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   child.on('error', reject);
   child.on('close', (code) => resolve(code ?? 1));

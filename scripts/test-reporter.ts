@@ -1,30 +1,50 @@
 /**
- * The test reporter of `npm test`: a dot for each finished file, each failure with its file and what
- * that file printed, then a summary with the slowest files. Titles of tests that pass are not
- * printed; `npx node --test <file>` shows them.
+ * The test reporter: a dot for each finished file, each failure with its file and what that file
+ * printed, then a summary with the slowest files. Titles of tests that pass are not printed;
+ * `npx node --test <file>` shows them.
+ *
+ * A process of `run-tests.ts` sends the same as messages, because many of them make one report.
  */
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
+import { emptyTotals, summarizeTotals, type TestTotals } from './test-totals.ts';
 
-const SLOWEST_SHOWN = 10;
+/** What a test process sends to the process that started it. */
+export type ReportMessage =
+  | { readonly failure: string }
+  | { readonly dot: true }
+  | { readonly totals: TestTotals };
+
+/** The environment variable that asks for messages instead of text. Its value is not read. */
+export const REPORT_BY_MESSAGE = 'PETRICHOR_REPORT_BY_MESSAGE';
+
 const OUTPUT_LINES_SHOWN = 40;
 const DOTS_IN_LINE = 80;
 
-interface Totals {
-  passed: number;
-  failed: number;
-  readonly skipped: string[];
-  readonly durations: Map<string, number>;
-}
-
 // oxlint-disable-next-line import/no-default-export -- the test runner imports a reporter's default export
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  const totals: Totals = { passed: 0, failed: 0, skipped: [], durations: new Map() };
+  const send =
+    process.env[REPORT_BY_MESSAGE] === undefined ? undefined : process.send?.bind(process);
+  let dots = 0;
+  for await (const message of toMessages(events)) {
+    if (send !== undefined) send(message);
+    else if ('failure' in message) yield message.failure;
+    else if ('totals' in message) yield summarizeTotals(message.totals);
+    else yield showDot((dots += 1));
+  }
+}
+
+/** A dot, with a line break after each full line. */
+export function showDot(count: number): string {
+  return count % DOTS_IN_LINE === 0 ? '.\n' : '.';
+}
+
+async function* toMessages(events: AsyncIterable<TestEvent>): AsyncGenerator<ReportMessage> {
+  const totals = emptyTotals();
   // Titles of the suites around the test that runs now, by file: files run side by side.
   const suites = new Map<string, string[]>();
   const output = new Map<string, string[]>();
-  let dots = 0;
   for await (const event of events) {
     switch (event.type) {
       case 'test:start': {
@@ -38,8 +58,9 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       case 'test:pass': {
         const { details, name, file = '', nesting, skip } = event.data;
         // Files that share a process have no summary of their own.
-        if (nesting === 0 && file.endsWith('.test.ts'))
-          addDuration(totals, file, details.duration_ms);
+        if (nesting === 0 && file.endsWith('.test.ts')) {
+          if (addDuration(totals, file, details.duration_ms)) yield { dot: true };
+        }
         if (details.type === 'suite') break;
         totals.passed += skip === undefined ? 1 : 0;
         if (skip !== undefined) totals.skipped.push(title(suites.get(file), nesting, name));
@@ -52,18 +73,20 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
         totals.failed += 1;
         const place = file === '' ? '' : `${relative('.', file)}:${line ?? 1}\n`;
         const error = inspect(details.error.cause ?? details.error, { depth: 6 });
-        yield `\n✖ ${title(suites.get(file), nesting, name)}\n  ${place}${indent(error)}\n`;
         const written = output.get(file)?.slice(-OUTPUT_LINES_SHOWN) ?? [];
-        if (written.length > 0) yield `  It printed:\n    ${written.join('\n    ')}\n`;
+        const printed = written.length > 0 ? `  It printed:\n    ${written.join('\n    ')}\n` : '';
+        yield {
+          failure: `\n✖ ${title(suites.get(file), nesting, name)}\n  ${place}${indent(error)}\n${printed}`,
+        };
         output.delete(file);
         break;
       }
       case 'test:summary': {
         if (event.data.file === undefined) break;
-        dots += 1;
-        yield dots % DOTS_IN_LINE === 0 ? '.\n' : '.';
         output.delete(event.data.file);
-        totals.durations.set(relative('.', event.data.file), event.data.duration_ms);
+        const path = relative('.', event.data.file);
+        if (totals.durations[path] === undefined) yield { dot: true };
+        totals.durations[path] = event.data.duration_ms;
         break;
       }
       case 'test:stderr':
@@ -78,12 +101,15 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
         break;
     }
   }
-  yield summary(totals);
+  yield { totals };
 }
 
-function addDuration({ durations }: Totals, file: string, ms: number): void {
+/** Adds the duration of a test to its file. Returns whether the file is new. */
+function addDuration({ durations }: TestTotals, file: string, ms: number): boolean {
   const path = relative('.', file);
-  durations.set(path, (durations.get(path) ?? 0) + ms);
+  const isNew = durations[path] === undefined;
+  durations[path] = (durations[path] ?? 0) + ms;
+  return isNew;
 }
 
 function title(titles: readonly string[] | undefined, nesting: number, name: string): string {
@@ -92,16 +118,4 @@ function title(titles: readonly string[] | undefined, nesting: number, name: str
 
 function indent(text: string): string {
   return text.replaceAll('\n', '\n  ');
-}
-
-function summary({ passed, failed, skipped, durations }: Totals): string {
-  const slowest = [...durations].toSorted(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN);
-  return [
-    '',
-    ...skipped.map((name) => `– skipped: ${name}`),
-    `${failed === 0 ? '✔' : '✖'} ${passed} passed, ${failed} failed, ${skipped.length} skipped, in ${durations.size} files`,
-    'Slowest files:',
-    ...slowest.map(([file, ms]) => `  ${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`),
-    '',
-  ].join('\n');
 }

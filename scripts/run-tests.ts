@@ -1,0 +1,93 @@
+/** Runs test files: many in one process where they can share it, side by side on all cores. */
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { needsOwnProcess } from './test-files.ts';
+import { REPORT_BY_MESSAGE, showDot, type ReportMessage } from './test-reporter.ts';
+import { addTotals, emptyTotals, summarizeTotals, type TestTotals } from './test-totals.ts';
+
+const OUTPUT_LINES_SHOWN = 40;
+
+/**
+ * Runs the files, prints failures and a summary, and returns the exit code.
+ *
+ * To start a process and to load the package takes about a second for each file. So files that
+ * leave no trace share processes, one per core. The others run beside them, each in its own: they
+ * mostly wait for the processes and databases that they start.
+ */
+export async function runTests(files: readonly string[]): Promise<number> {
+  const cores = availableParallelism();
+  const apart = files.filter(needsOwnProcess);
+  const together = files.filter((file) => !apart.includes(file));
+  const groups: readonly TestGroup[] = [
+    ...Array.from({ length: cores }, (_, core) => ({
+      files: together.filter((_file, index) => index % cores === core),
+      option: '--test-isolation=none',
+    })),
+    { files: apart, option: `--test-concurrency=${cores}` },
+  ].filter((group) => group.files.length > 0);
+
+  let dots = 0;
+  const show = (message: Exclude<ReportMessage, { totals: TestTotals }>): void => {
+    process.stdout.write('failure' in message ? message.failure : showDot((dots += 1)));
+  };
+  const outcomes = await Promise.all(groups.map((group) => runGroup(group, show)));
+  console.log(`\n${summarizeTotals(addTotals(outcomes.map(({ totals }) => totals)))}`);
+  return Math.max(0, ...outcomes.map(({ code }) => code));
+}
+
+interface TestGroup {
+  readonly files: readonly string[];
+  /** The option of `node --test` that decides which process each file gets. */
+  readonly option: string;
+}
+
+interface Outcome {
+  readonly code: number;
+  readonly totals: TestTotals;
+}
+
+function runGroup(
+  { files, option }: TestGroup,
+  show: (message: Exclude<ReportMessage, { totals: TestTotals }>) => void,
+): Promise<Outcome> {
+  const { promise, resolve: finish, reject } = Promise.withResolvers<Outcome>();
+  const reporter = ['--test-reporter=./scripts/test-reporter.ts', '--test-timeout=120000'];
+  const child = spawn(process.execPath, ['--test', ...reporter, option, ...files], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: {
+      // What is compiled once serves every test file and every process they start.
+      NODE_COMPILE_CACHE: resolve('node_modules/.cache/node'),
+      ...process.env,
+      [REPORT_BY_MESSAGE]: '1',
+    },
+  });
+  // Files that share a process print into it directly.
+  const output: string[] = [];
+  const keep = (chunk: Buffer): void => {
+    output.push(...chunk.toString().trimEnd().split('\n'));
+    output.splice(0, output.length - OUTPUT_LINES_SHOWN);
+  };
+  child.stdout?.on('data', keep);
+  child.stderr?.on('data', keep);
+
+  let totals: TestTotals | undefined;
+  child.on('message', (message: ReportMessage) => {
+    if ('totals' in message) totals = message.totals;
+    else show(message);
+  });
+  child.on('error', reject);
+  child.on('close', (code, signal) => {
+    const failed = code !== 0 || totals === undefined;
+    if (failed && output.length > 0) {
+      process.stdout.write(`\nLast output of the process:\n  ${output.join('\n  ')}\n`);
+    }
+    if (totals === undefined) {
+      process.stdout.write(
+        `\n✖ A test process ended without a report (${signal ?? `exit code ${code}`}).\n`,
+      );
+    }
+    finish({ code: failed ? (code ?? 1) || 1 : 0, totals: totals ?? emptyTotals() });
+  });
+  return promise;
+}

