@@ -37,7 +37,9 @@ async function makeHarness(url: string, schema: string): Promise<StoreHarness> {
   };
   return {
     open: async () => {
-      const store = await openPostgresStore(url, { schema, failpoints: { beforeCommit } });
+      // A case with many clients at one row must not end early because the machine is busy.
+      const busyMs = 60_000;
+      const store = await openPostgresStore(url, { schema, busyMs, failpoints: { beforeCommit } });
       stores.push(store);
       return store;
     },

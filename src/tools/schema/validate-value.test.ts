@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { validate } from '@cfworker/json-schema';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { InvalidInputError, type Json, type JsonObject } from '../../core/index.ts';
 import { validateValue, SchemaTooCostlyError } from './validate-value.ts';
@@ -9,6 +10,24 @@ import { prepareSchema } from './prepared-schema.ts';
 function isValid(value: Json, schema: JsonObject): boolean {
   return validateValue(value, prepareSchema(schema)).length === 0;
 }
+
+/** The opinion of a second reference; undefined for the few schemas that it fails to compile. */
+function isValidInAjv(value: Json, schema: JsonObject): boolean | undefined {
+  try {
+    const check = new Ajv2020({ strict: false, logger: false }).compile(structuredClone(schema));
+    return check(JSON.parse(JSON.stringify(value)));
+  } catch {
+    return undefined;
+  }
+}
+
+test('schemas of dependentSchemas do not see what the others evaluate', () => {
+  const dependentSchemas = {
+    a: { unevaluatedProperties: true },
+    b: { unevaluatedProperties: false },
+  };
+  assert.equal(isValid({ a: null, b: null }, { dependentSchemas }), false);
+});
 
 const keys = ['a', 'b', 'c'];
 const anyValue = fc.letrec<{ value: Json }>((tie) => ({
@@ -81,7 +100,7 @@ const anySchema: fc.Arbitrary<JsonObject> = fc.letrec<{ schema: JsonObject; sub:
     .map((parts): JsonObject => Object.assign({}, ...parts) as JsonObject),
 })).schema;
 
-test('a value is valid exactly when the reference validator accepts it', () => {
+test('a value is valid exactly when a reference validator accepts it', () => {
   const plain: readonly string[] = ['string', 'integer', 'object'];
   fc.assert(
     fc.property(
@@ -91,8 +110,18 @@ test('a value is valid exactly when the reference validator accepts it', () => {
       (one, type, values) => {
         const schema = { ...one, $defs: { x: { type } } };
         for (const value of values) {
-          const { valid } = validate(value, structuredClone(schema), '2020-12', undefined, false);
-          assert.equal(isValid(value, schema), valid, JSON.stringify({ schema, value }));
+          const valid = isValid(value, schema);
+          const { valid: expected } = validate(
+            value,
+            structuredClone(schema),
+            '2020-12',
+            undefined,
+            false,
+          );
+          // The reference shares what is evaluated between the schemas of `dependentSchemas`, where
+          // the specification keeps it apart. So a second one decides when the first disagrees.
+          if (valid !== expected && isValidInAjv(value, schema) === valid) continue;
+          assert.equal(valid, expected, JSON.stringify({ schema, value }));
         }
       },
     ),
