@@ -98,6 +98,7 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   call_not_pending: 400,
   agent_not_found: 404,
   session_not_found: 404,
+  input_too_large: 413,
   version_conflict: 409,
   illegal_transition: 409,
   store_unavailable: 503,

@@ -24,7 +24,7 @@ type SessionErrorType =
    */
   | 'model_request_failed_error'
   /**
-   * An MCP server requires authorization: a code that begins with `mcp_auth`.
+   * An MCP server requires authorization: `mcp_unauthorized`.
    * @remedy Sign in again, or correct the credentials of the server.
    */
   | 'mcp_authentication_failed_error'
@@ -44,7 +44,7 @@ export function toSessionErrorType(code: string): SessionErrorType {
   if (code === 'model_overloaded') return 'model_overloaded_error';
   if (code.startsWith('model_rate_limit')) return 'model_rate_limited_error';
   if (code.startsWith('model_')) return 'model_request_failed_error';
-  if (code.startsWith('mcp_auth')) return 'mcp_authentication_failed_error';
+  if (code === 'mcp_unauthorized') return 'mcp_authentication_failed_error';
   if (code.startsWith('mcp_')) return 'mcp_connection_failed_error';
   return 'unknown_error';
 }
