@@ -187,7 +187,7 @@ describe('a placeholder of an artifact', () => {
     });
 
   it('leaves the validation of names to the service', async () => {
-    const asked: string[] = [];
+    const artifactNames: string[] = [];
     const artifactService = new InMemoryArtifactService();
     const open = {
       save: artifactService.save,
@@ -196,7 +196,7 @@ describe('a placeholder of an artifact', () => {
       describe: artifactService.describe,
       delete: artifactService.delete,
       load: async ({ name }: { readonly name: string }) => {
-        asked.push(name);
+        artifactNames.push(name);
         return { text: 'from a folder' };
       },
     };
@@ -214,7 +214,7 @@ describe('a placeholder of an artifact', () => {
     });
     const events = await runner.run({ ...sessionIds, newMessage: 'Go' });
     assert.equal(contentText(events.at(-1)?.content), 'from a folder');
-    assert.deepEqual(asked, ['reports/2024/may.txt']);
+    assert.deepEqual(artifactNames, ['reports/2024/may.txt']);
     await sessionService.close();
   });
 });

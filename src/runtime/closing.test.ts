@@ -44,7 +44,7 @@ test('after a clean close no outcome is unknown: repeatable tools run again, the
   const store = new MemoryStore();
   const starts: string[] = [];
   const began = Promise.withResolvers<void>();
-  const stoppable = (name: string, onCrash: 'rerun' | 'unknown'): Tool =>
+  const createTool = (name: string, onCrash: 'rerun' | 'unknown'): Tool =>
     tool({
       name,
       description: 'Waits, the first time.',
@@ -56,7 +56,7 @@ test('after a clean close no outcome is unknown: repeatable tools run again, the
         return new Promise((_resolve, reject) => signal.addEventListener('abort', reject));
       },
     });
-  const both = caller([stoppable('again', 'rerun'), stoppable('once', 'unknown')]);
+  const both = caller([createTool('again', 'rerun'), createTool('once', 'unknown')]);
   const first = await openRuntime({ agents: [both], store });
   (await first.session('x')).send('go');
   await began.promise;

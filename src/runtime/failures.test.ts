@@ -281,14 +281,14 @@ const failing = (): never => {
 
 /** The same agent after a deployment that renamed a place and has a `migrate` that throws. */
 const before = (name: string): Net => {
-  const noted = place(name, anything, { environment: true, owed: true, version: 1 });
+  const readNotes = place(name, anything, { environment: true, owed: true, version: 1 });
   const release = place('note.release', anything, { environment: true, version: 1 });
   return net('notes', {
-    in: { noted, release, turnPermit },
+    in: { noted: readNotes, release, turnPermit },
     out: { turnPermit },
     transitions: [
       pure('note.drop', {
-        take: { noted, release, permit: turnPermit },
+        take: { noted: readNotes, release, permit: turnPermit },
         give: allOf({ turnPermit }),
         run: ({ permit }) => ({ turnPermit: permit }),
       }),

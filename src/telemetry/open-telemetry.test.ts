@@ -119,7 +119,7 @@ describe('the trace of a session', () => {
   it('has each of several agents under its caller, and an agent tool under its tool call', async () => {
     const { telemetry, spans } = await recordedTelemetry();
     const textAgent = (name: string) => agent({ name, model: new ScriptedModel([{ text: name }]) });
-    const asker = agent({
+    const caller = agent({
       name: 'asker',
       model: new ScriptedModel(({ contents }) =>
         contents.at(-1)?.role === 'user'
@@ -130,7 +130,7 @@ describe('the trace of a session', () => {
     });
     const root = sequential({
       name: 'root',
-      subAgents: [parallel({ name: 'both', subAgents: [textAgent('a'), textAgent('b')] }), asker],
+      subAgents: [parallel({ name: 'both', subAgents: [textAgent('a'), textAgent('b')] }), caller],
     });
     await using runtime = await openRuntime({ agents: [root], interceptors: [telemetry] });
     await sent((await runtime.session('s1')).send('go'));

@@ -44,7 +44,7 @@ const permit = place('permit');
 const reply = place('reply');
 const stop = place('stop', { environment: true });
 
-const serve = (more = {}): Transition =>
+const serveTransition = (more = {}): Transition =>
   effect('serve', {
     take: { request, permit },
     give: allOf({ reply, permit }),
@@ -54,7 +54,7 @@ const serve = (more = {}): Transition =>
   });
 
 const server = compile(
-  net('server', { initial: [initialToken(permit, null)], transitions: [serve()] }),
+  net('server', { initial: [initialToken(permit, null)], transitions: [serveTransition()] }),
 );
 
 async function decide(
@@ -199,7 +199,7 @@ test('while an owner closes, pure transitions fire and no effect starts', async 
     net('closing', {
       initial: [initialToken(permit, null)],
       transitions: [
-        serve({ priority: 1 }),
+        serveTransition({ priority: 1 }),
         pure('refuse', {
           take: { request, permit },
           give: allOf({ stop, permit }),
@@ -231,11 +231,11 @@ test('a firing keeps the number of tokens it took, and produces one output for e
 });
 
 test('a firing in flight that is taken produces no output later', async () => {
-  const ask = serve();
+  const ask = serveTransition();
   const cancel = pure('cancel', {
     take: { stop, flying: all(running(ask as ReturnType<typeof effect>), { min: 0 }) },
     give: allOf({ permits: each('flying', permit) }),
-    run: ({ flying }) => ({ permits: flying.map(() => null) }),
+    run: ({ flying: inFlight }) => ({ permits: inFlight.map(() => null) }),
   });
   const of = compile(
     net('cancel', { initial: [initialToken(permit, null)], transitions: [ask, cancel] }),
@@ -251,7 +251,7 @@ test('an attempt that fails waits, holds its tokens, and is retried', async () =
   const of = compile(
     net('retry', {
       initial: [initialToken(permit, null)],
-      transitions: [serve({ retry: { attempts: 3, backoff: '1s..2s' } })],
+      transitions: [serveTransition({ retry: { attempts: 3, backoff: '1s..2s' } })],
     }),
   );
   const {
@@ -333,7 +333,10 @@ test('tokens that leave through an outlet are counted if a property refers to th
 test('no effect starts after the end signal when the signal inhibits every effect', async () => {
   const of = (unless: readonly (typeof stop)[]): CompiledNet =>
     compile(
-      net('end', { initial: [initialToken(permit, null)], transitions: [serve({ unless })] }),
+      net('end', {
+        initial: [initialToken(permit, null)],
+        transitions: [serveTransition({ unless })],
+      }),
     );
   const property = noFireAfterEndInvocation(['serve'], 'stop');
   assert.equal(await proveVerdict(of([stop]), property), 'proved');
@@ -495,7 +498,10 @@ test('a priority is part of the cache key', async () => {
   const cache = new Map<string, PropertyResult>();
   for (const priority of [0, 1]) {
     const of = compile(
-      net('server', { initial: [initialToken(permit, null)], transitions: [serve({ priority })] }),
+      net('server', {
+        initial: [initialToken(permit, null)],
+        transitions: [serveTransition({ priority })],
+      }),
     );
     await prove(of, { properties: [placeBound('permit', 1)], bounds: { faults: 0 }, cache });
   }

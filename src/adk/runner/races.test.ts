@@ -41,7 +41,7 @@ function readResults(events: readonly Event[]): readonly JsonObject[] {
 }
 
 /** Asserts that each call has a result and each result has a call. */
-function assertWhole(contents: readonly Content[]): void {
+function assertEveryCallHasResult(contents: readonly Content[]): void {
   const parts = contents.flatMap((content) => content.parts);
   const calls = parts.flatMap((part) => ('functionCall' in part ? [part.functionCall.id] : []));
   const results = parts.flatMap((part) =>
@@ -369,7 +369,7 @@ describe('a tool call', () => {
     const session = await runner.sessionService.getSession({ appName: 'demo', ...sessionIds });
     assert.deepEqual(session?.state, { one: true });
     assert.deepEqual([wasAborted, modelCalls], [true, 1]);
-    assertWhole(events.flatMap(({ content }) => content ?? []));
+    assertEveryCallHasResult(events.flatMap(({ content }) => content ?? []));
     assert.match(JSON.stringify(readResults(events).at(-1)), /"code":"outcome_unknown"/);
   });
 
@@ -391,7 +391,7 @@ describe('a tool call', () => {
     assert.match(JSON.stringify(readResults(events)), /^\[\{"error".*nothing_of_this_name/);
     assert.equal(contentText(events.at(-1)?.content ?? { role: 'model', parts: [] }), 'Sorry.');
     await runner.run({ ...sessionIds, newMessage: 'Go on' });
-    for (const contents of requests) assertWhole(contents);
+    for (const contents of requests) assertEveryCallHasResult(contents);
   });
 
   it('that throws or is aborted has a result', async () => {
@@ -422,19 +422,19 @@ describe('a tool call', () => {
       autoCreateSession: true,
     });
     const events = await runner.run({ ...sessionIds, newMessage: 'Go', abortSignal: stop.signal });
-    assertWhole(events.flatMap(({ content }) => content ?? []));
+    assertEveryCallHasResult(events.flatMap(({ content }) => content ?? []));
     await runner.run({ ...sessionIds, newMessage: 'There?' });
-    for (const contents of requests) assertWhole(contents);
+    for (const contents of requests) assertEveryCallHasResult(contents);
     assert.equal(requests.length, 2);
   });
 });
 
 describe('an abort signal', () => {
-  const chat = (asked: string[] = []): LlmAgent =>
+  const chat = (requestTexts: string[] = []): LlmAgent =>
     new LlmAgent({
       name: 'a',
       model: new ScriptedModel(({ contents }) => {
-        asked.push(contents.map(contentText).join());
+        requestTexts.push(contents.map(contentText).join());
         return { text: 'Yes.' };
       }),
     });
@@ -483,6 +483,6 @@ describe('an abort signal', () => {
     const again = runner.runAsync({ ...sessionIds, newMessage: 'Go', abortSignal: next.signal });
     for await (const { content } of again) if (content?.role === 'model') next.abort();
     const session = await runner.sessionService.getSession({ appName: 'demo', ...sessionIds });
-    assertWhole((session?.events ?? []).flatMap(({ content }) => content ?? []));
+    assertEveryCallHasResult((session?.events ?? []).flatMap(({ content }) => content ?? []));
   });
 });

@@ -116,13 +116,13 @@ describe('a message', () => {
     await assert.rejects(strict.run({ ...sessionIds, newMessage: 'Hi' }), {
       code: 'session_not_found',
     });
-    await using easy = new Runner({
+    await using lenient = new Runner({
       sessionService,
       agent: chat(),
       appName: 'demo',
       autoCreateSession: true,
     });
-    assert.deepEqual(messageTexts(await easy.run({ ...sessionIds, newMessage: 'Hi' })), [
+    assert.deepEqual(messageTexts(await lenient.run({ ...sessionIds, newMessage: 'Hi' })), [
       'chat: You said: Hi',
     ]);
   });
@@ -186,7 +186,7 @@ describe('a message', () => {
 });
 
 describe('the run config', () => {
-  const loud = (): LlmAgent =>
+  const loopingAgent = (): LlmAgent =>
     new LlmAgent({
       name: 'chat',
       model: new ScriptedModel(({ contents }) => ({
@@ -204,7 +204,7 @@ describe('the run config', () => {
     });
 
   it('limits the number of model calls exactly', async () => {
-    await using runner = await runnerWithSession(loud());
+    await using runner = await runnerWithSession(loopingAgent());
     const seen: Event[] = [];
     await assert.rejects(async () => {
       const runConfig = { maxLlmCalls: 3 };
@@ -223,7 +223,7 @@ describe('the run config', () => {
   });
 
   it('sets no limit with a value of 0 or less', async () => {
-    await using runner = await runnerWithSession(loud());
+    await using runner = await runnerWithSession(loopingAgent());
     const events = await runner.run({
       ...sessionIds,
       newMessage: 'Go',

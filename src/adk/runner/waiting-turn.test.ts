@@ -161,7 +161,7 @@ describe('a new message while calls of an earlier one wait', () => {
     });
   });
 
-  it('is told the agent and the branch of the waiting call', async () => {
+  it('yields the agent and the branch of the waiting call', async () => {
     const agent = new SequentialAgent({ name: 'root', subAgents: [clerk()] });
     const runner = new InMemoryRunner({ appName: 'demo', agent });
     await using _ = runner;
@@ -171,7 +171,7 @@ describe('a new message while calls of an earlier one wait', () => {
     assert.equal(event?.author, 'clerk');
   });
 
-  it('is told about waiting calls of an agent tool, too', async () => {
+  it('yields the waiting calls of an agent tool, too', async () => {
     const asks = new ScriptedModel(({ contents }) =>
       contents.at(-1)?.role === 'tool'
         ? { text: 'Paid.' }

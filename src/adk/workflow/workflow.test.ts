@@ -314,7 +314,7 @@ describe('a node', () => {
     assert.deepEqual(messageTexts(await runner.runDebug('Hi')), ['exclaim: Hi!']);
   });
 
-  it('is retried as its retry config says', async () => {
+  it('is retried as configured', async () => {
     class Busy extends Error {}
     for (const [exceptions, attempts, ok] of [
       [undefined, 3, true],

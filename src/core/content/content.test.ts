@@ -100,7 +100,7 @@ test('an unknown part is kept if it comes from a model', () => {
   });
 });
 
-test('inline data of exactly 10 MiB is accepted and one byte more is refused, built or read', () => {
+test('inline data of exactly 10 MiB is accepted, and one byte more is rejected, in a builder and in parsed input', () => {
   const most = new Uint8Array(MAX_INLINE_DATA_SIZE);
   const message = content('user').inlineData('application/octet-stream', most).build();
   assert.deepEqual(parseContent(message), message);

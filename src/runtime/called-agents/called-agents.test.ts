@@ -172,12 +172,12 @@ test('a called agent whose interrupt was lost in a crash stops when the calling 
 
 /** A store that holds the message of a called agent until it is released. */
 class SlowStore extends MemoryStore {
-  readonly asked = Promise.withResolvers<void>();
+  readonly writeStarted = Promise.withResolvers<void>();
   readonly readAllowed = Promise.withResolvers<void>();
 
   override async inject(...[key, input, dedupeKey]: Parameters<MemoryStore['inject']>) {
     if (key.sessionId !== 'work' && input.place === 'user.in') {
-      this.asked.resolve();
+      this.writeStarted.resolve();
       await this.readAllowed.promise;
     }
     return super.inject(key, input, dedupeKey);
@@ -189,7 +189,7 @@ test('a called agent is interrupted even if its call is interrupted while its me
   await using runtime = await openRuntime({ agents: [boss(buys('tea'))], store });
   const session = await runtime.session('work');
   await session.send('Go').accepted;
-  await store.asked.promise;
+  await store.writeStarted.promise;
   await session.interrupt();
   for await (const event of session.events()) if (event.type === 'turn.ended') break;
   store.readAllowed.resolve();

@@ -133,10 +133,10 @@ test('a runtime whose onError throws still scans again after the store failed', 
   const clock = new SimulatedClock(1_000);
   const scans: string[] = [];
   const store = new (class extends MemoryStore {
-    override findRunnable: MemoryStore['findRunnable'] = async (asked) => {
+    override findRunnable: MemoryStore['findRunnable'] = async (query) => {
       scans.push('looked');
       if (scans.length === 2) throw new Error('no store today');
-      return super.findRunnable(asked);
+      return super.findRunnable(query);
     };
   })();
   await using runtime = await openRuntime({

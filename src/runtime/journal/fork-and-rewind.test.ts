@@ -17,7 +17,7 @@ const anything = {
   '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) },
 } as const;
 
-interface Scene {
+interface TestAgent {
   readonly agent: Agent;
   readonly model: ScriptedModel;
   /** The state at each model call. */
@@ -26,7 +26,7 @@ interface Scene {
 }
 
 /** Increments a counter in every scope for each message, then answers. */
-function scene(): Scene {
+function createTestAgent(): TestAgent {
   const states: unknown[] = [];
   const ran: string[] = [];
   const count = tool({
@@ -72,7 +72,7 @@ async function readLog(session: Session): Promise<readonly LogEvent[]> {
 }
 
 /** Sends a message and returns the contents of the model request. */
-async function readRequest({ model }: Scene, session: Session): Promise<readonly Content[]> {
+async function readRequest({ model }: TestAgent, session: Session): Promise<readonly Content[]> {
   const before = model.requests.length;
   await readTurn(session.send('what do you see?'));
   return model.requests[before]?.contents ?? assert.fail('the model was not asked');
@@ -87,13 +87,13 @@ async function boundaries(runtime: Runtime, session: Session): Promise<readonly 
 }
 
 test('a fork at any step has the log up to that step, and runs independently', async () => {
-  const it = scene();
-  await using runtime = await openRuntime({ agents: [it.agent] });
+  const setup = createTestAgent();
+  await using runtime = await openRuntime({ agents: [setup.agent] });
   const session = await runtime.session('x');
   await readTurn(session.send('one', { messageId: 'm1' }));
   await readTurn(session.send('two', { messageId: 'm2' }));
   const log = await readLog(session);
-  const ran = it.ran.length;
+  const ran = setup.ran.length;
   for (const upTo of await boundaries(runtime, session)) {
     const fork = await session.fork({ id: `fork-${upTo}`, upTo });
     const started = log.slice(0, upTo).findLast(({ type }) => /^turn\.(started|ended)$/.test(type));
@@ -104,8 +104,8 @@ test('a fork at any step has the log up to that step, and runs independently', a
     }
     const copied = await readLog(fork);
     assert.deepEqual(copied.slice(0, upTo), log.slice(0, upTo), `up to ${upTo}`);
-    assert.equal(it.ran.length, ran, `nothing runs again in a fork up to ${upTo}`);
-    const contents = await readRequest(it, fork);
+    assert.equal(setup.ran.length, ran, `nothing runs again in a fork up to ${upTo}`);
+    const contents = await readRequest(setup, fork);
     for (const [index, content] of contents.entries()) {
       const calls = getFunctionCalls(content);
       if (calls.length > 0)
@@ -114,28 +114,28 @@ test('a fork at any step has the log up to that step, and runs independently', a
           calls.length,
         );
     }
-    it.ran.length = ran;
+    setup.ran.length = ran;
     assert.equal((await readLog(fork)).at(-1)?.type, 'turn.ended');
   }
   assert.deepEqual(await readLog(session), log);
 });
 
 test('a fork and its original share the state of the user, but not their events', async () => {
-  const it = scene();
-  await using runtime = await openRuntime({ agents: [it.agent] });
+  const setup = createTestAgent();
+  await using runtime = await openRuntime({ agents: [setup.agent] });
   const session = await runtime.session('x');
   await readTurn(session.send('one'));
   const fork = await session.fork({ id: 'y' });
   assert.deepEqual(await readLog(fork), await readLog(session));
   await readTurn(fork.send('two'));
-  assert.deepEqual(it.states.at(-1), {
+  assert.deepEqual(setup.states.at(-1), {
     turns: 2,
     last: 'turn 2',
     'user:turns': 2,
     'temp:note': 'gone soon',
   });
   await readTurn(session.send('other'));
-  assert.deepEqual(it.states.at(-1), {
+  assert.deepEqual(setup.states.at(-1), {
     turns: 2,
     last: 'turn 2',
     'user:turns': 3,
@@ -167,8 +167,8 @@ test('a fork of a waiting turn stops waiting in the copy only', async () => {
 });
 
 test('a fork to an existing id, beyond the log, or inside a step is rejected', async () => {
-  const it = scene();
-  await using runtime = await openRuntime({ agents: [it.agent] });
+  const setup = createTestAgent();
+  await using runtime = await openRuntime({ agents: [setup.agent] });
   const session = await runtime.session('x');
   await runtime.session('y');
   await readTurn(session.send('one'));
@@ -185,27 +185,27 @@ test('a fork to an existing id, beyond the log, or inside a step is rejected', a
 
 test('a fork of a long session is complete, also while others watch the store', async () => {
   const store = new MemoryStore();
-  const it = scene();
-  await using runtime = await openRuntime({ agents: [it.agent], store });
-  await using watcher = await openRuntime({ agents: [it.agent], store });
+  const setup = createTestAgent();
+  await using runtime = await openRuntime({ agents: [setup.agent], store });
+  await using watcher = await openRuntime({ agents: [setup.agent], store });
   const session = await runtime.session('x');
   for (let n = 0; n < 30; n++) await readTurn(session.send(`message ${n}`));
   const fork = await session.fork({ id: 'y' });
   assert.deepEqual(await readLog(fork), await readLog(session));
-  assert.equal((await readRequest(it, fork)).length, 30 * 4 + 1);
+  assert.equal((await readRequest(setup, fork)).length, 30 * 4 + 1);
   assert.equal((await watcher.sessions()).length, 2);
 });
 
 test('a pending timer of a session also fires in its fork', async () => {
   const clock = new SimulatedClock(1_000);
   const store = new MemoryStore();
-  const wound = place('egg.in', anything, { environment: true, version: 1 });
+  const timerInput = place('egg.in', anything, { environment: true, version: 1 });
   const timer = net('egg-timer', {
-    in: { wound },
+    in: { wound: timerInput },
     out: { sessionWrite },
     transitions: [
       pure('egg.ring', {
-        take: { wound },
+        take: { wound: timerInput },
         after: () => 60_000,
         give: allOf({ write: sessionWrite }),
         run: () => ({ write: { writes: { increment: { rung: 1 } } } }),
@@ -216,7 +216,7 @@ test('a pending timer of a session also fires in its fork', async () => {
   {
     await using runtime = await openRuntime({ agents: [cook], store, clock });
     const session = await runtime.session('x');
-    await session.inject(wound, null, { dedupeKey: 'a' });
+    await session.inject(timerInput, null, { dedupeKey: 'a' });
     while ((await session.status()).nextDueAt === null) await new Promise(setImmediate);
     await session.fork({ id: 'y' });
   }
@@ -232,23 +232,23 @@ test('a pending timer of a session also fires in its fork', async () => {
 });
 
 test('a rewind restores the exact model request and the state', async () => {
-  const it = scene();
-  await using runtime = await openRuntime({ agents: [it.agent] });
+  const setup = createTestAgent();
+  await using runtime = await openRuntime({ agents: [setup.agent] });
   const session = await runtime.session('x');
   const turns = ['one', 'two', 'three'].map((text) => session.send(text));
   const prompts: (readonly Content[])[] = [];
   for (const turn of turns) await readTurn(turn);
-  for (const { contents } of it.model.requests)
+  for (const { contents } of setup.model.requests)
     if (contents.at(-1)?.role === 'user') prompts.push(contents);
   const log = await readLog(session);
   for (const index of [2, 1, 0]) {
     await session.rewind({ beforeInvocationId: turns[index]?.invocationId ?? '' });
-    const before = it.model.requests.length;
+    const before = setup.model.requests.length;
     await readTurn(session.send('again'));
-    const contents = it.model.requests[before]?.contents ?? assert.fail();
+    const contents = setup.model.requests[before]?.contents ?? assert.fail();
     assert.deepEqual(contents.slice(0, -1), prompts[index]?.slice(0, -1));
     // State that the user shares between sessions is not rewound.
-    assert.deepEqual(it.states[before], {
+    assert.deepEqual(setup.states[before], {
       ...(index > 0 && { turns: index, last: `turn ${index}` }),
       'user:turns': 3 + (2 - index),
     });
@@ -259,8 +259,8 @@ test('a rewind restores the exact model request and the state', async () => {
 });
 
 test('a rewind takes effect after the running turn and before the next message', async () => {
-  const it = scene();
-  await using runtime = await openRuntime({ agents: [it.agent] });
+  const setup = createTestAgent();
+  await using runtime = await openRuntime({ agents: [setup.agent] });
   const session = await runtime.session('x');
   const first = session.send('one');
   await readTurn(first);
@@ -272,14 +272,14 @@ test('a rewind takes effect after the running turn and before the next message',
   await readTurn(third);
   const types = (await readLog(session)).map(({ type }) => type);
   assert.ok(types.indexOf('session.rewound') > types.indexOf('turn.ended'));
-  const contents = it.model.requests.at(-1)?.contents ?? assert.fail();
+  const contents = setup.model.requests.at(-1)?.contents ?? assert.fail();
   assert.equal(JSON.stringify(contents).includes('one'), false);
   assert.equal(JSON.stringify(contents).includes('three'), true);
 });
 
 test('a rewind to an unknown or a rewound invocation is rejected', async () => {
-  const it = scene();
-  await using runtime = await openRuntime({ agents: [it.agent] });
+  const setup = createTestAgent();
+  await using runtime = await openRuntime({ agents: [setup.agent] });
   const session = await runtime.session('x');
   const first = session.send('one');
   const second = session.send('two');
@@ -293,15 +293,15 @@ test('a rewind to an unknown or a rewound invocation is rejected', async () => {
 });
 
 test('a fork of a rewound session has the rewound conversation', async () => {
-  const it = scene();
-  await using runtime = await openRuntime({ agents: [it.agent] });
+  const setup = createTestAgent();
+  await using runtime = await openRuntime({ agents: [setup.agent] });
   const session = await runtime.session('x');
   await readTurn(session.send('one'));
   const second = session.send('two');
   await readTurn(second);
   await session.rewind({ beforeInvocationId: second.invocationId });
   const fork = await session.fork({ id: 'y' });
-  const contents = await readRequest(it, fork);
+  const contents = await readRequest(setup, fork);
   assert.equal(contents.length, 5);
   assert.equal(JSON.stringify(contents).includes('"two"'), false);
 });

@@ -102,12 +102,12 @@ test('a hundred readers, one of them stalled, see every event once while twenty 
 });
 
 test('a reader that falls far behind continues from the store, without a gap', async () => {
-  const chatter = agent({
+  const verbose = agent({
     name: 'chatter',
     // Twelve thousand partials: more than the buffer of a slow reader holds.
     model: new ScriptedModel(() => ({ text: 'x'.repeat(12_000), deltas: 12_000 })),
   });
-  await using runtime = await openRuntime({ agents: [chatter] });
+  await using runtime = await openRuntime({ agents: [verbose] });
   const session = await runtime.session('x');
   const slow = session.events()[Symbol.asyncIterator]();
   const first = slow.next();
@@ -167,11 +167,11 @@ test('partials of an answer come before it and join to it, and progress names it
 
 test('a new attempt of a model is announced, and resets the partials of the previous attempt', async () => {
   const clock = new SimulatedClock(1_000);
-  const stutterer = agent({
+  const retrying = agent({
     name: 'stutterer',
     model: new ScriptedModel([{ text: 'half of it', error: { kind: 'overloaded', attempts: 1 } }]),
   });
-  await using runtime = await openRuntime({ agents: [stutterer], clock });
+  await using runtime = await openRuntime({ agents: [retrying], clock });
   const session = await runtime.session('x');
   let text = '';
   const types: string[] = [];

@@ -14,14 +14,14 @@ import { openRuntime } from '../open-runtime.ts';
 import type { Session } from './session.ts';
 import type { Turn } from './turn.ts';
 
-interface Scene {
+interface TestAgent {
   readonly agent: Agent;
   readonly model: ScriptedModel;
   readonly removed: string[];
 }
 
 /** An agent with a tool that needs approval, and a tool that is answered from outside. */
-function scene(...toolCalls: readonly ScriptedToolCall[]): Scene {
+function createTestAgent(...toolCalls: readonly ScriptedToolCall[]): TestAgent {
   const removed: string[] = [];
   const remove = tool({
     name: 'remove',
@@ -58,7 +58,7 @@ const listOutcomes = (log: readonly LogEvent[]): readonly string[] =>
   log.flatMap((event) => (event.type === 'tool.result' ? [event.outcome] : []));
 
 /** The results in the last model request, in the order of the calls. */
-function readPromptResults({ model }: Scene): readonly unknown[] {
+function readPromptResults({ model }: TestAgent): readonly unknown[] {
   const content = model.requests.at(-1)?.contents.at(-1) ?? assert.fail('the model was not asked');
   return getFunctionResponses(content).map(({ response }) => response);
 }
@@ -66,7 +66,7 @@ function readPromptResults({ model }: Scene): readonly unknown[] {
 const removal = { name: 'remove', args: { path: 'a' } };
 
 test('a call that needs approval waits, has all details in its event, and runs once when approved', async () => {
-  const { agent, removed } = scene(removal);
+  const { agent, removed } = createTestAgent(removal);
   await using runtime = await openRuntime({ agents: [agent] });
   const session = await runtime.session('x');
   const waiting = await readTurn(session.send('go'));
@@ -98,15 +98,15 @@ test('a call that needs approval waits, has all details in its event, and runs o
 });
 
 test('a denied call does not run, and the model gets the reason', async () => {
-  const it = scene(removal);
-  await using runtime = await openRuntime({ agents: [it.agent] });
+  const setup = createTestAgent(removal);
+  await using runtime = await openRuntime({ agents: [setup.agent] });
   const session = await runtime.session('x');
   await readTurn(session.send('go'));
   const [call] = await session.pending();
   const log = await readTurn(session.deny(call?.id ?? '', { message: 'Not that one.' }));
   assert.deepEqual(listOutcomes(log), ['denied']);
-  assert.deepEqual(it.removed, []);
-  assert.match(JSON.stringify(readPromptResults(it)), /denied.*Not that one\./);
+  assert.deepEqual(setup.removed, []);
+  assert.match(JSON.stringify(readPromptResults(setup)), /denied.*Not that one\./);
 });
 
 test('a call answered from outside gets that result, including an error', async () => {
@@ -115,21 +115,21 @@ test('a call answered from outside gets that result, including an error', async 
     [{ colour: 'blue' }, {}, { colour: 'blue' }, 'ok'],
     [{ why: 'gone' }, { isError: true }, { why: 'gone' }, 'error'],
   ] as const) {
-    const it = scene({ name: 'ask' });
-    await using runtime = await openRuntime({ agents: [it.agent] });
+    const setup = createTestAgent({ name: 'ask' });
+    await using runtime = await openRuntime({ agents: [setup.agent] });
     const session = await runtime.session('x');
     await readTurn(session.send('go'));
     const [call] = await session.pending();
     assert.equal(call?.needs, 'result');
     const log = await readTurn(session.answer(call.id, response, options));
     assert.deepEqual(listOutcomes(log), [outcome]);
-    assert.deepEqual(readPromptResults(it), [expected]);
+    assert.deepEqual(readPromptResults(setup), [expected]);
   }
 });
 
 test('two pending calls are answered separately, and the turn continues after both', async () => {
-  const it = scene(removal, { name: 'ask' }, { name: 'remove', args: { path: 'b' } });
-  await using runtime = await openRuntime({ agents: [it.agent] });
+  const setup = createTestAgent(removal, { name: 'ask' }, { name: 'remove', args: { path: 'b' } });
+  await using runtime = await openRuntime({ agents: [setup.agent] });
   const session = await runtime.session('x');
   await readTurn(session.send('go'));
   const [a, ask, b] = await session.pending();
@@ -138,17 +138,17 @@ test('two pending calls are answered separately, and the turn continues after bo
   await readTurn(session.answer(ask?.id ?? '', 'x'));
   const log = await readTurn(session.deny(a?.id ?? ''));
   assert.equal(log.at(-1)?.type, 'turn.ended');
-  assert.deepEqual(it.removed, ['b']);
+  assert.deepEqual(setup.removed, ['b']);
   // The results are in the order of the calls, not of the answers.
   assert.deepEqual(
-    readPromptResults(it).map((expected) => Object.keys(Object(expected))[0]),
+    readPromptResults(setup).map((expected) => Object.keys(Object(expected))[0]),
     ['error', 'result', 'removed'],
   );
 });
 
 test('a second answer to a call is rejected, from any runtime and at any time', async () => {
-  const it = scene(removal);
-  await using runtime = await openRuntime({ agents: [it.agent] });
+  const setup = createTestAgent(removal);
+  await using runtime = await openRuntime({ agents: [setup.agent] });
   const session = await runtime.session('x');
   await readTurn(session.send('go'));
   const [call] = await session.pending();
@@ -164,12 +164,12 @@ test('a second answer to a call is rejected, from any runtime and at any time', 
   await assert.rejects(session.deny(id).accepted, { code: 'already_answered' });
   // Iterating the turn throws the same error.
   await assert.rejects(readTurn(session.approve(id)), { code: 'already_answered' });
-  assert.deepEqual(it.removed, ['a']);
+  assert.deepEqual(setup.removed, ['a']);
 });
 
 test('an invalid answer is rejected, and the call still waits', async () => {
-  const it = scene(removal, { name: 'ask' });
-  await using runtime = await openRuntime({ agents: [it.agent] });
+  const setup = createTestAgent(removal, { name: 'ask' });
+  await using runtime = await openRuntime({ agents: [setup.agent] });
   const session = await runtime.session('x');
   await assert.rejects(session.approve('call_1').accepted, { code: 'call_not_pending' });
   await readTurn(session.send('go'));
@@ -190,8 +190,8 @@ test('an invalid answer is rejected, and the call still waits', async () => {
 });
 
 test('an answer to a call that has ended is rejected, and the session still works', async () => {
-  const it = scene({ name: 'ask' });
-  await using runtime = await openRuntime({ agents: [it.agent] });
+  const setup = createTestAgent({ name: 'ask' });
+  await using runtime = await openRuntime({ agents: [setup.agent] });
   const session = await runtime.session('x');
   await readTurn(session.send('go'));
   const [call] = await session.pending();
@@ -205,8 +205,8 @@ test('an answer to a call that has ended is rejected, and the session still work
 
 test('an approval has no timeout; a call answered from outside has the timeout of its tool', async () => {
   const clock = new SimulatedClock(1_000);
-  const it = scene(removal, { name: 'ask' });
-  await using runtime = await openRuntime({ agents: [it.agent], clock });
+  const setup = createTestAgent(removal, { name: 'ask' });
+  await using runtime = await openRuntime({ agents: [setup.agent], clock });
   const session = await runtime.session('x');
   await readTurn(session.send('go'));
   clock.advance(59_999);
@@ -223,18 +223,18 @@ test('an approval has no timeout; a call answered from outside has the timeout o
   const [left, ...more] = await session.pending();
   assert.deepEqual([left?.name, more.length], ['remove', 0]);
   await readTurn(session.approve(left?.id ?? ''));
-  assert.match(JSON.stringify(readPromptResults(it)[1]), /timeout/);
+  assert.match(JSON.stringify(readPromptResults(setup)[1]), /timeout/);
 });
 
 test('a wait that timed out while the session had no owner ends when the session gets an owner', async () => {
   const clock = new SimulatedClock(1_000);
   const store = new MemoryStore();
-  const it = scene({ name: 'ask' });
-  const first = await openRuntime({ agents: [it.agent], clock, store });
+  const setup = createTestAgent({ name: 'ask' });
+  const first = await openRuntime({ agents: [setup.agent], clock, store });
   await readTurn((await first.session('x')).send('go'));
   await first.close();
   clock.advance(60_000);
-  await using second = await openRuntime({ agents: [it.agent], clock, store });
+  await using second = await openRuntime({ agents: [setup.agent], clock, store });
   // The session is not opened: a due timer is enough for a claim.
   const session = (await second.find('x')) ?? assert.fail();
   for await (const event of session.events()) if (event.type === 'turn.ended') break;
@@ -242,8 +242,8 @@ test('a wait that timed out while the session had no owner ends when the session
 });
 
 test('a message sent while a turn waits is answered after that turn', async () => {
-  const it = scene(removal);
-  await using runtime = await openRuntime({ agents: [it.agent] });
+  const setup = createTestAgent(removal);
+  await using runtime = await openRuntime({ agents: [setup.agent] });
   const session = await runtime.session('x');
   await readTurn(session.send('one'));
   const [call] = await session.pending();
@@ -258,16 +258,16 @@ test('a message sent while a turn waits is answered after that turn', async () =
 
 test('a waiting call survives the runtime, and any runtime can answer it', async () => {
   const store = new MemoryStore();
-  const it = scene(removal);
-  const first = await openRuntime({ agents: [it.agent], store });
+  const setup = createTestAgent(removal);
+  const first = await openRuntime({ agents: [setup.agent], store });
   await readTurn((await first.session('x')).send('go'));
   await first.close();
-  await using second = await openRuntime({ agents: [it.agent], store });
+  await using second = await openRuntime({ agents: [setup.agent], store });
   const session = (await second.find('x')) ?? assert.fail();
   const [call] = await session.pending();
   const log = await readTurn(session.approve(call?.id ?? ''));
   assert.equal(log.at(-1)?.type, 'turn.ended');
-  assert.deepEqual(it.removed, ['a']);
+  assert.deepEqual(setup.removed, ['a']);
 });
 
 async function waitForSettled(): Promise<void> {
@@ -275,7 +275,7 @@ async function waitForSettled(): Promise<void> {
 }
 
 test('a message queued behind a waiting turn yields that wait, and gets its turn later', async () => {
-  const { agent: assistant } = scene({ name: 'ask', args: {} });
+  const { agent: assistant } = createTestAgent({ name: 'ask', args: {} });
   await using runtime = await openRuntime({ agents: [assistant] });
   const session = await runtime.session('s1');
   await readTurn(session.send('First'));
@@ -303,7 +303,7 @@ test('a message queued behind a waiting turn yields that wait, and gets its turn
 });
 
 test('a message that is sent again long after other turns waited yields its own turn', async () => {
-  const { agent: assistant, model } = scene({ name: 'ask', args: {} });
+  const { agent: assistant, model } = createTestAgent({ name: 'ask', args: {} });
   await using runtime = await openRuntime({ agents: [assistant] });
   const session = await runtime.session('s1');
   await readTurn(session.send('First'));
@@ -318,7 +318,7 @@ test('a message that is sent again long after other turns waited yields its own 
 });
 
 test('a message behind a turn that is interrupted, or whose answer is rejected, neither hangs nor is lost', async () => {
-  const { agent: assistant } = scene({ name: 'remove', args: { path: 'x' } });
+  const { agent: assistant } = createTestAgent({ name: 'remove', args: { path: 'x' } });
   await using runtime = await openRuntime({ agents: [assistant] });
   const session = await runtime.session('s1');
   const first = session.send('First');

@@ -45,7 +45,7 @@ async function until(session: Session, type: LogEvent['type'], times = 1): Promi
 }
 
 /** Asserts that each call in a prompt has exactly one result, in the next message. */
-function checkNothingDangles({ contents }: ModelRequest): void {
+function assertEveryCallHasResult({ contents }: ModelRequest): void {
   for (const [index, content] of contents.entries()) {
     const calls = getFunctionCalls(content).map(({ id }) => id);
     if (calls.length === 0) continue;
@@ -74,7 +74,7 @@ test('an interrupt ends a turn at once, even if its tools ignore the signal, and
     ['cancelled', 'unknown'],
   );
   await readTurn(session.send('and now?'));
-  checkNothingDangles(model.requests.at(-1) ?? assert.fail());
+  assertEveryCallHasResult(model.requests.at(-1) ?? assert.fail());
   assert.equal(model.requests.at(-1)?.contents.length, 4);
 });
 
@@ -150,7 +150,7 @@ test('an interrupt of a turn that waits for an approval ends the wait', async ()
   assert.deepEqual(await session.pending(), []);
   assert.equal((await session.status()).status, 'idle');
   await readTurn(session.send('next'));
-  checkNothingDangles(model.requests.at(-1) ?? assert.fail());
+  assertEveryCallHasResult(model.requests.at(-1) ?? assert.fail());
 });
 
 test('an interrupt without a running turn resolves, and does not affect the next turn', async () => {
@@ -236,8 +236,8 @@ function withMethod<K extends 'find' | 'inbox'>(
 ): MemoryStore {
   return new Proxy(store, {
     get: (target, key) => {
-      const own: unknown = key === name ? method : Reflect.get(target, key, target);
-      return typeof own === 'function' ? own.bind(target) : own;
+      const property: unknown = key === name ? method : Reflect.get(target, key, target);
+      return typeof property === 'function' ? property.bind(target) : property;
     },
   });
 }

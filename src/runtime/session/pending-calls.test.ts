@@ -84,7 +84,7 @@ test('a long-running tool parks its call with its first result; updates change i
   await assert.rejects(session.update(id, 'late'), { code: 'already_answered' });
 });
 
-test('a tool that asks runs again with each answer, in any runtime', async () => {
+test('a tool that requests input runs again with each answer, in any runtime', async () => {
   const store = new MemoryStore();
   const answers: ToolAnswer[] = [];
   const one = createCaller(createAskingTool(answers));
@@ -121,7 +121,7 @@ test('a tool that asks runs again with each answer, in any runtime', async () =>
   ]);
 });
 
-test('a question that is denied ends its call, and the tool does not run again', async () => {
+test('a request that is denied ends its call, and the tool does not run again', async () => {
   const answers: ToolAnswer[] = [];
   await using runtime = await openRuntime({ agents: [createCaller(createAskingTool(answers))] });
   const session = await runtime.session('x');
@@ -132,7 +132,7 @@ test('a question that is denied ends its call, and the tool does not run again',
   assert.deepEqual(answers, []);
 });
 
-test('a question ends at its timeout', async () => {
+test('a request for input ends at its timeout', async () => {
   const ask = tool({
     name: 'ask',
     description: 'Asks.',
@@ -150,7 +150,7 @@ test('a question ends at its timeout', async () => {
   }
 });
 
-test('a tool that wrote to state may not park: its writes belong to a result', async () => {
+test('a tool that wrote state cannot park, because its writes belong to a result', async () => {
   const odd = tool({
     name: 'odd',
     description: 'Writes and waits.',

@@ -54,8 +54,9 @@ async function ok(name: string, args: JsonObject): Promise<JsonObject> {
   return response;
 }
 
-const put = (path: string, text: string | Buffer): void => writeFileSync(join(folder, path), text);
-const held = (path: string): string => readFileSync(join(folder, path), 'utf8');
+const writeContent = (path: string, text: string | Buffer): void =>
+  writeFileSync(join(folder, path), text);
+const readContent = (path: string): string => readFileSync(join(folder, path), 'utf8');
 
 describe('the file tools', () => {
   it('do not open files of an open SQLite database, which keeps its locks', async () => {
@@ -64,7 +65,7 @@ describe('the file tools', () => {
     database.exec(`INSERT INTO t VALUES ('needle')`);
     // A write lock of this process: it would be released if the tools closed a file of the database.
     database.exec('BEGIN IMMEDIATE');
-    put('notes.txt', 'needle');
+    writeContent('notes.txt', 'needle');
     for (const path of ['data.db', 'data.db-wal', 'data.db-shm']) {
       const read = await call('read', { file_path: path });
       assert.equal(getErrorCode(read), 'file_in_use', path);
@@ -129,7 +130,7 @@ describe('the file tools', () => {
       total_lines: 2,
     });
     await ok('edit', { file_path: 'src/deep/a.ts', old_string: 'two', new_string: '$& three' });
-    assert.equal(held('src/deep/a.ts'), 'one\n$& three\n');
+    assert.equal(readContent('src/deep/a.ts'), 'one\n$& three\n');
     assert.deepEqual(await ok('list', { path: 'src' }), {
       entries: [
         { name: 'b.md', kind: 'file', bytes: 8 },
@@ -164,7 +165,7 @@ describe('the file tools', () => {
   });
 
   it('read a range of lines, and never more than fits a model request', async () => {
-    put('long.txt', Array.from({ length: 5_000 }, (_, i) => `line ${i + 1}`).join('\n'));
+    writeContent('long.txt', Array.from({ length: 5_000 }, (_, i) => `line ${i + 1}`).join('\n'));
     assert.deepEqual(await ok('read', { file_path: 'long.txt', offset: 4_999, limit: 10 }), {
       content: 'line 4999\nline 5000',
       first_line: 4_999,
@@ -176,10 +177,10 @@ describe('the file tools', () => {
       getErrorCode(await call('read', { file_path: 'long.txt', offset: 5_001 })),
       'text_not_found',
     );
-    put('wide.txt', 'x'.repeat(1_000_000));
+    writeContent('wide.txt', 'x'.repeat(1_000_000));
     const { content } = await ok('read', { file_path: 'wide.txt' });
     assert.ok(String(content).length < 100_100);
-    put('empty.txt', '');
+    writeContent('empty.txt', '');
     assert.deepEqual(await ok('read', { file_path: 'empty.txt' }), {
       content: '',
       first_line: 1,
@@ -189,43 +190,46 @@ describe('the file tools', () => {
   });
 
   it('edit a unique text, or every occurrence with replace_all', async () => {
-    put('a.txt', 'aa b aa');
+    writeContent('a.txt', 'aa b aa');
     for (const old_string of ['none', '', 'aa']) {
       assert.equal(
         getErrorCode(await call('edit', { file_path: 'a.txt', old_string, new_string: 'x' })),
         'text_not_found',
       );
     }
-    assert.equal(held('a.txt'), 'aa b aa');
+    assert.equal(readContent('a.txt'), 'aa b aa');
     await ok('edit', { file_path: 'a.txt', old_string: 'aa', new_string: 'c', replace_all: true });
-    assert.equal(held('a.txt'), 'c b c');
+    assert.equal(readContent('a.txt'), 'c b c');
   });
 
   it('lose no concurrent edit', async () => {
-    put('counts.txt', Array.from({ length: 20 }, (_, i) => `<${i}>`).join('\n'));
+    writeContent('counts.txt', Array.from({ length: 20 }, (_, i) => `<${i}>`).join('\n'));
     const edits = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         call('edit', { file_path: 'counts.txt', old_string: `<${i}>`, new_string: `[${i}]` }),
       ),
     );
     assert.ok(edits.every(({ outcome }) => outcome === 'ok'));
-    assert.equal(held('counts.txt'), Array.from({ length: 20 }, (_, i) => `[${i}]`).join('\n'));
+    assert.equal(
+      readContent('counts.txt'),
+      Array.from({ length: 20 }, (_, i) => `[${i}]`).join('\n'),
+    );
   });
 
   it('do not overwrite a file that changed between the read and the write of an edit', async () => {
-    put('a.txt', 'mine');
+    writeContent('a.txt', 'mine');
     await using root = await WorkspaceFolder.open(folder);
     const { identity } = await root.read('a.txt', 100);
-    put('a.txt', 'theirs');
+    writeContent('a.txt', 'theirs');
     await assert.rejects(root.write('a.txt', Buffer.from('edited'), identity), {
       code: 'file_changed',
     });
-    assert.equal(held('a.txt'), 'theirs');
+    assert.equal(readContent('a.txt'), 'theirs');
     assert.deepEqual(readdirSync(folder), ['a.txt']);
   });
 
   it('replace a file atomically and keep its mode', async () => {
-    put('run.sh', 'old');
+    writeContent('run.sh', 'old');
     chmodSync(join(folder, 'run.sh'), 0o750);
     await ok('write', { file_path: 'run.sh', content: 'new' });
     assert.equal(statSync(join(folder, 'run.sh')).mode & 0o777, 0o750);
@@ -246,7 +250,7 @@ describe('the file tools', () => {
   );
 
   it('stop when the signal is aborted', async () => {
-    put('a.txt', 'x');
+    writeContent('a.txt', 'x');
     const aborted = AbortSignal.abort(new Error('interrupted'));
     for (const [name, args] of [
       ['read', { file_path: 'a.txt' }],
@@ -285,7 +289,7 @@ describe('the file tools do not leave their folder', () => {
   ];
 
   beforeEach(() => {
-    put('a.txt', 'inside');
+    writeContent('a.txt', 'inside');
     for (const [name, target] of [
       ['link-out', join(outside, 'secret.txt')],
       ['folder-out', outside],
@@ -322,7 +326,7 @@ describe('the file tools do not leave their folder', () => {
       assert.doesNotMatch(JSON.stringify(tried), /secret of the host|root:x/);
       assert.equal(readFileSync(join(outside, 'secret.txt'), 'utf8'), SECRET);
       assert.deepEqual(readdirSync(outside), ['secret.txt']);
-      assert.equal(held('a.txt'), 'inside');
+      assert.equal(readContent('a.txt'), 'inside');
     });
   }
 
@@ -392,7 +396,7 @@ describe('special files do not block the file tools', () => {
   });
 
   it('a huge file is rejected without reading it, and skipped by a search', async () => {
-    put('huge', '');
+    writeContent('huge', '');
     truncateSync(join(folder, 'huge'), 1024 ** 4);
     assert.equal(getErrorCode(await call('read', { file_path: 'huge' })), 'file_too_large');
     assert.equal(
@@ -407,8 +411,8 @@ describe('special files do not block the file tools', () => {
   });
 
   it('binary files are rejected, so that an edit cannot corrupt them', async () => {
-    put('nul.bin', Buffer.from([65, 0, 66]));
-    put('latin.txt', Buffer.from([0x61, 0xe9, 0x62]));
+    writeContent('nul.bin', Buffer.from([65, 0, 66]));
+    writeContent('latin.txt', Buffer.from([0x61, 0xe9, 0x62]));
     for (const file_path of ['nul.bin', 'latin.txt']) {
       assert.equal(getErrorCode(await call('read', { file_path })), 'binary_file');
       assert.equal(
@@ -416,9 +420,9 @@ describe('special files do not block the file tools', () => {
         'binary_file',
       );
     }
-    put('bom.txt', '\uFEFFa');
+    writeContent('bom.txt', '\uFEFFa');
     await ok('edit', { file_path: 'bom.txt', old_string: 'a', new_string: 'b' });
-    assert.equal(held('bom.txt'), '\uFEFFb');
+    assert.equal(readContent('bom.txt'), '\uFEFFb');
   });
 
   it('content that is too large, a pattern that is too long, and arguments of a wrong type are rejected first', async () => {
@@ -433,7 +437,7 @@ describe('special files do not block the file tools', () => {
   });
 
   it('a pattern with catastrophic backtracking in other engines ends', async () => {
-    put('a.txt', `${'a'.repeat(50_000)}b`);
+    writeContent('a.txt', `${'a'.repeat(50_000)}b`);
     assert.deepEqual((await ok('grep', { pattern: '^(a+)+$' }))['matches'], []);
   });
 });

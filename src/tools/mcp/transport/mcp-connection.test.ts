@@ -6,7 +6,7 @@ import { SimulatedClock } from '../../../net/index.ts';
 import { McpConnection } from './mcp-connection.ts';
 import { McpSecrets } from '../vocabulary/mcp-secrets.ts';
 
-interface Scene {
+interface TestConnection {
   readonly clock: SimulatedClock;
   readonly connection: McpConnection;
   readonly troubles: string[];
@@ -20,10 +20,10 @@ interface Scene {
 }
 
 /** A connection to a real server in this process, which can be unavailable. */
-function scene(): Scene {
+function openTestConnection(): TestConnection {
   const clock = new SimulatedClock();
   let server: McpServer | undefined;
-  const it: Scene = {
+  const setup: TestConnection = {
     clock,
     troubles: [],
     attempts: [],
@@ -35,8 +35,8 @@ function scene(): Scene {
       secrets: new McpSecrets({ name: 'far', command: 'far' }),
       clock,
       open: async (onLost) => {
-        it.attempts.push(clock.now());
-        if (!it.up) throw new Error('nobody answers');
+        setup.attempts.push(clock.now());
+        if (!setup.up) throw new Error('nobody answers');
         const [near, far] = InMemoryTransport.createLinkedPair();
         server = new McpServer({ name: 'far', version: '1' });
         const client = new Client({ name: 'near', version: '1' });
@@ -45,15 +45,15 @@ function scene(): Scene {
         client.onclose = onLost;
         return { client, close: () => client.close() };
       },
-      onReconnected: () => it.reconnected++,
-      onWarning: (message) => it.troubles.push(message),
+      onReconnected: () => setup.reconnected++,
+      onWarning: (message) => setup.troubles.push(message),
       authorize: async () => false,
     }),
   };
-  return it;
+  return setup;
 }
 
-const ping = async ({ connection }: Scene, signal?: AbortSignal): Promise<unknown> =>
+const ping = async ({ connection }: TestConnection, signal?: AbortSignal): Promise<unknown> =>
   connection.use(async (client) => client.ping(), signal);
 
 const settled = async (): Promise<void> => {
@@ -61,91 +61,91 @@ const settled = async (): Promise<void> => {
 };
 
 /** Advances the clock until no timer is due. */
-async function untilQuiet({ clock }: Scene): Promise<void> {
+async function advanceUntilIdle({ clock }: TestConnection): Promise<void> {
   for (await settled(); clock.nextAt !== undefined; await settled()) {
     clock.advance(clock.nextAt - clock.now());
   }
 }
 
 test('a connection is opened on first use, and once for concurrent calls', async () => {
-  const it = scene();
-  assert.deepEqual(it.attempts, []);
-  await Promise.all([ping(it), ping(it), ping(it)]);
-  assert.deepEqual(it.attempts, [0]);
+  const setup = openTestConnection();
+  assert.deepEqual(setup.attempts, []);
+  await Promise.all([ping(setup), ping(setup), ping(setup)]);
+  assert.deepEqual(setup.attempts, [0]);
 });
 
 test('a lost connection is opened again at once', async () => {
-  const it = scene();
-  await ping(it);
-  await it.lose();
+  const setup = openTestConnection();
+  await ping(setup);
+  await setup.lose();
   await settled();
-  await ping(it);
-  assert.equal(it.attempts.length, 2);
-  assert.equal(it.reconnected, 1);
-  assert.match(it.troubles[0] ?? '', /disconnected/);
+  await ping(setup);
+  assert.equal(setup.attempts.length, 2);
+  assert.equal(setup.reconnected, 1);
+  assert.match(setup.troubles[0] ?? '', /disconnected/);
 });
 
 test('while the server is down, connection attempts follow after 0.5, 1, 2 and 4 seconds, and then on use only', async () => {
-  const it = scene();
-  await ping(it);
-  it.up = false;
-  await it.lose();
-  await untilQuiet(it);
-  assert.deepEqual(it.attempts, [0, 0, 500, 1500, 3500, 7500]);
-  const call = ping(it);
-  it.up = true;
-  await untilQuiet(it);
+  const setup = openTestConnection();
+  await ping(setup);
+  setup.up = false;
+  await setup.lose();
+  await advanceUntilIdle(setup);
+  assert.deepEqual(setup.attempts, [0, 0, 500, 1500, 3500, 7500]);
+  const call = ping(setup);
+  setup.up = true;
+  await advanceUntilIdle(setup);
   await call;
-  assert.deepEqual(it.attempts.slice(6), [15_500]);
-  assert.equal(it.reconnected, 1);
+  assert.deepEqual(setup.attempts.slice(6), [15_500]);
+  assert.equal(setup.reconnected, 1);
 });
 
 test('a call while the server is down fails with the next attempt', async () => {
-  const it = scene();
-  it.up = false;
-  await assert.rejects(ping(it), { code: 'mcp_unreachable', message: /nobody answers/ });
-  const calls = Promise.allSettled([ping(it), ping(it)]);
+  const setup = openTestConnection();
+  setup.up = false;
+  await assert.rejects(ping(setup), { code: 'mcp_unreachable', message: /nobody answers/ });
+  const calls = Promise.allSettled([ping(setup), ping(setup)]);
   await settled();
-  assert.equal(it.attempts.length, 1, 'it waits for its time');
-  it.clock.advance(500);
+  assert.equal(setup.attempts.length, 1, 'it waits for its time');
+  setup.clock.advance(500);
   const outcomes = await calls;
   assert.deepEqual(
     outcomes.map(({ status }) => status),
     ['rejected', 'rejected'],
   );
-  assert.deepEqual(it.attempts, [0, 500]);
+  assert.deepEqual(setup.attempts, [0, 500]);
 });
 
 test('a call whose signal aborts does not wait for a connection', async () => {
-  const it = scene();
-  it.up = false;
-  await assert.rejects(ping(it));
+  const setup = openTestConnection();
+  setup.up = false;
+  await assert.rejects(ping(setup));
   const stop = new AbortController();
-  const call = ping(it, stop.signal);
+  const call = ping(setup, stop.signal);
   stop.abort(new Error('enough'));
   await assert.rejects(call, /enough/);
 });
 
 test('the longest pause between attempts is 30 seconds', async () => {
-  const it = scene();
-  it.up = false;
+  const setup = openTestConnection();
+  setup.up = false;
   for (let n = 0; n < 10; n++) {
-    const call = assert.rejects(ping(it));
-    await untilQuiet(it);
+    const call = assert.rejects(ping(setup));
+    await advanceUntilIdle(setup);
     await call;
   }
-  const pauses = it.attempts.map((at, n) => at - (it.attempts[n - 1] ?? 0));
+  const pauses = setup.attempts.map((at, n) => at - (setup.attempts[n - 1] ?? 0));
   assert.deepEqual(pauses, [0, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
 });
 
 test('a closed connection sends no request and makes no attempt', async () => {
-  const it = scene();
-  it.up = false;
-  await assert.rejects(ping(it));
-  const waiting = ping(it);
-  await it.connection.close();
+  const setup = openTestConnection();
+  setup.up = false;
+  await assert.rejects(ping(setup));
+  const waiting = ping(setup);
+  await setup.connection.close();
   await assert.rejects(waiting, { code: 'mcp_closed' });
-  await assert.rejects(ping(it), { code: 'mcp_closed' });
-  assert.equal(it.attempts.length, 1);
-  assert.equal(it.clock.nextAt, undefined);
+  await assert.rejects(ping(setup), { code: 'mcp_closed' });
+  assert.equal(setup.attempts.length, 1);
+  assert.equal(setup.clock.nextAt, undefined);
 });
