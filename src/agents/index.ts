@@ -129,7 +129,7 @@ export {
 } from './vocabulary/tool-call.ts';
 export { targetPlace } from './vocabulary/handover.ts';
 export { turnStart, type TurnStartOptions } from './turn/turn-start.ts';
-export { MAX_PARALLEL_CALLS } from './calls/admit-call.ts';
+export { MAX_PARALLEL_CALLS } from './tool-calls/max-parallel-calls.ts';
 export { router, type RouterOptions } from './model/route-answer.ts';
 export { PendingWritesError } from './tools/run-tool.ts';
 export { sessionWriter } from './state/session-writer.ts';

@@ -26,7 +26,7 @@ export type {
 } from './model/model.ts';
 export { PROVIDER_NAMES, UnknownModelError, type ProviderName } from './reference/provider-name.ts';
 export { MissingPackageError } from './reference/load-provider.ts';
-export { MissingBaseUrlError, type ModelEnv } from './reference/model-access.ts';
+export { MissingBaseUrlError, type ModelEnv } from './reference/model-address-and-key.ts';
 export { checkCallerModel, checkModelOrigin } from './reference/check-model-origin.ts';
 export {
   MissingKeyError,

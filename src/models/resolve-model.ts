@@ -10,7 +10,7 @@ import {
   type ContextCacheConfig,
 } from './provider/gemini-context-cache.ts';
 import type { LanguageModel } from './provider/language-model.ts';
-import { modelAccess, type ModelAccess, type ModelEnv } from './reference/model-access.ts';
+import { modelAccess, type ModelAccess, type ModelEnv } from './reference/model-address-and-key.ts';
 import { abortedError, ModelError } from './model/model-error.ts';
 import { parseModelRef, type ModelRef } from './reference/model-ref.ts';
 import type { Model } from './model/model.ts';

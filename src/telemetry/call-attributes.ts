@@ -5,20 +5,7 @@ import { isJsonObject } from '../core/index.ts';
 import type { SessionKey, Usage } from '../core/index.ts';
 import type { GenerationConfig, ModelResponse } from '../models/index.ts';
 import { GenAi, Petrichor } from './attribute-names.ts';
-
-/**
- * Reads provider and model from a model name such as "google/gemini-2.5-flash". The provider has the name that the
- * conventions use.
- */
-export function parseModelName(name: string): {
-  readonly provider: string;
-  readonly model: string;
-} {
-  const slash = name.indexOf('/');
-  const family = slash === -1 ? name : name.slice(0, slash);
-  const known: Readonly<Record<string, string>> = { google: 'gcp.gemini', vertex: 'gcp.vertex_ai' };
-  return { provider: known[family] ?? family, model: name.slice(slash + 1) };
-}
+import { parseModelName } from './model-name.ts';
 
 export function invocationAttributes(
   { appName, userId, sessionId }: SessionKey,

@@ -61,7 +61,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'prompt',
     'state',
     'callbacks',
-    'calls',
+    'tool-calls',
     'turn',
     'transfer',
     'agent',

@@ -6,6 +6,7 @@ import { compile, compose, initialToken, join } from '../../net/index.ts';
 import type { Migrate, Net, TokenPlace } from '../../net/index.ts';
 import { checkMaxResultCharacters, indexTools } from '../../tools/internal.ts';
 import type { Tool, Toolset } from '../../tools/index.ts';
+import { DEFAULT_REASK_BUDGET } from './agent-defaults.ts';
 import { CALLBACK_NAMES } from '../callbacks/callbacks.ts';
 import { TRIM_OPTION_NAMES } from '../prompt/trim-options.ts';
 import { hasAfterAgent, hasBeforeAgent } from '../callbacks/agent-callbacks.ts';
@@ -110,8 +111,6 @@ export const AGENT_OPTIONS: OptionTable = optionTable<AgentDefinition>(
     afterToolCallback: 'callbacks',
   },
 );
-
-const DEFAULT_REASK_BUDGET = 25;
 
 /**
  * Creates an agent with a model: a net composed from the stock subnets, compiled and checked.

@@ -1,3 +1,8 @@
+import {
+  DEFAULT_BUDGET_MESSAGE,
+  DEFAULT_MODEL_ATTEMPTS,
+  DEFAULT_MODEL_TIMEOUT_MS,
+} from './agent-defaults.ts';
 import { omitUndefined } from '../../core/internal.ts';
 import type { GenerationConfig, Model } from '../../models/index.ts';
 import { compose, join, net, running } from '../../net/index.ts';
@@ -107,11 +112,6 @@ export interface LlmAgentParts {
   readonly netsWith: (subnets: LlmSubnets) => readonly Net[];
   readonly resources: TurnResources;
 }
-
-const DEFAULT_MODEL_ATTEMPTS = 4;
-const DEFAULT_MODEL_TIMEOUT_MS = 300_000;
-const DEFAULT_BUDGET_MESSAGE =
-  'I stopped here: this turn has used all its steps. Tell me how to continue.';
 
 /** Builds the subnets of one agent with a model, and its callbacks. */
 export function llmAgentParts(options: LlmAgentOptions): LlmAgentParts {

@@ -10,11 +10,11 @@ import { getSessionKey } from '../vocabulary/agent-host.ts';
 import {
   toRequestedCall,
   admitCall,
-  MAX_PARALLEL_CALLS,
   rejectedResult,
   rejectUnknown,
-} from '../calls/admit-call.ts';
-import { callEvent, callEvents } from '../calls/call-events.ts';
+} from '../tool-calls/admit-call.ts';
+import { MAX_PARALLEL_CALLS } from '../tool-calls/max-parallel-calls.ts';
+import { callEvent, callEvents } from '../tool-calls/call-events.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { state } from '../vocabulary/state.ts';
@@ -30,7 +30,7 @@ import {
 } from '../vocabulary/tool-call.ts';
 import type { ModelAnswer } from '../vocabulary/model-call.ts';
 import type { RequestedCall, Batch, CallResult } from '../vocabulary/tool-call.ts';
-import { resultEvent } from '../calls/call-events.ts';
+import { resultEvent } from '../tool-calls/call-events.ts';
 import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { turnTransfer } from '../transfer/transfer.ts';

@@ -4,8 +4,9 @@ import { all, allOf, each, matching, oneOf, pure, upTo } from '../../net/index.t
 import type { Transition } from '../../net/index.ts';
 import { toolError } from '../../tools/internal.ts';
 import type { Tool } from '../../tools/index.ts';
-import { pendingEvent, resultEvent } from '../calls/call-events.ts';
-import { answeredResult, resumedCall, toCall, toCallResult } from '../calls/call-result.ts';
+import { pendingEvent, resultEvent } from '../tool-calls/call-events.ts';
+import { answeredResult, resumedCall } from '../tool-calls/answered-call.ts';
+import { toCall, toCallResult } from '../tool-calls/call-result.ts';
 import { turnResumed } from '../turn/turn-wait.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { turnStopping } from '../vocabulary/control.ts';

@@ -7,7 +7,7 @@ import { turnCurrent } from '../vocabulary/turn.ts';
 import { turnStopping } from '../vocabulary/control.ts';
 import { toolResult, toolWrite } from '../vocabulary/tool-call.ts';
 import type { CallResult } from '../vocabulary/tool-call.ts';
-import { resultEvent } from '../calls/call-events.ts';
+import { resultEvent } from '../tool-calls/call-events.ts';
 import { branchField } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { WRITE_PRIORITY } from '../state/session-writer.ts';

@@ -2,7 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import type { Content, LogEntry } from '../../core/index.ts';
 import { all, allOf, append, net, oneOf, pure, running, upTo } from '../../net/index.ts';
 import type { Net } from '../../net/index.ts';
-import { toToolMessage } from '../calls/call-result.ts';
+import { toToolMessage } from '../tool-calls/call-result.ts';
 import type { Callbacks } from '../callbacks/callbacks.ts';
 import { answerCall, expireCall } from './answer-call.ts';
 import { persistToolResult } from './persist-tool-result.ts';

@@ -7,7 +7,7 @@ import type { Ending } from '../vocabulary/turn.ts';
 import type { CallResult, ToolWrite } from '../vocabulary/tool-call.ts';
 import type { LogEntry } from '../../core/index.ts';
 import type { AllOf, TokenPlace, UpTo } from '../../net/index.ts';
-import { resultEvent } from '../calls/call-events.ts';
+import { resultEvent } from '../tool-calls/call-events.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 
 /** The alternatives of an effect that ends with a tool's result. */

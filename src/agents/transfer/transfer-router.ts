@@ -13,8 +13,9 @@ import type {
 } from '../../net/index.ts';
 import { agentCallers, pushCaller } from './agent-returns.ts';
 import type { AgentCallers } from './agent-returns.ts';
-import { toToolMessage } from '../calls/call-result.ts';
-import { MAX_PARALLEL_CALLS, rejectedResult } from '../calls/admit-call.ts';
+import { toToolMessage } from '../tool-calls/call-result.ts';
+import { rejectedResult } from '../tool-calls/admit-call.ts';
+import { MAX_PARALLEL_CALLS } from '../tool-calls/max-parallel-calls.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { turnStopping } from '../vocabulary/control.ts';
@@ -23,7 +24,7 @@ import { targetPlace } from '../vocabulary/handover.ts';
 import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
 import type { CallResult } from '../vocabulary/tool-call.ts';
-import { resultEvent } from '../calls/call-events.ts';
+import { resultEvent } from '../tool-calls/call-events.ts';
 import { toConversationItem } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import {

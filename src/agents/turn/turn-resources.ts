@@ -13,7 +13,7 @@ import type {
   TokenPlace,
 } from '../../net/index.ts';
 import { toolError } from '../../tools/internal.ts';
-import { toToolMessage, toCallResult } from '../calls/call-result.ts';
+import { toToolMessage, toCallResult } from '../tool-calls/call-result.ts';
 import { modelResponse } from '../vocabulary/model-call.ts';
 import {
   toolRequested,
@@ -26,7 +26,7 @@ import {
 } from '../vocabulary/tool-call.ts';
 import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { Call, CallResult, ParkedCall } from '../vocabulary/tool-call.ts';
-import { resultEvent } from '../calls/call-events.ts';
+import { resultEvent } from '../tool-calls/call-events.ts';
 import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 

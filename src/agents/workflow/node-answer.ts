@@ -9,7 +9,7 @@ import { turnStopping } from '../vocabulary/control.ts';
 import { toolParked } from '../vocabulary/tool-call.ts';
 import type { Answer } from '../vocabulary/messages.ts';
 import type { ParkedCall } from '../vocabulary/tool-call.ts';
-import { resultEvent } from '../calls/call-events.ts';
+import { resultEvent } from '../tool-calls/call-events.ts';
 import { turnResumed } from '../turn/turn-wait.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { nodeDone, nodeStep } from './workflow-places.ts';

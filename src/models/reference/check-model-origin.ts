@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../../core/index.ts';
 import { parseOrigins } from '../../egress/internal.ts';
 import { parseModelRef, type ModelRef } from './model-ref.ts';
-import { modelAccess, PROVIDER_DEFAULTS, type ModelEnv } from './model-access.ts';
+import { modelAccess, PROVIDER_DEFAULTS, type ModelEnv } from './model-address-and-key.ts';
 
 /**
  * Checks that a reference has no base URL outside the operator's list. The provider's own base URL,

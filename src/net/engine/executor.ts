@@ -11,7 +11,7 @@ import type { ExecutorOptions } from './executor-options.ts';
 import { findAbortedFirings } from './find-aborted-firings.ts';
 import { FiringAttempts } from './firing-attempts.ts';
 import { environmentPlace } from './injection.ts';
-import { resolveTimeoutMs } from './attempt-policy.ts';
+import { resolveTimeoutMs } from './attempt-timeout.ts';
 import type { Marking } from '../journal/marking.ts';
 import { toLoggedError } from './logged-error.ts';
 import type {

@@ -1,5 +1,6 @@
 import type { Expiry } from './agenda.ts';
-import { resolveCrashPolicy, resolveTimeoutMs } from './attempt-policy.ts';
+import { resolveTimeoutMs } from './attempt-timeout.ts';
+import { MAX_CRASHES, resolveCrashPolicy } from './crash-policy.ts';
 import { readFiringTokens } from './binding.ts';
 import type { CompiledNet, CompiledTransition } from '../build/compile.ts';
 import { checkOutputs } from './check-outputs.ts';
@@ -14,8 +15,6 @@ import type { CrashPolicy, EffectFailure } from '../language/transition.ts';
 import type { EffectResult } from './settled.ts';
 import { writeOutputs, type NewRecord, type StepRecorder, type Writable } from './step-recorder.ts';
 
-/** After this many crashes a firing ends as unknown, whatever its policy: the firing itself may cause the crashes. */
-const MAX_CRASHES = 3;
 /** The `reason` of a `retrying` record whose attempt was ended by a shutdown of the runtime. */
 export const SHUTDOWN = 'shutdown';
 

@@ -18,7 +18,7 @@ import {
   resultKey,
   turnMessageKey,
 } from './event-keys.ts';
-import { failureReference, toClientMessage } from './failure-log.ts';
+import { failureReference, toClientMessage } from './client-error-message.ts';
 import type { Wire } from './component.ts';
 import { toThreadId, toWireContent, toWireResult } from './wire-event.ts';
 import { toRetryStatus, toSessionErrorType, type RetryStatus } from './session-error.ts';

@@ -1,5 +1,6 @@
 import { InvalidInputError } from '../../core/index.ts';
-import type { Sandbox, SandboxLimits } from '../sandbox/sandbox.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { SandboxLimits } from '../sandbox/sandbox-limits.ts';
 import type { Tool } from '../tool/tool.ts';
 import { bashTool } from './commands/bash-tool.ts';
 import { codeExecutionTool } from './commands/code-execution-tool.ts';

@@ -12,13 +12,12 @@ export { FileError, type FileErrorCode } from './workspace/file-error.ts';
 export { filesystemTools } from './files/filesystem-tools.ts';
 export { bubblewrap, type BubblewrapOptions } from '../sandbox/bubblewrap.ts';
 export {
-  defaultSandboxLimits,
   type Sandbox,
   type SandboxCommand,
   type SandboxEnd,
-  type SandboxLimits,
   type SandboxResult,
 } from '../sandbox/sandbox.ts';
+export { defaultSandboxLimits, type SandboxLimits } from '../sandbox/sandbox-limits.ts';
 export { SandboxUnavailableError } from '../sandbox/sandbox-unavailable-error.ts';
 export { withoutSandbox } from '../sandbox/without-sandbox.ts';
 export {

@@ -13,12 +13,8 @@ import {
 } from './bubblewrap-args.ts';
 import { canMeasureMemory, residentMemory } from './resident-memory.ts';
 import { runChildProcess, type ChildProcessOutcome, type ChildPlan } from './run-child-process.ts';
-import {
-  defaultSandboxLimits,
-  type Sandbox,
-  type SandboxCommand,
-  type SandboxLimits,
-} from './sandbox.ts';
+import { defaultSandboxLimits, type SandboxLimits } from './sandbox-limits.ts';
+import type { Sandbox, SandboxCommand } from './sandbox.ts';
 import { SandboxUnavailableError } from './sandbox-unavailable-error.ts';
 import { waitForExit } from './wait-for-exit.ts';
 

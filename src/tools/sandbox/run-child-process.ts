@@ -4,7 +4,8 @@ import type { Readable, Writable } from 'node:stream';
 import { BoundedOutput } from './bounded-output.ts';
 import { ChildGate } from './child-gate.ts';
 import { openReportFile } from './report-file.ts';
-import type { SandboxEnd, SandboxLimits, SandboxResult } from './sandbox.ts';
+import type { SandboxLimits } from './sandbox-limits.ts';
+import type { SandboxEnd, SandboxResult } from './sandbox.ts';
 import { SandboxUnavailableError } from './sandbox-unavailable-error.ts';
 
 /** A program of the host with everything it receives. */

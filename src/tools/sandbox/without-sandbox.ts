@@ -2,7 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, dirname } from 'node:path';
 import { runChildProcess } from './run-child-process.ts';
-import { defaultSandboxLimits, type Sandbox } from './sandbox.ts';
+import { defaultSandboxLimits } from './sandbox-limits.ts';
+import type { Sandbox } from './sandbox.ts';
 
 /**
  * Runs commands with the rights of this process: only for a machine that holds nothing else.

@@ -1,7 +1,8 @@
 import { checkOptions, optionTable } from '../../../core/index.ts';
 import type { OptionTable } from '../../../core/index.ts';
 import { bubblewrap } from '../../sandbox/bubblewrap.ts';
-import { defaultSandboxLimits, type Sandbox, type SandboxLimits } from '../../sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { defaultSandboxLimits, type SandboxLimits } from '../../sandbox/sandbox-limits.ts';
 import { withoutSandbox } from '../../sandbox/without-sandbox.ts';
 import { InvalidToolError } from '../../schema/invalid-tool-error.ts';
 import type { ToolEnvironmentSource } from '../workspace/tool-environment.ts';

@@ -2,10 +2,8 @@ import { omitUndefined } from '../../core/internal.ts';
 import type { FunctionCall, JsonObject } from '../../core/index.ts';
 import { callFingerprint, toolError } from '../../tools/internal.ts';
 import type { Tool, ToolCallFacts, ValidArgs } from '../../tools/index.ts';
+import { MAX_PARALLEL_CALLS, TOO_MANY_CALLS } from './max-parallel-calls.ts';
 import type { RequestedCall, Call, CallResult, ParkedCall } from '../vocabulary/tool-call.ts';
-
-/** The most calls of one answer that run. Each call above it gets an error as its result. */
-export const MAX_PARALLEL_CALLS = 64;
 
 /** The decision on a requested call: it runs (`call`), waits (`parked`), or has a result at once (`result`). */
 export interface CallAdmission {
@@ -48,9 +46,9 @@ export function rejectUnknown(
       `There is no tool "${name}". The tools are: ${known}.`,
     );
   }
-  if (index < MAX_PARALLEL_CALLS) return undefined;
-  const message = `Too many calls in one answer: only the first ${MAX_PARALLEL_CALLS} were run. Call this one again.`;
-  return rejectedResult(requested, 'error', message);
+  return index < MAX_PARALLEL_CALLS
+    ? undefined
+    : rejectedResult(requested, 'error', TOO_MANY_CALLS);
 }
 
 /** Validates a call's arguments, and decides whether it runs now or waits. */

@@ -1,7 +1,4 @@
-import { readFiringTokens } from './binding.ts';
 import type { CompiledTransition } from '../build/compile.ts';
-import type { Firing } from '../journal/marking.ts';
-import type { CrashPolicy } from '../language/transition.ts';
 
 const DEFAULT_TIMEOUT_MS = 300_000;
 
@@ -19,13 +16,4 @@ export function resolveTimeoutMs(
   throw new RangeError(
     `timeoutMs() of "${t.name}" returned ${ms}; expected a finite number of milliseconds`,
   );
-}
-
-/**
- * Returns the crash policy of a firing.
- * @throws any error that an `onCrash` function throws.
- */
-export function resolveCrashPolicy(t: CompiledTransition, firing: Firing): CrashPolicy {
-  const { onCrash = 'unknown' } = t.spec;
-  return typeof onCrash === 'function' ? onCrash(readFiringTokens(t, firing)) : onCrash;
 }

@@ -1,0 +1,94 @@
+import { PetrichorError } from '../../core/index.ts';
+import type { ToolCall, ToolOrigin } from '../../core/index.ts';
+import { toolset } from '../../tools/index.ts';
+import type { Tool, Toolset } from '../../tools/index.ts';
+import type { ManagedAgentDef, PermissionMode } from '../interface/agent-def.ts';
+
+/**
+ * A model called a tool that the permission policy denies. The model was not offered the tool. It reads the message and
+ * continues.
+ * @remedy Allow the tool in the policy of the agent, if the agent needs it.
+ */
+class DeniedToolError extends PetrichorError {
+  override readonly code = 'denied' as const;
+
+  constructor(toolName: string) {
+    super(`The tool "${toolName}" is denied by this agent's permission policy.`);
+  }
+}
+
+/** Tools of one origin. */
+export interface ToolSource {
+  readonly origin: ToolOrigin;
+  readonly tools: Toolset;
+  /** A name by which a policy may refer to all of these tools. */
+  readonly group?: string;
+  /** Tools that run without approval, unless the policy has a rule for the tool itself. */
+  readonly approved?: readonly string[];
+}
+
+/** The permission and the origin of each tool. */
+export class ToolPermissions {
+  readonly toolsets: readonly Toolset[];
+  readonly #definition: ManagedAgentDef;
+  readonly #sources: readonly ToolSource[];
+
+  constructor(definition: ManagedAgentDef, sources: readonly ToolSource[]) {
+    this.#definition = definition;
+    this.#sources = sources;
+    this.toolsets = sources.map((source) =>
+      toolset(source.tools.name, () =>
+        source.tools.tools().map((one) => this.#applyMode(one, source)),
+      ),
+    );
+  }
+
+  isOffered(name: string): boolean {
+    return this.#getMode(name) !== 'deny';
+  }
+
+  tag(call: ToolCall): ToolCall {
+    const source = this.#findSource(call.name);
+    if (source === undefined) return call;
+    const mode = this.#getMode(call.name);
+    const permission = call.needs === 'approval' ? 'ask' : 'allow';
+    return { ...call, origin: source.origin, permission: mode === 'deny' ? 'deny' : permission };
+  }
+
+  #applyMode(one: Tool, source: ToolSource): Tool {
+    switch (this.#resolveMode(one.name, source)) {
+      case 'auto_approve':
+        return { ...one, needsApproval: false };
+      case 'prompt':
+        return { ...one, needsApproval: true };
+      case 'deny':
+        return {
+          ...one,
+          needsApproval: false,
+          external: false,
+          readOnly: true,
+          onCrash: 'rerun',
+          execute: async () => Promise.reject(new DeniedToolError(one.name)),
+        };
+      default:
+        return one;
+    }
+  }
+
+  #getMode(name: string): PermissionMode | undefined {
+    const source = this.#findSource(name);
+    return source === undefined ? undefined : this.#resolveMode(name, source);
+  }
+
+  #resolveMode(name: string, { group, approved = [] }: ToolSource): PermissionMode | undefined {
+    const policy = this.#definition.permission_policy;
+    const rule =
+      policy?.tools?.[name] ?? (group === undefined ? undefined : policy?.tools?.[group]);
+    if (rule !== undefined) return rule;
+    return approved.includes(name) ? 'auto_approve' : policy?.default;
+  }
+
+  #findSource(name: string): ToolSource | undefined {
+    return this.#sources.find(({ tools }) => tools.tools().some((one) => one.name === name));
+  }
+}
