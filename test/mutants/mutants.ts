@@ -16,11 +16,11 @@ export const mutants: readonly Mutant[] = [
     name: 'effects in flight are queued again instead of resumed',
     edits: [
       {
-        file: 'src/net/engine/executor.ts',
+        file: 'src/net/engine/firing-attempts.ts',
         find: `        this.#restart(firing, 'crash', now);
         continue;`,
         replace: `        const give = [...firing.inputs].flatMap(([place, tokens]) => tokens.map((token): Deposit => [place, token.value]));
-        this.#append({ kind: 'ended', t: firing.t, firing: firing.firing, outcome: 'cancelled', give }, now);
+        this.#step.append({ kind: 'ended', t: firing.t, firing: firing.firing, outcome: 'cancelled', give }, now);
         continue;`,
       },
     ],
@@ -76,7 +76,7 @@ export const mutants: readonly Mutant[] = [
         replace: `  recover(now: number): void {
     for (const [place, tokens] of this.marking.tokens) {
       this.marking.tokens.set(place, tokens.map((token) => {
-        const [, , more] = toDeposit(this.net, { name: place } as never, token.value, this.#at(now));
+        const [, , more] = toDeposit(this.net, { name: place } as never, token.value, this.#step.at(now));
         return more?.due === undefined ? token : { ...token, due: more.due };
       }));
     }
@@ -101,7 +101,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a firing that waits for its retry is not held in running(t)',
     edits: [
       {
-        file: 'src/net/engine/executor.ts',
+        file: 'src/net/engine/step-recorder.ts',
         find: `    this.#agenda.touch(this.#firings.add(firing));`,
         replace: `    this.#agenda.touch(firing.retryAt === undefined ? this.#firings.add(firing) : this.#firings.remove(firing));`,
       },
@@ -112,10 +112,10 @@ export const mutants: readonly Mutant[] = [
     name: 'a timeout ends every firing of its transition instead of one',
     edits: [
       {
-        file: 'src/net/engine/executor.ts',
+        file: 'src/net/engine/firing-attempts.ts',
         find: `    if (delay !== undefined) this.#scheduleRetry(firing, delay, late.message, now);`,
-        replace: `    for (const other of [...(this.#firings.byPlace.get(t.running)?.values() ?? [])]) {
-      if (other !== firing) this.#append({ kind: 'ended', t: t.name, firing: other.firing, outcome: 'timeout' }, now);
+        replace: `    for (const other of [...this.#step.marking.firings.values()]) {
+      if (other !== firing && other.t === t.name) this.#step.append({ kind: 'ended', t: t.name, firing: other.firing, outcome: 'timeout' }, now);
     }
     if (delay !== undefined) this.#scheduleRetry(firing, delay, late.message, now);`,
       },
@@ -126,7 +126,7 @@ export const mutants: readonly Mutant[] = [
     name: 'an effect that still runs when its runtime closes is journaled as cancelled',
     edits: [
       {
-        file: 'src/net/engine/executor.ts',
+        file: 'src/net/engine/firing-attempts.ts',
         find: `        if (stillRunning.has(firing.firing)) {`,
         replace: `        if (stillRunning.has(-1)) {`,
       },
