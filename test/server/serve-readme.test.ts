@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -44,21 +52,26 @@ async function waitForOutput(child: ChildProcess, pattern: RegExp): Promise<stri
   return promise;
 }
 
-test('the commands and the program of the README work', async (t) => {
+test('the commands and the programs of the README work', async (t) => {
   const [serve = '', curl = '', ...others] = listCodeBlocks('sh');
   assert.deepEqual(others, []);
-  const [program] = listCodeBlocks('ts');
+  const [agents = '', program] = listCodeBlocks('ts');
+  const served = readFileSync(join(root, 'examples', 'http', 'agents.ts'), 'utf8');
+  assert.equal(agents, served, 'the module is the example, byte for byte');
   const sdk = join(root, 'examples', 'http', 'official-sdk.ts');
   assert.equal(program, readFileSync(sdk, 'utf8'), 'the program is the example, byte for byte');
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-readme-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
-  symlinkSync(join(root, 'examples'), join(folder, 'examples'));
+  writeFileSync(join(folder, 'agents.ts'), agents);
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(root, join(folder, 'node_modules', 'petrichor'));
   const main = join(root, 'dist', 'cli', 'main.js');
+  // Stands in for npx, which would look in the folder that `npm test` runs in.
   writeFileSync(
-    join(folder, 'petrichor'),
-    `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`,
+    join(folder, 'npx'),
+    `#!/bin/sh\n[ "$1" = petrichor ] && shift && exec "${process.execPath}" "${main}" "$@"\n`,
   );
-  chmodSync(join(folder, 'petrichor'), 0o755);
+  chmodSync(join(folder, 'npx'), 0o755);
   const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` };
   // The port of the README may be in use.
   const port = await freePort();
@@ -87,17 +100,14 @@ test('the commands and the program of the README work', async (t) => {
   const output = await waitForOutput(run(withPort(curl)), /"stop_reason":\{"type":"end_turn"\}/);
   assert.match(
     output,
-    /^id: sevt_\w+\nevent: message\ndata: \{.*"type":"agent.message".*Hello! By my clock/m,
+    /^id: sevt_\w+\nevent: message\ndata: \{.*"type":"agent.message".*Hello! I looked at the clock/m,
   );
   const fetchOnPort = `const on = fetch; globalThis.fetch = (url, init) => on(String(url).replace("8787", "${port}"), init);`;
   const node = `"${process.execPath}" --import 'data:text/javascript,${fetchOnPort}'`;
-  await waitForOutput(run(`${node} "${sdk}"`), /Hello! By my clock it is/);
+  await waitForOutput(run(`${node} "${sdk}"`), /Hello! I looked at the clock/);
   const client = join(root, 'examples', 'http', 'client.ts');
   const page = readFileSync(join(root, 'docs', 'server.md'), 'utf8');
-  assert.ok(
-    page.includes(`\`\`\`ts
-${readFileSync(client, 'utf8')}\`\`\`
-`),
-  );
-  await waitForOutput(run(`${node} "${client}"`), /Hello! By my clock it is/);
+  for (const text of [served, readFileSync(client, 'utf8')])
+    assert.ok(page.includes(`\`\`\`ts\n${text}\`\`\`\n`));
+  await waitForOutput(run(`${node} "${client}"`), /Hello! I looked at the clock/);
 });
