@@ -49,13 +49,17 @@ import { SessionHandle } from './session/session-handle.ts';
 import type { HandleServices } from './session/handle-services.ts';
 import { createInputBatch } from './session/input-batch.ts';
 import type { InputBatch, PendingInputs } from './session/input-batch.ts';
+import { Submissions } from './session/submissions.ts';
 import type { Session, SessionOptions } from './session/session.ts';
 
 const DEFAULT_APP = 'petrichor';
 const DEFAULT_USER = 'default';
 /** The position of a session that is created together with its first inputs. */
 const NOT_CREATED = { lastSeq: 0, invocationId: undefined, isWaiting: false };
-/** How long `close` waits for steps to be committed. It includes the 5 s grace period of running effects. */
+/**
+ * How long `close` waits for submitted inputs to be written, and for steps to be committed. It includes the 5 s grace
+ * period of running effects.
+ */
 const CLOSE_MS = 10_000;
 
 /** The sessions of one app, run in this process. */
@@ -79,6 +83,7 @@ export class LocalRuntime implements Runtime {
   readonly #onError: (error: unknown, key?: SessionKey) => void;
   readonly #failover: Failover;
   readonly #keepAlive: KeepAlive;
+  readonly #submissions = new Submissions();
   /** Writes of this runtime in progress. Change notices that arrive meanwhile bring nothing new. */
   #ownWrites = 0;
   #state: 'open' | 'closing' | 'closed' = 'open';
@@ -109,7 +114,10 @@ export class LocalRuntime implements Runtime {
     };
     this.#calledAgents = new CalledAgents({
       store,
-      inject: async (key, input, dedupeKey) => this.#inject(key, input, dedupeKey),
+      inject: async (key, input, dedupeKey) => {
+        this.#assertOpen();
+        return this.#inject(key, input, dedupeKey);
+      },
       interrupt: async (key) => this.#interrupt(key),
       onError: (error, key) => {
         if (this.#state === 'open') this.#onError(error, key);
@@ -160,6 +168,7 @@ export class LocalRuntime implements Runtime {
 
   async session(id: string, options: SessionOptions = {}): Promise<Session> {
     checkOptions(SESSION_OPTIONS, options);
+    this.#assertOpen();
     const found = await this.store.find(this.#key(id, options.user));
     if (found === undefined) checkSessionId(id);
     return this.#session(id, options, found);
@@ -212,8 +221,9 @@ export class LocalRuntime implements Runtime {
     return createInputBatch({
       open: async (id, options, inputs) => this.#openForBatch(id, options, inputs),
       submit: async (submission) => {
-        this.#assertOpen();
-        const result = await this.#ignoringOwnChanges(async () => this.store.submit(submission));
+        const result = await this.#submissions.run(async () =>
+          this.#ignoringOwnChanges(async () => this.store.submit(submission)),
+        );
         const { sessions = [], inputs = [] } = submission;
         for (const { key } of [...sessions, ...inputs]) this.#dispatcher.schedule(key);
         return result;
@@ -268,6 +278,8 @@ export class LocalRuntime implements Runtime {
 
   async #close(): Promise<void> {
     this.#state = 'closing';
+    // An input that is accepted from here on waits in its inbox for the next owner of the session.
+    const submitted = this.#submissions.close(this.#clock, CLOSE_MS);
     this.#failover.stop();
     this.#unsubscribe();
     await this.#dispatcher.close();
@@ -276,6 +288,7 @@ export class LocalRuntime implements Runtime {
     await this.#activeSessions.closeAll();
     giveUp();
     await this.#committer.close();
+    await submitted;
     await this.#closeToolsets();
     // A failure here is harmless: the other owners detect that this one is gone.
     await this.store.leave(this.#owner).catch(this.#onError);
@@ -321,6 +334,11 @@ export class LocalRuntime implements Runtime {
     else await this.session(id, options);
     const session = new SessionHandle(key, agent, {
       ...this.#handleServices,
+      // `submit` of the batch writes the inputs. A closing runtime cannot wait for a call that may never come.
+      trackSubmission: async (add) => {
+        this.#assertOpen();
+        return add();
+      },
       inject: async (to, input, dedupeKey) => waiting.inject(to, input, dedupeKey),
       listUnread: async (target) => [
         ...(await this.#handleServices.listUnread(target)),
@@ -358,7 +376,11 @@ export class LocalRuntime implements Runtime {
       artifacts: this.#tools.artifacts,
       propagateContext: () => this.#interceptor.propagateContext(),
       maxInputBytes: this.#maxInputBytes,
-      inject: async (key, input, dedupeKey) => this.#inject(key, input, dedupeKey),
+      trackSubmission: async (submit) => this.#submissions.run(submit),
+      inject: async (key, input, dedupeKey) => {
+        this.#submissions.assertCanWrite();
+        return this.#inject(key, input, dedupeKey);
+      },
       readLog: (...args) => this.#readLog(...args),
       listUnread: async (key) => (await this.store.inbox(key, 0)).map(({ input }) => input),
       findHosted: (key) => this.#activeSessions.get(key),
@@ -369,7 +391,6 @@ export class LocalRuntime implements Runtime {
   }
 
   async #inject(key: SessionKey, input: InboxInput, dedupeKey: string): Promise<InjectReceipt> {
-    this.#assertOpen();
     const receipt = await this.#ignoringOwnChanges(async () =>
       this.store.inject(key, input, dedupeKey),
     );

@@ -44,6 +44,9 @@ export interface Runtime extends AsyncDisposable {
    * when there was no such session.
    */
   delete(id: string, options?: { readonly user?: string }): Promise<boolean>;
-  /** Aborts running effects, waits up to 5 s for them, commits their steps and releases every session. */
+  /**
+   * Aborts running effects, waits up to 5 s for them, commits their steps and releases every session. Waits up to 10 s
+   * until the inputs that were submitted before are durable, and refuses later ones with RuntimeClosedError.
+   */
   close(): Promise<void>;
 }

@@ -89,6 +89,7 @@ export const onlyStoreKnowsSql: Rule = (tree) =>
 const touchesProcess: ReadonlySet<string> = new Set([
   'src/cli/main.ts',
   'src/core/errors/safe-listener.ts',
+  'src/runtime/session/turn.ts',
 ]);
 
 /** Only `cli/main.ts` touches the process and the console; everything else is given what it needs. */

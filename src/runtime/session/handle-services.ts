@@ -11,6 +11,11 @@ export interface HandleServices {
   readonly artifacts: ArtifactService | undefined;
   /** Returns the trace context to send with a message. */
   readonly propagateContext: () => JsonObject | undefined;
+  /**
+   * Runs the submission of an input, from its first read to `inject`. A closing runtime waits for it.
+   * @throws RuntimeClosedError after the runtime was closed
+   */
+  readonly trackSubmission: <T>(submit: () => Promise<T>) => Promise<T>;
   /** Writes an input to the session's inbox and schedules the session. */
   readonly inject: (
     key: SessionKey,

@@ -46,6 +46,14 @@ import { findCurrentWait } from '../log/find-current-wait.ts';
 import { createTurn } from './turn.ts';
 import type { SentInput, Turn } from './turn.ts';
 
+interface NewInput {
+  readonly place: AnyPlace;
+  readonly value: unknown;
+  readonly dedupeKey: string;
+  /** The session of the called agent that gets the input. Default: this session. */
+  readonly session?: string;
+}
+
 export class SessionHandle implements Session {
   readonly id: string;
   readonly key: SessionKey;
@@ -85,6 +93,7 @@ export class SessionHandle implements Session {
       Object.keys(fullDelta).length === 0 ? {} : { stateDelta: validateStateDelta(fullDelta) };
     const invocationId = deriveInvocationId(messageId);
     return createTurn({
+      session: this.id,
       invocationId,
       sent: this.#sendAfter(async () => ({
         place: userIn,
@@ -168,10 +177,12 @@ export class SessionHandle implements Session {
     options: { readonly isError?: boolean } = {},
   ): Promise<InjectReceipt> {
     assertInputSize(response, 'response', this.#services.maxInputBytes);
-    const answer = await this.#truncateAnswer(toAnswer(callId, response, options.isError));
-    const value = this.#validateInput(answerIn.name, answer);
-    const answerId = toAnswerId({ callId, needs: 'result' });
-    return this.#services.inject(this.key, { place: answerIn.name, value }, answerKey(answerId));
+    return this.#services.trackSubmission(async () => {
+      const answer = await this.#truncateAnswer(toAnswer(callId, response, options.isError));
+      const value = this.#validateInput(answerIn.name, answer);
+      const answerId = toAnswerId({ callId, needs: 'result' });
+      return this.#services.inject(this.key, { place: answerIn.name, value }, answerKey(answerId));
+    });
   }
 
   async update(
@@ -180,21 +191,23 @@ export class SessionHandle implements Session {
     { dedupeKey = newMessageId() }: { readonly dedupeKey?: string } = {},
   ): Promise<void> {
     assertInputSize(progress, 'progress', this.#services.maxInputBytes);
-    const { needs, name, session = this.id } = await this.#pendingCall(callId);
-    if (needs !== 'result')
-      throw new InvalidInputError(
-        'callId',
-        `"${callId}" waits for an approval, not for a result: approve or deny it first.`,
+    await this.#services.trackSubmission(async () => {
+      const { needs, name, session = this.id } = await this.#pendingCall(callId);
+      if (needs !== 'result')
+        throw new InvalidInputError(
+          'callId',
+          `"${callId}" waits for an approval, not for a result: approve or deny it first.`,
+        );
+      const { response } = toToolResponse(progress);
+      const update = { callId, decision: 'answered' as const, response, isUpdate: true };
+      const answer = await this.#truncateAnswer(update, name);
+      const value = this.#validateInput(answerIn.name, answer);
+      await this.#services.inject(
+        { ...this.key, sessionId: session },
+        { place: answerIn.name, value },
+        `update:${callId}:${dedupeKey}`,
       );
-    const { response } = toToolResponse(progress);
-    const update = { callId, decision: 'answered' as const, response, isUpdate: true };
-    const answer = await this.#truncateAnswer(update, name);
-    const value = this.#validateInput(answerIn.name, answer);
-    await this.#services.inject(
-      { ...this.key, sessionId: session },
-      { place: answerIn.name, value },
-      `update:${callId}:${dedupeKey}`,
-    );
+    });
   }
 
   async inject(
@@ -207,10 +220,12 @@ export class SessionHandle implements Session {
     const message =
       name === userIn.name ? this.#withTraceContext(parseSignalMessage(value)) : value;
     const checked = this.#validateInput(name, message);
-    return this.#services.inject(
-      this.key,
-      { place: name, value: checked },
-      `signal:${name}:${options.dedupeKey}`,
+    return this.#services.trackSubmission(async () =>
+      this.#services.inject(
+        this.key,
+        { place: name, value: checked },
+        `signal:${name}:${options.dedupeKey}`,
+      ),
     );
   }
 
@@ -224,15 +239,17 @@ export class SessionHandle implements Session {
   }
 
   async interrupt(): Promise<void> {
-    // The inbox before the running turn: a message that starts its turn in between is then found in one of the two.
-    const next = findNextTurn(await this.#services.listUnread(this.key));
-    const running = await this.#findRunningTurn();
-    const invocationId = running ?? next ?? `none:${newMessageId()}`;
-    await this.#services.inject(
-      this.key,
-      { place: interruptIn.name, value: { invocationId } },
-      `interrupt:${running ?? newMessageId()}`,
-    );
+    await this.#services.trackSubmission(async () => {
+      // The inbox before the running turn: a message that starts its turn in between is then found in one of the two.
+      const next = findNextTurn(await this.#services.listUnread(this.key));
+      const running = await this.#findRunningTurn();
+      const invocationId = running ?? next ?? `none:${newMessageId()}`;
+      await this.#services.inject(
+        this.key,
+        { place: interruptIn.name, value: { invocationId } },
+        `interrupt:${running ?? newMessageId()}`,
+      );
+    });
   }
 
   async fork(options: { readonly id: string; readonly upTo?: Seq }): Promise<Session> {
@@ -255,13 +272,15 @@ export class SessionHandle implements Session {
     readonly beforeInvocationId: string;
     readonly dedupeKey?: string;
   }): Promise<void> {
-    const rewind = await planRewind(this.#services.store, this.key, beforeInvocationId);
-    const value = checkInjection(this.#agent.compiled, rewindIn.name, rewind);
-    const { inputSeq } = await this.#services.inject(
-      this.key,
-      { place: rewindIn.name, value },
-      `rewind:${dedupeKey}`,
-    );
+    const { inputSeq } = await this.#services.trackSubmission(async () => {
+      const rewind = await planRewind(this.#services.store, this.key, beforeInvocationId);
+      const value = checkInjection(this.#agent.compiled, rewindIn.name, rewind);
+      return this.#services.inject(
+        this.key,
+        { place: rewindIn.name, value },
+        `rewind:${dedupeKey}`,
+      );
+    });
     await this.#waitUntilConsumed(inputSeq);
   }
 
@@ -287,6 +306,7 @@ export class SessionHandle implements Session {
       };
     });
     return createTurn({
+      session: this.id,
       get invocationId() {
         return invocationId;
       },
@@ -321,15 +341,11 @@ export class SessionHandle implements Session {
   }
 
   /** Sends an input and returns the log position before it, from where its effects can be read. */
-  async #sendAfter(
-    input: () => Promise<{
-      readonly place: AnyPlace;
-      readonly value: unknown;
-      readonly dedupeKey: string;
-      /** The session of the called agent that gets the input. Default: this session. */
-      readonly session?: string;
-    }>,
-  ): Promise<SentInput> {
+  async #sendAfter(input: () => Promise<NewInput>): Promise<SentInput> {
+    return this.#services.trackSubmission(async () => this.#submitAfter(input));
+  }
+
+  async #submitAfter(input: () => Promise<NewInput>): Promise<SentInput> {
     const { from, wasWaiting } = await this.#readLogPosition();
     const { place, value, dedupeKey, session = this.id } = await input();
     const checked = this.#validateInput(place.name, value);

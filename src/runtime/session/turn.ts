@@ -1,6 +1,7 @@
 import type { LogEvent, LogEventByType, PartialEvent, Seq } from '../../core/index.ts';
 import type { InputSeq } from '../../store/index.ts';
 import type { LogFilter } from '../log/log-cursor.ts';
+import { RuntimeClosedError } from './runtime-errors.ts';
 
 /**
  * The events of one message or answer. The turn runs whether it is iterated or not, and leaving the loop cancels
@@ -12,7 +13,8 @@ export interface Turn extends AsyncIterable<LogEvent | PartialEvent> {
   readonly invocationId: string;
   /**
    * Resolves when the input is durable, with its number in the inbox. Rejects when the input was refused and not
-   * stored.
+   * stored. When a closed runtime refused it and the program neither reads `accepted` nor iterates the turn, the process
+   * prints a warning with the code `PETRICHOR_INPUT_REFUSED`.
    */
   readonly accepted: Promise<InputSeq>;
 }
@@ -26,6 +28,8 @@ export interface SentInput {
 }
 
 export interface TurnOptions {
+  /** The session's id. */
+  readonly session: string;
   /** Defined once the input is accepted, or earlier. */
   readonly invocationId: string;
   readonly sent: Promise<SentInput>;
@@ -42,16 +46,39 @@ export interface TurnOptions {
 
 export function createTurn(options: TurnOptions): Turn {
   const { sent } = options;
+  let isObserved = false;
   const accepted = sent.then(({ inputSeq }) => inputSeq);
-  // A caller that neither awaits nor iterates ignores the error on purpose.
-  accepted.catch(() => {});
+  accepted.catch((error: unknown) => {
+    // A caller that neither awaits nor iterates ignores every other error on purpose.
+    if (!isObserved && error instanceof RuntimeClosedError) warnRefused(options.session, error);
+  });
   return {
     get invocationId() {
       return options.invocationId;
     },
-    accepted,
-    [Symbol.asyncIterator]: () => turnEvents(options),
+    get accepted() {
+      isObserved = true;
+      return accepted;
+    },
+    [Symbol.asyncIterator]: () => {
+      isObserved = true;
+      return turnEvents(options);
+    },
   };
+}
+
+function warnRefused(session: string, { message }: RuntimeClosedError): void {
+  globalThis.process?.emitWarning(
+    `An input of session "${session}" was refused and not stored: ${message}`,
+    {
+      /**
+       * A closed runtime refused an input, and the program did not look at its turn. It is the code of a process
+       * warning.
+       * @remedy Send the input before you close the runtime, or await `accepted` of its turn.
+       */
+      code: 'PETRICHOR_INPUT_REFUSED',
+    },
+  );
 }
 
 async function* turnEvents(options: TurnOptions): AsyncGenerator<LogEvent | PartialEvent> {
