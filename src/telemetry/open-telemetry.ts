@@ -8,7 +8,7 @@ import type { CommittedRecords, Interceptor, ObservedSession } from '../runtime/
 import { responseAttributes } from './call-attributes.ts';
 import { GenAi } from './attribute-names.ts';
 import { MissingTelemetryPackageError } from './missing-telemetry-package-error.ts';
-import { fromTraceParent, toTraceParent } from './trace-parent.ts';
+import { fromTraceParent, toTraceParent } from './w3c-trace-context.ts';
 import { TracedInvocation } from './traced-invocation.ts';
 import type { ParkEvent } from './traced-invocation.ts';
 import type { TelemetryApi } from './telemetry-api.ts';

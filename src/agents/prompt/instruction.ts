@@ -2,8 +2,8 @@ import { decodeInlineData, PetrichorError } from '../../core/index.ts';
 import type { InvocationId, JsonObject, SessionKey } from '../../core/index.ts';
 import { NoServiceError } from '../../tools/internal.ts';
 import type { ArtifactPart, ArtifactService } from '../../tools/index.ts';
-import { parseTemplate } from './instruction-template.ts';
-import type { TemplatePiece } from './instruction-template.ts';
+import { parseTemplate } from './parse-template.ts';
+import type { TemplatePiece } from './parse-template.ts';
 
 /** The argument of an instruction function. */
 export interface InstructionContext {

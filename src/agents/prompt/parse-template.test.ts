@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { parseTemplate } from './instruction-template.ts';
+import { parseTemplate } from './parse-template.ts';
 
 /** The placeholders of a template, as the template has them. */
 function listPlaceholders(template: string): readonly string[] {
