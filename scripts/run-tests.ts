@@ -52,7 +52,7 @@ function runGroup(
   show: (message: Exclude<ReportMessage, { totals: TestTotals }>) => void,
 ): Promise<Outcome> {
   const { promise, resolve: finish, reject } = Promise.withResolvers<Outcome>();
-  const reporter = ['--test-reporter=./scripts/test-reporter.ts', '--test-timeout=120000'];
+  const reporter = ['--test-reporter=./scripts/test-reporter.ts', '--test-timeout=300000'];
   const child = spawn(process.execPath, ['--test', ...reporter, option, ...files], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: {
