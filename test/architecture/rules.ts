@@ -85,7 +85,10 @@ export const onlyStoreKnowsSql: Rule = (tree) =>
     .filter(([{ path }]) => getFolder(path) !== 'store')
     .map(([{ path }, { specifier }]) => `${path} imports ${specifier}: only store/ may`);
 
-/** What may touch the process: the program itself, and the warning about a listener that throws, which has nowhere else to go. */
+/**
+ * What may touch the process: the program itself, and two warnings that have nowhere else to go. One is about a listener
+ * that throws, the other about an input that was refused and whose turn the program does not look at.
+ */
 const touchesProcess: ReadonlySet<string> = new Set([
   'src/cli/main.ts',
   'src/core/errors/safe-listener.ts',
