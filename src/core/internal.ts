@@ -8,4 +8,10 @@ export { frozenJson } from './json/frozen-json.ts';
 export { isObject, isRecord, readMember } from './json/is-record.ts';
 export { deepFreeze, isJsonObject } from './json/json.ts';
 export { omitUndefined } from './json/omit-undefined.ts';
-export { checkOptions, optionTable, type OptionTable } from './validation/option-table.ts';
+export { describeValue, isPromise } from './validation/describe-value.ts';
+export {
+  checkDefinition,
+  checkOptions,
+  optionTable,
+  type OptionTable,
+} from './validation/option-table.ts';

@@ -1,4 +1,5 @@
-import { checkOptions } from '../core/index.ts';
+import { checkAgents } from '../agents/internal.ts';
+import { checkDefinition } from '../core/internal.ts';
 import { openStore } from '../store/internal.ts';
 import { LocalRuntime } from './local-runtime.ts';
 import { RUNTIME_OPTIONS } from './runtime-options.ts';
@@ -7,10 +8,11 @@ import type { Runtime } from './runtime.ts';
 
 /**
  * Opens a runtime and takes over sessions that have no owner.
- * @throws InvalidInputError for an unknown or invalid option; and every error of opening the store
+ * @throws InvalidInputError for an unknown, missing or invalid option; and every error of opening the store
  */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
-  checkOptions(RUNTIME_OPTIONS, options);
+  checkDefinition(RUNTIME_OPTIONS, options);
+  checkAgents('agents', options.agents);
   const { store: storeOption = 'memory:' } = options;
   const store = typeof storeOption === 'string' ? await openStore(storeOption) : storeOption;
   const runtime = new LocalRuntime(options, store, typeof storeOption === 'string');

@@ -2,6 +2,7 @@ import { InvalidInputError } from '../../core/index.ts';
 import type { OptionNames } from '../../core/index.ts';
 import type { Migrate, Net } from '../../net/index.ts';
 import { checkAgentName } from '../vocabulary/check-agent-name.ts';
+import { checkAgents } from '../agent/check-agents.ts';
 import type { Agent } from '../agent/agent.ts';
 import type { CompositeCallbacks } from './composite-subnet.ts';
 
@@ -34,6 +35,7 @@ export const COMPOSITE_OPTION_NAMES: OptionNames<CompositeAgentDefinition> = {
  */
 export function checkComposite({ name, subAgents }: CompositeAgentDefinition): void {
   checkAgentName(name);
+  checkAgents('subAgents', subAgents);
   if (subAgents.length === 0)
     throw new InvalidInputError('subAgents', `of "${name}" must not be empty.`);
 }

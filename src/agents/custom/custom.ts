@@ -1,11 +1,12 @@
-import { omitUndefined } from '../../core/internal.ts';
-import { InvalidInputError, checkOptions, optionTable } from '../../core/index.ts';
+import { checkDefinition, omitUndefined, optionTable } from '../../core/internal.ts';
+import { InvalidInputError } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import { allOf, pure, upTo } from '../../net/index.ts';
 import type { TokenPlace, Transition } from '../../net/index.ts';
 import { COMPOSITE_OPTION_NAMES } from '../composition/composite-definition.ts';
 import { hasAfterAgent } from '../callbacks/agent-callbacks.ts';
 import { checkAgentName } from '../vocabulary/check-agent-name.ts';
+import { checkAgents } from '../agent/check-agents.ts';
 import type { Agent, AgentRole } from '../agent/agent.ts';
 import { composeAgents } from '../composition/compose-agents.ts';
 import { stepEffect, toEnding } from './custom-step.ts';
@@ -44,9 +45,10 @@ export const CUSTOM_OPTIONS: OptionTable = optionTable<CustomDefinition>('custom
  * @throws InvalidInputError, UnknownFieldError, NetBuildError
  */
 export function custom(definition: CustomDefinition): Agent {
-  checkOptions(CUSTOM_OPTIONS, definition);
+  checkDefinition(CUSTOM_OPTIONS, definition);
   const { name, maxYields = DEFAULT_MAX_YIELDS } = definition;
   checkAgentName(name);
+  checkAgents('subAgents', definition.subAgents ?? []);
   if (!Number.isInteger(maxYields) || maxYields < 1 || maxYields > 10_000)
     throw new InvalidInputError(
       'maxYields',

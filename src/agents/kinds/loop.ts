@@ -1,5 +1,5 @@
-import { omitUndefined } from '../../core/internal.ts';
-import { InvalidInputError, checkOptions, optionTable } from '../../core/index.ts';
+import { checkDefinition, omitUndefined, optionTable } from '../../core/internal.ts';
+import { InvalidInputError } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import { allOf, oneOf, place, pure, upTo } from '../../net/index.ts';
 import type { TokenPlace, Transition } from '../../net/index.ts';
@@ -36,7 +36,7 @@ export const LOOP_OPTIONS: OptionTable = optionTable<LoopDefinition>('loop', {
  * @throws InvalidInputError, UnknownFieldError, NetBuildError
  */
 export function loop(definition: LoopDefinition): Agent {
-  checkOptions(LOOP_OPTIONS, definition);
+  checkDefinition(LOOP_OPTIONS, definition);
   checkComposite(definition);
   const { maxIterations = DEFAULT_MAX_ITERATIONS } = definition;
   if (!Number.isInteger(maxIterations) || maxIterations < 1 || maxIterations > 1000)

@@ -1,5 +1,5 @@
-import { omitUndefined } from '../../core/internal.ts';
-import { InvalidInputError, checkOptions, optionTable } from '../../core/index.ts';
+import { checkDefinition, omitUndefined, optionTable } from '../../core/internal.ts';
+import { InvalidInputError } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import { allOf, pure } from '../../net/index.ts';
 import type { Agent, AgentRole } from '../agent/agent.ts';
@@ -25,7 +25,7 @@ export const PARALLEL_OPTIONS: OptionTable = optionTable<CompositeAgentDefinitio
  * @throws UnknownFieldError, NetBuildError
  */
 export function parallel(definition: CompositeAgentDefinition): Agent {
-  checkOptions(PARALLEL_OPTIONS, definition);
+  checkDefinition(PARALLEL_OPTIONS, definition);
   checkComposite(definition);
   assertUniqueOutputKeys(definition);
   return composeAgents(definition, parallelRole(definition));

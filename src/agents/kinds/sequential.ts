@@ -1,5 +1,4 @@
-import { omitUndefined } from '../../core/internal.ts';
-import { checkOptions, optionTable } from '../../core/index.ts';
+import { checkDefinition, omitUndefined, optionTable } from '../../core/internal.ts';
 import type { OptionTable } from '../../core/index.ts';
 import { allOf, pure } from '../../net/index.ts';
 import type { Transition } from '../../net/index.ts';
@@ -23,7 +22,7 @@ export const SEQUENTIAL_OPTIONS: OptionTable = optionTable<CompositeAgentDefinit
  * @throws InvalidInputError, UnknownFieldError, NetBuildError
  */
 export function sequential(definition: CompositeAgentDefinition): Agent {
-  checkOptions(SEQUENTIAL_OPTIONS, definition);
+  checkDefinition(SEQUENTIAL_OPTIONS, definition);
   checkComposite(definition);
   return composeAgents(definition, sequentialRole(definition));
 }

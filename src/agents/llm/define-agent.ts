@@ -1,5 +1,5 @@
-import { omitUndefined } from '../../core/internal.ts';
-import { InvalidInputError, checkOptions, optionTable } from '../../core/index.ts';
+import { checkDefinition, omitUndefined, optionTable } from '../../core/internal.ts';
+import { InvalidInputError } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import { GENERATION_NAMES } from '../../models/internal.ts';
 import { compile, compose, initialToken, join } from '../../net/index.ts';
@@ -10,7 +10,7 @@ import { DEFAULT_REASK_BUDGET } from './agent-defaults.ts';
 import { CALLBACK_NAMES } from '../callbacks/callbacks.ts';
 import { TRIM_OPTION_NAMES } from '../prompt/trim-options.ts';
 import { hasAfterAgent, hasBeforeAgent } from '../callbacks/agent-callbacks.ts';
-import { checkAgentName } from '../vocabulary/check-agent-name.ts';
+import { checkAgentDefinition } from './check-agent-definition.ts';
 import type { Agent, AgentRole } from '../agent/agent.ts';
 import { readStatus } from '../agent/read-status.ts';
 import { collectChildAgents } from '../tools/agent-tool.ts';
@@ -117,9 +117,9 @@ export const AGENT_OPTIONS: OptionTable = optionTable<AgentDefinition>(
  * @throws InvalidInputError, UnknownFieldError, DuplicateToolError, NetBuildError
  */
 export function agent(definition: AgentDefinition): Agent {
-  checkOptions(AGENT_OPTIONS, definition);
+  checkDefinition(AGENT_OPTIONS, definition);
+  checkAgentDefinition(definition);
   const { name, reaskBudget = DEFAULT_REASK_BUDGET } = definition;
-  checkAgentName(name);
   if (!Number.isInteger(reaskBudget) || reaskBudget < 0 || reaskBudget > 1000) {
     throw new InvalidInputError(
       'reaskBudget',

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { isPromise, omitUndefined } from '../../core/internal.ts';
 import type { FunctionCall, JsonObject } from '../../core/index.ts';
 import { callFingerprint, toolError } from '../../tools/internal.ts';
 import type { Tool, ToolCallFacts, ValidArgs } from '../../tools/index.ts';
@@ -98,6 +98,17 @@ export function rejectedResult(
   return { invocationId, callId, name, index, outcome, response, ...within };
 }
 
-function isApprovalNeeded({ needsApproval }: Tool, args: ValidArgs, call: ToolCallFacts): boolean {
-  return typeof needsApproval === 'function' ? needsApproval(args, call) : needsApproval;
+function isApprovalNeeded(
+  { name, needsApproval }: Tool,
+  args: ValidArgs,
+  call: ToolCallFacts,
+): boolean {
+  if (typeof needsApproval !== 'function') return needsApproval;
+  const needed: unknown = needsApproval(args, call);
+  if (!isPromise(needed)) return Boolean(needed);
+  // Its rejection would end the process.
+  needed.then(undefined, () => {});
+  throw new TypeError(
+    `needsApproval of tool "${name}" returned a promise, but it must return true or false. Do asynchronous checks in execute.`,
+  );
 }

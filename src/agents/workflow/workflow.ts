@@ -1,5 +1,4 @@
-import { omitUndefined } from '../../core/internal.ts';
-import { checkOptions, optionTable } from '../../core/index.ts';
+import { checkDefinition, omitUndefined, optionTable } from '../../core/internal.ts';
 import type { OptionTable } from '../../core/index.ts';
 import { running } from '../../net/index.ts';
 import type { AnyPlace, Effect } from '../../net/index.ts';
@@ -49,7 +48,7 @@ export const WORKFLOW_OPTIONS: OptionTable = optionTable<WorkflowDefinition>('wo
  * @throws InvalidInputError, UnknownFieldError, NetBuildError
  */
 export function workflow(definition: WorkflowDefinition): Agent {
-  checkOptions(WORKFLOW_OPTIONS, definition);
+  checkDefinition(WORKFLOW_OPTIONS, definition);
   const maxSteps = checkWorkflow(definition);
   return composeAgents(definition, workflowRole(definition, maxSteps));
 }

@@ -1,6 +1,8 @@
 import { isPlainObject } from '../json/json.ts';
 import { memberPath } from '../errors/member-path.ts';
+import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { UnknownFieldError } from '../errors/unknown-field-error.ts';
+import { describeValue } from './describe-value.ts';
 
 /** The allowed names of an options object: `true` for a value of any type, or a table for a nested options object. */
 export type OptionNames<T> = { readonly [Name in keyof T]-?: true | NameTable };
@@ -37,6 +39,19 @@ export function optionTable<T>(
  */
 export function checkOptions({ typeName, names, otherNames }: OptionTable, options: unknown): void {
   check(names, otherNames, options, typeName);
+}
+
+/**
+ * Rejects unknown options, and a definition that is missing or not an object. For functions whose options are required.
+ * @throws InvalidInputError, UnknownFieldError
+ */
+export function checkDefinition(table: OptionTable, definition: unknown): void {
+  if (typeof definition !== 'object' || definition === null || Array.isArray(definition))
+    throw new InvalidInputError(
+      table.typeName,
+      `needs an object with its options; it is ${describeValue(definition)}. Call ${table.typeName}({ … }).`,
+    );
+  checkOptions(table, definition);
 }
 
 function check(

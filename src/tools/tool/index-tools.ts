@@ -1,4 +1,5 @@
-import { PetrichorError } from '../../core/index.ts';
+import { describeValue, isObject, isPromise } from '../../core/internal.ts';
+import { InvalidInputError, PetrichorError } from '../../core/index.ts';
 import { LiveTools } from './live-tools.ts';
 import { checkNotReserved } from './reserved-tool-names.ts';
 import type { Tool } from './tool.ts';
@@ -26,8 +27,10 @@ export class DuplicateToolError extends PetrichorError {
  * it shows their current tools, and leaves out a later tool whose name is taken or reserved.
  * @throws DuplicateToolError if two tools have the same name now
  * @throws InvalidToolError if a tool has a reserved name now
+ * @throws InvalidInputError for a value that is not a list, and for an entry that is not a tool or toolset
  */
 export function indexTools(tools: readonly (Tool | Toolset)[]): ReadonlyMap<string, Tool> {
+  checkTools(tools);
   const byName = new Map<string, { readonly tool: Tool; readonly source: string }>();
   for (const one of tools) {
     for (const tool of isToolset(one) ? one.tools() : [one]) {
@@ -41,6 +44,27 @@ export function indexTools(tools: readonly (Tool | Toolset)[]): ReadonlyMap<stri
   }
   if (tools.some(isToolset)) return new LiveTools(tools);
   return new Map([...byName].map(([name, { tool }]) => [name, tool]));
+}
+
+function checkTools(tools: unknown): void {
+  if (!Array.isArray(tools))
+    throw new InvalidInputError(
+      'tools',
+      `must be a list of tools and toolsets; it is ${describeValue(tools)}. Write tools: [tool].`,
+    );
+  for (const [index, one] of tools.entries()) {
+    if (!isToolOrToolset(one))
+      throw new InvalidInputError(
+        `tools[${index}]`,
+        `must be a tool or a toolset; it is ${describeValue(one)}. ${isPromise(one) ? 'Await it.' : 'Wrap a definition in tool(), and an agent in agentTool().'}`,
+      );
+  }
+}
+
+function isToolOrToolset(one: unknown): one is Tool | Toolset {
+  if (!isObject(one) || typeof one['name'] !== 'string') return false;
+  if ('tools' in one) return typeof one['tools'] === 'function';
+  return typeof one['parse'] === 'function' && typeof one['execute'] === 'function';
 }
 
 function sourceName({ name, originalName = name }: Tool, one: Tool | Toolset): string {

@@ -1,5 +1,5 @@
-import { omitUndefined } from '../../core/internal.ts';
-import { isJsonObject, PetrichorError, checkOptions, optionTable } from '../../core/index.ts';
+import { checkDefinition, describeValue, omitUndefined, optionTable } from '../../core/internal.ts';
+import { isJsonObject, PetrichorError } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import type { ToolDeclaration } from '../../models/index.ts';
 import { createArgsParser } from '../schema/args-parser.ts';
@@ -131,11 +131,12 @@ export const TOOL_OPTIONS: OptionTable = optionTable<ToolDefinition<ToolParamete
 /**
  * Creates a tool. The argument type of `execute` follows from `parameters`: a schema of zod 4,
  * arktype, or valibot (with its adapter), or a JSON Schema.
- * @throws InvalidToolError if the name, timeout or parameters are not valid
- * @throws InvalidInputError if `maxResultCharacters` is not a whole number of at least 500
+ * @throws InvalidToolError if a required option is missing, or an option is not valid
+ * @throws InvalidInputError if `definition` is not an object, or `maxResultCharacters` is not a whole number of at
+ * least 500
  */
 export function tool<S extends ToolParameters = NoParameters>(definition: ToolDefinition<S>): Tool {
-  checkOptions(TOOL_OPTIONS, definition);
+  checkDefinition(TOOL_OPTIONS, definition);
   const {
     name,
     description,
@@ -144,6 +145,7 @@ export function tool<S extends ToolParameters = NoParameters>(definition: ToolDe
     longRunning = false,
   } = definition;
   checkName(name);
+  checkTypes(definition);
   const { maxResultCharacters } = definition;
   checkMaxResultCharacters(maxResultCharacters);
   const parameters = definition.parameters ?? noParameters;
@@ -180,11 +182,45 @@ export class ExternalToolError extends PetrichorError {
   }
 }
 
-function checkName(name: string): void {
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
-    throw new InvalidToolError(name, 'its name must be 1 to 64 of A-Z, a-z, 0-9, _ and -.');
+function checkName(name: unknown): void {
+  if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
+    throw new InvalidToolError(
+      typeof name === 'string' ? name : '',
+      `its name must be 1 to 64 of A-Z, a-z, 0-9, _ and -; it is ${describeValue(name)}.`,
+    );
   }
   checkNotReserved(name);
+}
+
+const CRASH_POLICIES: readonly unknown[] = [
+  'rerun',
+  'unknown',
+  'ask',
+] satisfies readonly ToolCrashPolicy[];
+
+/** Checks the types of options, for callers without TypeScript. */
+function checkTypes(definition: {
+  readonly name: string;
+  readonly description: unknown;
+  readonly execute?: unknown;
+  readonly needsApproval?: unknown;
+  readonly onCrash?: unknown;
+}): void {
+  const { name, description, execute, needsApproval = false, onCrash } = definition;
+  const problem = (field: string, expected: string, value: unknown): InvalidToolError =>
+    new InvalidToolError(name, `its ${field} must be ${expected}; it is ${describeValue(value)}.`);
+  if (typeof description !== 'string')
+    throw problem('description', 'a text that tells the model when to use it', description);
+  if (execute !== undefined && typeof execute !== 'function')
+    throw problem('execute', 'a function, or left out', execute);
+  if (typeof needsApproval !== 'boolean' && typeof needsApproval !== 'function')
+    throw problem(
+      'needsApproval',
+      'true, false, or a function that returns one of them',
+      needsApproval,
+    );
+  if (onCrash !== undefined && !CRASH_POLICIES.includes(onCrash))
+    throw problem('onCrash', "'rerun', 'unknown' or 'ask'", onCrash);
 }
 
 function resolveTimeout(name: string, timeoutMs: number | undefined, external: boolean): number {

@@ -1,0 +1,49 @@
+import { describeValue, isPromise, readMember } from '../../core/internal.ts';
+import { InvalidInputError } from '../../core/index.ts';
+import { checkAgents } from '../agent/check-agents.ts';
+import { checkAgentName } from '../vocabulary/check-agent-name.ts';
+import type { AgentDefinition } from './define-agent.ts';
+
+/**
+ * Checks that the required options of an agent are present, and the types of its main options.
+ * @throws InvalidInputError
+ */
+export function checkAgentDefinition(definition: AgentDefinition): void {
+  const { name, model, instruction, globalInstruction, subAgents = [] } = definition;
+  checkAgentName(name);
+  checkModel('model', name, model);
+  const fallbackModels: unknown = definition.fallbackModels ?? [];
+  if (!Array.isArray(fallbackModels))
+    throw new InvalidInputError(
+      'fallbackModels',
+      `of agent "${name}" must be a list of models; it is ${describeValue(fallbackModels)}.`,
+    );
+  for (const [index, one] of fallbackModels.entries())
+    checkModel(`fallbackModels[${index}]`, name, one);
+  checkInstruction('instruction', name, instruction);
+  checkInstruction('globalInstruction', name, globalInstruction);
+  checkAgents('subAgents', subAgents);
+}
+
+function checkModel(field: string, agentName: string, model: unknown): void {
+  if (typeof readMember(model, 'generate') === 'function') return;
+  const id = typeof model === 'string' && /^[\w./:@-]{1,60}$/.test(model) ? model : 'gpt-5';
+  const cause = isPromise(model) ? 'resolveModel is asynchronous. ' : '';
+  throw new InvalidInputError(
+    field,
+    `of agent "${agentName}" must be a model with a generate function; it is ${describeValue(model)}. ${cause}Use \`await resolveModel('${id}', { env })\`.`,
+  );
+}
+
+function checkInstruction(field: string, agentName: string, value: unknown): void {
+  if (value === undefined || typeof value === 'string' || typeof value === 'function') return;
+  if (Array.isArray(value)) {
+    for (const [index, one] of value.entries())
+      checkInstruction(`${field}[${index}]`, agentName, one ?? null);
+    return;
+  }
+  throw new InvalidInputError(
+    field,
+    `of agent "${agentName}" must be a text, a function that returns one, or a list of both; it is ${describeValue(value)}.`,
+  );
+}
