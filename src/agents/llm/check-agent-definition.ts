@@ -2,13 +2,15 @@ import { describeValue, isPromise, readMember } from '../../core/internal.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import { checkAgents } from '../agent/check-agents.ts';
 import { checkAgentName } from '../vocabulary/check-agent-name.ts';
-import type { AgentDefinition } from './define-agent.ts';
+import type { LlmDefinition } from './llm-agent-parts.ts';
 
 /**
  * Checks that the required options of an agent are present, and the types of its main options.
  * @throws InvalidInputError
  */
-export function checkAgentDefinition(definition: AgentDefinition): void {
+export function checkAgentDefinition(
+  definition: LlmDefinition & { readonly subAgents?: unknown },
+): void {
   const { name, model, instruction, globalInstruction, subAgents = [] } = definition;
   checkAgentName(name);
   checkModel('model', name, model);
