@@ -1,7 +1,18 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { isJsonObject } from '../core/index.ts';
-import { systemClock } from '../net/index.ts';
+import { describeOldNode } from './node-version.ts';
+
+// Checked before the other imports, which fail in an older Node.
+const oldNode = describeOldNode(process.versions.node);
+if (oldNode !== undefined) {
+  process.stderr.write(`${oldNode}\n`);
+  process.exit(1);
+}
+
+const [{ isJsonObject }, { systemClock }] = await Promise.all([
+  import('../core/index.ts'),
+  import('../net/index.ts'),
+]);
 
 // The reader of our output may close it early (`petrichor replay demo | head`).
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -4,6 +4,7 @@ export { getErrorCode } from './errors/get-error-code.ts';
 export { importOptional, isModuleNotFound } from './errors/import-optional.ts';
 export { OutcomeUnknownError } from './errors/outcome-unknown-error.ts';
 export { PetrichorError, isPetrichorError } from './errors/petrichor-error.ts';
+export { nearestName } from './errors/unknown-field-error.ts';
 export { frozenJson } from './json/frozen-json.ts';
 export { isObject, isRecord, readMember } from './json/is-record.ts';
 export { deepFreeze, isJsonObject } from './json/json.ts';

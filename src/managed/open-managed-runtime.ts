@@ -18,6 +18,7 @@ import {
   AgentArchivedError,
   DurabilityError,
   MissingServiceError,
+  missingToolError,
 } from './interface/managed-errors.ts';
 import type {
   ManagedAgent,
@@ -287,7 +288,7 @@ class LocalManagedRuntime extends ManagedSessions implements ManagedRuntime {
       if (tool.type === 'custom') continue;
       const name = getToolName(tool);
       if ((await builtIns?.(name, {})) === undefined)
-        throw new MissingServiceError(`definition.tools[${index}] ("${name}")`, 'builtIns');
+        throw missingToolError(`definition.tools[${index}]`, name, builtIns !== undefined);
     }
     if (definition.mcp_servers !== undefined && mcp === undefined)
       throw new MissingServiceError('definition.mcp_servers', 'mcp');

@@ -36,7 +36,7 @@ export class AgentRegistry {
   get defaultName(): string {
     const [only] = this.#mainAgents;
     if (only === undefined || this.#mainAgents.length > 1)
-      throw new UnknownAgentError('(none named)', this.#mainAgents);
+      throw new UnknownAgentError(undefined, this.#mainAgents);
     return only;
   }
 

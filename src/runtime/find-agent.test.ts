@@ -51,3 +51,14 @@ test('a message sent before the runtime started is answered by an agent from fin
     ['user.message', 'turn.started', 'agent.message', 'turn.ended'],
   );
 });
+
+test('the error of a runtime with several agents and none chosen shows how to choose one', async () => {
+  const model = new ScriptedModel([{ text: 'Hi' }]);
+  const agents = ['billing', 'shipping'].map((name) => agent({ name, model }));
+  await using runtime = await openRuntime({ agents });
+  await assert.rejects(runtime.session('s'), {
+    code: 'unknown_agent',
+    message: "The runtime has several agents: billing, shipping. Choose one: { agent: 'billing' }.",
+  });
+  await assert.rejects(runtime.session('s', { agent: 'shiping' }), /Did you mean "shipping"\?/);
+});

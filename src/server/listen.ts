@@ -1,4 +1,4 @@
-import { importOptional } from '../core/internal.ts';
+import { getErrorCode, importOptional } from '../core/internal.ts';
 import type { EventEmitter } from 'node:events';
 import { createServer as createHttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import { isIP, type Socket } from 'node:net';
@@ -54,7 +54,7 @@ const CLOSE_TIMEOUT_MS = 5000;
 /**
  * Starts to listen on a port of this machine.
  * @throws InvalidInputError for a host name that others can reach while no key is required, and for a trusted proxy
- * that is not an IP address; MissingServerPackageError when `@hono/node-server` is not installed
+ * that is not an IP address, and for a port that is in use; MissingServerPackageError when `@hono/node-server` is not installed
  */
 export async function listen(server: Server, options: ListenOptions): Promise<ListeningServer> {
   checkOptions(LISTEN_OPTIONS, options);
@@ -90,7 +90,7 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
     createServer: createHttpServer,
   });
   await new Promise<void>((resolve, reject) => {
-    httpServer.once('error', reject);
+    httpServer.once('error', (error) => reject(toListenError(error, port, hostname)));
     httpServer.listen(port, hostname, () => resolve());
   });
   const address = httpServer.address();
@@ -115,6 +115,15 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+function toListenError(error: Error, port: number, hostname: string): Error {
+  if (getErrorCode(error) !== 'EADDRINUSE') return error;
+  return new InvalidInputError(
+    'port',
+    `${port} of ${hostname} is already in use. Choose another port (--port of petrichor serve; 0 for any free one), or end the other program.`,
+    { cause: error },
+  );
 }
 
 /**

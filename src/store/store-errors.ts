@@ -172,7 +172,7 @@ export class AlreadyAnsweredError extends PetrichorError {
 
   constructor(callId: string, inputSeq: InputSeq) {
     super(
-      `Call "${callId}" was already answered, by input ${inputSeq}. Read the log to see the answer.`,
+      `Call "${callId}" was already answered. The earlier answer is valid: read the log to see it.`,
     );
     this.callId = callId;
     this.inputSeq = inputSeq;

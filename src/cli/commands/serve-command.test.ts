@@ -51,6 +51,20 @@ test('a server prints its address, whether a key is required, and each mutating 
   await stopped(two);
 });
 
+test('a model without an API key is a warning at the start, without any key in it', async () => {
+  const folder = new CommandFolder();
+  folder.write('agents.json', agents());
+  const args = ['serve', '--port', '0', '--store', folder.store, '--agents', 'agents.json'];
+  const running = folder.start(args, { env: { ANTHROPIC_API_KEY: 'sk-secret' } });
+  await running.stdout.shows(/Serving on/);
+  assert.equal(
+    running.stderr.text,
+    'Warning: agents.json: agents[0] ("Echo Chamber"): its model has no API key. Set OPENAI_API_KEY in the environment of the server.\n',
+  );
+  running.signal('SIGTERM');
+  assert.equal(await running.exit, 0);
+});
+
 test('a changed agent of the file becomes a new version, and an unchanged one does not', async () => {
   const folder = new CommandFolder();
   const versionAfter = async (text: string): Promise<number> => {
@@ -145,12 +159,33 @@ test('a server that cannot start prints the reason and exits', async () => {
     '[{"name": "A b", "model": "gpt-5"}, {"name": "a-B", "model": "gpt-5"}]',
   );
   await refused(['--agents', 'same.json'], /agents\[1\]\.name: has the same id "agent_a-b"/);
+  folder.write('model.json', '[{"name": "Greeter", "model": "gtp-5"}]');
+  await refused(
+    ['--agents', 'model.json'],
+    /model\.json: agents\[0\] \("Greeter"\): .*Did you mean "gpt-5"\?/,
+  );
+  folder.write('missing.json', '[{"name": "Greeter"}]');
+  await refused(['--agents', 'missing.json'], /agents\[0\]\.model: is missing/);
+  folder.write('alias.json', '[{"name": "Greeter", "model": "gpt-5", "instruction": "Hi"}]');
+  await refused(['--agents', 'alias.json'], /agents\[0\]\.instruction: .*Did you mean `system`\?/);
+  folder.write(
+    'name.mjs',
+    `export const agents = [{ name: 'A', model: 'gpt-5', tools: [{ type: 'builtin', name: 'shiping_cost' }] }];
+     export const tools = [{ name: 'shipping_cost', tools: () => [] }];`,
+  );
+  await refused(
+    ['--agents', 'name.mjs'],
+    /name\.mjs: agents\[0\] \("A"\)\.tools\[0\] .*no tool "shiping_cost"\. Did you mean "shipping_cost"\? The tools are: shipping_cost/,
+  );
   folder.write('broken.json', '[');
   await refused(['--agents', 'broken.json'], /broken\.json could not be read/);
   folder.write('none.mjs', 'export const tools = 5;');
   await refused(['--agents', 'none.mjs'], /tools, which must be a list/);
   const running = await startServer(folder);
-  await refused(['--port', new URL(running.url).port], /EADDRINUSE/);
+  await refused(
+    ['--port', new URL(running.url).port],
+    /port: \d+ of 127\.0\.0\.1 is already in use\. Choose another port \(--port/,
+  );
   await stopped(running);
 });
 

@@ -55,8 +55,8 @@ function getTypeName(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-// Checked by its shape, not its class: the module may have loaded another copy of this package.
-function isAgent(value: unknown): value is Agent {
+/** Checks the shape, not the class: the module may have loaded another copy of this package. */
+export function isAgent(value: unknown): value is Agent {
   return (
     typeof value === 'object' &&
     value !== null &&

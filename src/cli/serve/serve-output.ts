@@ -70,3 +70,13 @@ export function warnIfReadableByOthers({ cwd, stderr }: ServeCall, url: string):
       `${printable(parsed.file)} can be read by other users (mode ${mode.toString(8)}). Run chmod 600 unless that is intended.\n`,
     );
 }
+
+/** Warns about models without an API key. */
+export function warnAboutKeys({ values, stderr }: ServeCall, messages: readonly string[]): void {
+  for (const message of messages)
+    stderr.write(
+      values.json
+        ? `${JSON.stringify({ type: 'warning', code: 'missing_key', message })}\n`
+        : `Warning: ${oneLine(message, 2000)}\n`,
+    );
+}

@@ -17,12 +17,19 @@ import { EXIT_OK, type ExitCode } from '../command/exit-code.ts';
 import { toFailureJson } from '../command/failure-json.ts';
 import { oneLine } from '../terminal/printable.ts';
 import { DEFAULT_HOST, type ServeCall } from './serve-options.ts';
+import { assertKnownModels, assertKnownTools, listMissingKeys } from './check-served-agents.ts';
 import { loadServedAgents, type ServedAgents } from './served-agents.ts';
 import { createServedTools } from './served-tools.ts';
 import { secretKeySource } from './secret-key-source.ts';
 import { DEFAULT_STORE } from '../command/shared-options.ts';
 import { parsePort, parseLimits, parseRetryWindow } from './parse-serve-options.ts';
-import { announce, writeAudit, writeFailure, warnIfReadableByOthers } from './serve-output.ts';
+import {
+  announce,
+  writeAudit,
+  writeFailure,
+  warnAboutKeys,
+  warnIfReadableByOthers,
+} from './serve-output.ts';
 
 const DEFAULT_WORKSPACE = 'default';
 
@@ -39,6 +46,7 @@ export async function serve(call: ServeCall): Promise<ExitCode> {
     values.agents === undefined
       ? { agents: [], tools: [] }
       : await loadServedAgents(values.agents, cwd);
+  if (values.agents !== undefined) assertKnownModels(values.agents, served.agents);
   const url = values.store ?? DEFAULT_STORE;
   const store = await openStore(url);
   try {
@@ -70,7 +78,9 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
   const secretKey = secretKeySource(values.store ?? DEFAULT_STORE, call.cwd, env);
   const metrics = new Metrics(clock);
   const { tools: _, agents, builtIns: __, ...services } = served;
-  const { builtIns, ...removing } = createServedTools(call, served);
+  const { builtIns, toolNames, ...removing } = createServedTools(call, served);
+  const file = values.agents ?? '';
+  if (toolNames !== undefined) assertKnownTools(file, agents, toolNames);
   await using runtime = await openManagedRuntime({
     ...services,
     store,
@@ -83,6 +93,7 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
     onError,
   });
   await registerAgents({ runtime, store }, DEFAULT_WORKSPACE, agents);
+  if (served.resolver === undefined) warnAboutKeys(call, await listMissingKeys(file, agents, env));
   const server = await createServer({
     runtime,
     store,

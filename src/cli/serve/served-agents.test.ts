@@ -21,6 +21,22 @@ test('a file without an agent to serve is rejected with an instruction', async (
   await refused('broken.json', '[', /could not be read/);
 });
 
+test('an agent() and a tool() are recognized where data is expected', async () => {
+  const shop = `{ name: 'shop', readStatus() {}, compiled: {} }`;
+  const cost = `{ name: 'shipping_cost', parse() {}, execute() {} }`;
+  await refused('default.mjs', `export default ${shop};`, /exports an agent\(\), .* as data/);
+  await refused(
+    'agent.mjs',
+    `export const agents = [{}, ${shop}];`,
+    /agents\[1\], which is an agent\(\)\. A served agent is a definition as data/,
+  );
+  await refused(
+    'tool.mjs',
+    `export const agents = [{ tools: [${cost}] }];`,
+    /agents\[0\]\.tools\[0\], which is a tool\(\)\. Export the tool in `tools`, and name it with \{ type: 'builtin', name: 'shipping_cost' \}/,
+  );
+});
+
 test('a .json file can have one agent, a list, or a list named agents', async () => {
   for (const [index, text] of [
     '{"name":"A"}',

@@ -1,10 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { decodeJson, isJsonObject } from '../../core/index.ts';
+import { readMember } from '../../core/internal.ts';
 import type { ManagedRuntimeOptions } from '../../managed/index.ts';
 import type { Tool, Toolset } from '../../tools/index.ts';
 import { AgentModuleError } from '../loading/agent-module-error.ts';
 import { importModule } from '../loading/import-module.ts';
+import { isAgent } from '../loading/load-agent.ts';
 
 /** The agents of a file, and the services that only a module can provide. */
 export interface ServedAgents extends Pick<
@@ -67,15 +69,53 @@ function parseAgents(
   agents: unknown,
   exported: Readonly<Record<string, unknown>> = {},
 ): readonly unknown[] {
-  if (Array.isArray(agents)) return agents;
+  if (Array.isArray(agents)) {
+    for (const [index, agent] of agents.entries()) assertIsData(file, agent, index, exported);
+    return agents;
+  }
   if (agents === undefined)
     throw new AgentModuleError(
       file,
       'no_agent',
-      'exports no agents to serve. Export a list of agent definitions:  `export const agents = [{ name: "Greeter", model: "gpt-5" }]`.',
+      Object.values(exported).some(isAgent)
+        ? `exports an agent(), but no agents to serve. ${AS_DATA}`
+        : 'exports no agents to serve. Export a list of agent definitions: `export const agents = [{ name: "Greeter", model: "gpt-5" }]`.',
       { found: Object.keys(exported) },
     );
   throw invalidExportError(file, 'agents', 'must be a list of agents', exported);
+}
+
+const AS_DATA =
+  'A served agent is a definition as data: `export const agents = [{ name: "Greeter", model: "gpt-5" }]`. See docs/server.md.';
+
+/** Rejects an `agent()` or a `tool()` where a definition has data. */
+function assertIsData(
+  file: string,
+  agent: unknown,
+  index: number,
+  exported: Readonly<Record<string, unknown>>,
+): void {
+  const invalid = (sentence: string): AgentModuleError =>
+    new AgentModuleError(file, 'no_agent', sentence, { found: Object.keys(exported) });
+  if (isAgent(agent)) throw invalid(`exports agents[${index}], which is an agent(). ${AS_DATA}`);
+  const tools = readMember(agent, 'tools');
+  if (!Array.isArray(tools)) return;
+  for (const [position, tool] of tools.entries()) {
+    if (!isTool(tool)) continue;
+    throw invalid(
+      `exports agents[${index}].tools[${position}], which is a tool(). ` +
+        `Export the tool in \`tools\`, and name it with { type: 'builtin', name: '${tool.name}' }.`,
+    );
+  }
+}
+
+/** True for what `tool()` or `toolset()` returns, also of another copy of this package. */
+function isTool(value: unknown): value is { readonly name: string } {
+  const isCallable = (name: string): boolean => typeof readMember(value, name) === 'function';
+  return (
+    typeof readMember(value, 'name') === 'string' &&
+    ((isCallable('parse') && isCallable('execute')) || isCallable('tools'))
+  );
 }
 
 function invalidExportError(

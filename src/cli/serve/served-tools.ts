@@ -9,7 +9,10 @@ import type { ServedAgents } from './served-agents.ts';
 
 /** The source of tools, and the clean-up of a deleted session's folders. */
 export type ServedTools = Required<Pick<ManagedRuntimeOptions, 'builtIns'>> &
-  Pick<ManagedRuntimeOptions, 'onDelete'>;
+  Pick<ManagedRuntimeOptions, 'onDelete'> & {
+    /** The names of the tools. Undefined: the module has `builtIns`, so its tools have no list. */
+    readonly toolNames: readonly string[] | undefined;
+  };
 
 /**
  * The tools behind the names in definitions: first those of the file, then those of its `builtIns`,
@@ -44,8 +47,14 @@ export function createServedTools(
     const fromFile = await moduleBuiltIns?.(name, environment);
     return fromFile ?? (enabled.has(name) ? builtInTools(name, environment) : undefined);
   };
+  const fileNames = tools.flatMap((tool) => ('name' in tool ? tool.name : []));
+  const toolNames =
+    moduleBuiltIns === undefined
+      ? [...new Set([...fileNames, ...enabled, 'bash', 'filesystem'])]
+      : undefined;
   return {
     builtIns,
+    toolNames,
     ...(sandbox !== undefined && { onDelete: async (session) => environments.remove(session) }),
   };
 }

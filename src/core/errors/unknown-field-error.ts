@@ -32,7 +32,7 @@ export class UnknownFieldError extends InvalidInputError {
 }
 
 /** Returns the known name that is most similar to a wrong name. Undefined if none is similar enough. */
-function nearestName(wrong: string, known: readonly string[]): string | undefined {
+export function nearestName(wrong: string, known: readonly string[]): string | undefined {
   const plain = plainName(wrong);
   const distances = known
     .map((name) => ({

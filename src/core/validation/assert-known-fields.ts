@@ -39,8 +39,19 @@ export function assertKnownFields(
     throw new InvalidInputError(unknown.path.reduce(memberPath, field), problem);
   const { path, known } = unknown;
   const place = path.slice(0, -1).reduce(memberPath, field);
-  throw new UnknownFieldError(place, String(path.at(-1)), known, unknown.value);
+  const name = String(path.at(-1));
+  const otherName = OTHER_NAMES.get(name.replaceAll('_', '').toLowerCase());
+  const suggestion = otherName !== undefined && known.includes(otherName) ? otherName : undefined;
+  throw new UnknownFieldError(place, name, known, unknown.value, suggestion);
 }
+
+/** Names that other libraries use for a field, in lower case and without separators. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['instruction', 'system'],
+  ['instructions', 'system'],
+  ['prompt', 'system'],
+  ['systemprompt', 'system'],
+]);
 
 interface Unknown {
   readonly path: readonly (string | number)[];

@@ -57,5 +57,11 @@ function deepestIssue(issue: v.BaseIssue<unknown>, field: string): Problem {
   const best = (issue.issues ?? []).find(
     (one) => one.path?.every(({ value }) => value !== undefined) === true,
   );
-  return best === undefined ? { path, message: issue.message } : deepestIssue(best, path);
+  return best === undefined ? { path, message: describeIssue(issue) } : deepestIssue(best, path);
+}
+
+/** Says `is missing` for a required field that the object does not have. */
+function describeIssue({ message, received }: v.BaseIssue<unknown>): string {
+  const isMissing = received === 'undefined' && message.startsWith('Invalid key: Expected ');
+  return isMissing ? 'is missing' : message;
 }

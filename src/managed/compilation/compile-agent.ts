@@ -5,7 +5,7 @@ import type { Model, ModelRef } from '../../models/index.ts';
 import { indexTools, tool, toolset } from '../../tools/index.ts';
 import type { Tool, Toolset } from '../../tools/index.ts';
 import type { ManagedAgentDef, McpServerConfig } from '../interface/agent-def.ts';
-import { MissingServiceError } from '../interface/managed-errors.ts';
+import { MissingServiceError, missingToolError } from '../interface/managed-errors.ts';
 import type { SessionEnvironment } from '../interface/managed-runtime.ts';
 import { readManagedStatus } from '../nets/managed-status.ts';
 import { managedSubnets } from '../nets/managed-subnets.ts';
@@ -126,7 +126,7 @@ async function definitionSources(
     const group = getToolName(config);
     const made = await builtIns?.(group, environment);
     if (made === undefined)
-      throw new MissingServiceError(`tools[${index}] ("${group}")`, 'builtIns');
+      throw missingToolError(`tools[${index}]`, group, builtIns !== undefined);
     const own = indexTools(made);
     const hosted = environment.selfHosted === true;
     const tools = (): readonly Tool[] =>

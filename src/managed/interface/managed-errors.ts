@@ -12,7 +12,10 @@ export class AgentNotFoundError extends PetrichorError {
 
   constructor(agentId: string, version?: number) {
     const what = version === undefined ? '' : ` in version ${version}`;
-    super(`There is no agent "${agentId}"${what}: list the agents to see which there are.`);
+    const nextStep = agentId.startsWith('agent_')
+      ? 'list the agents to see which there are.'
+      : 'pass the id of an agent, not its name. The list of agents shows the ids.';
+    super(`There is no agent "${agentId}"${what}: ${nextStep}`);
     this.agentId = agentId;
   }
 }
@@ -122,12 +125,31 @@ export class MissingServiceError extends PetrichorError {
   override readonly code = 'missing_service' as const;
   readonly service: string;
 
-  constructor(field: string, service: string) {
-    super(
-      `${field}: this runtime has no \`${service}\`. Pass one to openManagedRuntime, or omit the field.`,
-    );
+  /** @param problem the problem and the next step. Default: the runtime does not have the service. */
+  constructor(
+    field: string,
+    service: string,
+    problem = `this runtime has no \`${service}\`. Pass one to openManagedRuntime, or omit the field.`,
+  ) {
+    super(`${field}: ${problem}`);
     this.service = service;
   }
+}
+
+/** The error for a tool that `builtIns` does not have, or for a runtime without `builtIns`. */
+export function missingToolError(
+  field: string,
+  name: string,
+  hasSource: boolean,
+): MissingServiceError {
+  const path = `${field} ("${name}")`;
+  return hasSource
+    ? new MissingServiceError(
+        path,
+        'builtIns',
+        `there is no tool "${name}". Correct the name, or add the tool to the \`builtIns\` of the runtime.`,
+      )
+    : new MissingServiceError(path, 'builtIns');
 }
 
 function nextStep(status: ManagedStatus): string {

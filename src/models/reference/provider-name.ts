@@ -1,4 +1,5 @@
 import { PetrichorError } from '../../core/index.ts';
+import { nearestName } from '../../core/internal.ts';
 
 /**
  * The provider of a model. It determines the package to load and the environment variables of keys
@@ -27,10 +28,13 @@ export class UnknownModelError extends PetrichorError {
   override readonly code = 'unknown_model' as const;
   readonly model: string;
 
-  constructor(model: string) {
+  /** @param place where the model is named, for the message */
+  constructor(model: string, place?: string) {
     const prefixes = PREFIXES.map(([provider, names]) => `${names.join(', ')} (${provider})`);
+    const nearest = nearestName(model, EXAMPLES);
+    const hint = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
     super(
-      `The provider of the model "${model}" is unknown. Known names begin with ${prefixes.join('; ')}. ` +
+      `${place === undefined ? '' : `${place}: `}The provider of the model "${model}" is unknown.${hint} Known names begin with ${prefixes.join('; ')}. ` +
         `For any other model use { provider, model }, with provider one of ${PROVIDER_NAMES.join(', ')}.`,
     );
     this.model = model;
@@ -42,6 +46,14 @@ const PREFIXES: readonly (readonly [ProviderName, readonly string[]])[] = [
   ['openai', ['gpt', 'o1', 'o3', 'o4', 'chatgpt']],
   ['anthropic', ['claude']],
   ['ollama', ['llama', 'mistral', 'deepseek', 'qwen', 'gemma', 'phi']],
+];
+
+/** Names to suggest for a misspelled one. */
+const EXAMPLES: readonly string[] = [
+  'gpt-5',
+  'gpt-5-mini',
+  'gemini-2.5-flash',
+  'claude-sonnet-4-5',
 ];
 
 /**

@@ -214,3 +214,17 @@ test('an invalid fixture is rejected, and the error names the path', () => {
       error.field === 'scripted_model.turns.0.tool_calls.0.input',
   );
 });
+
+test('a script with an unknown field, or no script, is rejected', async () => {
+  const create = (script: unknown): unknown => Reflect.construct(ScriptedModel, [script]);
+  assert.throws(() => create(undefined), /script: must be a list of turns.*it is undefined/);
+  assert.throws(() => create([undefined]), /script\[0\]: must be a turn/);
+  assert.throws(() => create([{ txt: 'Hi' }]), /script\[0\]\.txt: is unknown.*`text`/);
+  assert.throws(
+    () => create([{ toolCalls: [{ name: 'rm', arg: {} }] }]),
+    /script\[0\]\.toolCalls\[0\]\.arg: is unknown.*`args`/,
+  );
+  const turn: object = { txt: 'Hi' };
+  const model = new ScriptedModel(() => turn);
+  await assert.rejects(model.generate(requestAfter(0), contextWith()), InvalidInputError);
+});

@@ -10,6 +10,8 @@ import type {
   ModelResponse,
 } from '../model/model.ts';
 import {
+  checkScript,
+  checkTurn,
   parseScriptedTurns,
   type ScriptedError,
   type ScriptedToolCall,
@@ -59,7 +61,12 @@ export class ScriptedModel implements Model {
   readonly #sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly #requests: ModelRequest[] = [];
 
+  /**
+   * @throws InvalidInputError if the script is not a list of turns or a function
+   * @throws UnknownFieldError for an unknown field of a turn
+   */
   constructor(script: ModelScript, options: ScriptedModelOptions = {}) {
+    checkScript(script);
     this.name = options.name ?? 'scripted';
     this.#script = script;
     this.#sleep = options.sleep ?? realSleep;
@@ -82,6 +89,7 @@ export class ScriptedModel implements Model {
    * Responds with the next turn of the script.
    * @throws ModelError for a scripted error or an abort
    * @throws ScriptExhaustedError if the script has no such turn
+   * @throws UnknownFieldError if a script that is a function returns a turn with an unknown field
    */
   readonly generate = async (
     request: ModelRequest,
@@ -103,7 +111,11 @@ export class ScriptedModel implements Model {
 
   #turnFor(request: ModelRequest): ScriptedTurn {
     const index = request.contents.filter(({ role }) => role === 'model').length;
-    if (typeof this.#script === 'function') return this.#script(request, index);
+    if (typeof this.#script === 'function') {
+      const scripted = this.#script(request, index);
+      checkTurn(scripted, 'script()');
+      return scripted;
+    }
     const turn = this.#script[index];
     if (turn === undefined) throw new ScriptExhaustedError(this.#script.length);
     return turn;

@@ -1,10 +1,13 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { isRecord, omitUndefined } from '../../core/internal.ts';
 import * as v from 'valibot';
 import {
+  checkOptions,
   InvalidInputError,
   isJsonObject,
+  optionTable,
   type FinishReason,
   type JsonObject,
+  type OptionTable,
   type ProviderMetadata,
   type Usage,
 } from '../../core/index.ts';
@@ -48,6 +51,56 @@ export type ScriptedError = {
   /** How many attempts fail before one succeeds. Default: all. */
   readonly attempts?: number;
 };
+
+const TURN: OptionTable = optionTable<ScriptedTurn>('turn', {
+  text: true,
+  thinking: true,
+  thoughtSignature: true,
+  toolCalls: true,
+  delayMs: true,
+  deltaDelayMs: true,
+  deltas: true,
+  error: { kind: true, message: true, retryAfterMs: true, attempts: true },
+  usage: true,
+  finishReason: true,
+  providerMetadata: true,
+});
+
+const TOOL_CALL: OptionTable = optionTable<ScriptedToolCall>('toolCall', {
+  name: true,
+  args: true,
+  id: true,
+  malformedArgs: true,
+});
+
+/**
+ * Checks that a script is a function, or a list of turns without unknown fields.
+ * @throws InvalidInputError for another value
+ * @throws UnknownFieldError for an unknown field
+ */
+export function checkScript(script: unknown): void {
+  if (typeof script === 'function') return;
+  if (!Array.isArray(script))
+    throw new InvalidInputError(
+      'script',
+      `must be a list of turns, for example [{ text: 'Hi' }], or a function; it is ${script === null ? 'null' : typeof script}.`,
+    );
+  for (const [index, turn] of script.entries()) checkTurn(turn, `script[${index}]`);
+}
+
+/**
+ * @throws InvalidInputError for a turn that is not an object
+ * @throws UnknownFieldError for an unknown field
+ */
+export function checkTurn(turn: unknown, path: string): void {
+  if (!isRecord(turn))
+    throw new InvalidInputError(path, "must be a turn, for example { text: 'Hi' }.");
+  checkOptions({ ...TURN, typeName: path }, turn);
+  const calls = turn['toolCalls'];
+  if (!Array.isArray(calls)) return;
+  for (const [index, call] of calls.entries())
+    checkOptions({ ...TOOL_CALL, typeName: `${path}.toolCalls[${index}]` }, call);
+}
 
 const fixtureSchema = v.object({
   turns: v.array(

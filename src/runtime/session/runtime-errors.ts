@@ -1,4 +1,5 @@
 import { PetrichorError } from '../../core/index.ts';
+import { nearestName } from '../../core/internal.ts';
 
 /**
  * The runtime has no agent with this name, or several agents and none was named.
@@ -8,12 +9,24 @@ export class UnknownAgentError extends PetrichorError {
   override readonly code = 'unknown_agent' as const;
   readonly agent: string;
 
-  constructor(agent: string, known: readonly string[]) {
-    super(
-      `Unknown agent "${agent}". The runtime has: ${known.join(', ') || 'none'}. Add the agent to \`agents\`.`,
-    );
-    this.agent = agent;
+  /** @param agent the unknown name. Undefined: no agent was chosen. */
+  constructor(agent: string | undefined, known: readonly string[]) {
+    super(agent === undefined ? formatNoneChosen(known) : formatUnknown(agent, known));
+    this.agent = agent ?? '(none named)';
   }
+}
+
+function formatNoneChosen(known: readonly string[]): string {
+  const [first] = known;
+  return first === undefined
+    ? 'The runtime has no agents. Add one to `agents`.'
+    : `The runtime has several agents: ${known.join(', ')}. Choose one: { agent: '${first}' }.`;
+}
+
+function formatUnknown(agent: string, known: readonly string[]): string {
+  const nearest = nearestName(agent, known);
+  const hint = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
+  return `Unknown agent "${agent}".${hint} The runtime has: ${known.join(', ') || 'none'}. Use one of them, or add the agent to \`agents\`.`;
 }
 
 /**

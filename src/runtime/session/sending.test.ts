@@ -250,3 +250,20 @@ test('an input that is too large is rejected before anything is written', async 
     code: 'invalid_input',
   });
 });
+
+test('a message that is neither text nor content is rejected, and the error names the parameter', async () => {
+  await using runtime = await openRuntime({ agents: [echo()] });
+  const session = await runtime.session('s');
+  for (const [value, kind] of [
+    [undefined, 'undefined'],
+    [null, 'null'],
+    [5, 'number'],
+    [[], 'a list'],
+  ] as const)
+    assert.throws(
+      () => session.send(value as unknown as string),
+      new RegExp(
+        `^InvalidInputError: message: must be text, or content such as .*it is ${kind}\\.`,
+      ),
+    );
+});

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { isRecord, omitUndefined } from '../../core/internal.ts';
 import {
   assertInputSize,
   checkOptions,
@@ -77,6 +77,7 @@ export class SessionHandle implements Session {
 
   send(message: string | Content, options: SendOptions = {}): Turn {
     checkOptions(SEND_OPTIONS, options);
+    assertMessage(message);
     assertInputSize(message, 'message', this.#services.maxInputBytes);
     const content = typeof message === 'string' ? userContent(message) : parseUserContent(message);
     if (content.role !== 'user' || content.parts.length === 0) {
@@ -392,4 +393,14 @@ export class SessionHandle implements Session {
 function parseSignalMessage(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('content' in value)) return value;
   return { ...value, content: parseUserContent(value.content) };
+}
+
+/** @throws InvalidInputError for a message that is neither text nor an object */
+function assertMessage(message: unknown): void {
+  if (typeof message === 'string' || isRecord(message)) return;
+  const kind = Array.isArray(message) ? 'a list' : message === null ? 'null' : typeof message;
+  throw new InvalidInputError(
+    'message',
+    `must be text, or content such as { role: 'user', parts: [{ text: 'Hi' }] }; it is ${kind}.`,
+  );
 }

@@ -70,7 +70,7 @@ const block = component(
 );
 /** Content of a message or of a tool result. */
 export const contentBlocks: v.GenericSchema<unknown, readonly WireBlock[]> = v.pipe(
-  v.array(block),
+  v.array(block, 'must be a list of blocks, for example [{ "type": "text", "text": "Hi" }]'),
   v.maxLength(1000, 'must be at most 1000 blocks'),
 );
 const nonEmptyContent = v.pipe(contentBlocks, v.minLength(1, 'must not be empty'));
