@@ -138,3 +138,36 @@ test('a custom tool that needs approval waits for the approval and then for its 
   await on.until('turn.ended');
   assert.match(shownToModel(on), /deployed/);
 });
+
+/** The tools of `withPolicy`, of which `delete_file` asks for approval itself. */
+function withOwnApproval(policy: object): ReturnType<typeof withPolicy> {
+  const options = withPolicy(policy);
+  const tools = (options.tools ?? []).map((one) =>
+    one.name === 'delete_file' ? { ...one, needsApproval: true } : one,
+  );
+  return { ...options, tools };
+}
+
+for (const policy of [
+  { default: 'auto_approve' },
+  { default: 'auto_approve', tools: { keep_file: 'deny' } },
+  { type: 'always_allow' },
+]) {
+  test(`the policy ${JSON.stringify(policy)} does not lift the approval that a tool asks for itself`, async () => {
+    const { ran, ...options } = withOwnApproval(policy);
+    await using on = await openManagedFixture(calls, options);
+    await waitForApproval(on);
+    assert.equal(ran.length, 0);
+  });
+}
+
+test('a rule for the tool itself lifts the approval that it asks for', async () => {
+  const { ran, ...options } = withOwnApproval({
+    default: 'prompt',
+    tools: { delete_file: 'auto_approve' },
+  });
+  await using on = await openManagedFixture(calls, options);
+  await on.send('Delete it');
+  await on.until('turn.ended');
+  assert.equal(ran.length, 1);
+});

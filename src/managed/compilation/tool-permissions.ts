@@ -80,12 +80,20 @@ export class ToolPermissions {
     return source === undefined ? undefined : this.#resolveMode(name, source);
   }
 
-  #resolveMode(name: string, { group, approved = [] }: ToolSource): PermissionMode | undefined {
+  /** The rule of a policy for a tool. Undefined: `needsApproval` of the tool decides. */
+  #resolveMode(
+    name: string,
+    { group, approved = [], origin }: ToolSource,
+  ): PermissionMode | undefined {
     const policy = this.#definition.permission_policy;
     const rule =
       policy?.tools?.[name] ?? (group === undefined ? undefined : policy?.tools?.[group]);
     if (rule !== undefined) return rule;
-    return approved.includes(name) ? 'auto_approve' : policy?.default;
+    if (approved.includes(name)) return 'auto_approve';
+    // A default has not been chosen for this tool: a rule for another tool makes one. So it does not
+    // lift the approval that the tool itself asks for. Tools of MCP servers have no choice of ours.
+    const isOwn = origin.kind !== 'mcp';
+    return isOwn && policy?.default === 'auto_approve' ? undefined : policy?.default;
   }
 
   #findSource(name: string): ToolSource | undefined {
