@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Mutant } from './mutants.ts';
 
 /** The result of a test run. */
@@ -25,7 +25,9 @@ export class MutantRunner {
   static async open(root: string): Promise<MutantRunner> {
     const folder = await mkdtemp(join(tmpdir(), 'petrichor-mutants-'));
     for (const part of ['src', 'test', 'package.json']) {
-      await cp(join(root, part), join(folder, part), { recursive: true });
+      // Packages of folders with a package.json of their own would take minutes to copy.
+      const filter = (path: string): boolean => basename(path) !== 'node_modules';
+      await cp(join(root, part), join(folder, part), { recursive: true, filter });
     }
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'), 'dir');
     return new MutantRunner(folder);
