@@ -1,12 +1,7 @@
 import { isPetrichorError, nearestName, readMember } from '../../core/internal.ts';
 import { MissingServiceError } from '../../managed/index.ts';
-import {
-  MissingKeyError,
-  parseModelRef,
-  resolveModel,
-  UnknownModelError,
-  type ModelEnv,
-} from '../../models/index.ts';
+import { parseModelRef, UnknownModelError, type ModelEnv } from '../../models/index.ts';
+import { modelAccess } from '../../models/reference/model-address-and-key.ts';
 
 /**
  * Checks that the models in a file have a known provider. Other errors in definitions are found when they are registered.
@@ -26,14 +21,14 @@ export function assertKnownModels(file: string, agents: readonly unknown[]): voi
 }
 
 /** Returns a warning for each agent whose model has no API key in the environment. It contains no key, and nothing is sent. */
-export async function listMissingKeys(
+export function listMissingKeys(
   file: string,
   agents: readonly unknown[],
   env: ModelEnv,
-): Promise<readonly string[]> {
+): readonly string[] {
   const warnings: string[] = [];
   for (const [index, agent] of agents.entries()) {
-    const variables = await findMissingKey(readMember(agent, 'model'), env);
+    const variables = findMissingKey(readMember(agent, 'model'), env);
     if (variables === undefined) continue;
     warnings.push(
       `${formatAgent(file, agent, index)}: its model has no API key. Set ${variables.join(' or ')} in the environment of the server.`,
@@ -42,14 +37,13 @@ export async function listMissingKeys(
   return warnings;
 }
 
-async function findMissingKey(ref: unknown, env: ModelEnv): Promise<readonly string[] | undefined> {
+function findMissingKey(ref: unknown, env: ModelEnv): readonly string[] | undefined {
   try {
-    await resolveModel(parseModelRef(ref), { env });
-    return undefined;
+    const { key, needsKey, keyVariables } = modelAccess(parseModelRef(ref), env);
+    return needsKey && key === undefined ? keyVariables : undefined;
   } catch (error) {
     // Other problems of a model are reported by its sessions.
-    if (isPetrichorError(error))
-      return error instanceof MissingKeyError ? error.variables : undefined;
+    if (isPetrichorError(error)) return undefined;
     throw error;
   }
 }

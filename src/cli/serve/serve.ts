@@ -93,7 +93,7 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
     onError,
   });
   await registerAgents({ runtime, store }, DEFAULT_WORKSPACE, agents);
-  if (served.resolver === undefined) warnAboutKeys(call, await listMissingKeys(file, agents, env));
+  if (served.resolver === undefined) warnAboutKeys(call, listMissingKeys(file, agents, env));
   const server = await createServer({
     runtime,
     store,
