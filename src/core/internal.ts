@@ -16,3 +16,4 @@ export {
   optionTable,
   type OptionTable,
 } from './validation/option-table.ts';
+export { parseWithSchema } from './validation/parse-with-schema.ts';

@@ -140,6 +140,19 @@ export async function assertJournalIsComplete({ plan, moves }: RandomScenario): 
   assertFiringsAreSingle(live.records);
 }
 
+/** The journal of one run of a random net. */
+export async function listRandomRecords({
+  plan,
+  moves,
+}: RandomScenario): Promise<readonly JournalRecord[]> {
+  const live = new RandomExecution(compile(toNet(plan)));
+  for (const each of moves) {
+    for (const one of each) await live.make(one);
+    live.settle();
+  }
+  return live.records;
+}
+
 /** Asserts that every firing starts once, ends at most once and has no later record, and that every token is consumed once. */
 function assertFiringsAreSingle(records: readonly JournalRecord[]): void {
   const inFlight = new Set<number>();

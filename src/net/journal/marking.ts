@@ -76,6 +76,36 @@ export function emptyMarking(): Marking {
   };
 }
 
+/**
+ * Returns a copy of a marking: records that are applied to one do not change the other. The copies share the values, so
+ * a copy costs no more than the number of tokens and list items.
+ */
+export function copyMarking(marking: Marking): Marking {
+  const lists = new Map(
+    [...marking.lists].map(([place, { version, items, origins }]) => [
+      place,
+      { version, items: [...items], origins: [...origins] },
+    ]),
+  );
+  // A view of a list's current version refers to the array of the list, also in the copy.
+  const copyView = ([place, view]: readonly [string, ListView]): readonly [string, ListView] => {
+    const items = lists.get(place)?.items;
+    const isCurrent = items !== undefined && marking.lists.get(place)?.items === view.items;
+    return [place, isCurrent ? { ...view, items } : view];
+  };
+  const copyFiring = (firing: Firing): Firing => ({
+    ...firing,
+    reads: { ...firing.reads, lists: new Map([...firing.reads.lists].map(copyView)) },
+  });
+  return {
+    ...marking,
+    tokens: new Map([...marking.tokens].map(([place, tokens]) => [place, [...tokens]])),
+    firings: new Map([...marking.firings].map(([seq, firing]) => [seq, copyFiring(firing)])),
+    lists,
+    maps: new Map(marking.maps),
+  };
+}
+
 /** Returns the tokens in a place, oldest first. Empty for an unknown place. */
 export function tokensIn(marking: Marking, place: string): readonly Token[] {
   return marking.tokens.get(place) ?? [];

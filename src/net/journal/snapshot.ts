@@ -8,7 +8,7 @@ import type { Firing, Marking, Token } from './marking.ts';
 import type { Due, JournalRecord, NetVersion, RecordSeq } from './record.ts';
 
 /** The format version of snapshots that this version writes and reads. */
-const FORMAT = 1;
+export const SNAPSHOT_FORMAT = 1;
 
 type TokenRow = readonly [id: string, at: number, value: Json, due?: Due];
 type TokenRows = Readonly<Record<string, readonly TokenRow[]>>;
@@ -50,7 +50,7 @@ export interface Snapshot {
 /** Returns a marking as JSON. `fromSnapshot` restores it, using the list records of the journal. */
 export function toSnapshot(marking: Marking): Snapshot {
   return {
-    format: FORMAT,
+    format: SNAPSHOT_FORMAT,
     net: marking.net,
     seq: marking.seq,
     at: marking.at,
@@ -84,13 +84,19 @@ export function oldestListRecord(snapshot: Snapshot): RecordSeq | undefined {
  * @throws Error if the snapshot has another format, or if `listRecords` lacks items of a list.
  */
 export function fromSnapshot(snapshot: Snapshot, listRecords: Iterable<JournalRecord>): Marking {
-  if (snapshot.format !== FORMAT) {
+  if (snapshot.format !== SNAPSHOT_FORMAT) {
     throw new Error(
-      `This snapshot has format ${snapshot.format}, but this version reads format ${FORMAT}. Use the version that wrote it.`,
+      `This snapshot has format ${snapshot.format}, but this version reads format ${SNAPSHOT_FORMAT}. Use the version that wrote it.`,
     );
   }
   const marking = emptyMarking();
   restoreLists(marking, snapshot, listRecords);
+  restoreAllButLists(marking, snapshot);
+  return marking;
+}
+
+/** Restores all but the lists, which must be restored before: firings refer to them. */
+export function restoreAllButLists(marking: Marking, snapshot: Omit<Snapshot, 'lists'>): void {
   marking.seq = snapshot.seq;
   marking.at = snapshot.at;
   marking.net = snapshot.net;
@@ -100,7 +106,6 @@ export function fromSnapshot(snapshot: Snapshot, listRecords: Iterable<JournalRe
     marking.maps.set(place, deepFreeze(entries));
   }
   for (const row of snapshot.firings) marking.firings.set(row.firing, fromFiringRow(row, marking));
-  return marking;
 }
 
 /** Restores each list from the records that changed it. @throws Error if the journal lacks some of its items. */
