@@ -45,6 +45,7 @@ export { isSharedKey } from './journal/map-state.ts';
 export { applyRecord } from './journal/apply-record.ts';
 export { emptyMarking, listIn, mapIn, tokensIn } from './journal/marking.ts';
 export type { Firing, Marking, Token } from './journal/marking.ts';
+export type { ClockedToken, FiringChange, MarkingChange } from './journal/marking-change.ts';
 export { compose, instance, join } from './language/compose.ts';
 export { initialToken, net } from './language/net.ts';
 export type { Net, Ports } from './language/net.ts';

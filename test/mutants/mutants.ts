@@ -46,10 +46,10 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/net/journal/apply-record.ts',
-        find: `      for (const move of record.take ?? []) remove(marking, move);
-      for (const move of record.reset ?? []) remove(marking, move);
+        find: `      for (const move of record.take ?? none) remove(marking, move, change);
+      for (const move of record.reset ?? none) remove(marking, move, change);
       for (const firing`,
-        replace: `      for (const move of record.take ?? []) remove(marking, move);
+        replace: `      for (const move of record.take ?? none) remove(marking, move, change);
       for (const firing`,
       },
     ],
@@ -102,8 +102,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/net/engine/step-recorder.ts',
-        find: `    this.#agenda.touch(this.#firings.add(firing));`,
-        replace: `    this.#agenda.touch(firing.retryAt === undefined ? this.#firings.add(firing) : this.#firings.remove(firing));`,
+        find: `        this.#agenda.touch(this.#firings.set(firing));`,
+        replace: `        this.#agenda.touch(firing.retryAt === undefined ? this.#firings.set(firing) : this.#firings.delete(firing));`,
       },
     ],
     tests: ['src/net/engine/effect.test.ts'],

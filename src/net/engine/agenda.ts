@@ -2,8 +2,8 @@ import { bind } from './binding.ts';
 import type { Binding, NetState } from './binding.ts';
 import type { CompiledTransition } from '../build/compile.ts';
 import { Heap } from './heap.ts';
-import type { Firing } from '../journal/marking.ts';
-import type { Due, RecordSeq, TokenId } from '../journal/record.ts';
+import type { Firing, Token } from '../journal/marking.ts';
+import type { RecordSeq, TokenId } from '../journal/record.ts';
 
 /** A due time of a firing in flight: its attempt times out, or its next attempt starts. */
 export interface Expiry {
@@ -81,7 +81,7 @@ export class Agenda {
     for (const t of net.transitions) this.#touched.add(t);
     for (const firing of marking.firings.values()) this.addFiringTimer(firing);
     for (const [place, tokens] of marking.tokens) {
-      for (const token of tokens) this.addTokenTimers(place, token.id, token.due);
+      for (const token of tokens) this.addTokenTimers(place, token);
     }
   }
 
@@ -109,11 +109,12 @@ export class Agenda {
     if (touched !== undefined) for (const t of touched) this.#touched.add(t);
   }
 
-  addTokenTimers(place: string, token: TokenId, due: Due | undefined): void {
+  /** Adds the clocks of a token. */
+  addTokenTimers(place: string, { id, due }: Token): void {
     if (due === undefined) return;
     for (const [name, at] of Object.entries(due)) {
       const t = this.#state.net.byName.get(name);
-      if (t?.spec.after !== undefined) this.#addTimer({ at, t, place, token });
+      if (t?.spec.after !== undefined) this.#addTimer({ at, t, place, token: id });
     }
   }
 

@@ -47,7 +47,7 @@ export class Executor {
     this.marking = marking;
     this.#options = options;
     this.#state = { net, marking, firings: this.#firings.byPlace, toFiringId: options.toFiringId };
-    for (const firing of marking.firings.values()) this.#firings.add(firing);
+    this.#firings.reload(marking.firings.values());
     this.#agenda = new Agenda(this.#state);
     this.#step = new StepRecorder(marking, this.#firings, this.#agenda, options.onAbort);
     this.#attempts = new FiringAttempts(net, options, this.#step);
@@ -86,10 +86,6 @@ export class Executor {
     now: number,
   ): void {
     this.#step.append(record, now);
-    if (record.kind !== 'upgraded') return;
-    this.#firings.clear();
-    for (const firing of this.marking.firings.values()) this.#firings.add(firing);
-    this.#agenda.reload();
   }
 
   /** Records the result of an attempt. If its firing or attempt has ended already, the result is journaled as discarded. */

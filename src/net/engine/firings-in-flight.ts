@@ -12,7 +12,7 @@ export class FiringsInFlight {
   }
 
   /** Adds or replaces a firing. @returns its place */
-  add(firing: Firing): string {
+  set(firing: Firing): string {
     const place = runningPlaceName(firing.t);
     const known = this.#places.get(place);
     if (known === undefined) this.#places.set(place, new Map([[firing.firing, firing]]));
@@ -21,13 +21,15 @@ export class FiringsInFlight {
   }
 
   /** Removes a firing. @returns its place */
-  remove(firing: Firing): string {
+  delete(firing: Firing): string {
     const place = runningPlaceName(firing.t);
     this.#places.get(place)?.delete(firing.firing);
     return place;
   }
 
-  clear(): void {
+  /** Replaces all firings. */
+  reload(firings: Iterable<Firing>): void {
     this.#places.clear();
+    for (const firing of firings) this.set(firing);
   }
 }

@@ -2,9 +2,9 @@ import type { Agenda } from './agenda.ts';
 import type { CheckedOutputs, OutletValue } from './check-outputs.ts';
 import type { FiringsInFlight } from './firings-in-flight.ts';
 import { applyRecord } from '../journal/apply-record.ts';
-import { faultPlace, unhandledFaultPlace } from '../language/fault.ts';
-import type { Firing, Marking } from '../journal/marking.ts';
-import type { Due, JournalRecord, RecordOutputs, RecordSeq } from '../journal/record.ts';
+import type { FiringChange } from '../journal/marking-change.ts';
+import type { Marking } from '../journal/marking.ts';
+import type { JournalRecord, RecordOutputs, RecordSeq } from '../journal/record.ts';
 import type { Attempt, Settled, SettledOutlet } from './settled.ts';
 
 /** A record without its number and time, which `StepRecorder` adds. */
@@ -13,8 +13,6 @@ export type NewRecord<R extends JournalRecord = JournalRecord> = R extends Journ
   : never;
 
 export type Writable<T> = { -readonly [K in keyof T]: T[K] };
-
-const none: readonly never[] = [];
 
 /**
  * Records one step: numbers the records, applies them to the marking, keeps the agenda and the firings in flight
@@ -89,59 +87,35 @@ export class StepRecorder {
 
   /** Applies a record to the marking and journals it. */
   append(record: NewRecord, now: number): void {
-    const seq = this.marking.seq + 1;
-    const full: JournalRecord = { seq, at: this.at(now), ...record };
-    const ending = this.#firingsRemovedBy(full);
-    applyRecord(this.marking, full);
+    const full: JournalRecord = { seq: this.marking.seq + 1, at: this.at(now), ...record };
+    const change = applyRecord(this.marking, full);
     this.#records.push(full);
-    this.#touch(full);
-    for (const firing of ending) this.#unindexFiring(firing);
-    if ('aborted' in full) for (const id of full.aborted ?? []) this.#onAbort?.(id);
-    if (full.kind === 'started') this.#indexFiring(seq);
-    else if (full.kind === 'retrying' || full.kind === 'restarted') this.#indexFiring(full.firing);
-  }
-
-  /** Returns the firings that the record removes from the marking. */
-  #firingsRemovedBy(record: JournalRecord): readonly Firing[] {
-    if (!('aborted' in record) && !('firing' in record)) return none;
-    const aborted = 'aborted' in record ? (record.aborted ?? none) : none;
-    const ended = record.kind === 'ended' || record.kind === 'faulted' ? record.firing : undefined;
-    const ids = ended === undefined ? aborted : [ended, ...aborted];
-    return ids.flatMap((id) => this.marking.firings.get(id) ?? none);
-  }
-
-  #indexFiring(id: RecordSeq): void {
-    const firing = this.marking.firings.get(id);
-    if (firing === undefined) return;
-    this.#agenda.touch(this.#firings.add(firing));
-    this.#agenda.addFiringTimer(firing);
-  }
-
-  #unindexFiring(firing: Firing): void {
-    this.#pendingAttempts.delete(firing.firing);
-    this.#agenda.touch(this.#firings.remove(firing));
-  }
-
-  /** Notifies the agenda of every place that the record changed. */
-  #touch(record: JournalRecord): void {
-    if ('take' in record) for (const [place] of record.take ?? []) this.#agenda.touch(place);
-    if ('reset' in record) for (const [place] of record.reset ?? []) this.#agenda.touch(place);
-    if ('give' in record) {
-      let index = 0;
-      for (const [place, , more] of record.give ?? []) {
-        this.#agenda.touch(place);
-        const times = more?.times ?? 1;
-        if (more?.due !== undefined) this.#watchTokens(place, record.seq, index, times, more.due);
-        index += times;
-      }
+    if (change.isUpgrade) {
+      this.#firings.reload(this.marking.firings.values());
+      this.#agenda.reload();
+      return;
     }
-    if (record.kind !== 'faulted') return;
-    this.#agenda.touch(faultPlace.name);
-    this.#agenda.touch(unhandledFaultPlace.name);
+    for (const place of change.places) this.#agenda.touch(place);
+    for (const { place, token } of change.clocked) this.#agenda.addTokenTimers(place, token);
+    for (const firing of change.firings) this.#followFiring(firing);
   }
 
-  #watchTokens(place: string, seq: RecordSeq, from: number, times: number, due: Due): void {
-    for (let n = 0; n < times; n++) this.#agenda.addTokenTimers(place, `${seq}.${from + n}`, due);
+  #followFiring({ change, firing }: FiringChange): void {
+    switch (change) {
+      case 'started':
+      case 'updated':
+        this.#agenda.touch(this.#firings.set(firing));
+        this.#agenda.addFiringTimer(firing);
+        break;
+      case 'aborted':
+      case 'ended':
+        this.#pendingAttempts.delete(firing.firing);
+        this.#agenda.touch(this.#firings.delete(firing));
+        if (change === 'aborted') this.#onAbort?.(firing.firing);
+        break;
+      default:
+        change satisfies never;
+    }
   }
 }
 

@@ -3,88 +3,127 @@ import type { Json } from '../../core/index.ts';
 import { faultPlace, unhandledFaultPlace } from '../language/fault.ts';
 import { ensureFrozen } from './ensure-frozen.ts';
 import { applyListChange } from './list-state.ts';
-import type { ListView } from './list-state.ts';
+import type { ListState, ListView } from './list-state.ts';
 import { applyMapChange, bumpSharedVersions, isSharedKey } from './map-state.ts';
 import { listIn, mapIn, tokensIn } from './marking.ts';
 import type { Firing, Marking, PinnedReads, Token } from './marking.ts';
-import { movePlaces, startClocks } from './move-places.ts';
+import type { CollectedChange, MarkingChange } from './marking-change.ts';
+import { moveEntries, movePlaces, startClocks } from './move-places.ts';
 import type { Deposit, JournalRecord, RecordSeq, TokenRemoval } from './record.ts';
 
 /**
- * Applies a journal record to the marking. The live net and a recovery both use this function, so a record has one
- * meaning.
+ * Applies a journal record to the marking and returns what it changed. The live net and a recovery both use this
+ * function, so a record has one meaning.
  * @throws Error if the record does not follow from the marking, which means that the journal is damaged.
  */
-export function applyRecord(marking: Marking, record: JournalRecord): void {
+export function applyRecord(marking: Marking, record: JournalRecord): MarkingChange {
   if (record.seq !== marking.seq + 1) {
     throw new Error(`Journal record ${record.seq} does not follow record ${marking.seq}.`);
   }
+  const change: CollectedChange = {
+    places: [],
+    clocked: [],
+    firings: [],
+    isUpgrade: record.kind === 'upgraded',
+  };
   marking.seq = record.seq;
   marking.at = record.at;
+  applyToLists(marking.lists, record);
   switch (record.kind) {
     case 'injected':
       if (record.net !== undefined) marking.net = record.net;
-      deposit(marking, record, record.give);
-      return;
+      deposit(marking, record, record.give, change);
+      break;
     case 'fired':
-      for (const move of record.take ?? []) remove(marking, move);
-      for (const move of record.reset ?? []) remove(marking, move);
-      for (const firing of record.aborted ?? []) marking.firings.delete(firing);
-      give(marking, record);
-      return;
+      for (const move of record.take ?? none) remove(marking, move, change);
+      for (const move of record.reset ?? none) remove(marking, move, change);
+      for (const firing of record.aborted ?? none) endFiring(marking, firing, 'aborted', change);
+      give(marking, record, change);
+      break;
     case 'started':
-      start(marking, record);
-      return;
+      start(marking, record, change);
+      break;
     case 'ended':
-      marking.firings.delete(record.firing);
-      give(marking, record);
-      return;
+      endFiring(marking, record.firing, 'ended', change);
+      give(marking, record, change);
+      break;
     case 'retrying':
-      updateFiring(marking, record.firing, { retryAt: record.dueAt, reason: record.reason });
-      return;
-    case 'restarted': {
-      const crashes =
-        getFiring(marking, record.firing).crashes + (record.cause === 'crash' ? 1 : 0);
-      updateFiring(marking, record.firing, {
+      updateFiring(marking, record.firing, change, () => ({
+        retryAt: record.dueAt,
+        reason: record.reason,
+      }));
+      break;
+    case 'restarted':
+      updateFiring(marking, record.firing, change, ({ crashes }) => ({
         attempt: record.attempt,
         timeoutAt: record.timeoutAt,
-        crashes,
+        crashes: crashes + (record.cause === 'crash' ? 1 : 0),
         retryAt: undefined,
-      });
-      return;
-    }
+      }));
+      break;
     case 'faulted':
-      fault(marking, record);
-      return;
+      fault(marking, record, change);
+      break;
     case 'upgraded':
       marking.net = record.to;
       if (record.moved !== undefined) movePlaces(marking, record.moved);
       if (record.clocks !== undefined) startClocks(marking, record.clocks);
-      deposit(marking, record, record.give ?? []);
-      return;
+      deposit(marking, record, record.give ?? none, change);
+      break;
     case 'loaded': {
       const own = Object.entries(mapIn(marking, record.place)).filter(([key]) => !isSharedKey(key));
       const entries = Object.fromEntries([...own, ...Object.entries(record.entries)]);
       marking.maps.set(record.place, deepFreeze(entries));
       marking.shared = record.versions;
-      return;
+      break;
     }
     case 'discarded':
     case 'owned':
-      return;
+      break;
+    default:
+      record satisfies never;
+  }
+  return change;
+}
+
+/** Applies what a record changes in list places. The records of lists alone are enough to restore the lists. */
+export function applyToLists(lists: Map<string, ListState>, record: JournalRecord): void {
+  switch (record.kind) {
+    case 'fired':
+    case 'ended':
+      for (const change of record.lists ?? none) applyListChange(lists, record.seq, change);
+      break;
+    case 'upgraded':
+      if (record.moved !== undefined) moveEntries(lists, record.moved);
+      break;
+    case 'injected':
+    case 'started':
+    case 'retrying':
+    case 'restarted':
+    case 'faulted':
+    case 'discarded':
+    case 'owned':
+    case 'loaded':
+      break;
     default:
       record satisfies never;
   }
 }
 
-function start(marking: Marking, record: Extract<JournalRecord, { kind: 'started' }>): void {
+const none: readonly never[] = [];
+
+function start(
+  marking: Marking,
+  record: Extract<JournalRecord, { kind: 'started' }>,
+  change: CollectedChange,
+): void {
   // Pin the reads before removing tokens: a firing may reset a place that it reads.
   const reads = pinnedReads(marking, record);
   const inputs = new Map<string, readonly Token[]>();
-  for (const move of record.take ?? []) inputs.set(move[0], remove(marking, move));
-  for (const move of record.reset ?? []) remove(marking, move);
-  for (const firing of record.aborted ?? []) marking.firings.delete(firing);
-  marking.firings.set(record.seq, {
+  for (const move of record.take ?? none) inputs.set(move[0], remove(marking, move, change));
+  for (const move of record.reset ?? none) remove(marking, move, change);
+  for (const aborted of record.aborted ?? none) endFiring(marking, aborted, 'aborted', change);
+  const firing: Firing = {
     firing: record.seq,
     t: record.t,
     startedAt: record.at,
@@ -95,7 +134,9 @@ function start(marking: Marking, record: Extract<JournalRecord, { kind: 'started
     timeoutAt: record.timeoutAt,
     retryAt: undefined,
     reason: undefined,
-  });
+  };
+  marking.firings.set(firing.firing, firing);
+  change.firings.push({ change: 'started', firing });
 }
 
 function pinnedReads(
@@ -121,27 +162,41 @@ function pinnedReads(
   };
 }
 
-function fault(marking: Marking, record: Extract<JournalRecord, { kind: 'faulted' }>): void {
+function fault(
+  marking: Marking,
+  record: Extract<JournalRecord, { kind: 'faulted' }>,
+  change: CollectedChange,
+): void {
   const inputs: Record<string, Json[]> = {};
   const addInputs = (place: string, tokens: readonly Token[]): void => {
     inputs[place] = [...(inputs[place] ?? []), ...tokens.map((token) => token.value)];
   };
-  for (const move of record.take ?? []) addInputs(move[0], remove(marking, move));
-  const firings = record.firing === undefined ? [] : [record.firing];
-  for (const firing of [...firings, ...(record.aborted ?? [])]) {
-    for (const [place, tokens] of getFiring(marking, firing).inputs) addInputs(place, tokens);
-    marking.firings.delete(firing);
-  }
+  for (const move of record.take ?? none) addInputs(move[0], remove(marking, move, change));
+  const endWithInputs = (id: RecordSeq, how: 'ended' | 'aborted'): void => {
+    for (const [place, tokens] of getFiring(marking, id).inputs) addInputs(place, tokens);
+    endFiring(marking, id, how, change);
+  };
+  if (record.firing !== undefined) endWithInputs(record.firing, 'ended');
+  for (const id of record.aborted ?? none) endWithInputs(id, 'aborted');
   const place = faultPlace.name in inputs ? unhandledFaultPlace : faultPlace;
-  deposit(marking, record, [[place.name, { transition: record.t, ...record.error, inputs }]]);
+  deposit(
+    marking,
+    record,
+    [[place.name, { transition: record.t, ...record.error, inputs }]],
+    change,
+  );
 }
 
-function give(marking: Marking, record: Extract<JournalRecord, { kind: 'fired' | 'ended' }>): void {
-  if (record.give !== undefined) deposit(marking, record, record.give);
-  for (const change of record.lists ?? []) applyListChange(marking.lists, record.seq, change);
-  for (const change of record.maps ?? []) {
-    applyMapChange(marking.maps, change);
-    marking.shared = bumpSharedVersions(marking.shared, change);
+/** Outputs tokens and map writes. `applyToLists` has applied the changes of lists. */
+function give(
+  marking: Marking,
+  record: Extract<JournalRecord, { kind: 'fired' | 'ended' }>,
+  change: CollectedChange,
+): void {
+  deposit(marking, record, record.give ?? none, change);
+  for (const writes of record.maps ?? none) {
+    applyMapChange(marking.maps, writes);
+    marking.shared = bumpSharedVersions(marking.shared, writes);
   }
 }
 
@@ -149,22 +204,32 @@ function deposit(
   marking: Marking,
   record: { readonly seq: RecordSeq; readonly at: number },
   deposits: readonly Deposit[],
+  change: CollectedChange,
 ): void {
   let index = 0;
   for (const [place, value, more] of deposits) {
     const tokens = marking.tokens.get(place) ?? [];
     ensureFrozen(value);
-    for (let n = more?.times ?? 1; n > 0; n--) {
+    const { due, times = 1 } = more ?? {};
+    for (let n = times; n > 0; n--) {
       const token = { id: `${record.seq}.${index++}`, at: record.at, value };
-      tokens.push(more?.due === undefined ? token : { ...token, due: more.due });
+      if (due === undefined) {
+        tokens.push(token);
+        continue;
+      }
+      const clocked: Token = { ...token, due };
+      tokens.push(clocked);
+      change.clocked.push({ place, token: clocked });
     }
     marking.tokens.set(place, tokens);
+    change.places.push(place);
   }
 }
 
 /** Removes tokens from a place, in the given order. Usually they are the oldest ones, which is the fast path. */
-function remove(marking: Marking, move: TokenRemoval): readonly Token[] {
+function remove(marking: Marking, move: TokenRemoval, change: CollectedChange): readonly Token[] {
   const place = move[0];
+  change.places.push(place);
   const tokens = marking.tokens.get(place) ?? [];
   const count = move.length - 1;
   let leading = 0;
@@ -200,13 +265,26 @@ function getFiring(marking: Marking, firing: RecordSeq): Firing {
   return found;
 }
 
-function updateFiring(marking: Marking, firing: RecordSeq, to: Partial<Firing>): void {
-  marking.firings.set(firing, { ...getFiring(marking, firing), ...to });
+function endFiring(
+  marking: Marking,
+  id: RecordSeq,
+  how: 'ended' | 'aborted',
+  change: CollectedChange,
+): void {
+  const firing = marking.firings.get(id);
+  if (firing === undefined) return;
+  marking.firings.delete(id);
+  change.firings.push({ change: how, firing });
 }
 
-/** Applies only the part of a record that changes list places, which is enough to restore the lists of a snapshot. */
-export function applyToLists(marking: Marking, record: JournalRecord): void {
-  if (record.kind === 'upgraded' && record.moved !== undefined) movePlaces(marking, record.moved);
-  if (!('lists' in record)) return;
-  for (const change of record.lists ?? []) applyListChange(marking.lists, record.seq, change);
+function updateFiring(
+  marking: Marking,
+  id: RecordSeq,
+  change: CollectedChange,
+  to: (firing: Firing) => Partial<Firing>,
+): void {
+  const before = getFiring(marking, id);
+  const firing = { ...before, ...to(before) };
+  marking.firings.set(id, firing);
+  change.firings.push({ change: 'updated', firing });
 }

@@ -1,11 +1,10 @@
 import { runningPlaceName } from '../language/transition.ts';
-import { tokensIn } from './marking.ts';
 import type { Marking } from './marking.ts';
 import type { Due, TokenId } from './record.ts';
 
 /**
- * Renames places in the whole marking, or empties those that map to null. All moves happen at once, so two places may
- * swap.
+ * Renames places in the tokens, the maps and the firings of a marking, or empties those that map to null. All moves
+ * happen at once, so two places may swap. `applyToLists` renames list places.
  */
 export function movePlaces(marking: Marking, moved: Readonly<Record<string, string | null>>): void {
   const to = (place: string): string => moved[place] ?? place;
@@ -30,22 +29,25 @@ export function movePlaces(marking: Marking, moved: Readonly<Record<string, stri
       reads,
     });
   }
-  const places = Object.keys(moved);
-  const tokens = places.map((place) => [place, takeOut(marking.tokens, place)] as const);
-  const lists = places.map((place) => [place, takeOut(marking.lists, place)] as const);
-  const maps = places.map((place) => [place, takeOut(marking.maps, place)] as const);
-  for (const [place, held] of tokens) {
+  moveEntries(marking.tokens, moved, (held, added) => [...held, ...added]);
+  moveEntries(marking.maps, moved);
+}
+
+/**
+ * Moves the contents of places, or drops those of places that map to null. All moves happen at once.
+ * @param merge joins a content with that which its target holds already. Default: the moved content replaces it.
+ */
+export function moveEntries<T>(
+  contents: Map<string, T>,
+  moved: Readonly<Record<string, string | null>>,
+  merge: (held: T, added: T) => T = (_, added) => added,
+): void {
+  const taken = Object.keys(moved).map((place) => [place, takeOut(contents, place)] as const);
+  for (const [place, added] of taken) {
     const target = moved[place];
-    if (target && held !== undefined)
-      marking.tokens.set(target, [...tokensIn(marking, target), ...held]);
-  }
-  for (const [place, list] of lists) {
-    const target = moved[place];
-    if (target && list !== undefined) marking.lists.set(target, list);
-  }
-  for (const [place, map] of maps) {
-    const target = moved[place];
-    if (target && map !== undefined) marking.maps.set(target, map);
+    if (!target || added === undefined) continue;
+    const held = contents.get(target);
+    contents.set(target, held === undefined ? added : merge(held, added));
   }
 }
 

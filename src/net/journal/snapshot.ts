@@ -114,9 +114,8 @@ function restoreLists(
   snapshot: Snapshot,
   records: Iterable<JournalRecord>,
 ): void {
-  for (const record of records) if (record.seq <= snapshot.seq) applyToLists(marking, record);
-  const restored = new Map(marking.lists);
-  marking.lists.clear();
+  const restored = new Map<string, ListState>();
+  for (const record of records) if (record.seq <= snapshot.seq) applyToLists(restored, record);
   for (const [place, { version, length }] of Object.entries(snapshot.lists)) {
     const { items = [], origins = [] } = restored.get(place) ?? {};
     const from = Math.max(0, items.length - length);
