@@ -37,9 +37,7 @@ await using runtime = await openRuntime({
 });
 const session = await runtime.session('demo');
 for (let day = 1; day <= 20; day++) {
-  for await (const event of session.send(`Day ${day}.`, { stateDelta: { 'user:name': 'Ada' } })) {
-    if (event.type === 'error') throw new Error(event.message);
-  }
+  await session.ask(`Day ${day}.`, { stateDelta: { 'user:name': 'Ada' } });
 }
 
 const last = model.requests.at(-1);

@@ -1,6 +1,6 @@
 /** A picture in a message. With ANTHROPIC_API_KEY it asks Anthropic; without, a server here that talks like it. */
 import assert from 'node:assert/strict';
-import { agent, content, openRuntime, contentText } from 'petrichor';
+import { agent, content, openRuntime } from 'petrichor';
 import { resolveModel } from 'petrichor/models';
 import { anthropicWire } from '../test/models/wire/anthropic-wire.ts';
 import { openStandIn } from '../test/models/wire/stand-in.ts';
@@ -23,8 +23,6 @@ const message = content('user').text('What is this?').inlineData('image/png', re
 
 await using runtime = await openRuntime({ agents: [critic] });
 const session = await runtime.session('demo');
-for await (const event of session.send(message)) {
-  if (event.type !== 'agent.message') continue;
-  console.log(contentText(event.content));
-  if (place.isScripted) assert.equal(contentText(event.content), 'A single red pixel.');
-}
+const answer = await session.ask(message);
+console.log(answer);
+if (place.isScripted) assert.equal(answer, 'A single red pixel.');

@@ -3,7 +3,7 @@
  * OPENAI_COMPATIBLE_BASE_URL it asks yours; without, a server here.
  */
 import assert from 'node:assert/strict';
-import { agent, openRuntime, contentText } from 'petrichor';
+import { agent, openRuntime } from 'petrichor';
 import { resolveModel } from 'petrichor/models';
 import { openStandIn } from '../test/models/wire/stand-in.ts';
 import { openaiCompatibleWire } from '../test/models/wire/wire-formats.ts';
@@ -19,8 +19,6 @@ const greeter = agent({ name: 'greeter', model, config: { temperature: 0, seed: 
 
 await using runtime = await openRuntime({ agents: [greeter] });
 const session = await runtime.session('demo');
-for await (const event of session.send('Hello?')) {
-  if (event.type !== 'agent.message') continue;
-  console.log(contentText(event.content));
-  if (place.isScripted) assert.equal(contentText(event.content), 'Hello from here.');
-}
+const answer = await session.ask('Hello?');
+console.log(answer);
+if (place.isScripted) assert.equal(answer, 'Hello from here.');

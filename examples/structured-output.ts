@@ -1,8 +1,7 @@
 /** An answer as JSON of a schema. With GEMINI_API_KEY it asks Gemini; without, a server here that talks like it. */
 import assert from 'node:assert/strict';
-import { agent, openRuntime, contentText } from 'petrichor';
+import { agent, openRuntime } from 'petrichor';
 import { resolveModel } from 'petrichor/models';
-import { toJsonSchema } from 'petrichor/tools';
 import { z } from 'zod';
 import { geminiWire } from '../test/models/wire/gemini-wire.ts';
 import { openStandIn } from '../test/models/wire/stand-in.ts';
@@ -21,15 +20,12 @@ const reader = agent({
   name: 'reader',
   model: await resolveModel(place.ref, { env: place.env }),
   instruction: 'Read the invoice.',
-  // Of zod, valibot or arktype; the provider is told it in the words it reads.
-  config: { responseSchema: toJsonSchema(Invoice, 'Invoice') },
 });
 
 await using runtime = await openRuntime({ agents: [reader] });
 const session = await runtime.session('demo');
-for await (const event of session.send('From the tailor: one coat, 30 euros.')) {
-  if (event.type !== 'agent.message') continue;
-  const invoice = Invoice.parse(JSON.parse(contentText(event.content)));
-  console.log(invoice.seller, invoice.total);
-  assert.equal(invoice.items.length, 1);
-}
+const question = 'From the tailor: one coat, 30 euros.';
+// A schema of zod, valibot or arktype. The provider gets it in the form that it reads.
+const invoice = await session.ask(question, { output: Invoice });
+console.log(invoice.seller, invoice.total);
+assert.equal(invoice.items.length, 1);

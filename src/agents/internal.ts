@@ -15,6 +15,8 @@ export { resultLimit } from './tools/result-limit.ts';
 export type { UncommittedState } from './vocabulary/agent-host.ts';
 export { interruptIn, rewindIn } from './vocabulary/control.ts';
 export { conversation } from './vocabulary/conversation.ts';
+export { REQUESTED_OUTPUT_KEY, type RequestedOutput } from './vocabulary/requested-output.ts';
+export { listAnsweringAgents } from './agent/answering-agents.ts';
 export { TRACE_CONTEXT_KEY, readTraceContext } from './vocabulary/intercept-call.ts';
 export { answerIn, eventOut, userIn } from './vocabulary/messages.ts';
 export type { ModelCall, ModelFailure } from './vocabulary/model-call.ts';

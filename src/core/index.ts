@@ -180,6 +180,12 @@ export {
   type StateScope,
 } from './state/state-key.ts';
 export { isStopReason, STOP_REASONS, type StopReason } from './events/stop-reason.ts';
+export { InvalidOutputError, type OutputIssue } from './turn/invalid-output-error.ts';
+export {
+  TurnNotCompletedError,
+  type TurnStop,
+  type WaitingCall,
+} from './turn/turn-not-completed-error.ts';
 export { fromAdkSeconds, toAdkSeconds, type Timestamp } from './events/timestamp.ts';
 export { toAdkEvent } from './events/to-adk-event.ts';
 export { addUsage, noUsage, type Usage } from './events/usage.ts';

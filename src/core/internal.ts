@@ -11,6 +11,12 @@ export { deepFreeze, isJsonObject } from './json/json.ts';
 export { omitUndefined } from './json/omit-undefined.ts';
 export { describeValue, isPromise } from './validation/describe-value.ts';
 export {
+  readAnswer,
+  TurnNotCompletedError,
+  type WaitingCall,
+} from './turn/turn-not-completed-error.ts';
+export { TurnReader } from './turn/turn-reader.ts';
+export {
   checkDefinition,
   checkOptions,
   optionTable,

@@ -18,6 +18,7 @@ export { openRuntime } from './open-runtime.ts';
 export type { Runtime } from './runtime.ts';
 export type { RuntimeOptions } from './runtime-options.ts';
 export type {
+  AskOptions,
   EventsOptions,
   PendingCall,
   SendOptions,

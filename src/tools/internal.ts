@@ -1,6 +1,7 @@
 /** Exports of `tools/` for other folders of `src/`, without the toolsets and services. */
 
 export { createJsonSchemaParser } from './schema/json-schema-parser.ts';
+export { createOutputSchema } from './schema/output-schema.ts';
 export { LOAD_ARTIFACTS } from './session-tools/load-artifacts-tool.ts';
 export { RUN_CONFIG_KEY, readRunConfig } from './state/run-config-json.ts';
 export { StateBuffer } from './state/state-buffer.ts';

@@ -6,7 +6,7 @@ import type { Rule } from './rules.ts';
  * `internal.ts` may import all.
  */
 export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
-  core: ['errors', 'json', 'validation', 'identity', 'state', 'content', 'events'],
+  core: ['errors', 'json', 'validation', 'identity', 'state', 'content', 'events', 'turn'],
   net: ['clock', 'language', 'build', 'journal', 'diagram', 'engine'],
   verify: ['properties', 'system', 'search', 'smt', 'trace', 'replay', '.'],
   store: [

@@ -44,6 +44,7 @@ import { RUNTIME_OPTIONS } from '../../src/runtime/runtime-options.ts';
 import {
   ANSWER_OPTIONS,
   APPROVE_OPTIONS,
+  ASK_OPTIONS,
   DENY_OPTIONS,
   EVENTS_OPTIONS,
   FORK_OPTIONS,
@@ -100,6 +101,10 @@ const subjects: Readonly<Record<string, Subject>> = {
   SEND_OPTIONS: {
     table: SEND_OPTIONS,
     call: async (options) => (await openSession()).send('Hi', options),
+  },
+  ASK_OPTIONS: {
+    table: ASK_OPTIONS,
+    call: async (options) => (await openSession()).ask('Hi', options),
   },
   APPROVE_OPTIONS: {
     table: APPROVE_OPTIONS,

@@ -25,6 +25,7 @@ import { modelFailed, modelRequest, modelResponse } from '../vocabulary/model-ca
 import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { Ending } from '../vocabulary/turn.ts';
 import type { ModelAnswer, ModelCall, ModelFailure } from '../vocabulary/model-call.ts';
+import { withRequestedOutput } from '../vocabulary/requested-output.ts';
 import { visibleContents } from '../prompt/visible-contents.ts';
 import { countModelCall, isModelCallLimit } from './model-call-limit.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
@@ -188,7 +189,7 @@ export function createModelRequestBuilder(
   tokens: { readonly conversation: readonly ConversationItem[]; readonly state: JsonObject },
   context: EffectContext,
 ) => Promise<ModelRequest> {
-  const { model, config, agentName, multiAgent } = options;
+  const { model, agentName, multiAgent } = options;
   const contextPolicy =
     options.context === undefined ? undefined : toContextPolicy(options.context);
   const rewritten = new WeakMap<Content, readonly Content[]>();
@@ -203,6 +204,7 @@ export function createModelRequestBuilder(
       agentName === undefined || multiAgent === undefined
         ? conversation.map((item) => item.content)
         : visibleContents({ agentName, multiAgent }, conversation, rewritten);
+    const config = withRequestedOutput(options.config, agentName, state);
     const info = { invocationId, round, model: model.name, instruction, tools, state };
     return {
       ...omitUndefined({ instruction }),

@@ -1,5 +1,6 @@
 import {
   isModelCallLimit,
+  REQUESTED_OUTPUT_KEY,
   ROOT_INVOCATION_KEY,
   rootInvocationIn,
   TRACE_CONTEXT_KEY,
@@ -109,7 +110,9 @@ class ChildOutcomeReader {
 /** The child's initial state: a copy of the caller's state, without user and app state, which all sessions share. */
 function toChildState({ invocationId, state }: ChildAgentRequest): StateDelta {
   const copied = Object.entries(state).filter(
-    ([key]) => key !== TRACE_CONTEXT_KEY && !['user', 'app'].includes(getStateScope(key)),
+    ([key]) =>
+      ![TRACE_CONTEXT_KEY, REQUESTED_OUTPUT_KEY].includes(key) &&
+      !['user', 'app'].includes(getStateScope(key)),
   );
   return {
     ...Object.fromEntries(copied),

@@ -3,6 +3,7 @@ import {
   assertInputSize,
   checkOptions,
   InvalidInputError,
+  InvalidOutputError,
   deriveInvocationId,
   newMessageId,
   parseUserContent,
@@ -15,19 +16,25 @@ import {
   answerIn,
   userIn,
   interruptIn,
+  listAnsweringAgents,
+  REQUESTED_OUTPUT_KEY,
   rewindIn,
   TRACE_CONTEXT_KEY,
 } from '../../agents/internal.ts';
+import type { RequestedOutput } from '../../agents/internal.ts';
 import type { Agent, Answer } from '../../agents/index.ts';
+import type { JsonSchema } from '../../models/index.ts';
 import { checkInjection } from '../../net/index.ts';
 import type { AnyPlace } from '../../net/index.ts';
 import { answerKey, AlreadyAnsweredError, SessionNotFoundError } from '../../store/internal.ts';
 import type { InjectReceipt, SessionRow } from '../../store/index.ts';
-import { RUN_CONFIG_KEY, toToolResponse } from '../../tools/internal.ts';
+import { createOutputSchema, RUN_CONFIG_KEY, toToolResponse } from '../../tools/internal.ts';
+import type { InferArgs, ToolParameters } from '../../tools/index.ts';
 
 import {
   ANSWER_OPTIONS,
   APPROVE_OPTIONS,
+  ASK_OPTIONS,
   DENY_OPTIONS,
   EVENTS_OPTIONS,
   FORK_OPTIONS,
@@ -41,10 +48,10 @@ import { forkSession } from '../journal/fork-session.ts';
 import { planRewind } from '../journal/plan-rewind.ts';
 import { listPendingCalls } from './pending-calls.ts';
 import { CallNotPendingError } from './runtime-errors.ts';
-import type { EventsOptions, PendingCall, SendOptions, Session } from './session.ts';
+import type { AskOptions, EventsOptions, PendingCall, SendOptions, Session } from './session.ts';
 import { findCurrentWait } from '../log/find-current-wait.ts';
 import { createTurn } from './turn.ts';
-import type { SentInput, Turn } from './turn.ts';
+import type { SentInput, Turn, TurnOptions } from './turn.ts';
 
 interface NewInput {
   readonly place: AnyPlace;
@@ -69,6 +76,13 @@ export class SessionHandle implements Session {
     this.#services = services;
   }
 
+  get #waits(): Pick<TurnOptions, 'findWait' | 'listPending'> {
+    return {
+      findWait: async () => findCurrentWait(this.#services.store, this.key),
+      listPending: async () => this.pending(),
+    };
+  }
+
   async status(): Promise<SessionRow> {
     const row = await this.#services.store.find(this.key);
     if (row === undefined) throw new SessionNotFoundError(this.key, true);
@@ -77,6 +91,28 @@ export class SessionHandle implements Session {
 
   send(message: string | Content, options: SendOptions = {}): Turn {
     checkOptions(SEND_OPTIONS, options);
+    return this.#send(message, options);
+  }
+
+  async ask(message: string | Content, options?: SendOptions): Promise<string>;
+  async ask<S extends ToolParameters>(
+    message: string | Content,
+    options: AskOptions<S>,
+  ): Promise<InferArgs<S>>;
+  async ask<S extends ToolParameters>(
+    message: string | Content,
+    options: SendOptions & { readonly output?: S } = {},
+  ): Promise<string | InferArgs<S>> {
+    checkOptions(ASK_OPTIONS, options);
+    if (options.output === undefined) return this.#send(message, options).text();
+    const { jsonSchema, parse } = createOutputSchema(options.output);
+    const text = await this.#send(message, options, jsonSchema).text();
+    const output = await parse(text);
+    if (!output.ok) throw new InvalidOutputError(this.id, text, output.issues);
+    return output.value;
+  }
+
+  #send(message: string | Content, options: SendOptions, schema?: JsonSchema): Turn {
     assertMessage(message);
     assertInputSize(message, 'message', this.#services.maxInputBytes);
     const content = typeof message === 'string' ? userContent(message) : parseUserContent(message);
@@ -88,7 +124,11 @@ export class SessionHandle implements Session {
     const traceContext = this.#services.propagateContext();
     const fullDelta = {
       ...options.stateDelta,
-      ...omitUndefined({ [RUN_CONFIG_KEY]: runConfig, [TRACE_CONTEXT_KEY]: traceContext }),
+      ...omitUndefined({
+        [RUN_CONFIG_KEY]: runConfig,
+        [TRACE_CONTEXT_KEY]: traceContext,
+        [REQUESTED_OUTPUT_KEY]: schema === undefined ? undefined : this.#requestOutput(schema),
+      }),
     };
     const stateDelta =
       Object.keys(fullDelta).length === 0 ? {} : { stateDelta: validateStateDelta(fullDelta) };
@@ -96,6 +136,7 @@ export class SessionHandle implements Session {
     return createTurn({
       session: this.id,
       invocationId,
+      ...this.#waits,
       sent: this.#sendAfter(async () => ({
         place: userIn,
         value: { messageId, invocationId, content, ...stateDelta },
@@ -109,6 +150,10 @@ export class SessionHandle implements Session {
         return isOtherTurn && wait.seq <= from ? wait : undefined;
       },
     });
+  }
+
+  #requestOutput(schema: JsonSchema): RequestedOutput {
+    return { schema, agents: listAnsweringAgents(this.#agent) };
   }
 
   events(from: Seq = 0, options: EventsOptions = {}): AsyncIterable<LogEvent | PartialEvent> {
@@ -130,7 +175,7 @@ export class SessionHandle implements Session {
     return [...own, ...called.map((call) => ({ ...call, invocationId }))];
   }
 
-  approve(callId: string, options: { readonly fingerprint?: string } = {}): Turn {
+  approve(callId: string, options: { readonly fingerprint?: string | undefined } = {}): Turn {
     checkOptions(APPROVE_OPTIONS, options);
     return this.#answer(callId, (call) => {
       if (call.needs !== 'approval')
@@ -148,7 +193,7 @@ export class SessionHandle implements Session {
     });
   }
 
-  deny(callId: string, options: { readonly message?: string } = {}): Turn {
+  deny(callId: string, options: { readonly message?: string | undefined } = {}): Turn {
     checkOptions(DENY_OPTIONS, options);
     return this.#answer(callId, () => ({
       callId,
@@ -312,6 +357,7 @@ export class SessionHandle implements Session {
         return invocationId;
       },
       sent,
+      ...this.#waits,
       readLog: (from, filter) => this.#services.readLog(this.key, from, {}, filter),
       begins: (event) => 'invocationId' in event && event.invocationId === invocationId,
     });

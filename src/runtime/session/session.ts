@@ -15,7 +15,7 @@ import type {
   StoredPendingCall as StoredCall,
   SessionRow,
 } from '../../store/index.ts';
-import type { RunConfigJson } from '../../tools/index.ts';
+import type { InferArgs, RunConfigJson, ToolParameters } from '../../tools/index.ts';
 import type { Turn } from './turn.ts';
 
 /** A call that waits for an approval or a result. */
@@ -32,6 +32,16 @@ export interface SendOptions {
   readonly stateDelta?: StateDelta;
   /** Available to the tools of this invocation; removed when the invocation ends. */
   readonly runConfig?: RunConfigJson;
+}
+
+/** The options of `session.ask`: those of `send`, and the schema of the answer. */
+export interface AskOptions<S extends ToolParameters> extends SendOptions {
+  /**
+   * The schema of the answer: of zod, valibot or arktype, or a JSON Schema of an object. The model is asked for JSON of
+   * this schema for this message, instead of the agent's own `config.responseSchema`. Agents that it calls as tools are
+   * not.
+   */
+  readonly output: S;
 }
 
 /** The user and the agent of a session. A session keeps its agent; another one is refused with AgentMismatchError. */
@@ -64,6 +74,19 @@ export const SEND_OPTIONS: OptionTable = optionTable<SendOptions>(
   { dedupeKey: 'messageId', state: 'stateDelta' },
 );
 
+/** The options of `session.ask`. */
+export const ASK_OPTIONS: OptionTable = optionTable<AskOptions<ToolParameters>>(
+  'ask',
+  { messageId: true, stateDelta: true, runConfig: true, output: true },
+  {
+    dedupeKey: 'messageId',
+    state: 'stateDelta',
+    schema: 'output',
+    responseSchema: 'output',
+    outputSchema: 'output',
+  },
+);
+
 /** The options of `session.events`. */
 export const EVENTS_OPTIONS: OptionTable = optionTable<EventsOptions>('events', {
   follow: true,
@@ -71,13 +94,12 @@ export const EVENTS_OPTIONS: OptionTable = optionTable<EventsOptions>('events', 
 });
 
 /** The options of `session.approve`. */
-export const APPROVE_OPTIONS: OptionTable = optionTable<{ readonly fingerprint?: string }>(
-  'approve',
-  { fingerprint: true },
-);
+export const APPROVE_OPTIONS: OptionTable = optionTable<{
+  readonly fingerprint?: string | undefined;
+}>('approve', { fingerprint: true });
 
 /** The options of `session.deny`. */
-export const DENY_OPTIONS: OptionTable = optionTable<{ readonly message?: string }>(
+export const DENY_OPTIONS: OptionTable = optionTable<{ readonly message?: string | undefined }>(
   'deny',
   { message: true },
   { reason: 'message', denyMessage: 'message' },
@@ -113,6 +135,23 @@ export interface Session {
   send(message: string | Content, options?: SendOptions): Turn;
 
   /**
+   * Sends a message and resolves with the text of the agent's final answer, or with a value of the `output` schema. The
+   * turn is a turn like any other: it goes on if the caller stops waiting. Asking again with the same `messageId`, in
+   * any process, gives the answer of the same turn.
+   * @throws TurnNotCompletedError when the turn waits for an approval or a result, was interrupted, reached a limit, or
+   * failed
+   * @throws InvalidOutputError when the answer does not match `output`
+   * @throws InvalidInputError, InputTooLargeError, RuntimeClosedError
+   * @example
+   * const invoice = await session.ask('Read the invoice.', { output: z.object({ total: z.number() }) });
+   */
+  ask(message: string | Content, options?: SendOptions): Promise<string>;
+  ask<S extends ToolParameters>(
+    message: string | Content,
+    options: AskOptions<S>,
+  ): Promise<InferArgs<S>>;
+
+  /**
    * Reads the log events after `from`, then follows new ones and partials. No log event is skipped or repeated.
    * @param from the last event you have. Default: 0.
    * @throws InvalidInputError
@@ -126,10 +165,10 @@ export interface Session {
    * Approves a pending call, which then runs once. With a fingerprint, only if the call is unchanged since it was
    * shown. The turn's `accepted` rejects with AlreadyAnsweredError, CallNotPendingError or InvalidInputError.
    */
-  approve(callId: string, options?: { readonly fingerprint?: string }): Turn;
+  approve(callId: string, options?: { readonly fingerprint?: string | undefined }): Turn;
 
   /** Denies a pending call. The model gets the message. `accepted` rejects as in `approve`. */
-  deny(callId: string, options?: { readonly message?: string }): Turn;
+  deny(callId: string, options?: { readonly message?: string | undefined }): Turn;
 
   /** Submits the result of a pending call that is answered from outside. `accepted` rejects as in `approve`. */
   answer(callId: string, response: Json, options?: { readonly isError?: boolean }): Turn;

@@ -1,4 +1,6 @@
 import type { LogEvent, LogEventByType, PartialEvent, Seq } from '../../core/index.ts';
+import { readAnswer, TurnNotCompletedError, TurnReader } from '../../core/internal.ts';
+import type { WaitingCall } from '../../core/internal.ts';
 import type { InputSeq } from '../../store/index.ts';
 import type { LogFilter } from '../log/log-cursor.ts';
 import { RuntimeClosedError } from './runtime-errors.ts';
@@ -17,6 +19,13 @@ export interface Turn extends AsyncIterable<LogEvent | PartialEvent> {
    * prints a warning with the code `PETRICHOR_INPUT_REFUSED`.
    */
   readonly accepted: Promise<InputSeq>;
+  /**
+   * Reads the turn to its end and returns the text of the agent's last message. A wait that was answered since counts
+   * as over. It rejects as `accepted` does when the input was refused.
+   * @throws TurnNotCompletedError when the turn waits, was interrupted, reached a limit, or failed
+   * @throws RuntimeClosedError when the runtime is closed before the turn ends
+   */
+  readonly text: () => Promise<string>;
 }
 
 /** An input that was sent, and the log position from which its events can be read. */
@@ -42,6 +51,9 @@ export interface TurnOptions {
   readonly begins: (event: LogEvent) => boolean;
   /** Finds the wait of another turn that this input is queued behind. Called only if a turn waited when it was sent. */
   readonly findBlockingWait?: (from: Seq) => Promise<LogEvent | undefined>;
+  /** Finds the current wait of the session. Undefined when no turn waits, or its answer is on the way. */
+  readonly findWait: () => Promise<LogEventByType<'turn.waiting'> | undefined>;
+  readonly listPending: () => Promise<readonly WaitingCall[]>;
 }
 
 export function createTurn(options: TurnOptions): Turn {
@@ -63,6 +75,10 @@ export function createTurn(options: TurnOptions): Turn {
     [Symbol.asyncIterator]: () => {
       isObserved = true;
       return turnEvents(options);
+    },
+    text: async () => {
+      isObserved = true;
+      return readText(options);
     },
   };
 }
@@ -101,12 +117,46 @@ async function* turnEvents(options: TurnOptions): AsyncGenerator<LogEvent | Part
   }
 }
 
+/** Reads a turn to its end, past the waits that were answered since. */
+async function readText(options: TurnOptions): Promise<string> {
+  await options.sent;
+  const { session, invocationId } = options;
+  const reader = new TurnReader(invocationId);
+  for (let events: AsyncIterable<LogEvent | PartialEvent> = turnEvents(options); ;) {
+    let last: LogEvent | undefined;
+    for await (const event of events) {
+      reader.add(event);
+      if ('seq' in event) last = event;
+    }
+    const { text, error, stop } = reader;
+    if (stop !== undefined && stop.stopReason !== 'requires_action')
+      return readAnswer(session, { ...stop, text, error, pending: [] });
+    if (last === undefined || (stop === undefined && !isRefusedAnswer(last)))
+      throw new RuntimeClosedError();
+    const wait = await options.findWait();
+    if (wait !== undefined)
+      throw new TurnNotCompletedError(session, {
+        stopReason: 'requires_action',
+        text,
+        error,
+        pending: await options.listPending(),
+        isQueued: wait.invocationId !== invocationId,
+      });
+    const { seq } = last;
+    const filter = createTurnFilter(options, stop?.isQueued !== true);
+    events = options.readLog(async () => seq, filter);
+  }
+}
+
 /** Creates the filter for the events of one turn, from the first event of its input. */
-function createTurnFilter({ invocationId, begins }: TurnOptions): LogFilter & {
+function createTurnFilter(
+  { invocationId, begins }: TurnOptions,
+  hasBegun = false,
+): LogFilter & {
   /** The event with which the earlier turn refused an answer, if the log was read up to there for that reason. */
   readonly refusedAt: () => Seq | undefined;
 } {
-  let begun = false;
+  let begun = hasBegun;
   let refusedAt: Seq | undefined;
   return {
     refusedAt: () => refusedAt,

@@ -65,7 +65,8 @@ export function rejectArgs(issues: readonly ArgsIssue[]): ParsedArgs {
   };
 }
 
-function pathText(path: readonly PropertyKey[]): string {
+/** A path as text, such as `items[0].price`. */
+export function pathText(path: readonly PropertyKey[]): string {
   return path
     .map((key, i) => {
       if (typeof key === 'number') return `[${key}]`;

@@ -1,5 +1,6 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 import { decodeJson, deepFreeze, encodeJson, isJsonObject } from '../../core/index.ts';
+import type { PetrichorError, PetrichorErrorOptions } from '../../core/index.ts';
 import type { JsonSchema } from '../../models/index.ts';
 import { InvalidToolError } from './invalid-tool-error.ts';
 import { isStandardSchema, type ToolParameters } from './tool-parameters.ts';
@@ -11,31 +12,46 @@ import { isStandardSchema, type ToolParameters } from './tool-parameters.ts';
  * @throws InvalidToolError if a library schema does not, or the schema does not describe an object
  */
 export function toJsonSchema(parameters: ToolParameters, toolName: string): JsonSchema {
-  const source = isStandardSchema(parameters) ? vendorJsonSchema(parameters, toolName) : parameters;
-  const schema = plainCopy(source, toolName);
+  return readJsonSchema(parameters, {
+    subject: 'its parameters',
+    members: 'the arguments',
+    toError: (problem, options) => new InvalidToolError(toolName, problem, options),
+  });
+}
+
+/** What a schema is for, in its errors. */
+export interface SchemaUse {
+  /** A plural: `its parameters`. */
+  readonly subject: string;
+  /** What the members of the object are: `the arguments`. */
+  readonly members: string;
+  readonly toError: (problem: string, options?: PetrichorErrorOptions) => PetrichorError;
+}
+
+/**
+ * The input of a schema as JSON Schema, as a frozen copy.
+ * @throws the error of `use` if a library schema has no JSON Schema, or it does not describe an object
+ */
+export function readJsonSchema(source: ToolParameters, use: SchemaUse): JsonSchema {
+  const schema = plainCopy(isStandardSchema(source) ? vendorJsonSchema(source, use) : source, use);
   if (!isJsonObject(schema) || !describesObject(schema)) {
-    throw new InvalidToolError(
-      toolName,
-      'its parameters must describe an object whose members are the arguments.',
-    );
+    throw use.toError(`${use.subject} must describe an object whose members are ${use.members}.`);
   }
   return deepFreeze(schema);
 }
 
-function vendorJsonSchema(schema: StandardSchemaV1, toolName: string): unknown {
+function vendorJsonSchema(schema: StandardSchemaV1, { subject, toError }: SchemaUse): unknown {
   try {
     if (offersJsonSchema(schema)) {
       return schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' });
     }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new InvalidToolError(
-      toolName,
-      `its parameters have no JSON Schema (${reason}): use only types that JSON has.`,
-      { cause },
-    );
+    throw toError(`${subject} have no JSON Schema (${reason}): use only types that JSON has.`, {
+      cause,
+    });
   }
-  throw new InvalidToolError(toolName, `its parameters ${adviceFor(schema['~standard'].vendor)}`);
+  throw toError(`${subject} ${adviceFor(schema['~standard'].vendor)}`);
 }
 
 function adviceFor(vendor: string): string {
@@ -52,12 +68,11 @@ function offersJsonSchema(
   return 'jsonSchema' in schema['~standard'] && schema['~standard'].jsonSchema !== undefined;
 }
 
-function plainCopy(schema: unknown, toolName: string): unknown {
+function plainCopy(schema: unknown, { toError }: SchemaUse): unknown {
   try {
     return decodeJson(encodeJson(schema, 'parameters'), 'parameters');
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new InvalidToolError(toolName, reason, { cause });
+    throw toError(cause instanceof Error ? cause.message : String(cause), { cause });
   }
 }
 
