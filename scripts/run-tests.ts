@@ -2,44 +2,50 @@
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { needsOwnProcess } from './test-files.ts';
+import { needsOwnProcess, slowestFirst } from './test-files.ts';
 import { REPORT_BY_MESSAGE, showDot, type ReportMessage } from './test-reporter.ts';
 import { addTotals, emptyTotals, summarizeTotals, type TestTotals } from './test-totals.ts';
 
 const OUTPUT_LINES_SHOWN = 40;
 
+/** Files of one process. A process slows down as it loads more of them; a smaller number starts more processes. */
+const FILES_PER_PROCESS = 20;
+
 /**
  * Runs the files, prints failures and a summary, and returns the exit code.
  *
  * To start a process and to load the package takes about a second for each file. So files that
- * leave no trace share processes, one per core. The others run beside them, each in its own: they
- * mostly wait for the processes and databases that they start.
+ * leave no trace share processes, one per core at a time. The others run beside them, each in its
+ * own: they mostly wait for the processes and databases that they start.
  */
 export async function runTests(files: readonly string[]): Promise<number> {
   const cores = availableParallelism();
   const apart = files.filter(needsOwnProcess);
   const together = files.filter((file) => !apart.includes(file));
-  const groups: readonly TestGroup[] = [
-    ...Array.from({ length: cores }, (_, core) => ({
-      files: together.filter((_file, index) => index % cores === core),
-      option: '--test-isolation=none',
-    })),
-    { files: apart, option: `--test-concurrency=${cores}` },
-  ].filter((group) => group.files.length > 0);
 
   let dots = 0;
   const show = (message: Exclude<ReportMessage, { totals: TestTotals }>): void => {
     process.stdout.write('failure' in message ? message.failure : showDot((dots += 1)));
   };
-  const outcomes = await Promise.all(groups.map((group) => runGroup(group, show)));
+  const outcomes: Outcome[] = [];
+  const runQueue = async (queue: (readonly string[])[]): Promise<void> => {
+    for (let group = queue.shift(); group !== undefined; group = queue.shift())
+      outcomes.push(await runGroup(group, show));
+  };
+  const queues = [toGroups(together), slowestFirst(apart).map((file) => [file])];
+  await Promise.all(
+    queues.flatMap((queue) => Array.from({ length: cores }, async () => runQueue(queue))),
+  );
   console.log(`\n${summarizeTotals(addTotals(outcomes.map(({ totals }) => totals)))}`);
   return Math.max(0, ...outcomes.map(({ code }) => code));
 }
 
-interface TestGroup {
-  readonly files: readonly string[];
-  /** The option of `node --test` that decides which process each file gets. */
-  readonly option: string;
+/** Groups of files for one process each. Files of one folder are spread, because they take alike long. */
+function toGroups(files: readonly string[]): (readonly string[])[] {
+  const count = Math.ceil(files.length / FILES_PER_PROCESS);
+  return Array.from({ length: count }, (_, group) =>
+    files.filter((_file, index) => index % count === group),
+  );
 }
 
 interface Outcome {
@@ -48,20 +54,24 @@ interface Outcome {
 }
 
 function runGroup(
-  { files, option }: TestGroup,
+  files: readonly string[],
   show: (message: Exclude<ReportMessage, { totals: TestTotals }>) => void,
 ): Promise<Outcome> {
   const { promise, resolve: finish, reject } = Promise.withResolvers<Outcome>();
   const reporter = ['--test-reporter=./scripts/test-reporter.ts', '--test-timeout=300000'];
-  const child = spawn(process.execPath, ['--test', ...reporter, option, ...files], {
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env: {
-      // What is compiled once serves every test file and every process they start.
-      NODE_COMPILE_CACHE: resolve('node_modules/.cache/node'),
-      ...process.env,
-      [REPORT_BY_MESSAGE]: '1',
+  const child = spawn(
+    process.execPath,
+    ['--test', ...reporter, '--test-isolation=none', ...files],
+    {
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      env: {
+        // What is compiled once serves every test file and every process they start.
+        NODE_COMPILE_CACHE: resolve('node_modules/.cache/node'),
+        ...process.env,
+        [REPORT_BY_MESSAGE]: '1',
+      },
     },
-  });
+  );
   // Files that share a process print into it directly.
   const output: string[] = [];
   const keep = (chunk: Buffer): void => {

