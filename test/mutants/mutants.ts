@@ -20,7 +20,7 @@ export const mutants: readonly Mutant[] = [
         find: `        this.#restart(firing, 'crash', now);
         continue;`,
         replace: `        const give = [...firing.inputs].flatMap(([place, tokens]) => tokens.map((token): Deposit => [place, token.value]));
-        this.#step.append({ kind: 'ended', t: firing.t, firing: firing.firing, outcome: 'cancelled', give }, now);
+        this.#step.append({ kind: 'ended', t: firing.t, firing: firing.id, outcome: 'cancelled', give }, now);
         continue;`,
       },
     ],
@@ -115,7 +115,7 @@ export const mutants: readonly Mutant[] = [
         file: 'src/net/engine/firing-attempts.ts',
         find: `    if (delay !== undefined) this.#scheduleRetry(firing, delay, late.message, now);`,
         replace: `    for (const other of [...this.#step.marking.firings.values()]) {
-      if (other !== firing && other.t === t.name) this.#step.append({ kind: 'ended', t: t.name, firing: other.firing, outcome: 'timeout' }, now);
+      if (other !== firing && other.t === t.name) this.#step.append({ kind: 'ended', t: t.name, firing: other.id, outcome: 'timeout' }, now);
     }
     if (delay !== undefined) this.#scheduleRetry(firing, delay, late.message, now);`,
       },
@@ -127,7 +127,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/net/engine/firing-attempts.ts',
-        find: `        if (stillRunning.has(firing.firing)) {`,
+        find: `        if (stillRunning.has(firing.id)) {`,
         replace: `        if (stillRunning.has(-1)) {`,
       },
     ],

@@ -110,7 +110,7 @@ class Run {
     }
   }
 
-  #finish({ firing, attempt, t, inputs }: Firing): void {
+  #finish({ id: firing, attempt, t, inputs }: Firing): void {
     const transition = this.#net.byName.get(t);
     if (transition === undefined) throw new Error(`no ${t}`);
     const taken = (key: string): number =>
@@ -264,7 +264,7 @@ class Run {
         const from = this.#net.byName.get(firing.t)?.takes[input]?.place ?? '';
         return firing.inputs.get(from)?.length ?? 0;
       });
-      const keys = this.#script.firingKeys(String(firing.firing));
+      const keys = this.#script.firingKeys(String(firing.id));
       codes.push(
         alphabet.codeFor({
           place: getIndex(place),

@@ -36,7 +36,7 @@ export class JournalReplay {
   inFlight(): readonly ReplayEntry[] {
     const { firings, at } = this.#marking;
     return [...firings.values()].map((firing) =>
-      this.#toFiringEntry(firing, { seq: firing.firing, at, outcome: 'running' }),
+      this.#toFiringEntry(firing, { seq: firing.id, at, outcome: 'running' }),
     );
   }
 
@@ -107,13 +107,13 @@ export class JournalReplay {
     return firing === undefined ? [] : [this.#count(this.#toFiringEntry(firing, end))];
   }
 
-  #toFiringEntry({ t, firing, startedAt, inputs, attempt }: Firing, end: FiringEnd): ReplayEntry {
+  #toFiringEntry({ t, id, startedAt, inputs, attempt }: Firing, end: FiringEnd): ReplayEntry {
     const { give = {}, ...rest } = end;
     return {
       type: 'firing',
       ...rest,
       transition: t,
-      started: firing,
+      started: id,
       durationMs: end.at - startedAt,
       attempts: attempt,
       ...describeValues([...inputs.values()].flat().map(({ value }) => value)),

@@ -1,3 +1,5 @@
+import { arrivalOrder, compareArrivals, LAST_ARRIVAL } from './arrival-order.ts';
+import type { ArrivalOrder } from './arrival-order.ts';
 import { bind } from './binding.ts';
 import type { Binding, NetState } from './binding.ts';
 import type { CompiledTransition } from '../build/compile.ts';
@@ -27,7 +29,7 @@ type Timer = TokenClock | Expiry;
 interface Entry {
   readonly dueAt: number;
   readonly priority: number;
-  readonly oldest: number;
+  readonly oldest: ArrivalOrder;
   readonly index: number;
   /** Differs from the transition's current stamp if the transition was evaluated again since. */
   readonly stamp: number;
@@ -37,8 +39,8 @@ interface Entry {
 /** The order of enabled transitions: priority, then the oldest token, then the order of the net. */
 function firstByPriority(a: Entry, b: Entry): boolean {
   if (a.priority !== b.priority) return a.priority > b.priority;
-  if (a.oldest !== b.oldest) return a.oldest < b.oldest;
-  return a.index < b.index;
+  const arrival = compareArrivals(a.oldest, b.oldest);
+  return arrival === 0 ? a.index < b.index : arrival < 0;
 }
 
 /** The order of due entries: due time, then as in `firstByPriority`. */
@@ -118,7 +120,7 @@ export class Agenda {
     }
   }
 
-  addFiringTimer({ firing, attempt, retryAt, timeoutAt }: Firing): void {
+  addFiringTimer({ id: firing, attempt, retryAt, timeoutAt }: Firing): void {
     this.#addTimer(
       retryAt === undefined
         ? { firing, attempt, what: 'timeout', at: timeoutAt }
@@ -172,13 +174,14 @@ export class Agenda {
   }
 
   #expiryEntry(what: Expiry): Entry {
-    const name = this.#state.marking.firings.get(what.firing)?.t ?? '';
-    const t = this.#state.net.byName.get(name);
+    const { net, marking } = this.#state;
+    const firing = marking.firings.get(what.firing);
+    const t = firing === undefined ? undefined : net.byName.get(firing.t);
     const { priority = 0 } = t?.spec ?? {};
     return {
       dueAt: what.at,
       priority,
-      oldest: what.firing * 1_000_000,
+      oldest: firing === undefined ? LAST_ARRIVAL : arrivalOrder(firing),
       index: t?.index ?? 0,
       stamp: 0,
       what,

@@ -1,3 +1,5 @@
+import { arrivalOrder, compareArrivals, LAST_ARRIVAL } from './arrival-order.ts';
+import type { ArrivalOrder } from './arrival-order.ts';
 import type { CompiledInput, CompiledNet, CompiledTransition } from '../build/compile.ts';
 import { listIn, mapIn, tokensIn } from '../journal/marking.ts';
 import type { Firing, Marking, PinnedReads, Token } from '../journal/marking.ts';
@@ -22,22 +24,12 @@ export interface Binding {
   readonly t: CompiledTransition;
   /** The taken tokens by input, in the order of the inputs. */
   readonly takes: readonly (readonly Candidate[])[];
-  /** The order number of the oldest taken token. With equal priority, the transition with the oldest token fires first. */
-  readonly oldest: number;
+  /** When the oldest taken token arrived. With equal priority, the transition with the oldest token fires first. */
+  readonly oldest: ArrivalOrder;
   /** When the clock of a timed transition expired; 0 for other transitions. */
   readonly dueAt: number;
   /** Set if a key function threw. The firing takes only the token for which it threw, and becomes a fault. */
   readonly broken?: { readonly error: unknown };
-}
-
-/** Returns the order number of a token: older tokens have lower numbers. */
-export function tokenOrder(token: Token): number {
-  const dot = token.id.indexOf('.');
-  return Number(token.id.slice(0, dot)) * 1_000_000 + Number(token.id.slice(dot + 1));
-}
-
-function candidateOrder(candidate: Candidate): number {
-  return 'id' in candidate ? tokenOrder(candidate) : candidate.firing * 1_000_000;
 }
 
 /**
@@ -97,7 +89,7 @@ function bindKeyed(t: CompiledTransition, state: NetState, now: number): Binding
     return {
       t,
       takes,
-      oldest: candidateOrder(error.candidate),
+      oldest: arrivalOrder(error.candidate),
       dueAt: 0,
       broken: { error: error.cause },
     };
@@ -175,14 +167,16 @@ function filterDue(
 }
 
 function clockTime(t: CompiledTransition, candidate: Candidate): number {
-  return ('id' in candidate ? candidate.due?.[t.name] : undefined) ?? Number.POSITIVE_INFINITY;
+  const due = candidate.kind === 'token' ? candidate.due?.[t.name] : undefined;
+  return due ?? Number.POSITIVE_INFINITY;
 }
 
 function toBinding(t: CompiledTransition, takes: readonly (readonly Candidate[])[]): Binding {
-  let oldest = Number.POSITIVE_INFINITY;
-  for (const taken of takes) {
-    const first = taken[0];
-    if (first !== undefined) oldest = Math.min(oldest, candidateOrder(first));
+  let oldest = LAST_ARRIVAL;
+  for (const [first] of takes) {
+    if (first === undefined) continue;
+    const arrival = arrivalOrder(first);
+    if (compareArrivals(arrival, oldest) < 0) oldest = arrival;
   }
   if (t.spec.after === undefined) return { t, takes, oldest, dueAt: 0 };
   const clocks = (takes[0] ?? []).map((candidate) => clockTime(t, candidate));
@@ -263,7 +257,7 @@ function inputValue(input: CompiledInput, from: ReadonlyMap<string, readonly Tok
 }
 
 function candidateValue(candidate: Candidate, state: NetState): unknown {
-  return 'id' in candidate ? candidate.value : toFiringToken(candidate, state);
+  return candidate.kind === 'token' ? candidate.value : toFiringToken(candidate, state);
 }
 
 /** Returns a firing in flight as another transition receives it. Its inputs are keyed by the effect's input names. */
@@ -275,7 +269,7 @@ function toFiringToken(
   for (const input of net.byName.get(firing.t)?.takes ?? [])
     inputs[input.key] = inputValue(input, firing.inputs);
   return {
-    firingId: toFiringId(firing.firing),
+    firingId: toFiringId(firing.id),
     attempt: firing.attempt,
     startedAt: firing.startedAt,
     inputs,

@@ -77,7 +77,7 @@ function listRemovals(binding: Binding): readonly TokenRemoval[] {
     const taken = binding.takes[index];
     if (input === undefined || input.effect !== undefined || taken === undefined) continue;
     const removal: [place: string, ...ids: TokenId[]] = [input.place];
-    for (const candidate of taken) if ('id' in candidate) removal.push(candidate.id);
+    for (const candidate of taken) if (candidate.kind === 'token') removal.push(candidate.id);
     if (removal.length > 1) removals.push(removal);
   }
   return removals;
@@ -85,6 +85,6 @@ function listRemovals(binding: Binding): readonly TokenRemoval[] {
 
 function firingsTaken(binding: Binding): readonly RecordSeq[] {
   return binding.takes.flatMap((taken) =>
-    taken.flatMap((candidate) => ('id' in candidate ? [] : [candidate.firing])),
+    taken.flatMap((candidate) => (candidate.kind === 'token' ? [] : [candidate.id])),
   );
 }

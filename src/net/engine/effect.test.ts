@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
 import { ExecutorHarness } from '../../../test/nets/executor-harness.ts';
-import { all, allOf, each, oneOf, upTo } from '../language/arcs.ts';
+import { all, allOf, each, matching, oneOf, upTo } from '../language/arcs.ts';
 import { initialToken, net } from '../language/net.ts';
 import type { Net } from '../language/net.ts';
 import { place } from '../language/place.ts';
@@ -196,6 +196,32 @@ test('taking a firing cancels it, and a late result changes nothing', () => {
   harness.settle(2);
   assert.deepEqual(harness.values(result), ['cancelled a', 'cancelled b']);
   assert.equal(harness.executor.nextDueAt, undefined);
+});
+
+test('the marking stays as it is while the firings that an input would cancel are searched', () => {
+  const run = tool();
+  const named = place('named', z.string(), { environment: true });
+  let seen: string[] | undefined;
+  const cancel = pure('turn.cancel', {
+    take: {
+      named: matching(named, (name) => {
+        seen = [...harness.marking.tokens.keys()];
+        return name;
+      }),
+      firing: matching(running(run), ({ inputs }) => inputs.call),
+    },
+    give: oneOf({ result }),
+    run: () => ({ result: 'cancelled' }),
+  });
+  const harness = new ExecutorHarness(of(run, cancel));
+  harness.inject(call, 'a');
+  harness.inject(call, 'b');
+  harness.settle(0);
+  const [, second] = [...harness.running.values()];
+  const before = structuredClone(harness.marking);
+  assert.deepEqual(harness.executor.findAborted(named.name, 'b'), [second?.firing]);
+  assert.deepEqual(seen, []);
+  assert.deepEqual(harness.marking, before);
 });
 
 test('resetting firings cancels them, and the firings to cancel are known before the reset', () => {

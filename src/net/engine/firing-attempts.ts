@@ -84,13 +84,13 @@ export class FiringAttempts {
   ): void {
     for (const firing of this.#step.marking.firings.values()) {
       if (firing.retryAt !== undefined) continue;
-      const policy = unbegun.has(firing.firing) ? 'rerun' : this.#crashPolicy(firing, now);
+      const policy = unbegun.has(firing.id) ? 'rerun' : this.#crashPolicy(firing, now);
       if (policy === 'rerun') {
-        this.#options.onAbort?.(firing.firing);
+        this.#options.onAbort?.(firing.id);
         this.#scheduleRetry(firing, 0, SHUTDOWN, now);
       } else if (policy !== undefined) {
         const { attempt } = firing;
-        if (stillRunning.has(firing.firing)) {
+        if (stillRunning.has(firing.id)) {
           const message = 'the runtime was shut down while this ran, and it did not stop';
           this.#fail(firing, { kind: 'unknown', message, attempt }, 'unknown', now);
         } else {
@@ -136,10 +136,10 @@ export class FiringAttempts {
     }
     const attempt = firing.attempt + 1;
     this.#step.append(
-      { kind: 'restarted', t: t.name, firing: firing.firing, attempt, cause, timeoutAt },
+      { kind: 'restarted', t: t.name, firing: firing.id, attempt, cause, timeoutAt },
       now,
     );
-    this.add(firing.firing, t);
+    this.add(firing.id, t);
   }
 
   /** Starts the retry that is due, or ends the attempt that timed out. */
@@ -162,7 +162,7 @@ export class FiringAttempts {
   #failLate(firing: Firing, now: number, outcome: 'timeout' | 'unknown'): void {
     const t = this.#transition(firing.t);
     const { attempt } = firing;
-    this.#options.onAbort?.(firing.firing);
+    this.#options.onAbort?.(firing.id);
     let late: EffectFailure;
     let delay: number | undefined;
     try {
@@ -183,7 +183,7 @@ export class FiringAttempts {
 
   #fail(firing: Firing, failure: EffectFailure, outcome: EndedOutcome, now: number): void {
     const t = this.#transition(firing.t);
-    this.#options.onAbort?.(firing.firing);
+    this.#options.onAbort?.(firing.id);
     let delay: number | undefined;
     try {
       const again = failure.kind === 'error' || failure.kind === 'timeout';
@@ -198,8 +198,8 @@ export class FiringAttempts {
 
   #scheduleRetry(firing: Firing, delay: number, reason: string, now: number): void {
     const dueAt = this.#step.at(now) + delay;
-    this.#step.append({ kind: 'retrying', t: firing.t, firing: firing.firing, dueAt, reason }, now);
-    this.#step.removeAttempt(firing.firing);
+    this.#step.append({ kind: 'retrying', t: firing.t, firing: firing.id, dueAt, reason }, now);
+    this.#step.removeAttempt(firing.id);
   }
 
   #endFailed(firing: Firing, failure: EffectFailure, outcome: EndedOutcome, now: number): void {
@@ -239,7 +239,7 @@ export class FiringAttempts {
     const record: Writable<NewRecord<Ended>> = {
       kind: 'ended',
       t: t.name,
-      firing: firing.firing,
+      firing: firing.id,
       outcome,
     };
     writeOutputs(record, outputs);
@@ -248,7 +248,7 @@ export class FiringAttempts {
     this.#step.emitOutlets(outputs.outlets);
   }
 
-  #faultFiring({ t, firing }: Firing, error: unknown, now: number): void {
+  #faultFiring({ t, id: firing }: Firing, error: unknown, now: number): void {
     this.#step.append({ kind: 'faulted', t, firing, error: toLoggedError(error) }, now);
   }
 
@@ -257,7 +257,7 @@ export class FiringAttempts {
     try {
       return resolveCrashPolicy(t, firing);
     } catch (error) {
-      this.#options.onAbort?.(firing.firing);
+      this.#options.onAbort?.(firing.id);
       this.#faultFiring(firing, error, now);
       return undefined;
     }

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
 import { ExecutorHarness } from '../../../test/nets/executor-harness.ts';
+import { emptyMarking } from '../journal/marking.ts';
+import type { Token } from '../journal/marking.ts';
 import { all, allOf, each, many, matching, oneOf, optional, upTo } from '../language/arcs.ts';
 import { UnknownPlaceError, TokenSchemaError } from '../language/net-errors.ts';
 import { initialToken, net } from '../language/net.ts';
@@ -479,4 +481,20 @@ test('after a firing only affected transitions are evaluated, however large the 
   harness.settle();
   assert.deepEqual(harness.values(said), ['x,x']);
   assert.deepEqual(new Set(evaluated), new Set(['pair.7']));
+});
+
+test('of tokens of one record the earlier one counts as older, even beyond a million tokens', () => {
+  const log = place('log', z.string());
+  const crowd = place('crowd');
+  const later = place('later');
+  const step = (name: string, from: typeof crowd): Transition =>
+    pure(name, { take: { from }, give: oneOf({ log }), run: () => ({ log: name }) });
+  const token = (id: string): Token => ({ kind: 'token', id, at: 0, value: null });
+  const marking = emptyMarking();
+  marking.seq = 2;
+  marking.tokens.set(crowd.name, [token('1.1000001'), token('1.2000000')]);
+  marking.tokens.set(later.name, [token('2.0')]);
+  const harness = new ExecutorHarness(of(step('later', later), step('first', crowd)), marking);
+  harness.settle();
+  assert.deepEqual(harness.values(log), ['first', 'first', 'later']);
 });

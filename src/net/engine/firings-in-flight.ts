@@ -15,15 +15,15 @@ export class FiringsInFlight {
   set(firing: Firing): string {
     const place = runningPlaceName(firing.t);
     const known = this.#places.get(place);
-    if (known === undefined) this.#places.set(place, new Map([[firing.firing, firing]]));
-    else known.set(firing.firing, firing);
+    if (known === undefined) this.#places.set(place, new Map([[firing.id, firing]]));
+    else known.set(firing.id, firing);
     return place;
   }
 
   /** Removes a firing. @returns its place */
   delete(firing: Firing): string {
     const place = runningPlaceName(firing.t);
-    this.#places.get(place)?.delete(firing.firing);
+    this.#places.get(place)?.delete(firing.id);
     return place;
   }
 

@@ -109,9 +109,9 @@ export class StepRecorder {
         break;
       case 'aborted':
       case 'ended':
-        this.#pendingAttempts.delete(firing.firing);
+        this.#pendingAttempts.delete(firing.id);
         this.#agenda.touch(this.#firings.delete(firing));
-        if (change === 'aborted') this.#onAbort?.(firing.firing);
+        if (change === 'aborted') this.#onAbort?.(firing.id);
         break;
       default:
         change satisfies never;

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { ExecutorHarness } from '../../../test/nets/executor-harness.ts';
 import { Agenda } from './agenda.ts';
 import { all, allOf, many, matching, oneOf } from '../language/arcs.ts';
+import type { Firing } from '../journal/marking.ts';
 import { initialToken, net } from '../language/net.ts';
 import type { Net } from '../language/net.ts';
 import { place } from '../language/place.ts';
@@ -244,10 +245,11 @@ test('timers of ended firings are removed', () => {
   });
   const { marking, net: built } = new ExecutorHarness(of(run));
   const agenda = new Agenda({ net: built, marking, firings: new Map(), toFiringId: String });
-  for (let firing = 1; firing <= 1000; firing++) {
-    const held = { firing, t: 'run', startedAt: 0, inputs: new Map(), reads: noReads, crashes: 0 };
-    const waits = { ...held, attempt: 1, timeoutAt: firing, retryAt: undefined, reason: undefined };
-    if (firing > 990) marking.firings.set(firing, waits);
+  for (let id = 1; id <= 1000; id++) {
+    const held = { id, t: 'run', startedAt: 0, inputs: new Map(), reads: noReads, crashes: 0 };
+    const times = { attempt: 1, timeoutAt: id, retryAt: undefined, reason: undefined };
+    const waits: Firing = { kind: 'firing', ...held, ...times };
+    if (id > 990) marking.firings.set(id, waits);
     agenda.addFiringTimer(waits);
   }
   assert.ok(agenda.timers < 100, `${agenda.timers} timers`);

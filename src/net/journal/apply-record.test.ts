@@ -105,7 +105,7 @@ function outline({ places, clocked, firings, isUpgrade }: MarkingChange): unknow
   return {
     places,
     clocked: clocked.map(({ place, token }) => `${place} ${token.id}`),
-    firings: firings.map(({ change, firing }) => `${change} ${firing.firing}`),
+    firings: firings.map(({ change, firing }) => `${change} ${firing.id}`),
     isUpgrade,
   };
 }
@@ -130,12 +130,12 @@ for (const kind of Object.keys(cases).filter(isKind)) {
       if (change.places.includes(place)) continue;
       assert.deepEqual(marking.tokens.get(place), old.tokens.get(place), place);
     }
-    const changed = new Set(change.firings.map(({ firing }) => firing.firing));
+    const changed = new Set(change.firings.map(({ firing }) => firing.id));
     for (const id of new Set([...old.firings.keys(), ...marking.firings.keys()])) {
       if (!changed.has(id)) assert.deepEqual(marking.firings.get(id), old.firings.get(id));
     }
     for (const { change: how, firing } of change.firings) {
-      const now = marking.firings.get(firing.firing);
+      const now = marking.firings.get(firing.id);
       assert.equal(now, how === 'started' || how === 'updated' ? firing : undefined);
     }
   });

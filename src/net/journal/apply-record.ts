@@ -124,7 +124,8 @@ function start(
   for (const move of record.reset ?? none) remove(marking, move, change);
   for (const aborted of record.aborted ?? none) endFiring(marking, aborted, 'aborted', change);
   const firing: Firing = {
-    firing: record.seq,
+    kind: 'firing',
+    id: record.seq,
     t: record.t,
     startedAt: record.at,
     inputs,
@@ -135,7 +136,7 @@ function start(
     retryAt: undefined,
     reason: undefined,
   };
-  marking.firings.set(firing.firing, firing);
+  marking.firings.set(firing.id, firing);
   change.firings.push({ change: 'started', firing });
 }
 
@@ -212,7 +213,12 @@ function deposit(
     ensureFrozen(value);
     const { due, times = 1 } = more ?? {};
     for (let n = times; n > 0; n--) {
-      const token = { id: `${record.seq}.${index++}`, at: record.at, value };
+      const token: Token = {
+        kind: 'token',
+        id: `${record.seq}.${index++}`,
+        at: record.at,
+        value,
+      };
       if (due === undefined) {
         tokens.push(token);
         continue;

@@ -9,6 +9,7 @@ export type { EncodedList, EncodedMarking } from './encoded-marking.ts';
 export type { ListState, ListView } from './list-state.ts';
 export { copyMarking, emptyMarking, listIn, mapIn, tokensIn } from './marking.ts';
 export type { Firing, Marking, PinnedReads, Token } from './marking.ts';
+export type { ClockedToken, FiringChange, MarkingChange } from './marking-change.ts';
 export { parseRecords } from './parse-records.ts';
 export type {
   Deposit,

@@ -6,6 +6,7 @@ import type { Due, NetVersion, RecordSeq, TokenId } from './record.ts';
 
 /** A value in a place. */
 export interface Token {
+  readonly kind: 'token';
   readonly id: TokenId;
   /** When it arrived, epoch milliseconds. */
   readonly at: number;
@@ -25,8 +26,9 @@ export interface PinnedReads {
 
 /** A firing of an effect between its start and its end. */
 export interface Firing {
-  /** The id of the firing: the number of its `started` record. */
-  readonly firing: RecordSeq;
+  readonly kind: 'firing';
+  /** The number of its `started` record. */
+  readonly id: RecordSeq;
   /** The name of its transition. */
   readonly t: string;
   /** When its first attempt started, epoch milliseconds. */

@@ -11,7 +11,7 @@ export function movePlaces(marking: Marking, moved: Readonly<Record<string, stri
   for (const firing of marking.firings.values()) {
     const target = moved[runningPlaceName(firing.t)];
     if (target === null) {
-      marking.firings.delete(firing.firing);
+      marking.firings.delete(firing.id);
       continue;
     }
     const t = target === undefined ? firing.t : target.slice('running('.length, -1);
@@ -22,7 +22,7 @@ export function movePlaces(marking: Marking, moved: Readonly<Record<string, stri
       maps: renameKeys(maps, to),
       shared,
     };
-    marking.firings.set(firing.firing, {
+    marking.firings.set(firing.id, {
       ...firing,
       t,
       inputs: renameKeys(firing.inputs, to),

@@ -145,6 +145,7 @@ function fromTokenRows(rows: TokenRows): ReadonlyMap<string, readonly Token[]> {
     Object.entries(rows).map(([place, held]) => [
       place,
       held.map(([id, at, value, due]) => ({
+        kind: 'token',
         id,
         at,
         value: deepFreeze(value),
@@ -155,8 +156,9 @@ function fromTokenRows(rows: TokenRows): ReadonlyMap<string, readonly Token[]> {
 }
 
 function toFiringRow(firing: Firing, marking: Marking): FiringRow {
-  const { inputs, reads, retryAt, reason, ...rest } = firing;
+  const { kind: _, id, inputs, reads, retryAt, reason, ...rest } = firing;
   return {
+    firing: id,
     ...rest,
     inputs: toTokenRows(inputs),
     read: toTokenRows(reads.tokens),
@@ -180,8 +182,10 @@ function toListRow(
 }
 
 function fromFiringRow(row: FiringRow, marking: Marking): Firing {
-  const { inputs, read, lists, maps, shared, ...rest } = row;
+  const { firing, inputs, read, lists, maps, shared, ...rest } = row;
   return {
+    kind: 'firing',
+    id: firing,
     ...rest,
     inputs: fromTokenRows(inputs),
     reads: {
