@@ -15,6 +15,7 @@ import {
 } from './architecture/naming.ts';
 import { onlyListedModulesReachOut, OUTGOING } from './architecture/outgoing-requests.ts';
 import { readTree } from './architecture/read-tree.ts';
+import { onlyListedModulesNameStateWrites, STATE_WRITES } from './architecture/state-writes.ts';
 import { followsRoomOrder, ROOM_ORDER } from './architecture/rooms.ts';
 import {
   compilesPatternsInOnePlace,
@@ -397,6 +398,36 @@ describe('architecture', () => {
     assert.deepEqual(rule(tree({})), ['src/egress/a.ts is listed and not there']);
     const types = `import type { IncomingMessage } from 'node:http';`;
     assert.deepEqual(rule(tree({ 'src/egress/a.ts': own, 'src/tools/b.ts': types })), []);
+  });
+
+  it('state writes have one implementation', () => {
+    assert.deepEqual(onlyListedModulesNameStateWrites(STATE_WRITES)(repository), []);
+  });
+
+  it('detects violations: state writes have one implementation', () => {
+    const own = `export type Writes = { increment?: object; append?: object };`;
+    const kept = { 'src/core/a.ts': own };
+    const rule = onlyListedModulesNameStateWrites({ 'src/core/a.ts': 'the implementation' });
+    for (const text of [
+      `for (const [k, by] of Object.entries(w.increment)) s[k] += by;
+       for (const [k, items] of Object.entries(w.append)) s[k] = [...s[k], ...items];`,
+      `const { set = {}, increment = {}, append = {} } = writes;`,
+      `const merged = { increment: { ...a, ...b }, append: { ...c, ...d } };`,
+      `switch (kind) { case 'increment': n += by; break; case 'append': l.push(x); }`,
+      `n = w['increment'][k]; l = w['append'][k];`,
+    ]) {
+      const violating = tree({ ...kept, 'src/store/b.ts': text });
+      assert.equal(rule(violating).length, 1, text);
+    }
+    assert.deepEqual(rule(tree({ 'src/core/a.ts': `export const a = 1;` })), [
+      'src/core/a.ts is listed and names no state writes',
+    ]);
+    const others = {
+      'src/store/b.ts': `// increment and append merge\nexport const b = (l: L) => l.append(1);`,
+      'src/store/b.test.ts': own,
+      'test/c.ts': own,
+    };
+    assert.deepEqual(rule(tree({ ...kept, ...others })), []);
   });
 
   it('every optional peer of package.json is loaded lazily', () => {

@@ -10,7 +10,6 @@ export {
 export { toContextPolicy } from './prompt/context-policy.ts';
 export { contextUnits } from './prompt/context-units.ts';
 export { isForeignMessage } from './prompt/visible-contents.ts';
-export { applySessionWrite } from './state/state-writes.ts';
 export { resultLimit } from './tools/result-limit.ts';
 export type { UncommittedState } from './vocabulary/agent-host.ts';
 export { interruptIn, rewindIn } from './vocabulary/control.ts';

@@ -179,6 +179,7 @@ export {
   type ScopedStateKey,
   type StateScope,
 } from './state/state-key.ts';
+export type { StateWrites } from './state/state-writes.ts';
 export { isStopReason, STOP_REASONS, type StopReason } from './events/stop-reason.ts';
 export { InvalidOutputError, type OutputIssue } from './turn/invalid-output-error.ts';
 export {

@@ -9,6 +9,23 @@ export { frozenJson } from './json/frozen-json.ts';
 export { isObject, isRecord, readMember } from './json/is-record.ts';
 export { deepFreeze, isJsonObject } from './json/json.ts';
 export { omitUndefined } from './json/omit-undefined.ts';
+export { applyKeyWrite, isOverwrite, mergeKeyWrites, type KeyWrite } from './state/key-write.ts';
+export { isSharedKey, isTempKey } from './state/state-key.ts';
+export {
+  applyWrites,
+  isEmptyWrites,
+  listConflicts,
+  listOverwrittenKeys,
+  listWrittenKeys,
+  mergeBasedWrites,
+  mergeWrites,
+  restrictWrites,
+  toStateDelta,
+  toStateWrites,
+  writtenValues,
+  type BasedWrites,
+  type MergedWrites,
+} from './state/state-writes.ts';
 export { describeValue, isPromise } from './validation/describe-value.ts';
 export {
   readAnswer,

@@ -41,7 +41,7 @@ export type { Attempt, EffectResult, Settled } from './engine/settled.ts';
 export { faultPlace, unhandledFaultPlace } from './language/fault.ts';
 export type { Fault } from './language/fault.ts';
 export { checkInjection } from './engine/injection.ts';
-export { isSharedKey } from './journal/map-state.ts';
+export { isSharedKey } from '../core/internal.ts';
 export { applyRecord } from './journal/apply-record.ts';
 export { emptyMarking, listIn, mapIn, tokensIn } from './journal/marking.ts';
 export type { Firing, Marking, Token } from './journal/marking.ts';

@@ -2,13 +2,6 @@
 
 export type { CompiledInput, CompiledOutput, CompiledTransition } from './build/compile.ts';
 export { applyMapChange } from './journal/map-state.ts';
-export {
-  applyWrites,
-  filterWrites,
-  listWrittenKeys,
-  mergeWrites,
-  type KeyWrites,
-} from './journal/map-writes.ts';
 export { arcPlace, type InputArc, type OutputArc } from './language/arcs.ts';
 export { placesTouched, type InitialToken } from './language/net.ts';
 export { runningPlaceName } from './language/transition.ts';

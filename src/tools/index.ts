@@ -30,8 +30,12 @@ export { Pending, pending, type PendingOptions, type ToolAnswer } from './tool/p
 export { RUN_CONFIG_KEY, type RunConfigJson } from './state/run-config-json.ts';
 export { saveArtifactTool } from './session-tools/save-artifact-tool.ts';
 export { SqliteMemoryService } from './memory/sqlite-memory-service.ts';
-export { StateBuffer, type StateSnapshot, type ToolState } from './state/state-buffer.ts';
-export { isReadOnly, type StateWrites } from './state/state-writes.ts';
+export {
+  StateBuffer,
+  type BufferedWrites,
+  type StateSnapshot,
+  type ToolState,
+} from './state/state-buffer.ts';
 export { createActions, type Actions, type ToolActions } from './tool/tool-actions.ts';
 export type { ToolArtifacts } from './tool/tool-artifacts.ts';
 export {

@@ -1,7 +1,12 @@
 import { state } from '../../agents/index.ts';
-import { InvalidInputError, isJsonObject, toAdkEvent, toAdkSeconds } from '../../core/index.ts';
+import {
+  getStateScope,
+  InvalidInputError,
+  isJsonObject,
+  toAdkEvent,
+  toAdkSeconds,
+} from '../../core/index.ts';
 import type { Event, Json, JsonObject } from '../../core/index.ts';
-import { isSharedKey } from '../../net/index.ts';
 import { applyMapChange } from '../../net/internal.ts';
 import type { InboxRow, SessionRow, Store } from '../../store/index.ts';
 import type { GetSessionConfig } from './session.ts';
@@ -102,7 +107,7 @@ export async function readState(store: Store, { key }: SessionRow): Promise<Json
     }
   }
   const own = Object.entries(maps.get(state.name) ?? {}).filter(
-    ([name]) => !isSharedKey(name) && !name.startsWith('temp:'),
+    ([name]) => getStateScope(name) === 'session',
   );
   const { entries } = await store.shared(key);
   return { ...Object.fromEntries(own), ...entries };

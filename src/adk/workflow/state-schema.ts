@@ -1,12 +1,7 @@
 import { omitUndefined, isRecord } from '../../core/internal.ts';
 import { PetrichorError } from '../../core/index.ts';
-import type { Json, JsonObject } from '../../core/index.ts';
-import {
-  type StateWrites,
-  type ToolParameters,
-  toJsonSchema,
-  type ArgsParser,
-} from '../../tools/index.ts';
+import type { Json, JsonObject, StateWrites } from '../../core/index.ts';
+import { type ToolParameters, toJsonSchema, type ArgsParser } from '../../tools/index.ts';
 import { createJsonSchemaParser } from '../../tools/internal.ts';
 
 /**
@@ -46,7 +41,7 @@ export function createStateValidator(schema: ToolParameters): (writes: StateWrit
     const parsed = parse({ value });
     if (!parsed.ok) throw new StateSchemaError(key, parsed.message);
   };
-  return ({ set, increment, append }) => {
+  return ({ set = {}, increment = {}, append = {} }) => {
     for (const [key, value] of Object.entries(set)) check(key, value);
     for (const [key, by] of Object.entries(increment)) check(key, by);
     for (const [key, items] of Object.entries(append)) check(key, [...items]);

@@ -8,7 +8,13 @@ import type {
   SessionKey,
 } from '../../core/index.ts';
 import type { EffectContext } from '../../net/index.ts';
-import { createActions, StateBuffer, toolArtifacts, toolMemory } from '../../tools/internal.ts';
+import {
+  createActions,
+  StateBuffer,
+  toolArtifacts,
+  toolMemory,
+  toToolState,
+} from '../../tools/internal.ts';
 import type {
   Actions,
   ToolActions,
@@ -93,7 +99,6 @@ export function openCallbackContext(
       }),
     };
   };
-  const { get, set, delete: remove, update, increment, append } = state;
   return {
     context: {
       agentName,
@@ -103,7 +108,7 @@ export function openCallbackContext(
       firingId,
       attempt,
       ...multiAgent,
-      state: { get, set, delete: remove, update, increment, append },
+      state: toToolState(state),
       artifacts: toolArtifacts({
         service: artifacts,
         session: sessionKey,

@@ -1,24 +1,19 @@
 import type { JsonObject } from '../../core/index.ts';
-import { isReadOnly } from '../../tools/internal.ts';
-import type { StateWrites } from '../../tools/index.ts';
+import { isEmptyWrites, listOverwrittenKeys } from '../../core/internal.ts';
+import type { BufferedWrites } from '../../tools/index.ts';
 import type { SessionWrite } from '../vocabulary/state.ts';
 
-/** The state changes of a tool or a callback, with the values it read of the keys it changed; undefined if it only read. */
-export function toSessionWrite(writes: StateWrites, state: JsonObject): SessionWrite | undefined {
-  if (isReadOnly(writes)) return undefined;
-  const { set, delete: removed, increment, append } = writes;
-  return { writes: { set, delete: removed, increment, append }, seen: readValues(writes, state) };
-}
-
-/** The values that were read of the keys that were then set or deleted. */
-function readValues(
-  { read, set, delete: removed, based = {} }: StateWrites,
+/**
+ * The state changes of a tool or a callback, with the values it read of the keys it changed; undefined if it only read.
+ */
+export function toSessionWrite(
+  { read, based = {}, ...writes }: BufferedWrites,
   state: JsonObject,
-): JsonObject {
-  const changed = [...Object.keys(set), ...removed];
-  return Object.fromEntries(
-    read
-      .filter((key) => changed.includes(key))
-      .map((key) => [key, based[key] ?? state[key] ?? null]),
-  );
+): SessionWrite | undefined {
+  if (isEmptyWrites(writes)) return undefined;
+  const changed = new Set(listOverwrittenKeys(writes));
+  const seen = read
+    .filter((key) => changed.has(key))
+    .map((key) => [key, based[key] ?? state[key] ?? null] as const);
+  return { writes, seen: Object.fromEntries(seen) };
 }

@@ -1,9 +1,6 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { isTempKey, omitUndefined, restrictWrites, toStateDelta } from '../../core/internal.ts';
 import { validateStateDelta } from '../../core/index.ts';
-import type { JsonObject, LogEntry, StateDelta } from '../../core/index.ts';
-import { applyWrites, listWrittenKeys } from '../../net/internal.ts';
-import type { MapWrites } from '../../net/index.ts';
-import { toKeyWrites } from './state-writes.ts';
+import type { JsonObject, LogEntry } from '../../core/index.ts';
 import type { SessionWrite } from '../vocabulary/state.ts';
 
 /**
@@ -15,13 +12,13 @@ export function stateChangedEvents(
   { writes, invocationId, author, branch }: Omit<SessionWrite, 'seen'>,
   state: JsonObject,
 ): readonly LogEntry[] {
-  const delta = toLoggedDelta(writes, state);
-  const removed = (writes.delete ?? []).filter(isLogged);
+  const logged = restrictWrites(writes, (key) => !isTempKey(key));
+  const { delta, removed } = toStateDelta(logged, state);
   if (Object.keys(delta).length === 0 && removed.length === 0) return [];
   return [
     {
       type: 'state.changed',
-      delta,
+      delta: validateStateDelta(delta),
       ...omitUndefined({
         removed: removed.length > 0 ? removed : undefined,
         invocationId,
@@ -30,21 +27,4 @@ export function stateChangedEvents(
       }),
     },
   ];
-}
-
-function toLoggedDelta(writes: MapWrites, state: JsonObject): StateDelta {
-  const { set, increment, append } = toKeyWrites(writes);
-  const assigned = omitUndefined({ set, increment, append });
-  const after = applyWrites(state, assigned);
-  return validateStateDelta(
-    Object.fromEntries(
-      listWrittenKeys(assigned)
-        .filter(isLogged)
-        .map((key) => [key, after[key]]),
-    ),
-  );
-}
-
-function isLogged(key: string): boolean {
-  return !key.startsWith('temp:');
 }

@@ -1,14 +1,10 @@
-import { canonicalJson } from '../../core/index.ts';
+import type { JsonObject } from '../../core/index.ts';
+import { listConflicts } from '../../core/internal.ts';
 import type { SessionWrite } from '../vocabulary/state.ts';
 
 /** The keys whose value is no longer the one that the writer read. */
-export function conflictingKeys(
-  { seen = {} }: SessionWrite,
-  state: Readonly<Record<string, unknown>>,
-): readonly string[] {
-  return Object.entries(seen).flatMap(([key, value]) =>
-    canonicalJson(state[key] ?? null) === canonicalJson(value) ? [] : [key],
-  );
+export function conflictingKeys({ seen = {} }: SessionWrite, state: JsonObject): readonly string[] {
+  return listConflicts(seen, (key) => state[key]);
 }
 
 /** The error message of a write that conflicts. */

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { isEmptyWrites, omitUndefined } from '../../core/internal.ts';
 import { decodeJson, encodeJson, PetrichorError } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
 import { allOf, effect, oneOf, upTo } from '../../net/index.ts';
@@ -10,7 +10,6 @@ import {
   toolError,
   toToolResponse,
   callFingerprint,
-  isReadOnly,
   openToolContext,
   Pending,
   pending,
@@ -177,7 +176,7 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
       const uncommitted = getAgentHost(host)?.uncommittedState;
       const { writes, actions } = take(uncommitted?.getValue);
       if (wait !== undefined) {
-        if (!isReadOnly(writes)) throw new PendingWritesError(name);
+        if (!isEmptyWrites(writes)) throw new PendingWritesError(name);
         const parked = toParkedCall(wait, call);
         return { pending: { parked, events: [pendingEvent(options, parked)] } };
       }

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { applyWrites, mergeBasedWrites, omitUndefined } from '../../core/internal.ts';
 import { allOf, effect, oneOf, upTo } from '../../net/index.ts';
 import type { Effect, EffectContext, EffectFailure } from '../../net/index.ts';
 import { truncateResponse, toolError, toToolResponse } from '../../tools/internal.ts';
@@ -25,7 +25,6 @@ import type { Call, CallResult } from '../vocabulary/tool-call.ts';
 import { resultLimit, type ResultLimitOptions } from './result-limit.ts';
 import { toToolOutcome, toolOutcomes } from './tool-outcomes.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
-import { mergeSessionWrites, applySessionWrite } from '../state/state-writes.ts';
 import { omitAlternatives } from '../../net/internal.ts';
 
 /** Options of the effects that run tool callbacks. */
@@ -161,7 +160,7 @@ export function afterToolEffect(
       toToolOutcome(options, failedResult({ ...result, args }, 'afterTool', failure)),
     run: async ({ ran: { args, result, write }, state }, effectContext) => {
       const { invocationId } = result;
-      const stateSoFar = applySessionWrite(state, write);
+      const stateSoFar = write === undefined ? state : applyWrites(state, write.writes);
       const opened = openCallbackContext(options, invocationId, stateSoFar, effectContext, false);
       const after = await truncateResponse(
         await applyAfterTool(callbacks, opened.context, { ...result, args }),
@@ -170,7 +169,15 @@ export function afterToolEffect(
           save: findArtifactSave(opened.context, effectContext),
         }),
       );
-      const { write: written, actions, artifactDelta } = opened.take();
+      const {
+        write: [written],
+        actions,
+        artifactDelta,
+      } = opened.take();
+      const together =
+        write !== undefined && written !== undefined
+          ? mergeBasedWrites(write, written, state)
+          : (write ?? written);
       const actionsTogether = {
         ...result.actions,
         ...actions,
@@ -182,7 +189,7 @@ export function afterToolEffect(
           actions: Object.keys(actionsTogether).length > 0 ? actionsTogether : undefined,
         }),
       });
-      return toToolOutcome(options, done, mergeSessionWrites(write, written[0], state));
+      return toToolOutcome(options, done, together);
     },
   });
 }

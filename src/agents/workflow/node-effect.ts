@@ -1,8 +1,7 @@
-import { omitUndefined } from '../../core/internal.ts';
-import type { Json, LogEntry, Route } from '../../core/index.ts';
+import { mergeWrites, omitUndefined } from '../../core/internal.ts';
+import type { Json, LogEntry, Route, StateWrites } from '../../core/index.ts';
 import { allOf, append, effect, oneOf, upTo } from '../../net/index.ts';
 import type { Effect, EffectFailure } from '../../net/index.ts';
-import type { StateWrites } from '../../tools/index.ts';
 import type { OpenedCallbackContext } from '../callbacks/callback-context.ts';
 import { runChildAgent } from '../vocabulary/agent-host.ts';
 import { toSessionWrite } from '../state/session-write.ts';
@@ -29,7 +28,6 @@ import { itemDone, nodeDone, nodeItem, nodeStep, workflowBudget } from './workfl
 import type { NodeDone, NodeStep } from './workflow-places.ts';
 import {
   collectNodeResult,
-  toJsonObject,
   validateOutput,
   toGenerator,
   parseNodeResult,
@@ -131,7 +129,7 @@ export function functionEffect(
           ...step,
           yielded: generator === undefined ? yielded : yielded + 1,
         };
-        const { write, actionEvents } = takeChecked(name, opened, options);
+        const { write, actionEvents } = takeChecked(opened, options);
         const requestEvent = inputRequestEvent(identity, step, callId, value);
         const parked = toParkedInputRequest(name, callId, value, after);
         return { asks: { parked, said: [], events: [...actionEvents, requestEvent], write } };
@@ -140,7 +138,7 @@ export function functionEffect(
       const { output, content: outputContent } = validateOutput(node, result, step);
       for (const [key, entry] of Object.entries(result.state ?? {}))
         opened.context.state.set(key, entry);
-      const { write, actions, actionEvents } = takeChecked(name, opened, options);
+      const { write, actions, actionEvents } = takeChecked(opened, options);
       const route = result.route ?? step.route;
       const { endOfAgent, escalate = step.escalate } = result.shown ?? {};
       const isDone = next.done === true || endOfAgent === true;
@@ -220,9 +218,9 @@ export function itemEffect(
           throw new Error('runChildAgent returned `waiting` for a request with `parks: false`.');
         const { response, stateDelta, removed } = childOutcome;
         const output = response['result'] ?? null;
-        const changed = { set: stateDelta, delete: removed, increment: {}, append: {}, read: [] };
-        checkState?.(changed);
-        const write = toSessionWrite(changed, entries);
+        const writes = mergeWrites({ set: stateDelta, delete: removed });
+        checkState?.(writes);
+        const write = toSessionWrite({ ...writes, read: [] }, entries);
         return {
           done: {
             result: { index, output },
@@ -250,7 +248,7 @@ export function itemEffect(
       const { output = null } = validateOutput(node, result, item);
       for (const [key, entry] of Object.entries(result.state ?? {}))
         opened.context.state.set(key, entry);
-      const { write, actions, actionEvents } = takeChecked(name, opened, options);
+      const { write, actions, actionEvents } = takeChecked(opened, options);
       // The output is one item of the node's output, which is logged when all items are done.
       const { output: _, endInvocation, ...itemResult } = result;
       const messageOutputs = nodeMessage(identity, item, itemResult);
@@ -308,22 +306,11 @@ function nodeFailed(
 }
 
 function takeChecked(
-  name: string,
   opened: OpenedCallbackContext,
   { checkState }: NodeEffectOptions,
 ): ReturnType<OpenedCallbackContext['take']> {
   const taken = opened.take();
-  for (const { writes } of taken.write) {
-    const { set = {}, delete: removed = [], increment = {}, append: appended = {} } = writes;
-    checkState?.({
-      set: toJsonObject(set, name),
-      delete: removed,
-      increment,
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the state buffer holds only JSON
-      append: appended as StateWrites['append'],
-      read: [],
-    });
-  }
+  for (const { writes } of taken.write) checkState?.(writes);
   return taken;
 }
 

@@ -1,6 +1,6 @@
 import type { Json, Route } from '../../core/index.ts';
 import type { AnyPlace, Retry, TokenPlace } from '../../net/index.ts';
-import type { StateWrites } from '../../tools/index.ts';
+import type { StateWrites } from '../../core/index.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';

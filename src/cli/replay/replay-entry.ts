@@ -1,3 +1,4 @@
+import { listWrittenKeys } from '../../core/internal.ts';
 import type { JournalRecord } from '../../net/index.ts';
 import { isJsonObject, contentText } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
@@ -128,10 +129,7 @@ export function toOutputFlow({ give, lists, maps }: RecordOutputs): Flow {
     else if ('dropLast' in change) add(change.place, -change.dropLast);
     else add(change.place, change.prefix.length);
   }
-  for (const { place, set, delete: removed, increment, append } of maps ?? []) {
-    const keys = [set, increment, append].flatMap((change) => Object.keys(change ?? {}));
-    add(place, keys.length + (removed?.length ?? 0));
-  }
+  for (const change of maps ?? []) add(change.place, listWrittenKeys(change).length);
   return flow;
 }
 

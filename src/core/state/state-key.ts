@@ -44,6 +44,17 @@ export function getStateScope(key: string): StateScope {
   return findScopePrefix(key)?.[1] ?? 'session';
 }
 
+/** True for a key with the prefix `user:` or `app:`. Its value is shared with other sessions, and the store owns it. */
+export function isSharedKey(key: string): boolean {
+  const scope = getStateScope(key);
+  return scope === 'user' || scope === 'app';
+}
+
+/** True for a key with the prefix `temp:`. It is removed when the turn ends. */
+export function isTempKey(key: string): boolean {
+  return getStateScope(key) === 'temp';
+}
+
 /** Returns the normal form of a key: without the prefix `session:`. */
 export function normalizeStateKey(key: string): string {
   return key.startsWith('session:') ? key.slice('session:'.length) : key;

@@ -1,10 +1,10 @@
-import { deepFreeze } from '../../core/internal.ts';
+import { deepFreeze, isSharedKey } from '../../core/internal.ts';
 import type { Json } from '../../core/index.ts';
 import { faultPlace, unhandledFaultPlace } from '../language/fault.ts';
 import { ensureFrozen } from './ensure-frozen.ts';
 import { applyListChange } from './list-state.ts';
 import type { ListState, ListView } from './list-state.ts';
-import { applyMapChange, bumpSharedVersions, isSharedKey } from './map-state.ts';
+import { applyMapChange, bumpSharedVersions } from './map-state.ts';
 import { listIn, mapIn, tokensIn } from './marking.ts';
 import type { Firing, Marking, PinnedReads, Token } from './marking.ts';
 import type { CollectedChange, MarkingChange } from './marking-change.ts';

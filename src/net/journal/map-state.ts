@@ -1,6 +1,6 @@
 import type { Json } from '../../core/index.ts';
+import { applyWrites, isSharedKey, listWrittenKeys } from '../../core/internal.ts';
 import { ensureFrozen } from './ensure-frozen.ts';
-import { applyWrites, listWrittenKeys } from './map-writes.ts';
 import type { MapChange } from './record.ts';
 
 /** The content of a map place. It is immutable: a write creates a new object. */
@@ -11,11 +11,6 @@ const empty: MapState = {};
 /** Returns the map of a place, or an empty map. */
 export function getMap(maps: ReadonlyMap<string, MapState>, place: string): MapState {
   return maps.get(place) ?? empty;
-}
-
-/** True for a key with the prefix `user:` or `app:`. The store owns these keys; a map place holds a copy of them. */
-export function isSharedKey(key: string): boolean {
-  return key.startsWith('user:') || key.startsWith('app:');
 }
 
 /** Applies writes to a map by replacing it with a new one. */

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/index.ts';
+import type { Json, StateWrites } from '../../core/index.ts';
 
 /** The number of a journal record within its session. Numbers start at 1 and have no gaps. */
 export type RecordSeq = number;
@@ -30,12 +30,8 @@ export type ListChange =
   | { readonly place: string; readonly dropLast: number };
 
 /** A change of a map place, key by key. `increment` and `append` merge with concurrent writes. */
-export interface MapChange {
+export interface MapChange extends StateWrites {
   readonly place: string;
-  readonly set?: Readonly<Record<string, Json>>;
-  readonly delete?: readonly string[];
-  readonly increment?: Readonly<Record<string, number>>;
-  readonly append?: Readonly<Record<string, readonly Json[]>>;
   /** Removes every key that is not in `set`, except shared keys. A rewind writes this. */
   readonly replace?: true;
 }

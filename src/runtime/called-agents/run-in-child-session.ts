@@ -6,6 +6,7 @@ import {
   TRACE_CONTEXT_KEY,
 } from '../../agents/internal.ts';
 import type { ChildAgentOutcome, ChildAgentRequest } from '../../agents/index.ts';
+import { isSharedKey } from '../../core/internal.ts';
 import { deriveInvocationId, getStateScope, contentText } from '../../core/index.ts';
 import type { CalledAgentWait, Json, LogEvent, StateDelta } from '../../core/index.ts';
 import type { SessionRow } from '../../store/index.ts';
@@ -110,9 +111,7 @@ class ChildOutcomeReader {
 /** The child's initial state: a copy of the caller's state, without user and app state, which all sessions share. */
 function toChildState({ invocationId, state }: ChildAgentRequest): StateDelta {
   const copied = Object.entries(state).filter(
-    ([key]) =>
-      ![TRACE_CONTEXT_KEY, REQUESTED_OUTPUT_KEY].includes(key) &&
-      !['user', 'app'].includes(getStateScope(key)),
+    ([key]) => ![TRACE_CONTEXT_KEY, REQUESTED_OUTPUT_KEY].includes(key) && !isSharedKey(key),
   );
   return {
     ...Object.fromEntries(copied),

@@ -1,8 +1,5 @@
-import {
-  type UncommittedState,
-  type SessionWrite,
-  applySessionWrite,
-} from '../../agents/internal.ts';
+import type { SessionWrite, UncommittedState } from '../../agents/internal.ts';
+import { applyWrites } from '../../core/internal.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 
 interface PendingWrite {
@@ -31,7 +28,7 @@ export class PendingWrites implements UncommittedState {
   readonly getValue: UncommittedState['getValue'] = (key): Json | undefined => {
     this.#pruneEnded();
     return this.#pending.reduce(
-      (state, { write }) => applySessionWrite(state, write),
+      (state, { write }) => applyWrites(state, write.writes),
       this.#state(),
     )[key];
   };

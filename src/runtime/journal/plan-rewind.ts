@@ -1,8 +1,8 @@
 import { conversation, state, turnCurrent } from '../../agents/internal.ts';
 import type { Rewind } from '../../agents/index.ts';
-import { InvalidInputError } from '../../core/index.ts';
+import { getStateScope, InvalidInputError } from '../../core/index.ts';
 import type { JsonObject, SessionKey } from '../../core/index.ts';
-import { isSharedKey, listIn, mapIn } from '../../net/index.ts';
+import { listIn, mapIn } from '../../net/index.ts';
 import type { JournalRecord } from '../../net/index.ts';
 import type { Store } from '../../store/index.ts';
 import { hydrate, markingBefore } from './hydrate.ts';
@@ -32,9 +32,7 @@ export async function planRewind(
     );
   }
   const sessionState: JsonObject = Object.fromEntries(
-    Object.entries(mapIn(past, state.name)).filter(
-      ([name]) => !isSharedKey(name) && !name.startsWith('temp:'),
-    ),
+    Object.entries(mapIn(past, state.name)).filter(([key]) => getStateScope(key) === 'session'),
   );
   return { beforeInvocationId, conversationLength: before.items.length, state: sessionState };
 }

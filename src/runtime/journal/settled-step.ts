@@ -1,11 +1,17 @@
-import { omitUndefined } from '../../core/internal.ts';
-import { eventOut } from '../../agents/internal.ts';
+import {
+  isEmptyWrites,
+  isSharedKey,
+  listOverwrittenKeys,
+  mergeWrites,
+  omitUndefined,
+  restrictWrites,
+} from '../../core/internal.ts';
+import { eventOut, state } from '../../agents/internal.ts';
 import type { AgentStatus } from '../../agents/index.ts';
 import { calledAgentWaits } from '../../core/index.ts';
 import type { LogEntry, LogEvent, Seq } from '../../core/index.ts';
 import type { Firing, JournalRecord, Marking, Step } from '../../net/index.ts';
-import { isSharedKey, outletValue } from '../../net/index.ts';
-import { filterWrites, listWrittenKeys, mergeWrites } from '../../net/internal.ts';
+import { outletValue } from '../../net/index.ts';
 import type { StoredPendingCall, SessionSummary, SettledStep } from '../../store/index.ts';
 
 /**
@@ -97,18 +103,15 @@ export function toSharedWrites(
 ): SettledStep['shared'] {
   let known = versions;
   const reads: Record<string, number> = {};
-  let writes = mergeWrites({}, {});
+  let writes = mergeWrites();
   for (const record of records) {
     if (record.kind === 'loaded') known = record.versions;
     if (!('maps' in record)) continue;
     for (const change of record.maps ?? []) {
-      const shared = filterWrites(change, isSharedKey);
-      for (const key of [...Object.keys(shared.set), ...shared.delete])
-        reads[key] ??= known[key] ?? 0;
+      const shared = restrictWrites(change, isSharedKey);
+      for (const key of listOverwrittenKeys(shared)) reads[key] ??= known[key] ?? 0;
       writes = mergeWrites(writes, shared);
     }
   }
-  return listWrittenKeys(writes).length > 0
-    ? { reads, writes: { place: 'state', ...writes } }
-    : undefined;
+  return isEmptyWrites(writes) ? undefined : { reads, writes: { place: state.name, ...writes } };
 }

@@ -1,5 +1,5 @@
+import { listConflicts, writtenValues } from '../../core/internal.ts';
 import { getStateScope, type Json, type SessionKey } from '../../core/index.ts';
-import { applySharedWrites, findChangedKeys } from '../rules/apply-shared-writes.ts';
 import type { SettledStep, SharedState } from '../store.ts';
 
 interface SharedValue {
@@ -25,12 +25,12 @@ export class MemorySharedState {
 
   /** Lists the keys whose version changed after the step read them. */
   findChangedKeys({ key, shared }: SettledStep): readonly string[] {
-    return findChangedKeys(shared?.reads ?? {}, (name) => this.#get(key, name).version);
+    return listConflicts(shared?.reads ?? {}, (name) => this.#get(key, name).version);
   }
 
   write({ key, shared }: SettledStep): void {
     if (shared === undefined) return;
-    const written = applySharedWrites(shared.writes, (name) => this.#get(key, name).value);
+    const written = writtenValues(shared.writes, (name) => this.#get(key, name).value);
     for (const [name, value] of written) {
       const scope = toScopeName(name, key);
       const values = this.#valuesByScope.get(scope) ?? new Map<string, SharedValue>();

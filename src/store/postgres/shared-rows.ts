@@ -1,7 +1,6 @@
 import { formatStateKey, type Json } from '../../core/index.ts';
-import { listWrittenKeys } from '../../net/internal.ts';
+import { listConflicts, listWrittenKeys, writtenValues } from '../../core/internal.ts';
 import { toSharedColumns } from '../encoding/shared-columns.ts';
-import { applySharedWrites, findChangedKeys } from '../rules/apply-shared-writes.ts';
 import type { SettledStep, SharedState } from '../store.ts';
 import type { Queries } from './database.ts';
 import { parseStoredJson } from './parse-stored-json.ts';
@@ -108,13 +107,13 @@ export class SharedRows {
 
   /** Lists the shared keys whose version changed after the step read them. */
   findChangedKeys(step: SettledStep): readonly string[] {
-    return findChangedKeys(step.shared?.reads ?? {}, (key) => this.#get(step, key).version);
+    return listConflicts(step.shared?.reads ?? {}, (key) => this.#get(step, key).version);
   }
 
   /** Applies the shared writes of a step. `flush` writes them to the database. */
   apply(step: SettledStep): void {
     if (step.shared === undefined) return;
-    const written = applySharedWrites(step.shared.writes, (key) => this.#get(step, key).value);
+    const written = writtenValues(step.shared.writes, (key) => this.#get(step, key).value);
     for (const [key, value] of written) {
       const { columns, version } = this.#get(step, key);
       const changed = { columns, value, version: version + 1, written: true };

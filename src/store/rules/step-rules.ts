@@ -1,4 +1,4 @@
-import { getStateScope } from '../../core/index.ts';
+import { isSharedKey, listWrittenKeys } from '../../core/internal.ts';
 import type { RecordSeq } from '../../net/index.ts';
 import { InvalidStepError } from '../store-errors.ts';
 import type { InputSeq, SessionRow, SettledStep } from '../store.ts';
@@ -79,18 +79,14 @@ export function checkStep(step: SettledStep): void {
   }
   if (step.shared === undefined) return;
   const { reads, writes } = step.shared;
-  const keys = [reads, writes.set, writes.increment, writes.append].flatMap((part) =>
-    Object.keys(part ?? {}),
-  );
-  for (const key of [...keys, ...(writes.delete ?? [])]) {
-    const scope = getStateScope(key);
-    if (scope !== 'user' && scope !== 'app') {
-      throw new InvalidStepError(
-        step.key,
-        `shared[${JSON.stringify(key)}]`,
-        'is not a shared key: it must start with "user:" or "app:".',
-      );
-    }
+  const keys = [...Object.keys(reads), ...listWrittenKeys(writes)];
+  const wrong = keys.find((key) => !isSharedKey(key));
+  if (wrong !== undefined) {
+    throw new InvalidStepError(
+      step.key,
+      `shared[${JSON.stringify(wrong)}]`,
+      'is not a shared key: it must start with "user:" or "app:".',
+    );
   }
 }
 

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { isEmptyWrites } from '../../core/internal.ts';
 import {
   InvalidInputError,
   InvalidStateKeyError,
   NotSerializableError,
   type Json,
 } from '../../core/index.ts';
-import { StateBuffer, type StateSnapshot } from './state-buffer.ts';
-import { isReadOnly, type StateWrites } from './state-writes.ts';
+import { StateBuffer, type BufferedWrites, type StateSnapshot } from './state-buffer.ts';
 
 function createBuffer(state: { readonly [key: string]: Json }): StateBuffer {
   return new StateBuffer(new Map(Object.entries(state)));
 }
 
-const nothing: StateWrites = { set: {}, delete: [], increment: {}, append: {}, read: [] };
+const nothing: BufferedWrites = { set: {}, delete: [], increment: {}, append: {}, read: [] };
 
 test('a tool sees the state at its start, and its own changes', () => {
   const state = createBuffer({ city: 'Rome', count: 2, list: [1] });
@@ -146,15 +146,15 @@ test('writes are taken once, and later writes build on them', () => {
   assert.deepEqual([state.get('n'), state.get('list')], [11, [1]]);
   const writes = state.takeWrites();
   assert.deepEqual([writes.set, writes.increment], [{}, { n: 1 }]);
-  assert.equal(isReadOnly(state.takeWrites()), true);
+  assert.equal(isEmptyWrites(state.takeWrites()), true);
 });
 
 test('a key that is only read is not written', () => {
   const state = createBuffer({});
   state.get('a');
-  assert.equal(isReadOnly(state.takeWrites()), true);
+  assert.equal(isEmptyWrites(state.takeWrites()), true);
   state.delete('a');
-  assert.equal(isReadOnly(state.takeWrites()), false);
+  assert.equal(isEmptyWrites(state.takeWrites()), false);
 });
 
 // The model: apply each method to a plain map. The buffer must show the same values, and its writes must produce them.
@@ -218,7 +218,7 @@ function applyToBuffer(state: StateBuffer, { verb: kind, key: name, value }: Ste
   else state.append(name, value);
 }
 
-function committed(before: { readonly [name: string]: Json }, writes: StateWrites): unknown {
+function committed(before: { readonly [name: string]: Json }, writes: BufferedWrites): unknown {
   const after = new Map(Object.entries(before));
   for (const [name, value] of Object.entries(writes.set)) after.set(name, value);
   for (const name of writes.delete) after.delete(name);
@@ -233,7 +233,7 @@ function committed(before: { readonly [name: string]: Json }, writes: StateWrite
   return Object.fromEntries(after);
 }
 
-function assertOneKindEach(writes: StateWrites): void {
+function assertOneKindEach(writes: BufferedWrites): void {
   const keys = [writes.set, writes.increment, writes.append].flatMap(Object.keys);
   const all = [...keys, ...writes.delete];
   assert.equal(new Set(all).size, all.length);

@@ -1,4 +1,11 @@
-import { omitUndefined } from '../../core/internal.ts';
+import {
+  applyKeyWrite,
+  isOverwrite,
+  mergeKeyWrites,
+  omitUndefined,
+  toStateWrites,
+  type KeyWrite,
+} from '../../core/internal.ts';
 import {
   canonicalJson,
   frozenJson,
@@ -6,8 +13,8 @@ import {
   normalizeStateKey,
   validateStateKey,
   type Json,
+  type StateWrites,
 } from '../../core/index.ts';
-import type { StateWrites } from './state-writes.ts';
 
 /** Read access to state as it was when a call started, by normalized key. A `Map` is one. */
 export interface StateSnapshot {
@@ -46,17 +53,22 @@ export interface ToolState {
   readonly append: (key: string, item: Json) => void;
 }
 
-type Write =
-  | { readonly kind: 'set'; readonly value: Json }
-  | { readonly kind: 'delete' }
-  | { readonly kind: 'increment'; readonly by: number }
-  | { readonly kind: 'append'; readonly items: readonly Json[] };
+/**
+ * The state changes of a tool in the form in which they are committed, and what the tool read.
+ * Keys are normalized, and each key is in only one of `set`, `delete`, `increment` and `append`.
+ */
+export interface BufferedWrites extends Required<StateWrites> {
+  /** Keys whose value the tool read. A key that it also wrote must not have changed meanwhile. */
+  readonly read: readonly string[];
+  /** Keys whose `update` functions ran again on a newer value, with that value. */
+  readonly based?: { readonly [key: string]: Json };
+}
 
 /** Collects the changes of one tool run on top of an immutable snapshot. */
 export class StateBuffer implements ToolState {
   readonly #snapshot: StateSnapshot;
   readonly #taken = new Map<string, Json | undefined>();
-  #writes = new Map<string, Write>();
+  #writes = new Map<string, KeyWrite>();
   #read = new Set<string>();
   /**
    * By key: the functions that alone produced its value, in order. They can run again on a newer
@@ -104,31 +116,14 @@ export class StateBuffer implements ToolState {
   readonly increment = (key: string, by = 1): void => {
     const name = normalizeKey(key);
     if (!Number.isFinite(by)) throw new InvalidInputError('by', 'must be a finite number.');
-    const before = this.#getValue(name) ?? 0;
-    if (typeof before !== 'number') throw wrongType(name, 'a number');
-    const write = this.#writes.get(name);
-    this.#updates.get(name)?.push((value) => (typeof value === 'number' ? value : 0) + by);
-    if (this.#isOwn(name)) this.#writes.set(name, { kind: 'set', value: before + by });
-    else
-      this.#writes.set(name, {
-        kind: 'increment',
-        by: by + (write?.kind === 'increment' ? write.by : 0),
-      });
+    if (typeof (this.#getValue(name) ?? 0) !== 'number') throw wrongType(name, 'a number');
+    this.#addTo(name, { kind: 'increment', by });
   };
 
   readonly append = (key: string, item: Json): void => {
     const name = normalizeKey(key);
-    const before = this.#getValue(name) ?? [];
-    if (!isList(before)) throw wrongType(name, 'a list');
-    const added = freezeCopy(item, name);
-    const write = this.#writes.get(name);
-    this.#updates.get(name)?.push((value = []) => [...(isList(value) ? value : []), added]);
-    if (this.#isOwn(name))
-      this.#writes.set(name, { kind: 'set', value: Object.freeze([...before, added]) });
-    else {
-      const items = write?.kind === 'append' ? write.items : [];
-      this.#writes.set(name, { kind: 'append', items: [...items, added] });
-    }
+    if (!Array.isArray(this.#getValue(name) ?? [])) throw wrongType(name, 'a list');
+    this.#addTo(name, { kind: 'append', items: [freezeCopy(item, name)] });
   };
 
   /**
@@ -136,10 +131,11 @@ export class StateBuffer implements ToolState {
    * @param current reads the current value of a key, if the caller knows it; `update` functions
    *   then run again on it
    */
-  takeWrites(current?: (key: string) => Json | undefined): StateWrites {
+  takeWrites(current?: (key: string) => Json | undefined): BufferedWrites {
     const based = current === undefined ? {} : this.#rebase(current);
     const writes = {
-      ...toStateWrites(this.#writes, this.#read),
+      ...toStateWrites(this.#writes),
+      read: [...this.#read],
       ...omitUndefined({ based: Object.keys(based).length > 0 ? based : undefined }),
     };
     this.#updates.clear();
@@ -147,6 +143,11 @@ export class StateBuffer implements ToolState {
     this.#writes = new Map();
     this.#read = new Set();
     return writes;
+  }
+
+  #addTo(name: string, write: KeyWrite): void {
+    this.#updates.get(name)?.push((value) => applyKeyWrite(value, write) ?? null);
+    this.#writes.set(name, mergeKeyWrites(this.#writes.get(name), write));
   }
 
   #rebase(current: (key: string) => Json | undefined): Record<string, Json> {
@@ -168,19 +169,21 @@ export class StateBuffer implements ToolState {
 
   // After `set` or `delete` the value depends on this buffer alone, whatever others write.
   #isOwn(name: string): boolean {
-    const kind = this.#writes.get(name)?.kind;
-    return kind === 'set' || kind === 'delete';
+    const write = this.#writes.get(name);
+    return write !== undefined && isOverwrite(write);
   }
 
   #getValue(name: string): Json | undefined {
     const before = this.#taken.has(name) ? this.#taken.get(name) : this.#snapshot.get(name);
     const write = this.#writes.get(name);
-    if (write === undefined) return before;
-    if (write.kind === 'set') return write.value;
-    if (write.kind === 'delete') return undefined;
-    if (write.kind === 'increment') return (typeof before === 'number' ? before : 0) + write.by;
-    return Object.freeze([...(isList(before) ? before : []), ...write.items]);
+    return write === undefined ? before : applyKeyWrite(before, write);
   }
+}
+
+/** The state of a tool without `takeWrites`: a tool must not take its own writes. */
+export function toToolState(buffer: StateBuffer): ToolState {
+  const { get, set, delete: remove, update, increment, append } = buffer;
+  return { get, set, delete: remove, update, increment, append };
 }
 
 function normalizeKey(key: string): string {
@@ -193,26 +196,6 @@ function freezeCopy(value: Json, name: string): Json {
   return frozenJson(value, `state[${JSON.stringify(name)}]`);
 }
 
-// Array.isArray alone does not narrow a readonly array out of a union.
-function isList(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value);
-}
-
 function wrongType(name: string, wanted: string): InvalidInputError {
   return new InvalidInputError(`state[${JSON.stringify(name)}]`, `does not hold ${wanted}.`);
-}
-
-function toStateWrites(writes: ReadonlyMap<string, Write>, read: ReadonlySet<string>): StateWrites {
-  const all = [...writes];
-  return {
-    set: Object.fromEntries(all.flatMap(([key, w]) => (w.kind === 'set' ? [[key, w.value]] : []))),
-    delete: all.flatMap(([key, w]) => (w.kind === 'delete' ? [key] : [])),
-    increment: Object.fromEntries(
-      all.flatMap(([key, w]) => (w.kind === 'increment' ? [[key, w.by]] : [])),
-    ),
-    append: Object.fromEntries(
-      all.flatMap(([key, w]) => (w.kind === 'append' ? [[key, w.items]] : [])),
-    ),
-    read: [...read],
-  };
 }

@@ -10,8 +10,13 @@ import type { ArtifactService } from '../artifacts/artifact-service.ts';
 import type { MemoryService } from '../memory/memory-service.ts';
 import type { ToolAnswer } from './pending.ts';
 import { readRunConfig, type RunConfigJson } from '../state/run-config-json.ts';
-import { StateBuffer, type StateSnapshot, type ToolState } from '../state/state-buffer.ts';
-import type { StateWrites } from '../state/state-writes.ts';
+import {
+  StateBuffer,
+  toToolState,
+  type BufferedWrites,
+  type StateSnapshot,
+  type ToolState,
+} from '../state/state-buffer.ts';
 import { createActions, type Actions, type ToolActions } from './tool-actions.ts';
 import { toolArtifacts, type ToolArtifacts } from './tool-artifacts.ts';
 import { toolMemory, type ToolMemory } from './tool-memory.ts';
@@ -79,7 +84,7 @@ export interface OpenedToolContext {
   readonly context: ToolContext;
   /** Call it once, when the tool has settled. What the tool does later has no effect. */
   readonly take: (current?: (key: string) => Json | undefined) => {
-    readonly writes: StateWrites;
+    readonly writes: BufferedWrites;
     readonly actions: ToolActions;
   };
 }
@@ -108,16 +113,4 @@ export function openToolContext(run: ToolRun): OpenedToolContext {
     },
     take: (current) => ({ writes: state.takeWrites(current), actions }),
   };
-}
-
-// Leaves out `takeWrites`: a tool must not take its own writes.
-function toToolState({
-  get,
-  set,
-  delete: remove,
-  update,
-  increment,
-  append,
-}: StateBuffer): ToolState {
-  return { get, set, delete: remove, update, increment, append };
 }

@@ -1,6 +1,6 @@
+import { listConflicts, writtenValues } from '../../../core/internal.ts';
 import { type Json, type SessionKey, formatStateKey } from '../../../core/index.ts';
 import { toSharedColumns } from '../../encoding/shared-columns.ts';
-import { applySharedWrites, findChangedKeys } from '../../rules/apply-shared-writes.ts';
 import type { SettledStep, SharedState } from '../../store.ts';
 import type { BlobTable } from './blob-table.ts';
 import type { Connection, Statement } from '../database/connection.ts';
@@ -47,11 +47,11 @@ export class SharedTable {
 
   /** Lists the keys whose version changed after they were read. */
   findChangedKeys(scope: Scope, { reads }: Writes): readonly string[] {
-    return findChangedKeys(reads, (key) => this.#row(scope, key)?.version ?? 0);
+    return listConflicts(reads, (key) => this.#row(scope, key)?.version ?? 0);
   }
 
   write(scope: Scope, { writes }: Writes): void {
-    const written = applySharedWrites(writes, (key) => {
+    const written = writtenValues(writes, (key) => {
       const value = this.#row(scope, key)?.value ?? null;
       return value === null ? undefined : this.#unpack(key, value);
     });
