@@ -23,8 +23,6 @@ export {
   toStateDelta,
   toStateWrites,
   writtenValues,
-  type BasedWrites,
-  type MergedWrites,
 } from './state/state-writes.ts';
 export { describeValue, isPromise } from './validation/describe-value.ts';
 export {
