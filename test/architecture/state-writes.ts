@@ -8,6 +8,7 @@ export const STATE_WRITES: Readonly<Record<string, string>> = {
   'src/core/state/key-write.ts': 'the implementation, for one key',
   'src/core/state/state-writes.ts': 'the implementation',
   'src/net/language/arcs.ts': 'the type of what a transition writes to a map place',
+  'src/net/journal/parse-records.ts': 'checks the types of a record from outside',
   'src/net/journal/map-change.ts': 'checks the types of what a transition wrote',
   'src/store/contract/shared-state-cases.ts': 'the contract of stores: example writes',
   'src/store/contract/store-operations.ts': 'the contract of stores: random writes',
