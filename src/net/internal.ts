@@ -4,5 +4,5 @@ export type { CompiledInput, CompiledOutput, CompiledTransition } from './build/
 export { applyMapChange } from './journal/map-state.ts';
 export { arcPlace, type InputArc, type OutputArc } from './language/arcs.ts';
 export { placesTouched, type InitialToken } from './language/net.ts';
-export { runningPlaceName } from './language/transition.ts';
+export { isInAnyScope, runningPlaceName, scopedPlaceName } from './language/place-identity.ts';
 export { omitAlternatives, omitOutputs } from './language/omit-outputs.ts';

@@ -6,6 +6,7 @@ import {
   placeBound,
   reaskBudgetIsBounded,
 } from '../../verify/index.ts';
+import { isInAnyScope } from '../../net/internal.ts';
 import type { Bounds, Property, QuiescentMarking } from '../../verify/index.ts';
 import { agentCallers } from '../transfer/agent-returns.ts';
 import type { Agent } from '../agent/agent.ts';
@@ -113,7 +114,7 @@ function quiescentStates(
   const known = (...of: readonly { readonly name: string }[]): readonly string[] =>
     of.map(({ name }) => name).filter((name) => compiled.places.has(name));
   const allNamed = (...of: readonly { readonly name: string }[]): readonly string[] =>
-    of.flatMap(({ name }) => names.filter((full) => full === name || full.endsWith(`/${name}`)));
+    of.flatMap(({ name }) => names.filter((full) => isInAnyScope(full, name)));
   const idle = { marked: known(turnPermit), allowed: [...known(answerIn), ...more] };
   const parked = allNamed(toolParked);
   const batches = allNamed(toolBatch);
@@ -194,9 +195,7 @@ function workflowBudgets(agent: Agent, atOnce: number): readonly (readonly [stri
 
 /** The transitions of this name, of all agents. */
 function transitionsNamed({ compiled }: Agent, name: string): readonly string[] {
-  return compiled.transitions
-    .map((t) => t.name)
-    .filter((full) => full === name || full.endsWith(`/${name}`));
+  return compiled.transitions.map((t) => t.name).filter((full) => isInAnyScope(full, name));
 }
 
 /** The most tokens that one firing puts in a place; 0 if no transition does. */

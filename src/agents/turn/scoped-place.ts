@@ -1,4 +1,5 @@
 import { running } from '../../net/index.ts';
+import { isInAnyScope, scopedPlaceName } from '../../net/internal.ts';
 import type { AnyPlace, Effect, Net, Place, PlaceKind } from '../../net/index.ts';
 
 /** The `running(…)` places of a net's effects. */
@@ -13,11 +14,7 @@ export function scopedPlace<T, K extends PlaceKind>(
   agentName: string,
   place: Place<T, K>,
 ): Place<T, K> {
-  const name =
-    place.kind === 'running'
-      ? place.name.replace('running(', `running(${agentName}/`)
-      : `${agentName}/${place.name}`;
-  return { ...place, name };
+  return { ...place, name: scopedPlaceName(agentName, place.name) };
 }
 
 /** The places among `names` that are this place, or its scoped place of some agent. */
@@ -25,7 +22,5 @@ export function placesNamed<T, K extends PlaceKind>(
   place: Place<T, K>,
   names: readonly string[],
 ): readonly Place<T, K>[] {
-  return names
-    .filter((name) => name === place.name || name.endsWith(`/${place.name}`))
-    .map((name) => ({ ...place, name }));
+  return names.filter((name) => isInAnyScope(name, place.name)).map((name) => ({ ...place, name }));
 }

@@ -3,7 +3,7 @@ import type { InputArc, OutputArc } from '../language/arcs.ts';
 import { listOutputs, listAlternatives } from '../language/net.ts';
 import type { Net } from '../language/net.ts';
 import type { AnyPlace } from '../language/place.ts';
-import { effectName } from '../language/transition.ts';
+import { effectName } from '../language/place-identity.ts';
 import type { Transition } from '../language/transition.ts';
 
 /** Returns the problems of a transition, each as the predicate of a sentence that begins with its name. */

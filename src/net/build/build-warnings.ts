@@ -1,4 +1,4 @@
-import { runningPlaceName } from '../language/transition.ts';
+import { runningPlaceName } from '../language/place-identity.ts';
 import { readMember } from '../../core/internal.ts';
 import { arcPlace } from '../language/arcs.ts';
 import { needsToken } from './arc-rules.ts';

@@ -7,7 +7,7 @@ import { NetBuildError } from '../language/net-errors.ts';
 import { placesIn } from '../language/net.ts';
 import type { Cluster, InitialToken, Net } from '../language/net.ts';
 import type { AnyPlace } from '../language/place.ts';
-import { effectName, runningPlaceName } from '../language/transition.ts';
+import { effectName, runningPlaceName } from '../language/place-identity.ts';
 import type { Transition } from '../language/transition.ts';
 import { faultPlace, unhandledFaultPlace } from '../language/fault.ts';
 

@@ -5,7 +5,7 @@ import { listOutputs } from '../language/net.ts';
 import type { Net } from '../language/net.ts';
 import type { AnyPlace } from '../language/place.ts';
 import { isBackoff } from '../language/retry.ts';
-import { effectName } from '../language/transition.ts';
+import { effectName } from '../language/place-identity.ts';
 import type { Transition } from '../language/transition.ts';
 
 /** The inputs and pinned reads of an effect must survive a crash as data. A firing in flight does not. */

@@ -1,6 +1,7 @@
 import { faultPlace, unhandledFaultPlace } from '../language/fault.ts';
 import { placesIn } from '../language/net.ts';
 import type { Net } from '../language/net.ts';
+import { isRunningPlaceName } from '../language/place-identity.ts';
 import { areCompatible } from '../language/place.ts';
 import type { AnyPlace } from '../language/place.ts';
 import { parseTokenValue } from '../language/parse-token-value.ts';
@@ -27,7 +28,7 @@ export function placesAgree(net: Net): readonly string[] {
 /** A place name must not be empty, and only a running place may be named like one. */
 export function placesHaveNames(net: Net): readonly string[] {
   const invalid = placesIn(net).filter(
-    ({ kind, name }) => name === '' || (kind !== 'running' && name.startsWith('running(')),
+    ({ kind, name }) => name === '' || (kind !== 'running' && isRunningPlaceName(name)),
   );
   return unique(
     invalid.map(({ name }) => `a place has the name "${name}": use a name like area.thing`),

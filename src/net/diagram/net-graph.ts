@@ -1,4 +1,4 @@
-import { runningPlaceName } from '../language/transition.ts';
+import { runningPlaceName } from '../language/place-identity.ts';
 import type {
   CompiledInput,
   CompiledNet,

@@ -1,4 +1,4 @@
-import { runningPlaceName } from '../language/transition.ts';
+import { runningPlaceName } from '../language/place-identity.ts';
 import type { Firing } from '../journal/marking.ts';
 import type { RecordSeq } from '../journal/record.ts';
 

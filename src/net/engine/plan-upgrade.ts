@@ -1,4 +1,4 @@
-import { runningPlaceName } from '../language/transition.ts';
+import { parseRunningPlaceName, runningPlaceName } from '../language/place-identity.ts';
 import { omitUndefined } from '../../core/internal.ts';
 import type { Json } from '../../core/index.ts';
 import type { CompiledNet } from '../build/compile.ts';
@@ -88,7 +88,7 @@ function markedPlaces(marking: Marking): readonly string[] {
 }
 
 function survives(marking: Marking, net: CompiledNet, place: string): boolean {
-  if (parseRunningPlace(place) !== undefined) return exists(net, place);
+  if (parseRunningPlaceName(place) !== undefined) return exists(net, place);
   const now = net.places.get(place);
   return now?.kind === markedKind(marking, place) && sameVersion(marking, place, now);
 }
@@ -106,8 +106,8 @@ function fits(
 ): boolean {
   if (target === null) return true;
   if (target === undefined) return false;
-  if (parseRunningPlace(place) !== undefined)
-    return parseRunningPlace(target) !== undefined && exists(net, target);
+  if (parseRunningPlaceName(place) !== undefined)
+    return parseRunningPlaceName(target) !== undefined && exists(net, target);
   const now = net.places.get(target);
   if (now?.kind !== markedKind(marking, place)) return false;
   if (now.version !== undefined && sameVersion(marking, place, now)) return true;
@@ -157,12 +157,8 @@ function missingClocks(
 }
 
 function exists(net: CompiledNet, place: string): boolean {
-  const effect = parseRunningPlace(place);
+  const effect = parseRunningPlaceName(place);
   return effect === undefined
     ? net.places.has(place)
     : net.byName.get(effect)?.spec.kind === 'effect';
-}
-
-function parseRunningPlace(place: string): string | undefined {
-  return /^running\((.*)\)$/.exec(place)?.[1];
 }

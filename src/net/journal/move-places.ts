@@ -1,4 +1,4 @@
-import { runningPlaceName } from '../language/transition.ts';
+import { parseRunningPlaceName, runningPlaceName } from '../language/place-identity.ts';
 import type { Marking } from './marking.ts';
 import type { Due, TokenId } from './record.ts';
 
@@ -14,7 +14,7 @@ export function movePlaces(marking: Marking, moved: Readonly<Record<string, stri
       marking.firings.delete(firing.id);
       continue;
     }
-    const t = target === undefined ? firing.t : target.slice('running('.length, -1);
+    const t = target === undefined ? firing.t : targetEffect(target);
     const { tokens, lists, maps, shared } = firing.reads;
     const reads = {
       tokens: renameKeys(tokens, to),
@@ -49,6 +49,12 @@ export function moveEntries<T>(
     const held = contents.get(target);
     contents.set(target, held === undefined ? added : merge(held, added));
   }
+}
+
+function targetEffect(target: string): string {
+  const effect = parseRunningPlaceName(target);
+  if (effect !== undefined) return effect;
+  throw new Error(`The journal moves firings to "${target}", which is not the place of an effect.`);
 }
 
 function takeOut<T>(map: Map<string, T>, key: string): T | undefined {

@@ -1,4 +1,4 @@
-import { runningPlaceName } from './transition.ts';
+import { runningPlaceName, scopedName, scopedPlaceName } from './place-identity.ts';
 import { arcPlace } from './arcs.ts';
 import type { Alternatives, OutputSpec, InputArc, OutputArc, Outputs } from './arcs.ts';
 import { faultPlace } from './fault.ts';
@@ -119,24 +119,26 @@ function prefixed<In extends Ports, Out extends Ports>(
   replaced: ReadonlyMap<string, AnyPlace>,
 ): Net<In, Out> {
   const shared = new Set([faultPlace.name, ...portPlaces(net).map((place) => place.name)]);
-  const effects = new Map(
-    net.transitions.map((t) => [runningPlaceName(t.name), runningPlaceName(`${name}/${t.name}`)]),
-  );
+  const effects = new Set(net.transitions.map((t) => runningPlaceName(t.name)));
+  const scoped = (place: AnyPlace): AnyPlace => ({
+    ...place,
+    name: scopedPlaceName(name, place.name),
+  });
   const mapped = mapPlaces(net, (place) => {
-    if (place.kind === 'running') return { ...place, name: effects.get(place.name) ?? place.name };
+    if (place.kind === 'running') return effects.has(place.name) ? scoped(place) : place;
     const port = replaced.get(place.name);
     if (port !== undefined) return port;
-    return shared.has(place.name) ? place : { ...place, name: `${name}/${place.name}` };
+    return shared.has(place.name) ? place : scoped(place);
   });
   const rename = (cluster: Cluster): Cluster => ({
-    name: `${name}/${cluster.name}`,
-    transitions: cluster.transitions.map((t) => `${name}/${t}`),
+    name: scopedName(name, cluster.name),
+    transitions: cluster.transitions.map((t) => scopedName(name, t)),
     clusters: cluster.clusters.map(rename),
   });
   return {
     ...mapped,
     name,
-    transitions: mapped.transitions.map((t) => ({ ...t, name: `${name}/${t.name}` })),
+    transitions: mapped.transitions.map((t) => ({ ...t, name: scopedName(name, t.name) })),
     clusters: mapped.clusters.map(rename),
   };
 }

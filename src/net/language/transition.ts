@@ -1,4 +1,5 @@
 import { arcPlace } from './arcs.ts';
+import { runningPlaceName } from './place-identity.ts';
 import type { OutputSpec, ReturnValue, Inputs, InputValues } from './arcs.ts';
 import type { AnyPlace, Place } from './place.ts';
 
@@ -209,14 +210,4 @@ export function running<I extends Inputs>(
     owed: Object.values(t.take).some((input) => arcPlace(input).owed),
     environment: false,
   };
-}
-
-/** Returns the name of the place of an effect's firings in flight: `tool.run` → `running(tool.run)`. */
-export function runningPlaceName(effect: string): string {
-  return `running(${effect})`;
-}
-
-/** Returns the effect's name for a running place: `running(tool.run)` → `tool.run`. Undefined for other places. */
-export function effectName(place: AnyPlace): string | undefined {
-  return place.kind === 'running' ? place.name.slice('running('.length, -1) : undefined;
 }

@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { state, readTraceContext } from '../../agents/internal.ts';
+import { readTraceContext, state, userIn } from '../../agents/internal.ts';
 import type {
   Agent,
   AgentHost,
@@ -126,7 +126,7 @@ export class HostedSession {
         const fresh = this.#createExecutor(await hydrate(options.store, row.key), onAbort);
         this.#versions = fresh.marking.shared;
         fresh.appendSystemRecord(
-          { kind: 'loaded', place: 'state', ...(await options.store.shared(row.key)) },
+          { kind: 'loaded', place: state.name, ...(await options.store.shared(row.key)) },
           clock.now(),
         );
         return fresh;
@@ -198,7 +198,7 @@ export class HostedSession {
   async #takeInbox(): Promise<void> {
     const { store } = this.#options;
     for (const { inputSeq, input, key } of await store.inbox(this.key, this.#lastInput)) {
-      if (input.place === 'user.in') await this.#loadShared();
+      if (input.place === userIn.name) await this.#loadShared();
       // Only now: if loading shared state fails, the next pull takes this input.
       this.#lastInput = inputSeq;
       this.#driver.inject({ place: input.place, value: input.value, key, inputSeq });
@@ -209,7 +209,7 @@ export class HostedSession {
   async #loadShared(): Promise<void> {
     const shared = await this.#options.store.shared(this.key);
     if (!sameVersions(shared.versions, this.marking.shared))
-      this.#driver.appendSystemRecord({ kind: 'loaded', place: 'state', ...shared });
+      this.#driver.appendSystemRecord({ kind: 'loaded', place: state.name, ...shared });
   }
 
   #createExecutor(marking: Marking, onAbort: (firing: RecordSeq) => void): Executor {
@@ -329,7 +329,7 @@ export class HostedSession {
       {
         agent: this.agent,
         invocationId: this.invocationId,
-        traceContext: readTraceContext(this.marking.maps.get('state') ?? {}),
+        traceContext: readTraceContext(mapIn(this.marking, state.name)),
         log: (from = 0) => this.#options.store.read(this.key, from),
       },
     );
