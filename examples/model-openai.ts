@@ -1,7 +1,6 @@
 /** OpenAI, one call at a time. With OPENAI_API_KEY it asks OpenAI; without, a server here that talks like it. */
 import assert from 'node:assert/strict';
 import { agent, openRuntime, tool } from 'petrichor';
-import { resolveModel } from 'petrichor/models';
 import { z } from 'zod';
 import { openaiResponsesWire } from '../test/models/wire/openai-responses-wire.ts';
 import { openStandIn } from '../test/models/wire/stand-in.ts';
@@ -20,15 +19,14 @@ const convert = tool({
   execute: ({ celsius, digits = 0 }) => ({ fahrenheit: (celsius * 1.8 + 32).toFixed(digits) }),
 });
 
-const model = await resolveModel(place.ref, { env: place.env });
 const assistant = agent({
   name: 'assistant',
-  model,
+  model: place.ref, // 'gpt-5-mini', or the address of the server here
   tools: [convert],
   config: { thinking: { effort: 'low' }, parallelToolCalls: false, maxOutputTokens: 2000 },
 });
 
-await using runtime = await openRuntime({ agents: [assistant] });
+await using runtime = await openRuntime({ agents: [assistant], models: { env: place.env } });
 const session = await runtime.session('demo');
 const results: unknown[] = [];
 for await (const event of session.send('How much is 24 degrees Celsius in Fahrenheit?')) {

@@ -1,7 +1,7 @@
 import { agent, openRuntime } from 'petrichor';
 import { ScriptedModel } from 'petrichor/testing';
 
-// ScriptedModel needs no API key. For a real model: await resolveModel('gpt-5', { env: process.env })
+// ScriptedModel needs no API key. For a real model: model: 'gpt-5', with OPENAI_API_KEY set
 const model = new ScriptedModel(() => ({ text: 'Hello! How can I help?' }));
 const assistant = agent({ name: 'assistant', model, instruction: 'Be brief.' });
 const runtime = await openRuntime({ agents: [assistant], store: 'sqlite:petrichor.db' });

@@ -23,6 +23,7 @@ export {
   type PartialEvent,
 } from './core/index.ts';
 export { ModelError } from './models/model/model-error.ts';
+export { ModelNotResolvedError } from './models/reference/model-not-resolved-error.ts';
 export type { Model } from './models/model/model.ts';
 export { NetBuildError, NetChangedError, UnknownPlaceError } from './net/index.ts';
 export {

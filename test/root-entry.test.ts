@@ -39,6 +39,10 @@ it('importing the root entry loads no prover, provider or SQL module', () => {
     'src/models/model/race-with-abort.ts',
     'src/models/model/with-call-ids.ts',
     'src/models/prompt/tool-names.ts',
+    'src/models/reference/model-not-resolved-error.ts',
+    'src/models/reference/model-ref.ts',
+    'src/models/reference/named-model.ts',
+    'src/models/reference/provider-name.ts',
     'src/models/response/redact.ts',
   ]);
 });

@@ -24,6 +24,8 @@ export type {
   ModelResponse,
   ThinkingConfig,
 } from './model/model.ts';
+export { ModelNotResolvedError } from './reference/model-not-resolved-error.ts';
+export type { ModelResolver } from './reference/named-model.ts';
 export { PROVIDER_NAMES, UnknownModelError, type ProviderName } from './reference/provider-name.ts';
 export { MissingPackageError } from './reference/load-provider.ts';
 export { MissingBaseUrlError, type ModelEnv } from './reference/model-address-and-key.ts';

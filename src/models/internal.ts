@@ -6,4 +6,7 @@ export { ModelError } from './model/model-error.ts';
 export { raceWithAbort } from './model/race-with-abort.ts';
 export { withCallIds } from './model/with-call-ids.ts';
 export { toolNames } from './prompt/tool-names.ts';
+export { ModelNotResolvedError } from './reference/model-not-resolved-error.ts';
+export { NamedModel } from './reference/named-model.ts';
+export { UnknownModelError } from './reference/provider-name.ts';
 export { createRedactor, type Redact } from './response/redact.ts';

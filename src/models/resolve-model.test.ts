@@ -234,3 +234,11 @@ test('an abort ends a request that waits for its key', async () => {
   );
   await assert.rejects(failing, { kind: 'aborted' });
 });
+
+test('a list of origins that is wrong is refused, also when the reference has no base URL', async () => {
+  const options = { env: { OPENAI_API_KEY: KEY }, modelOrigins: ['no origin'] };
+  await assert.rejects(
+    resolveModel('gpt-5', options),
+    (error) => error instanceof InvalidInputError && error.field.startsWith('modelOrigins'),
+  );
+});

@@ -2,7 +2,7 @@ import { omitUndefined } from '../core/internal.ts';
 import { PetrichorError, checkOptions, optionTable } from '../core/index.ts';
 import type { OptionTable } from '../core/index.ts';
 import type { ResolveHost } from '../egress/index.ts';
-import { fetchWithinOrigin } from '../egress/internal.ts';
+import { fetchWithinOrigin, parseOrigins } from '../egress/internal.ts';
 import { aiSdkModel } from './ai-sdk-model.ts';
 import {
   CONTEXT_CACHE_NAMES,
@@ -115,6 +115,8 @@ export async function resolveModel(
   options: ResolveModelOptions = {},
 ): Promise<Model> {
   checkOptions(RESOLVE_MODEL_OPTIONS, options);
+  // Also without a base URL: a list that is wrong is refused before a reference uses it.
+  parseOrigins(options.modelOrigins ?? [], 'modelOrigins');
   const spec = parseModelRef(ref);
   const { provider, model } = spec;
   const { env = {}, name = `${provider}/${model}` } = options;

@@ -1,4 +1,5 @@
 import type { Agent } from '../agents/index.ts';
+import type { NamedModels } from './named-models.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
 import { UnknownAgentError } from './session/runtime-errors.ts';
 
@@ -11,7 +12,13 @@ export class AgentRegistry {
   /** Names of `options.agents`, without the agents they call as tools. */
   readonly #mainAgents: readonly string[];
 
-  constructor({ agents, findAgent }: Pick<RuntimeOptions, 'agents' | 'findAgent'>) {
+  readonly #models: NamedModels;
+
+  constructor(
+    { agents, findAgent }: Pick<RuntimeOptions, 'agents' | 'findAgent'>,
+    models: NamedModels,
+  ) {
+    this.#models = models;
     this.byName = new Map([
       ...agents.flatMap((agent) => [...agent.children]),
       ...agents.map((agent) => [agent.name, agent] as const),
@@ -25,10 +32,11 @@ export class AgentRegistry {
     return this.byName.get(name) ?? (await this.#findAgent?.(name));
   }
 
-  /** @throws UnknownAgentError */
+  /** @throws UnknownAgentError, ModelNotResolvedError */
   async get(name: string): Promise<Agent> {
     const agent = await this.find(name);
     if (agent === undefined) throw new UnknownAgentError(name, [...this.byName.keys()]);
+    if (!this.byName.has(name)) await this.#models.check(agent);
     return agent;
   }
 

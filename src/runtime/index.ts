@@ -16,6 +16,7 @@ export {
 export type { AddedInput, InputBatch } from './session/input-batch.ts';
 export { openRuntime } from './open-runtime.ts';
 export type { Runtime } from './runtime.ts';
+export type { ModelsOption } from './named-models.ts';
 export type { RuntimeOptions } from './runtime-options.ts';
 export type {
   AskOptions,

@@ -42,6 +42,7 @@ import { AgentRegistry } from './agent-registry.ts';
 import { ActiveSessions } from './hosting/active-sessions.ts';
 import { Failover } from './hosting/failover.ts';
 import { KeepAlive } from './hosting/keep-alive.ts';
+import type { NamedModels } from './named-models.ts';
 import { parseMaxInputBytes, toToolServices } from './runtime-options.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
 import type { Runtime } from './runtime.ts';
@@ -90,9 +91,9 @@ export class LocalRuntime implements Runtime {
   #unsubscribe: () => void = () => {};
   #closed: Promise<void> | undefined;
 
-  constructor(options: RuntimeOptions, store: Store, ownsStore: boolean) {
+  constructor(options: RuntimeOptions, store: Store, ownsStore: boolean, models: NamedModels) {
     this.app = options.app ?? DEFAULT_APP;
-    this.#registry = new AgentRegistry(options);
+    this.#registry = new AgentRegistry(options, models);
     this.agents = this.#registry.byName;
     this.store = store;
     this.#ownsStore = ownsStore;
@@ -132,6 +133,7 @@ export class LocalRuntime implements Runtime {
       observe: this.#interceptor.observe,
       interceptCall: this.#interceptor.interceptCall,
       services: this.#tools,
+      resolveModel: async (model, agentName) => models.resolve(model, agentName),
       runChild: async (parent, request) => this.#runChild(parent, request),
       calledAgents: this.#calledAgents,
       modelCalls: new ModelCallCounts(store),

@@ -6,6 +6,7 @@ import type { Clock } from '../net/index.ts';
 import type { Store } from '../store/index.ts';
 import type { ArtifactService, MemoryService, Toolset, ToolServices } from '../tools/index.ts';
 import type { Interceptor } from './interceptors/interceptor.ts';
+import type { ModelsOption } from './named-models.ts';
 import type { Observer } from './interceptors/observer.ts';
 
 /** The options of {@link openRuntime}: the agents, the store, the services of tools, and hooks for telemetry. */
@@ -19,6 +20,11 @@ export interface RuntimeOptions {
   readonly findAgent?: (name: string) => Promise<Agent | undefined>;
   /** A store, or its URL. The runtime closes a store that it opened from a URL, no other. Default: `memory:`. */
   readonly store?: string | Store;
+  /**
+   * Resolves the models that agents name, such as `agent({ model: 'gpt-5' })`: the options of `resolveModel`, or a
+   * function that returns the model of `{ provider, model }`. Default: `{ env: process.env }`.
+   */
+  readonly models?: ModelsOption;
   /** The application's name. Applications share neither sessions nor state. Default: `petrichor`. */
   readonly app?: string;
   /** Default: the system clock. */
@@ -48,6 +54,7 @@ export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>('openRun
   agents: true,
   findAgent: true,
   store: true,
+  models: true,
   app: true,
   clock: true,
   artifacts: true,

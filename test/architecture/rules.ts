@@ -87,11 +87,13 @@ export const onlyStoreKnowsSql: Rule = (tree) =>
 
 /**
  * What may touch the process: the program itself, and two warnings that have nowhere else to go. One is about a listener
- * that throws, the other about an input that was refused and whose turn the program does not look at.
+ * that throws, the other about an input that was refused and whose turn the program does not look at. And the default
+ * environment of the models that agents name.
  */
 const touchesProcess: ReadonlySet<string> = new Set([
   'src/cli/main.ts',
   'src/core/errors/safe-listener.ts',
+  'src/runtime/named-models.ts',
   'src/runtime/session/turn.ts',
 ]);
 

@@ -1,5 +1,6 @@
 import type { LogEntry } from '../../core/index.ts';
 import type { CompiledNet, JournalRecord, Marking, Migrate, Net } from '../../net/index.ts';
+import type { NamedModel } from '../../models/internal.ts';
 import type { Tool } from '../../tools/index.ts';
 import type { AgentSubnet, AgentSlot } from './agent-subnet.ts';
 import type { Instruction } from '../prompt/instruction.ts';
@@ -44,6 +45,8 @@ export interface AgentRole {
   readonly globalInstruction?: Instruction;
   /** Its tools, by name. */
   readonly tools: ReadonlyMap<string, Tool>;
+  /** The models that its definition names, which the runtime resolves. Default: none. */
+  readonly namedModels?: readonly NamedModel[];
   /** Whether it may transfer the turn to its parent, and to the other sub-agents of its parent. */
   readonly transfers: { readonly toParent: boolean; readonly toPeers: boolean };
   /** Whether it has `afterAgent` callbacks, which must also run after a transfer. */

@@ -9,7 +9,11 @@ import type { LlmDefinition } from './llm-agent-parts.ts';
  * @throws InvalidInputError
  */
 export function checkAgentDefinition(
-  definition: LlmDefinition & { readonly subAgents?: unknown },
+  definition: Pick<LlmDefinition, 'name' | 'instruction' | 'globalInstruction'> & {
+    readonly model: unknown;
+    readonly fallbackModels?: unknown;
+    readonly subAgents?: unknown;
+  },
 ): void {
   const { name, model, instruction, globalInstruction, subAgents = [] } = definition;
   checkAgentName(name);
@@ -27,13 +31,15 @@ export function checkAgentDefinition(
   checkAgents('subAgents', subAgents);
 }
 
+/** Accepts a model and a reference. `parseModelRef` checks the reference itself. */
 function checkModel(field: string, agentName: string, model: unknown): void {
   if (typeof readMember(model, 'generate') === 'function') return;
-  const id = typeof model === 'string' && /^[\w./:@-]{1,60}$/.test(model) ? model : 'gpt-5';
-  const cause = isPromise(model) ? 'resolveModel is asynchronous. ' : '';
+  if (typeof model === 'string' && model !== '') return;
+  if (readMember(model, 'provider') !== undefined) return;
+  const cause = isPromise(model) ? ' Await it: resolveModel is asynchronous.' : '';
   throw new InvalidInputError(
     field,
-    `of agent "${agentName}" must be a model with a generate function; it is ${describeValue(model)}. ${cause}Use \`await resolveModel('${id}', { env })\`.`,
+    `of agent "${agentName}" must be a model with a generate function, a name such as 'gpt-5', or { provider, model }; it is ${describeValue(model)}.${cause}`,
   );
 }
 

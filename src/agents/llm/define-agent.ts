@@ -1,7 +1,8 @@
 import { checkDefinition, omitUndefined, optionTable } from '../../core/internal.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
-import { GENERATION_NAMES } from '../../models/internal.ts';
+import { GENERATION_NAMES, NamedModel, UnknownModelError } from '../../models/internal.ts';
+import type { Model, ModelRef } from '../../models/index.ts';
 import { compile, compose, initialToken, join } from '../../net/index.ts';
 import type { Migrate, Net, TokenPlace } from '../../net/index.ts';
 import { checkMaxResultCharacters, indexTools } from '../../tools/internal.ts';
@@ -36,7 +37,14 @@ export interface Subnets extends LlmSubnets {
 }
 
 /** The definition of an agent with a model. */
-export interface AgentDefinition extends LlmDefinition {
+export interface AgentDefinition extends Omit<LlmDefinition, 'model' | 'fallbackModels'> {
+  /**
+   * A model, or a reference that the runtime resolves: a name such as `gpt-5`, or `{ provider, model }`. See the option
+   * `models` of `openRuntime`.
+   */
+  readonly model: Model | ModelRef;
+  /** Used in order when `model` fails after all its attempts. A model that failed is skipped for `modelCoolDownMs`. */
+  readonly fallbackModels?: readonly (Model | ModelRef)[];
   /** Describes the agent to the models of other agents that can call it or transfer to it. Default: empty. */
   readonly description?: string;
   /** The tools it may call. A toolset is queried before every model call. It is not closed: close it where it was opened. */
@@ -114,11 +122,12 @@ export const AGENT_OPTIONS: OptionTable = optionTable<AgentDefinition>(
 
 /**
  * Creates an agent with a model: a net composed from the stock subnets, compiled and checked.
- * @throws InvalidInputError, UnknownFieldError, DuplicateToolError, NetBuildError
+ * @throws InvalidInputError, UnknownFieldError, UnknownModelError, DuplicateToolError, NetBuildError
  */
-export function agent(definition: AgentDefinition): Agent {
-  checkDefinition(AGENT_OPTIONS, definition);
-  checkAgentDefinition(definition);
+export function agent(options: AgentDefinition): Agent {
+  checkDefinition(AGENT_OPTIONS, options);
+  checkAgentDefinition(options);
+  const definition = withModels(options);
   const { name, reaskBudget = DEFAULT_REASK_BUDGET } = definition;
   if (!Number.isInteger(reaskBudget) || reaskBudget < 0 || reaskBudget > 1000) {
     throw new InvalidInputError(
@@ -165,17 +174,41 @@ export function agent(definition: AgentDefinition): Agent {
   };
 }
 
+/** A definition whose references to models are models. */
+type ResolvableDefinition = Omit<AgentDefinition, 'model' | 'fallbackModels'> & LlmDefinition;
+
+function withModels({ model, fallbackModels, ...rest }: AgentDefinition): ResolvableDefinition {
+  return {
+    ...rest,
+    model: toModel(rest.name, model),
+    ...omitUndefined({ fallbackModels: fallbackModels?.map((one) => toModel(rest.name, one)) }),
+  };
+}
+
+/** @throws InvalidInputError, UnknownModelError */
+function toModel(agentName: string, model: Model | ModelRef): Model {
+  if (typeof model === 'object' && 'generate' in model) return model;
+  try {
+    return new NamedModel(model);
+  } catch (error) {
+    if (!(error instanceof UnknownModelError)) throw error;
+    throw new UnknownModelError(error.model, `Agent "${agentName}"`);
+  }
+}
+
 /** The role of the agent in a session of several agents. */
 function toAgentRole(
-  definition: AgentDefinition,
+  definition: ResolvableDefinition,
   tools: ReadonlyMap<string, Tool>,
   reaskBudget: number,
 ): AgentRole {
   const { subAgents = [], globalInstruction, outputKey, extensions = [] } = definition;
+  const models = [definition.model, ...(definition.fallbackModels ?? [])];
   return {
     kind: 'model',
     subAgents,
     tools,
+    namedModels: models.filter((model) => model instanceof NamedModel),
     transfers: {
       toParent: definition.disallowTransferToParent !== true,
       toPeers: definition.disallowTransferToPeers !== true,
@@ -202,7 +235,7 @@ function toAgentRole(
  * @throws InvalidInputError when it replaces a subnet that belongs to the session: turnStart, turnControl, sessionWriter
  */
 function replacedSubnets(
-  { name, subnets }: AgentDefinition,
+  { name, subnets }: Pick<AgentDefinition, 'name' | 'subnets'>,
   stock: LlmSubnets,
 ): Partial<LlmSubnets> {
   const sessionSubnets = {

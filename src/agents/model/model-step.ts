@@ -14,6 +14,7 @@ import type { Effect, EffectContext, EffectFailure, Net } from '../../net/index.
 import { toContextPolicy } from '../prompt/context-policy.ts';
 import type { ContextPolicy } from '../prompt/context-policy.ts';
 import { getServices, getSessionKey } from '../vocabulary/agent-host.ts';
+import { findModel } from '../vocabulary/find-model.ts';
 import { instructionText } from '../prompt/instruction.ts';
 import type { Instruction } from '../prompt/instruction.ts';
 import { eventOut } from '../vocabulary/messages.ts';
@@ -120,13 +121,15 @@ export function modelStep(options: ModelStepOptions): {
           signal,
           ...omitUndefined({ config: fullRequest.config }),
         },
-        async () =>
-          model.generate(fullRequest, {
+        async () => {
+          const found = await findModel(model, options.agentName, context.host);
+          return found.generate(fullRequest, {
             signal,
             firingId,
             attempt,
             onDelta: ({ kind, text }) => emit({ kind, text, ...emitFields }),
-          }),
+          });
+        },
       );
       return { response: toModelAnswer(options, request, checkResponse(answer, model.name)) };
     },

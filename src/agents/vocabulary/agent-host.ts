@@ -6,6 +6,8 @@ import type {
   SessionKey,
   StateDelta,
 } from '../../core/index.ts';
+import type { NamedModel } from '../../models/internal.ts';
+import type { Model } from '../../models/index.ts';
 import type { ToolServices } from '../../tools/index.ts';
 import type { SessionWrite } from './state.ts';
 import type { CallInterceptor } from './call-interceptor.ts';
@@ -20,6 +22,8 @@ export interface AgentHost {
    */
   readonly runChildAgent?: (request: ChildAgentRequest) => Promise<ChildAgentOutcome>;
   readonly uncommittedState?: UncommittedState;
+  /** Resolves a model that an agent names. @throws ModelNotResolvedError */
+  readonly resolveModel?: (model: NamedModel, agentName: string) => Promise<Model>;
   /** Wraps every call of a model or a tool. */
   readonly interceptCall?: CallInterceptor;
   /** Counts one more model call of an invocation. Returns the number of the call within the invocation, from 1. */

@@ -197,3 +197,15 @@ test('the rest state of a custom net is a deadlock until it is declared', async 
   const misspelt = await folder.run(['prove', 'agent.ts', ...args, '--rests', 'shelf.keep']);
   assert.equal(misspelt.code, 2);
 });
+
+test('an agent that names its model is drawn and proved without a key', async () => {
+  const index = new URL('../../index.ts', import.meta.url).href;
+  const folder = createFolder(
+    `import { agent } from '${index}'; export const a = agent({ name: 'a', model: 'gpt-5' });`,
+  );
+  const drawn = await folder.run(['graph', 'agent.ts', '--format', 'dot']);
+  assert.deepEqual([drawn.code, drawn.stderr.raw], [0, '']);
+  const proved = await folder.run(['prove', 'agent.ts', ...smallBounds]);
+  assert.deepEqual([proved.code, proved.stderr.raw], [0, '']);
+  assert.match(proved.stdout.text, /^4 proved in /m);
+});

@@ -41,6 +41,7 @@ export interface HostedSessionServices {
   readonly observe: NonNullable<Interceptor['observe']>;
   readonly interceptCall?: CallInterceptor | undefined;
   readonly services: ToolServices;
+  readonly resolveModel?: AgentHost['resolveModel'] | undefined;
   readonly runChild: (parent: SessionKey, request: ChildAgentRequest) => Promise<ChildAgentOutcome>;
   readonly calledAgents: CalledAgents | undefined;
   readonly modelCalls: ModelCallCounts;
@@ -213,7 +214,7 @@ export class HostedSession {
   }
 
   #createExecutor(marking: Marking, onAbort: (firing: RecordSeq) => void): Executor {
-    const { row, agent, interceptCall } = this.#options;
+    const { row, agent, interceptCall, resolveModel } = this.#options;
     const currentMarking = (): Marking => executor.marking;
     const host: AgentHost = {
       sessionKey: row.key,
@@ -221,7 +222,7 @@ export class HostedSession {
         () => mapIn(currentMarking(), state.name),
         (firingId) => currentMarking().firings.has(Number(firingId.slice(row.uid.length + 1))),
       ),
-      ...omitUndefined({ interceptCall }),
+      ...omitUndefined({ interceptCall, resolveModel }),
       services: scopeServices(row.key, this.#options.services),
       runChildAgent: async (request) => this.#options.runChild(row.key, request),
       countModelCall: async (invocation) => this.#options.modelCalls.next(row.key, invocation),
