@@ -1,6 +1,6 @@
 import { omitUndefined } from '../../core/internal.ts';
-import type { Content, LogEntry } from '../../core/index.ts';
-import { allOf, append, effect, oneOf, upTo } from '../../net/index.ts';
+import type { LogEntry } from '../../core/index.ts';
+import { allOf, effect, oneOf, upTo } from '../../net/index.ts';
 import type { Effect, EffectFailure, TokenPlace } from '../../net/index.ts';
 import {
   CALLBACK_TIMEOUT_MS,
@@ -10,14 +10,12 @@ import {
 import { callbacksIn, firstResult } from './callbacks.ts';
 import type { Callbacks } from './callbacks.ts';
 import { eventOut } from '../vocabulary/messages.ts';
-import { conversation } from '../vocabulary/conversation.ts';
 import { sessionWrite, state } from '../vocabulary/state.ts';
 import { stopRequested, turnStopping } from '../vocabulary/control.ts';
 import { agentEnded } from '../vocabulary/handover.ts';
-import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { Ending } from '../vocabulary/turn.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
-import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts';
+import { agentMessage, messageArcs } from '../vocabulary/agent-message.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 
 export interface BeforeAgentOptions extends AgentIdentity {
@@ -40,13 +38,6 @@ export function hasAfterAgent({ afterAgent }: Callbacks): boolean {
   return callbacksIn(afterAgent).length > 0;
 }
 
-/** The outputs of a callback's message: conversation, log and state. */
-const messageOutputs = {
-  said: append(conversation),
-  events: upTo(2, eventOut),
-  write: upTo(1, sessionWrite),
-};
-
 /** The effect that runs the `beforeAgent` callbacks. A callback that throws ends the turn with its error. */
 export function beforeAgentEffect(
   options: BeforeAgentOptions,
@@ -64,11 +55,11 @@ export function beforeAgentEffect(
       }),
       answered: allOf({
         ending: endPlace,
-        ...messageOutputs,
+        ...messageArcs,
       }),
       stopped: allOf({
         stop: stopRequested,
-        ...messageOutputs,
+        ...messageArcs,
       }),
     }),
     timeoutMs: CALLBACK_TIMEOUT_MS,
@@ -123,11 +114,11 @@ export function afterAgentEffect(
     give: oneOf({
       ended: allOf({
         ending: endPlace,
-        ...messageOutputs,
+        ...messageArcs,
       }),
       stopped: allOf({
         stop: stopRequested,
-        ...messageOutputs,
+        ...messageArcs,
       }),
     }),
     timeoutMs: CALLBACK_TIMEOUT_MS,
@@ -162,28 +153,6 @@ export function afterAgentEffect(
           };
     },
   });
-}
-
-/** A message of an agent, for the conversation and the log; nothing without content. */
-export function agentMessage(
-  identity: AgentIdentity,
-  invocationId: string,
-  content: Content | undefined,
-): { readonly said: readonly ConversationItem[]; readonly events: readonly LogEntry[] } {
-  if (content === undefined) return { said: [], events: [] };
-  const message: Content = { ...content, role: 'model' };
-  return {
-    said: [toConversationItem(identity, { invocationId, content: message })],
-    events: [
-      {
-        type: 'agent.message',
-        invocationId,
-        author: identity.agentName,
-        ...branchField(identity),
-        content: message,
-      },
-    ],
-  };
 }
 
 function callbackFailed(

@@ -1,12 +1,5 @@
 import { omitUndefined } from '../../core/internal.ts';
-import type {
-  EventActions,
-  FiringId,
-  InvocationId,
-  JsonObject,
-  LogEntry,
-  SessionKey,
-} from '../../core/index.ts';
+import type { FiringId, InvocationId, JsonObject, LogEntry, SessionKey } from '../../core/index.ts';
 import type { EffectContext } from '../../net/index.ts';
 import {
   createActions,
@@ -25,6 +18,7 @@ import type {
 import { getAgentHost, getServices, getSessionKey } from '../vocabulary/agent-host.ts';
 import type { SessionWrite } from '../vocabulary/state.ts';
 import { branchField } from '../vocabulary/agent-identity.ts';
+import { agentMessage } from '../vocabulary/agent-message.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { toSessionWrite } from '../state/session-write.ts';
 
@@ -127,7 +121,7 @@ export function openCallbackContext(
       const actionEvents =
         artifactDelta === undefined
           ? []
-          : [actionsEvent(identity, invocationId, { artifactDelta })];
+          : agentMessage(identity, invocationId, undefined, { actions: { artifactDelta } }).events;
       return {
         write:
           write === undefined
@@ -138,21 +132,5 @@ export function openCallbackContext(
         actionEvents,
       };
     },
-  };
-}
-
-/** An event with actions and no content, for an agent that acted without a message. */
-function actionsEvent(
-  identity: AgentIdentity,
-  invocationId: string,
-  actions: Partial<EventActions>,
-): LogEntry {
-  return {
-    type: 'agent.message',
-    invocationId,
-    author: identity.agentName,
-    ...branchField(identity),
-    content: { role: 'model', parts: [] },
-    actions,
   };
 }

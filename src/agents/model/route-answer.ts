@@ -1,7 +1,7 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { TRANSFER_TOOL } from '../../tools/internal.ts';
 import { addUsage, getFunctionCalls, noUsage } from '../../core/index.ts';
-import type { FunctionCall, JsonObject, LogEntry, StopReason } from '../../core/index.ts';
+import type { AgentMessage, FunctionCall, JsonObject, StopReason } from '../../core/index.ts';
 import { contentText } from '../../core/index.ts';
 import { allOf, append, net, oneOf, pure, put, upTo } from '../../net/index.ts';
 import type { Net, Transition } from '../../net/index.ts';
@@ -31,7 +31,8 @@ import {
 import type { ModelAnswer } from '../vocabulary/model-call.ts';
 import type { RequestedCall, Batch, CallResult } from '../vocabulary/tool-call.ts';
 import { resultEvent } from '../tool-calls/call-events.ts';
-import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts';
+import { toConversationItem } from '../vocabulary/agent-identity.ts';
+import { agentMessageEvent } from '../vocabulary/agent-message.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { turnTransfer } from '../transfer/transfer.ts';
 import { omitAlternatives, omitOutputs } from '../../net/internal.ts';
@@ -218,16 +219,9 @@ function notRunResult(call: RequestedCall): CallResult {
 function answerEvent(
   identity: AgentIdentity,
   { invocationId, content, usage, finishReason, providerMetadata, node }: ModelAnswer,
-): Extract<LogEntry, { readonly type: 'agent.message' }> {
-  return {
-    type: 'agent.message',
-    invocationId,
-    author: identity.agentName,
-    ...branchField(identity),
-    content,
-    finishReason,
-    ...omitUndefined({ usage, providerMetadata, nodeInfo: node }),
-  };
+): AgentMessage {
+  const details = { finishReason, usage, providerMetadata, nodeInfo: node };
+  return agentMessageEvent(identity, invocationId, content, details);
 }
 
 /** The state delta that stores the text of the agent's final answer under its output key. */

@@ -24,7 +24,8 @@ import {
 import type { Batch, CallResult } from '../vocabulary/tool-call.ts';
 import { runTool } from './run-tool.ts';
 import type { RunToolOptions } from './run-tool.ts';
-import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts';
+import { toConversationItem } from '../vocabulary/agent-identity.ts';
+import { agentMessageEvent } from '../vocabulary/agent-message.ts';
 import {
   afterToolEffect,
   beforeToolEffect,
@@ -54,7 +55,7 @@ export function toolDispatch(options: ToolDispatchOptions): {
   readonly subnet: Net;
   readonly callEffects: CallEffects;
 } {
-  const { agentName, tools, callbacks = {}, transfers = false } = options;
+  const { tools, callbacks = {}, transfers = false } = options;
   const hasAfter = hasAfterTool(callbacks);
   const run = runTool({ ...options, hasAfterTool: hasAfter });
   const callbackOptions = { ...options, tools, callbacks };
@@ -124,15 +125,7 @@ export function toolDispatch(options: ToolDispatchOptions): {
         said: [toToolMessage(batch, results), { invocationId, content }].map((line) =>
           toConversationItem(options, line),
         ),
-        events: [
-          {
-            type: 'agent.message',
-            invocationId,
-            author: agentName,
-            ...branchField(options),
-            content,
-          },
-        ],
+        events: [agentMessageEvent(options, invocationId, content)],
       };
     },
   });

@@ -27,7 +27,8 @@ import {
 import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { Call, CallResult, ParkedCall } from '../vocabulary/tool-call.ts';
 import { resultEvent } from '../tool-calls/call-events.ts';
-import { branchField, toConversationItem } from '../vocabulary/agent-identity.ts';
+import { toConversationItem } from '../vocabulary/agent-identity.ts';
+import { agentMessageEvent } from '../vocabulary/agent-message.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 
 /** Every place and effect in which one agent may hold tokens. Stopping a turn must drain them all. */
@@ -117,19 +118,12 @@ function closeAgentCalls(
 ): { readonly said: readonly ConversationItem[]; readonly events: readonly LogEntry[] } {
   const said: ConversationItem[] = [];
   const events: LogEntry[] = [];
-  const author = identity.agentName;
   for (const { invocationId, content } of inputValues(held, scoped(modelResponse))) {
     // An answer that was not routed: its content is kept, its calls are removed.
     const message = withoutCalls(content);
     if (message.parts.length === 0) continue;
     said.push(toConversationItem(identity, { invocationId, content: message }));
-    events.push({
-      type: 'agent.message',
-      invocationId,
-      author,
-      ...branchField(identity),
-      content: message,
-    });
+    events.push(agentMessageEvent(identity, invocationId, message));
   }
   const calls = (effects: CallEffects['runTool']): readonly Call[] =>
     effects.flatMap((effect) => readFiringInputs(held, effect).map(({ call }) => call));
