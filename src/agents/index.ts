@@ -32,13 +32,14 @@ export type {
   CustomYield,
   SubAgentRun,
   YieldedEvent,
-} from './custom/custom-generator.ts';
+} from './generator/yields.ts';
 export type { RequestedActions } from './callbacks/parse-actions.ts';
 export { agent, type AgentDefinition, type Subnets } from './llm/define-agent.ts';
 export type { CompositeAgentDefinition } from './composition/composite-definition.ts';
 export { loop, type LoopDefinition } from './kinds/loop.ts';
 export type { NodeContext } from './workflow/node-context.ts';
-export { NodeEvent, RequestInput, type NodeResult } from './workflow/node-event.ts';
+export { NodeEvent, RequestInput } from './generator/yields.ts';
+export type { GeneratorContext } from './generator/live-context.ts';
 export { workflow } from './workflow/workflow.ts';
 export {
   DEFAULT_ROUTE,

@@ -22,4 +22,3 @@ export type { ModelCall, ModelFailure } from './vocabulary/model-call.ts';
 export { object } from './vocabulary/place-schemas.ts';
 export { state, type SessionWrite } from './vocabulary/state.ts';
 export { turnCurrent, type Ending } from './vocabulary/turn.ts';
-export { toYieldedEvent } from './workflow/node-event.ts';

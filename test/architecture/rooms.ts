@@ -61,6 +61,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'prompt',
     'state',
     'callbacks',
+    'generator',
     'tool-calls',
     'turn',
     'transfer',

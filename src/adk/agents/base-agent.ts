@@ -6,9 +6,7 @@ import {
   type CustomReply,
   type CustomYield,
   custom,
-  NodeEvent,
 } from '../../agents/index.ts';
-import { toYieldedEvent } from '../../agents/internal.ts';
 import type { ToolParameters } from '../../tools/index.ts';
 import type { AgentCallback, OneOrMany } from '../contracts/agent-callbacks.ts';
 import type { CompileContext } from '../tools/compile-context.ts';
@@ -39,7 +37,7 @@ export const BASE_AGENT_NAMES: OptionNames<BaseAgentConfig> = {
 /**
  * What a custom agent may yield: text, content, an `Event` with content, actions and output, or a run of a sub-agent.
  */
-export type AgentYield = CustomYield | NodeEvent;
+export type AgentYield = CustomYield;
 
 /**
  * Base class of agents. Override `runAsyncImpl` to write a custom agent: each yield, with its state changes, is
@@ -98,7 +96,7 @@ export class BaseAgent {
       description: this.description,
       subAgents,
       callbacks: toNetCallbacks(this, this.config, toToolInfo, compileContext),
-      run: (context) => toCustomYields(this.runAsyncImpl(context)),
+      run: (context) => this.runAsyncImpl(context),
     });
   }
 }
@@ -110,22 +108,4 @@ export async function compileAgents(
   const compiled: Agent[] = [];
   for (const agent of agents) compiled.push(await agent.compile(context));
   return compiled;
-}
-
-/** Converts what an agent yields to what its net accepts. */
-async function* toCustomYields(
-  run: AsyncGenerator<AgentYield, void, never>,
-): AsyncGenerator<CustomYield, void, CustomReply | undefined> {
-  try {
-    let reply: CustomReply | undefined;
-    for (;;) {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only a run of a sub-agent reads the reply
-      const next = await run.next(reply as never);
-      if (next.done === true) return;
-      reply = yield next.value instanceof NodeEvent ? toYieldedEvent(next.value) : next.value;
-    }
-  } finally {
-    // Lets the agent clean up if it is ended between two yields.
-    await run.return();
-  }
 }

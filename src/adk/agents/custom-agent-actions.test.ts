@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { NodeContext } from '../../agents/index.ts';
 import { createEventActions, contentText } from '../../core/index.ts';
 import type { Event, EventActions } from '../../core/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
@@ -359,6 +360,24 @@ describe('a workflow', () => {
     const messageEvent = events.find(({ content }) => contentText(content) === 'Kept.');
     assert.deepEqual(messageEvent?.actions.artifactDelta, { 'a.txt': 0 });
     assert.ok(events.every(({ content }) => contentText(content) !== 'Not heard.'));
+  });
+
+  it('reports the artifacts that a function node saved in the event of its output', async () => {
+    const { events } = await run(
+      new Workflow({
+        name: 'flow',
+        edges: [
+          [
+            'START',
+            async function save(context: NodeContext) {
+              await context.artifacts.save('a.txt', { text: 'A' });
+              return 'Saved.';
+            },
+          ],
+        ],
+      }),
+    );
+    assert.deepEqual(events.map(short), ['save: Saved. {"artifactDelta":{"a.txt":0}}']);
   });
 
   it('rejects by name the actions that function nodes do not support', async () => {

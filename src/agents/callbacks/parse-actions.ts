@@ -5,7 +5,7 @@ import {
   isJsonObject,
   validateStateDelta,
 } from '../../core/index.ts';
-import type { EventActions, StateDelta } from '../../core/index.ts';
+import type { EventActions, Route, StateDelta } from '../../core/index.ts';
 
 /** Actions that a custom agent or a node may request beside its content: the actions of ADK's events, and the end of the turn. */
 export type RequestedActions = Partial<EventActions> & {
@@ -101,6 +101,16 @@ export function parseActions(input: unknown, unsupported: UnsupportedActions = {
     shown,
     endInvocation: endInvocation === true,
   };
+}
+
+/**
+ * Validates the route of an event. Unlike the action `route`, it may be false.
+ * @throws InvalidInputError
+ */
+export function parseRoute(route: Route | undefined): Route | undefined {
+  const [isValid, problem] = ACTION_SHAPES.route;
+  if (route !== undefined && !isValid(route)) throw new InvalidInputError('route', problem);
+  return route;
 }
 
 function parseDelta(delta: unknown): StateDelta {

@@ -1,21 +1,13 @@
 import * as v from 'valibot';
-import type { Json, Route } from '../../core/index.ts';
 import { place } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
-import type { CustomReply } from './custom-generator.ts';
+import type { GeneratorStep } from '../generator/generator-step.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
 
-/** The progress of a custom agent: the number of its yields, and the replies to them. */
-export interface CustomStep extends ModelCall {
-  /** Identifies the run. The same after a crash. */
-  readonly activation: string;
-  readonly yielded: number;
-  readonly replies: readonly (CustomReply | null)[];
+/** The progress of a custom agent. The replies to its yields are the endings of its sub-agents. */
+export interface CustomStep extends ModelCall, GeneratorStep {
   /** True when the generator does not run again: the agent is done, or is done when the agent it transferred to is. */
   readonly ended?: boolean | undefined;
-  /** Its last output so far, for the next node of a workflow. */
-  readonly output?: Json | undefined;
-  readonly route?: Route | undefined;
 }
 
 /** A transfer by a custom agent to an agent that is not its sub-agent. */

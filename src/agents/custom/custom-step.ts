@@ -1,24 +1,22 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { allOf, append, effect, oneOf, upTo } from '../../net/index.ts';
+import { allOf, effect, oneOf } from '../../net/index.ts';
 import type { TokenPlace, Transition } from '../../net/index.ts';
+import { omitAlternatives } from '../../net/internal.ts';
+import { GeneratorRuntime } from '../generator/generator-runtime.ts';
+import { findReply } from '../generator/generator-step.ts';
+import type { CustomGenerator, CustomReply } from '../generator/yields.ts';
+import { UnknownTransferError } from '../transfer/transfer.ts';
+import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
+import { messageArcs } from '../vocabulary/agent-message.ts';
+import { stopRequested, turnStopping } from '../vocabulary/control.ts';
+import { conversation } from '../vocabulary/conversation.ts';
+import { targetPlace } from '../vocabulary/handover.ts';
+import { state } from '../vocabulary/state.ts';
+import type { Ending } from '../vocabulary/turn.ts';
+import { customContext } from './custom-context.ts';
 import type { CustomContext } from './custom-context.ts';
-import { CustomGeneratorCache, endGenerator } from './custom-generator.ts';
-import type { CustomGenerator, CustomReply, CustomYield, SubAgentRun } from './custom-generator.ts';
-import { LiveCustomContext } from './live-custom-context.ts';
 import { customBudget, customStep, customTransfer, customWaiting } from './custom-places.ts';
 import type { CustomStep } from './custom-places.ts';
-import { noActions } from '../callbacks/parse-actions.ts';
-import { eventOut } from '../vocabulary/messages.ts';
-import { conversation } from '../vocabulary/conversation.ts';
-import { sessionWrite, state } from '../vocabulary/state.ts';
-import { stopRequested, turnStopping } from '../vocabulary/control.ts';
-import { targetPlace } from '../vocabulary/handover.ts';
-import type { Ending } from '../vocabulary/turn.ts';
-import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
-import { UnknownTransferError } from '../transfer/transfer.ts';
-import { omitAlternatives } from '../../net/internal.ts';
-import { parseYield, yieldMessage } from './parse-yield.ts';
-import type { ParsedYield } from './parse-yield.ts';
 
 /** The members of a custom agent's definition that its steps use. */
 export interface CustomStepDefinition {
@@ -34,13 +32,6 @@ export interface CustomStepDefinition {
 
 const DEFAULT_TIMEOUT_MS = 300_000;
 
-/** The outputs that every alternative of a step has: conversation, log and state. */
-const sharedOutputs = {
-  said: append(conversation),
-  events: upTo(2, eventOut),
-  write: upTo(1, sessionWrite),
-} as const;
-
 /** The effect that runs the generator to its next yield. */
 export function stepEffect(
   { run, timeoutMs = DEFAULT_TIMEOUT_MS }: CustomStepDefinition,
@@ -51,18 +42,29 @@ export function stepEffect(
     identity,
   }: { readonly endPlace: TokenPlace<Ending>; readonly identity: AgentIdentity },
 ): Transition {
-  const generators = new CustomGeneratorCache<LiveCustomContext>();
+  const generators = new GeneratorRuntime<CustomStep, CustomContext>({
+    identity,
+    run,
+    extendContext: customContext(identity, names),
+    form: {
+      name: identity.agentName,
+      otherValues: 'message',
+      questionsUnsupported:
+        'cannot wait for its answer here: ask in a function node of a workflow.',
+    },
+    findNodeInfo: ({ node }) => node,
+  });
   const toAgents = Object.fromEntries(
     names.map((sub) => [
       `target/${sub}`,
-      allOf({ start: targetPlace(sub), waiting: customWaiting, ...sharedOutputs }),
+      allOf({ start: targetPlace(sub), waiting: customWaiting, ...messageArcs }),
     ]),
   );
   const alternatives = {
-    said: allOf({ next: customStep, ...sharedOutputs }),
-    done: allOf({ ending: endPlace, ...sharedOutputs }),
-    stopped: allOf({ stop: stopRequested, ...sharedOutputs }),
-    transfer: allOf({ leaving: customTransfer, ...sharedOutputs }),
+    said: allOf({ next: customStep, ...messageArcs }),
+    done: allOf({ ending: endPlace, ...messageArcs }),
+    stopped: allOf({ stop: stopRequested, ...messageArcs }),
+    transfer: allOf({ leaving: customTransfer, ...messageArcs }),
   };
   const stepTransition = effect('custom.step', {
     take: { step: customStep, budget: customBudget },
@@ -91,87 +93,41 @@ export function stepEffect(
     }),
     run: async ({ step, conversation: items, state: entries }, effectContext) => {
       if (step.ended === true) return { done: { ending: toEnding(step), said: [] } };
-      const { activation, yielded, invocationId, round, node } = step;
-      const { host, signal } = effectContext;
-      const stepContext = {
-        invocationId,
+      const { invocationId, round, node } = step;
+      const result = await generators.runStep({
+        step,
         conversation: items,
         state: entries,
         effect: effectContext,
-      };
-      const cached = generators.take(host, activation, yielded);
-      const liveContext =
-        cached?.liveContext ?? new LiveCustomContext(identity, names, stepContext);
-      const generator = cached?.generator ?? run(liveContext.context);
-      signal.addEventListener('abort', () => endGenerator(generator), { once: true });
-      // The replay uses the context opened above. Its writes and actions were committed before, so they are dropped: a
-      // new step is opened afterwards.
-      if (cached === undefined) await replayYields(generator, step);
-      const opened = liveContext.enterStep(identity, stepContext);
-      const next = await generator.next(findReply(step, yielded));
-      const subAgent =
-        next.done !== true && isSubAgentRun(next.value) ? next.value.runs : undefined;
-      const parsed: ParsedYield =
-        next.done === true || isSubAgentRun(next.value)
-          ? { actions: noActions }
-          : parseYield(next.value);
-      const { output, actions: requested } = parsed;
-      for (const [key, value] of Object.entries(requested.stateDelta))
-        opened.context.state.set(key, value);
-      const { route, endOfAgent, ...otherShown } = requested.shown;
-      opened.act({
-        ...otherShown,
-        ...omitUndefined({ endInvocation: requested.endInvocation ? true : undefined }),
       });
-      const { write, actions, artifactDelta: saved } = opened.take();
-      const { endInvocation, ...otherActions } = actions;
-      const shown = {
-        ...omitUndefined({ artifactDelta: saved }),
-        ...otherActions,
-        ...omitUndefined({ route, endOfAgent: endOfAgent === true ? endOfAgent : undefined }),
-      };
-      const outputs = {
-        ...yieldMessage(identity, invocationId, { ...parsed, shown, node }),
-        write,
-      };
-      const nextStep: CustomStep = {
-        ...step,
-        yielded: yielded + 1,
-        ...omitUndefined({
-          escalate: otherActions.escalate === true ? true : undefined,
-          output,
-          route,
-        }),
-      };
-      const to = otherActions.transferToAgent;
-      if (endInvocation === true || to !== undefined || endOfAgent === true)
-        endGenerator(generator);
-      if (endInvocation === true)
-        return { stopped: { stop: { stopReason: 'end_turn' as const }, ...outputs } };
-      if (to !== undefined) {
-        const start = { invocationId, round, ...omitUndefined({ node }) };
-        const waiting = { ...nextStep, ended: true };
-        if (names.includes(to)) return startSubAgent(to, { start, waiting, ...outputs });
-        if (!targets.includes(to)) throw new UnknownTransferError(to, [...names, ...targets]);
-        const escalates = nextStep.escalate === true && { escalate: true };
-        return { transfer: { leaving: { ...start, ...escalates, to }, ...outputs } };
-      }
-      if (next.done === true) return { done: { ending: toEnding(nextStep), ...outputs } };
-      if (endOfAgent === true)
-        return {
-          said: {
-            next: { ...nextStep, ended: true, replies: [...nextStep.replies, null] },
-            ...outputs,
-          },
-        };
-      generators.keep(host, activation, { generator, liveContext, yielded: yielded + 1 });
-      return subAgent === undefined
-        ? { said: { next: { ...nextStep, replies: [...nextStep.replies, null] }, ...outputs } }
-        : startSubAgent(subAgent, {
+      const { step: after, outputs } = result;
+      switch (result.next) {
+        case 'step':
+          return { said: { next: after, ...outputs } };
+        case 'done':
+          return { done: { ending: toEnding(after), ...outputs } };
+        case 'endInvocation':
+          return { stopped: { stop: { stopReason: 'end_turn' as const }, ...outputs } };
+        case 'runSubAgent':
+          return startSubAgent(result.subAgent, {
             start: { invocationId, round },
-            waiting: nextStep,
+            waiting: after,
             ...outputs,
           });
+        case 'transfer': {
+          const { to } = result;
+          const start = { invocationId, round, ...omitUndefined({ node }) };
+          if (names.includes(to))
+            return startSubAgent(to, { start, waiting: { ...after, ended: true }, ...outputs });
+          if (!targets.includes(to)) throw new UnknownTransferError(to, [...names, ...targets]);
+          const escalates = after.escalate === true && { escalate: true };
+          return { transfer: { leaving: { ...start, ...escalates, to }, ...outputs } };
+        }
+        case 'ask':
+          throw new Error('A custom agent asked a question, although its form refuses questions.');
+        default:
+          return result satisfies never;
+      }
     },
   });
   return targets.length === 0 ? omitAlternatives(stepTransition, 'transfer') : stepTransition;
@@ -182,46 +138,18 @@ function startSubAgent(name: string, outputs: object): never {
   return { [`target/${name}`]: outputs } as never;
 }
 
-/**
- * Runs a new generator through the yields that were made before a crash.
- * @throws Error when it ends after fewer yields than before
- */
-async function replayYields(generator: CustomGenerator, step: CustomStep): Promise<void> {
-  for (let index = 0; index < step.yielded; index++) {
-    const { done } = await generator.next(findReply(step, index));
-    if (done === true)
-      throw new Error(
-        `The generator ended after ${index} yields, but had yielded ${step.yielded} times before a crash. Make it deterministic between yields.`,
-      );
-  }
-}
-
-/** The reply to the last of the first `yielded` yields. */
-function findReply({ replies }: CustomStep, yielded: number): CustomReply | undefined {
-  return replies[yielded - 1] ?? undefined;
-}
-
-function isSubAgentRun(value: CustomYield): value is SubAgentRun {
-  return typeof value === 'object' && 'runs' in value;
-}
-
 /** The agent's ending. After a transfer to a sub-agent it has the stop reason of that sub-agent. */
-export function toEnding({
-  invocationId,
-  round,
-  replies,
-  ended,
-  output,
-  route,
-  ...step
-}: CustomStep): Ending {
-  const last = ended === true ? replies.at(-1) : undefined;
+export function toEnding(step: CustomStep): Ending {
+  const { invocationId, round, ended, escalate, output, route } = step;
+  const reply = ended === true ? findReply(step, step.yielded) : undefined;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the replies of a custom agent are endings
+  const last = reply as CustomReply | undefined;
   return {
     stopReason: last?.stopReason ?? 'end_turn',
     invocationId,
     round,
     ...omitUndefined({
-      escalate: (step.escalate ?? last?.escalate) === true ? true : undefined,
+      escalate: (escalate ?? last?.escalate) === true ? true : undefined,
       output,
       route,
     }),

@@ -18,6 +18,7 @@ import { compositeSubnet } from '../composition/composite-subnet.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { turnStopping } from '../vocabulary/control.ts';
 import { donePlace, targetPlace } from '../vocabulary/handover.ts';
+import { addReply } from '../generator/generator-step.ts';
 import type { Ending } from '../vocabulary/turn.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
 import { transferBudget } from '../transfer/transfer.ts';
@@ -114,7 +115,7 @@ function beginTransition(from: TokenPlace<ModelCall>, maxYields: number): Transi
     reset: [customBudget],
     give: allOf({ step: customStep, budget: upTo(maxYields + 1, customBudget) }),
     run: ({ start }, { firingId }) => ({
-      step: { ...start, activation: firingId, yielded: 0, replies: [] },
+      step: { ...start, activation: firingId, yielded: 0 },
       // One more than the yields, for the step after the last yield, in which the generator returns.
       budget: Array.from({ length: maxYields + 1 }, () => null),
     }),
@@ -155,15 +156,10 @@ function resumeTransition(sub: string): Transition {
     take: { waiting: customWaiting, done: donePlace(sub) },
     unless: [turnStopping],
     give: allOf({ next: customStep }),
-    run: ({ waiting, done: { stopReason, escalate, round = waiting.round } }) => ({
-      next: {
-        ...waiting,
-        round,
-        replies: [
-          ...waiting.replies,
-          { stopReason, ...omitUndefined({ escalate: escalate === true ? escalate : undefined }) },
-        ],
-      },
-    }),
+    run: ({ waiting, done: { stopReason, escalate, round = waiting.round } }) => {
+      const escalates = escalate === true ? escalate : undefined;
+      const reply = { stopReason, ...omitUndefined({ escalate: escalates }) };
+      return { next: { ...addReply(waiting, reply), round } };
+    },
   });
 }

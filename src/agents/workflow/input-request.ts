@@ -1,12 +1,11 @@
 import { omitUndefined } from '../../core/internal.ts';
-import type { LogEntry } from '../../core/index.ts';
+import type { JsonObject, LogEntry } from '../../core/index.ts';
 import { callFingerprint } from '../../tools/internal.ts';
-import type { RequestInput } from './node-event.ts';
-import { toJsonObject } from './node-result.ts';
-import { toNodeInfo } from './node-message.ts';
+import type { RequestInput } from '../generator/yields.ts';
 import type { ParkedCall } from '../vocabulary/tool-call.ts';
-import { branchField } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
+import { agentMessageEvent } from '../vocabulary/agent-message.ts';
+import { toNodeInfo } from './workflow-places.ts';
 import type { NodeStep } from './workflow-places.ts';
 
 /** The event of a node's question: a function call that is answered later. */
@@ -18,15 +17,11 @@ export function inputRequestEvent(
 ): LogEntry {
   const args = omitUndefined({ message, payload });
   const call = { functionCall: { id: callId, name: INPUT_CALL, args } };
-  return {
-    type: 'agent.message',
-    invocationId: step.invocationId,
-    author: identity.agentName,
-    ...branchField(identity),
-    content: { role: 'model', parts: [call] },
-    nodeInfo: toNodeInfo(identity, step),
+  const content = { role: 'model' as const, parts: [call] };
+  return agentMessageEvent(identity, step.invocationId, content, {
+    nodeInfo: toNodeInfo(identity.agentName, step),
     longRunningToolIds: [callId],
-  };
+  });
 }
 
 /** ADK's name for the function call of a node's question. */
@@ -51,7 +46,8 @@ export function toParkedInputRequest(
     reason: 'policy',
     fingerprint: callFingerprint(INPUT_CALL, request),
     request,
-    resume: toJsonObject({ node, step }, 'step'),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step is the JSON of a token
+    resume: { node, step } as unknown as JsonObject,
   };
 }
 

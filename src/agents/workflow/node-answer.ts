@@ -12,6 +12,7 @@ import type { ParkedCall } from '../vocabulary/tool-call.ts';
 import { resultEvent } from '../tool-calls/call-events.ts';
 import { turnResumed } from '../turn/turn-wait.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
+import { addReply } from '../generator/generator-step.ts';
 import { nodeDone, nodeStep } from './workflow-places.ts';
 import type { WorkflowRulesOptions } from './workflow-definition.ts';
 
@@ -50,14 +51,9 @@ export function answerInput({ definition, nodeIdentity }: WorkflowRulesOptions):
       const { node, step } = fromParkedInputRequest(parked);
       const value = toAnswerValue(reply);
       const events = [...resumed, ...answerEvents(nodeIdentity(node), parked, reply)];
-      const index = String(step.yielded - 1);
       const next =
         rerunsOnResume.get(node) === true
-          ? {
-              ...step,
-              answers: { ...step.answers, [callId]: value },
-              replies: { ...step.replies, [index]: value },
-            }
+          ? addReply({ ...step, answers: { ...step.answers, [callId]: value } }, value)
           : {
               path: step.path,
               output: value,

@@ -1,7 +1,8 @@
 import type { Route } from '../../core/index.ts';
 import type { AnyPlace, Effect } from '../../net/index.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
-import { functionEffect, itemEffect } from './node-effect.ts';
+import { itemEffect } from './item-effect.ts';
+import { functionEffect } from './node-effect.ts';
 import { selectEdges } from './select-edges.ts';
 import type { WorkflowDefinition, WorkflowNodeDefinition } from './workflow-definition.ts';
 import {

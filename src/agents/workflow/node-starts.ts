@@ -3,13 +3,14 @@ import { InvalidInputError } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import { all, allOf, append, pure, running, upTo } from '../../net/index.ts';
 import type { AnyPlace, TokenPlace, Transition } from '../../net/index.ts';
-import type { NodeResult } from './node-event.ts';
-import { toNodeInfo, nodeMessage, textContent } from './node-message.ts';
+import { textContent } from '../generator/parse-yield.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { stopRequested, turnStopping } from '../vocabulary/control.ts';
 import { donePlace, targetPlace } from '../vocabulary/handover.ts';
 import type { ConversationItem } from '../vocabulary/conversation.ts';
+import { agentMessage } from '../vocabulary/agent-message.ts';
+import type { MessageTokens } from '../vocabulary/agent-message.ts';
 import { branchField } from '../vocabulary/agent-identity.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { selectEdges } from './select-edges.ts';
@@ -22,6 +23,7 @@ import {
   nodeReady,
   nodeStep,
   nodeWaiting,
+  toNodeInfo,
   workflowBudget,
   workflowRun,
 } from './workflow-places.ts';
@@ -68,7 +70,6 @@ function startAgent(
   { nodeIdentity, lastMessageText }: WorkflowRulesOptions,
 ): readonly Transition[] {
   const { name, toOutput } = node;
-  const identity = nodeIdentity(name);
   return [
     pure(`node.start-${name}`, {
       take: { ready: nodeReady(name), run: workflowRun, budget: workflowBudget },
@@ -85,9 +86,9 @@ function startAgent(
         const { invocationId, round } = step;
         return {
           waiting: step,
-          start: { invocationId, round, node: toNodeInfo(identity, step) },
+          start: { invocationId, round, node: toNodeInfo(name, step) },
           run: nextRun,
-          said: inputItems(identity, ready, invocationId),
+          said: inputItems(nodeIdentity(name), ready, invocationId),
         };
       },
     }),
@@ -167,12 +168,8 @@ function startEach(
       }),
       run: ({ waiting, results }) => {
         const output = results.toSorted((a, b) => a.index - b.index).map((one) => one.output);
-        const messageOutputs = nodeMessage(
-          nodeIdentity(name),
-          waiting,
-          toVisibleResult(name, output, definition),
-        );
-        return { done: { path: waiting.path, output }, ...messageOutputs };
+        const message = outputMessage(nodeIdentity(name), waiting, output, definition);
+        return { done: { path: waiting.path, output }, ...message };
       },
     }),
   ];
@@ -222,22 +219,27 @@ function joinTransition(
       return {
         done: { path, output },
         run: { ...run, runs: { ...run.runs, [name]: count } },
-        ...nodeMessage(nodeIdentity(name), where, toVisibleResult(name, output, definition)),
+        ...outputMessage(nodeIdentity(name), where, output, definition),
       };
     },
   });
 }
 
-/** The result of a node with this output; the output of a last node is shown as content too. */
-function toVisibleResult(name: string, output: Json, { edges }: WorkflowDefinition): NodeResult {
+/** The message of a list node or a join with this output. The output of a last node is its content too. */
+function outputMessage(
+  identity: AgentIdentity,
+  { invocationId, ...position }: Pick<NodeStep, 'invocationId' | 'path' | 'runId'>,
+  output: Json,
+  { edges }: WorkflowDefinition,
+): MessageTokens {
+  const name = identity.agentName;
   const nextEdges = selectEdges(
     edges.filter(({ from }) => from === name),
     undefined,
   );
-  return {
-    output,
-    ...omitUndefined({ content: nextEdges.length === 0 ? textContent(output) : undefined }),
-  };
+  const content = nextEdges.length === 0 ? textContent(output) : undefined;
+  const nodeInfo = toNodeInfo(name, position);
+  return agentMessage(identity, invocationId, content, { output, nodeInfo });
 }
 
 /** The first step of a node's run, and the workflow's token with the run counted. */

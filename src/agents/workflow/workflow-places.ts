@@ -1,6 +1,7 @@
-import type { Json, JsonObject, Route, StopReason } from '../../core/index.ts';
+import type { Json, JsonObject, NodeInfo, Route, StopReason } from '../../core/index.ts';
 import { place } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
+import type { GeneratorStep } from '../generator/generator-step.ts';
 import { object } from '../vocabulary/place-schemas.ts';
 
 /** A running workflow. There is one token; transitions that begin or end a node take it and give it back. */
@@ -25,24 +26,22 @@ export interface NodeReady {
   readonly heard?: boolean | undefined;
 }
 
-/** A running node, with its progress. */
-export interface NodeStep {
-  readonly invocationId: string;
+/** A running node, with its progress. The replies to its yields are the answers to its questions. */
+export interface NodeStep extends GeneratorStep {
   readonly round: number;
   readonly path: string;
   readonly runId: string;
   readonly input: Json;
-  /** Identifies the run. The same over crashes and retries. */
-  readonly activation: string;
-  readonly yielded: number;
-  readonly output?: Json | undefined;
-  readonly route?: Route | undefined;
-  /** True when it asked to leave the loop that encloses its workflow. */
-  readonly escalate?: boolean | undefined;
   /** The answers to its questions, by the id of the question. */
   readonly answers?: JsonObject | undefined;
-  /** The same answers, by the index of the yield that asked. */
-  readonly replies?: JsonObject | undefined;
+}
+
+/** The `nodeInfo` of the events of a node's run. */
+export function toNodeInfo(
+  name: string,
+  { path, runId }: Pick<NodeStep, 'path' | 'runId'>,
+): NodeInfo {
+  return { path, runId, name };
 }
 
 /** One item of a node that processes a list. */

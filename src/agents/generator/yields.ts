@@ -1,13 +1,15 @@
-import { omitUndefined } from '../../core/internal.ts';
 import type { Content, Json, Route, StateDelta } from '../../core/index.ts';
-import type { RequestedActions, ShownActions } from '../callbacks/parse-actions.ts';
-import type { YieldedEvent } from '../custom/custom-generator.ts';
+import type { RequestedActions } from '../callbacks/parse-actions.ts';
+import type { Ending } from '../vocabulary/turn.ts';
 
-/** The members of a node's event. All of it is committed at once, or nothing. */
-export interface NodeResult {
-  /** A message for the user and for agents that see the node's branch. */
+/** A value that a custom agent yields: a message, an event, or the run of a sub-agent. */
+export type CustomYield = string | Content | YieldedEvent | SubAgentRun;
+
+/** An event that a custom agent or a node yields. All of it is committed at once, or nothing. */
+export interface YieldedEvent {
+  /** A message for the user and for agents that see the branch. */
   readonly content?: Content;
-  /** The input of the next nodes. A node may give one output per run. */
+  /** The input of the next nodes. The last output of a custom agent counts; a node may give one output per run. */
   readonly output?: Json;
   /** Selects the edges with routes to follow. The last route of a run counts. */
   readonly route?: Route;
@@ -16,47 +18,35 @@ export interface NodeResult {
   readonly actions?: RequestedActions;
 }
 
+/** A request to run a sub-agent. Made by `context.run`. */
+export interface SubAgentRun {
+  readonly runs: string;
+}
+
+/** The reply to the yield of a sub-agent run: how the sub-agent ended. */
+export type CustomReply = Pick<Ending, 'stopReason' | 'escalate'>;
+
+/**
+ * The generator that a custom agent's `run` returns. It resumes when its yield is committed. The yield expression returns
+ * a reply for a sub-agent run, and undefined otherwise.
+ */
+export type CustomGenerator = AsyncGenerator<CustomYield, void, CustomReply | undefined>;
+
 /** A value that a node yields or returns when it is more than an output. */
-export class NodeEvent implements NodeResult {
+export class NodeEvent implements YieldedEvent {
   readonly content?: Content;
   readonly output?: Json;
   readonly route?: Route;
   readonly state?: StateDelta;
   readonly actions?: RequestedActions;
 
-  constructor({ content, output, route, state, actions }: NodeResult) {
+  constructor({ content, output, route, state, actions }: YieldedEvent) {
     if (content !== undefined) this.content = content;
     if (output !== undefined) this.output = output;
     if (route !== undefined) this.route = route;
     if (state !== undefined) this.state = state;
     if (actions !== undefined) this.actions = actions;
   }
-}
-
-/** A validated result of a node, with its actions parsed. */
-export interface ParsedNodeResult extends Omit<NodeResult, 'actions'> {
-  readonly shown?: ShownActions;
-  readonly endInvocation?: boolean;
-}
-
-/** Converts the event to the form that a custom agent yields. */
-export function toYieldedEvent({
-  content,
-  output,
-  route,
-  state,
-  actions,
-}: NodeEvent): YieldedEvent {
-  return {
-    ...omitUndefined({ content, output }),
-    actions: {
-      ...actions,
-      ...omitUndefined({
-        stateDelta: state === undefined ? undefined : { ...actions?.stateDelta, ...state },
-        route,
-      }),
-    },
-  };
 }
 
 /** A value that a node yields or returns to ask a question. The workflow waits for the answer as a parked call. */
