@@ -87,6 +87,7 @@ export {
   type Instruction,
   type InstructionContext,
 } from './prompt/instruction.ts';
+export type { ModelRequestPreview, UnrecordedPart } from './model/model-request-preview.ts';
 export { modelStep, type ModelStepOptions } from './model/model-step.ts';
 export {
   answerIn,

@@ -7,6 +7,7 @@ export {
   isModelCallLimit,
   rootInvocationIn,
 } from './model/model-call-limit.ts';
+export { previewModelRequest } from './model/model-request-preview.ts';
 export { toContextPolicy } from './prompt/context-policy.ts';
 export { contextUnits } from './prompt/context-units.ts';
 export { isForeignMessage } from './prompt/visible-contents.ts';

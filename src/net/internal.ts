@@ -1,8 +1,17 @@
 /** Exports of `net/` for other folders of `src/`. The package does not publish them. */
 
+export { copyMarking } from './journal/marking.ts';
+export { encodeMarking, type EncodedMarking } from './journal/encoded-marking.ts';
+export { readFiringTokens } from './engine/binding.ts';
+export type { ListChange, TokenRemoval } from './journal/record.ts';
 export type { CompiledInput, CompiledOutput, CompiledTransition } from './build/compile.ts';
 export { applyMapChange } from './journal/map-state.ts';
 export { arcPlace, type InputArc, type OutputArc } from './language/arcs.ts';
 export { placesTouched, type InitialToken } from './language/net.ts';
-export { isInAnyScope, runningPlaceName, scopedPlaceName } from './language/place-identity.ts';
+export {
+  isInAnyScope,
+  parseRunningPlaceName,
+  runningPlaceName,
+  scopedPlaceName,
+} from './language/place-identity.ts';
 export { omitAlternatives, omitOutputs } from './language/omit-outputs.ts';

@@ -14,6 +14,35 @@ export {
   UnknownAgentError,
 } from './session/runtime-errors.ts';
 export type { AddedInput, InputBatch } from './session/input-batch.ts';
+export type { ForkPoint } from './inspection/fork-points.ts';
+export type {
+  InspectedFiring,
+  InspectedMarking,
+  InspectedPlace,
+} from './inspection/inspect-marking.ts';
+export type {
+  InspectedListChange,
+  InspectedMapChange,
+  InspectedRecord,
+  InspectedToken,
+  InspectedTokens,
+  MarkingOptions,
+  RecordsOptions,
+} from './inspection/inspected-record.ts';
+export type { InspectedModelRequest } from './inspection/model-request.ts';
+export type {
+  ArcDescription,
+  ArcWeight,
+  DescribedMs,
+  NetDescription,
+  NetLayout,
+  NodePosition,
+  PlaceDescription,
+  SubnetDescription,
+  TransitionDescription,
+} from './inspection/net-description.ts';
+export type { SessionInspection } from './inspection/session-inspection.ts';
+export type { ValueDetail } from './inspection/value-detail.ts';
 export { openRuntime } from './open-runtime.ts';
 export type { Runtime } from './runtime.ts';
 export type { ModelsOption } from './named-models.ts';

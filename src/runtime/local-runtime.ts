@@ -46,6 +46,10 @@ import type { NamedModels } from './named-models.ts';
 import { parseMaxInputBytes, toToolServices } from './runtime-options.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
 import type { Runtime } from './runtime.ts';
+import { MarkingHistory } from './inspection/marking-history.ts';
+import { SessionInspector } from './inspection/session-inspector.ts';
+import type { InspectionServices } from './inspection/session-inspector.ts';
+import { scopeServices } from './hosting/hosted-session.ts';
 import { SessionHandle } from './session/session-handle.ts';
 import type { HandleServices } from './session/handle-services.ts';
 import { createInputBatch } from './session/input-batch.ts';
@@ -84,6 +88,7 @@ export class LocalRuntime implements Runtime {
   readonly #onError: (error: unknown, key?: SessionKey) => void;
   readonly #failover: Failover;
   readonly #keepAlive: KeepAlive;
+  readonly #history: MarkingHistory;
   readonly #submissions = new Submissions();
   /** Writes of this runtime in progress. Change notices that arrive meanwhile bring nothing new. */
   #ownWrites = 0;
@@ -96,6 +101,7 @@ export class LocalRuntime implements Runtime {
     this.#registry = new AgentRegistry(options, models);
     this.agents = this.#registry.byName;
     this.store = store;
+    this.#history = new MarkingHistory(store);
     this.#ownsStore = ownsStore;
     this.#toolsets = options.toolsets ?? [];
     this.#tools = toToolServices(options);
@@ -387,8 +393,35 @@ export class LocalRuntime implements Runtime {
       listUnread: async (key) => (await this.store.inbox(key, 0)).map(({ input }) => input),
       findHosted: (key) => this.#activeSessions.get(key),
       findAuthorName: async (agent) => this.#registry.findAuthorName(agent),
+      inspect: (key, agent) => new SessionInspector(key, agent, this.#inspectionServices),
       release: async (key) => this.#activeSessions.close(key),
       open: async (key, agent) => this.session(key.sessionId, { user: key.userId, agent }),
+    };
+  }
+
+  get #inspectionServices(): InspectionServices {
+    return {
+      store: this.store,
+      history: this.#history,
+      getTools: (key) => scopeServices(key, this.#tools),
+      onChange: (key, listener) => this.#onRecords(key, listener),
+      isClosed: () => this.#state === 'closed',
+      onWaiting: (waiting) => this.#keepAlive.readerWaits(waiting),
+    };
+  }
+
+  /** Notifies of commits to a session, also those without events, and when this runtime closes. */
+  #onRecords(key: SessionKey, listener: () => void): () => void {
+    const session = formatSessionKey(key);
+    const stops = [
+      this.#broadcast.subscribe(session, listener),
+      this.store.subscribe((changed) => {
+        if (changed === 'any' || changed.some((one) => formatSessionKey(one) === session))
+          listener();
+      }),
+    ];
+    return () => {
+      for (const stop of stops) stop();
     };
   }
 

@@ -80,6 +80,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'interceptors',
     'log',
     'journal',
+    'inspection',
     'session',
     'called-agents',
     'hosting',

@@ -39,6 +39,7 @@ import {
   SEQUENTIAL_AGENT_OPTIONS,
 } from '../../src/adk/agents/sequential-agent.ts';
 import { Workflow, WORKFLOW_CONFIG_OPTIONS } from '../../src/adk/workflow/workflow.ts';
+import { MARKING_OPTIONS, RECORDS_OPTIONS } from '../../src/runtime/inspection/inspected-record.ts';
 import { openRuntime } from '../../src/runtime/open-runtime.ts';
 import { RUNTIME_OPTIONS } from '../../src/runtime/runtime-options.ts';
 import {
@@ -121,6 +122,14 @@ const subjects: Readonly<Record<string, Subject>> = {
   FORK_OPTIONS: {
     table: FORK_OPTIONS,
     call: async (options) => (await openSession()).fork(options),
+  },
+  RECORDS_OPTIONS: {
+    table: RECORDS_OPTIONS,
+    call: async (options) => (await openSession()).records(0, options),
+  },
+  MARKING_OPTIONS: {
+    table: MARKING_OPTIONS,
+    call: async (options) => (await openSession()).markingAt(0, options),
   },
   COMMAND_OPTIONS: { table: COMMAND_OPTIONS, call: bashTool },
   WEB_FETCH_OPTIONS: { table: WEB_FETCH_OPTIONS, call: webFetchTool },

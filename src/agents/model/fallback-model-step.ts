@@ -104,6 +104,8 @@ export function fallbackModelStep(options: FallbackModelStepOptions): Net {
         },
       };
     },
+    preview: async (tokens, context) =>
+      (steps[chooseModel(tokens.down)]?.ask ?? first.ask).preview?.(tokens, context),
     run: async (tokens, context) => {
       const chosen = chooseModel(tokens.down);
       try {

@@ -28,6 +28,8 @@ import type { Ending } from '../vocabulary/turn.ts';
 import type { ModelAnswer, ModelCall, ModelFailure } from '../vocabulary/model-call.ts';
 import { withRequestedOutput } from '../vocabulary/requested-output.ts';
 import { visibleContents } from '../prompt/visible-contents.ts';
+import { listUnrecordedParts } from './model-request-preview.ts';
+import type { ModelRequestPreview } from './model-request-preview.ts';
 import { countModelCall, isModelCallLimit } from './model-call-limit.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import type { TrimOptions } from '../prompt/trim-options.ts';
@@ -81,6 +83,13 @@ export function modelStep(options: ModelStepOptions): {
     );
   }
   const buildRequest = createModelRequestBuilder(options);
+  const buildFullRequest = async (
+    { request, ...tokens }: ModelCallTokens,
+    context: EffectContext,
+  ): Promise<ModelRequest> => ({
+    ...(await buildRequest(request, tokens, context)),
+    ...request.changes,
+  });
   const ask = effect('model.ask', {
     take: { request: modelRequest },
     read: { conversation, state },
@@ -95,11 +104,15 @@ export function modelStep(options: ModelStepOptions): {
     failed: (failure, { request }) => ({
       failed: { invocationId: request.invocationId, request, ...toFailureDetails(failure) },
     }),
+    preview: async (tokens, context): Promise<ModelRequestPreview> => ({
+      model: model.name,
+      request: await buildFullRequest(tokens, context),
+      mayDiffer: listUnrecordedParts(options, tokens.request.changes),
+    }),
     run: async ({ request, ...tokens }, context) => {
       const { signal, firingId, attempt, emit } = context;
       const { invocationId } = request;
-      const baseRequest = await buildRequest(request, tokens, context);
-      const fullRequest = { ...baseRequest, ...request.changes };
+      const fullRequest = await buildFullRequest({ request, ...tokens }, context);
       const emitFields = {
         invocationId,
         ...omitUndefined({
@@ -175,6 +188,13 @@ export function modelStep(options: ModelStepOptions): {
   };
 }
 
+/** The tokens from which the request of a model call is built. */
+interface ModelCallTokens {
+  readonly request: ModelCall;
+  readonly conversation: readonly ConversationItem[];
+  readonly state: JsonObject;
+}
+
 function toEnding({ code, retryable }: ModelFailure): Ending {
   if (isModelCallLimit(code)) return { stopReason: 'budget_reached' };
   return { stopReason: retryable ? 'retries_exhausted' : 'error' };
@@ -189,7 +209,7 @@ export function createModelRequestBuilder(
   options: ModelStepOptions,
 ): (
   call: ModelCall,
-  tokens: { readonly conversation: readonly ConversationItem[]; readonly state: JsonObject },
+  tokens: Omit<ModelCallTokens, 'request'>,
   context: EffectContext,
 ) => Promise<ModelRequest> {
   const { model, agentName, multiAgent } = options;

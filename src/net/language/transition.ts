@@ -116,6 +116,11 @@ export interface EffectSpec<
   readonly onCrash?: CrashPolicy | ((tokens: Tokens<I, R>) => CrashPolicy);
   /** Maps an error, a timeout or a crash to outputs. A net with an effect without `failed` does not build. */
   readonly failed: (failure: EffectFailure, tokens: Tokens<I, R>) => F;
+  /**
+   * Builds what `run` sends to another system, without sending it. It is called to inspect a firing, with the tokens of
+   * that firing. Default: nothing can be shown.
+   */
+  readonly preview?: (tokens: Tokens<I, R>, context: EffectContext) => Promise<unknown>;
   readonly run: (tokens: Tokens<I, R>, context: EffectContext) => Promise<O>;
 }
 
@@ -139,6 +144,7 @@ export interface Transition {
   readonly retry?: Retry;
   readonly onCrash?: CrashPolicy | ((tokens: Untyped) => CrashPolicy);
   readonly failed?: (failure: EffectFailure, tokens: Untyped) => unknown;
+  readonly preview?: (tokens: Untyped, context: EffectContext) => Promise<unknown>;
   readonly run: (tokens: Untyped, context: Untyped) => unknown;
 }
 

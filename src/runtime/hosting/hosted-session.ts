@@ -338,7 +338,7 @@ export class HostedSession {
 }
 
 /** A called agent uses the artifacts of the root session. */
-function scopeServices(key: SessionKey, services: ToolServices): ToolServices {
+export function scopeServices(key: SessionKey, services: ToolServices): ToolServices {
   const { artifacts } = services;
   if (artifacts === undefined || !isChildSessionId(key.sessionId)) return services;
   return { ...services, artifacts: rootSessionArtifacts(artifacts) };

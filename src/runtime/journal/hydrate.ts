@@ -6,8 +6,8 @@ import {
   oldestListRecord,
   toSnapshot,
 } from '../../net/index.ts';
-import type { JournalRecord, Marking, Snapshot } from '../../net/index.ts';
-import type { Store } from '../../store/index.ts';
+import type { JournalRecord, Marking, RecordSeq, Snapshot } from '../../net/index.ts';
+import type { StepNumber, Store } from '../../store/index.ts';
 
 /** Restores the marking of a session from its newest snapshot and the journal records after it. */
 export async function hydrate(store: Store, key: SessionKey): Promise<Marking> {
@@ -36,6 +36,18 @@ export async function markingBefore(
     }
   }
   return undefined;
+}
+
+/** Restores the stored snapshot with its step. Undefined when there is none, or when it is after `upTo`. */
+export async function restoreSnapshot(
+  store: Store,
+  key: SessionKey,
+  upTo: RecordSeq,
+): Promise<{ readonly step: StepNumber; readonly marking: Marking } | undefined> {
+  const found = await store.snapshot(key);
+  const snapshot = found === undefined ? undefined : asSnapshot(found.marking);
+  if (found === undefined || snapshot === undefined || snapshot.seq > upTo) return undefined;
+  return { step: found.step, marking: await restore(store, key, snapshot) };
 }
 
 async function restore(store: Store, key: SessionKey, snapshot: Snapshot): Promise<Marking> {

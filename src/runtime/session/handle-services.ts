@@ -1,6 +1,8 @@
+import type { Agent } from '../../agents/index.ts';
 import type { JsonObject, LogEvent, PartialEvent, Seq, SessionKey } from '../../core/index.ts';
 import type { InboxInput, InjectReceipt, Store } from '../../store/index.ts';
 import type { ArtifactService } from '../../tools/index.ts';
+import type { SessionInspection } from '../inspection/session-inspection.ts';
 import type { LogFilter } from '../log/log-cursor.ts';
 import type { EventsOptions, Session } from './session.ts';
 
@@ -48,6 +50,8 @@ export interface HandleServices {
   readonly maxInputBytes: number;
   /** The author of this agent's messages. */
   readonly findAuthorName: (agent: string) => Promise<string>;
+  /** Reads the journal of a session. */
+  readonly inspect: (key: SessionKey, agent: Agent) => SessionInspection;
   readonly release: (key: SessionKey) => Promise<void>;
   readonly open: (key: SessionKey, agent: string) => Promise<Session>;
 }

@@ -25,7 +25,7 @@ import type { RequestedOutput } from '../../agents/internal.ts';
 import type { Agent, Answer } from '../../agents/index.ts';
 import type { JsonSchema } from '../../models/index.ts';
 import { checkInjection } from '../../net/index.ts';
-import type { AnyPlace } from '../../net/index.ts';
+import type { AnyPlace, RecordSeq } from '../../net/index.ts';
 import { answerKey, AlreadyAnsweredError, SessionNotFoundError } from '../../store/internal.ts';
 import type { InjectReceipt, SessionRow } from '../../store/index.ts';
 import { createOutputSchema, RUN_CONFIG_KEY, toToolResponse } from '../../tools/internal.ts';
@@ -44,6 +44,7 @@ import { toAnswer, toAnswerId, truncateAnswer } from './answer-input.ts';
 import type { ResponseAnswer } from './answer-input.ts';
 import type { HandleServices } from './handle-services.ts';
 import { findLastTurn, findNextTurn, findSeqBeforeFirst } from './find-turn.ts';
+import type { SessionInspection } from '../inspection/session-inspection.ts';
 import { forkSession } from '../journal/fork-session.ts';
 import { planRewind } from '../journal/plan-rewind.ts';
 import { listPendingCalls } from './pending-calls.ts';
@@ -330,8 +331,36 @@ export class SessionHandle implements Session {
     await this.#waitUntilConsumed(inputSeq);
   }
 
+  records(
+    ...args: Parameters<SessionInspection['records']>
+  ): ReturnType<SessionInspection['records']> {
+    return this.#inspection.records(...args);
+  }
+
+  async markingAt(
+    ...args: Parameters<SessionInspection['markingAt']>
+  ): ReturnType<SessionInspection['markingAt']> {
+    return this.#inspection.markingAt(...args);
+  }
+
+  async net(): ReturnType<SessionInspection['net']> {
+    return this.#inspection.net();
+  }
+
+  async modelRequest(firing: RecordSeq): ReturnType<SessionInspection['modelRequest']> {
+    return this.#inspection.modelRequest(firing);
+  }
+
+  forkPoints(after?: Seq): ReturnType<SessionInspection['forkPoints']> {
+    return this.#inspection.forkPoints(after);
+  }
+
   async close(): Promise<void> {
     await this.#services.release(this.key);
+  }
+
+  get #inspection(): SessionInspection {
+    return this.#services.inspect(this.key, this.#agent);
   }
 
   async #truncateAnswer(answer: ResponseAnswer, toolName?: string): Promise<Answer> {

@@ -16,6 +16,7 @@ import type {
   SessionRow,
 } from '../../store/index.ts';
 import type { InferArgs, RunConfigJson, ToolParameters } from '../../tools/index.ts';
+import type { SessionInspection } from '../inspection/session-inspection.ts';
 import type { Turn } from './turn.ts';
 
 /** A call that waits for an approval or a result. */
@@ -120,7 +121,7 @@ export const FORK_OPTIONS: OptionTable = optionTable<{ readonly id: string; read
 );
 
 /** A handle to a session. It holds no state, so there may be any number of handles to a session, in any process. */
-export interface Session {
+export interface Session extends SessionInspection {
   readonly id: string;
   readonly key: SessionKey;
   readonly agent: string;

@@ -1,0 +1,159 @@
+import { describeValue } from '../../core/internal.ts';
+import { checkOptions, InvalidInputError } from '../../core/index.ts';
+import type { Seq, SessionKey } from '../../core/index.ts';
+import type { Agent, AgentHost } from '../../agents/index.ts';
+import type { RecordSeq } from '../../net/index.ts';
+import type { SessionRow, Store } from '../../store/index.ts';
+import { SessionNotFoundError } from '../../store/internal.ts';
+import type { ToolServices } from '../../tools/index.ts';
+import { describeNet } from './describe-net.ts';
+import { readForkPoints } from './fork-points.ts';
+import type { ForkPoint } from './fork-points.ts';
+import { inspectMarking } from './inspect-marking.ts';
+import type { InspectedMarking } from './inspect-marking.ts';
+import { MARKING_OPTIONS, RECORDS_OPTIONS } from './inspected-record.ts';
+import type { InspectedRecord, MarkingOptions, RecordsOptions } from './inspected-record.ts';
+import type { MarkingHistory } from './marking-history.ts';
+import { rebuildModelRequest } from './model-request.ts';
+import type { InspectedModelRequest } from './model-request.ts';
+import type { NetDescription } from './net-description.ts';
+import { readRecords } from './read-records.ts';
+import type { SessionInspection } from './session-inspection.ts';
+import type { ValueDetail } from './value-detail.ts';
+
+/** What an inspection needs of its runtime. */
+export interface InspectionServices {
+  readonly store: Store;
+  readonly history: MarkingHistory;
+  /** The services that an instruction of the session's agent may use. */
+  readonly getTools: (key: SessionKey) => ToolServices;
+  /** Calls the listener when the session may have new records, or the runtime closes. Returns the function that stops. */
+  readonly onChange: (key: SessionKey, listener: () => void) => () => void;
+  readonly isClosed: () => boolean;
+  /** Called with true when a reader begins to wait for records, and with false when it ends. */
+  readonly onWaiting: (waiting: boolean) => void;
+}
+
+export class SessionInspector implements SessionInspection {
+  readonly #key: SessionKey;
+  readonly #agent: Agent;
+  readonly #services: InspectionServices;
+
+  constructor(key: SessionKey, agent: Agent, services: InspectionServices) {
+    this.#key = key;
+    this.#agent = agent;
+    this.#services = services;
+  }
+
+  records(after: RecordSeq = 0, options: RecordsOptions = {}): AsyncIterable<InspectedRecord> {
+    checkOptions(RECORDS_OPTIONS, options);
+    assertPosition('after', after);
+    const { values = 'full', limit = Infinity, follow = false, signal } = options;
+    assertDetail(values);
+    if (limit !== Infinity && (!Number.isSafeInteger(limit) || limit < 1))
+      throw new InvalidInputError('limit', `must be a whole number of at least 1; it is ${limit}.`);
+    return this.#readRecords(after, { values, limit, follow, signal });
+  }
+
+  async *#readRecords(
+    after: RecordSeq,
+    {
+      follow,
+      ...options
+    }: {
+      readonly values: ValueDetail;
+      readonly limit: number;
+      readonly follow: boolean;
+      readonly signal: AbortSignal | undefined;
+    },
+  ): AsyncGenerator<InspectedRecord, void, undefined> {
+    const { store, history, onChange, isClosed, onWaiting } = this.#services;
+    const row = await this.#findRow();
+    const base = { store, history, row, after, ...options };
+    if (!follow) {
+      yield* readRecords({ ...base, waitForMore: async () => false });
+      return;
+    }
+    let changed = true;
+    let notify = (): void => {};
+    const listener = (): void => {
+      changed = true;
+      notify();
+    };
+    // Subscribes before the first read, so that no record is missed.
+    const unsubscribe = onChange(this.#key, listener);
+    options.signal?.addEventListener('abort', listener);
+    const waitForMore = async (): Promise<boolean> => {
+      if (!changed && !isClosed()) {
+        onWaiting(true);
+        await new Promise<void>((resolve) => {
+          notify = resolve;
+        });
+        onWaiting(false);
+      }
+      changed = false;
+      return !isClosed();
+    };
+    try {
+      yield* readRecords({ ...base, waitForMore });
+    } finally {
+      options.signal?.removeEventListener('abort', listener);
+      unsubscribe();
+    }
+  }
+
+  async markingAt(record?: RecordSeq, options: MarkingOptions = {}): Promise<InspectedMarking> {
+    checkOptions(MARKING_OPTIONS, options);
+    const { values = 'full' } = options;
+    assertDetail(values);
+    if (record !== undefined) assertPosition('record', record);
+    const row = await this.#findRow();
+    const { marking, step } = await this.#services.history.markingAt(row, record);
+    return inspectMarking(marking, step, values);
+  }
+
+  async net(): Promise<NetDescription> {
+    return describeNet(this.#agent.compiled, this.#agent.net);
+  }
+
+  async modelRequest(firing: RecordSeq): Promise<InspectedModelRequest> {
+    assertPosition('firing', firing);
+    const row = await this.#findRow();
+    const host: AgentHost = { sessionKey: this.#key, services: this.#services.getTools(this.#key) };
+    return rebuildModelRequest(
+      await this.#services.history.markingAt(row, firing),
+      this.#agent,
+      host,
+      (seq) => `${row.uid}/${seq}`,
+    );
+  }
+
+  forkPoints(after?: Seq): AsyncIterable<ForkPoint> {
+    if (after !== undefined) assertPosition('after', after);
+    return readForkPoints(this.#services.store, this.#key, after ?? -1);
+  }
+
+  async #findRow(): Promise<SessionRow> {
+    const row = await this.#services.store.find(this.#key);
+    if (row === undefined) throw new SessionNotFoundError(this.#key, true);
+    return row;
+  }
+}
+
+/** @throws InvalidInputError unless the value is a whole number of at least 0 */
+function assertPosition(field: string, value: number): void {
+  if (Number.isSafeInteger(value) && value >= 0) return;
+  throw new InvalidInputError(
+    field,
+    `must be a whole number of at least 0; it is ${describeValue(value)}.`,
+  );
+}
+
+/** @throws InvalidInputError for an unknown detail */
+function assertDetail(values: ValueDetail): void {
+  if (['none', 'shape', 'full'].includes(values)) return;
+  throw new InvalidInputError(
+    'values',
+    `must be "none", "shape" or "full"; it is ${describeValue(values)}.`,
+  );
+}
