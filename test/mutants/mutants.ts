@@ -138,7 +138,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/net/engine/binding.ts',
-        find: `list.items.slice(0, list.length)`,
+        find: `readItems(list.items, list.length)`,
         replace: `[...list.items]`,
       },
     ],

@@ -1,6 +1,7 @@
 import { arrivalOrder, compareArrivals, LAST_ARRIVAL } from './arrival-order.ts';
 import type { ArrivalOrder } from './arrival-order.ts';
 import type { CompiledInput, CompiledNet, CompiledTransition } from '../build/compile.ts';
+import { readItems } from '../journal/list-state.ts';
 import { listIn, mapIn, tokensIn } from '../journal/marking.ts';
 import type { Firing, Marking, PinnedReads, Token } from '../journal/marking.ts';
 import type { FiringToken } from '../language/transition.ts';
@@ -216,8 +217,10 @@ export function readTokens(binding: Binding, state: NetState): Record<string, un
     tokens[input.key] = readValue(input, binding.takes[index] ?? [], state);
   });
   for (const input of binding.t.reads) {
-    if (input.kind === 'list') tokens[input.key] = [...listIn(state.marking, input.place).items];
-    else if (input.kind === 'map') tokens[input.key] = mapIn(state.marking, input.place);
+    if (input.kind === 'list') {
+      const { items } = listIn(state.marking, input.place);
+      tokens[input.key] = readItems(items, items.length);
+    } else if (input.kind === 'map') tokens[input.key] = mapIn(state.marking, input.place);
     else tokens[input.key] = readValue(input, listCandidates(input, state), state);
   }
   return tokens;
@@ -244,7 +247,7 @@ export function readFiringTokens(
   for (const input of t.takes) tokens[input.key] = inputValue(input, firing.inputs);
   for (const input of t.reads) {
     const list = firing.reads.lists.get(input.place);
-    if (list !== undefined) tokens[input.key] = list.items.slice(0, list.length);
+    if (list !== undefined) tokens[input.key] = readItems(list.items, list.length);
     else if (input.kind === 'map') tokens[input.key] = firing.reads.maps.get(input.place) ?? {};
     else tokens[input.key] = inputValue(input, firing.reads.tokens);
   }

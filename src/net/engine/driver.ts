@@ -1,4 +1,5 @@
 import { CanceledError, failureKind, ShutdownError, TimedOutError } from './abort-reasons.ts';
+import { DriverLifecycle } from './driver-lifecycle.ts';
 import type { DriverOptions, Injection, Step } from './driver-options.ts';
 import type { Executor } from './executor.ts';
 import type { RecordSeq } from '../journal/record.ts';
@@ -28,11 +29,9 @@ export class Driver {
     RecordSeq,
     { readonly attempt: number; readonly controller: AbortController; readonly done: Promise<void> }
   >();
-  #state: 'idle' | 'scheduled' | 'settling' | 'stopped' = 'idle';
-  #waiters: (() => void)[] = [];
-  #isHeld = false;
+  readonly #life = new DriverLifecycle();
   #cancelTimer: () => void = () => {};
-  #closing: Promise<void> | undefined;
+  #closed: Promise<void> | undefined;
   /** Firings whose start was committed while this driver was already closing. Their attempts did not begin. */
   readonly #unbegun = new Set<RecordSeq>();
 
@@ -48,7 +47,7 @@ export class Driver {
 
   /** True if no attempt runs and no input or step is pending, so the journal holds the whole state. */
   get isIdle(): boolean {
-    return this.#state === 'idle' && this.#inputs.length === 0 && this.#running.size === 0;
+    return this.#life.isIdle && this.#inputs.length === 0 && this.#running.size === 0;
   }
 
   /** Adds an input for the next step. Attempts that it will cancel are aborted at once. */
@@ -58,7 +57,7 @@ export class Driver {
       // An attempt that must not run again keeps its result: it can still end until the next step.
       if (this.#executor.isRerunForbidden(firing))
         this.#abortAttempt(firing, new CanceledError('The call was cancelled.'));
-      else if (this.#state === 'settling') this.#abort(firing);
+      else if (this.#life.isSettling) this.#abort(firing);
     }
     this.#push({ kind: 'injection', injection });
   }
@@ -75,27 +74,23 @@ export class Driver {
 
   /** Collects inputs without settling until `release`, so that they share one step. */
   hold(): void {
-    this.#isHeld = true;
+    this.#life.hold();
   }
 
   /** Ends `hold` and settles the collected inputs. */
   release(): void {
-    this.#isHeld = false;
+    this.#life.release();
     this.schedule();
   }
 
   /** Schedules a run that settles inputs and due timers. */
   schedule(): void {
-    if (this.#state !== 'idle' || this.#isHeld) return;
-    this.#state = 'scheduled';
-    (this.#options.defer ?? setImmediate)(() => void this.#run());
+    if (this.#life.schedule()) (this.#options.defer ?? setImmediate)(() => void this.#run());
   }
 
   /** Resolves when no step is pending. Attempts may still run. */
   async whenIdle(): Promise<void> {
-    while (this.#state === 'scheduled' || this.#state === 'settling') {
-      await new Promise<void>((resolve) => this.#waiters.push(resolve));
-    }
+    await this.#life.whenIdle();
   }
 
   /**
@@ -104,12 +99,13 @@ export class Driver {
    * @param graceMs milliseconds. Default: 5000.
    */
   async close(graceMs: number = CLOSE_GRACE_MS): Promise<void> {
-    if (this.#isStopped) return;
-    this.#closing ??= this.#close(graceMs);
-    await this.#closing;
+    if (this.#life.isStopped) return;
+    this.#closed ??= this.#close(graceMs);
+    await this.#closed;
   }
 
   async #close(graceMs: number): Promise<void> {
+    this.#life.close();
     this.#executor.drain();
     for (const { controller } of this.#running.values()) {
       controller.abort(new ShutdownError('The runtime is shutting down.'));
@@ -123,43 +119,36 @@ export class Driver {
 
   /** Stops at once and journals nothing. Use it if another owner has the session, or if the process is about to end. */
   stop(): void {
-    this.#state = 'stopped';
+    this.#life.stop();
     this.#cancelTimer();
     for (const { controller } of this.#running.values())
       controller.abort(new ShutdownError('The session was taken over.'));
     this.#running.clear();
-    this.#notifyIdle();
-  }
-
-  get #isStopped(): boolean {
-    return this.#state === 'stopped';
   }
 
   #push(input: Input): void {
-    if (this.#isStopped) return;
+    if (this.#life.isStopped) return;
     this.#inputs.push(input);
     this.schedule();
   }
 
   async #run(): Promise<void> {
-    if (this.#isStopped) return;
-    this.#state = 'settling';
+    if (!this.#life.beginSettling()) return;
     try {
       while (await this.#step()) {
         // Repeat until a settling finds nothing to do.
       }
     } catch (error) {
-      if (!this.#isStopped) {
+      if (!this.#life.isStopped) {
         this.stop();
         this.#options.onFailed(error);
       }
       return;
     }
-    if (this.#isStopped) return;
-    this.#state = 'idle';
+    if (!this.#life.endSettling()) return;
     this.#armTimer();
     if (this.#inputs.length > 0) this.schedule();
-    this.#notifyIdle();
+    this.#life.notifyIdle();
   }
 
   /** Runs one settled step. Returns false if there was nothing to settle, or if the driver must wait or has stopped. */
@@ -169,7 +158,7 @@ export class Driver {
     const step = this.#settle();
     if (step === undefined) return false;
     const outcome = await this.#options.commit(step);
-    if (this.#isStopped) return false;
+    if (this.#life.isStopped) return false;
     if (outcome === 'refused') {
       this.stop();
       this.#options.onRefused();
@@ -177,17 +166,17 @@ export class Driver {
     }
     if (outcome !== 'committed') {
       await this.#retryInputs();
-      return !this.#isStopped;
+      return !this.#life.isStopped;
     }
     this.#inputsInFlight = [];
     this.#options.onCommitted(step);
     for (const attempt of step.attempts) {
-      if (this.#isStopped) return false;
+      if (this.#life.isStopped) return false;
       // An attempt that begins while the driver closes would be aborted at once, with an unknown outcome.
-      if (this.#closing === undefined) this.#begin(attempt);
-      else this.#unbegun.add(attempt.firing);
+      if (this.#life.isClosing) this.#unbegun.add(attempt.firing);
+      else this.#begin(attempt);
     }
-    return !this.#isStopped;
+    return !this.#life.isStopped;
   }
 
   #settle(): Step | undefined {
@@ -244,7 +233,7 @@ export class Driver {
   /** Queues the inputs of a step again after a conflict. `loaded` records are dropped: `reload` loads shared state again. */
   async #retryInputs(): Promise<void> {
     this.#executor = await this.#options.reload((firing) => this.#abort(firing));
-    if (this.#closing !== undefined) this.#executor.drain();
+    if (this.#life.isClosing) this.#executor.drain();
     const again = this.#inputsInFlight.filter(
       (input) => input.kind !== 'system' || input.record.kind !== 'loaded',
     );
@@ -257,7 +246,7 @@ export class Driver {
     const { signal } = controller;
     let finished = false;
     const emit = (partial: unknown): void => {
-      if (signal.aborted || finished || this.#isStopped) return;
+      if (signal.aborted || finished || this.#life.isStopped) return;
       this.#options.onProgress({ firingId, attempt: number, transition: t.name, partial });
     };
     const { host } = this.#executor;
@@ -284,7 +273,7 @@ export class Driver {
     const { firing } = attempt;
     const mayRunAgain = result.kind === 'unknown' && !this.#executor.isRerunForbidden(firing);
     // This attempt ended because of the shutdown: `shutDown` journals it, or leaves it to the next owner to rerun.
-    if (this.#closing !== undefined && (mayRunAgain || result.kind === 'cancelled')) return;
+    if (this.#life.isClosing && (mayRunAgain || result.kind === 'cancelled')) return;
     // If it may run again, an unknown outcome is an ordinary error: a second run does no harm.
     this.#push({
       kind: 'result',
@@ -335,11 +324,5 @@ export class Driver {
     if (nextDueAt === undefined) return;
     if (nextDueAt <= clock.now()) this.schedule();
     else this.#cancelTimer = clock.at(nextDueAt, () => this.schedule());
-  }
-
-  #notifyIdle(): void {
-    const waiters = this.#waiters;
-    this.#waiters = [];
-    for (const resolve of waiters) resolve();
   }
 }

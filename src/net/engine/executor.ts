@@ -6,10 +6,10 @@ import type { CompiledNet } from '../build/compile.ts';
 import { consume, consumeTaken, createPin } from './consume.ts';
 import { FiringsInFlight } from './firings-in-flight.ts';
 import { checkOutputs, toDeposit } from './check-outputs.ts';
-import type { CheckedOutputs } from './check-outputs.ts';
 import type { ExecutorOptions } from './executor-options.ts';
 import { findAbortedFirings } from './find-aborted-firings.ts';
 import { FiringAttempts } from './firing-attempts.ts';
+import { guard } from './guard.ts';
 import { environmentPlace } from './injection.ts';
 import { resolveTimeoutMs } from './attempt-timeout.ts';
 import type { Marking } from '../journal/marking.ts';
@@ -186,17 +186,14 @@ export class Executor {
   #fire(binding: Binding, now: number): void {
     const { t } = binding;
     const at = this.#step.at(now);
-    let outputs: CheckedOutputs;
-    try {
+    const outputs = this.#guard(binding, now, () => {
       const firingId = this.#options.toFiringId(this.marking.seq + 1);
       const firing = { firingId, at, host: this.#options.host };
       const returned = t.spec.run(readTokens(binding, this.#state), firing);
       const taken = (input: string): number => countTaken(binding, input);
-      outputs = checkOutputs(this.net, t, returned, { taken, marking: this.marking, at });
-    } catch (error) {
-      this.#faultBinding(binding, error, now);
-      return;
-    }
+      return checkOutputs(this.net, t, returned, { taken, marking: this.marking, at });
+    });
+    if (outputs === undefined) return;
     const record: Writable<NewRecord<Fired>> = { kind: 'fired', t: t.name };
     consume(record, binding, this.#state);
     writeOutputs(record, outputs);
@@ -206,19 +203,21 @@ export class Executor {
 
   #start(binding: Binding, now: number): void {
     const { t } = binding;
-    let timeoutAt: number;
-    try {
-      timeoutAt = this.#step.at(now) + resolveTimeoutMs(t, () => readTokens(binding, this.#state));
-    } catch (error) {
-      this.#faultBinding(binding, error, now);
-      return;
-    }
+    const timeoutMs = this.#guard(binding, now, () =>
+      resolveTimeoutMs(t, () => readTokens(binding, this.#state)),
+    );
+    if (timeoutMs === undefined) return;
+    const timeoutAt = this.#step.at(now) + timeoutMs;
     const record: Writable<NewRecord<Started>> = { kind: 'started', t: t.name, timeoutAt };
     consume(record, binding, this.#state);
     const pin = createPin(t, this.marking);
     if (pin !== undefined) record.pin = pin;
     this.#step.append(record, now);
     this.#attempts.add(this.marking.seq, t);
+  }
+
+  #guard<T extends {}>(binding: Binding, now: number, run: () => T): T | undefined {
+    return guard(run, (error) => this.#faultBinding(binding, error, now));
   }
 
   /** Records a failed firing as a fault. The fault holds what the firing would have taken, including firings in flight. */

@@ -6,6 +6,7 @@ import type { CompiledNet, CompiledTransition } from '../build/compile.ts';
 import { checkOutputs } from './check-outputs.ts';
 import type { CheckedOutputs } from './check-outputs.ts';
 import type { ExecutorOptions } from './executor-options.ts';
+import { guard } from './guard.ts';
 import { errorMessage, toLoggedError } from './logged-error.ts';
 import type { Firing } from '../journal/marking.ts';
 import type { Ended, EndedOutcome, RecordSeq } from '../journal/record.ts';
@@ -108,11 +109,13 @@ export class FiringAttempts {
   isRerunForbidden(firing: RecordSeq): boolean {
     const found = this.#step.marking.firings.get(firing);
     if (found === undefined || found.retryAt !== undefined) return false;
-    try {
-      return resolveCrashPolicy(this.#transition(found.t), found) !== 'rerun';
-    } catch {
-      return true;
-    }
+    const t = this.#transition(found.t);
+    return (
+      guard(
+        () => resolveCrashPolicy(t, found),
+        () => {},
+      ) !== 'rerun'
+    );
   }
 
   /** Adds the first attempt of a firing, or its next one after a restart. */
@@ -127,13 +130,11 @@ export class FiringAttempts {
 
   #restart(firing: Firing, cause: 'retry' | 'crash', now: number): void {
     const t = this.#transition(firing.t);
-    let timeoutAt: number;
-    try {
-      timeoutAt = this.#step.at(now) + resolveTimeoutMs(t, () => readFiringTokens(t, firing));
-    } catch (error) {
-      this.#faultFiring(firing, error, now);
-      return;
-    }
+    const timeoutMs = this.#guard(firing, now, () =>
+      resolveTimeoutMs(t, () => readFiringTokens(t, firing)),
+    );
+    if (timeoutMs === undefined) return;
+    const timeoutAt = this.#step.at(now) + timeoutMs;
     const attempt = firing.attempt + 1;
     this.#step.append(
       { kind: 'restarted', t: t.name, firing: firing.id, attempt, cause, timeoutAt },
@@ -163,16 +164,14 @@ export class FiringAttempts {
     const t = this.#transition(firing.t);
     const { attempt } = firing;
     this.#options.onAbort?.(firing.id);
-    let late: EffectFailure;
-    let delay: number | undefined;
-    try {
+    const decision = this.#guard(firing, now, () => {
       const seconds = resolveTimeoutMs(t, () => readFiringTokens(t, firing)) / 1000;
-      late = { kind: 'timeout', message: `no result within ${seconds} s`, attempt };
-      delay = retryDelay(t.spec.retry, late);
-    } catch (error) {
-      this.#faultFiring(firing, error, now);
-      return;
-    }
+      const message = `no result within ${seconds} s`;
+      const failure: EffectFailure = { kind: 'timeout', message, attempt };
+      return { late: failure, delay: retryDelay(t.spec.retry, failure) };
+    });
+    if (decision === undefined) return;
+    const { late, delay } = decision;
     if (delay !== undefined) this.#scheduleRetry(firing, delay, late.message, now);
     else if (outcome === 'timeout') this.#endFailed(firing, late, outcome, now);
     else {
@@ -184,14 +183,12 @@ export class FiringAttempts {
   #fail(firing: Firing, failure: EffectFailure, outcome: EndedOutcome, now: number): void {
     const t = this.#transition(firing.t);
     this.#options.onAbort?.(firing.id);
-    let delay: number | undefined;
-    try {
-      const again = failure.kind === 'error' || failure.kind === 'timeout';
-      delay = again ? retryDelay(t.spec.retry, failure) : undefined;
-    } catch (error) {
-      this.#faultFiring(firing, error, now);
-      return;
-    }
+    const mayRetry = failure.kind === 'error' || failure.kind === 'timeout';
+    const decision = this.#guard(firing, now, () => ({
+      delay: mayRetry ? retryDelay(t.spec.retry, failure) : undefined,
+    }));
+    if (decision === undefined) return;
+    const { delay } = decision;
     if (delay !== undefined) this.#scheduleRetry(firing, delay, failure.message, now);
     else this.#endFailed(firing, failure, outcome, now);
   }
@@ -217,25 +214,19 @@ export class FiringAttempts {
     const t = this.#transition(firing.t);
     const taken = (key: string): number =>
       firing.inputs.get(t.takes.find((input) => input.key === key)?.place ?? '')?.length ?? 0;
-    let outputs: CheckedOutputs;
-    try {
-      const value = returned(readFiringTokens(t, firing));
-      const read = firing.reads.lists;
-      outputs = checkOutputs(this.#net, t, value, {
+    const checked = (): CheckedOutputs =>
+      checkOutputs(this.#net, t, returned(readFiringTokens(t, firing)), {
         taken,
         marking: this.#step.marking,
         at: this.#step.at(now),
-        read,
+        read: firing.reads.lists,
       });
-    } catch (error) {
-      if (outcome === 'ok') {
-        // The return value of an effect comes from outside. If it is invalid, the effect failed, not the net.
-        const message = errorMessage(error);
-        const failure: EffectFailure = { kind: 'error', message, error, attempt: firing.attempt };
-        this.#endFailed(firing, failure, 'failed', now);
-      } else this.#faultFiring(firing, error, now);
-      return;
-    }
+    // The return value of an effect comes from outside. If it is invalid, the effect failed, not the net.
+    const outputs = guard(checked, (error) => {
+      if (outcome === 'ok') this.#endFailed(firing, toFailure(firing, error), 'failed', now);
+      else this.#faultFiring(firing, error, now);
+    });
+    if (outputs === undefined) return;
     const record: Writable<NewRecord<Ended>> = {
       kind: 'ended',
       t: t.name,
@@ -254,13 +245,13 @@ export class FiringAttempts {
 
   #crashPolicy(firing: Firing, now: number): CrashPolicy | undefined {
     const t = this.#transition(firing.t);
-    try {
-      return resolveCrashPolicy(t, firing);
-    } catch (error) {
-      this.#options.onAbort?.(firing.id);
-      this.#faultFiring(firing, error, now);
-      return undefined;
-    }
+    const policy = this.#guard(firing, now, () => resolveCrashPolicy(t, firing));
+    if (policy === undefined) this.#options.onAbort?.(firing.id);
+    return policy;
+  }
+
+  #guard<T extends {}>(firing: Firing, now: number, run: () => T): T | undefined {
+    return guard(run, (error) => this.#faultFiring(firing, error, now));
   }
 
   #transition(name: string): CompiledTransition {
@@ -270,4 +261,8 @@ export class FiringAttempts {
       `a firing of "${name}" is in flight, but the net has no such transition: restore it, or migrate its firings`,
     ]);
   }
+}
+
+function toFailure({ attempt }: Firing, error: unknown): EffectFailure {
+  return { kind: 'error', message: errorMessage(error), error, attempt };
 }

@@ -63,6 +63,31 @@ test('a list place exists before it has items', () => {
   assert.deepEqual(harness.attempt('think').tokens, { ask: null, history: [] });
 });
 
+test('a list is read as a frozen view that later changes of the list do not reach', () => {
+  const harness = spoken('ab');
+  harness.inject(ask);
+  harness.inject(ask);
+  harness.settle();
+  const [first, second] = [...harness.running.values()].map(({ tokens }) => tokens['history']);
+  assert.ok(Array.isArray(first));
+  assert.equal(first, second, 'attempts between two appends share one view');
+  assert.throws(() => first.push('x'), TypeError);
+  assert.throws(() => (first[0] = 'x'), TypeError);
+  assert.notEqual(first, harness.list(history));
+  harness.inject(say, 'c');
+  harness.settle();
+  assert.deepEqual(harness.list(history), ['a', 'b', 'c']);
+  assert.deepEqual(first, ['a', 'b']);
+  harness.inject(ask);
+  harness.settle();
+  assert.deepEqual([...harness.running.values()].at(-1)?.tokens['history'], ['a', 'b', 'c']);
+  harness.inject(rewind, 0);
+  harness.inject(say, 'd');
+  harness.settle();
+  assert.deepEqual(harness.list(history), ['d']);
+  assert.deepEqual(first, ['a', 'b']);
+});
+
 test('appends, cuts of the start and cuts of the end apply in order', () => {
   const harness = spoken('abcd');
   harness.inject(compact, 3);

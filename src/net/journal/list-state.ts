@@ -28,6 +28,21 @@ export function getList(lists: ReadonlyMap<string, ListState>, place: string): L
   return lists.get(place) ?? { version: 0, items: [], origins: [] };
 }
 
+/** The newest frozen copy of each array of items. */
+const frozenCopies = new WeakMap<readonly Json[], readonly Json[]>();
+
+/**
+ * Returns the first `length` items of one version of a list as a frozen array, which stays the same when the list
+ * changes. Reads of the same length share one copy, so that the attempts between two appends do not copy the list again.
+ */
+export function readItems(items: readonly Json[], length: number): readonly Json[] {
+  const known = frozenCopies.get(items);
+  if (known?.length === length) return known;
+  const copy = Object.freeze(items.slice(0, length));
+  frozenCopies.set(items, copy);
+  return copy;
+}
+
 /** Applies a change to a list. An append keeps the version; any other change begins the next version. */
 export function applyListChange(
   lists: Map<string, ListState>,
