@@ -10,6 +10,8 @@ export class ApiError extends PetrichorError {
   readonly status: number;
   /** The error type of the protocol: `invalid_request_error`, `not_found_error`, … */
   readonly type: string;
+  /** The code of the error in the server, such as `already_answered`. Undefined for a failure of the server itself. */
+  readonly errorCode: string | undefined;
   /** The `request-id` header of the response. It identifies the request in the server's log. */
   readonly requestId: string | undefined;
 
@@ -18,12 +20,14 @@ export class ApiError extends PetrichorError {
     options: {
       readonly message: string;
       readonly type?: string | undefined;
+      readonly errorCode?: string | undefined;
       readonly requestId?: string | undefined;
     },
   ) {
     super(options.message);
     this.status = status;
     this.type = options.type ?? 'api_error';
+    this.errorCode = options.errorCode;
     this.requestId = options.requestId;
   }
 }

@@ -1,4 +1,7 @@
-import { checkOptions, optionTable, type OptionTable } from '../core/internal.ts';
+import { checkOptions, omitUndefined, optionTable, type OptionTable } from '../core/internal.ts';
+import { ask } from './ask.ts';
+import { ConnectionError } from './connection-error.ts';
+import type { ContentBlock } from './content-block.ts';
 import { delay, type Delay } from './delay.ts';
 import { followEvents, type FollowOptions } from './follow-events.ts';
 import { HttpCaller, type HttpCallOptions } from './http-caller.ts';
@@ -89,6 +92,39 @@ export interface Client {
       events: string | readonly UserEvent[],
       options?: RequestOptions,
     ) => Promise<readonly AcceptedEvent[]>;
+    /**
+     * Sends a message and resolves with the text of the agent's final answer. If you repeat it with the same
+     * `idempotencyKey`, it resolves with the answer of the same turn. An aborted signal ends the wait, not the turn.
+     * @throws TurnNotCompletedError when the turn waits for an approval or a result, was interrupted, or failed. Its
+     * `pending` has the calls.
+     */
+    readonly ask: (
+      id: string,
+      message: string | Extract<UserEvent, { readonly type: 'user.message' }>,
+      options?: RequestOptions,
+    ) => Promise<string>;
+    /**
+     * Approves a call that waits for an approval. `callId` is the id of the event that showed the call.
+     * It rejects with an ApiError whose `errorCode` is `already_answered` or `call_not_pending`.
+     */
+    readonly approve: (
+      id: string,
+      callId: string,
+      options?: RequestOptions,
+    ) => Promise<AcceptedEvent>;
+    /** Denies a call. The model gets the message. It rejects as `approve` does. */
+    readonly deny: (
+      id: string,
+      callId: string,
+      options?: RequestOptions & { readonly message?: string | undefined },
+    ) => Promise<AcceptedEvent>;
+    /** Submits the result of a call that the client answers. It rejects as `approve` does. */
+    readonly answer: (
+      id: string,
+      callId: string,
+      response: string | readonly ContentBlock[],
+      options?: RequestOptions & { readonly isError?: boolean | undefined },
+    ) => Promise<AcceptedEvent>;
     /** The events that exist now, oldest first unless `order` is `desc`. */
     readonly listEvents: (id: string, page?: PageParams) => AsyncIterable<SessionEvent>;
     /**
@@ -138,7 +174,21 @@ export function createClient(options: ClientOptions = {}): Client {
     timeoutMs,
     delay: options.delay ?? delay,
   });
-  return {
+  const sendOne = async (
+    id: string,
+    event: UserEvent,
+    { signal, idempotencyKey }: RequestOptions = {},
+  ): Promise<AcceptedEvent> => {
+    const [accepted] = await client.sessions.send(
+      id,
+      [event],
+      omitUndefined({ signal, idempotencyKey }),
+    );
+    if (accepted === undefined)
+      throw new ConnectionError(sessionPath(id), 'the response lists no event');
+    return accepted;
+  };
+  const client: Client = {
     agents: {
       create: async (body, requestOptions) =>
         caller.call('POST', '/v1/agents', { body, ...requestOptions }),
@@ -180,10 +230,36 @@ export function createClient(options: ClientOptions = {}): Client {
         );
         return data;
       },
+      ask: async (id, message, more) => ask(client.sessions, id, message, more),
+      approve: async (id, callId, more) =>
+        sendOne(id, { type: 'user.tool_confirmation', tool_use_id: callId, result: 'allow' }, more),
+      deny: async (id, callId, { message, ...more } = {}) =>
+        sendOne(
+          id,
+          {
+            type: 'user.tool_confirmation',
+            tool_use_id: callId,
+            result: 'deny',
+            ...omitUndefined({ deny_message: message }),
+          },
+          more,
+        ),
+      answer: async (id, callId, response, { isError, ...more } = {}) =>
+        sendOne(
+          id,
+          {
+            type: 'user.tool_result',
+            tool_use_id: callId,
+            content: typeof response === 'string' ? [{ type: 'text', text: response }] : response,
+            ...omitUndefined({ is_error: isError }),
+          },
+          more,
+        ),
       listEvents: (id, page) => paginate(caller, `${sessionPath(id)}/events`, page),
       events: (id, follow = {}) => followEvents(caller, `${sessionPath(id)}/events/stream`, follow),
     },
   };
+  return client;
 }
 
 function sessionPath(id: string): string {

@@ -177,18 +177,26 @@ async function toApiError(response: Response): Promise<ApiError> {
   return new ApiError(response.status, {
     message: errorBody.message ?? `The server responded with status ${response.status}.`,
     type: errorBody.type,
+    errorCode: errorBody.errorCode,
     requestId: response.headers.get('request-id') ?? undefined,
   });
 }
 
-function parseErrorBody(text: string): { readonly message?: string; readonly type?: string } {
+function parseErrorBody(text: string): {
+  readonly message?: string;
+  readonly type?: string;
+  readonly errorCode?: string;
+} {
   try {
     const body: unknown = JSON.parse(text);
     const error: unknown = Object(body).error;
-    const { message, type }: { message?: unknown; type?: unknown } = Object(error);
+    const { message, type, details }: { message?: unknown; type?: unknown; details?: unknown } =
+      Object(error);
+    const errorCode: unknown = Object(details).error_code;
     return omitUndefined({
       message: typeof message === 'string' ? message : undefined,
       type: typeof type === 'string' ? type : undefined,
+      errorCode: typeof errorCode === 'string' ? errorCode : undefined,
     });
   } catch {
     // The response is not an error of this server; a proxy may have sent it.

@@ -1,3 +1,4 @@
+export { TurnNotCompletedError, type WaitingCall } from '../core/internal.ts';
 export { ApiError } from './api-error.ts';
 export { ConnectionError } from './connection-error.ts';
 export type { BlockSource, ContentBlock } from './content-block.ts';

@@ -28,13 +28,12 @@ export { describeValue, isPromise } from './validation/describe-value.ts';
 export {
   readAnswer,
   TurnNotCompletedError,
+  type TurnStop,
   type WaitingCall,
 } from './turn/turn-not-completed-error.ts';
-export { TurnReader } from './turn/turn-reader.ts';
 export {
   checkDefinition,
   checkOptions,
   optionTable,
   type OptionTable,
 } from './validation/option-table.ts';
-export { parseWithSchema } from './validation/parse-with-schema.ts';

@@ -80,7 +80,7 @@ function formatWait(pending: readonly WaitingCall[], isQueued: boolean): string 
   ];
   const next = verbs.length === 0 ? 'Answer its calls' : `Call ${verbs.join(', ')} with each id`;
   const what = calls.length === 0 ? 'an answer' : calls.join(', ');
-  return `${turn} waits for ${what}. ${next}, then ask again with the same messageId.`;
+  return `${turn} waits for ${what}. ${next}, then ask again with the same messageId (over HTTP: idempotencyKey).`;
 }
 
 const NEXT_STEPS: Readonly<Record<Exclude<StopReason, 'requires_action'>, string>> = {

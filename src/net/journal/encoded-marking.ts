@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { frozenJson, parseWithSchema } from '../../core/internal.ts';
+import { frozenJson } from '../../core/internal.ts';
+import { parseWithSchema } from '../../core/validation/parse-with-schema.ts';
 import type { Json } from '../../core/index.ts';
 import { emptyMarking } from './marking.ts';
 import type { Marking } from './marking.ts';

@@ -1,9 +1,10 @@
 import type { LogEvent, LogEventByType, PartialEvent, Seq } from '../../core/index.ts';
-import { readAnswer, TurnNotCompletedError, TurnReader } from '../../core/internal.ts';
+import { readAnswer, TurnNotCompletedError } from '../../core/internal.ts';
 import type { WaitingCall } from '../../core/internal.ts';
 import type { InputSeq } from '../../store/index.ts';
 import type { LogFilter } from '../log/log-cursor.ts';
 import { RuntimeClosedError } from './runtime-errors.ts';
+import { TurnReader } from './turn-reader.ts';
 
 /**
  * The events of one message or answer. The turn runs whether it is iterated or not, and leaving the loop cancels

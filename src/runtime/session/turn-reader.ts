@@ -1,7 +1,5 @@
-import { contentText } from '../content/content.ts';
-import type { LogEvent, LoggedError, Seq } from '../events/log-event.ts';
-import type { PartialEvent } from '../events/partial-event.ts';
-import type { StopReason } from '../events/stop-reason.ts';
+import { contentText } from '../../core/index.ts';
+import type { LogEvent, LoggedError, PartialEvent, Seq, StopReason } from '../../core/index.ts';
 
 /** Where a turn stopped in the log: its end, or a wait of this turn or of the turn that it is queued behind. */
 export interface TurnStopEvent {

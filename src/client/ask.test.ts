@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { scriptedChat } from '../../test/server/scripted-chat.ts';
+import { openServerFixture } from '../../test/server/server-fixture.ts';
+import { tool } from '../tools/index.ts';
+import { ApiError, createClient, TurnNotCompletedError } from './index.ts';
+import type { Client } from './index.ts';
+
+const remove = tool({
+  name: 'remove',
+  description: 'Deletes a file',
+  parameters: { type: 'object', properties: { path: { type: 'string' } } },
+  execute: ({ path }) => ({ deleted: path ?? null }),
+});
+const tools = [
+  { type: 'builtin', name: 'remove' },
+  { type: 'custom', name: 'look', description: 'Looks', input_schema: { type: 'object' } },
+];
+
+async function openSession(url: string): Promise<{ client: Client; id: string }> {
+  const client = createClient({ baseUrl: url, delay: async () => {} });
+  const params = {
+    name: 'Helper',
+    model: 'gemini-2.5-flash',
+    tools,
+    permission_policy: { default: 'auto_approve', tools: { remove: 'prompt' } },
+  };
+  const agent = await client.agents.create(params as Parameters<Client['agents']['create']>[0]);
+  return { client, id: (await client.sessions.create({ agent: agent.id })).id };
+}
+
+async function rejection(promise: Promise<unknown>): Promise<TurnNotCompletedError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof TurnNotCompletedError, String(error));
+  return error;
+}
+
+const hasCode = (code: string) => (error: unknown) =>
+  error instanceof ApiError && error.errorCode === code;
+
+test('ask resolves with the text of the answer to this message', async () => {
+  await using on = await openServerFixture(scriptedChat, { tools: [remove] });
+  const { client, id } = await openSession(on.url);
+  assert.equal(await client.sessions.ask(id, 'Hi'), 'You said: Hi');
+  const both = [client.sessions.ask(id, 'one'), client.sessions.ask(id, 'two')];
+  assert.deepEqual(await Promise.all(both), ['You said: one', 'You said: two']);
+});
+
+test('a turn that waits rejects with its calls; approve, deny and answer continue it, once', async () => {
+  await using on = await openServerFixture(scriptedChat, { tools: [remove] });
+  const { client, id } = await openSession(on.url);
+  const { sessions } = client;
+  const key = { idempotencyKey: 'm1' };
+  const waiting = await rejection(sessions.ask(id, 'call remove a.txt', key));
+  const [call] = waiting.pending;
+  assert.deepEqual(
+    [waiting.stopReason, call?.name, call?.args, call?.needs],
+    ['requires_action', 'remove', { path: 'a.txt' }, 'approval'],
+  );
+  const queued = await rejection(sessions.ask(id, 'Hi'));
+  assert.deepEqual([queued.isQueued, queued.pending], [true, waiting.pending]);
+  const callId = call?.id ?? '';
+  await sessions.approve(id, callId);
+  assert.equal(await sessions.ask(id, 'call remove a.txt', key), 'Results: {"deleted":"a.txt"}');
+  await assert.rejects(sessions.deny(id, callId), hasCode('already_answered'));
+  await assert.rejects(sessions.approve(id, 'event_none'), ApiError);
+
+  const denied = await rejection(sessions.ask(id, 'call remove b.txt', { idempotencyKey: 'm2' }));
+  await sessions.deny(id, denied.pending[0]?.id ?? '', { message: 'Keep it.' });
+  const text = await sessions.ask(id, 'call remove b.txt', { idempotencyKey: 'm2' });
+  assert.match(text, /Keep it\./);
+
+  const look = await rejection(sessions.ask(id, 'call look x', { idempotencyKey: 'm3' }));
+  assert.equal(look.pending[0]?.needs, 'result');
+  await sessions.answer(id, look.pending[0].id, 'Three files.');
+  assert.match(await sessions.ask(id, 'call look x', { idempotencyKey: 'm3' }), /Three files\./);
+});
+
+test('a turn that fails or is interrupted rejects with the reason', async () => {
+  await using on = await openServerFixture(scriptedChat, { tools: [remove] });
+  const { client, id } = await openSession(on.url);
+  const failed = await rejection(client.sessions.ask(id, 'fail'));
+  assert.equal(failed.stopReason, 'retries_exhausted');
+  assert.ok(failed.error !== undefined);
+  const key = { idempotencyKey: 'm1' };
+  await rejection(client.sessions.ask(id, 'call remove a.txt', key));
+  await client.sessions.send(id, [{ type: 'user.interrupt' }]);
+  assert.equal(
+    (await rejection(client.sessions.ask(id, 'call remove a.txt', key))).stopReason,
+    'interrupted',
+  );
+});
+
+test('an aborted signal ends the wait for the answer, not the turn', async () => {
+  await using on = await openServerFixture(scriptedChat, { tools: [remove] });
+  const { client, id } = await openSession(on.url);
+  const controller = new AbortController();
+  const asking = client.sessions.ask(id, 'slowly 30', {
+    idempotencyKey: 'm1',
+    signal: controller.signal,
+  });
+  for await (const event of client.sessions.events(id))
+    if (event.type === 'session.status_running') break;
+  controller.abort(new Error('enough'));
+  await assert.rejects(asking, /enough/);
+  const text = await client.sessions.ask(id, 'slowly 30', { idempotencyKey: 'm1' });
+  assert.match(text, /word 29/);
+});
