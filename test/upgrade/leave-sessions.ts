@@ -24,6 +24,7 @@ import { openRuntime } from '../../src/runtime/index.ts';
 import { openStore } from '../../src/store/index.ts';
 import type { Store } from '../../src/store/index.ts';
 import { startPostgresServer } from '../postgres/postgres-server.ts';
+import { leaveGenerators } from './leave-generators.ts';
 import { dumpStore } from './postgres-dump.ts';
 import {
   toBuiltIns,
@@ -155,7 +156,7 @@ async function adk(store: Store): Promise<void> {
   );
 }
 
-const kinds = { plain, managed, adk };
+const kinds = { plain, managed, adk, generators: leaveGenerators };
 const folder = mkdtempSync(join(tmpdir(), 'petrichor-released-'));
 const server = await startPostgresServer();
 if (server === undefined) throw new Error('There is no PostgreSQL for this platform.');

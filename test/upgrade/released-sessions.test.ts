@@ -8,11 +8,12 @@ import type { Store } from '../../src/store/index.ts';
 import { startPostgresServer } from '../postgres/postgres-server.ts';
 import type { PostgresServer } from '../postgres/postgres-server.ts';
 import { adkCases } from './cases/adk-cases.ts';
+import { generatorCases } from './cases/generator-cases.ts';
 import { managedCases } from './cases/managed-cases.ts';
 import { plainCases } from './cases/plain-cases.ts';
 import { dropStore, loadStore } from './postgres-dump.ts';
 
-const cases = [...plainCases, ...managedCases, ...adkCases];
+const cases = [...plainCases, ...managedCases, ...adkCases, ...generatorCases];
 const fixtures = join(import.meta.dirname, 'fixtures');
 
 describe('sessions of 0.1.0 in SQLite', () => {

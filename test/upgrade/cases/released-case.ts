@@ -5,7 +5,7 @@ import type { Store } from '../../../src/store/index.ts';
 import { obedientModel, releasedTools } from '../released-agents.ts';
 
 /** Opens a copy of a fixture. It is closed and removed after the test. */
-export type OpenFixture = (fixture: 'plain' | 'managed' | 'adk') => Promise<Store>;
+export type OpenFixture = (fixture: 'plain' | 'managed' | 'adk' | 'generators') => Promise<Store>;
 
 /** A test of a session stored by the released version, in any store. */
 export interface ReleasedCase {
