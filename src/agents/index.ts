@@ -97,6 +97,8 @@ export {
   type IncomingMessage,
 } from './vocabulary/messages.ts';
 export { conversation, type ConversationItem } from './vocabulary/conversation.ts';
+export type { MessageMetadata } from './vocabulary/message-metadata.ts';
+export type { RequestedOutput } from './vocabulary/requested-output.ts';
 export { sessionWrite, state } from './vocabulary/state.ts';
 export {
   turnBudget,

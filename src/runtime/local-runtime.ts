@@ -1,5 +1,5 @@
 import { omitUndefined } from '../core/internal.ts';
-import type { Agent, ChildAgentOutcome, ChildAgentRequest } from '../agents/index.ts';
+import type { Agent, ChildAgentOutcome } from '../agents/index.ts';
 import {
   checkOptions,
   childSessionId,
@@ -28,6 +28,7 @@ import type { ToolServices } from '../tools/index.ts';
 import { CalledAgents } from './called-agents/called-agents.ts';
 import { SESSION_OPTIONS } from './session/session.ts';
 import { runInChildSession } from './called-agents/run-in-child-session.ts';
+import type { ChildCall } from './called-agents/run-in-child-session.ts';
 import { composeInterceptors } from './interceptors/interceptor.ts';
 import type { ComposedInterceptor } from './interceptors/interceptor.ts';
 import { SessionBroadcast } from './log/session-broadcast.ts';
@@ -460,7 +461,7 @@ export class LocalRuntime implements Runtime {
       await this.#createHandle(key, await this.#registry.get(row.agent)).interrupt();
   }
 
-  async #runChild(parent: SessionKey, request: ChildAgentRequest): Promise<ChildAgentOutcome> {
+  async #runChild(parent: SessionKey, request: ChildCall): Promise<ChildAgentOutcome> {
     const id = childSessionId(parent.sessionId, request.firingId);
     const options = { user: parent.userId, agent: request.agentName };
     const child = await this.#session(

@@ -27,7 +27,6 @@ export {
   type ValidArgs,
 } from './schema/parsed-args.ts';
 export { Pending, pending, type PendingOptions, type ToolAnswer } from './tool/pending.ts';
-export { RUN_CONFIG_KEY, type RunConfigJson } from './state/run-config-json.ts';
 export { saveArtifactTool } from './session-tools/save-artifact-tool.ts';
 export { SqliteMemoryService } from './memory/sqlite-memory-service.ts';
 export {
@@ -45,6 +44,8 @@ export {
   type ToolContext,
   type ToolRun,
   type ToolServices,
+  type RunConfigJson,
+  type ToolMetadata,
 } from './tool/tool-context.ts';
 export type { ToolMemory } from './tool/tool-memory.ts';
 export {

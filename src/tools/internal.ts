@@ -3,7 +3,6 @@
 export { createJsonSchemaParser } from './schema/json-schema-parser.ts';
 export { createOutputSchema } from './schema/output-schema.ts';
 export { LOAD_ARTIFACTS } from './session-tools/load-artifacts-tool.ts';
-export { RUN_CONFIG_KEY, readRunConfig } from './state/run-config-json.ts';
 export { StateBuffer, toToolState } from './state/state-buffer.ts';
 export { callFingerprint } from './tool/call-fingerprint.ts';
 export { indexTools } from './tool/index-tools.ts';

@@ -1,8 +1,6 @@
-import { isJsonObject } from '../../core/index.ts';
 import type { Content } from '../../core/index.ts';
 import { toContextPolicy } from '../../agents/internal.ts';
 import type { AgentDefinition, ContextInfo, ContextPolicy } from '../../agents/index.ts';
-import { RUN_CONFIG_KEY } from '../../tools/index.ts';
 
 /** Limits the conversation as the run config and the agent's options require. */
 export function createContextPolicy(
@@ -18,9 +16,8 @@ export function createContextPolicy(
   };
 }
 
-function readNumRecentEvents({ state }: ContextInfo): number | undefined {
-  const config = state[RUN_CONFIG_KEY];
-  const { numRecentEvents } = isJsonObject(config) ? config : {};
+function readNumRecentEvents({ runConfig }: ContextInfo): number | undefined {
+  const { numRecentEvents } = runConfig;
   return typeof numRecentEvents === 'number' ? numRecentEvents : undefined;
 }
 

@@ -99,9 +99,13 @@ export class InvocationRunner {
       return;
     }
     appRuntime.cacheUserMessage(session.key, invocationId, message);
+    const { customMetadata } = config;
     const turn = session.send(message, {
       messageId,
-      ...omitUndefined({ stateDelta: params.stateDelta }),
+      ...omitUndefined({
+        stateDelta: params.stateDelta,
+        metadata: Object.keys(customMetadata).length === 0 ? undefined : customMetadata,
+      }),
       runConfig: await this.#serializeRunConfig(config, session.key),
     });
     await turn.accepted;

@@ -6,7 +6,6 @@ import type {
 import { InvalidInputError, isJsonObject } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import type { Tool, ToolContext } from '../../tools/index.ts';
-import { readRunConfig } from '../../tools/internal.ts';
 import { createActions } from '../../tools/index.ts';
 import type { ToolActions } from '../../tools/index.ts';
 import type { CompileContext, CompilableTool } from '../tools/compile-context.ts';
@@ -61,7 +60,7 @@ function toToolContext(context: NodeContext): ToolContext {
     if (endInvocation === true) context.actions.endInvocation();
   };
   const { signal, firingId, attempt, sessionKey, invocationId, userContent } = context;
-  const { state, artifacts, memory, nodeName } = context;
+  const { state, artifacts, memory, nodeName, runConfig, metadata } = context;
   return {
     callId: firingId,
     invocationId,
@@ -71,7 +70,8 @@ function toToolContext(context: NodeContext): ToolContext {
     firingId,
     attempt,
     userContent,
-    runConfig: readRunConfig(state),
+    runConfig,
+    metadata,
     state,
     artifacts,
     memory,

@@ -13,9 +13,15 @@ import type {
   ToolActions,
   ToolArtifacts,
   ToolMemory,
+  ToolMetadata,
   ToolState,
 } from '../../tools/index.ts';
-import { getAgentHost, getServices, getSessionKey } from '../vocabulary/agent-host.ts';
+import {
+  getAgentHost,
+  getServices,
+  getSessionKey,
+  getToolMetadata,
+} from '../vocabulary/agent-host.ts';
 import type { SessionWrite } from '../vocabulary/state.ts';
 import { branchField } from '../vocabulary/agent-identity.ts';
 import { agentMessage } from '../vocabulary/agent-message.ts';
@@ -23,7 +29,7 @@ import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { toSessionWrite } from '../state/session-write.ts';
 
 /** The context that a callback is called with. */
-export interface AgentCallbackContext {
+export interface AgentCallbackContext extends ToolMetadata {
   readonly agentName: string;
   readonly branch?: string;
   readonly invocationId: InvocationId;
@@ -102,6 +108,7 @@ export function openCallbackContext(
       firingId,
       attempt,
       ...multiAgent,
+      ...getToolMetadata(host, invocationId),
       state: toToolState(state),
       artifacts: toolArtifacts({
         service: artifacts,

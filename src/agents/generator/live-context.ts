@@ -1,6 +1,12 @@
 import type { FiringId, InvocationId, JsonObject, SessionKey } from '../../core/index.ts';
 import type { EffectContext } from '../../net/index.ts';
-import type { ToolActions, ToolArtifacts, ToolMemory, ToolState } from '../../tools/index.ts';
+import type {
+  ToolActions,
+  ToolArtifacts,
+  ToolMemory,
+  ToolMetadata,
+  ToolState,
+} from '../../tools/index.ts';
 import { openCallbackContext } from '../callbacks/callback-context.ts';
 import type { OpenedCallbackContext } from '../callbacks/callback-context.ts';
 import { liveState } from '../state/live-state.ts';
@@ -9,7 +15,7 @@ import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { GeneratorStep } from './generator-step.ts';
 
 /** The members that the contexts of custom agents and of nodes have. */
-export interface GeneratorContext {
+export interface GeneratorContext extends ToolMetadata {
   readonly invocationId: InvocationId;
   readonly sessionKey: SessionKey;
   /**
@@ -58,9 +64,12 @@ export class LiveContext<Step extends GeneratorStep, Context extends GeneratorCo
     this.#identity = identity;
     this.#current = { inputs: first, opened: this.#open(first) };
     const getOpened = (): OpenedCallbackContext => this.#current.opened;
+    const { sessionKey, runConfig, metadata } = getOpened().context;
     const common: GeneratorContext = {
       invocationId: first.step.invocationId,
-      sessionKey: getOpened().context.sessionKey,
+      sessionKey,
+      runConfig,
+      metadata,
       get signal() {
         return getOpened().context.signal;
       },

@@ -1,7 +1,6 @@
-import { isJsonObject, PetrichorError } from '../../core/index.ts';
+import { PetrichorError } from '../../core/index.ts';
 import type { InvocationId, JsonObject } from '../../core/index.ts';
-import { RUN_CONFIG_KEY } from '../../tools/internal.ts';
-import { getAgentHost } from '../vocabulary/agent-host.ts';
+import { getAgentHost, getMetadata } from '../vocabulary/agent-host.ts';
 
 /** State key in a called agent's session: the invocation that its model calls count for. Removed when the turn ends. */
 export const ROOT_INVOCATION_KEY = 'temp:root_invocation';
@@ -62,8 +61,7 @@ export async function countModelCall(
   host: unknown,
   { invocationId, round, state, maxModelCalls = 0 }: CountedModelCall,
 ): Promise<void> {
-  const config = state[RUN_CONFIG_KEY];
-  const configured = isJsonObject(config) ? config['maxLlmCalls'] : undefined;
+  const configured = getMetadata(host, invocationId).runConfig?.['maxLlmCalls'];
   const maxLlmCalls = typeof configured === 'number' ? configured : 0;
   if (maxLlmCalls <= 0 && maxModelCalls <= 0) return;
   const count = getAgentHost(host)?.countModelCall;

@@ -13,7 +13,7 @@ import { allOf, effect, net, oneOf, pure, upTo } from '../../net/index.ts';
 import type { Effect, EffectContext, EffectFailure, Net } from '../../net/index.ts';
 import { toContextPolicy } from '../prompt/context-policy.ts';
 import type { ContextPolicy } from '../prompt/context-policy.ts';
-import { getServices, getSessionKey } from '../vocabulary/agent-host.ts';
+import { getMetadata, getServices, getSessionKey } from '../vocabulary/agent-host.ts';
 import { findModel } from '../vocabulary/find-model.ts';
 import { instructionText } from '../prompt/instruction.ts';
 import type { Instruction } from '../prompt/instruction.ts';
@@ -124,7 +124,6 @@ export function modelStep(options: ModelStepOptions): {
       await countModelCall(context.host, { ...request, ...tokens, maxModelCalls });
       const answer = await interceptCall(
         context.host,
-        tokens.state,
         {
           kind: 'model',
           name: model.name,
@@ -212,7 +211,7 @@ export function createModelRequestBuilder(
   tokens: Omit<ModelCallTokens, 'request'>,
   context: EffectContext,
 ) => Promise<ModelRequest> {
-  const { model, agentName, multiAgent } = options;
+  const { agentName, multiAgent } = options;
   const contextPolicy =
     options.context === undefined ? undefined : toContextPolicy(options.context);
   const rewritten = new WeakMap<Content, readonly Content[]>();
@@ -227,8 +226,10 @@ export function createModelRequestBuilder(
       agentName === undefined || multiAgent === undefined
         ? conversation.map((item) => item.content)
         : visibleContents({ agentName, multiAgent }, conversation, rewritten);
-    const config = withRequestedOutput(options.config, agentName, state);
-    const info = { invocationId, round, model: model.name, instruction, tools, state };
+    const { requestedOutput, runConfig = {} } = getMetadata(host, invocationId);
+    const config = withRequestedOutput(options.config, agentName, requestedOutput);
+    const model = options.model.name;
+    const info = { invocationId, round, model, instruction, tools, state, runConfig };
     return {
       ...omitUndefined({ instruction }),
       contents: (await contextPolicy?.(contents, info)) ?? contents,

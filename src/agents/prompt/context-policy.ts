@@ -2,6 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import { encodeJson, InvalidInputError } from '../../core/index.ts';
 import type { Content, InvocationId, JsonObject } from '../../core/index.ts';
 import type { ToolDeclaration } from '../../models/index.ts';
+import type { RunConfigJson } from '../../tools/index.ts';
 import { BudgetTrimmer } from './budget-trimmer.ts';
 import { estimateTextTokens } from './estimate-tokens.ts';
 import { checkTrimOptions } from './trim-options.ts';
@@ -16,6 +17,8 @@ export interface ContextInfo {
   readonly instruction: string | undefined;
   readonly tools: readonly ToolDeclaration[];
   readonly state: JsonObject;
+  /** The run config that was sent with the message of the invocation. Default: `{}`. */
+  readonly runConfig: RunConfigJson;
 }
 
 /**

@@ -18,7 +18,12 @@ import type { Tool } from '../../tools/index.ts';
 import { isAgentTool } from './agent-tool.ts';
 import { callAgent } from './call-agent.ts';
 import { toCallResult } from '../tool-calls/call-result.ts';
-import { getAgentHost, getServices, getSessionKey } from '../vocabulary/agent-host.ts';
+import {
+  getAgentHost,
+  getServices,
+  getSessionKey,
+  getToolMetadata,
+} from '../vocabulary/agent-host.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { state } from '../vocabulary/state.ts';
@@ -139,6 +144,7 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
         userContent: findUserContent(conversation, invocationId),
         snapshot: { get: (key) => state[key] },
         services: getServices(host),
+        ...getToolMetadata(host, invocationId),
         ...omitUndefined({ answer: call.answer }),
         progress: (text) =>
           emit({
@@ -157,14 +163,10 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
         save: getServices(host).artifacts === undefined ? undefined : context.artifacts.save,
       });
       const callDetails = { invocationId, agentName, attempt, signal, name, callId, description };
-      const returned = await interceptCall(
-        host,
-        state,
-        { kind: 'tool', ...callDetails },
-        async () =>
-          isAgentTool(tool)
-            ? callAgent({ host, tool, call, context, state })
-            : tool.execute(parsed.value, context),
+      const returned = await interceptCall(host, { kind: 'tool', ...callDetails }, async () =>
+        isAgentTool(tool)
+          ? callAgent({ host, tool, call, context, state })
+          : tool.execute(parsed.value, context),
       ).catch(async (error: unknown) => {
         throw await boundedError(error, limit);
       });

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/internal.ts';
 import { noUsage } from '../../core/index.ts';
 import type { LogEntry } from '../../core/index.ts';
 import type { IncomingMessage } from '../vocabulary/messages.ts';
@@ -12,10 +13,10 @@ export function turnStartOutputs(message: IncomingMessage): {
   readonly write: SessionWrite | undefined;
   readonly events: readonly LogEntry[];
 } {
-  const { invocationId, content, stateDelta = {} } = message;
+  const { invocationId, content, stateDelta = {}, metadata } = message;
   return {
     turn: { invocationId, round: 0, usage: noUsage },
-    said: [{ invocationId, content }],
+    said: [{ invocationId, content, ...omitUndefined({ metadata }) }],
     write:
       Object.keys(stateDelta).length === 0
         ? undefined

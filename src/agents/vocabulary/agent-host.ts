@@ -8,7 +8,8 @@ import type {
 } from '../../core/index.ts';
 import type { NamedModel } from '../../models/internal.ts';
 import type { Model } from '../../models/index.ts';
-import type { ToolServices } from '../../tools/index.ts';
+import type { ToolMetadata, ToolServices } from '../../tools/index.ts';
+import type { MessageMetadata } from './message-metadata.ts';
 import type { SessionWrite } from './state.ts';
 import type { CallInterceptor } from './call-interceptor.ts';
 
@@ -24,6 +25,8 @@ export interface AgentHost {
   readonly uncommittedState?: UncommittedState;
   /** Resolves a model that an agent names. @throws ModelNotResolvedError */
   readonly resolveModel?: (model: NamedModel, agentName: string) => Promise<Model>;
+  /** The metadata of the message that started an invocation, while its turn runs. */
+  readonly readMetadata?: (invocation: InvocationId) => MessageMetadata;
   /** Wraps every call of a model or a tool. */
   readonly interceptCall?: CallInterceptor;
   /** Counts one more model call of an invocation. Returns the number of the call within the invocation, from 1. */
@@ -78,6 +81,17 @@ export function getSessionKey(host: unknown): SessionKey {
 /** The services of the host; none outside a runtime. */
 export function getServices(host: unknown): ToolServices {
   return isAgentHost(host) ? (host.services ?? {}) : {};
+}
+
+/** The metadata of the message that started an invocation; empty outside a runtime. */
+export function getMetadata(host: unknown, invocationId: InvocationId): MessageMetadata {
+  return getAgentHost(host)?.readMetadata?.(invocationId) ?? {};
+}
+
+/** The metadata of a message that tools, callbacks and nodes see. */
+export function getToolMetadata(host: unknown, invocationId: InvocationId): ToolMetadata {
+  const { runConfig = {}, custom = {} } = getMetadata(host, invocationId);
+  return { runConfig, metadata: custom };
 }
 
 export function getAgentHost(host: unknown): AgentHost | undefined {

@@ -2,6 +2,8 @@ import * as v from 'valibot';
 import type { CallId, Content, JsonObject, LogEntry } from '../../core/index.ts';
 import { outlet, place } from '../../net/index.ts';
 import type { Outlet, TokenPlace } from '../../net/index.ts';
+import { messageMetadataSchema } from './message-metadata.ts';
+import type { MessageMetadata } from './message-metadata.ts';
 import { contentSchema, json } from './place-schemas.ts';
 
 /** A user's message that waits for its turn. */
@@ -11,6 +13,7 @@ export interface IncomingMessage {
   readonly content: Content;
   /** State to write before the turn begins. */
   readonly stateDelta?: JsonObject | undefined;
+  readonly metadata?: MessageMetadata | undefined;
 }
 
 /** Messages, in the order of arrival. */
@@ -21,6 +24,7 @@ export const userIn: TokenPlace<IncomingMessage> = place(
     invocationId: v.pipe(v.string(), v.nonEmpty('must not be empty')),
     content: contentSchema,
     stateDelta: v.optional(json<JsonObject>()),
+    metadata: v.optional(messageMetadataSchema),
   }),
   { environment: true, owed: true, version: 1 },
 );

@@ -1,16 +1,21 @@
 import {
   isModelCallLimit,
-  REQUESTED_OUTPUT_KEY,
+  isTempMetadataKey,
   ROOT_INVOCATION_KEY,
   rootInvocationIn,
-  TRACE_CONTEXT_KEY,
 } from '../../agents/internal.ts';
-import type { ChildAgentOutcome, ChildAgentRequest } from '../../agents/index.ts';
-import { isSharedKey } from '../../core/internal.ts';
+import type { ChildAgentOutcome, ChildAgentRequest, MessageMetadata } from '../../agents/index.ts';
+import { isSharedKey, omitUndefined } from '../../core/internal.ts';
 import { deriveInvocationId, getStateScope, contentText } from '../../core/index.ts';
 import type { CalledAgentWait, Json, LogEvent, StateDelta } from '../../core/index.ts';
 import type { SessionRow } from '../../store/index.ts';
 import type { Session } from '../session/session.ts';
+
+/** A request to a called agent, with the metadata of the caller's message. */
+export interface ChildCall extends ChildAgentRequest {
+  /** The called agent gets its run config and custom metadata. */
+  readonly metadata: MessageMetadata;
+}
 
 /** A called agent's session, and the author of the agent's messages. */
 export interface ChildSession {
@@ -26,13 +31,17 @@ export interface ChildSession {
  */
 export async function runInChildSession(
   { session: child, authorName }: ChildSession,
-  call: ChildAgentRequest,
+  call: ChildCall,
 ): Promise<ChildAgentOutcome> {
-  const { request, firingId, signal, parks } = call;
+  const { request, firingId, signal, parks, metadata } = call;
   const invocationId = deriveInvocationId(firingId);
   const interrupt = (): void => void child.interrupt().catch(() => {});
   if (!signal.aborted)
-    await child.send(request, { messageId: firingId, stateDelta: toChildState(call) }).accepted;
+    await child.send(request, {
+      messageId: firingId,
+      stateDelta: toChildState(call),
+      ...omitUndefined({ runConfig: metadata.runConfig, metadata: metadata.custom }),
+    }).accepted;
   // If the call was aborted during `send`, no abort event follows.
   if (signal.aborted) {
     interrupt();
@@ -111,7 +120,7 @@ class ChildOutcomeReader {
 /** The child's initial state: a copy of the caller's state, without user and app state, which all sessions share. */
 function toChildState({ invocationId, state }: ChildAgentRequest): StateDelta {
   const copied = Object.entries(state).filter(
-    ([key]) => ![TRACE_CONTEXT_KEY, REQUESTED_OUTPUT_KEY].includes(key) && !isSharedKey(key),
+    ([key]) => !isTempMetadataKey(key) && !isSharedKey(key),
   );
   return {
     ...Object.fromEntries(copied),

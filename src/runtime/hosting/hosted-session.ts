@@ -1,12 +1,6 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { readTraceContext, state, userIn } from '../../agents/internal.ts';
-import type {
-  Agent,
-  AgentHost,
-  ChildAgentOutcome,
-  ChildAgentRequest,
-  CallInterceptor,
-} from '../../agents/index.ts';
+import { readMetadata, state, userIn } from '../../agents/internal.ts';
+import type { Agent, AgentHost, ChildAgentOutcome, CallInterceptor } from '../../agents/index.ts';
 import { formatSessionKey, isChildSessionId } from '../../core/index.ts';
 import type { LogEvent, PartialEvent, Seq, SessionKey } from '../../core/index.ts';
 import { clockAhead, Driver, Executor, mapIn, planUpgrade } from '../../net/index.ts';
@@ -18,7 +12,8 @@ import { rootSessionArtifacts } from '../called-agents/root-session-artifacts.ts
 import type { CalledAgents } from '../called-agents/called-agents.ts';
 import { hydrate, toStoredSnapshot } from '../journal/hydrate.ts';
 import type { SessionBroadcast } from '../log/session-broadcast.ts';
-import type { Interceptor } from '../interceptors/interceptor.ts';
+import type { ChildCall } from '../called-agents/run-in-child-session.ts';
+import type { Interceptor, ObservedSession } from '../interceptors/interceptor.ts';
 import type { ModelCallCounts } from '../called-agents/model-call-counts.ts';
 import { PendingWrites } from './pending-writes.ts';
 import { toPartialEvents } from './to-partial-events.ts';
@@ -42,7 +37,7 @@ export interface HostedSessionServices {
   readonly interceptCall?: CallInterceptor | undefined;
   readonly services: ToolServices;
   readonly resolveModel?: AgentHost['resolveModel'] | undefined;
-  readonly runChild: (parent: SessionKey, request: ChildAgentRequest) => Promise<ChildAgentOutcome>;
+  readonly runChild: (parent: SessionKey, call: ChildCall) => Promise<ChildAgentOutcome>;
   readonly calledAgents: CalledAgents | undefined;
   readonly modelCalls: ModelCallCounts;
 }
@@ -224,7 +219,11 @@ export class HostedSession {
       ),
       ...omitUndefined({ interceptCall, resolveModel }),
       services: scopeServices(row.key, this.#options.services),
-      runChildAgent: async (request) => this.#options.runChild(row.key, request),
+      readMetadata: (invocationId) => readMetadata(currentMarking(), invocationId),
+      runChildAgent: async (request) => {
+        const metadata = readMetadata(currentMarking(), request.invocationId);
+        return this.#options.runChild(row.key, { ...request, metadata });
+      },
       countModelCall: async (invocation) => this.#options.modelCalls.next(row.key, invocation),
     };
     const executor = new Executor(agent.compiled, marking, {
@@ -306,6 +305,13 @@ export class HostedSession {
       void calledAgents.resumeSettledCalls({ key, pending });
   }
 
+  #readMessageMetadata(): Pick<ObservedSession, 'traceContext' | 'metadata'> {
+    const { invocationId } = this;
+    const { traceContext, custom } =
+      invocationId === undefined ? {} : readMetadata(this.marking, invocationId);
+    return { traceContext, metadata: custom ?? {} };
+  }
+
   #onCommitted(step: Step): void {
     const { broadcast, observe } = this.#options;
     const resets = step.records.flatMap((record): readonly PartialEvent[] =>
@@ -330,7 +336,7 @@ export class HostedSession {
       {
         agent: this.agent,
         invocationId: this.invocationId,
-        traceContext: readTraceContext(mapIn(this.marking, state.name)),
+        ...this.#readMessageMetadata(),
         log: (from = 0) => this.#options.store.read(this.key, from),
       },
     );

@@ -10,6 +10,8 @@ export interface ObservedSession {
   readonly invocationId: string | undefined;
   /** The trace context that was sent with that invocation's message. */
   readonly traceContext: JsonObject | undefined;
+  /** The custom metadata that was sent with that message. Default: `{}`. */
+  readonly metadata: JsonObject;
   /** Reads the session's log after `from`. Default: 0. */
   readonly log: (from?: Seq) => AsyncIterable<LogEvent>;
 }

@@ -17,18 +17,15 @@ import {
   userIn,
   interruptIn,
   listAnsweringAgents,
-  REQUESTED_OUTPUT_KEY,
   rewindIn,
-  TRACE_CONTEXT_KEY,
 } from '../../agents/internal.ts';
-import type { RequestedOutput } from '../../agents/internal.ts';
-import type { Agent, Answer } from '../../agents/index.ts';
+import type { Agent, Answer, RequestedOutput } from '../../agents/index.ts';
 import type { JsonSchema } from '../../models/index.ts';
 import { checkInjection } from '../../net/index.ts';
 import type { AnyPlace, RecordSeq } from '../../net/index.ts';
 import { answerKey, AlreadyAnsweredError, SessionNotFoundError } from '../../store/internal.ts';
 import type { InjectReceipt, SessionRow } from '../../store/index.ts';
-import { createOutputSchema, RUN_CONFIG_KEY, toToolResponse } from '../../tools/internal.ts';
+import { createOutputSchema, toToolResponse } from '../../tools/internal.ts';
 import type { InferArgs, ToolParameters } from '../../tools/index.ts';
 
 import {
@@ -47,6 +44,7 @@ import { findLastTurn, findNextTurn, findSeqBeforeFirst } from './find-turn.ts';
 import type { SessionInspection } from '../inspection/session-inspection.ts';
 import { forkSession } from '../journal/fork-session.ts';
 import { planRewind } from '../journal/plan-rewind.ts';
+import { toMessageMetadata } from './message-metadata.ts';
 import { listPendingCalls } from './pending-calls.ts';
 import { CallNotPendingError } from './runtime-errors.ts';
 import type { AskOptions, EventsOptions, PendingCall, SendOptions, Session } from './session.ts';
@@ -121,18 +119,18 @@ export class SessionHandle implements Session {
       throw new InvalidInputError('message', 'must have the role "user" and at least one part.');
     }
     const messageId = options.messageId ?? newMessageId();
-    const { runConfig } = options;
-    const traceContext = this.#services.propagateContext();
-    const fullDelta = {
-      ...options.stateDelta,
-      ...omitUndefined({
-        [RUN_CONFIG_KEY]: runConfig,
-        [TRACE_CONTEXT_KEY]: traceContext,
-        [REQUESTED_OUTPUT_KEY]: schema === undefined ? undefined : this.#requestOutput(schema),
-      }),
-    };
-    const stateDelta =
-      Object.keys(fullDelta).length === 0 ? {} : { stateDelta: validateStateDelta(fullDelta) };
+    const { stateDelta = {} } = options;
+    const metadata = toMessageMetadata({
+      runConfig: options.runConfig,
+      traceContext: this.#services.propagateContext(),
+      requestedOutput: schema === undefined ? undefined : this.#requestOutput(schema),
+      custom: options.metadata,
+    });
+    const delta = validateStateDelta(stateDelta);
+    const fields = omitUndefined({
+      stateDelta: Object.keys(delta).length === 0 ? undefined : delta,
+      metadata,
+    });
     const invocationId = deriveInvocationId(messageId);
     return createTurn({
       session: this.id,
@@ -140,7 +138,7 @@ export class SessionHandle implements Session {
       ...this.#waits,
       sent: this.#sendAfter(async () => ({
         place: userIn,
-        value: { messageId, invocationId, content, ...stateDelta },
+        value: { messageId, invocationId, content, ...fields },
         dedupeKey: `message:${messageId}`,
       })),
       readLog: (from, filter) => this.#services.readLog(this.key, from, {}, filter),
@@ -280,9 +278,11 @@ export class SessionHandle implements Session {
   #withTraceContext(message: unknown): unknown {
     const traceContext = this.#services.propagateContext();
     if (traceContext === undefined || !isJsonObject(message)) return message;
-    const { stateDelta } = message;
-    const delta = isJsonObject(stateDelta) ? stateDelta : {};
-    return { ...message, stateDelta: { ...delta, [TRACE_CONTEXT_KEY]: traceContext } };
+    const { metadata } = message;
+    return {
+      ...message,
+      metadata: { ...(isJsonObject(metadata) ? metadata : {}), traceContext },
+    };
   }
 
   async interrupt(): Promise<void> {

@@ -3,6 +3,7 @@ import type { OptionTable } from '../../core/index.ts';
 import type {
   Content,
   Json,
+  JsonObject,
   LogEvent,
   PartialEvent,
   Seq,
@@ -33,6 +34,8 @@ export interface SendOptions {
   readonly stateDelta?: StateDelta;
   /** Available to the tools of this invocation; removed when the invocation ends. */
   readonly runConfig?: RunConfigJson;
+  /** Custom metadata. Tools, callbacks and interceptors of this invocation read it; no model sees it. Default: none. */
+  readonly metadata?: JsonObject;
 }
 
 /** The options of `session.ask`: those of `send`, and the schema of the answer. */
@@ -71,14 +74,14 @@ export const SESSION_OPTIONS: OptionTable = optionTable<SessionOptions>(
 /** The options of `session.send`. */
 export const SEND_OPTIONS: OptionTable = optionTable<SendOptions>(
   'send',
-  { messageId: true, stateDelta: true, runConfig: true },
+  { messageId: true, stateDelta: true, runConfig: true, metadata: true },
   { dedupeKey: 'messageId', state: 'stateDelta' },
 );
 
 /** The options of `session.ask`. */
 export const ASK_OPTIONS: OptionTable = optionTable<AskOptions<ToolParameters>>(
   'ask',
-  { messageId: true, stateDelta: true, runConfig: true, output: true },
+  { messageId: true, stateDelta: true, runConfig: true, metadata: true, output: true },
   {
     dedupeKey: 'messageId',
     state: 'stateDelta',

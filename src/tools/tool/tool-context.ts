@@ -4,12 +4,12 @@ import type {
   FiringId,
   InvocationId,
   Json,
+  JsonObject,
   SessionKey,
 } from '../../core/index.ts';
 import type { ArtifactService } from '../artifacts/artifact-service.ts';
 import type { MemoryService } from '../memory/memory-service.ts';
 import type { ToolAnswer } from './pending.ts';
-import { readRunConfig, type RunConfigJson } from '../state/run-config-json.ts';
 import {
   StateBuffer,
   toToolState,
@@ -21,6 +21,12 @@ import { createActions, type Actions, type ToolActions } from './tool-actions.ts
 import { toolArtifacts, type ToolArtifacts } from './tool-artifacts.ts';
 import { toolMemory, type ToolMemory } from './tool-memory.ts';
 
+/**
+ * Options that the sender of a message passes for its invocation. Tools can read them; Petrichor acts on `maxLlmCalls`
+ * alone.
+ */
+export type RunConfigJson = JsonObject;
+
 /** Identifies a call. All members are known before the tool runs, and equal at every attempt. */
 export interface ToolCallFacts {
   readonly callId: CallId;
@@ -29,8 +35,16 @@ export interface ToolCallFacts {
   readonly agentName: string;
 }
 
+/** What the sender of a message passes to the tools of its invocation. */
+export interface ToolMetadata {
+  /** The run config that was sent with the message that started the invocation. Default: `{}`. */
+  readonly runConfig: RunConfigJson;
+  /** The custom metadata that was sent with that message. Default: `{}`. */
+  readonly metadata: JsonObject;
+}
+
 /** The context that `execute` receives. */
-export interface ToolContext extends ToolCallFacts {
+export interface ToolContext extends ToolCallFacts, ToolMetadata {
   /**
    * Aborts at the timeout, at an interrupt, and at shutdown. The call does not wait for a tool that
    * ignores it.
@@ -44,8 +58,6 @@ export interface ToolContext extends ToolCallFacts {
   readonly attempt: number;
   /** The message that started the invocation. */
   readonly userContent: Content | undefined;
-  /** The run config that was sent with that message. Default: `{}`. */
-  readonly runConfig: RunConfigJson;
   readonly state: ToolState;
   readonly artifacts: ToolArtifacts;
   readonly memory: ToolMemory;
@@ -62,7 +74,7 @@ export interface ToolContext extends ToolCallFacts {
 }
 
 /** What the caller of a tool supplies for one run. */
-export interface ToolRun extends ToolCallFacts {
+export interface ToolRun extends ToolCallFacts, Partial<ToolMetadata> {
   readonly signal: AbortSignal;
   readonly firingId: FiringId;
   readonly attempt: number;
@@ -104,7 +116,8 @@ export function openToolContext(run: ToolRun): OpenedToolContext {
     context: {
       ...facts,
       userContent: run.userContent,
-      runConfig: readRunConfig(snapshot),
+      runConfig: run.runConfig ?? {},
+      metadata: run.metadata ?? {},
       state: toToolState(state),
       artifacts: toolArtifacts({ service: services.artifacts, session, firingId, onSaved }),
       memory: toolMemory(services.memory, session),

@@ -1,0 +1,32 @@
+import type { MessageMetadata } from '../../agents/index.ts';
+import { decodeJson, encodeJson, InvalidInputError, isJsonObject } from '../../core/index.ts';
+import type { JsonObject } from '../../core/index.ts';
+import { describeValue, omitUndefined } from '../../core/internal.ts';
+
+/**
+ * Checks the metadata of a message and copies it, so that a later change by the caller does not affect it. Undefined if
+ * there is none.
+ * @throws InvalidInputError for `runConfig` or `metadata` that is not an object
+ * @throws NotSerializableError for a value that is not JSON
+ */
+export function toMessageMetadata({
+  runConfig,
+  traceContext,
+  requestedOutput,
+  custom,
+}: MessageMetadata): MessageMetadata | undefined {
+  const metadata = omitUndefined({
+    runConfig: copyObject(runConfig, 'runConfig'),
+    traceContext: copyObject(traceContext, 'traceContext'),
+    requestedOutput,
+    custom: copyObject(custom, 'metadata'),
+  });
+  return Object.keys(metadata).length === 0 ? undefined : metadata;
+}
+
+function copyObject(value: unknown, field: string): JsonObject | undefined {
+  if (value === undefined) return undefined;
+  const copy = decodeJson(encodeJson(value, field), field);
+  if (isJsonObject(copy)) return copy;
+  throw new InvalidInputError(field, `must be an object; it is ${describeValue(value)}.`);
+}
