@@ -4,6 +4,7 @@ import { ConnectionError } from './connection-error.ts';
 import type { ContentBlock } from './content-block.ts';
 import { delay, type Delay } from './delay.ts';
 import { followEvents, type FollowOptions } from './follow-events.ts';
+import { followRecords, type FollowRecordsOptions } from './follow-records.ts';
 import { HttpCaller, type HttpCallOptions } from './http-caller.ts';
 import type {
   Agent,
@@ -15,7 +16,13 @@ import type {
   PageParams,
   Session,
   SessionChange,
+  SessionForkPoint,
+  SessionMarking,
+  SessionModelRequest,
+  SessionNet,
   SessionParams,
+  SessionRecord,
+  ValueDetail,
 } from './resources.ts';
 import type { AcceptedEvent, SessionEvent, StreamedEvent } from './session-event.ts';
 import { userMessage, type UserEvent } from './user-event.ts';
@@ -132,6 +139,29 @@ export interface Client {
      * Ends with the session, or when the signal aborts.
      */
     readonly events: (id: string, options?: FollowOptions) => AsyncIterable<StreamedEvent>;
+    /** The journal records that exist now, after a number, in order. Default of `values`: `none`. */
+    readonly records: (
+      id: string,
+      query?: { readonly after?: number; readonly values?: ValueDetail; readonly limit?: number },
+    ) => AsyncIterable<SessionRecord>;
+    /** All records after a number, then new ones as they are committed. Ends when the signal aborts. */
+    readonly followRecords: (
+      id: string,
+      options?: FollowRecordsOptions,
+    ) => AsyncIterable<SessionRecord>;
+    /** The tokens after the record `at`. Default of `at`: the last record. Default of `values`: `none`. */
+    readonly marking: (
+      id: string,
+      query?: { readonly at?: number; readonly values?: ValueDetail },
+    ) => Promise<SessionMarking>;
+    readonly net: (id: string) => Promise<SessionNet>;
+    /** The request of the model call that the record `firing` started. */
+    readonly modelRequest: (id: string, firing: number) => Promise<SessionModelRequest>;
+    /** The log positions at which `fork` may cut. */
+    readonly forkPoints: (
+      id: string,
+      query?: { readonly after?: number; readonly limit?: number },
+    ) => AsyncIterable<SessionForkPoint>;
   };
 }
 
@@ -257,6 +287,14 @@ export function createClient(options: ClientOptions = {}): Client {
         ),
       listEvents: (id, page) => paginate(caller, `${sessionPath(id)}/events`, page),
       events: (id, follow = {}) => followEvents(caller, `${sessionPath(id)}/events/stream`, follow),
+      records: (id, query) => paginate(caller, `${sessionPath(id)}/records`, query),
+      followRecords: (id, follow = {}) =>
+        followRecords(caller, `${sessionPath(id)}/records/stream`, follow),
+      marking: async (id, query) => caller.call('GET', `${sessionPath(id)}/marking`, { query }),
+      net: async (id) => caller.call('GET', `${sessionPath(id)}/net`),
+      modelRequest: async (id, firing) =>
+        caller.call('GET', `${sessionPath(id)}/firings/${firing}/request`),
+      forkPoints: (id, query) => paginate(caller, `${sessionPath(id)}/fork_points`, query),
     },
   };
   return client;

@@ -133,7 +133,8 @@ class EventReader {
   }
 }
 
-function isRetryable(error: unknown): boolean {
+/** True for a failure after which another connection may succeed. */
+export function isRetryable(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;
   return error instanceof ApiError && (error.status === 429 || error.status >= 500);
 }

@@ -9,6 +9,7 @@ export {
   type RequestOptions,
 } from './create-client.ts';
 export type { Cursor, FollowOptions } from './follow-events.ts';
+export type { FollowRecordsOptions } from './follow-records.ts';
 export type { Delay } from './delay.ts';
 export type { Schemas } from './generated.ts';
 export type {
@@ -23,8 +24,14 @@ export type {
   PageParams,
   Session,
   SessionChange,
+  SessionForkPoint,
+  SessionMarking,
+  SessionModelRequest,
+  SessionNet,
   SessionParams,
+  SessionRecord,
   ToolPermission,
+  ValueDetail,
 } from './resources.ts';
 export type {
   AcceptedEvent,

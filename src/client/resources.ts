@@ -36,6 +36,27 @@ export type Environment = Schemas['Environment'];
 /** Definition of a new environment. Default type: `cloud`. The type cannot change later. */
 export type EnvironmentParams = Schemas['EnvironmentParams'];
 
+/** One record of the journal of a session: what it did at once. Times are epoch milliseconds. */
+export type SessionRecord = Schemas['SessionRecord'];
+
+/** The tokens of a session and its effects in flight, after a record. */
+export type SessionMarking = Schemas['SessionMarking'];
+
+/** The net of a session's agent as data, with positions for a drawing. */
+export type SessionNet = Schemas['SessionNet'];
+
+/** The request of a model call, rebuilt from the journal. */
+export type SessionModelRequest = Schemas['SessionModelRequest'];
+
+/** A position of the log that `fork` accepts as `upToSeq`. */
+export type SessionForkPoint = Schemas['ForkPoint'];
+
+/**
+ * How much of the values an inspection shows: only numbers of tokens, JSON with types and lengths in place of the
+ * leaves, or the values.
+ */
+export type ValueDetail = 'none' | 'shape' | 'full';
+
 /** One page of a list. Pass `next_page` as `page` to get the next one; null on the last page. */
 export interface Page<T> {
   readonly data: readonly T[];

@@ -16,6 +16,7 @@ import { environmentRoutes } from './routes/environment-routes.ts';
 import { eventRoutes } from './routes/event-routes.ts';
 import { healthRoutes } from './routes/health-routes.ts';
 import { operatorRoutes } from './routes/operator-routes.ts';
+import { inspectionRoutes } from './routes/inspection-routes.ts';
 import { sessionControlRoutes } from './routes/session-control-routes.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
 import { threadRoutes } from './routes/thread-routes.ts';
@@ -169,6 +170,7 @@ function createRoutes(context: ServerContext, { metrics }: ServerOptions): reado
     ...environmentRoutes(context),
     ...sessionRoutes(context),
     ...sessionControlRoutes(context),
+    ...inspectionRoutes(context),
     ...eventRoutes(context),
     ...threadRoutes(context),
     ...workRoutes(context),

@@ -77,6 +77,15 @@ test('the successful response of every route is as the document describes it', a
     events: [{ type: 'user.custom_tool_result', custom_tool_use_id: idIn(call), content: [] }],
   });
   await readStream(on, `${session}/events/stream?from_seq=0`, /end_turn.*Results.*end_turn/s);
+  for (const values of ['none', 'shape', 'full'])
+    for (const path of ['records', 'marking']) await get(`${session}/${path}?values=${values}`);
+  await readStream(on, `${session}/records/stream?values=full`, /turn\.end/);
+  await get(`${session}/net`);
+  await get(`${session}/fork_points`);
+  const modelCall = (await list(on, `${session}/records`)).find(
+    ({ kind, transition }) => kind === 'started' && transition === 'model.ask',
+  );
+  await get(`${session}/firings/${String(modelCall?.['record'])}/request`);
   await post(`${session}/pause`);
   await post(`${session}/resume`);
   await post(`${session}/fork`, {});

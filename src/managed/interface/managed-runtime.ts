@@ -8,7 +8,7 @@ import type {
   Timestamp,
   Usage,
 } from '../../core/index.ts';
-import type { PendingCall } from '../../runtime/index.ts';
+import type { PendingCall, SessionInspection } from '../../runtime/index.ts';
 import type { DocumentChange, DocumentResult, Durability } from '../../store/index.ts';
 import type { ManagedAgentDef } from './agent-def.ts';
 import type { SessionEvent } from './session-event.ts';
@@ -312,6 +312,11 @@ export interface ManagedRuntime extends AsyncDisposable {
     sessionId: string,
     options: { readonly beforeInvocationId: string; readonly dedupeKey?: string },
   ): Promise<void>;
+  /**
+   * Reads what a session, or a thread of one, did: its records, markings, net and model requests.
+   * @throws ManagedSessionNotFoundError
+   */
+  inspect(sessionId: string): Promise<SessionInspection>;
 
   close(): Promise<void>;
 }

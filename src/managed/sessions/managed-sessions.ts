@@ -1,7 +1,7 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { InvalidInputError, isJsonObject, newMessageId } from '../../core/index.ts';
 import type { Json, Seq, SessionKey, Usage } from '../../core/index.ts';
-import type { PendingCall, Runtime, Session } from '../../runtime/index.ts';
+import type { PendingCall, Runtime, Session, SessionInspection } from '../../runtime/index.ts';
 import { SessionNotFoundError } from '../../store/index.ts';
 import type { SessionRow } from '../../store/index.ts';
 import { bufferedStream } from './buffered-stream.ts';
@@ -252,6 +252,13 @@ export class ManagedSessions {
     if (status !== 'idle' && status !== 'running' && status !== 'failed')
       throw new IllegalTransitionError(sessionId, status, 'a rewind');
     await session.rewind(options);
+  }
+
+  async inspect(sessionId: string): Promise<SessionInspection> {
+    const record = await this.#record(sessionId);
+    // Unlike opening the session, this also finds one that cannot run.
+    const found = await this.#runtime.find(record.id, { user: record.userId });
+    return found ?? this.#open(record);
   }
 
   /** Requests a status change, and resolves when it has happened. */
