@@ -43,7 +43,10 @@ export const mutations: Readonly<Record<string, (net: CompiledNet) => CompiledNe
         name,
         {
           ...alternative,
-          outputs: alternative.outputs.map((output) => ({ ...output, output: output.place })),
+          outputs: alternative.outputs.map((output) => ({
+            ...output,
+            output: { arc: 'one' as const, place: output.place },
+          })),
         },
       ]),
     ),

@@ -200,7 +200,7 @@ class Run {
     const alternative = this.#random.pick([...t.alternatives.keys()]);
     return toReturnValue(t, alternative, ({ output, place }) => {
       const tokens =
-        'kind' in output
+        output.arc === 'one'
           ? 1
           : output.arc === 'upTo'
             ? this.#random.below(Math.min(output.max, this.#upTo) + 1)

@@ -204,6 +204,6 @@ function maxOutputCount({ compiled }: Agent, name: string): number {
     .flatMap(({ alternatives }) => [...alternatives.values()])
     .flatMap(({ outputs }) => outputs)
     .filter(({ place }) => place.name === name)
-    .map(({ output }) => ('arc' in output && output.arc === 'upTo' ? output.max : 1));
+    .map(({ output }) => (output.arc === 'upTo' ? output.max : 1));
   return Math.max(0, ...counts);
 }

@@ -51,10 +51,7 @@ function findStaleCommit(t: NetTransition, place: string, latest: string): reado
 /** True if the transition can add something to this place. Truncating a list does not add anything. */
 function commits({ alternatives }: NetTransition, committed: string): boolean {
   return [...alternatives.values()].some(({ outputs }) =>
-    outputs.some(
-      ({ place, output }) =>
-        place.name === committed && ('kind' in output || output.arc !== 'truncate'),
-    ),
+    outputs.some(({ place, output }) => place.name === committed && output.arc !== 'truncate'),
   );
 }
 
@@ -63,8 +60,7 @@ function canSkipCommit({ alternatives }: NetTransition, committed: string): bool
   return [...alternatives.values()].some(({ outputs }) =>
     outputs.every(
       ({ place, output }) =>
-        place.name !== committed ||
-        (!('kind' in output) && ['optional', 'upTo', 'append', 'put'].includes(output.arc)),
+        place.name !== committed || ['optional', 'upTo', 'append', 'put'].includes(output.arc),
     ),
   );
 }

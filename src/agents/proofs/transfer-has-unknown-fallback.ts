@@ -50,7 +50,7 @@ function isFallback(t: NetTransition, unknown: string): boolean {
   return (
     spec.give.give === 'oneOf' &&
     [...alternatives.values()].some(({ outputs }) =>
-      outputs.some(({ place, output }) => place.name === unknown && 'kind' in output),
+      outputs.some(({ place, output }) => place.name === unknown && output.arc === 'one'),
     )
   );
 }

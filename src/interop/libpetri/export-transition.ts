@@ -209,7 +209,7 @@ export function listLosses(t: CompiledTransition): readonly Loss[] {
       .map(({ place }) => `reads any number of tokens of "${place}": exported without an arc`),
     ...listOutcomes(t).flatMap((outputs) => [
       ...outputs.flatMap(({ output, place }) =>
-        'kind' in output || isSingleton(place.kind)
+        output.arc === 'one' || isSingleton(place.kind)
           ? []
           : [`gives ${output.arc}() to "${place.name}": exported as one token`],
       ),

@@ -1,6 +1,5 @@
-import { arcPlace } from '../language/arcs.ts';
-import type { InputArc, OutputArc } from '../language/arcs.ts';
-import { listOutputs, listAlternatives } from '../language/net.ts';
+import { listAlternatives, listInputs, listOutputs } from '../language/arcs.ts';
+import type { TaggedInput, TaggedOutput } from '../language/arcs.ts';
 import type { Net } from '../language/net.ts';
 import type { AnyPlace } from '../language/place.ts';
 import { effectName } from '../language/place-identity.ts';
@@ -10,13 +9,13 @@ import type { Transition } from '../language/transition.ts';
 export type TransitionRule = (t: Transition, net: Net) => readonly string[];
 
 const consumes: TransitionRule = (t) =>
-  Object.values(t.take).some(needsToken)
+  listInputs(t.take).some(needsToken)
     ? []
     : ['takes no token that it needs, so it would fire forever: add an input'];
 
 const oneArcPerPlace: TransitionRule = (t) => {
-  const takes = Object.values(t.take);
-  const reads = Object.values(t.read);
+  const takes = listInputs(t.take);
+  const reads = listInputs(t.read);
   const taken = new Set(takes.map(placeName));
   const needed = new Set([...takes, ...reads].filter(needsToken).map(placeName));
   return [
@@ -39,8 +38,8 @@ const oneArcPerPlace: TransitionRule = (t) => {
 };
 
 const onlyTokensAreTaken: TransitionRule = (t) => {
-  const takes = Object.values(t.take).map(arcPlace);
-  const reads = Object.values(t.read).map(arcPlace);
+  const takes = listInputs(t.take).map(({ place }) => place);
+  const reads = listInputs(t.read).map(({ place }) => place);
   return [
     ...[...takes, ...t.unless, ...t.reset]
       .filter((place) => place.kind === 'list' || place.kind === 'map')
@@ -58,21 +57,19 @@ const onlyTokensAreTaken: TransitionRule = (t) => {
 };
 
 const readsAreWhole: TransitionRule = (t) =>
-  Object.values(t.read).flatMap((input) => {
-    if ('kind' in input) return [];
-    const place = arcPlace(input);
-    if (input.arc === 'matching') {
+  listInputs(t.read).flatMap(({ arc, place, getKey }) => {
+    if (getKey !== undefined) {
       return [`reads "${place.name}" with matching(): read all(place) and search for the key`];
     }
-    return place.kind === 'list' || place.kind === 'map'
-      ? [`reads ${input.arc}() of the ${place.kind} place "${place.name}": read the place itself`]
+    return arc !== 'one' && (place.kind === 'list' || place.kind === 'map')
+      ? [`reads ${arc}() of the ${place.kind} place "${place.name}": read the place itself`]
       : [];
   });
 
 const outputsSuitTheirPlaces: TransitionRule = (t) =>
   listOutputs(t.give).flatMap((output) => {
-    const place = arcPlace(output);
-    const arc = 'kind' in output ? 'one token' : `${output.arc}()`;
+    const { place } = output;
+    const arc = output.arc === 'one' ? 'one token' : `${output.arc}()`;
     if (place.kind === 'running') {
       return [`outputs to "${place.name}", which only the start of an effect fills: remove it`];
     }
@@ -88,8 +85,7 @@ const advice = {
   map: 'use put()',
 } as const;
 
-function kindsFor(output: OutputArc): readonly AnyPlace['kind'][] {
-  if ('kind' in output) return ['tokens', 'outlet'];
+function kindsFor(output: TaggedOutput): readonly AnyPlace['kind'][] {
   switch (output.arc) {
     case 'append':
     case 'replacePrefix':
@@ -97,6 +93,7 @@ function kindsFor(output: OutputArc): readonly AnyPlace['kind'][] {
       return ['list'];
     case 'put':
       return ['map'];
+    case 'one':
     case 'upTo':
     case 'optional':
     case 'each':
@@ -108,12 +105,11 @@ function kindsFor(output: OutputArc): readonly AnyPlace['kind'][] {
 
 /** The length of a cut counts items of the list as it was read. After a first cut, the length of a second is invalid. */
 const oneCutPerList: TransitionRule = (t) =>
-  listAlternatives(t.give).flatMap((outputs) => {
+  listAlternatives(t.give).flatMap(({ outputs }) => {
     const cuts = outputs.filter(
-      (output) =>
-        !('kind' in output) && (output.arc === 'replacePrefix' || output.arc === 'truncate'),
+      ({ output }) => output.arc === 'replacePrefix' || output.arc === 'truncate',
     );
-    return duplicates(cuts.map((output) => arcPlace(output).name)).map(
+    return duplicates(cuts.map(({ output }) => output.place.name)).map(
       (name) => `cuts the list "${name}" twice in one firing: cut it once`,
     );
   });
@@ -124,47 +120,41 @@ const alternativesExist: TransitionRule = (t) =>
     : [];
 
 const keysPair: TransitionRule = (t) => {
-  const keyed = Object.values(t.take).flatMap((input) =>
-    !('kind' in input) && input.arc === 'matching' ? [input] : [],
-  );
-  const [only] = keyed;
-  return keyed.length === 1 && only !== undefined && 'kind' in only.of
+  const keyed = listInputs(t.take).filter(({ getKey }) => getKey !== undefined);
+  return keyed.length === 1 && keyed[0]?.arc === 'one'
     ? ['has only one matching() input: add another, or take the place without matching()']
     : [];
 };
 
 const eachNamesAnInput: TransitionRule = (t) =>
   listOutputs(t.give).flatMap((output) =>
-    !('kind' in output) && output.arc === 'each' && !(output.input in t.take)
+    output.arc === 'each' && !(output.input in t.take)
       ? [`outputs each("${output.input}", …) but has no input "${output.input}" in \`take\``]
       : [],
   );
 
 const countsAreCounts: TransitionRule = (t) => [
-  ...Object.values(t.take).concat(Object.values(t.read)).flatMap(countProblems),
+  ...[...listInputs(t.take), ...listInputs(t.read)].flatMap(countProblems),
   ...listOutputs(t.give).flatMap((output) =>
-    !('kind' in output) && output.arc === 'upTo' && !isCount(output.max)
+    output.arc === 'upTo' && !isCount(output.max)
       ? [`outputs upTo(${output.max}, …): use an integer of at least 1`]
       : [],
   ),
   ...(Number.isFinite(t.priority) ? [] : [`has priority ${t.priority}: use a finite number`]),
 ];
 
-function countProblems(input: InputArc): readonly string[] {
-  if ('kind' in input) return [];
-  if (input.arc === 'matching') return countProblems(input.of);
-  return input.arc === 'many' && !isCount(input.count)
-    ? [`needs many(${input.count}, …): use an integer of at least 1`]
+function countProblems({ arc, count }: TaggedInput): readonly string[] {
+  return arc === 'many' && !isCount(count)
+    ? [`needs many(${count}, …): use an integer of at least 1`]
     : [];
 }
 
 const clockIsAToken: TransitionRule = (t) => {
   if (t.after === undefined) return [];
-  const [first] = Object.values(t.take);
-  const place = first === undefined ? undefined : arcPlace(first);
+  const [first] = listInputs(t.take);
   return [
     ...(t.kind === 'effect' ? ['is an effect with `after`: use `after` in a pure transition'] : []),
-    ...(first !== undefined && place?.kind === 'tokens' && needsToken(first)
+    ...(first?.place.kind === 'tokens' && needsToken(first)
       ? []
       : [
           'has `after`, but its first input is not a token that it needs: the clock of a timed transition is the arrival of that token',
@@ -206,20 +196,18 @@ export function findEffect(net: Net, name: string): Transition | undefined {
 
 /** Lists the places of the input, inhibitor and reset arcs of a transition. */
 export function inputPlaces(t: Transition): readonly AnyPlace[] {
-  return [...Object.values(t.take), ...Object.values(t.read)]
-    .map(arcPlace)
+  return [...listInputs(t.take), ...listInputs(t.read)]
+    .map(({ place }) => place)
     .concat(t.unless, t.reset);
 }
 
-export function placeName(input: InputArc): string {
-  return arcPlace(input).name;
+export function placeName({ place }: TaggedInput): string {
+  return place.name;
 }
 
 /** True for an input whose transition is not enabled while the place is empty. */
-export function needsToken(input: InputArc): boolean {
-  if ('kind' in input) return input.kind === 'tokens' || input.kind === 'running';
-  if (input.arc === 'matching') return needsToken(input.of);
-  return input.arc === 'many' ? input.count > 0 : input.min > 0;
+export function needsToken({ arc, place, count }: TaggedInput): boolean {
+  return arc === 'one' ? place.kind === 'tokens' || place.kind === 'running' : count > 0;
 }
 
 /** True for an integer of at least 1. */

@@ -1,9 +1,9 @@
 import { runningPlaceName } from '../language/place-identity.ts';
 import { readMember } from '../../core/internal.ts';
-import { arcPlace } from '../language/arcs.ts';
+import { listInputs, listOutputs } from '../language/arcs.ts';
 import { needsToken } from './arc-rules.ts';
 import { faultPlace } from '../language/fault.ts';
-import { listOutputs, placesTouched, portPlaces } from '../language/net.ts';
+import { placesTouched, portPlaces } from '../language/net.ts';
 import type { Net } from '../language/net.ts';
 import type { AnyPlace } from '../language/place.ts';
 import type { Transition } from '../language/transition.ts';
@@ -15,7 +15,7 @@ export function buildWarnings(net: Net): readonly string[] {
   );
   const places = [...touched.values()];
   const filled = new Set([
-    ...net.transitions.flatMap((t) => listOutputs(t.give).map((output) => arcPlace(output).name)),
+    ...net.transitions.flatMap((t) => listOutputs(t.give).map((output) => output.place.name)),
     ...filledFromOutside(net),
   ]);
   return [
@@ -49,14 +49,14 @@ function neverEnabled(net: Net): readonly Transition[] {
   const canHold = (place: AnyPlace): boolean =>
     place.environment || place.kind === 'list' || place.kind === 'map' || reached.has(place.name);
   const canFire = (t: Transition): boolean =>
-    [...Object.values(t.take), ...Object.values(t.read)]
+    [...listInputs(t.take), ...listInputs(t.read)]
       .filter(needsToken)
-      .every((input) => canHold(arcPlace(input)));
+      .every(({ place }) => canHold(place));
   let waiting: readonly Transition[] = net.transitions;
   for (let found = waiting.filter(canFire); found.length > 0; found = waiting.filter(canFire)) {
     for (const t of found) {
       reached.add(runningPlaceName(t.name));
-      for (const output of listOutputs(t.give)) reached.add(arcPlace(output).name);
+      for (const output of listOutputs(t.give)) reached.add(output.place.name);
     }
     const fired = new Set(found);
     waiting = waiting.filter((t) => !fired.has(t));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { arcPlace } from '../language/arcs.ts';
-import type { InputArc, OutputArc, Outputs } from '../language/arcs.ts';
+import { listAlternatives, listInputs } from '../language/arcs.ts';
+import type { TaggedInput, TaggedOutput } from '../language/arcs.ts';
 import { buildProblems } from './build-rules.ts';
 import { buildWarnings } from './build-warnings.ts';
 import { NetBuildError } from '../language/net-errors.ts';
@@ -30,7 +30,7 @@ export interface CompiledInput {
 /** One output arc with its place. */
 export interface CompiledOutput {
   readonly key: string;
-  readonly output: OutputArc;
+  readonly output: TaggedOutput;
   readonly place: AnyPlace;
 }
 
@@ -144,25 +144,22 @@ function mergePlaces(a: AnyPlace, b: AnyPlace): AnyPlace {
 }
 
 function compileTransition(spec: Transition, index: number): CompiledTransition {
-  const takes = Object.entries(spec.take).map(compileInput);
-  const alternatives = new Map<string, { grouped: boolean; outputs: readonly CompiledOutput[] }>();
-  if (spec.give.give === 'allOf') {
-    alternatives.set('', { grouped: true, outputs: compileOutputs(spec.give.outputs) });
-  } else {
-    for (const [key, alternative] of Object.entries(spec.give.alternatives)) {
-      const grouped = 'give' in alternative;
-      alternatives.set(key, {
+  const takes = listInputs(spec.take).map(compileInput);
+  const alternatives = new Map(
+    listAlternatives(spec.give).map(({ name, grouped, outputs }) => [
+      name,
+      {
         grouped,
-        outputs: compileOutputs(grouped ? alternative.outputs : { [key]: alternative }),
-      });
-    }
-  }
+        outputs: outputs.map(({ key, output }) => ({ key, output, place: output.place })),
+      },
+    ]),
+  );
   return {
     index,
     name: spec.name,
     spec,
     takes,
-    reads: Object.entries(spec.read).map(compileInput),
+    reads: listInputs(spec.read).map(compileInput),
     unless: spec.unless,
     reset: spec.reset,
     keyed: takes.some((input) => input.getKey !== undefined),
@@ -174,24 +171,9 @@ function compileTransition(spec: Transition, index: number): CompiledTransition 
   };
 }
 
-function compileInput([key, input]: readonly [string, InputArc]): CompiledInput {
-  const place = arcPlace(input);
-  const arc = !('kind' in input) && input.arc === 'matching' ? input.of : input;
-  const many = 'kind' in arc ? undefined : arc;
-  return {
-    key,
-    place: place.name,
-    kind: place.kind,
-    effect: effectName(place),
-    mode: many === undefined ? 'one' : many.arc === 'many' ? 'many' : 'all',
-    count:
-      many === undefined ? 1 : many.arc === 'many' ? many.count : many.arc === 'all' ? many.min : 1,
-    getKey: !('kind' in input) && input.arc === 'matching' ? input.getKey : undefined,
-  };
-}
-
-function compileOutputs(outputs: Outputs): readonly CompiledOutput[] {
-  return Object.entries(outputs).map(([key, output]) => ({ key, output, place: arcPlace(output) }));
+function compileInput({ key, arc: mode, place, count, getKey }: TaggedInput): CompiledInput {
+  const { name, kind } = place;
+  return { key, place: name, kind, effect: effectName(place), mode, count, getKey };
 }
 
 function placeVersions(places: ReadonlyMap<string, AnyPlace>): Readonly<Record<string, number>> {
@@ -216,7 +198,7 @@ function hashNet(
   const output = ({ key, output, place }: CompiledOutput): unknown => [
     key,
     place.name,
-    'kind' in output ? 'one' : output.arc,
+    output.arc,
     outputBound(output),
   ];
   const structure = [
@@ -239,8 +221,8 @@ function hashNet(
   return createHash('sha256').update(JSON.stringify(structure)).digest('hex').slice(0, 16);
 }
 
-function outputBound(output: OutputArc): number | string {
-  if ('kind' in output) return 1;
+function outputBound(output: TaggedOutput): number | string {
+  if (output.arc === 'one') return 1;
   if (output.arc === 'upTo') return output.max;
   return output.arc === 'each' ? output.input : 0;
 }

@@ -1,7 +1,6 @@
-import { arcPlace } from '../language/arcs.ts';
+import { listInputs, listOutputs } from '../language/arcs.ts';
 import { findEffect, isCount, placeName } from './arc-rules.ts';
 import type { TransitionRule } from './arc-rules.ts';
-import { listOutputs } from '../language/net.ts';
 import type { Net } from '../language/net.ts';
 import type { AnyPlace } from '../language/place.ts';
 import { isBackoff } from '../language/retry.ts';
@@ -12,8 +11,8 @@ import type { Transition } from '../language/transition.ts';
 const effectsDoNotTakeFirings: TransitionRule = (t) =>
   t.kind === 'pure'
     ? []
-    : [...Object.values(t.take), ...Object.values(t.read)]
-        .map(arcPlace)
+    : [...listInputs(t.take), ...listInputs(t.read)]
+        .map(({ place }) => place)
         .filter((place) => place.kind === 'running')
         .map(
           (place) =>
@@ -49,7 +48,7 @@ const owedIsNotDropped: TransitionRule = (t, net) =>
     const fix = 'take them and output one answer for each with each()';
     if (place.owed) return [`resets "${place.name}", whose tokens are owed an answer: ${fix}`];
     const effect = findEffect(net, effectName(place) ?? '');
-    const inputs = Object.values(effect?.take ?? {}).map(arcPlace);
+    const inputs = listInputs(effect?.take ?? {}).map((input) => input.place);
     const owed = inputs.find((input) => input.owed);
     if (owed !== undefined) {
       return [
@@ -108,14 +107,12 @@ function exclusionsBetween(a: Transition, b: Transition): readonly string[] {
 
 /** True if both consume a unit place that never holds two tokens, so only one of them can run. */
 function sharePermit(net: Net, a: Transition, b: Transition): boolean {
-  return Object.values(a.take)
-    .map(arcPlace)
-    .some(
-      (place) =>
-        isUnit(place) &&
-        isSingle(net, place) &&
-        Object.values(b.take).some((input) => placeName(input) === place.name),
-    );
+  return listInputs(a.take).some(
+    ({ place }) =>
+      isUnit(place) &&
+      isSingle(net, place) &&
+      listInputs(b.take).some((input) => placeName(input) === place.name),
+  );
 }
 
 function isSingle(net: Net, place: AnyPlace): boolean {
@@ -124,8 +121,7 @@ function isSingle(net: Net, place: AnyPlace): boolean {
     .flatMap((t) => listOutputs(t.give))
     .some(
       (output) =>
-        !('kind' in output) &&
-        arcPlace(output).name === place.name &&
+        output.place.name === place.name &&
         (output.arc === 'each' || (output.arc === 'upTo' && output.max > 1)),
     );
   return !several && !place.environment && initial.reduce((sum, { times }) => sum + times, 0) <= 1;
@@ -139,7 +135,7 @@ function inhibitsRunning(a: Transition, b: Transition): boolean {
 }
 
 function hasOutputTo(t: Transition, place: AnyPlace): boolean {
-  return listOutputs(t.give).some((output) => arcPlace(output).name === place.name);
+  return listOutputs(t.give).some((output) => output.place.name === place.name);
 }
 
 function isUnit(place: AnyPlace): boolean {

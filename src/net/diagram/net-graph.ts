@@ -281,8 +281,9 @@ function mergeOutputLabels(
 }
 
 function outputLabel({ output }: CompiledOutput): string {
-  if ('kind' in output) return '';
   switch (output.arc) {
+    case 'one':
+      return '';
     case 'upTo':
       return output.max > 64 ? '0..n' : `0..${output.max}`;
     case 'optional':

@@ -61,7 +61,7 @@ export function checkOutputs(
   for (const output of outputs) {
     const value = values[output.key];
     const { place } = output;
-    const arc = 'kind' in output.output ? 'one' : output.output.arc;
+    const { arc } = output.output;
     if (arc === 'append') {
       const items = assertList(t, output, value ?? []).map((item) => parseTokenValue(place, item));
       if (items.length > 0) (checked.lists ??= []).push({ place: place.name, append: items });
@@ -178,7 +178,7 @@ function listTokens(
   { taken }: OutputContext,
 ): readonly unknown[] {
   const arc = output.output;
-  if ('kind' in arc) {
+  if (arc.arc === 'one') {
     if (value === undefined) {
       throw new OutputError(t.name, `did not return the output "${output.key}"`);
     }
@@ -236,8 +236,7 @@ function toListCut(
       `cuts the list "${place.name}" at ${String(length)}, but it has ${size} items`,
     );
   }
-  if (!('kind' in output.output) && output.output.arc === 'truncate')
-    return { place: place.name, dropLast: size - length };
+  if (output.output.arc === 'truncate') return { place: place.name, dropLast: size - length };
   const item =
     typeof value === 'object' && value !== null && 'item' in value ? value.item : undefined;
   return { place: place.name, keepLast: size - length, prefix: [parseTokenValue(place, item)] };

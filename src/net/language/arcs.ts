@@ -245,8 +245,89 @@ type ExactlyOne<A extends Alternatives> = {
 export type ReturnValue<G> =
   G extends OneOf<infer A> ? ExactlyOne<A> : G extends AllOf<infer O> ? OutputValues<O> : never;
 
+/** True for an arc that is written as a place alone. */
+function isPlace(arc: InputArc | OutputArc): arc is AnyPlace {
+  return 'kind' in arc;
+}
+
+/** An input arc in one shape, whatever way it is written. */
+export interface TaggedInput {
+  readonly key: string;
+  /** `one` is a place alone: one token, or the whole list or map. */
+  readonly arc: 'one' | 'many' | 'all';
+  readonly place: AnyPlace;
+  /** The minimum number of tokens; for `many` the exact number. */
+  readonly count: number;
+  /** Only for `matching`. */
+  readonly getKey: ((token: AnyToken) => string) | undefined;
+}
+
+/** Lists input arcs in one shape. */
+export function listInputs(inputs: Inputs): readonly TaggedInput[] {
+  return Object.entries(inputs).map(([key, input]) => toTaggedInput(key, input));
+}
+
+function toTaggedInput(key: string, input: InputArc): TaggedInput {
+  if (isPlace(input)) return { key, arc: 'one', place: input, count: 1, getKey: undefined };
+  if (input.arc === 'matching') return { ...toTaggedInput(key, input.of), getKey: input.getKey };
+  const { arc, place } = input;
+  return { key, arc, place, count: arc === 'many' ? input.count : input.min, getKey: undefined };
+}
+
+/** An output of one token. */
+export interface One {
+  readonly arc: 'one';
+  readonly place: AnyPlace;
+}
+
+/** An output arc with a tag, also if it is written as a place alone. */
+export type TaggedOutput = One | Exclude<OutputArc, AnyPlace>;
+
+/** One of the alternatives of which each firing produces one. An `allOf` is one alternative, named ''. */
+export interface TaggedAlternative {
+  readonly name: string;
+  /** True for an `allOf`: `run` returns an object with its outputs. */
+  readonly grouped: boolean;
+  readonly outputs: readonly { readonly key: string; readonly output: TaggedOutput }[];
+}
+
+/** Lists the declared alternatives of a transition, with their outputs in one shape. */
+export function listAlternatives(give: OutputSpec): readonly TaggedAlternative[] {
+  const tagged = (outputs: Outputs): TaggedAlternative['outputs'] =>
+    Object.entries(outputs).map(([key, arc]) => ({
+      key,
+      output: isPlace(arc) ? { arc: 'one', place: arc } : arc,
+    }));
+  if (give.give === 'allOf') return [{ name: '', grouped: true, outputs: tagged(give.outputs) }];
+  return Object.entries(give.alternatives).map(([name, alternative]) =>
+    'give' in alternative
+      ? { name, grouped: true, outputs: tagged(alternative.outputs) }
+      : { name, grouped: false, outputs: tagged({ [name]: alternative }) },
+  );
+}
+
+/** Lists all declared outputs, over all alternatives. */
+export function listOutputs(give: OutputSpec): readonly TaggedOutput[] {
+  return listAlternatives(give).flatMap(({ outputs }) => outputs.map(({ output }) => output));
+}
+
+/** Returns a copy of an input arc with another place. */
+export function mapInputPlace(input: InputArc, to: (place: AnyPlace) => AnyPlace): InputArc {
+  if (isPlace(input)) return to(input);
+  if (input.arc !== 'matching') return { ...input, place: to(input.place) };
+  const { of } = input;
+  return { ...input, of: isPlace(of) ? to(of) : { ...of, place: to(of.place) } };
+}
+
+/** Returns a copy of an output arc with another place of the same kind. */
+export function mapOutputPlace(output: OutputArc, to: (place: AnyPlace) => AnyPlace): OutputArc {
+  if (isPlace(output)) return to(output);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- replacing a place keeps its kind: a join of different kinds is rejected
+  return { ...output, place: to(output.place) } as OutputArc;
+}
+
 /** Returns the place of an arc. */
 export function arcPlace(arc: InputArc | OutputArc): AnyPlace {
-  if ('kind' in arc) return arc;
+  if (isPlace(arc)) return arc;
   return arc.arc === 'matching' ? arcPlace(arc.of) : arc.place;
 }

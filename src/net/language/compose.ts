@@ -1,6 +1,6 @@
 import { runningPlaceName, scopedName, scopedPlaceName } from './place-identity.ts';
-import { arcPlace } from './arcs.ts';
-import type { Alternatives, OutputSpec, InputArc, OutputArc, Outputs } from './arcs.ts';
+import { mapInputPlace, mapOutputPlace } from './arcs.ts';
+import type { Alternatives, OutputSpec, Outputs } from './arcs.ts';
 import { faultPlace } from './fault.ts';
 import { NetBuildError } from './net-errors.ts';
 import { placesIn, portPlaces, toPorts } from './net.ts';
@@ -224,8 +224,8 @@ function mapPlaces<N extends Net>(net: N, to: (place: AnyPlace) => AnyPlace): N 
     out: mapValues(net.out, to),
     transitions: net.transitions.map((t) => ({
       ...t,
-      take: mapValues(t.take, (input) => mapInput(input, to)),
-      read: mapValues(t.read, (input) => mapInput(input, to)),
+      take: mapValues(t.take, (input) => mapInputPlace(input, to)),
+      read: mapValues(t.read, (input) => mapInputPlace(input, to)),
       unless: t.unless.map(to),
       reset: t.reset.map(to),
       give: mapGive(t.give, to),
@@ -234,26 +234,13 @@ function mapPlaces<N extends Net>(net: N, to: (place: AnyPlace) => AnyPlace): N 
   };
 }
 
-function mapInput(input: InputArc, to: (place: AnyPlace) => AnyPlace): InputArc {
-  if ('kind' in input) return to(input);
-  if (input.arc !== 'matching') return { ...input, place: to(input.place) };
-  const of = input.of;
-  return { ...input, of: 'kind' in of ? to(of) : { ...of, place: to(of.place) } };
-}
-
-function mapOutput(output: OutputArc, to: (place: AnyPlace) => AnyPlace): OutputArc {
-  if ('kind' in output) return to(output);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- replacing a place keeps its kind: a join of different kinds is rejected
-  return { ...output, place: to(arcPlace(output)) } as OutputArc;
-}
-
 function mapGive(give: OutputSpec, to: (place: AnyPlace) => AnyPlace): OutputSpec {
-  const outputs = (of: Outputs): Outputs => mapValues(of, (output) => mapOutput(output, to));
+  const outputs = (of: Outputs): Outputs => mapValues(of, (output) => mapOutputPlace(output, to));
   if (give.give === 'allOf') return { give: 'allOf', outputs: outputs(give.outputs) };
   const alternatives: Alternatives = mapValues(give.alternatives, (alternative) =>
     'give' in alternative
       ? { give: 'allOf' as const, outputs: outputs(alternative.outputs) }
-      : mapOutput(alternative, to),
+      : mapOutputPlace(alternative, to),
   );
   return { give: 'oneOf', alternatives };
 }

@@ -1,5 +1,4 @@
-import { arcPlace } from './arcs.ts';
-import type { OutputSpec, OutputArc } from './arcs.ts';
+import { arcPlace, listOutputs } from './arcs.ts';
 import type { AnyPlace, Place } from './place.ts';
 import type { Transition } from './transition.ts';
 
@@ -67,19 +66,6 @@ export function initialToken<T>(place: Place<T>, value: T, times = 1): InitialTo
   return { place, value, times };
 }
 
-/** Lists the declared outputs of each alternative. */
-export function listAlternatives(give: OutputSpec): readonly (readonly OutputArc[])[] {
-  if (give.give === 'allOf') return [Object.values(give.outputs)];
-  return Object.values(give.alternatives).map((alternative) =>
-    'give' in alternative ? Object.values(alternative.outputs) : [alternative],
-  );
-}
-
-/** Lists all declared outputs, over all alternatives. */
-export function listOutputs(give: OutputSpec): readonly OutputArc[] {
-  return listAlternatives(give).flat();
-}
-
 /** Lists the places of all arcs of a transition. A place with several arcs appears several times. */
 export function placesTouched(t: Transition): readonly AnyPlace[] {
   return [
@@ -87,7 +73,7 @@ export function placesTouched(t: Transition): readonly AnyPlace[] {
     ...Object.values(t.read).map(arcPlace),
     ...t.unless,
     ...t.reset,
-    ...listOutputs(t.give).map(arcPlace),
+    ...listOutputs(t.give).map(({ place }) => place),
   ];
 }
 

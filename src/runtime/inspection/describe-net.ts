@@ -134,8 +134,8 @@ function describeOutput(
 function outputWrite(
   output: CompiledOutput['output'],
 ): 'token' | 'append' | 'replacePrefix' | 'truncate' | 'put' {
-  if ('kind' in output) return 'token';
   switch (output.arc) {
+    case 'one':
     case 'upTo':
     case 'optional':
     case 'each':
@@ -151,7 +151,6 @@ function outputWrite(
 }
 
 function outputWeight(output: CompiledOutput['output']): ArcWeight {
-  if ('kind' in output) return { min: 1, max: 1 };
   switch (output.arc) {
     case 'upTo':
       return { min: 0, max: Number.isFinite(output.max) ? output.max : null };
@@ -160,6 +159,7 @@ function outputWeight(output: CompiledOutput['output']): ArcWeight {
     case 'each':
     case 'append':
       return { min: 0, max: null };
+    case 'one':
     case 'replacePrefix':
     case 'truncate':
     case 'put':

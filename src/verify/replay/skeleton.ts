@@ -136,7 +136,7 @@ export function toReturnValue(
 }
 
 function toOutputValue({ output }: CompiledOutput, tokens: readonly SkeletonValue[]): unknown {
-  if ('kind' in output || output.arc === 'optional') return tokens[0];
+  if (output.arc === 'one' || output.arc === 'optional') return tokens[0];
   return output.arc === 'upTo' || output.arc === 'each' ? tokens : [];
 }
 
@@ -174,7 +174,7 @@ function toSkeletonOutput(
   toSkeletonPlace: (place: AnyPlace) => AnyPlace,
 ): CompiledOutput {
   const own = toSkeletonPlace(place);
-  if ('kind' in output) return { key, output: own, place: own };
+  if (output.arc === 'one') return { key, output: { arc: 'one', place: own }, place: own };
   if (output.arc === 'replacePrefix' || output.arc === 'truncate' || output.arc === 'put') {
     const list = listPlace(place.name, anySchema);
     return { key, output: append(list), place: list };

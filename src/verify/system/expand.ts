@@ -181,14 +181,12 @@ function expandTransition(
   const alternatives = [...t.alternatives].map(([name, { outputs }]): ExpandedAlternative => ({
     name,
     outputs: outputs.flatMap(({ key, output, place }): readonly ExpandedOutput[] => {
-      const arc = 'kind' in output ? 'one' : output.arc;
+      const { arc } = output;
       if (arc === 'append' || arc === 'replacePrefix' || arc === 'truncate' || arc === 'put')
         return [];
-      const max = 'kind' in output ? 1 : output.arc === 'upTo' ? output.max : 1;
+      const max = output.arc === 'upTo' ? output.max : 1;
       const each =
-        !('kind' in output) && output.arc === 'each'
-          ? t.takes.findIndex((input) => input.key === output.input)
-          : -1;
+        output.arc === 'each' ? t.takes.findIndex((input) => input.key === output.input) : -1;
       return [
         {
           key,
