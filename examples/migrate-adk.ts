@@ -1,7 +1,7 @@
 /** An ADK agent with two tools. One call waits for approval: run the program again to approve it. */
 import {
   FunctionTool,
-  getFunctionResponses,
+  getPendingUserInputRequests,
   LlmAgent,
   Runner,
   SqliteSessionService,
@@ -41,14 +41,11 @@ const runner = new Runner({ agent, appName: 'desk', sessionService });
 const key = { appName: 'desk', userId: 'ada', sessionId: 'A-7' };
 const session = (await sessionService.getSession(key)) ?? (await sessionService.createSession(key));
 
-const answered = session.events.flatMap(getFunctionResponses).map(({ id }) => id);
-const requests = session.events
-  .flatMap(({ actions }) => Object.entries(actions.requestedToolConfirmations))
-  .filter(([id]) => !answered.includes(id));
+const requests = getPendingUserInputRequests(session.events);
 const parts =
   requests.length === 0
     ? [{ text: 'Refund order A-7.' }]
-    : requests.map(([id, { toolName: name = '' }]) => ({
+    : requests.map(({ interruptId: id, functionCallName: name }) => ({
         functionResponse: { id, name, response: { confirmed: true } },
       }));
 const events = runner.runAsync({

@@ -22,6 +22,10 @@ export {
   type MemoryService,
   type ToolContext,
 } from '../tools/index.ts';
+export {
+  getPendingUserInputRequests,
+  type UserInputRequest,
+} from './contracts/user-input-request.ts';
 export { AgentTool } from './agents/agent-tool.ts';
 export { AgentBuilder } from './builder/agent-builder.ts';
 export { type BuiltAgent, type SessionOptions } from './builder/build-agent.ts';

@@ -142,3 +142,5 @@ export type { TrimOptions } from './prompt/trim-options.ts';
 export { trimToBudget } from './prompt/trim-to-budget.ts';
 export { toolDispatch, type ToolDispatchOptions } from './tools/tool-dispatch.ts';
 export { turnControl, type TurnControlOptions } from './turn/turn-control.ts';
+export { ModelCallLimitError } from './model/model-call-limit.ts';
+export { PendingTooLargeError } from './tools/run-tool.ts';

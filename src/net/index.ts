@@ -84,3 +84,4 @@ export type {
   Retry,
   Transition,
 } from './language/transition.ts';
+export { SettleLimitError } from './engine/settle-limit.ts';

@@ -9,6 +9,7 @@ import { MemoryStore } from '../store/index.ts';
 import { tool } from '../tools/index.ts';
 import type { Tool } from '../tools/index.ts';
 import { openRuntime } from './open-runtime.ts';
+import { RuntimeClosedError } from './session/runtime-errors.ts';
 import type { Session } from './session/session.ts';
 
 const caller = (tools: readonly Tool[], more = {}): Agent =>
@@ -249,4 +250,16 @@ test('closing the runtime leaves a store open that was passed open', async () =>
   await runtime.session('x');
   await runtime.close();
   assert.equal((await store.list({})).length, 1);
+});
+
+test('a session of a closed runtime says that the runtime is closed, whoever owns the store', async () => {
+  for (const store of ['memory:', new MemoryStore()]) {
+    const runtime = await openRuntime({ agents: [caller([])], store });
+    const session = await runtime.session('x');
+    await runtime.close();
+    await assert.rejects(session.status(), RuntimeClosedError);
+    await assert.rejects(session.pending(), RuntimeClosedError);
+    await assert.rejects(session.ask('Hi'), RuntimeClosedError);
+    assert.throws(() => session.events(), RuntimeClosedError);
+  }
 });

@@ -15,6 +15,7 @@ import { createDispatcher, type Dispatcher } from './scheduling/dispatcher.ts';
 import {
   checkSessionId,
   SessionNotFoundError,
+  StoreClosedError,
   type StoreUnavailableError,
 } from '../store/internal.ts';
 import type {
@@ -382,6 +383,8 @@ export class LocalRuntime implements Runtime {
   get #handleServices(): HandleServices {
     return {
       store: this.store,
+      read: async (read) => this.#read(read),
+      isClosed: () => this.#state === 'closed',
       artifacts: this.#tools.artifacts,
       propagateContext: () => this.#interceptor.propagateContext(),
       maxInputBytes: this.#maxInputBytes,
@@ -492,6 +495,17 @@ export class LocalRuntime implements Runtime {
 
   #key(sessionId: string, userId: string = DEFAULT_USER): SessionKey {
     return parseSessionKey({ appName: this.app, userId, sessionId });
+  }
+
+  async #read<T>(read: () => Promise<T>): Promise<T> {
+    if (this.#state === 'closed') throw new RuntimeClosedError();
+    try {
+      return await read();
+    } catch (error) {
+      if (this.#state !== 'open' && error instanceof StoreClosedError)
+        throw new RuntimeClosedError();
+      throw error;
+    }
   }
 
   #assertOpen(): void {

@@ -47,6 +47,7 @@ export {
   type RunConfigJson,
   type ToolMetadata,
 } from './tool/tool-context.ts';
+export { ToolFailedError } from './tool/tool-failed-error.ts';
 export type { ToolMemory } from './tool/tool-memory.ts';
 export {
   failedToolResponse,

@@ -24,7 +24,7 @@ export type { TraceDrawing } from './trace/draw-trace.ts';
 export { formatTrace } from './trace/trace.ts';
 export type { Trace, TraceStep } from './trace/trace.ts';
 export { traceToSvg } from './trace/trace-to-svg.ts';
-export { InvalidPropertyError, UnknownNameError } from './properties/verify-errors.ts';
+export { InvalidPropertyError, ReplayError, UnknownNameError } from './properties/verify-errors.ts';
 export { anySolver, nativeZ3, npmZ3 } from './smt/solver.ts';
 export type { Solver, SolverAnswer, SolverLimits } from './smt/solver.ts';
 export type { ProofCache } from './proof-cache.ts';

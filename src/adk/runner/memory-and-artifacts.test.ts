@@ -73,6 +73,8 @@ it('a model searches the memory with a tool', async () => {
   );
   const events = await runner.run({ ...user, sessionId: 'new', newMessage: 'Which tulips?' });
   assert.match(JSON.stringify(events.at(-1)), /I like red tulips/);
+  const none = await runner.run({ userId: 'u2', sessionId: 'new', newMessage: 'Which tulips?' });
+  assert.match(JSON.stringify(none.at(-1)), /No memories match .*tulips/);
 });
 
 it('a model saves, lists and reads files, and the event lists the saved artifacts', async () => {

@@ -1,4 +1,4 @@
-import { describeValue, isPromise, readMember } from '../../core/internal.ts';
+import { describeValue, isPromise, isRecord, readMember } from '../../core/internal.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import { checkAgents } from '../agent/check-agents.ts';
 import { checkAgentName } from '../vocabulary/check-agent-name.ts';
@@ -29,7 +29,32 @@ export function checkAgentDefinition(
   checkInstruction('instruction', name, instruction);
   checkInstruction('globalInstruction', name, globalInstruction);
   checkAgents('subAgents', subAgents);
+  for (const [field, rule] of Object.entries(OPTION_RULES)) {
+    const value = readMember(definition, field);
+    if (value === undefined || rule.accepts(value)) continue;
+    throw new InvalidInputError(
+      field,
+      `of agent "${name}" must be ${rule.expected}; it is ${describeValue(value)}.`,
+    );
+  }
 }
+
+const isPositive = (value: unknown): boolean =>
+  typeof value === 'number' && Number.isFinite(value) && value > 0;
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+/** The options whose type no other check knows. */
+const OPTION_RULES: Readonly<
+  Record<string, { readonly accepts: (value: unknown) => boolean; readonly expected: string }>
+> = {
+  description: { accepts: isText, expected: 'a text' },
+  budgetMessage: { accepts: isText, expected: 'a text' },
+  outputKey: { accepts: isText, expected: 'the name of a state key' },
+  callbacks: { accepts: isRecord, expected: 'an object, such as { beforeModel: fn }' },
+  extensions: { accepts: Array.isArray, expected: 'a list of nets' },
+  modelTimeoutMs: { accepts: isPositive, expected: 'a number of milliseconds above 0' },
+  modelCoolDownMs: { accepts: isPositive, expected: 'a number of milliseconds above 0' },
+};
 
 /** Accepts a model and a reference. `parseModelRef` checks the reference itself. */
 function checkModel(field: string, agentName: string, model: unknown): void {

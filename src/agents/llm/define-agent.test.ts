@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
-import { deriveInvocationId, userContent } from '../../core/index.ts';
+import { InvalidInputError, deriveInvocationId, userContent } from '../../core/index.ts';
 import type { LogEntry } from '../../core/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
 import type { ScriptedTurn } from '../../models/index.ts';
@@ -319,4 +319,26 @@ test('an agent with a re-ask budget of 0 ends its turn after the first tools', a
   const last = log.at(-1);
   assert.equal(last?.type === 'turn.ended' && last.stopReason, 'budget_reached');
   driver.stop();
+});
+
+test('an option of another type is refused when the agent is made, with its name and its value', () => {
+  const model = new ScriptedModel([]);
+  const wrong = {
+    description: 7,
+    budgetMessage: 7,
+    outputKey: 7,
+    callbacks: 7,
+    extensions: 7,
+    modelTimeoutMs: 'soon',
+    modelCoolDownMs: -1,
+  };
+  for (const [field, value] of Object.entries(wrong))
+    assert.throws(
+      () => agent({ name: 'clerk', model, [field]: value }),
+      (error) =>
+        error instanceof InvalidInputError &&
+        error.field === field &&
+        /of agent "clerk" must be .*; it is /.test(error.message),
+      field,
+    );
 });

@@ -9,6 +9,9 @@ import type { EventsOptions, Session } from './session.ts';
 /** The services that a runtime provides to its session handles. */
 export interface HandleServices {
   readonly store: Store;
+  /** Reads from the store. @throws RuntimeClosedError after the runtime was closed */
+  readonly read: <T>(read: () => Promise<T>) => Promise<T>;
+  readonly isClosed: () => boolean;
   /** Stores the whole of a truncated answer. */
   readonly artifacts: ArtifactService | undefined;
   /** Returns the trace context to send with a message. */

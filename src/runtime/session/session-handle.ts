@@ -46,7 +46,7 @@ import { forkSession } from '../journal/fork-session.ts';
 import { planRewind } from '../journal/plan-rewind.ts';
 import { toMessageMetadata } from './message-metadata.ts';
 import { listPendingCalls } from './pending-calls.ts';
-import { CallNotPendingError } from './runtime-errors.ts';
+import { CallNotPendingError, RuntimeClosedError } from './runtime-errors.ts';
 import type { AskOptions, EventsOptions, PendingCall, SendOptions, Session } from './session.ts';
 import { findCurrentWait } from '../log/find-current-wait.ts';
 import { createTurn } from './turn.ts';
@@ -77,13 +77,14 @@ export class SessionHandle implements Session {
 
   get #waits(): Pick<TurnOptions, 'findWait' | 'listPending'> {
     return {
-      findWait: async () => findCurrentWait(this.#services.store, this.key),
+      findWait: async () =>
+        this.#services.read(async () => findCurrentWait(this.#services.store, this.key)),
       listPending: async () => this.pending(),
     };
   }
 
   async status(): Promise<SessionRow> {
-    const row = await this.#services.store.find(this.key);
+    const row = await this.#services.read(async () => this.#services.store.find(this.key));
     if (row === undefined) throw new SessionNotFoundError(this.key, true);
     return row;
   }
@@ -157,6 +158,7 @@ export class SessionHandle implements Session {
 
   events(from: Seq = 0, options: EventsOptions = {}): AsyncIterable<LogEvent | PartialEvent> {
     checkOptions(EVENTS_OPTIONS, options);
+    if (this.#services.isClosed()) throw new RuntimeClosedError();
     if (!Number.isSafeInteger(from) || from < 0)
       throw new InvalidInputError(
         'from',

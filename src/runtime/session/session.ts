@@ -129,7 +129,7 @@ export interface Session extends SessionInspection {
   readonly key: SessionKey;
   readonly agent: string;
 
-  /** Reads the session's row: status, pending calls, times of creation and last change. @throws SessionNotFoundError */
+  /** Reads the session's row: status, pending calls, times of creation and last change. @throws SessionNotFoundError, RuntimeClosedError */
   status(): Promise<SessionRow>;
 
   /**
@@ -158,7 +158,7 @@ export interface Session extends SessionInspection {
   /**
    * Reads the log events after `from`, then follows new ones and partials. No log event is skipped or repeated.
    * @param from the last event you have. Default: 0.
-   * @throws InvalidInputError
+   * @throws InvalidInputError, RuntimeClosedError
    */
   events(from?: Seq, options?: EventsOptions): AsyncIterable<LogEvent | PartialEvent>;
 

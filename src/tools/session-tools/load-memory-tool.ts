@@ -5,7 +5,7 @@ import { tool } from '../tool/tool.ts';
 
 /**
  * Creates the tool `load_memory`, which searches the memory of the user's sessions. `limit` is the
- * largest number of entries. Default: 10.
+ * largest number of entries. Default: 10. If nothing matches, the result says so.
  */
 export function loadMemoryTool({ limit = 10 }: { readonly limit?: number } = {}): Tool {
   return tool({
@@ -18,12 +18,17 @@ export function loadMemoryTool({ limit = 10 }: { readonly limit?: number } = {})
       required: ['query'],
     },
     readOnly: true,
-    execute: async ({ query }, { memory }) => ({
-      memories: (await memory.search(asText(query), { limit })).map(({ author, at, content }) => ({
+    execute: async ({ query }, { memory }) => {
+      const text = asText(query);
+      const found = await memory.search(text, { limit });
+      const memories = found.map(({ author, at, content }) => ({
         author,
         at: new Date(at).toISOString(),
         text: contentText(content),
-      })),
-    }),
+      }));
+      return memories.length === 0
+        ? { memories, message: `No memories match ${JSON.stringify(text)}.` }
+        : { memories };
+    },
   });
 }
