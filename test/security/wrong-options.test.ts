@@ -40,7 +40,8 @@ for (const [options, message] of wrongTools) {
   });
 }
 
-const useResolveModel = /Use `await resolveModel\('gpt-5', \{ env \}\)`\./;
+const nameOrModel =
+  /must be a model with a generate function, a name such as 'gpt-5', or \{ provider, model \}/;
 
 const wrongOptions: readonly (readonly [call: () => unknown, field: string, message: RegExp])[] = [
   [() => makeTool(undefined), 'tool', /needs an object with its options; it is missing/],
@@ -50,14 +51,18 @@ const wrongOptions: readonly (readonly [call: () => unknown, field: string, mess
   [() => makeAgent({ model }), 'name', /it is missing/],
   [() => agentWith({ name: 5 }), 'name', /it is 5/],
   [() => agentWith({ model: undefined }), 'model', /of agent "a" .* it is missing/],
-  [() => agentWith({ model: undefined }), 'model', useResolveModel],
-  [() => agentWith({ model: 'gpt-5' }), 'model', /it is "gpt-5"/],
-  [() => agentWith({ model: 'gemini-3' }), 'model', /await resolveModel\('gemini-3', \{ env \}\)/],
+  [() => agentWith({ model: undefined }), 'model', nameOrModel],
+  [() => agentWith({ model: '' }), 'model', /it is ""/],
+  [() => agentWith({ model: 5 }), 'model', nameOrModel],
   [() => agentWith({ model: Promise.resolve(model) }), 'model', /it is a promise/],
-  [() => agentWith({ model: Promise.resolve(model) }), 'model', useResolveModel],
-  [() => agentWith({ model: { name: 'm' } }), 'model', /generate function; it is an object/],
+  [
+    () => agentWith({ model: Promise.resolve(model) }),
+    'model',
+    /Await it: resolveModel is asynchronous/,
+  ],
+  [() => agentWith({ model: { name: 'm' } }), 'model', /generate function, .*; it is an object/],
   [() => agentWith({ fallbackModels: model }), 'fallbackModels', /must be a list/],
-  [() => agentWith({ fallbackModels: ['gpt-5'] }), 'fallbackModels[0]', useResolveModel],
+  [() => agentWith({ fallbackModels: [5] }), 'fallbackModels[0]', nameOrModel],
   [() => agentWith({ instruction: 5 }), 'instruction', /it is 5/],
   [() => agentWith({ instruction: ['Hi', {}] }), 'instruction[1]', /it is an object/],
   [() => agentWith({ globalInstruction: null }), 'globalInstruction', /it is null/],
