@@ -44,8 +44,16 @@ export type {
 export type { SessionInspection } from './inspection/session-inspection.ts';
 export type { ValueDetail } from './inspection/value-detail.ts';
 export { openRuntime } from './open-runtime.ts';
-export type { Runtime } from './runtime.ts';
 export type { ModelsOption } from './named-models.ts';
+export type {
+  ListedPendingCall,
+  PendingCallFilter,
+  PendingCallPage,
+  PendingCallPageOptions,
+} from './listing/pending-call-listing.ts';
+export type { SessionChangeEvent, SessionChangesOptions } from './listing/session-changes.ts';
+export type { PendingCallChange, WatchPendingOptions } from './listing/watch-pending-calls.ts';
+export type { Runtime, UsageOptions } from './runtime.ts';
 export type { RuntimeOptions } from './runtime-options.ts';
 export type {
   AskOptions,

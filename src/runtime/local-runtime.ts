@@ -24,6 +24,7 @@ import type {
   SessionRow,
   Store,
   StoreListener,
+  UsageTotal,
 } from '../store/index.ts';
 import type { ToolServices } from '../tools/index.ts';
 import { CalledAgents } from './called-agents/called-agents.ts';
@@ -47,11 +48,33 @@ import { KeepAlive } from './hosting/keep-alive.ts';
 import type { NamedModels } from './named-models.ts';
 import { parseMaxInputBytes, toToolServices } from './runtime-options.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
-import type { Runtime } from './runtime.ts';
 import { MarkingHistory } from './inspection/marking-history.ts';
 import { SessionInspector } from './inspection/session-inspector.ts';
 import type { InspectionServices } from './inspection/session-inspector.ts';
 import { scopeServices } from './hosting/hosted-session.ts';
+import { ChangeSignal } from './listing/change-signal.ts';
+import {
+  listPendingCallPage,
+  PENDING_OPTIONS,
+  type PendingCallPage,
+  type PendingCallPageOptions,
+  type PendingCallSource,
+} from './listing/pending-call-listing.ts';
+import {
+  followSessionChanges,
+  SESSION_CHANGES_OPTIONS,
+  type ChangeSource,
+  type SessionChangeEvent,
+  type SessionChangesOptions,
+} from './listing/session-changes.ts';
+import {
+  WATCH_PENDING_OPTIONS,
+  watchPendingCalls,
+  type PendingCallChange,
+  type WatchPendingOptions,
+} from './listing/watch-pending-calls.ts';
+import { USAGE_OPTIONS } from './runtime.ts';
+import type { Runtime, UsageOptions } from './runtime.ts';
 import { SessionHandle } from './session/session-handle.ts';
 import type { HandleServices } from './session/handle-services.ts';
 import { createInputBatch } from './session/input-batch.ts';
@@ -91,6 +114,7 @@ export class LocalRuntime implements Runtime {
   readonly #failover: Failover;
   readonly #keepAlive: KeepAlive;
   readonly #history: MarkingHistory;
+  readonly #changeSignal: ChangeSignal;
   readonly #submissions = new Submissions();
   /** Writes of this runtime in progress. Change notices that arrive meanwhile bring nothing new. */
   #ownWrites = 0;
@@ -157,6 +181,9 @@ export class LocalRuntime implements Runtime {
       clock: this.#clock,
     });
     this.#keepAlive = new KeepAlive(() => this.#activeSessions.isBusy);
+    this.#changeSignal = new ChangeSignal(this.#clock, (waiting) =>
+      this.#keepAlive.readerWaits(waiting),
+    );
     this.#failover = new Failover({
       store,
       owner: this.#owner,
@@ -259,6 +286,35 @@ export class LocalRuntime implements Runtime {
     });
   }
 
+  async pending(filter: PendingCallPageOptions = {}): Promise<PendingCallPage> {
+    checkOptions(PENDING_OPTIONS, filter);
+    this.#assertOpen();
+    return listPendingCallPage(this.#listingSource, filter);
+  }
+
+  watchPending(filter: WatchPendingOptions = {}): AsyncIterable<PendingCallChange> {
+    checkOptions(WATCH_PENDING_OPTIONS, filter);
+    this.#assertOpen();
+    return watchPendingCalls(this.#listingSource, filter);
+  }
+
+  changes(options: SessionChangesOptions = {}): AsyncIterable<SessionChangeEvent> {
+    checkOptions(SESSION_CHANGES_OPTIONS, options);
+    this.#assertOpen();
+    return followSessionChanges(this.#listingSource, options);
+  }
+
+  async usage({ by = [], user, ...options }: UsageOptions = {}): Promise<readonly UsageTotal[]> {
+    checkOptions(USAGE_OPTIONS, { by, ...omitUndefined({ user }), ...options });
+    this.#assertOpen();
+    return this.store.usage({
+      appName: this.app,
+      by,
+      ...omitUndefined({ userId: user }),
+      ...options,
+    });
+  }
+
   async delete(id: string, options: { readonly user?: string } = {}): Promise<boolean> {
     const key = this.#key(id, options.user);
     const children = await this.store.list({ ...key, parent: key.sessionId });
@@ -288,6 +344,7 @@ export class LocalRuntime implements Runtime {
 
   async #close(): Promise<void> {
     this.#state = 'closing';
+    this.#changeSignal.notify();
     // An input that is accepted from here on waits in its inbox for the next owner of the session.
     const submitted = this.#submissions.close(this.#clock, CLOSE_MS);
     this.#failover.stop();
@@ -314,6 +371,7 @@ export class LocalRuntime implements Runtime {
   }
 
   #onStoreChange(changed: Parameters<StoreListener>[0]): void {
+    this.#changeSignal.notify();
     if (changed === 'any') {
       this.#broadcast.publishAll(['changed']);
       void this.#failover.scan();
@@ -378,6 +436,16 @@ export class LocalRuntime implements Runtime {
 
   #createHandle(key: SessionKey, agent: Agent): Session {
     return new SessionHandle(key, agent, this.#handleServices);
+  }
+
+  get #listingSource(): PendingCallSource & ChangeSource {
+    return {
+      store: this.store,
+      app: this.app,
+      signal: this.#changeSignal,
+      isClosed: () => this.#state !== 'open',
+      findAuthorName: async (agent) => this.#registry.findAuthorName(agent),
+    };
   }
 
   get #handleServices(): HandleServices {

@@ -1,8 +1,31 @@
 import type { Agent } from '../agents/index.ts';
-import type { SessionKey } from '../core/index.ts';
-import type { SessionRow, Store } from '../store/index.ts';
+import { optionTable } from '../core/index.ts';
+import type { OptionTable, SessionKey } from '../core/index.ts';
+import type { SessionRow, Store, UsageDimension, UsageTotal } from '../store/index.ts';
+import type { SessionChangeEvent, SessionChangesOptions } from './listing/session-changes.ts';
+import type { PendingCallPage, PendingCallPageOptions } from './listing/pending-call-listing.ts';
+import type { PendingCallChange, WatchPendingOptions } from './listing/watch-pending-calls.ts';
 import type { InputBatch } from './session/input-batch.ts';
 import type { Session, SessionOptions } from './session/session.ts';
+
+/** Selects and groups usage. */
+export interface UsageOptions {
+  /** Default: one total. */
+  readonly by?: readonly UsageDimension[];
+  /** The first UTC day, as `YYYY-MM-DD`. Default: the first day there is. */
+  readonly from?: string;
+  /** The last UTC day, as `YYYY-MM-DD`. Default: the last day there is. */
+  readonly to?: string;
+  readonly user?: string;
+  readonly agent?: string;
+}
+
+/** The options of `runtime.usage`. */
+export const USAGE_OPTIONS: OptionTable = optionTable<UsageOptions>(
+  'usage',
+  { by: true, from: true, to: true, user: true, agent: true },
+  { groupBy: 'by', since: 'from', until: 'to', userId: 'user' },
+);
 
 /**
  * Runs sessions over a store. Several runtimes may share a store, in one process or many. Each session has one owner at
@@ -39,6 +62,32 @@ export interface Runtime extends AsyncDisposable {
     readonly limit?: number;
     readonly after?: SessionKey;
   }): Promise<readonly SessionRow[]>;
+  /**
+   * Lists the calls of all sessions that wait for an approval or a result, the longest waiting first. Calls of called
+   * agents are included. Reads an index, so its cost does not depend on the number of sessions.
+   * @throws InvalidInputError when `limit` or `after` is invalid
+   */
+  pending(filter?: PendingCallPageOptions): Promise<PendingCallPage>;
+  /**
+   * Yields the calls of all sessions that wait, then every call that begins to wait, changes or stops to wait, in all
+   * processes that share the store. No change is lost, however slow the reader is: of several changes of a call, a slow
+   * reader gets the last. Ends when the runtime closes. To resume after a break, begin again.
+   */
+  watchPending(filter?: WatchPendingOptions): AsyncIterable<PendingCallChange>;
+  /**
+   * Yields the sessions that are created, change or are deleted, in all processes that share the store. A session
+   * changes with each committed step. No session's last change is lost, however slow the reader is: of several changes,
+   * a slow reader gets the last. Ends when the runtime closes. To resume, pass the `cursor` of the last change as
+   * `after`.
+   * @throws InvalidInputError when `after` is not a cursor of this store: list the sessions again
+   */
+  changes(options?: SessionChangesOptions): AsyncIterable<SessionChangeEvent>;
+  /**
+   * Sums the tokens and model calls of committed answers, one entry per group that has any. Each answer counts once: it
+   * stays counted when its session is rewound or deleted, and a fork does not count the answers that it copies.
+   * @throws InvalidInputError when `by`, `from` or `to` is invalid
+   */
+  usage(query?: UsageOptions): Promise<readonly UsageTotal[]>;
   /**
    * Deletes a session, its data, and the sessions of the agents it called. Stops their running effects. Returns false
    * when there was no such session.

@@ -1,4 +1,4 @@
-import type { Json, LogEvent, Seq, SessionId, SessionKey } from '../core/index.ts';
+import type { Json, LogEvent, Seq, SessionId, SessionKey, Usage } from '../core/index.ts';
 import type { JournalRecord, MapChange, RecordSeq } from '../net/index.ts';
 import type { DocumentChange, DocumentStore } from './documents.ts';
 
@@ -73,6 +73,10 @@ export interface StoredPendingCall {
   readonly needs: 'approval' | 'result';
   readonly invocationId: string;
   readonly fingerprint: string;
+  /** When the call began to wait, epoch milliseconds. */
+  readonly since: number;
+  /** When the wait times out, epoch milliseconds. Undefined: the call waits forever. */
+  readonly expiresAt?: number;
   /** Why an approval is needed: the tool's policy, or a crash that left the outcome unknown. */
   readonly reason?: 'policy' | 'crash';
   /** The question or the latest progress of a call that ran and then parked. */
@@ -153,6 +157,109 @@ export interface SettledStep {
   };
   /** The marking after this step. It replaces the earlier snapshot. */
   readonly snapshot?: Json;
+  /** Adds to the usage of the session's app, user and agent. Undefined: the step used no model. */
+  readonly usage?: readonly StepUsage[];
+}
+
+/** The model calls of a step with one model on one day. */
+export interface StepUsage {
+  /** The UTC day, as `YYYY-MM-DD`. */
+  readonly day: string;
+  /** The name of the model. Empty: unknown. */
+  readonly model: string;
+  readonly calls: number;
+  readonly tokens: Usage;
+}
+
+/** What usage can be grouped by. `day` is a UTC day. */
+export type UsageDimension = 'agent' | 'user' | 'day' | 'model';
+
+/** Selects and groups the usage of one app. */
+export interface UsageQuery {
+  readonly appName: string;
+  readonly by: readonly UsageDimension[];
+  /** The first UTC day, as `YYYY-MM-DD`. Default: the first day there is. */
+  readonly from?: string;
+  /** The last UTC day, as `YYYY-MM-DD`. Default: the last day there is. */
+  readonly to?: string;
+  readonly userId?: string;
+  readonly agent?: string;
+}
+
+/** The usage of one group. It has the members that the query groups by. */
+export interface UsageTotal {
+  readonly agent?: string;
+  /** The user's id. */
+  readonly user?: string;
+  /** A UTC day, as `YYYY-MM-DD`. */
+  readonly day?: string;
+  /** The name of the model. Empty: unknown. */
+  readonly model?: string;
+  /** Number of model calls that returned an answer. */
+  readonly calls: number;
+  readonly tokens: Usage;
+}
+
+/** Selects the pending calls that match every given member. */
+export interface PendingCallQuery {
+  readonly appName: string;
+  readonly userId?: string;
+  /** The agent of the session that made the call. */
+  readonly agent?: string;
+  /** The name of the tool. */
+  readonly tool?: string;
+  readonly needs?: StoredPendingCall['needs'];
+  /** Continues after this `position`. */
+  readonly after?: string;
+  /** An integer of at least 0. */
+  readonly limit: number;
+}
+
+/** A pending call with the session that made it. */
+export interface SessionPendingCall {
+  readonly key: SessionKey;
+  /** The agent of the session. */
+  readonly agent: string;
+  readonly call: StoredPendingCall;
+  /** Where the call stands in the list. Calls are listed by `since`, so it stays valid when calls come and go. */
+  readonly position: string;
+}
+
+/**
+ * A session that was created, changed or deleted. `row` is the session as it is when the change is read. `cursor` is the
+ * position after the change.
+ */
+export type SessionRowChange =
+  | {
+      readonly type: 'created' | 'changed';
+      readonly key: SessionKey;
+      readonly row: SessionRow;
+      readonly cursor: string;
+    }
+  | {
+      readonly type: 'deleted';
+      readonly key: SessionKey;
+      readonly uid: string;
+      readonly cursor: string;
+    };
+
+/** Selects session changes. */
+export interface SessionChangeQuery {
+  readonly appName: string;
+  /** The `cursor` of an earlier page. Undefined: from now on. */
+  readonly after?: string;
+  /** The most changes in a page: an integer of at least 1. */
+  readonly limit: number;
+}
+
+/** A page of session changes. */
+export interface SessionChangePage {
+  /** Oldest change first. A session that changed several times is listed once, at its last change. */
+  readonly changes: readonly SessionRowChange[];
+  /** The position after this page. */
+  readonly cursor: string;
+  /** False: more changes can be read at once. */
+  readonly isLast: boolean;
 }
 
 /** The result of committing a step: it is durable, or nothing of it was written. */
@@ -328,6 +435,27 @@ export interface Store extends DocumentStore {
    */
   recordHydration(key: SessionKey, ok: boolean): Promise<{ readonly quarantined: boolean }>;
 
+  /**
+   * Lists the calls that wait for an answer, the longest waiting first. Calls of called agents are listed once, under
+   * the session that made them. Reads an index of pending calls, not the sessions.
+   * @throws InvalidInputError when `after` is not a position
+   */
+  pendingCalls(query: PendingCallQuery): Promise<readonly SessionPendingCall[]>;
+
+  /**
+   * Reads the sessions that were created, changed by a step, quarantined or deleted after a position. No change is
+   * lost: whatever is committed after the page was read is in a later page. Reads an index, not the sessions that did
+   * not change.
+   * @throws InvalidInputError when `after` is not a position of this store
+   */
+  changes(query: SessionChangeQuery): Promise<SessionChangePage>;
+
+  /**
+   * Sums the usage of committed steps, one entry per group that has any, ordered by the dimensions of `by`. Usage stays
+   * when its session is deleted.
+   */
+  usage(query: UsageQuery): Promise<readonly UsageTotal[]>;
+
   /** Reads the shared state of this app and user. */
   shared(scope: { readonly appName: string; readonly userId: string }): Promise<SharedState>;
 
@@ -339,7 +467,8 @@ export interface Store extends DocumentStore {
   delete(key: SessionKey): Promise<boolean>;
 
   /**
-   * Calls the listener after every commit, injection and deletion, in this process or another. For a change by this
+   * Calls the listener after every commit, injection and deletion, in this process or another, and after every creation in
+   * this process. For a change by this
    * store object the listener gets the sessions, before the promise of the call resolves. Returns the function that
    * unsubscribes.
    */

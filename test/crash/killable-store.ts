@@ -174,6 +174,20 @@ export class KillableStore implements Store {
     return this.#read(async () => this.#store.nextDueAt(...args));
   }
 
+  async pendingCalls(
+    ...args: Parameters<Store['pendingCalls']>
+  ): ReturnType<Store['pendingCalls']> {
+    return this.#read(async () => this.#store.pendingCalls(...args));
+  }
+
+  async changes(...args: Parameters<Store['changes']>): ReturnType<Store['changes']> {
+    return this.#read(async () => this.#store.changes(...args));
+  }
+
+  async usage(...args: Parameters<Store['usage']>): ReturnType<Store['usage']> {
+    return this.#read(async () => this.#store.usage(...args));
+  }
+
   async shared(...args: Parameters<Store['shared']>): Promise<SharedState> {
     return this.#read(async () => this.#store.shared(...args));
   }

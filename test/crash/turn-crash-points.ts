@@ -1,13 +1,13 @@
 import { agent, conversation, state } from '../../src/agents/index.ts';
 import type { Agent } from '../../src/agents/index.ts';
-import { getFunctionCalls, getFunctionResponses } from '../../src/core/index.ts';
+import { addUsage, getFunctionCalls, getFunctionResponses, noUsage } from '../../src/core/index.ts';
 import type { Content, LogEntry, LogEvent } from '../../src/core/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { listIn, mapIn } from '../../src/net/index.ts';
 import { hydrate } from '../../src/runtime/journal/hydrate.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import type { Session } from '../../src/runtime/index.ts';
-import type { Store } from '../../src/store/index.ts';
+import type { Store, UsageTotal } from '../../src/store/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import type { ToolCrashPolicy, Tool } from '../../src/tools/index.ts';
 import { SimulatedProcess, KillableStore } from './killable-store.ts';
@@ -39,6 +39,8 @@ export interface TurnOutcome {
   readonly marking: Readonly<Record<string, number>>;
   /** How often each call was started and finished. */
   readonly effects: Readonly<Record<string, readonly [began: number, did: number]>>;
+  /** The usage that the store counted. */
+  readonly usage: readonly UsageTotal[];
   /** Number of crash points that were reached. */
   readonly deaths: number;
   /** The step of the newest snapshot. */
@@ -131,6 +133,8 @@ async function answerOne(session: Session): Promise<void> {
   });
 }
 
+const usage = { inputTokens: 10, outputTokens: 1, totalTokens: 11 };
+
 const everything = ['note', 'pay', 'ask', 'look'] as const;
 
 function clerk(
@@ -167,8 +171,8 @@ function clerk(
     checkHistory(contents);
     const last = JSON.stringify(contents.at(-1));
     return last.includes('all of it')
-      ? { text: 'At once.', toolCalls: everything.map((name) => ({ name })) }
-      : { text: `Done ${contents.length}.` };
+      ? { text: 'At once.', toolCalls: everything.map((name) => ({ name })), usage }
+      : { text: `Done ${contents.length}.`, usage };
   });
   return agent({ name: 'clerk', model, tools });
 }
@@ -211,6 +215,14 @@ async function readOutcome(
   for await (const event of store.read(key)) events.push(event);
   const numbered = events.every(({ seq }, index) => seq === index + 1);
   if (!numbered) throw new Error('The log has a gap.');
+  const answers = events.filter((event) => event.type === 'agent.message');
+  const used = await store.usage({ appName: key.appName, by: [] });
+  const calls = used[0]?.calls ?? 0;
+  const tokens = answers.reduce((sum, one) => addUsage(sum, one.usage ?? noUsage), noUsage);
+  if (calls !== answers.length || used[0]?.tokens.totalTokens !== tokens.totalTokens)
+    throw new Error(`The log has ${answers.length} answers; usage counts ${calls}.`);
+  const waiting = await store.pendingCalls({ appName: key.appName, limit: 10 });
+  if (waiting.length > 0) throw new Error('A call of a session at rest is listed as pending.');
   const marking = await hydrate(store, key);
   const { entries } = await store.shared(key);
   const { epoch: _, ...row } = (await store.find(key)) ?? { epoch: 0 };
@@ -227,6 +239,7 @@ async function readOutcome(
       unread: 'inboxPending' in row && row.inboxPending ? 1 : 0,
     },
     effects: { ...effects },
+    usage: used,
     deaths,
     snapshotAt: (await store.snapshot(key))?.step,
   };

@@ -52,6 +52,10 @@ import {
   SEND_OPTIONS,
   SESSION_OPTIONS,
 } from '../../src/runtime/session/session.ts';
+import { PENDING_OPTIONS } from '../../src/runtime/listing/pending-call-listing.ts';
+import { SESSION_CHANGES_OPTIONS } from '../../src/runtime/listing/session-changes.ts';
+import { WATCH_PENDING_OPTIONS } from '../../src/runtime/listing/watch-pending-calls.ts';
+import { USAGE_OPTIONS } from '../../src/runtime/runtime.ts';
 import { createServer } from '../../src/server/create-server.ts';
 import { SERVER_OPTIONS } from '../../src/server/server-options.ts';
 import { listen, LISTEN_OPTIONS } from '../../src/server/listen.ts';
@@ -77,6 +81,7 @@ const helper = (name: string): ReturnType<typeof agent> => agent({ name, model }
 const adk = (name: string): LlmAgent => new LlmAgent({ name, model });
 const openSession = async (): ReturnType<Awaited<ReturnType<typeof openRuntime>>['session']> =>
   (await openRuntime({ agents: [helper('a')], store: 'memory:' })).session('s1');
+const plain = openRuntime({ agents: [helper('a')], store: 'memory:' });
 const runner = new InMemoryRunner({ agent: adk('a') });
 const managed = openManagedRuntime({ resolver: async () => model });
 
@@ -130,6 +135,22 @@ const subjects: Readonly<Record<string, Subject>> = {
   MARKING_OPTIONS: {
     table: MARKING_OPTIONS,
     call: async (options) => (await openSession()).markingAt(0, options),
+  },
+  PENDING_OPTIONS: {
+    table: PENDING_OPTIONS,
+    call: async (options) => (await plain).pending(options),
+  },
+  WATCH_PENDING_OPTIONS: {
+    table: WATCH_PENDING_OPTIONS,
+    call: async (options) => (await plain).watchPending(options),
+  },
+  SESSION_CHANGES_OPTIONS: {
+    table: SESSION_CHANGES_OPTIONS,
+    call: async (options) => (await plain).changes(options),
+  },
+  USAGE_OPTIONS: {
+    table: USAGE_OPTIONS,
+    call: async (options) => (await plain).usage(options),
   },
   COMMAND_OPTIONS: { table: COMMAND_OPTIONS, call: bashTool },
   WEB_FETCH_OPTIONS: { table: WEB_FETCH_OPTIONS, call: webFetchTool },

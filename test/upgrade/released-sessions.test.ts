@@ -9,11 +9,12 @@ import { startPostgresServer } from '../postgres/postgres-server.ts';
 import type { PostgresServer } from '../postgres/postgres-server.ts';
 import { adkCases } from './cases/adk-cases.ts';
 import { generatorCases } from './cases/generator-cases.ts';
+import { listingCases } from './cases/listing-cases.ts';
 import { managedCases } from './cases/managed-cases.ts';
 import { plainCases } from './cases/plain-cases.ts';
 import { dropStore, loadStore } from './postgres-dump.ts';
 
-const cases = [...plainCases, ...managedCases, ...adkCases, ...generatorCases];
+const cases = [...plainCases, ...managedCases, ...adkCases, ...generatorCases, ...listingCases];
 const fixtures = join(import.meta.dirname, 'fixtures');
 
 describe('sessions of 0.1.0 in SQLite', () => {

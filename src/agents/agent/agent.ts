@@ -6,12 +6,18 @@ import type { AgentSubnet, AgentSlot } from './agent-subnet.ts';
 import type { Instruction } from '../prompt/instruction.ts';
 import type { ParkedCall } from '../vocabulary/tool-call.ts';
 
+/** A call that waits for an answer from outside, with the time of its token. */
+export interface ParkedToken extends ParkedCall {
+  /** When the token arrived, epoch milliseconds. */
+  readonly at: number;
+}
+
 /** The status of an agent's session, read from its marking. */
 export interface AgentStatus {
   readonly status: 'idle' | 'running' | 'waiting';
   /** A more specific status, defined by the agent. */
   readonly phase?: string;
-  readonly pending: readonly ParkedCall[];
+  readonly pending: readonly ParkedToken[];
   readonly invocationId: string | undefined;
 }
 

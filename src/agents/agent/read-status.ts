@@ -12,7 +12,10 @@ export function readStatus(marking: Marking): AgentStatus {
   return {
     status: idle ? 'idle' : waiting ? 'waiting' : 'running',
     pending: placesNamed(toolParked, [...marking.tokens.keys()]).flatMap((place) =>
-      valuesIn(marking, place),
+      valuesIn(marking, place).map((call, index) => ({
+        ...call,
+        at: marking.tokens.get(place.name)?.[index]?.at ?? marking.at,
+      })),
     ),
     invocationId: valuesIn(marking, turnCurrent)[0]?.invocationId,
   };

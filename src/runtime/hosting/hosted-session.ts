@@ -17,6 +17,7 @@ import type { Interceptor, ObservedSession } from '../interceptors/interceptor.t
 import type { ModelCallCounts } from '../called-agents/model-call-counts.ts';
 import { PendingWrites } from './pending-writes.ts';
 import { toPartialEvents } from './to-partial-events.ts';
+import { StepUsageCounter } from '../journal/step-usage.ts';
 import {
   toLogEvents,
   isRunning,
@@ -69,6 +70,7 @@ export class HostedSession {
   /** Versions of shared keys as of the last committed step. */
   #versions: Readonly<Record<string, number>>;
   #events: readonly LogEvent[] = [];
+  readonly #usage = new StepUsageCounter();
   #pending: readonly StoredPendingCall[];
   #pulling = 0;
   #pulled: Promise<void> = Promise.resolve();
@@ -217,7 +219,8 @@ export class HostedSession {
         () => mapIn(currentMarking(), state.name),
         (firingId) => currentMarking().firings.has(Number(firingId.slice(row.uid.length + 1))),
       ),
-      ...omitUndefined({ interceptCall, resolveModel }),
+      ...omitUndefined({ resolveModel }),
+      interceptCall: this.#usage.wrap(interceptCall),
       services: scopeServices(row.key, this.#options.services),
       readMetadata: (invocationId) => readMetadata(currentMarking(), invocationId),
       runChildAgent: async (request) => {
@@ -250,6 +253,7 @@ export class HostedSession {
       (last, { inputSeq }) => Math.max(last, inputSeq ?? 0),
       this.#consumed,
     );
+    const usage = this.#usage.count(events);
     const settled: SettledStep = {
       key: row.key,
       uid: row.uid,
@@ -264,9 +268,11 @@ export class HostedSession {
         agent.readStatus(marking),
         marking,
         this.#toRuntimeTime(executor.nextRunAt),
+        this.#pending,
       ),
       ...omitUndefined({
         shared,
+        usage: usage.length === 0 ? undefined : usage,
         snapshot: number % STEPS_PER_SNAPSHOT === 0 ? toStoredSnapshot(marking) : undefined,
       }),
     };
@@ -277,6 +283,7 @@ export class HostedSession {
     this.#consumed = consumed;
     this.#versions = marking.shared;
     this.#events = events;
+    this.#usage.onCommitted(events);
     this.#notifyCalledAgents(events, settled.summary.pending);
     for (const event of events)
       if (event.type === 'turn.started')

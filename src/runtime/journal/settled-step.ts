@@ -56,18 +56,23 @@ export function isRunning({ retryAt }: Firing): boolean {
   return retryAt === undefined;
 }
 
-/** Builds the columns of the session's row after a step. */
+/**
+ * Builds the columns of the session's row after a step.
+ * @param before the pending calls before the step. A call that still waits for the same keeps its time.
+ */
 export function toSessionSummary(
   status: AgentStatus,
   marking: Marking,
   nextDueAt: number | undefined,
+  before: readonly StoredPendingCall[] = [],
 ): SessionSummary {
+  const pending = status.pending.flatMap(toPendingCalls);
   return {
     status: status.status,
     ...omitUndefined({ phase: status.phase }),
     inFlight: [...marking.firings.values()].filter(isRunning).length,
     nextDueAt: nextDueAt ?? null,
-    pending: status.pending.flatMap(toPendingCalls),
+    pending: pending.map((call) => ({ ...call, since: findSince(call, before) })),
     netHash: marking.net.hash,
   };
 }
@@ -76,8 +81,10 @@ export function toSessionSummary(
 function toPendingCalls(parked: AgentStatus['pending'][number]): readonly StoredPendingCall[] {
   const { callId, name, args, needs, invocationId, fingerprint, reason, asks, request, resume } =
     parked;
+  const { at: since, timeoutMs } = parked;
   const waits = calledAgentWaits(request);
-  if (waits !== undefined) return waits.map((wait) => ({ ...wait, invocationId, via: callId }));
+  if (waits !== undefined)
+    return waits.map((wait) => ({ ...wait, invocationId, via: callId, since }));
   return [
     {
       callId,
@@ -87,9 +94,24 @@ function toPendingCalls(parked: AgentStatus['pending'][number]): readonly Stored
       invocationId,
       fingerprint,
       reason,
-      ...omitUndefined({ asks, request, resumes: resume === undefined ? undefined : true }),
+      since,
+      ...omitUndefined({
+        asks,
+        request,
+        resumes: resume === undefined ? undefined : true,
+        expiresAt: timeoutMs === undefined ? undefined : since + timeoutMs,
+      }),
     },
   ];
+}
+
+/** A progress report makes a new token, but the call has waited since its first one. */
+function findSince(call: StoredPendingCall, before: readonly StoredPendingCall[]): number {
+  const known = before.find(
+    ({ callId, needs, asks, via }) =>
+      callId === call.callId && needs === call.needs && asks === call.asks && via === call.via,
+  );
+  return known?.since ?? call.since;
 }
 
 /**

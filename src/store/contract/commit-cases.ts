@@ -45,6 +45,7 @@ export const commitCases: readonly StoreContractCase[] = [
         needs: 'approval',
         invocationId: 'e-1',
         fingerprint: 'f',
+        since: AT,
         reason: 'crash',
       },
     ] as const;
@@ -273,6 +274,7 @@ export const commitCases: readonly StoreContractCase[] = [
             needs: 'result',
             invocationId: 'e-1',
             fingerprint: 'f',
+            since: AT,
           },
         ],
       }),

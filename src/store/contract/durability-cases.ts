@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { StoreClosedError, StoreUnavailableError } from '../store-errors.ts';
 import { storeContractCase, type StoreContractCase } from './contract-case.ts';
 import {
+  AT,
   collect,
   commitOk,
   commitSampleSteps,
@@ -29,6 +30,7 @@ export const durabilityCases: readonly StoreContractCase[] = [
           needs: 'approval',
           invocationId: 'e-1',
           fingerprint: 'f',
+          since: AT,
         },
       ] as const;
       await commitOk(store, [

@@ -1,12 +1,15 @@
+import { changeCases } from './change-cases.ts';
 import { commitCases } from './commit-cases.ts';
 import type { StoreContractCase } from './contract-case.ts';
 import { documentCases } from './document-cases.ts';
 import { durabilityCases } from './durability-cases.ts';
 import { inboxCases } from './inbox-cases.ts';
 import { ownershipCases } from './ownership-cases.ts';
+import { pendingCallCases } from './pending-call-cases.ts';
 import { sessionCases } from './session-cases.ts';
 import { sharedStateCases } from './shared-state-cases.ts';
 import { submissionCases } from './submission-cases.ts';
+import { usageCases } from './usage-cases.ts';
 
 /**
  * The requirements of every store, one case each. Run all of them for a new store:
@@ -21,4 +24,7 @@ export const storeContract: readonly StoreContractCase[] = [
   ...ownershipCases,
   ...sharedStateCases,
   ...documentCases,
+  ...pendingCallCases,
+  ...changeCases,
+  ...usageCases,
 ];

@@ -202,6 +202,7 @@ function pendingCall(callId: string): NonNullable<SettledStep['summary']['pendin
     needs: 'result',
     invocationId: 'e',
     fingerprint: 'f',
+    since: AT,
   };
 }
 
@@ -221,6 +222,10 @@ export async function readEverything(store: Store): Promise<unknown> {
     list: await store.list({}),
     page: await store.list({ userId: 'ada', limit: 1 }),
     work: await Promise.all(OWNERS.map((id) => store.findRunnable({ ...query, owner: id }))),
+    // The position has the number of the session, which is different in each store.
+    pending: (await store.pendingCalls({ appName: 'app', limit: 9 })).map(
+      ({ key, agent, call }) => ({ key, agent, call }),
+    ),
     due: [await store.nextDueAt(query), await store.nextDueAt({ ...query, owner: 'one' })],
     sessions: await Promise.all(
       SESSIONS.map((key) =>

@@ -22,10 +22,13 @@ import type { Failpoints } from '../failpoints.ts';
 import { changesList } from '../encoding/changes-list.ts';
 import { toMapKey } from '../encoding/map-key.ts';
 import { checkNumberings } from './check-numberings.ts';
+import { MemoryChanges } from './memory-changes.ts';
 import { MemoryDocuments } from './memory-documents.ts';
+import { MemoryPendingCalls } from './memory-pending-calls.ts';
 import type { MemorySession } from './memory-session.ts';
 import { MemorySessions } from './memory-sessions.ts';
 import { MemorySharedState } from './memory-shared-state.ts';
+import { MemoryUsage } from './memory-usage.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
 import { checkStep, isStale } from '../rules/step-rules.ts';
@@ -38,7 +41,11 @@ import type {
   InboxInput,
   InputSeq,
   OwnerId,
+  PendingCallQuery,
+  SessionChangePage,
+  SessionChangeQuery,
   SessionFilter,
+  SessionPendingCall,
   SessionRow,
   SettledStep,
   SharedState,
@@ -47,6 +54,8 @@ import type {
   StoreListener,
   Submission,
   SubmitResult,
+  UsageQuery,
+  UsageTotal,
 } from '../store.ts';
 
 /** The options of {@link MemoryStore}. */
@@ -68,6 +77,9 @@ export class MemoryStore implements Store {
   readonly #owners = new Set<OwnerId>();
   readonly #shared = new MemorySharedState();
   readonly #documents = new MemoryDocuments();
+  readonly #pendingCalls = new MemoryPendingCalls();
+  readonly #changes = new MemoryChanges();
+  readonly #usage = new MemoryUsage();
   #closed = false;
 
   constructor(options: MemoryStoreOptions = {}) {
@@ -99,11 +111,14 @@ export class MemoryStore implements Store {
     const present = this.#find(key);
     if (present !== undefined) return { row: present.toRow(), created: false };
     this.#assertJoined(init.owner);
-    return this.#write(() => {
+    const created = this.#write(() => {
       const session = this.#sessions.create(parsed, { ...init, uid: this.#newUid() });
       this.#sessions.add(session);
+      this.#changes.add(session);
       return { row: session.toRow(), created: true };
     });
+    this.#feed.publish([parsed]);
+    return created;
   }
 
   async find(key: SessionKey): Promise<SessionRow | undefined> {
@@ -197,7 +212,10 @@ export class MemoryStore implements Store {
     }
     const receipts = this.#write(() => {
       apply();
-      for (const session of created) this.#sessions.add(session);
+      for (const session of created) {
+        this.#sessions.add(session);
+        this.#changes.add(session);
+      }
       return targets.map(({ session, input, dedupeKey }): InjectReceipt => {
         const earlier = session.inputsByKey.get(dedupeKey);
         if (earlier !== undefined) return { inputSeq: earlier, duplicate: true };
@@ -273,8 +291,24 @@ export class MemoryStore implements Store {
     if (ok && session.failures === 0) return { quarantined: false };
     this.#write(() => {
       session.failures = ok ? 0 : session.failures + 1;
+      this.#changes.add(session);
     });
     return { quarantined: session.quarantined };
+  }
+
+  async pendingCalls(query: PendingCallQuery): Promise<readonly SessionPendingCall[]> {
+    this.#assertOpen();
+    return this.#pendingCalls.list(query);
+  }
+
+  async changes(query: SessionChangeQuery): Promise<SessionChangePage> {
+    this.#assertOpen();
+    return this.#changes.read(query);
+  }
+
+  async usage(query: UsageQuery): Promise<readonly UsageTotal[]> {
+    this.#assertOpen();
+    return this.#usage.read(query);
   }
 
   async shared(scope: { readonly appName: string; readonly userId: string }): Promise<SharedState> {
@@ -288,7 +322,11 @@ export class MemoryStore implements Store {
     const deletedSessions = session === undefined ? children : [session, ...children];
     if (deletedSessions.length === 0) return false;
     this.#write(() => {
-      for (const one of deletedSessions) this.#sessions.remove(one);
+      for (const one of deletedSessions) {
+        this.#sessions.remove(one);
+        this.#pendingCalls.update(one);
+        this.#changes.add(one);
+      }
     });
     this.#feed.publish(deletedSessions.map((one) => one.key));
     return session !== undefined;
@@ -361,6 +399,9 @@ export class MemoryStore implements Store {
     this.#shared.write(step);
     session.append(step);
     this.#sessions.updateBusy(session);
+    this.#pendingCalls.update(session);
+    this.#changes.add(session);
+    if (step.usage !== undefined) this.#usage.add(step.key, session.agent, step.usage);
     return { ok: true };
   }
 

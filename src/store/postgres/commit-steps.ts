@@ -1,3 +1,4 @@
+import type { SessionKey } from '../../core/index.ts';
 import type { Blobs } from '../encoding/blob-references.ts';
 import { changesList } from '../encoding/changes-list.ts';
 import { toMapKey } from '../encoding/map-key.ts';
@@ -6,9 +7,11 @@ import { checkConsumed, checkNumbering, isStale } from '../rules/step-rules.ts';
 import type { CommitResult, InputSeq, SettledStep } from '../store.ts';
 import type { Queries } from './database.ts';
 import { packText } from './journal-rows.ts';
+import { replacePendingCalls } from './pending-call-rows.ts';
 import { toSessionKey } from './session-rows.ts';
 import type { FullRow, SessionRows } from './session-rows.ts';
 import { SharedRows } from './shared-rows.ts';
+import { addUsage } from './usage-rows.ts';
 
 /** The packed columns of a step, built before the transaction begins. */
 export interface PackedPostgresStep {
@@ -55,6 +58,9 @@ interface Head {
   readonly lastRecord: number;
   readonly lastInput: InputSeq;
   readonly inboxUpTo: InputSeq;
+  readonly agent: string;
+  /** The pending calls before this commit, as they are stored. */
+  readonly pending: string | null;
 }
 
 /**
@@ -138,6 +144,23 @@ async function writeSteps(
   // The last of several steps of a session has its final state.
   const last = [...new Map(accepted.map((one) => [one.id, one])).values()];
   await updateSessionRows(queries, schema, last, heads);
+  const agentByKey = (key: SessionKey): string => heads.get(toMapKey(key))?.agent ?? '';
+  await replacePendingCalls(
+    queries,
+    schema,
+    last.flatMap(({ id, packed: { step, pending } }) =>
+      heads.get(toMapKey(step.key))?.pending === pending
+        ? []
+        : [{ id, key: step.key, agent: agentByKey(step.key), calls: step.summary.pending }],
+    ),
+  );
+  await addUsage(
+    queries,
+    schema,
+    accepted.flatMap(({ packed: { step } }) =>
+      (step.usage ?? []).map((usage) => ({ key: step.key, agent: agentByKey(step.key), usage })),
+    ),
+  );
   const consuming = last.flatMap(({ id, packed }) => {
     const upTo = heads.get(toMapKey(packed.step.key))?.inboxUpTo ?? 0;
     return upTo === 0 ? [] : [{ id, upTo }];
@@ -180,7 +203,8 @@ async function updateSessionRows(
   await queries.rows(
     `UPDATE ${schema}.sessions AS s SET head = u.head, last_seq = u.last_seq, last_record = u.last_record,
        inbox_up_to = u.inbox_up_to, status = u.status, phase = u.phase, in_flight = u.in_flight,
-       next_due_at = u.next_due_at, net_hash = u.net_hash, pending = u.pending, updated_at = u.updated_at
+       next_due_at = u.next_due_at, net_hash = u.net_hash, pending = u.pending, updated_at = u.updated_at,
+       changed = pg_current_xact_id()
      FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[],
        $8::integer[], $9::bigint[], $10::text[], $11::text[], $12::bigint[])
        AS u (id, head, last_seq, last_record, inbox_up_to, status, phase, in_flight, next_due_at, net_hash, pending,
@@ -231,5 +255,7 @@ function toHead(row: FullRow): Head {
     lastRecord: row.last_record,
     lastInput: row.last_input,
     inboxUpTo: row.inbox_up_to,
+    agent: row.agent,
+    pending: row.pending,
   };
 }

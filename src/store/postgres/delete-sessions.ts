@@ -12,14 +12,15 @@ export async function deleteSessions(
   const rows = await sessions.lockFamily(queries, key);
   const ids = rows.map(({ id }) => id);
   if (rows.length === 0) return [];
-  for (const table of ['steps', 'inbox', 'input_keys', 'snapshots', 'blobs'])
+  for (const table of ['steps', 'inbox', 'input_keys', 'snapshots', 'blobs', 'pending_calls'])
     await queries.rows(`DELETE FROM ${schema}.${table} WHERE session = ANY($1::bigint[])`, [ids]);
   await queries.rows(`DELETE FROM ${schema}.sessions WHERE id = ANY($1::bigint[])`, [ids]);
   await queries.rows(
-    `INSERT INTO ${schema}.tombstones (app, user_id, name, uid)
-           SELECT $1, $2, * FROM unnest($3::text[], $4::text[])
-           ON CONFLICT (app, user_id, name) DO UPDATE SET uid = excluded.uid`,
-    [key.appName, key.userId, rows.map(({ name }) => name), rows.map(({ uid }) => uid)],
+    `INSERT INTO ${schema}.tombstones (app, user_id, name, uid, session, changed)
+           SELECT $1, $2, u.*, pg_current_xact_id() FROM unnest($3::text[], $4::text[], $5::bigint[]) AS u
+           ON CONFLICT (app, user_id, name) DO UPDATE
+             SET uid = excluded.uid, session = excluded.session, changed = excluded.changed`,
+    [key.appName, key.userId, rows.map(({ name }) => name), rows.map(({ uid }) => uid), ids],
   );
   return rows.map(toSessionKey);
 }

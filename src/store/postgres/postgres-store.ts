@@ -34,7 +34,10 @@ import { readSharedState } from './shared-rows.ts';
 import { writeSubmission } from './write-submission.ts';
 import { deleteSessions } from './delete-sessions.ts';
 import { listDocumentRows, readDocumentRow, writeDocumentRows } from './document-rows.ts';
+import { readChanges } from './change-rows.ts';
 import { injectInput, readInbox } from './inbox-rows.ts';
+import { listPendingCallRows } from './pending-call-rows.ts';
+import { readUsage } from './usage-rows.ts';
 import { InDoubtCommits } from './in-doubt-commits.ts';
 import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
 import { checkStep } from '../rules/step-rules.ts';
@@ -48,7 +51,11 @@ import type {
   InboxInput,
   InputSeq,
   OwnerId,
+  PendingCallQuery,
+  SessionChangePage,
+  SessionChangeQuery,
   SessionFilter,
+  SessionPendingCall,
   SessionRow,
   SettledStep,
   SharedState,
@@ -57,6 +64,8 @@ import type {
   StoreListener,
   Submission,
   SubmitResult,
+  UsageQuery,
+  UsageTotal,
 } from '../store.ts';
 
 /** A store in a PostgreSQL database. Open it with `openStore`. */
@@ -134,7 +143,10 @@ export class PostgresStore implements Store {
       this.#assertJoined(init.owner);
       uid ??= this.#newUid();
       const inserted = await this.#sessions.insert(this.#database, parsed, { ...init, uid });
-      if (inserted !== undefined) return { row: toSessionRow(inserted), created: true };
+      if (inserted !== undefined) {
+        this.#feed.publish([parsed]);
+        return { row: toSessionRow(inserted), created: true };
+      }
       // Another client created the session in between.
     }
   }
@@ -338,12 +350,24 @@ export class PostgresStore implements Store {
     return this.#database.write(async (queries) => {
       const row = await this.#sessions.lock(queries, key);
       const counted = ok ? 0 : row.failures + 1;
-      await queries.rows(`UPDATE ${this.#schema}.sessions SET failures = $1 WHERE id = $2`, [
-        counted,
-        row.id,
-      ]);
+      await queries.rows(
+        `UPDATE ${this.#schema}.sessions SET failures = $1, changed = pg_current_xact_id() WHERE id = $2`,
+        [counted, row.id],
+      );
       return { quarantined: counted >= MAX_HYDRATION_FAILURES };
     });
+  }
+
+  async pendingCalls(query: PendingCallQuery): Promise<readonly SessionPendingCall[]> {
+    return listPendingCallRows(this.#database, this.#schema, query);
+  }
+
+  async changes(query: SessionChangeQuery): Promise<SessionChangePage> {
+    return readChanges(this.#database, this.#schema, query);
+  }
+
+  async usage(query: UsageQuery): Promise<readonly UsageTotal[]> {
+    return readUsage(this.#database, this.#schema, query);
   }
 
   async shared(scope: { readonly appName: string; readonly userId: string }): Promise<SharedState> {

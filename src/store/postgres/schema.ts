@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../../core/index.ts';
 
 /** The schema version that this code uses. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** Validates and quotes the name of a schema. @throws InvalidInputError */
 export function quotedSchema(name: string): string {
@@ -14,7 +14,7 @@ export function quotedSchema(name: string): string {
 
 /** SQL scripts: the one at index `n` migrates schema version `n` to `n + 1`. */
 export function listMigrations(s: string): readonly string[] {
-  return [versionOne(s)];
+  return [versionOne(s), versionTwo(s)];
 }
 
 function versionOne(s: string): string {
@@ -127,5 +127,53 @@ function versionOne(s: string): string {
       version bigint NOT NULL,
       value text NOT NULL,
       PRIMARY KEY (kind, id)
+    );`;
+}
+
+function versionTwo(s: string): string {
+  return `
+    -- The transactions that changed and created the row. Null: before this version.
+    ALTER TABLE ${s}.sessions ADD COLUMN changed xid8, ADD COLUMN created xid8;
+    CREATE INDEX sessions_by_change ON ${s}.sessions (changed, id) WHERE changed IS NOT NULL;
+    ALTER TABLE ${s}.tombstones ADD COLUMN changed xid8, ADD COLUMN session bigint;
+    CREATE INDEX tombstones_by_change ON ${s}.tombstones (changed, session) WHERE changed IS NOT NULL;
+
+    -- The calls that wait. What they wait for is in sessions.pending.
+    CREATE TABLE ${s}.pending_calls (
+      session bigint NOT NULL,
+      call text COLLATE "C" NOT NULL,
+      app text COLLATE "C" NOT NULL,
+      since bigint NOT NULL,
+      user_id text COLLATE "C" NOT NULL,
+      agent text COLLATE "C" NOT NULL,
+      tool text COLLATE "C" NOT NULL,
+      needs text NOT NULL,
+      PRIMARY KEY (session, call)
+    );
+    CREATE INDEX pending_calls_by_age ON ${s}.pending_calls (app, since, session, call);
+
+    INSERT INTO ${s}.pending_calls (session, call, app, since, user_id, agent, tool, needs)
+    SELECT s.id, one ->> 'callId', s.app, s.updated_at, s.user_id, s.agent, one ->> 'name', one ->> 'needs'
+    FROM ${s}.sessions AS s, json_array_elements(s.pending::json) AS one
+    WHERE s.pending IS NOT NULL AND one -> 'via' IS NULL
+    ON CONFLICT DO NOTHING;
+
+    -- A group has several rows, so that transactions of several connections do not wait for each other.
+    -- A count is null where no answer reported it.
+    CREATE TABLE ${s}.usage (
+      app text COLLATE "C" NOT NULL,
+      day text COLLATE "C" NOT NULL,
+      user_id text COLLATE "C" NOT NULL,
+      agent text COLLATE "C" NOT NULL,
+      model text COLLATE "C" NOT NULL,
+      part smallint NOT NULL,
+      calls bigint NOT NULL,
+      input bigint NOT NULL,
+      output bigint NOT NULL,
+      total bigint NOT NULL,
+      thinking bigint,
+      cache_read bigint,
+      cache_write bigint,
+      PRIMARY KEY (app, day, user_id, agent, model, part)
     );`;
 }

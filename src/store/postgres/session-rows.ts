@@ -153,8 +153,9 @@ export class SessionRows {
       `WITH unburied AS (
          DELETE FROM ${this.#schema}.tombstones WHERE app = $1 AND user_id = $2 AND name = $3)
        INSERT INTO ${this.#schema}.sessions (app, user_id, name, uid, agent, owner, epoch, head, last_seq, last_record,
-         last_input, inbox_up_to, status, in_flight, failures, net_hash, created_at, updated_at)
-       VALUES ($1, $2, $3, $4, $5, $6, 1, 0, 0, 0, 0, 0, 'idle', 0, 0, $7, $8, $8)
+         last_input, inbox_up_to, status, in_flight, failures, net_hash, created_at, updated_at, changed, created)
+       VALUES ($1, $2, $3, $4, $5, $6, 1, 0, 0, 0, 0, 0, 'idle', 0, 0, $7, $8, $8, pg_current_xact_id(),
+         pg_current_xact_id())
        ON CONFLICT (app, user_id, name) DO NOTHING RETURNING *`,
       [...toKeyParameters(key), init.uid, init.agent, init.owner, init.netHash, init.at],
     );
@@ -263,12 +264,23 @@ export function toSessionRow(row: FullRow): SessionRow {
     ...omitUndefined({ phase: row.phase ?? undefined }),
     inFlight: row.in_flight,
     nextDueAt: row.next_due_at,
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by a commit
-    pending: row.pending === null ? [] : (JSON.parse(row.pending) as readonly StoredPendingCall[]),
+    pending: parsePendingCalls(row),
     netHash: row.net_hash,
     inboxPending: row.last_input > row.inbox_up_to,
     failures: row.failures,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
+}
+
+/** Reads the pending calls of a row. Calls of an older version of the schema have no time. */
+export function parsePendingCalls(
+  row: Pick<FullRow, 'pending' | 'updated_at'>,
+): readonly StoredPendingCall[] {
+  if (row.pending === null) return [];
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by a commit
+  const calls = JSON.parse(row.pending) as readonly (Omit<StoredPendingCall, 'since'> & {
+    readonly since?: number;
+  })[];
+  return calls.map((call) => ({ ...call, since: call.since ?? row.updated_at }));
 }

@@ -25,12 +25,14 @@ import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
 import type { Blobs } from '../encoding/blob-references.ts';
 import { BlobTable } from './tables/blob-table.ts';
 import type { Connection } from './database/connection.ts';
+import { ChangeTable } from './tables/change-table.ts';
 import { DocumentTable } from './tables/document-table.ts';
 import { ExternalChangeWatcher } from './database/external-change-watcher.ts';
 import { GarbageTable } from './tables/garbage-table.ts';
 import { InboxTable } from './tables/inbox-table.ts';
 import { STEPS_PER_PAGE } from '../encoding/numbered-items.ts';
 import { JournalTable, packStep, type PackedSqliteStep } from './tables/journal-table.ts';
+import { PendingCallTable } from './tables/pending-call-table.ts';
 import { WalLossDetector } from './database/wal-loss-detector.ts';
 import { SqliteOwnerRegistry } from './owners/owner-registry.ts';
 import { pack } from './database/packed-json.ts';
@@ -38,6 +40,7 @@ import { retryBusy, type BusyPolicy } from './database/retry-busy.ts';
 import type { SqliteStoreOptions } from './sqlite-store-options.ts';
 import { SessionTable, type SessionHead } from './tables/session-table.ts';
 import { SharedTable } from './tables/shared-table.ts';
+import { UsageTable } from './tables/usage-table.ts';
 import { WriteQueue } from './database/write-queue.ts';
 import { writeSubmission } from './write-submission.ts';
 import { checkConsumed, checkNumbering, checkStep, isStale } from '../rules/step-rules.ts';
@@ -51,7 +54,11 @@ import type {
   InboxInput,
   InputSeq,
   OwnerId,
+  PendingCallQuery,
+  SessionChangePage,
+  SessionChangeQuery,
   SessionFilter,
+  SessionPendingCall,
   SessionRow,
   SettledStep,
   SharedState,
@@ -60,6 +67,8 @@ import type {
   StoreListener,
   Submission,
   SubmitResult,
+  UsageQuery,
+  UsageTotal,
 } from '../store.ts';
 
 /** A store in a SQLite file. Open it with `openSqliteStore`. */
@@ -81,6 +90,9 @@ export class SqliteStore implements Store {
   readonly #owners: SqliteOwnerRegistry;
   readonly #garbage: GarbageTable;
   readonly #documents: DocumentTable;
+  readonly #pendingCalls: PendingCallTable;
+  readonly #changes: ChangeTable;
+  readonly #usage: UsageTable;
   readonly #joining = new Map<OwnerId, Promise<void>>();
   #closing: Promise<void> | undefined;
 
@@ -102,6 +114,9 @@ export class SqliteStore implements Store {
     this.#shared = new SharedTable(connection, this.#blobs);
     this.#owners = new SqliteOwnerRegistry(connection);
     this.#documents = new DocumentTable(connection, this.#blobs);
+    this.#pendingCalls = new PendingCallTable(connection, this.#blobs);
+    this.#changes = new ChangeTable(connection, this.#sessions);
+    this.#usage = new UsageTable(connection);
     this.#garbage = new GarbageTable(connection, this.#journal, this.#inbox, this.#blobs);
   }
 
@@ -151,11 +166,12 @@ export class SqliteStore implements Store {
   ): Promise<{ readonly row: SessionRow; readonly created: boolean }> {
     const parsed = parseSessionKey(key);
     parseIdentity(init.agent, 'agent');
-    return this.#writes.add(() => {
+    return this.#writes.add((changed) => {
       const present = this.#sessions.find(parsed);
       if (present !== undefined) return { row: present, created: false };
       this.#assertJoined(init.owner);
       this.#sessions.insert(parsed, { ...init, uid: this.#newUid() });
+      changed(parsed);
       return { row: this.#sessions.get(parsed), created: true };
     });
   }
@@ -339,6 +355,18 @@ export class SqliteStore implements Store {
     });
   }
 
+  async pendingCalls(query: PendingCallQuery): Promise<readonly SessionPendingCall[]> {
+    return this.#read(() => this.#pendingCalls.list(query));
+  }
+
+  async changes(query: SessionChangeQuery): Promise<SessionChangePage> {
+    return this.#read(() => this.#changes.read(query));
+  }
+
+  async usage(query: UsageQuery): Promise<readonly UsageTotal[]> {
+    return this.#read(() => this.#usage.read(query));
+  }
+
   async shared(scope: { readonly appName: string; readonly userId: string }): Promise<SharedState> {
     return this.#read(() => this.#shared.state(scope));
   }
@@ -348,6 +376,7 @@ export class SqliteStore implements Store {
       const removed = [key, ...this.#sessions.children(key)].map((one) => {
         const head = this.#sessions.head(one);
         if (head === undefined) return false;
+        this.#pendingCalls.removeSession(one, head);
         this.#sessions.remove(one, head);
         this.#garbage.add(head.id);
         changed(one);
@@ -422,6 +451,8 @@ export class SqliteStore implements Store {
     if (shared !== undefined) this.#shared.write(key, shared);
     this.#journal.append(head, step, packed);
     this.#inbox.consume(head, step.inboxUpTo);
+    this.#pendingCalls.replace(key, head, packed.pending, step.summary.pending);
+    if (step.usage !== undefined) this.#usage.add(key, head.agent, step.usage);
     this.#sessions.advance(head, step, packed.pending);
     return { ok: true };
   }

@@ -1,10 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ForeignDatabaseError, StoreVersionError } from '../../store-errors.ts';
 
-/**
- * SQL scripts: the one at index `n` migrates schema version `n` to `n + 1`. Append only; never change a released one.
- */
-export type Migrations = readonly string[];
+/** A step of the schema: SQL, or SQL followed by a function for data that SQL cannot read. */
+export type SchemaMigration =
+  | string
+  | { readonly sql: string; readonly convert: (database: DatabaseSync) => void };
+
+/** The one at index `n` migrates schema version `n` to `n + 1`. Append only; never change a released one. */
+export type Migrations = readonly SchemaMigration[];
 
 /** Marks a database as a Petrichor store: "ptrc". */
 export const STORE_APPLICATION_ID = 0x70747263;
@@ -40,7 +43,13 @@ export function migrate(
     // Check again under the write lock: another process may have migrated it in between.
     checkDatabase(database, file, migrations, applicationId);
     const version = readNumber(database, 'PRAGMA user_version');
-    for (const sql of migrations.slice(version)) database.exec(sql);
+    for (const migration of migrations.slice(version)) {
+      if (typeof migration === 'string') database.exec(migration);
+      else {
+        database.exec(migration.sql);
+        migration.convert(database);
+      }
+    }
     database.exec(`PRAGMA application_id = ${applicationId}`);
     database.exec(`PRAGMA user_version = ${migrations.length}`);
     database.exec('COMMIT');

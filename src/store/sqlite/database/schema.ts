@@ -1,4 +1,5 @@
 import type { Migrations } from './migrations.ts';
+import { indexPendingCalls } from './index-pending-calls.ts';
 
 /**
  * Page size in bytes, chosen by measurement: a commit writes every page that it changes as a whole. See
@@ -131,4 +132,47 @@ const VERSION_2 = `
   ) STRICT;
 `;
 
-export const MIGRATIONS: Migrations = [VERSION_1, VERSION_2];
+const VERSION_3 = `
+  -- The number of the row's last change, and of its creation: 1, 2, 3 over all sessions of the file. 0: before this version.
+  ALTER TABLE sessions ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE sessions ADD COLUMN created INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX sessions_by_change ON sessions (changed);
+  ALTER TABLE tombstones ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX tombstones_by_change ON tombstones (changed);
+
+  -- The calls that wait, in the order of a listing. What they wait for is in sessions.pending.
+  CREATE TABLE pending_calls (
+    app TEXT NOT NULL,
+    since INTEGER NOT NULL,
+    session INTEGER NOT NULL,
+    call TEXT NOT NULL,
+    user TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    needs TEXT NOT NULL,
+    PRIMARY KEY (app, since, session, call)
+  ) STRICT, WITHOUT ROWID;
+
+  -- A count is null where no answer reported it.
+  CREATE TABLE usage (
+    app TEXT NOT NULL,
+    day TEXT NOT NULL,
+    user TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    model TEXT NOT NULL,
+    calls INTEGER NOT NULL,
+    input INTEGER NOT NULL,
+    output INTEGER NOT NULL,
+    total INTEGER NOT NULL,
+    thinking INTEGER,
+    cache_read INTEGER,
+    cache_write INTEGER,
+    PRIMARY KEY (app, day, user, agent, model)
+  ) STRICT, WITHOUT ROWID;
+`;
+
+export const MIGRATIONS: Migrations = [
+  VERSION_1,
+  VERSION_2,
+  { sql: VERSION_3, convert: indexPendingCalls },
+];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { migrate } from '../database/migrations.ts';
 import { MIGRATIONS } from '../database/schema.ts';
 import { FIND_RUNNABLE, NEXT_DUE_AT } from './session-table.ts';
 
@@ -25,7 +26,7 @@ test('a query plan that scans every session would be detected', () => {
 
 function explainQuery(sql: string): readonly string[] {
   const database = new DatabaseSync(':memory:');
-  for (const migration of MIGRATIONS) database.exec(migration);
+  migrate(database, ':memory:', MIGRATIONS);
   const rows = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
   database.close();
   return rows.map((row) => String(row['detail']));

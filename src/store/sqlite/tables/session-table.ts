@@ -30,6 +30,8 @@ export interface SessionHead {
   readonly inboxUpTo: InputSeq;
   readonly workAt: number | null;
   readonly failures: number;
+  readonly agent: string;
+  readonly pending: Packed<readonly StoredPendingCall[]> | null;
 }
 
 interface FullRow {
@@ -63,6 +65,10 @@ const FULL_ROW = `
 
 /** The status of a row as `SessionRow` has it. */
 const EFFECTIVE_STATUS = `CASE WHEN s.failures >= ${MAX_HYDRATION_FAILURES} THEN 'quarantined' ELSE s.status END`;
+
+/** The number of the next change of any session. Computed before a statement that removes the newest change. */
+const NEXT_CHANGE = `(1 + max(
+  coalesce((SELECT max(changed) FROM sessions), 0), coalesce((SELECT max(changed) FROM tombstones), 0)))`;
 
 // The second parameter accepts any agent. The list does not depend on the row, so SQLite builds it only once.
 const OWNED_HERE_OR_UNOWNED = `
@@ -135,25 +141,28 @@ export class SessionTable {
     const byKey = 'app = ? AND user = ? AND name = ?';
     this.#head = connection.prepare(`
       SELECT id, uid, owner, epoch, head, last_seq AS lastSeq, last_record AS lastRecord, inbox_up_to AS inboxUpTo,
-        work_at AS workAt, failures FROM sessions WHERE ${byKey}`);
+        work_at AS workAt, failures, agent, pending FROM sessions WHERE ${byKey}`);
     this.#find = connection.prepare(`SELECT ${FULL_ROW} FROM sessions AS s WHERE ${byKey}`);
     this.#position = connection.prepare(`SELECT id, updated_at FROM sessions WHERE ${byKey}`);
     this.#insert = connection.prepare(`
       INSERT INTO sessions (app, user, name, uid, agent, owner, epoch, head, last_seq, last_record, inbox_up_to, status,
-        in_flight, failures, net_hash, created_at, updated_at)
-      VALUES (?, ?, ?, ?, ?, ?, 1, 0, 0, 0, 0, 'idle', 0, 0, ?, ?, ?)`);
+        in_flight, failures, net_hash, created_at, updated_at, changed, created)
+      SELECT ?, ?, ?, ?, ?, ?, 1, 0, 0, 0, 0, 'idle', 0, 0, ?, ?, ?, change, change FROM (SELECT ${NEXT_CHANGE} AS change)`);
     this.#setOwner = connection.prepare(
       'UPDATE sessions SET owner = ?, epoch = epoch + 1 WHERE id = ?',
     );
     // Two statements, because setting work_at writes a page of its index even if the value is the same.
     const advance = `
       UPDATE sessions SET head = ?, last_seq = ?, last_record = ?, inbox_up_to = ?, status = ?, phase = ?, in_flight = ?,
-        next_due_at = ?, net_hash = ?, pending = ?, updated_at = ?`;
+        next_due_at = ?, net_hash = ?, pending = ?, updated_at = ?, changed = ${NEXT_CHANGE}`;
     this.#advance = connection.prepare(`${advance} WHERE id = ?`);
     this.#advanceWithWork = connection.prepare(`${advance}, work_at = ? WHERE id = ?`);
-    this.#fail = connection.prepare('UPDATE sessions SET failures = ? WHERE id = ?');
+    this.#fail = connection.prepare(
+      `UPDATE sessions SET failures = ?, changed = ${NEXT_CHANGE} WHERE id = ?`,
+    );
     this.#remove = connection.prepare('DELETE FROM sessions WHERE id = ?');
-    this.#bury = connection.prepare('INSERT OR REPLACE INTO tombstones VALUES (?, ?, ?, ?)');
+    this.#bury = connection.prepare(`
+      INSERT OR REPLACE INTO tombstones (app, user, name, uid, changed) VALUES (?, ?, ?, ?, ${NEXT_CHANGE})`);
     this.#unbury = connection.prepare(`DELETE FROM tombstones WHERE ${byKey}`);
     this.#buried = connection.prepare(`SELECT 1 FROM tombstones WHERE ${byKey}`);
     this.#children = connection.prepare(
@@ -233,8 +242,9 @@ export class SessionTable {
     },
   ): void {
     const names = [key.appName, key.userId, key.sessionId];
-    this.#unbury.run(...names);
+    // The tombstone may have the newest change, so it is removed last.
     this.#insert.run(...names, init.uid, init.agent, init.owner, init.netHash, init.at, init.at);
+    this.#unbury.run(...names);
   }
 
   /** Sets or clears the owner, and increases the epoch. */
@@ -274,8 +284,9 @@ export class SessionTable {
 
   /** Removes the row of a session and adds a tombstone. */
   remove(key: SessionKey, head: SessionHead): void {
-    this.#remove.run(head.id);
+    // The row may have the newest change, so it is removed last.
     this.#bury.run(key.appName, key.userId, key.sessionId, head.uid);
+    this.#remove.run(head.id);
   }
 
   findRunnable(query: {
@@ -319,7 +330,7 @@ export class SessionTable {
       ...omitUndefined({ phase: row.phase ?? undefined }),
       inFlight: row.in_flight,
       nextDueAt: row.next_due_at,
-      pending: this.#unpackPending(key, row.pending),
+      pending: this.unpackPending(key, row.pending),
       netHash: row.net_hash,
       inboxPending: row.unread === 1,
       failures: row.failures,
@@ -328,7 +339,7 @@ export class SessionTable {
     };
   }
 
-  #unpackPending(
+  unpackPending(
     key: SessionKey,
     packed: Packed<readonly StoredPendingCall[]> | null,
   ): readonly StoredPendingCall[] {

@@ -1,0 +1,60 @@
+import { addUsage, noUsage } from '../../core/index.ts';
+import type { LogEvent } from '../../core/index.ts';
+import type { CallInterceptor } from '../../agents/index.ts';
+import type { StepUsage } from '../../store/index.ts';
+
+/** Counts the model calls of a session's steps, with the models that answered. */
+export class StepUsageCounter {
+  /** The model that was called last, by invocation and then by agent. */
+  readonly #models = new Map<string, Map<string, string>>();
+
+  /** Wraps an interceptor, to learn which model answers. */
+  wrap(interceptCall: CallInterceptor | undefined): CallInterceptor {
+    return async (call, next) => {
+      if (call.kind === 'model') {
+        const byAgent = this.#models.get(call.invocationId) ?? new Map<string, string>();
+        this.#models.set(call.invocationId, byAgent.set(call.agentName ?? '', call.name));
+      }
+      return interceptCall === undefined ? next() : interceptCall(call, next);
+    };
+  }
+
+  /** Sums the usage of the events of a step, by day and model. */
+  count(events: readonly LogEvent[]): readonly StepUsage[] {
+    const groups = new Map<string, StepUsage>();
+    for (const event of events) {
+      if (event.type !== 'agent.message' && event.type !== 'outcome.evaluated') continue;
+      const model = event.type === 'agent.message' ? this.#findModel(event) : undefined;
+      // Without both, the message did not come from a model.
+      if (event.usage === undefined && model === undefined) continue;
+      const day = new Date(event.at).toISOString().slice(0, 10);
+      const name = `${day} ${model ?? ''}`;
+      const { calls, tokens } = groups.get(name) ?? { calls: 0, tokens: noUsage };
+      groups.set(name, {
+        day,
+        model: model ?? '',
+        calls: calls + 1,
+        tokens: addUsage(tokens, event.usage ?? noUsage),
+      });
+    }
+    return [...groups.values()];
+  }
+
+  /** Must be called with the events of each committed step. */
+  onCommitted(events: readonly LogEvent[]): void {
+    for (const event of events)
+      if (event.type === 'turn.ended') this.#models.delete(event.invocationId);
+  }
+
+  /** A session of one agent calls its model without the agent's name. */
+  #findModel({
+    invocationId,
+    author,
+  }: {
+    invocationId: string;
+    author: string;
+  }): string | undefined {
+    const byAgent = this.#models.get(invocationId);
+    return byAgent?.get(author) ?? byAgent?.get('');
+  }
+}

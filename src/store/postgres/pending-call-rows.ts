@@ -1,0 +1,100 @@
+import type { SessionKey } from '../../core/index.ts';
+import { parsePosition } from '../rules/parse-position.ts';
+import {
+  formatPendingPosition,
+  listOwnCalls,
+  parsePendingPosition,
+} from '../rules/pending-position.ts';
+import type { PendingCallQuery, SessionPendingCall, StoredPendingCall } from '../store.ts';
+import type { Queries } from './database.ts';
+import { parsePendingCalls } from './session-rows.ts';
+
+/** A session whose pending calls changed. */
+interface ChangedCalls {
+  readonly id: number;
+  readonly key: SessionKey;
+  readonly agent: string;
+  readonly calls: readonly StoredPendingCall[];
+}
+
+/** Replaces the index entries of these sessions, in the open transaction. */
+export async function replacePendingCalls(
+  queries: Queries,
+  schema: string,
+  changed: readonly ChangedCalls[],
+): Promise<void> {
+  if (changed.length === 0) return;
+  await queries.rows(`DELETE FROM ${schema}.pending_calls WHERE session = ANY($1::bigint[])`, [
+    changed.map(({ id }) => id),
+  ]);
+  const rows = changed.flatMap(({ calls, ...session }) =>
+    listOwnCalls(calls).map((call) => ({ ...session, call })),
+  );
+  if (rows.length === 0) return;
+  await queries.rows(
+    `INSERT INTO ${schema}.pending_calls (session, call, app, since, user_id, agent, tool, needs)
+     SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[],
+       $8::text[])
+     ON CONFLICT DO NOTHING`,
+    [
+      rows.map(({ id }) => id),
+      rows.map(({ call }) => call.callId),
+      rows.map(({ key }) => key.appName),
+      rows.map(({ call }) => call.since),
+      rows.map(({ key }) => key.userId),
+      rows.map(({ agent }) => agent),
+      rows.map(({ call }) => call.name),
+      rows.map(({ call }) => call.needs),
+    ],
+  );
+}
+
+interface IndexRow {
+  readonly since: number;
+  readonly session: number;
+  readonly call: string;
+  readonly user_id: string;
+  readonly name: string;
+  readonly agent: string;
+  readonly pending: string | null;
+  readonly updated_at: number;
+}
+
+/** Lists pending calls, the longest waiting first. */
+export async function listPendingCallRows(
+  queries: Queries,
+  schema: string,
+  query: PendingCallQuery,
+): Promise<readonly SessionPendingCall[]> {
+  const { appName, userId, agent, tool, needs } = query;
+  const limit = parsePosition(query.limit, 'limit');
+  const after = query.after === undefined ? undefined : parsePendingPosition(query.after);
+  const values: unknown[] = [];
+  const parameter = (value: unknown): string => `$${values.push(value)}`;
+  const filters = [
+    ['app', appName],
+    ['user_id', userId],
+    ['agent', agent],
+    ['tool', tool],
+    ['needs', needs],
+  ] as const;
+  const where = filters.flatMap(([column, value]) =>
+    value === undefined ? [] : [`p.${column} = ${parameter(value)}`],
+  );
+  if (after !== undefined)
+    where.push(
+      `(p.since, p.session, p.call) > (${parameter(after[0])}::bigint, ${parameter(after[1])}::bigint, ${parameter(after[2])}::text)`,
+    );
+  const rows = await queries.rows<IndexRow>(
+    `SELECT p.since, p.session, p.call, s.user_id, s.name, s.agent, s.pending, s.updated_at
+     FROM ${schema}.pending_calls AS p JOIN ${schema}.sessions AS s ON s.id = p.session
+     WHERE ${where.join(' AND ')} ORDER BY p.since, p.session, p.call LIMIT ${parameter(limit)}`,
+    values,
+  );
+  return rows.flatMap((row) => {
+    const key = { appName, userId: row.user_id, sessionId: row.name };
+    const call = parsePendingCalls(row).find(({ callId }) => callId === row.call);
+    const position = formatPendingPosition([row.since, row.session, row.call]);
+    return call === undefined ? [] : [{ key, agent: row.agent, call, position }];
+  });
+}
