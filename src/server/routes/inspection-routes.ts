@@ -45,8 +45,8 @@ export function inspectionRoutes(context: ServerContext): readonly HttpRoute[] {
       query: v.object({ ...pagination, after: number, values }),
       run: async (call) => {
         const { query } = call;
-        const after = parsePage(query.page) ?? query.after ?? 0;
         const { id, inspection } = await inspect(call);
+        const after = parsePage(query.page) ?? query.after ?? 0;
         return listRecords(inspection, id, { after, limit: query.limit, values: query.values });
       },
     }),
@@ -77,8 +77,9 @@ export function inspectionRoutes(context: ServerContext): readonly HttpRoute[] {
       {
         response: sessionModelRequest,
         run: async (call) => {
-          const firing = parseNumber('firing', call.params('firing'));
+          // The session first: whether it exists is not shown to other workspaces.
           const { inspection } = await inspect(call);
+          const firing = parseNumber('firing', call.params('firing'));
           return toWireModelRequest(await inspection.modelRequest(firing));
         },
       },
