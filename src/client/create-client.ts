@@ -3,9 +3,10 @@ import { ask } from './ask.ts';
 import { ConnectionError } from './connection-error.ts';
 import type { ContentBlock } from './content-block.ts';
 import { delay, type Delay } from './delay.ts';
+import { followChanges, type FollowedChange, type WatchOptions } from './follow-changes.ts';
 import { followEvents, type FollowOptions } from './follow-events.ts';
 import { followRecords, type FollowRecordsOptions } from './follow-records.ts';
-import { HttpCaller, type HttpCallOptions } from './http-caller.ts';
+import { HttpCaller, type HttpCallOptions, type Query } from './http-caller.ts';
 import type {
   Agent,
   AgentChange,
@@ -14,6 +15,8 @@ import type {
   EnvironmentParams,
   Page,
   PageParams,
+  PendingCall,
+  PendingCallChange,
   Session,
   SessionChange,
   SessionForkPoint,
@@ -23,6 +26,8 @@ import type {
   SessionParams,
   SessionRecord,
   ValueDetail,
+  SessionListChange,
+  UsageTotal,
 } from './resources.ts';
 import type { AcceptedEvent, SessionEvent, StreamedEvent } from './session-event.ts';
 import { userMessage, type UserEvent } from './user-event.ts';
@@ -162,7 +167,43 @@ export interface Client {
       id: string,
       query?: { readonly after?: number; readonly limit?: number },
     ) => AsyncIterable<SessionForkPoint>;
+    /**
+     * Changes in the list of sessions as they happen, also across reconnects. `after` continues after the `cursor` of a
+     * change. List the sessions when `sessions.current` comes.
+     */
+    readonly changes: (
+      options?: WatchOptions & { readonly agentId?: string; readonly after?: string },
+    ) => AsyncIterable<FollowedChange<SessionListChange>>;
   };
+  readonly pending: {
+    /** The calls that wait, of all sessions, the longest waiting first. Filters: `agent_id`, `tool`, `needs`. */
+    readonly list: (page?: PageParams) => AsyncIterable<PendingCall>;
+    /**
+     * The calls that wait, then their changes. After a reconnect the calls come again: `pending.reset` says to forget
+     * the earlier ones.
+     */
+    readonly watch: (options?: WatchOptions & PendingFilter) => AsyncIterable<PendingCallChange>;
+  };
+  /** Tokens and model calls of the workspace, by `agent`, `day` and `model`. */
+  readonly usage: (query?: UsageParams) => Promise<readonly UsageTotal[]>;
+}
+
+/** Selects pending calls. */
+export interface PendingFilter {
+  /** The agent that made the call. */
+  readonly agentId?: string;
+  /** The name of the tool. */
+  readonly tool?: string;
+  readonly needs?: PendingCall['needs'];
+}
+
+/** Selects and groups usage. Days are UTC days, as `YYYY-MM-DD`, both included. */
+export interface UsageParams {
+  /** Default: one total. */
+  readonly by?: readonly ('agent' | 'day' | 'model')[];
+  readonly from?: string;
+  readonly to?: string;
+  readonly agentId?: string;
 }
 
 /** The options of `createClient`. */
@@ -295,6 +336,22 @@ export function createClient(options: ClientOptions = {}): Client {
       modelRequest: async (id, firing) =>
         caller.call('GET', `${sessionPath(id)}/firings/${firing}/request`),
       forkPoints: (id, query) => paginate(caller, `${sessionPath(id)}/fork_points`, query),
+      changes: ({ agentId, after, ...watch } = {}) =>
+        followChanges(caller, '/v1/stream', { agent_id: agentId, after_id: after }, watch),
+    },
+    pending: {
+      list: (page) => paginate(caller, '/v1/pending', page),
+      watch: ({ agentId, tool, needs, ...watch } = {}) =>
+        watchPending(caller, { agent_id: agentId, tool, needs }, watch),
+    },
+    usage: async ({ by, from, to, agentId } = {}) => {
+      const query = { by, from, to, agent_id: agentId };
+      const { data } = await caller.call<{ readonly data: readonly UsageTotal[] }>(
+        'GET',
+        '/v1/usage',
+        { query },
+      );
+      return data;
     },
   };
   return client;
@@ -307,6 +364,16 @@ function sessionPath(id: string): string {
 /** Encodes an id as one path segment, whatever characters it contains. */
 function encodeSegment(id: string): string {
   return encodeURIComponent(id);
+}
+
+async function* watchPending(
+  caller: HttpCaller,
+  query: Query,
+  options: WatchOptions,
+): AsyncGenerator<PendingCallChange, void, undefined> {
+  const path = '/v1/pending/stream';
+  for await (const { change } of followChanges<PendingCallChange>(caller, path, query, options))
+    yield change;
 }
 
 async function* paginate<T>(

@@ -1,8 +1,6 @@
-import { ApiError } from './api-error.ts';
-import { ConnectionError } from './connection-error.ts';
 import { backoffMs } from './delay.ts';
 import type { HttpCaller } from './http-caller.ts';
-import { readServerSentEvents } from './server-sent-events.ts';
+import { DEFAULT_RECONNECTS, isRetryable, parseEvent, readConnection } from './read-connection.ts';
 import type { SessionEvent, StreamedEvent } from './session-event.ts';
 
 /** Position in a session's log: the id of the last event received, or its `seq`. */
@@ -24,8 +22,6 @@ export interface FollowOptions {
   readonly idleTimeoutMs?: number;
 }
 
-const DEFAULT_RECONNECTS = 30;
-const DEFAULT_IDLE_TIMEOUT_MS = 45_000;
 const FINAL_EVENT_TYPES = new Set(['session.status_terminated', 'session.deleted']);
 
 /**
@@ -77,40 +73,22 @@ class EventReader {
 
   /** Yields the events of one connection that were not received before. */
   async *read(caller: HttpCaller, path: string): AsyncGenerator<StreamedEvent, void, undefined> {
-    const { signal, previews, idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS } = this.#options;
-    const idle = new AbortController();
-    const signals = signal === undefined ? [idle.signal] : [idle.signal, signal];
-    const anySignal = AbortSignal.any(signals);
-    let timer = setTimeout(() => idle.abort(), idleTimeoutMs);
-    try {
-      const response = await caller.open(path, {
-        query: { ...this.#cursorQuery(), event_deltas: previews },
-        headers: this.#lastId === undefined ? {} : { 'last-event-id': this.#lastId },
-        signal: anySignal,
-      });
-      if (response.body === null) throw new ConnectionError(path, 'the response has no body');
-      const onActivity = (): void => {
-        clearTimeout(timer);
-        timer = setTimeout(() => idle.abort(), idleTimeoutMs);
-      };
-      for await (const { id, data } of readServerSentEvents(response.body, onActivity)) {
-        const event = parseEvent(data);
-        if (event === undefined) continue;
-        if (id === undefined) yield event;
-        else if (isSessionEvent(event) && this.#isNew(event)) {
-          this.#lastId = id;
-          yield event;
-        }
+    const { signal, previews, idleTimeoutMs } = this.#options;
+    const frames = readConnection(caller, path, {
+      query: { ...this.#cursorQuery(), event_deltas: previews },
+      lastId: this.#lastId,
+      signal,
+      idleTimeoutMs,
+    });
+    for await (const { id, data } of frames) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server sends events of this type only
+      const event = parseEvent(data) as StreamedEvent | undefined;
+      if (event === undefined) continue;
+      if (id === undefined) yield event;
+      else if (isSessionEvent(event) && this.#isNew(event)) {
+        this.#lastId = id;
+        yield event;
       }
-    } catch (error) {
-      if (error instanceof ApiError || error instanceof ConnectionError) throw error;
-      const problem = idle.signal.aborted
-        ? `received no data for ${idleTimeoutMs} ms`
-        : String(error);
-      throw new ConnectionError(path, problem, error);
-    } finally {
-      clearTimeout(timer);
-      idle.abort();
     }
   }
 
@@ -130,24 +108,6 @@ class EventReader {
     this.#lastType = event.type;
     this.receivedCount++;
     return true;
-  }
-}
-
-/** True for a failure after which another connection may succeed. */
-export function isRetryable(error: unknown): boolean {
-  if (error instanceof ConnectionError) return true;
-  return error instanceof ApiError && (error.status === 429 || error.status >= 500);
-}
-
-/** Returns undefined if the data is not an event, for example when a proxy inserted it. */
-function parseEvent(data: string): StreamedEvent | undefined {
-  try {
-    const value: unknown = JSON.parse(data);
-    if (typeof value !== 'object' || value === null || !('type' in value)) return undefined;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server sends events of this type only
-    return value as StreamedEvent;
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,10 +1,7 @@
-import { ApiError } from './api-error.ts';
-import { ConnectionError } from './connection-error.ts';
 import { backoffMs } from './delay.ts';
-import { isRetryable } from './follow-events.ts';
 import type { HttpCaller } from './http-caller.ts';
 import type { SessionRecord, ValueDetail } from './resources.ts';
-import { readServerSentEvents } from './server-sent-events.ts';
+import { DEFAULT_RECONNECTS, isRetryable, readConnection } from './read-connection.ts';
 
 /** Where to start reading records, how much of their values to show, and when to give up a connection. */
 export interface FollowRecordsOptions {
@@ -29,19 +26,28 @@ export interface FollowRecordsOptions {
 export async function* followRecords(
   caller: HttpCaller,
   path: string,
-  { after = 0, values, signal, reconnects = 30, idleTimeoutMs = 45_000 }: FollowRecordsOptions,
+  {
+    after = 0,
+    values,
+    signal,
+    reconnects = DEFAULT_RECONNECTS,
+    idleTimeoutMs,
+  }: FollowRecordsOptions,
 ): AsyncGenerator<SessionRecord, void, undefined> {
   const isAborted = (): boolean => signal?.aborted === true;
   let last = after;
   for (let failures = 0; !isAborted(); failures++) {
     const before = last;
     try {
-      for await (const record of readConnection(caller, path, {
+      const frames = readConnection(caller, path, {
         query: { after: last, values },
+        lastId: undefined,
         signal,
         idleTimeoutMs,
-      })) {
-        if (record.record <= last) continue;
+      });
+      for await (const { data } of frames) {
+        const record = parseRecord(data);
+        if (record === undefined || record.record <= last) continue;
         last = record.record;
         yield record;
       }
@@ -52,45 +58,6 @@ export async function* followRecords(
     }
     if (last !== before) failures = 0;
     await caller.delay(backoffMs(failures + 1), signal);
-  }
-}
-
-async function* readConnection(
-  caller: HttpCaller,
-  path: string,
-  {
-    query,
-    signal,
-    idleTimeoutMs,
-  }: {
-    readonly query: { readonly after: number; readonly values: ValueDetail | undefined };
-    readonly signal: AbortSignal | undefined;
-    readonly idleTimeoutMs: number;
-  },
-): AsyncGenerator<SessionRecord, void, undefined> {
-  const idle = new AbortController();
-  const anySignal = AbortSignal.any(signal === undefined ? [idle.signal] : [idle.signal, signal]);
-  let timer = setTimeout(() => idle.abort(), idleTimeoutMs);
-  const onActivity = (): void => {
-    clearTimeout(timer);
-    timer = setTimeout(() => idle.abort(), idleTimeoutMs);
-  };
-  try {
-    const { body } = await caller.open(path, { query, headers: {}, signal: anySignal });
-    if (body === null) throw new ConnectionError(path, 'the response has no body');
-    for await (const { data } of readServerSentEvents(body, onActivity)) {
-      const record = parseRecord(data);
-      if (record !== undefined) yield record;
-    }
-  } catch (error) {
-    if (error instanceof ApiError || error instanceof ConnectionError) throw error;
-    const problem = idle.signal.aborted
-      ? `received no data for ${idleTimeoutMs} ms`
-      : String(error);
-    throw new ConnectionError(path, problem, error);
-  } finally {
-    clearTimeout(timer);
-    idle.abort();
   }
 }
 

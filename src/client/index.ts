@@ -6,8 +6,11 @@ export {
   createClient,
   type Client,
   type ClientOptions,
+  type PendingFilter,
   type RequestOptions,
+  type UsageParams,
 } from './create-client.ts';
+export type { FollowedChange, WatchOptions } from './follow-changes.ts';
 export type { Cursor, FollowOptions } from './follow-events.ts';
 export type { FollowRecordsOptions } from './follow-records.ts';
 export type { Delay } from './delay.ts';
@@ -22,6 +25,8 @@ export type {
   EnvironmentParams,
   Page,
   PageParams,
+  PendingCall,
+  PendingCallChange,
   Session,
   SessionChange,
   SessionForkPoint,
@@ -30,6 +35,8 @@ export type {
   SessionNet,
   SessionParams,
   SessionRecord,
+  SessionListChange,
+  UsageTotal,
   ToolPermission,
   ValueDetail,
 } from './resources.ts';

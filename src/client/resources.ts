@@ -57,6 +57,18 @@ export type SessionForkPoint = Schemas['ForkPoint'];
  */
 export type ValueDetail = 'none' | 'shape' | 'full';
 
+/** A tool call that waits for an approval or a result. Answer it with an event to its session. Times are RFC 3339. */
+export type PendingCall = Schemas['PendingCall'];
+
+/** A change of the pending calls. */
+export type PendingCallChange = Schemas['PendingCallChange'];
+
+/** A change in the list of sessions. `sessions.current`: every earlier change has been sent. */
+export type SessionListChange = Schemas['SessionListChange'];
+
+/** The usage of one group. It has the members that the query groups by. */
+export type UsageTotal = Schemas['UsageTotal'];
+
 /** One page of a list. Pass `next_page` as `page` to get the next one; null on the last page. */
 export interface Page<T> {
   readonly data: readonly T[];

@@ -15,6 +15,7 @@ import { agentRoutes } from './routes/agent-routes.ts';
 import { environmentRoutes } from './routes/environment-routes.ts';
 import { eventRoutes } from './routes/event-routes.ts';
 import { healthRoutes } from './routes/health-routes.ts';
+import { listingRoutes } from './routes/listing-routes.ts';
 import { operatorRoutes } from './routes/operator-routes.ts';
 import { inspectionRoutes } from './routes/inspection-routes.ts';
 import { sessionControlRoutes } from './routes/session-control-routes.ts';
@@ -175,6 +176,7 @@ function createRoutes(context: ServerContext, { metrics }: ServerOptions): reado
     ...threadRoutes(context),
     ...workRoutes(context),
     ...webhookRoutes(context),
+    ...listingRoutes(context),
     ...operatorRoutes(context),
   ];
   return [...apiRoutes, ...healthRoutes(context, apiRoutes, metrics)];

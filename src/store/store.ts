@@ -451,6 +451,12 @@ export interface Store extends DocumentStore {
   changes(query: SessionChangeQuery): Promise<SessionChangePage>;
 
   /**
+   * Makes the session the newest change, because something that is stored outside its row changed. Does nothing when
+   * there is no such session.
+   */
+  touch(key: SessionKey): Promise<void>;
+
+  /**
    * Sums the usage of committed steps, one entry per group that has any, ordered by the dimensions of `by`. Usage stays
    * when its session is deleted.
    */

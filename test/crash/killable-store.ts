@@ -184,6 +184,10 @@ export class KillableStore implements Store {
     return this.#read(async () => this.#store.changes(...args));
   }
 
+  async touch(...args: Parameters<Store['touch']>): Promise<void> {
+    return this.#write(async () => this.#store.touch(...args));
+  }
+
   async usage(...args: Parameters<Store['usage']>): ReturnType<Store['usage']> {
     return this.#read(async () => this.#store.usage(...args));
   }

@@ -30,6 +30,7 @@ test('the successful response of every route is as the document describes it', a
   const remove = async (path: string): Promise<Json> => ask(on, 'DELETE', path);
   for (const path of ['/health', '/metrics', '/openapi.json']) await get(path);
 
+  const { cursor: changesFrom } = await on.store.changes({ appName: 'managed', limit: 1 });
   const agent = `/v1/agents/${idIn(
     await post('/v1/agents', {
       name: 'Helper',
@@ -91,6 +92,14 @@ test('the successful response of every route is as the document describes it', a
   await post(`${session}/fork`, {});
   const message = (await list(on, `${session}/events?types[]=user.message`))[0] ?? first;
   await post(`${session}/rewind`, { before_event_id: idIn(message) });
+
+  const waiting = idIn(await post('/v1/sessions', { agent: idIn(await get(agent)) }));
+  await post(`/v1/sessions/${waiting}/events`, { events: [userMessage('call deploy x')] });
+  await readStream(on, '/v1/pending/stream', /pending\.added/);
+  assert.equal((await list(on, '/v1/pending')).length, 1);
+  await readStream(on, `/v1/stream?after_id=${changesFrom}`, /sessions\.changed/);
+  for (const path of ['/v1/usage?by[]=agent&by[]=day&by[]=model', '/v1/operator/usage'])
+    assert.ok((await list(on, path)).length > 0);
 
   const operated = `/v1/operator${session.slice(3)}`;
   await get('/v1/operator/sessions');

@@ -8,8 +8,18 @@ import type {
   Timestamp,
   Usage,
 } from '../../core/index.ts';
-import type { PendingCall, SessionInspection } from '../../runtime/index.ts';
-import type { DocumentChange, DocumentResult, Durability } from '../../store/index.ts';
+import type {
+  PendingCall,
+  PendingCallChange,
+  PendingCallPage,
+  PendingCallPageOptions,
+  SessionChangeEvent,
+  SessionChangesOptions,
+  SessionInspection,
+  UsageOptions,
+  WatchPendingOptions,
+} from '../../runtime/index.ts';
+import type { DocumentChange, DocumentResult, Durability, UsageTotal } from '../../store/index.ts';
 import type { ManagedAgentDef } from './agent-def.ts';
 import type { SessionEvent } from './session-event.ts';
 import type { ManagedStatus } from './session-status.ts';
@@ -287,7 +297,25 @@ export interface ManagedRuntime extends AsyncDisposable {
   ): AsyncIterable<StreamedLogEvent>;
   /** Lists the calls that wait for an answer. */
   pending(sessionId: string): Promise<readonly PendingCall[]>;
-  /** Tokens of all turns so far. */
+  /**
+   * Lists the calls of all sessions that wait for an answer, the longest waiting first. `agent` is an agent's id.
+   * @throws InvalidInputError if `limit` or `after` is invalid
+   */
+  pendingCalls(options?: PendingCallPageOptions): Promise<PendingCallPage>;
+  /** Yields the calls of all sessions that wait, then every change. `agent` is an agent's id. See `Runtime`. */
+  watchPendingCalls(options?: WatchPendingOptions): AsyncIterable<PendingCallChange>;
+  /**
+   * Yields the sessions that are created, change or are deleted, also in title and metadata. `agent` is an agent's id.
+   * See `Runtime`.
+   * @throws InvalidInputError if `after` is not a cursor of this store
+   */
+  sessionChanges(options?: SessionChangesOptions): AsyncIterable<SessionChangeEvent>;
+  /**
+   * Sums tokens and model calls of all sessions. `agent` is an agent's id, for all its versions. See `Runtime`.
+   * @throws InvalidInputError if `by`, `from` or `to` is invalid
+   */
+  usageTotals(options?: UsageOptions): Promise<readonly UsageTotal[]>;
+  /** Tokens of all turns of a session so far. */
   usage(sessionId: string): Promise<Usage>;
 
   status(sessionId: string): Promise<ManagedStatus>;

@@ -1,9 +1,21 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { InvalidInputError, isJsonObject, newMessageId } from '../../core/index.ts';
 import type { Json, Seq, SessionKey, Usage } from '../../core/index.ts';
-import type { PendingCall, Runtime, Session, SessionInspection } from '../../runtime/index.ts';
+import type {
+  PendingCall,
+  PendingCallChange,
+  PendingCallPage,
+  PendingCallPageOptions,
+  Runtime,
+  Session,
+  SessionChangeEvent,
+  SessionChangesOptions,
+  SessionInspection,
+  UsageOptions,
+  WatchPendingOptions,
+} from '../../runtime/index.ts';
 import { SessionNotFoundError } from '../../store/index.ts';
-import type { SessionRow } from '../../store/index.ts';
+import type { SessionRow, UsageTotal } from '../../store/index.ts';
 import { bufferedStream } from './buffered-stream.ts';
 import { toToolResult } from '../projections/content-blocks.ts';
 import { toSessionEvent } from '../projections/to-session-event.ts';
@@ -26,6 +38,7 @@ import { parseUserEvent } from '../parsing/parse-user-event.ts';
 import type { SessionCatalog, SessionRecord } from '../catalogs/session-catalog.ts';
 import type { SessionEvent } from '../interface/session-event.ts';
 import type { ManagedStatus } from '../interface/session-status.ts';
+import { SessionListings } from './session-listings.ts';
 import { UsageTotals } from './usage-totals.ts';
 import type { UserEvent } from '../interface/user-event.ts';
 import { resolveCall } from './resolve-call.ts';
@@ -50,12 +63,14 @@ export class ManagedSessions {
   readonly #maxBuffered: number;
   readonly #onDelete: ManagedSessionsOptions['onDelete'];
   readonly #usage: UsageTotals;
+  readonly #listings: SessionListings;
 
   constructor(options: ManagedSessionsOptions) {
     const { runtime, records, newId, maxBuffered, onDelete } = options;
     this.#onDelete = onDelete;
     this.#runtime = runtime;
     this.#usage = new UsageTotals(runtime.store);
+    this.#listings = new SessionListings(runtime);
     this.#records = records;
     this.#newId = newId;
     this.#maxBuffered = maxBuffered;
@@ -98,7 +113,10 @@ export class ManagedSessions {
     change: { readonly title?: string; readonly metadata?: Readonly<Record<string, string>> },
   ): Promise<ManagedSession> {
     const record = await this.#records.change(sessionId, change);
-    return this.#toManagedSession(record, await this.#row(record));
+    const row = await this.#row(record);
+    // Title and metadata are not in the session's row.
+    await this.#runtime.store.touch(row.key);
+    return this.#toManagedSession(record, row);
   }
 
   async status(sessionId: string): Promise<ManagedStatus> {
@@ -107,6 +125,22 @@ export class ManagedSessions {
 
   async pending(sessionId: string): Promise<readonly PendingCall[]> {
     return (await this.#session(sessionId)).pending();
+  }
+
+  async pendingCalls(options: PendingCallPageOptions = {}): Promise<PendingCallPage> {
+    return this.#listings.pendingCalls(options);
+  }
+
+  watchPendingCalls(options: WatchPendingOptions = {}): AsyncIterable<PendingCallChange> {
+    return this.#listings.watchPendingCalls(options);
+  }
+
+  sessionChanges(options: SessionChangesOptions = {}): AsyncIterable<SessionChangeEvent> {
+    return this.#listings.sessionChanges(options);
+  }
+
+  async usageTotals(options: UsageOptions = {}): Promise<readonly UsageTotal[]> {
+    return this.#listings.usageTotals(options);
   }
 
   async usage(sessionId: string): Promise<Usage> {
@@ -239,7 +273,12 @@ export class ManagedSessions {
     // A copy without a record was left by a process that died. The copy itself is complete.
     const copy = await this.#find({ ...record, id });
     if ((copy?.head ?? 0) === 0) await session.fork({ id, ...omitUndefined({ upTo }) });
-    await this.#records.add({ ...same, id, createdAt: updatedAt }, { documents: documents?.(id) });
+    const { userId } = await this.#records.add(
+      { ...same, id, createdAt: updatedAt },
+      { documents: documents?.(id) },
+    );
+    // A reader of changes may have seen the copy before its record.
+    await this.#runtime.store.touch({ appName: this.#runtime.app, userId, sessionId: id });
     return this.getSession(id);
   }
 

@@ -133,6 +133,19 @@ export const changeCases: readonly StoreContractCase[] = [
     },
   ),
 
+  storeContractCase('a session that is touched is a change, with the same row', async (harness) => {
+    const store = await harness.open();
+    await store.join('one');
+    const row = await createSession(store, 'one');
+    const follower = await follow(store);
+    await store.touch(row.key);
+    await store.touch(sessionKey('none'));
+    const seen = await readUntil(follower, ['s']);
+    const change = seen.get('s') ?? assert.fail();
+    assert.ok(change.type !== 'deleted');
+    assert.deepEqual(change.row, row);
+  }),
+
   storeContractCase('a quarantined session is a change', async (harness) => {
     const store = await harness.open();
     await store.join('one');

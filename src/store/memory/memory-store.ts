@@ -306,6 +306,13 @@ export class MemoryStore implements Store {
     return this.#changes.read(query);
   }
 
+  async touch(key: SessionKey): Promise<void> {
+    const session = this.#find(key);
+    if (session === undefined) return;
+    this.#write(() => this.#changes.add(session));
+    this.#feed.publish([session.key]);
+  }
+
   async usage(query: UsageQuery): Promise<readonly UsageTotal[]> {
     this.#assertOpen();
     return this.#usage.read(query);

@@ -366,6 +366,23 @@ export class PostgresStore implements Store {
     return readChanges(this.#database, this.#schema, query);
   }
 
+  async touch(key: SessionKey): Promise<void> {
+    const touched = await this.#database.write(
+      async (queries) => {
+        const row = await this.#sessions.find(queries, key);
+        if (row === undefined) return false;
+        const { id } = await this.#sessions.lock(queries, key);
+        await queries.rows(
+          `UPDATE ${this.#schema}.sessions SET changed = pg_current_xact_id() WHERE id = $1`,
+          [id],
+        );
+        return true;
+      },
+      { closingStatement: (done) => (done ? this.#notification() : READ_XID) },
+    );
+    if (touched) this.#feed.publish([key]);
+  }
+
   async usage(query: UsageQuery): Promise<readonly UsageTotal[]> {
     return readUsage(this.#database, this.#schema, query);
   }

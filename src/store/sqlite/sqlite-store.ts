@@ -363,6 +363,12 @@ export class SqliteStore implements Store {
     return this.#read(() => this.#changes.read(query));
   }
 
+  async touch(key: SessionKey): Promise<void> {
+    await this.#writes.add((changed) => {
+      if (this.#sessions.touch(key)) changed(key);
+    });
+  }
+
   async usage(query: UsageQuery): Promise<readonly UsageTotal[]> {
     return this.#read(() => this.#usage.read(query));
   }

@@ -127,6 +127,7 @@ export class SessionTable {
   readonly #advance: Statement<never>;
   readonly #advanceWithWork: Statement<never>;
   readonly #fail: Statement<never>;
+  readonly #touch: Statement<never>;
   readonly #remove: Statement<never>;
   readonly #bury: Statement<never>;
   readonly #unbury: Statement<never>;
@@ -160,6 +161,7 @@ export class SessionTable {
     this.#fail = connection.prepare(
       `UPDATE sessions SET failures = ?, changed = ${NEXT_CHANGE} WHERE id = ?`,
     );
+    this.#touch = connection.prepare(`UPDATE sessions SET changed = ${NEXT_CHANGE} WHERE ${byKey}`);
     this.#remove = connection.prepare('DELETE FROM sessions WHERE id = ?');
     this.#bury = connection.prepare(`
       INSERT OR REPLACE INTO tombstones (app, user, name, uid, changed) VALUES (?, ?, ?, ?, ${NEXT_CHANGE})`);
@@ -280,6 +282,11 @@ export class SessionTable {
   /** Sets the number of failed attempts in a row to load the session. */
   setFailures(id: number, failures: number): void {
     this.#fail.run(failures, id);
+  }
+
+  /** Makes the session the newest change. Returns false when there is no such session. */
+  touch({ appName, userId, sessionId }: SessionKey): boolean {
+    return Number(this.#touch.run(appName, userId, sessionId).changes) > 0;
   }
 
   /** Removes the row of a session and adds a tombstone. */
