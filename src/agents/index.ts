@@ -109,12 +109,28 @@ export {
   type CurrentTurn,
 } from './vocabulary/turn.ts';
 export {
+  effectInhibitors,
   interruptIn,
   rewindIn,
   turnStopping,
   type Interrupt,
   type Rewind,
 } from './vocabulary/control.ts';
+export {
+  archiveIn,
+  completeIn,
+  type UnansweredCall,
+  pauseIn,
+  resumeIn,
+  sessionArchived,
+  sessionClosing,
+  sessionCompleted,
+  sessionFailed,
+  sessionPaused,
+  sessionQueued,
+} from './vocabulary/session.ts';
+export type { Extension } from './turn/extension.ts';
+export { sessionControl } from './session/session-control.ts';
 export {
   modelFailed,
   modelRequest,

@@ -1,7 +1,7 @@
 /** Exports of `managed/` for other folders of `src/`. The package does not publish them. */
 
 export { createIdGenerator } from './catalogs/sortable-id.ts';
-export { outcomeIn } from './nets/session-places.ts';
+export { outcomeIn } from './nets/outcome-places.ts';
 export { getToolName } from './parsing/parse-agent-def.ts';
 export {
   permissionPolicy,

@@ -15,6 +15,7 @@ export {
 export type {
   AllOf,
   Append,
+  Each,
   Inputs,
   MapWrites,
   Optional,

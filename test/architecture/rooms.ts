@@ -64,6 +64,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'generator',
     'tool-calls',
     'turn',
+    'session',
     'transfer',
     'agent',
     'model',

@@ -4,18 +4,17 @@
  */
 import {
   modelRequest,
+  sessionControl,
   turnBudget,
   turnCurrent,
   turnEnding,
   turnPermit,
   turnStopping,
 } from '../../src/agents/index.ts';
+import { failedTurnRetry } from '../../src/agents/session/failed-turn-retry.ts';
 import { noUsage } from '../../src/core/index.ts';
 import { compileAgent } from '../../src/managed/compilation/compile-agent.ts';
-import { managedSubnets } from '../../src/managed/nets/managed-subnets.ts';
-import { modelRetry } from '../../src/managed/nets/model-retry.ts';
 import { outcomeRounds } from '../../src/managed/nets/outcome-rounds.ts';
-import { sessionControl } from '../../src/managed/nets/session-control.ts';
 import { all, allOf, compose, initialToken, net, pure } from '../../src/net/index.ts';
 import type { Net } from '../../src/net/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
@@ -38,8 +37,6 @@ import {
 } from '../cases/net-mutations.ts';
 import type { NetProof } from './net-proof.ts';
 import { stock } from './subnets.ts';
-
-const managed = { ...stock, ...managedSubnets(stock, (call) => call) };
 
 /** A turn that only ends, by itself or because it is stopped. */
 const turn: Net = net('turn', {
@@ -70,7 +67,7 @@ const permits = ['turn.permit', 'turn.current', 'session.archived', 'session.com
 const onePermit = placeBound(permits, 1);
 
 const control = compose('session-control', {
-  nets: [sessionControl(), managed.turnStart, turn],
+  nets: [sessionControl(), stock.turnStart, turn],
   initial: [initialToken(turnPermit, null)],
 });
 const moved = {
@@ -139,7 +136,7 @@ export const sessionControlProof: NetProof = {
 };
 
 const retries = compose('model-retry', {
-  nets: [managed.modelStep, modelRetry({ reaskBudget: 1, attempts: 2 })],
+  nets: [stock.modelStep, failedTurnRetry({ reaskBudget: 1 })],
 });
 const tried = {
   environment: {
@@ -216,7 +213,7 @@ const working: Net = net('working', {
   ],
 });
 const rounds = compose('outcome-rounds', {
-  nets: [outcomeRounds({ grader: new ScriptedModel([]), reaskBudget: 1 }), working],
+  nets: [outcomeRounds({ grader: new ScriptedModel([]), reaskBudget: 1 }).net, working],
   initial: [initialToken(turnPermit, null)],
 });
 const judged = {

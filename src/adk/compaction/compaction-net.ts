@@ -5,6 +5,8 @@ import {
   eventOut,
   turnCurrent,
   turnPermit,
+  effectInhibitors,
+  sessionPaused,
   turnStopping,
   estimateTokens,
   getSessionKey,
@@ -89,7 +91,7 @@ export function createCompactionNet(config: EventsCompactionConfig, summarize: S
   const summarizeItems = effect('compaction.summarise', {
     take: { due },
     read: { conversation },
-    unless: [turnStopping],
+    unless: effectInhibitors,
     give: oneOf({
       summary,
       none: allOf({ events: upTo(1, eventOut) }),
@@ -152,7 +154,7 @@ export function createCompactionNet(config: EventsCompactionConfig, summarize: S
     },
   });
   return net('compaction', {
-    in: { turnPermit, turnCurrent, turnStopping },
+    in: { turnPermit, turnCurrent, turnStopping, sessionPaused },
     out: { conversation, eventOut },
     transitions: [arm, findDue, summarizeItems, apply],
   });

@@ -1,7 +1,7 @@
-import { omitUndefined } from '../../core/internal.ts';
 import {
   conversation,
   eventOut,
+  sessionPaused,
   state,
   turnCurrent,
   turnPermit,
@@ -27,7 +27,7 @@ export function withAppendedEvents(
       ...root.net.in,
       turnPermit,
       turnCurrent,
-      ...omitUndefined({ turnStopping: extraNets.length > 0 ? turnStopping : undefined }),
+      ...(extraNets.length > 0 && { turnStopping, sessionPaused }),
     },
     out: { ...root.net.out, state, conversation, eventOut },
   };

@@ -1,9 +1,10 @@
-import type { LogEntry } from '../../core/index.ts';
+import type { LogEntry, SessionStatus } from '../../core/index.ts';
 import type { CompiledNet, JournalRecord, Marking, Migrate, Net } from '../../net/index.ts';
 import type { NamedModel } from '../../models/internal.ts';
 import type { Tool } from '../../tools/index.ts';
 import type { AgentSubnet, AgentSlot } from './agent-subnet.ts';
 import type { Instruction } from '../prompt/instruction.ts';
+import type { Extension } from '../turn/extension.ts';
 import type { ParkedCall } from '../vocabulary/tool-call.ts';
 
 /** A call that waits for an answer from outside, with the time of its token. */
@@ -15,8 +16,8 @@ export interface ParkedToken extends ParkedCall {
 /** The status of an agent's session, read from its marking. */
 export interface AgentStatus {
   readonly status: 'idle' | 'running' | 'waiting';
-  /** A more specific status, defined by the agent. */
-  readonly phase?: string;
+  /** The status of the session. */
+  readonly phase: SessionStatus;
   readonly pending: readonly ParkedToken[];
   readonly invocationId: string | undefined;
 }
@@ -65,5 +66,5 @@ export interface AgentRole {
     index: number,
     slot: Pick<AgentSlot, 'multiAgent' | 'done'>,
   ) => Pick<AgentSlot, 'multiAgent' | 'done'>;
-  readonly extensions: readonly Net[];
+  readonly extensions: readonly (Net | Extension)[];
 }

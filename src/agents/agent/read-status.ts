@@ -1,16 +1,30 @@
 import { valuesIn } from '../../net/index.ts';
-import type { Marking } from '../../net/index.ts';
+import type { Marking, TokenPlace } from '../../net/index.ts';
+import type { SessionStatus } from '../../core/index.ts';
 import type { AgentStatus } from './agent.ts';
 import { placesNamed } from '../turn/scoped-place.ts';
 import { turnCurrent, turnPermit, turnWaiting } from '../vocabulary/turn.ts';
+import { modelRescheduled } from '../vocabulary/model-call.ts';
+import {
+  sessionArchived,
+  sessionCompleted,
+  sessionFailed,
+  sessionPaused,
+  sessionQueued,
+} from '../vocabulary/session.ts';
 import { toolParked } from '../vocabulary/tool-call.ts';
 
 /** Reads a session's status from its marking. */
 export function readStatus(marking: Marking): AgentStatus {
   const waiting = valuesIn(marking, turnWaiting).length > 0;
-  const idle = valuesIn(marking, turnPermit).length > 0;
+  // A closed session has consumed its permit.
+  const idle = [turnPermit, sessionArchived, sessionCompleted].some(
+    (place) => valuesIn(marking, place).length > 0,
+  );
+  const status = idle ? 'idle' : waiting ? 'waiting' : 'running';
   return {
-    status: idle ? 'idle' : waiting ? 'waiting' : 'running',
+    status,
+    phase: readPhase(marking, status),
     pending: placesNamed(toolParked, [...marking.tokens.keys()]).flatMap((place) =>
       valuesIn(marking, place).map((call, index) => ({
         ...call,
@@ -19,4 +33,19 @@ export function readStatus(marking: Marking): AgentStatus {
     ),
     invocationId: valuesIn(marking, turnCurrent)[0]?.invocationId,
   };
+}
+
+/** The status of the session: that of its turn, unless the session itself has another. */
+function readPhase(marking: Marking, status: AgentStatus['status']): SessionStatus {
+  const isMarked = <T>(place: TokenPlace<T>): boolean => valuesIn(marking, place).length > 0;
+  if (isMarked(sessionArchived)) return 'archived';
+  if (isMarked(sessionCompleted)) return 'completed';
+  if (isMarked(sessionPaused)) return 'paused';
+  if (status === 'waiting') return 'waiting';
+  if (status === 'idle') {
+    if (isMarked(sessionFailed)) return 'failed';
+    return isMarked(sessionQueued) ? 'queued' : 'idle';
+  }
+  const isRescheduled = placesNamed(modelRescheduled, [...marking.tokens.keys()]).some(isMarked);
+  return isRescheduled ? 'rescheduling' : 'running';
 }

@@ -11,7 +11,7 @@ import { callbacksIn, firstResult } from './callbacks.ts';
 import type { Callbacks } from './callbacks.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { sessionWrite, state } from '../vocabulary/state.ts';
-import { stopRequested, turnStopping } from '../vocabulary/control.ts';
+import { effectInhibitors, stopRequested } from '../vocabulary/control.ts';
 import { agentEnded } from '../vocabulary/handover.ts';
 import type { Ending } from '../vocabulary/turn.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
@@ -46,7 +46,7 @@ export function beforeAgentEffect(
   return effect('agent.before', {
     take: { start: from },
     read: { state },
-    unless: [turnStopping],
+    unless: effectInhibitors,
     give: oneOf({
       begin: allOf({
         call: startPlace,
@@ -110,7 +110,7 @@ export function afterAgentEffect(
   return effect('agent.after', {
     take: { ending: agentEnded },
     read: { state },
-    unless: [turnStopping],
+    unless: effectInhibitors,
     give: oneOf({
       ended: allOf({
         ending: endPlace,

@@ -15,6 +15,8 @@ import { turnEnding, turnPermit } from '../vocabulary/turn.ts';
 import { targetPlace } from '../vocabulary/handover.ts';
 import { recordEvents } from '../turn/record-events.ts';
 import { sessionWriter } from '../state/session-writer.ts';
+import { sessionControl } from '../session/session-control.ts';
+import { toExtension } from '../turn/extension.ts';
 import { transferBudget } from '../transfer/transfer.ts';
 import type { TransferTarget } from '../transfer/transfer.ts';
 import { turnControl } from '../turn/turn-control.ts';
@@ -72,6 +74,7 @@ export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent
     ]),
     budgets: transfers ? [transferBudget] : [],
   };
+  const extensions = placed.flatMap((one) => one.role.extensions.map(toExtension));
   const resources = [shared, ...subnets.map(({ subnet: unit }) => unit.resources)];
   const composed = compose(name, {
     in: { userIn },
@@ -80,9 +83,10 @@ export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent
       ...subnets.map(({ subnet: unit }) => unit.net),
       ...groups.map((group) => agentReturns(group)),
       turnWaits(subnets),
-      turnControl({ resources }),
+      turnControl({ resources, extensions }),
       sessionWriter(),
-      ...placed.flatMap(({ role: { extensions } }) => extensions),
+      sessionControl(),
+      ...extensions.map((extension) => extension.net),
     ],
     initial: [initialToken(turnPermit, null)],
   });

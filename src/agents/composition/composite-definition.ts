@@ -1,3 +1,4 @@
+import type { Extension } from '../turn/extension.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { OptionNames } from '../../core/index.ts';
 import type { Migrate, Net } from '../../net/index.ts';
@@ -14,7 +15,7 @@ export interface CompositeAgentDefinition {
   readonly subAgents: readonly Agent[];
   readonly callbacks?: CompositeCallbacks;
   /** More nets, joined by their ports. */
-  readonly extensions?: readonly Net[];
+  readonly extensions?: readonly (Net | Extension)[];
   /** Where the tokens of a live session go when an upgrade renames or removes places. */
   readonly migrate?: Migrate;
 }

@@ -15,6 +15,7 @@ import { conversation } from '../vocabulary/conversation.ts';
 import { sessionWrite, state } from '../vocabulary/state.ts';
 import { stopRequested, turnStopping } from '../vocabulary/control.ts';
 import { agentEnded, agentStarting } from '../vocabulary/handover.ts';
+import { sessionPaused } from '../vocabulary/session.ts';
 import type { Ending } from '../vocabulary/turn.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
@@ -80,7 +81,7 @@ export function compositeSubnet(options: CompositeSubnetOptions, slot: AgentSlot
     [from, done, ...shared].map((place) => [place.name, place]),
   );
   const composite = net(kind, {
-    in: { ...ports, state, turnStopping },
+    in: { ...ports, state, turnStopping, sessionPaused },
     out: { conversation, sessionWrite, stopAsked: stopRequested, turnStopping, eventOut },
     transitions: [...callbackEffects, ...transitions],
   });

@@ -14,6 +14,7 @@ import { turnStartOutputs } from '../turn/turn-start-outputs.ts';
 import { answerIn, eventOut, userIn } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { sessionWrite } from '../vocabulary/state.ts';
+import { sessionFailed, sessionPaused, sessionQueued } from '../vocabulary/session.ts';
 import { turnCurrent, turnPermit } from '../vocabulary/turn.ts';
 import { targetPlace } from '../vocabulary/handover.ts';
 import type { ConversationItem } from '../vocabulary/conversation.ts';
@@ -63,8 +64,9 @@ export function multiAgentTurnStart({
   );
   const build = pure('prompt.build', {
     take: { message: userIn, permit: turnPermit },
+    unless: [sessionPaused],
     read: { conversation },
-    reset: [answerIn, transferBudget],
+    reset: [answerIn, transferBudget, sessionQueued, sessionFailed],
     give: oneOf(alternatives),
     run: ({ message, conversation: said }) => {
       const lastAuthor = said.findLast(({ author }) => author !== undefined)?.author;
@@ -83,7 +85,15 @@ export function multiAgentTurnStart({
   });
   const transition = maxTransfers === undefined ? omitTransferBudget(build) : build;
   return net('agent-entry', {
-    in: { userIn, turnPermit, answerIn, conversation },
+    in: {
+      userIn,
+      turnPermit,
+      answerIn,
+      sessionPaused,
+      sessionQueued,
+      sessionFailed,
+      conversation,
+    },
     out: {
       ...Object.fromEntries(entryAgents.map((name) => [`target/${name}`, targetPlace(name)])),
       ...omitUndefined({ turnTransfers: maxTransfers === undefined ? undefined : transferBudget }),

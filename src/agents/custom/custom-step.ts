@@ -8,7 +8,7 @@ import type { CustomGenerator, CustomReply } from '../generator/yields.ts';
 import { UnknownTransferError } from '../transfer/transfer.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { messageArcs } from '../vocabulary/agent-message.ts';
-import { stopRequested, turnStopping } from '../vocabulary/control.ts';
+import { effectInhibitors, stopRequested } from '../vocabulary/control.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { targetPlace } from '../vocabulary/handover.ts';
 import { state } from '../vocabulary/state.ts';
@@ -69,7 +69,7 @@ export function stepEffect(
   const stepTransition = effect('custom.step', {
     take: { step: customStep, budget: customBudget },
     read: { conversation, state },
-    unless: [turnStopping],
+    unless: effectInhibitors,
     // The names of the sub-agents are known only at run time, so their alternatives are not in the type.
     give: oneOf<typeof alternatives>({ ...toAgents, ...alternatives }),
     timeoutMs,

@@ -27,6 +27,10 @@ import type { ModelCall } from '../vocabulary/model-call.ts';
 import { turnStart } from '../turn/turn-start.ts';
 import { recordEvents } from '../turn/record-events.ts';
 import { sessionWriter } from '../state/session-writer.ts';
+import { failedTurnRetry } from '../session/failed-turn-retry.ts';
+import { sessionControl } from '../session/session-control.ts';
+import { toExtension } from '../turn/extension.ts';
+import type { Extension } from '../turn/extension.ts';
 import { turnControl } from '../turn/turn-control.ts';
 
 /** The stock subnets of an agent. Each can be replaced by a subnet with the same ports. */
@@ -65,7 +69,7 @@ export interface AgentDefinition extends Omit<LlmDefinition, 'model' | 'fallback
   /** Replaces stock subnets. It gets all of them and returns the ones to use instead. */
   readonly subnets?: (stock: Subnets) => Partial<Subnets>;
   /** More nets, joined by their ports, for example for signals from outside or for side work. */
-  readonly extensions?: readonly Net[];
+  readonly extensions?: readonly (Net | Extension)[];
   /** Where the tokens of a live session go when an upgrade renames or removes places of this agent. */
   readonly migrate?: Migrate;
 }
@@ -141,10 +145,11 @@ export function agent(options: AgentDefinition): Agent {
   if (role.subAgents.length > 0) return composeAgents(definition, role);
   const startPlace = hasBeforeAgent(definition.callbacks ?? {}) ? agentStarting : modelRequest;
   const parts = llmAgentParts({ definition, tools, from: startPlace, startPlace: modelRequest });
+  const extensions = role.extensions.map(toExtension);
   const stock: Subnets = {
     turnStart: turnStart({ reaskBudget }),
     ...parts.stock,
-    turnControl: turnControl({ resources: [parts.resources] }),
+    turnControl: turnControl({ resources: [parts.resources], extensions }),
     sessionWriter: sessionWriter(),
   };
   const subnets = { ...stock, ...definition.subnets?.(stock) };
@@ -155,7 +160,9 @@ export function agent(options: AgentDefinition): Agent {
       ...parts.netsWith(subnets),
       subnets.turnControl,
       subnets.sessionWriter,
-      ...(definition.extensions ?? []),
+      sessionControl(),
+      failedTurnRetry({ reaskBudget }),
+      ...extensions.map((extension) => extension.net),
     ],
     initial: [initialToken(turnPermit, null)],
   });

@@ -26,7 +26,13 @@ import { conversation } from '../vocabulary/conversation.ts';
 import { sessionWrite, state } from '../vocabulary/state.ts';
 import { turnBudget, turnEnding } from '../vocabulary/turn.ts';
 import { stopRequested, turnStopping } from '../vocabulary/control.ts';
-import { modelFailed, modelRequest, modelResponse } from '../vocabulary/model-call.ts';
+import {
+  modelFailed,
+  modelRequest,
+  modelRescheduled,
+  modelResponse,
+  modelTried,
+} from '../vocabulary/model-call.ts';
 import {
   toolRequested,
   toolBatch,
@@ -37,6 +43,7 @@ import {
   toolWrite,
 } from '../vocabulary/tool-call.ts';
 import { agentEnded, agentStarting } from '../vocabulary/handover.ts';
+import { sessionPaused } from '../vocabulary/session.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
 import { router } from '../model/route-answer.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
@@ -127,7 +134,9 @@ export function llmAgentParts(options: LlmAgentOptions): LlmAgentParts {
     callbacks,
     model: definition.model,
     get tools() {
-      const declarations = [...tools.values()].map((tool) => tool.declaration);
+      const declarations = [...tools.values()]
+        .filter(({ denied }) => denied !== true)
+        .map((tool) => tool.declaration);
       return transfers ? [...declarations, transferDeclaration(targets)] : declarations;
     },
     attempts: definition.modelAttempts ?? DEFAULT_MODEL_ATTEMPTS,
@@ -199,6 +208,8 @@ export function llmAgentParts(options: LlmAgentOptions): LlmAgentParts {
         modelRequest,
         running(step.ask),
         modelFailed,
+        modelRescheduled,
+        modelTried,
         ...withModelCallbacks(step.subnet, stepOptions).discardable,
         ...(before.length > 0 ? [agentStarting] : []),
         ...(after.length > 0 ? [agentEnded] : []),
@@ -238,7 +249,7 @@ function callbacksNet(
   { from, startPlace }: Pick<LlmAgentOptions, 'from' | 'startPlace'>,
 ): Net {
   return net('agent-callbacks', {
-    in: { from, begins: startPlace, agentEnded, state, turnStopping },
+    in: { from, begins: startPlace, agentEnded, state, turnStopping, sessionPaused },
     out: { turnEnding, stopAsked: stopRequested, conversation, sessionWrite, eventOut },
     transitions,
   });

@@ -14,6 +14,7 @@ import { stopRequested, turnStopping } from '../vocabulary/control.ts';
 import { modelRequest } from '../vocabulary/model-call.ts';
 import { toolParked } from '../vocabulary/tool-call.ts';
 import { agentStarting, targetPlace } from '../vocabulary/handover.ts';
+import { sessionPaused } from '../vocabulary/session.ts';
 import { runningPlaces, scopedPlace } from '../turn/scoped-place.ts';
 import { withPorts } from '../turn/turn-resources.ts';
 import { transferRouter } from '../transfer/transfer-router.ts';
@@ -63,6 +64,7 @@ export function llmSubnet(options: LlmSubnetOptions, slot: AgentSlot): AgentSubn
       answerIn,
       turnCurrent,
       turnStopping,
+      sessionPaused,
       state,
       ...omitUndefined({ callers }),
     },

@@ -1,17 +1,31 @@
-import { omitUndefined } from '../../core/internal.ts';
 import * as v from 'valibot';
 import { InvalidInputError } from '../../core/index.ts';
+import type { LogEntry, LoggedError } from '../../core/index.ts';
 import { ModelError } from '../../models/internal.ts';
 import type { Model } from '../../models/index.ts';
-import { all, allOf, effect, net, oneOf, place, pure, upTo } from '../../net/index.ts';
+import { all, allOf, effect, many, net, oneOf, place, pure, upTo } from '../../net/index.ts';
 import type { Effect, EffectContext, EffectFailure, Net, TokenPlace } from '../../net/index.ts';
-import { modelStep, type ModelStepOptions } from './model-step.ts';
+import {
+  EXHAUST_PRIORITY,
+  forgetAttemptsTransition,
+  reschedule,
+  rescheduleOutputs,
+  retryTransition,
+} from './model-retry.ts';
+import { DEFAULT_MAX_RETRY_AFTER_MS, modelStep, toModelFailure } from './model-step.ts';
+import type { ModelStepOptions } from './model-step.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { state } from '../vocabulary/state.ts';
-import { turnStopping } from '../vocabulary/control.ts';
-import { modelFailed, modelRequest, modelResponse } from '../vocabulary/model-call.ts';
-import type { ModelAnswer, ModelFailure } from '../vocabulary/model-call.ts';
+import { effectInhibitors } from '../vocabulary/control.ts';
+import {
+  modelFailed,
+  modelRequest,
+  modelRescheduled,
+  modelResponse,
+  modelTried,
+} from '../vocabulary/model-call.ts';
+import type { ModelAnswer, ModelCall } from '../vocabulary/model-call.ts';
 
 /** Options of a model step with several models: their order, and how long a failed one is skipped. */
 export interface FallbackModelStepOptions extends Omit<ModelStepOptions, 'model'> {
@@ -39,6 +53,24 @@ const modelUnavailable: TokenPlace<UnavailableModel> = place(
 
 const DEFAULT_COOL_DOWN_MS = 60_000;
 
+/** What gives a call to the next model. */
+const nextOutputs = allOf({
+  request: modelRequest,
+  down: modelUnavailable,
+  events: upTo(1, eventOut),
+});
+
+interface NextOutputs {
+  readonly request: ModelCall;
+  readonly down: UnavailableModel;
+  readonly events: readonly LogEntry[];
+}
+
+/** A call that a model could not answer, with the error. */
+interface FailedCall extends LoggedError {
+  readonly request: ModelCall;
+}
+
 /**
  * Calls the first available model. A model that fails is unavailable for the cool-down time, the next one gets the same
  * request, and the log has a `model.attempt` event with the reason. It has the ports of `modelStep`, and replaces it in
@@ -47,6 +79,8 @@ const DEFAULT_COOL_DOWN_MS = 60_000;
  */
 export function fallbackModelStep(options: FallbackModelStepOptions): Net {
   const { models, coolDownMs = DEFAULT_COOL_DOWN_MS } = options;
+  const { attempts, maxRetryAfterMs = DEFAULT_MAX_RETRY_AFTER_MS } = options;
+  const policy = { attempts, maxRetryAfterMs };
   const steps = models.map((model) =>
     modelStep({
       ...options,
@@ -73,34 +107,57 @@ export function fallbackModelStep(options: FallbackModelStepOptions): Net {
   ): Model | undefined =>
     models.find((_, index) => index !== chosen && isAvailable(index, unavailable));
 
+  const giveToNext = (
+    { request, ...failed }: FailedCall,
+    unavailable: readonly UnavailableModel[],
+  ): NextOutputs | undefined => {
+    const chosen = chooseModel(unavailable);
+    const next = findNextModel(chosen, unavailable);
+    if (next === undefined) return undefined;
+    const error = {
+      code: failed.code,
+      message: `${failed.message} Asking "${next.name}" instead.`,
+    };
+    const attempt = unavailable.length + 2;
+    const { invocationId } = request;
+    return {
+      request,
+      down: { index: chosen },
+      events: [{ type: 'model.attempt', invocationId, attempt, reason: 'retry', error }],
+    };
+  };
+
   const ask = effect('model.ask', {
     take: { request: modelRequest },
-    read: { conversation, state, down: all(modelUnavailable, { min: 0 }) },
-    unless: [turnStopping],
+    read: {
+      conversation,
+      state,
+      tried: all(modelTried, { min: 0 }),
+      down: all(modelUnavailable, { min: 0 }),
+    },
+    unless: effectInhibitors,
     give: oneOf({
       response: modelResponse,
       failed: modelFailed,
-      next: allOf({ request: modelRequest, down: modelUnavailable, events: upTo(1, eventOut) }),
+      again: rescheduleOutputs,
+      // Uses up the attempts, so that the next model is asked.
+      giveUp: allOf({ waiting: modelRescheduled, tried: upTo(attempts, modelTried) }),
     }),
     timeoutMs: options.timeoutMs,
     onCrash: 'rerun',
-    ...omitUndefined({ retry: first.ask.retry }),
-    failed: (thrown, tokens) => {
-      const { request, down } = tokens;
+    failed: (thrown, { request, tried, down }) => {
       const failure = unwrapFailure(thrown);
-      const chosen = chooseModel(down);
-      const next = findNextModel(chosen, down);
-      const { invocationId } = request;
-      const failed = toModelFailure(steps[chosen]?.ask ?? first.ask, failure, tokens);
-      if (next === undefined || !isModelFault(failure)) return { failed };
-      const { code, message } = failed;
-      const error = { code, message: `${message} Asking "${next.name}" instead.` };
-      const attempt = down.length + 2;
+      const failed = toModelFailure(request, failure);
+      const { code, message, retryable } = failed;
+      const error = { code, message };
+      if (retryable && failure === thrown)
+        return { again: reschedule({ request, tried, failure, error }, policy) };
+      if (!isModelFault(failure) || findNextModel(chooseModel(down), down) === undefined)
+        return { failed };
       return {
-        next: {
-          request,
-          down: { index: chosen },
-          events: [{ type: 'model.attempt', invocationId, attempt, reason: 'retry', error }],
+        giveUp: {
+          waiting: { request, attempt: attempts, retryInMs: 0, error },
+          tried: Array.from({ length: attempts - tried.length }, () => null),
         },
       };
     },
@@ -120,6 +177,20 @@ export function fallbackModelStep(options: FallbackModelStepOptions): Net {
     },
   });
 
+  const exhaust = pure('model.exhaust', {
+    take: { call: modelRescheduled, tried: many(attempts, modelTried) },
+    read: { down: all(modelUnavailable, { min: 0 }) },
+    priority: EXHAUST_PRIORITY,
+    give: oneOf({ failed: modelFailed, next: nextOutputs }),
+    run: ({ call: { request, error }, down }) => {
+      const next = giveToNext({ request, ...error }, down);
+      const { invocationId } = request;
+      return next === undefined
+        ? { failed: { invocationId, request, retryable: true, ...error } }
+        : { next };
+    },
+  });
+
   const recover = pure('model.recover', {
     take: { down: modelUnavailable },
     after: coolDownMs,
@@ -131,7 +202,7 @@ export function fallbackModelStep(options: FallbackModelStepOptions): Net {
   return net('fallback-model-step', {
     in: first.subnet.in,
     out: { ...first.subnet.out, modelRequest },
-    transitions: [ask, recover, ...fail],
+    transitions: [ask, retryTransition(), exhaust, forgetAttemptsTransition(ask), recover, ...fail],
   });
 }
 
@@ -156,14 +227,7 @@ function isModelFault({ kind, error }: EffectFailure): boolean {
   return kind === 'timeout' || (error instanceof ModelError && error.kind !== 'aborted');
 }
 
-// `modelStep` declares the outcomes of its effect, but the type `Effect` does not carry them: the two functions below
-// cast them back.
-function toModelFailure({ failed }: Effect, failure: EffectFailure, tokens: unknown): ModelFailure {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the stock step's own outcome
-  const outcome = failed?.(failure, tokens) as { readonly failed: ModelFailure };
-  return outcome.failed;
-}
-
+// `modelStep` declares the outcome of its effect, but the type `Effect` does not carry it.
 async function askModel(
   ask: Effect,
   tokens: unknown,

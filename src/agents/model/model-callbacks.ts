@@ -2,6 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import { isPetrichorError } from '../../core/index.ts';
 import { allOf, compose, effect, join, net, oneOf, running, upTo } from '../../net/index.ts';
 import type { AnyPlace, Effect, EffectFailure, Net, Ports, Transition } from '../../net/index.ts';
+import { arcPlace } from '../../net/internal.ts';
 import {
   CALLBACK_TIMEOUT_MS,
   UNSUPPORTED_AROUND_AGENTS,
@@ -15,7 +16,8 @@ import type { ModelStepOptions } from './model-step.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { sessionWrite, state } from '../vocabulary/state.ts';
-import { stopRequested, turnStopping } from '../vocabulary/control.ts';
+import { effectInhibitors, stopRequested, turnStopping } from '../vocabulary/control.ts';
+import { sessionPaused } from '../vocabulary/session.ts';
 import {
   modelAnswered,
   modelError,
@@ -58,7 +60,7 @@ export function withModelCallbacks(subnet: Net, options: ModelCallbackOptions): 
   });
   return {
     subnet: net(subnet.name, {
-      in: { ...subnet.in, ...inner, turnStopping },
+      in: { ...subnet.in, ...inner, turnStopping, sessionPaused },
       out: {
         ...subnet.out,
         ...inner,
@@ -70,30 +72,35 @@ export function withModelCallbacks(subnet: Net, options: ModelCallbackOptions): 
       },
       transitions: [
         ...added,
-        ...rewireEffects(subnet, {
+        ...rewireAsking(subnet, {
           before: before.length > 0,
           after: after.length > 0,
           onError: onError.length > 0,
         }),
-        ...subnet.transitions.filter(({ kind }) => kind === 'pure'),
+        ...subnet.transitions.filter((t) => handlesFailure(t)),
       ],
     }),
     discardable: [...Object.values(inner), ...added.map((t: Effect) => running(t))],
   };
 }
 
-/** The effects of a step, moved to the places between the callbacks. */
-function rewireEffects(
+/** True for a transition that handles the failure of a call. It runs after the callbacks. */
+function handlesFailure({ take }: Transition): boolean {
+  return Object.values(take).some((input) => arcPlace(input).name === modelFailed.name);
+}
+
+/** The transitions of a step that ask the model, moved to the places between the callbacks. */
+function rewireAsking(
   subnet: Net,
   around: { readonly before: boolean; readonly after: boolean; readonly onError: boolean },
 ): readonly Transition[] {
-  const effects = net('asking', {
+  const asking = net('asking', {
     in: { ...subnet.in, modelRequest },
     out: { ...subnet.out, modelResponse, modelFailed },
-    transitions: subnet.transitions.filter(({ kind }) => kind === 'effect'),
+    transitions: subnet.transitions.filter((t) => !handlesFailure(t)),
   });
   return compose('asking', {
-    nets: [effects],
+    nets: [asking],
     join: [
       ...(around.before ? [join(modelReady, modelRequest)] : []),
       ...(around.after ? [join(modelAnswered, modelResponse)] : []),
@@ -109,7 +116,7 @@ function beforeModelEffect(
   return effect('model.before', {
     take: { request: modelRequest },
     read: { conversation, state },
-    unless: [turnStopping],
+    unless: effectInhibitors,
     give: oneOf({
       ask: allOf({ call: modelReady, events: upTo(1, eventOut), write: upTo(1, sessionWrite) }),
       answered: allOf({
@@ -172,7 +179,7 @@ function afterModelEffect(
   return effect('model.after', {
     take: { answer: modelAnswered },
     read: { state },
-    unless: [turnStopping],
+    unless: effectInhibitors,
     give: oneOf({
       kept: allOf({
         response: modelResponse,
@@ -241,7 +248,7 @@ function onModelErrorEffect(
   return effect('model.on-error', {
     take: { failed: modelError },
     read: { conversation, state },
-    unless: [turnStopping],
+    unless: effectInhibitors,
     give: oneOf({
       answered: allOf({ response: to, events: upTo(1, eventOut), write: upTo(1, sessionWrite) }),
       failed: allOf({

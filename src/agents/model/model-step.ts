@@ -9,7 +9,7 @@ import type {
   ModelResponse,
   ToolDeclaration,
 } from '../../models/index.ts';
-import { allOf, effect, net, oneOf, pure, upTo } from '../../net/index.ts';
+import { all, allOf, effect, net, oneOf, pure, upTo } from '../../net/index.ts';
 import type { Effect, EffectContext, EffectFailure, Net } from '../../net/index.ts';
 import { toContextPolicy } from '../prompt/context-policy.ts';
 import type { ContextPolicy } from '../prompt/context-policy.ts';
@@ -21,8 +21,15 @@ import { eventOut } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { state } from '../vocabulary/state.ts';
 import { turnCurrent, turnEnding } from '../vocabulary/turn.ts';
-import { turnStopping } from '../vocabulary/control.ts';
-import { modelFailed, modelRequest, modelResponse } from '../vocabulary/model-call.ts';
+import { effectInhibitors, turnStopping } from '../vocabulary/control.ts';
+import {
+  modelFailed,
+  modelRequest,
+  modelRescheduled,
+  modelResponse,
+  modelTried,
+} from '../vocabulary/model-call.ts';
+import { sessionPaused } from '../vocabulary/session.ts';
 import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { Ending } from '../vocabulary/turn.ts';
 import type { ModelAnswer, ModelCall, ModelFailure } from '../vocabulary/model-call.ts';
@@ -31,6 +38,14 @@ import { visibleContents } from '../prompt/visible-contents.ts';
 import { listUnrecordedParts } from './model-request-preview.ts';
 import type { ModelRequestPreview } from './model-request-preview.ts';
 import { countModelCall, isModelCallLimit } from './model-call-limit.ts';
+import {
+  countAttempt,
+  exhaustTransition,
+  forgetAttemptsTransition,
+  reschedule,
+  rescheduleOutputs,
+  retryTransition,
+} from './model-retry.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import type { TrimOptions } from '../prompt/trim-options.ts';
 import { interceptCall } from '../vocabulary/intercept-call.ts';
@@ -56,8 +71,7 @@ export interface ModelStepOptions extends Partial<AgentIdentity> {
   readonly maxModelCalls?: number;
 }
 
-const LONGEST_BACKOFF_MS = 30_000;
-const DEFAULT_MAX_RETRY_AFTER_MS = 60_000;
+export const DEFAULT_MAX_RETRY_AFTER_MS = 60_000;
 
 /**
  * Builds the subnet that calls the model, with retries for retryable errors and timeouts.
@@ -82,6 +96,7 @@ export function modelStep(options: ModelStepOptions): {
       `must be a whole number, or 0 for no limit; it is ${String(maxModelCalls)}.`,
     );
   }
+  const policy = { attempts: options.attempts, maxRetryAfterMs };
   const buildRequest = createModelRequestBuilder(options);
   const buildFullRequest = async (
     { request, ...tokens }: ModelCallTokens,
@@ -92,25 +107,25 @@ export function modelStep(options: ModelStepOptions): {
   });
   const ask = effect('model.ask', {
     take: { request: modelRequest },
-    read: { conversation, state },
-    unless: [turnStopping],
-    give: oneOf({ response: modelResponse, failed: modelFailed }),
+    read: { conversation, state, tried: all(modelTried, { min: 0 }) },
+    unless: effectInhibitors,
+    give: oneOf({ response: modelResponse, failed: modelFailed, again: rescheduleOutputs }),
     timeoutMs: options.timeoutMs,
     onCrash: 'rerun',
-    retry: {
-      attempts: options.attempts,
-      backoff: (failure) => nextBackoff(failure, maxRetryAfterMs),
+    failed: (failure, { request, tried }) => {
+      const failed = toModelFailure(request, failure);
+      if (!failed.retryable) return { failed };
+      const { code, message } = failed;
+      return { again: reschedule({ request, tried, failure, error: { code, message } }, policy) };
     },
-    failed: (failure, { request }) => ({
-      failed: { invocationId: request.invocationId, request, ...toFailureDetails(failure) },
-    }),
     preview: async (tokens, context): Promise<ModelRequestPreview> => ({
       model: model.name,
       request: await buildFullRequest(tokens, context),
       mayDiffer: listUnrecordedParts(options, tokens.request.changes),
     }),
-    run: async ({ request, ...tokens }, context) => {
-      const { signal, firingId, attempt, emit } = context;
+    run: async ({ request, tried, ...tokens }, context) => {
+      const { signal, firingId, emit } = context;
+      const attempt = countAttempt(tried, context);
       const { invocationId } = request;
       const fullRequest = await buildFullRequest({ request, ...tokens }, context);
       const emitFields = {
@@ -174,7 +189,16 @@ export function modelStep(options: ModelStepOptions): {
   return {
     ask,
     subnet: net('model-step', {
-      in: { modelRequest, conversation, state, turnCurrent, turnStopping },
+      in: {
+        modelRequest,
+        modelRescheduled,
+        modelTried,
+        conversation,
+        state,
+        turnCurrent,
+        turnStopping,
+        sessionPaused,
+      },
       out: {
         modelResponse,
         modelFailed,
@@ -182,7 +206,13 @@ export function modelStep(options: ModelStepOptions): {
         turnCurrent,
         eventOut,
       },
-      transitions: [ask, fail],
+      transitions: [
+        ask,
+        retryTransition(),
+        exhaustTransition(options.attempts),
+        forgetAttemptsTransition(ask),
+        fail,
+      ],
     }),
   };
 }
@@ -194,9 +224,10 @@ interface ModelCallTokens {
   readonly state: JsonObject;
 }
 
-function toEnding({ code, retryable }: ModelFailure): Ending {
+function toEnding({ code, retryable, request }: ModelFailure): Ending {
   if (isModelCallLimit(code)) return { stopReason: 'budget_reached' };
-  return { stopReason: retryable ? 'retries_exhausted' : 'error' };
+  if (!retryable) return { stopReason: 'error' };
+  return { stopReason: 'retries_exhausted', ...omitUndefined({ failedRequest: request }) };
 }
 
 function toErrorEvent({ invocationId, code, message }: ModelFailure): LogEntry {
@@ -264,21 +295,6 @@ function parseAnswerContent(content: Content): Content {
     : parseContent(content, { unknownParts: 'keep' });
 }
 
-/**
- * The wait before the next attempt, in milliseconds: the provider's `retry-after`, up to the maximum, or else 1 second
- * doubled for each attempt. Undefined if a retry cannot help.
- */
-function nextBackoff(
-  { kind, error, attempt }: EffectFailure,
-  maxRetryAfterMs: number,
-): number | undefined {
-  const doubling = Math.min(LONGEST_BACKOFF_MS, 1000 * 2 ** (attempt - 1));
-  if (kind === 'timeout') return doubling;
-  if (!(error instanceof ModelError) || !error.retryable) return undefined;
-  const { retryAfterMs } = error;
-  return retryAfterMs === undefined ? doubling : Math.min(retryAfterMs, maxRetryAfterMs);
-}
-
 /** The codes of a model call that failed without an error of the model. */
 type CallFailureCode =
   /**
@@ -297,18 +313,26 @@ type CallFailureCode =
    */
   | 'model_cancelled'
   /**
-   * The process died three times during the model call. The call is not repeated.
+   * The process died three times while it processed this message. The message is given up, and the next one runs.
    * @remedy Find out in the log of the process why it died, then send the message again.
    */
-  | 'model_unknown';
+  | 'message_poisoned';
 
-function toFailureDetails({ kind, error, message }: EffectFailure): {
-  code: string;
-  message: string;
-  retryable: boolean;
-} {
+/** Converts the failure of an attempt to the failure of the call. */
+export function toModelFailure(
+  request: ModelCall,
+  { kind, error, message }: EffectFailure,
+): ModelFailure {
+  const call = { invocationId: request.invocationId, request };
+  if (kind === 'unknown')
+    return {
+      ...call,
+      code: 'message_poisoned' satisfies CallFailureCode,
+      message: `This message could not be answered: ${message}. It is not retried; the next message is processed.`,
+      retryable: false,
+    };
   if (error instanceof ModelError)
-    return { code: error.code, message: error.message, retryable: error.retryable };
+    return { ...call, code: error.code, message: error.message, retryable: error.retryable };
   const code = getErrorCode(error) ?? (`model_${kind}` satisfies CallFailureCode);
-  return { code, message, retryable: kind === 'timeout' };
+  return { ...call, code, message, retryable: kind === 'timeout' };
 }

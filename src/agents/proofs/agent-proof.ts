@@ -15,6 +15,15 @@ import { loopBudget } from '../kinds/loop.ts';
 import { answerIn, userIn } from '../vocabulary/messages.ts';
 import { turnBudget, turnCurrent, turnPermit, turnWaiting } from '../vocabulary/turn.ts';
 import { rewindIn, turnStopping } from '../vocabulary/control.ts';
+import {
+  archiveIn,
+  completeIn,
+  pauseIn,
+  resumeIn,
+  sessionFailed,
+  sessionQueued,
+} from '../vocabulary/session.ts';
+import { modelRescheduled } from '../vocabulary/model-call.ts';
 import { toolBatch, toolParked, toolResult } from '../vocabulary/tool-call.ts';
 import { targetPlace } from '../vocabulary/handover.ts';
 import { transferBudget } from '../transfer/transfer.ts';
@@ -47,6 +56,9 @@ export interface AgentProof {
   readonly bounds: Bounds;
 }
 
+/** The inputs of session control. The proof of that subnet covers them. */
+const sessionInputs = [pauseIn, resumeIn, archiveIn, completeIn];
+
 const MODEL_CALL = 'model.ask';
 const DEFAULT_AT_ONCE = 2;
 const DEFAULT_STATES = 1_000_000;
@@ -54,7 +66,8 @@ const DEFAULT_STATES = 1_000_000;
 const SEARCH_TIMEOUT_MS = 600_000;
 
 /**
- * The properties that every agent promises: it is quiescent only between turns or while calls wait for an answer, one
+ * The properties that every agent promises. The subnets that control the session and repeat a model call are proved by
+ * themselves: here the session is not paused or closed, and no model call is repeated. The agent is quiescent only between turns or while calls wait for an answer, one
  * turn runs at a time, no agent calls its model more often than its budget allows, and no effect begins once a turn must
  * stop.
  */
@@ -95,7 +108,15 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
       }),
     },
     bounds: {
-      environment: has(userIn) ? { [userIn.name]: messages } : {},
+      environment: {
+        ...(has(userIn) && { [userIn.name]: messages }),
+        ...Object.fromEntries(
+          sessionInputs.filter((place) => has(place)).map(({ name }) => [name, 0]),
+        ),
+      },
+      empty: [...agent.compiled.places.keys()].filter((name) =>
+        isInAnyScope(name, modelRescheduled.name),
+      ),
       upTo: atOnce,
       faults,
       shutdowns,
@@ -115,7 +136,10 @@ function quiescentStates(
     of.map(({ name }) => name).filter((name) => compiled.places.has(name));
   const allNamed = (...of: readonly { readonly name: string }[]): readonly string[] =>
     of.flatMap(({ name }) => names.filter((full) => isInAnyScope(full, name)));
-  const idle = { marked: known(turnPermit), allowed: [...known(answerIn), ...more] };
+  const idle = {
+    marked: known(turnPermit),
+    allowed: [...known(answerIn, sessionQueued, sessionFailed), ...more],
+  };
   const parked = allNamed(toolParked);
   const batches = allNamed(toolBatch);
   const held = [

@@ -3,25 +3,32 @@ import type { LogEntry } from '../../core/index.ts';
 import type { CallAdmission } from './admit-call.ts';
 import type { Call, CallResult, ParkedCall } from '../vocabulary/tool-call.ts';
 import { branchField } from '../vocabulary/agent-identity.ts';
+import type { Tool } from '../../tools/index.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 
 /** The events of an admitted call: `tool.call`, and `tool.result` if it was answered at once. */
 export function callEvents(
-  identity: AgentIdentity,
+  caller: Caller,
   { requested, parked, result }: CallAdmission,
 ): readonly LogEntry[] {
-  const call = callEvent(identity, requested, parked);
-  return result === undefined ? [call] : [call, resultEvent(identity, result)];
+  const call = callEvent(caller, requested, parked);
+  return result === undefined ? [call] : [call, resultEvent(caller, result)];
+}
+
+/** An agent and its tools. */
+export interface Caller extends AgentIdentity {
+  readonly tools: ReadonlyMap<string, Tool>;
 }
 
 /** The `tool.call` event of a call. */
-export function callEvent(identity: AgentIdentity, requested: Call, parked?: ParkedCall): LogEntry {
+export function callEvent(caller: Caller, requested: Call, parked?: ParkedCall): LogEntry {
   const { invocationId, callId, name, args, node } = requested;
+  const tool = caller.tools.get(name);
   return {
     type: 'tool.call',
     invocationId,
-    author: identity.agentName,
-    ...branchField(identity),
+    author: caller.agentName,
+    ...branchField(caller),
     callId,
     name,
     args,
@@ -29,8 +36,15 @@ export function callEvent(identity: AgentIdentity, requested: Call, parked?: Par
     ...omitUndefined({
       fingerprint: parked?.fingerprint,
       nodeInfo: node,
+      origin: tool?.origin,
+      permission: tool?.origin === undefined ? undefined : toPermission(tool, parked),
     }),
   };
+}
+
+function toPermission({ denied }: Tool, parked: ParkedCall | undefined): 'allow' | 'ask' | 'deny' {
+  if (denied === true) return 'deny';
+  return parked?.needs === 'approval' ? 'ask' : 'allow';
 }
 
 /** The `tool.pending` event of a call that began to wait while it ran, or that reports progress. */

@@ -27,7 +27,7 @@ import {
 import { eventOut } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { state } from '../vocabulary/state.ts';
-import { turnStopping } from '../vocabulary/control.ts';
+import { effectInhibitors } from '../vocabulary/control.ts';
 import { toolCall, toolParked, toolCompleted } from '../vocabulary/tool-call.ts';
 import { pendingEvent } from '../tool-calls/call-events.ts';
 import type { Call, CallResult, ParkedCall } from '../vocabulary/tool-call.ts';
@@ -93,7 +93,7 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
   const run = effect('tool.run', {
     take: { call: toolCall },
     read: { conversation, state },
-    unless: [turnStopping],
+    unless: effectInhibitors,
     give: oneOf({
       ...toolOutcomes,
       // Callbacks process the result.

@@ -13,7 +13,7 @@ import { admitCall } from '../tool-calls/admit-call.ts';
 import { callEvent, callEvents } from '../tool-calls/call-events.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { sessionWrite, state } from '../vocabulary/state.ts';
-import { stopRequested, turnStopping } from '../vocabulary/control.ts';
+import { effectInhibitors, stopRequested } from '../vocabulary/control.ts';
 import {
   toolRequested,
   toolCall,
@@ -54,7 +54,7 @@ export function beforeToolEffect(
   const before = effect('tool.before', {
     take: { call: toolRequested },
     read: { state },
-    unless: [turnStopping],
+    unless: effectInhibitors,
     give: oneOf({
       run: allOf({ call: toolCall, events: upTo(2, eventOut), write: upTo(1, sessionWrite) }),
       park: allOf({ parked: toolParked, events: upTo(2, eventOut), write: upTo(1, sessionWrite) }),
@@ -152,7 +152,7 @@ export function afterToolEffect(
   return effect('tool.after', {
     take: { ran: toolCompleted },
     read: { state },
-    unless: [turnStopping],
+    unless: effectInhibitors,
     give: oneOf(toolOutcomes),
     timeoutMs: CALLBACK_TIMEOUT_MS,
     onCrash: 'rerun',

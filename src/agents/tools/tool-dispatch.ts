@@ -12,6 +12,7 @@ import { sessionWrite, state } from '../vocabulary/state.ts';
 import { turnBudget, turnCurrent, turnEnding, turnWaiting } from '../vocabulary/turn.ts';
 import { stopRequested, turnStopping } from '../vocabulary/control.ts';
 import { modelRequest } from '../vocabulary/model-call.ts';
+import { sessionPaused } from '../vocabulary/session.ts';
 import {
   toolRequested,
   toolBatch,
@@ -153,6 +154,7 @@ export function toolDispatch(options: ToolDispatchOptions): {
         turnBudget,
         turnCurrent,
         turnStopping,
+        sessionPaused,
         conversation,
         state,
       },

@@ -8,18 +8,21 @@ import {
   inputValues,
   matching,
   net,
+  optional,
   pure,
   put,
   truncate,
   upTo,
 } from '../../net/index.ts';
-import type { MapWrites, Net, Ports } from '../../net/index.ts';
+import type { AnyPlace, MapWrites, Net, Ports } from '../../net/index.ts';
 import { userMessageEvent } from './turn-start-outputs.ts';
 import { eventOut, userIn } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { sessionWrite, state } from '../vocabulary/state.ts';
 import { turnCurrent, turnEnding, turnPermit, turnWaiting } from '../vocabulary/turn.ts';
+import { sessionFailed } from '../vocabulary/session.ts';
 import { interruptIn, rewindIn, stopRequested, turnStopping } from '../vocabulary/control.ts';
+import type { Extension } from './extension.ts';
 import { closeOpenCalls, allHeldInputs } from './turn-resources.ts';
 import type { HeldValues, TurnResources } from './turn-resources.ts';
 
@@ -27,6 +30,8 @@ import type { HeldValues, TurnResources } from './turn-resources.ts';
 export interface TurnControlOptions {
   /** The places and effects in which the turn's agents may hold tokens. */
   readonly resources: readonly TurnResources[];
+  /** The nets that are added to the session's agents. */
+  readonly extensions?: readonly Extension[];
 }
 
 /** Stopping fires before any other transition of the turn that is enabled at the same time. */
@@ -37,12 +42,14 @@ const STOP_PRIORITY = 100;
  * takes every token of the turn and gives each open call a result, because models reject a history with open calls. Also
  * applies rewinds, between two turns.
  */
-export function turnControl({ resources }: TurnControlOptions): Net {
+export function turnControl({ resources, extensions = [] }: TurnControlOptions): Net {
+  const extensionPlaces = extensions.flatMap(({ discardable }) => discardable);
   const held = { ...allHeldInputs(resources), endings: all(turnEnding, { min: 0 }) } as const;
   const budgets = resources.flatMap((part) => part.budgets);
   const discarded = [
     ...resources.flatMap(({ discardable: dropped }) => dropped),
     ...budgets,
+    ...extensionPlaces,
     turnWaiting,
     stopRequested,
   ];
@@ -160,9 +167,15 @@ export function turnControl({ resources }: TurnControlOptions): Net {
     // The turn's pending writes are applied before it ends.
     unless: [sessionWrite],
     reset: budgets,
-    give: allOf({ permit: turnPermit, temp: put(state), events: upTo(1, eventOut) }),
-    run: ({ ending: { stopReason }, turn: { invocationId, usage }, state }) => ({
+    give: allOf({
+      permit: turnPermit,
+      failed: optional(sessionFailed),
+      temp: put(state),
+      events: upTo(1, eventOut),
+    }),
+    run: ({ ending: { stopReason, failedRequest }, turn: { invocationId, usage }, state }) => ({
       permit: null,
+      failed: failedRequest === undefined ? undefined : { request: failedRequest },
       temp: deleteTempKeys(state),
       events: [{ type: 'turn.ended', invocationId, stopReason, usage }],
     }),
@@ -170,6 +183,8 @@ export function turnControl({ resources }: TurnControlOptions): Net {
 
   const rewind = pure('session.rewind', {
     take: { rewind: rewindIn, permit: turnPermit },
+    // A rewind also discards the call that failed.
+    reset: [sessionFailed],
     give: allOf({
       permit: turnPermit,
       said: truncate(conversation),
@@ -188,7 +203,7 @@ export function turnControl({ resources }: TurnControlOptions): Net {
 
   return net('turn-control', {
     in: {
-      ...toPorts(resources),
+      ...toPorts(resources, extensionPlaces),
       interruptIn,
       rewindIn,
       turnWaiting,
@@ -198,21 +213,33 @@ export function turnControl({ resources }: TurnControlOptions): Net {
       turnCurrent,
       turnPermit,
       sessionWrite,
+      sessionFailed,
       state,
     },
-    out: { turnPermit, turnCurrent, turnEnding, turnStopping, conversation, state, eventOut },
+    out: {
+      turnPermit,
+      turnCurrent,
+      turnEnding,
+      turnStopping,
+      sessionFailed,
+      conversation,
+      state,
+      eventOut,
+    },
     transitions: [interrupt, late, halt, stop, abandon, end, rewind],
   });
 }
 
-function toPorts(resources: readonly TurnResources[]): Ports {
+function toPorts(resources: readonly TurnResources[], more: readonly AnyPlace[]): Ports {
   const places = resources.flatMap(({ mustAnswer, discardable, budgets }) => [
     ...mustAnswer,
     ...discardable,
     ...budgets,
   ]);
   return Object.fromEntries(
-    places.filter(({ kind }) => kind !== 'running').map((place) => [place.name, place]),
+    [...places, ...more]
+      .filter(({ kind }) => kind !== 'running')
+      .map((place) => [place.name, place]),
   );
 }
 

@@ -4,6 +4,7 @@ import { turnStartOutputs } from './turn-start-outputs.ts';
 import { answerIn, eventOut, userIn } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { sessionWrite } from '../vocabulary/state.ts';
+import { sessionFailed, sessionPaused, sessionQueued } from '../vocabulary/session.ts';
 import { turnBudget, turnCurrent, turnPermit } from '../vocabulary/turn.ts';
 import { modelRequest } from '../vocabulary/model-call.ts';
 
@@ -20,7 +21,8 @@ export interface TurnStartOptions {
 export function turnStart({ reaskBudget }: TurnStartOptions): Net {
   const transition = pure('prompt.build', {
     take: { message: userIn, permit: turnPermit },
-    reset: [turnBudget, answerIn],
+    unless: [sessionPaused],
+    reset: [turnBudget, answerIn, sessionQueued, sessionFailed],
     give: allOf({
       turn: turnCurrent,
       // upTo needs at least 1, also for an agent whose budget is 0.
@@ -37,7 +39,7 @@ export function turnStart({ reaskBudget }: TurnStartOptions): Net {
     }),
   });
   return net('prompt-builder', {
-    in: { userIn, turnPermit, answerIn },
+    in: { userIn, turnPermit, answerIn, sessionPaused, sessionQueued, sessionFailed },
     out: { modelRequest, turnCurrent, turnBudget, conversation, sessionWrite, eventOut },
     transitions: [transition],
   });

@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import type { JsonObject } from '../../core/index.ts';
 import { place } from '../../net/index.ts';
-import type { TokenPlace } from '../../net/index.ts';
+import type { AnyPlace, TokenPlace } from '../../net/index.ts';
 import { json } from './place-schemas.ts';
+import { sessionPaused } from './session.ts';
 import { endingSchema } from './turn.ts';
 import type { Ending } from './turn.ts';
 
@@ -47,3 +48,6 @@ export const stopRequested: TokenPlace<Ending> = place('turn.stop-asked', ending
  * answers the open calls. `endInvocation` of a tool or callback puts it here, and so does a failure that ends the turn.
  */
 export const turnStopping: TokenPlace<Ending> = place('turn.stopping', endingSchema);
+
+/** While one of these places has a token, no effect starts: the turn must stop, or the session is paused. */
+export const effectInhibitors: readonly AnyPlace[] = [turnStopping, sessionPaused];

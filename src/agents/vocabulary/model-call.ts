@@ -1,5 +1,12 @@
 import * as v from 'valibot';
-import type { Content, FinishReason, NodeInfo, ProviderMetadata, Usage } from '../../core/index.ts';
+import type {
+  Content,
+  FinishReason,
+  LoggedError,
+  NodeInfo,
+  ProviderMetadata,
+  Usage,
+} from '../../core/index.ts';
 import type { ModelRequest } from '../../models/index.ts';
 import { place } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
@@ -99,3 +106,27 @@ export const modelError: TokenPlace<ModelFailure> = place('model.erred', modelFa
 export const modelFailed: TokenPlace<ModelFailure> = place('model.failed', modelFailureSchema, {
   version: 1,
 });
+
+/** A model call that waits for its next attempt. */
+export interface RescheduledCall {
+  readonly request: ModelCall;
+  /** The attempt that failed, starting at 1. */
+  readonly attempt: number;
+  readonly retryInMs: number;
+  readonly error: LoggedError;
+}
+
+/** Model calls that wait for their next attempt. */
+export const modelRescheduled: TokenPlace<RescheduledCall> = place(
+  'model.rescheduled',
+  v.object({
+    request: modelCallSchema,
+    attempt: v.number(),
+    retryInMs: v.number(),
+    error: object<LoggedError>(),
+  }),
+  { version: 1 },
+);
+
+/** One token for each failed attempt of the current model call. */
+export const modelTried: TokenPlace<null> = place('model.tried');

@@ -2,6 +2,8 @@ import * as v from 'valibot';
 import type { Json, Route, StopReason, Usage } from '../../core/index.ts';
 import { place } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
+import { modelCallSchema } from './model-call.ts';
+import type { ModelCall } from './model-call.ts';
 import { json, object } from './place-schemas.ts';
 
 /** The permit to run a turn. There is exactly one: in this place, or held by the turn that runs. */
@@ -40,6 +42,8 @@ export interface Ending {
   readonly output?: Json | undefined;
   /** Selects the edges to follow when the agent is a node of a workflow. */
   readonly route?: Route | undefined;
+  /** The model call whose attempts have all failed. */
+  readonly failedRequest?: ModelCall | undefined;
 }
 
 /** Schema of an `Ending`. */
@@ -50,6 +54,7 @@ export const endingSchema: v.GenericSchema<unknown, Ending> = v.object({
   round: v.optional(v.number()),
   output: v.optional(json<Json>()),
   route: v.optional(v.custom<Route>((value) => value !== undefined)),
+  failedRequest: v.optional(modelCallSchema),
 });
 
 /** The end of the turn, until `turn.end` has logged it and returned the permit. */

@@ -7,7 +7,7 @@ import type { StepInputs } from '../generator/live-context.ts';
 import { toSessionWrite } from '../state/session-write.ts';
 import { runChildAgent } from '../vocabulary/agent-host.ts';
 import { messageArcs } from '../vocabulary/agent-message.ts';
-import { stopRequested, turnStopping } from '../vocabulary/control.ts';
+import { effectInhibitors, stopRequested } from '../vocabulary/control.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { state } from '../vocabulary/state.ts';
 import {
@@ -39,7 +39,7 @@ export function itemEffect(
   return effect(`node.run-${name}`, {
     take: { item: nodeItem(name) },
     read: { conversation, state },
-    unless: [turnStopping],
+    unless: effectInhibitors,
     concurrency: maxAtOnce,
     give: oneOf({
       done: allOf({ result: itemDone(name), ...messageArcs }),

@@ -3,7 +3,7 @@ import { allOf, effect, oneOf } from '../../net/index.ts';
 import type { Effect } from '../../net/index.ts';
 import { GeneratorRuntime } from '../generator/generator-runtime.ts';
 import { messageArcs } from '../vocabulary/agent-message.ts';
-import { stopRequested, turnStopping } from '../vocabulary/control.ts';
+import { effectInhibitors, stopRequested } from '../vocabulary/control.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { state } from '../vocabulary/state.ts';
 import { toolParked } from '../vocabulary/tool-call.ts';
@@ -33,7 +33,7 @@ export function functionEffect(
   return effect(`node.run-${name}`, {
     take: { step: nodeStep(name), budget: workflowBudget },
     read: { conversation, state },
-    unless: [turnStopping],
+    unless: effectInhibitors,
     give: oneOf({
       said: allOf({ next: nodeStep(name), ...messageArcs }),
       done: allOf({ done: nodeDone(name), ...messageArcs }),

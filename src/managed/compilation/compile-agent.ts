@@ -7,11 +7,7 @@ import type { Tool, Toolset } from '../../tools/index.ts';
 import type { ManagedAgentDef, McpServerConfig } from '../interface/agent-def.ts';
 import { MissingServiceError, missingToolError } from '../interface/managed-errors.ts';
 import type { SessionEnvironment } from '../interface/managed-runtime.ts';
-import { readManagedStatus } from '../nets/managed-status.ts';
-import { managedSubnets } from '../nets/managed-subnets.ts';
-import { modelRetry } from '../nets/model-retry.ts';
 import { outcomeRounds } from '../nets/outcome-rounds.ts';
-import { sessionControl } from '../nets/session-control.ts';
 import { getToolName } from '../parsing/parse-agent-def.ts';
 import { skillTools, skillsText } from './skill-tools.ts';
 import { ToolPermissions, type ToolSource } from './tool-permissions.ts';
@@ -76,7 +72,7 @@ export async function compileAgent(
     const instruction = buildInstruction(definition, skills);
     const built = agent({
       name: toAuthor(definition.name),
-      model: hideDeniedTools(model, permissions),
+      model,
       ...omitUndefined({ description: definition.description }),
       // A function, so that braces in the text are not treated as a template.
       ...(instruction !== undefined && { instruction: () => instruction }),
@@ -90,15 +86,9 @@ export async function compileAgent(
         maxRetryAfterMs: services.maxRetryAfterMs,
         maxModelCalls: services.maxModelCalls,
       }),
-      subnets: (stock) => managedSubnets(stock, (call) => permissions.tag(call)),
-      extensions: [
-        sessionControl(),
-        modelRetry({ reaskBudget, attempts: services.modelAttempts }),
-        outcomeRounds({ grader: services.grader ?? model, reaskBudget }),
-      ],
+      extensions: [outcomeRounds({ grader: services.grader ?? model, reaskBudget })],
     });
-    const renamed = { ...built, name, author: built.name, readStatus: readManagedStatus };
-    return { agent: renamed, close };
+    return { agent: { ...built, name, author: built.name }, close };
   } catch (error) {
     await close();
     throw error;
@@ -199,18 +189,6 @@ function buildInstruction(
 ): string | undefined {
   const parts = [...(system === undefined ? [] : [system]), ...skillsText(skills)];
   return parts.length === 0 ? undefined : parts.join('\n\n');
-}
-
-/** Wraps a model so that it is not offered denied tools. */
-function hideDeniedTools(model: Model, permissions: ToolPermissions): Model {
-  return {
-    name: model.name,
-    generate: async (request, context) =>
-      model.generate(
-        { ...request, tools: request.tools.filter(({ name }) => permissions.isOffered(name)) },
-        context,
-      ),
-  };
 }
 
 /** Derives the author name in the log: the characters of the name that an agent name may contain. */

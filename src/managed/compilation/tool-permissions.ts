@@ -1,5 +1,5 @@
 import { PetrichorError } from '../../core/index.ts';
-import type { ToolCall, ToolOrigin } from '../../core/index.ts';
+import type { ToolOrigin } from '../../core/index.ts';
 import { toolset } from '../../tools/index.ts';
 import type { Tool, Toolset } from '../../tools/index.ts';
 import type { ManagedAgentDef, PermissionMode } from '../interface/agent-def.ts';
@@ -31,11 +31,9 @@ export interface ToolSource {
 export class ToolPermissions {
   readonly toolsets: readonly Toolset[];
   readonly #definition: ManagedAgentDef;
-  readonly #sources: readonly ToolSource[];
 
   constructor(definition: ManagedAgentDef, sources: readonly ToolSource[]) {
     this.#definition = definition;
-    this.#sources = sources;
     this.toolsets = sources.map((source) =>
       toolset(source.tools.name, () =>
         source.tools.tools().map((one) => this.#applyMode(one, source)),
@@ -43,19 +41,8 @@ export class ToolPermissions {
     );
   }
 
-  isOffered(name: string): boolean {
-    return this.#getMode(name) !== 'deny';
-  }
-
-  tag(call: ToolCall): ToolCall {
-    const source = this.#findSource(call.name);
-    if (source === undefined) return call;
-    const mode = this.#getMode(call.name);
-    const permission = call.needs === 'approval' ? 'ask' : 'allow';
-    return { ...call, origin: source.origin, permission: mode === 'deny' ? 'deny' : permission };
-  }
-
-  #applyMode(one: Tool, source: ToolSource): Tool {
+  #applyMode(tool: Tool, source: ToolSource): Tool {
+    const one = { ...tool, origin: source.origin };
     switch (this.#resolveMode(one.name, source)) {
       case 'auto_approve':
         return { ...one, needsApproval: false };
@@ -64,6 +51,7 @@ export class ToolPermissions {
       case 'deny':
         return {
           ...one,
+          denied: true,
           needsApproval: false,
           external: false,
           readOnly: true,
@@ -73,11 +61,6 @@ export class ToolPermissions {
       default:
         return one;
     }
-  }
-
-  #getMode(name: string): PermissionMode | undefined {
-    const source = this.#findSource(name);
-    return source === undefined ? undefined : this.#resolveMode(name, source);
   }
 
   /** The rule of a policy for a tool. Undefined: `needsApproval` of the tool decides. */
@@ -94,9 +77,5 @@ export class ToolPermissions {
     // lift the approval that the tool itself asks for. Tools of MCP servers have no choice of ours.
     const isOwn = origin.kind !== 'mcp';
     return isOwn && policy?.default === 'auto_approve' ? undefined : policy?.default;
-  }
-
-  #findSource(name: string): ToolSource | undefined {
-    return this.#sources.find(({ tools }) => tools.tools().some((one) => one.name === name));
   }
 }

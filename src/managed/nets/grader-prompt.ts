@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { isFunctionCallPart, isFunctionResponsePart, isTextPart } from '../../core/index.ts';
 import type { Content } from '../../core/index.ts';
 import type { ModelRequest } from '../../models/index.ts';
-import type { Outcome, OutcomeVerdict } from './session-places.ts';
+import type { Outcome, OutcomeVerdict } from './outcome-places.ts';
 
 type Goal = Pick<Outcome, 'description' | 'rubric'>;
 

@@ -1,6 +1,10 @@
 import { omitUndefined } from '../../core/internal.ts';
 import {
+  completeIn,
+  effectInhibitors,
   eventOut,
+  sessionClosing,
+  sessionPaused,
   userIn,
   conversation,
   turnBudget,
@@ -10,26 +14,23 @@ import {
   turnStopping,
   modelRequest,
 } from '../../agents/index.ts';
+import type { Extension } from '../../agents/index.ts';
 import type { Ending } from '../../agents/internal.ts';
 import { deriveInvocationId, contentText } from '../../core/index.ts';
 import type { LogEntry, StopReason } from '../../core/index.ts';
 import { ModelError } from '../../models/index.ts';
 import type { Model } from '../../models/index.ts';
 import { all, allOf, append, effect, net, oneOf, pure, running, upTo } from '../../net/index.ts';
-import type { Net } from '../../net/index.ts';
 import { gradingRequest, parseVerdict, revisionText, taskText } from './grader-prompt.ts';
 import {
-  completeIn,
   outcomeActive,
   outcomeGrading,
   outcomeIn,
   outcomeRound,
   outcomeVerdict,
-  sessionClosing,
-  sessionPaused,
   MAX_ITERATIONS,
-} from './session-places.ts';
-import type { ActiveOutcome, Outcome, OutcomeVerdict } from './session-places.ts';
+} from './outcome-places.ts';
+import type { ActiveOutcome, Outcome, OutcomeVerdict } from './outcome-places.ts';
 
 export interface OutcomeRoundsOptions {
   /** The model that judges. */
@@ -39,8 +40,6 @@ export interface OutcomeRoundsOptions {
 
 /** Runs before the turn ends. */
 const JUDGE_PRIORITY = 5;
-/** Runs before a new turn could take the old verdict for its own. */
-const FORGET_PRIORITY = 10;
 
 const JUDGED: readonly StopReason[] = ['end_turn', 'max_tokens', 'budget_reached'];
 
@@ -48,7 +47,7 @@ const JUDGED: readonly StopReason[] = ['end_turn', 'max_tokens', 'budget_reached
  * Adds rounds of work and judgment. A turn that would end is judged first. If the verdict asks for a revision, the turn
  * continues with the grader's explanation, at most once for each token in `outcome.round`.
  */
-export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Net {
+export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Extension {
   const define = pure('outcome.define', {
     // Between turns, so that the outcome is added to the conversation where a message may be.
     take: {
@@ -87,7 +86,7 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
   const grade = effect('outcome.grade', {
     take: { grading: outcomeGrading },
     read: { conversation },
-    unless: [turnStopping, sessionPaused],
+    unless: effectInhibitors,
     give: oneOf({ judged: allOf({ verdict: outcomeVerdict, events: upTo(1, eventOut) }) }),
     onCrash: 'rerun',
     retry: { attempts: 4, backoff: '1s..30s' },
@@ -118,10 +117,6 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
     ending: turnEnding,
     turn: turnCurrent,
     active: outcomeActive,
-    // An ending that arrives while a round is judged comes from an interrupt.
-    asked: all(outcomeGrading, { min: 0 }),
-    grading: all(running(grade), { min: 0 }),
-    verdicts: all(outcomeVerdict, { min: 0 }),
   };
   const stopped = { ending: turnEnding, turn: turnCurrent, events: upTo(1, eventOut) };
 
@@ -148,15 +143,6 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
     priority: JUDGE_PRIORITY,
     give: allOf(stopped),
     run: ({ ending, turn, active }) => stopOutcome(ending, turn, active),
-  });
-
-  // The turn failed while it was judged, so the verdict is discarded.
-  const forget = pure('outcome.forget', {
-    take: { permit: turnPermit, grading: all(running(grade)) },
-    reset: [outcomeGrading, outcomeVerdict],
-    priority: FORGET_PRIORITY,
-    give: allOf({ permit: turnPermit }),
-    run: () => ({ permit: null }),
   });
 
   const judgedTurn = { verdict: outcomeVerdict, turn: turnCurrent, active: outcomeActive };
@@ -204,7 +190,7 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
     run: ({ verdict, turn, active }) => completeOutcome(verdict, turn, active),
   });
 
-  return net('outcome-rounds', {
+  const rounds = net('outcome-rounds', {
     in: {
       outcomeIn,
       turnPermit,
@@ -231,8 +217,9 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ne
       outcomeVerdict,
       eventOut,
     },
-    transitions: [define, grade, judge, drop, forget, settle, conclude],
+    transitions: [define, grade, judge, drop, settle, conclude],
   });
+  return { net: rounds, discardable: [outcomeGrading, running(grade), outcomeVerdict] };
 }
 
 function stopOutcome<Turn>(

@@ -4,8 +4,8 @@ import { deriveInvocationId } from '../../core/index.ts';
 import type { Session } from '../../runtime/index.ts';
 import { fromContentBlocks } from '../projections/content-blocks.ts';
 import type { SentEvent } from '../interface/managed-runtime.ts';
-import { outcomeIn } from '../nets/session-places.ts';
-import type { Outcome } from '../nets/session-places.ts';
+import { outcomeIn } from '../nets/outcome-places.ts';
+import type { Outcome } from '../nets/outcome-places.ts';
 import type { UserDefineOutcomeEvent, UserMessageEvent } from '../interface/user-event.ts';
 
 const DEFAULT_ITERATIONS = 3;

@@ -1,7 +1,7 @@
 import type { LogEventType } from '../../core/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
 import type { SessionRow } from '../../store/index.ts';
-import { archiveIn, completeIn, pauseIn, resumeIn } from '../nets/session-places.ts';
+import { archiveIn, completeIn, pauseIn, resumeIn } from '../../agents/index.ts';
 import { isManagedStatus, STATUS_TABLE } from '../interface/session-status.ts';
 import type { ManagedStatus } from '../interface/session-status.ts';
 
@@ -46,6 +46,8 @@ export const STATUS_CHANGES: Readonly<
 /** The managed status of a session row. */
 export function toManagedStatus({ status, phase }: SessionRow): ManagedStatus {
   if (status === 'quarantined') return 'failed';
+  // A waiting session is idle for the clients that can answer it.
+  if (phase === 'waiting') return 'idle';
   return isManagedStatus(phase) ? phase : 'queued';
 }
 

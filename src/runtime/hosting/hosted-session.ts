@@ -2,7 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import { readMetadata, state, userIn } from '../../agents/internal.ts';
 import type { Agent, AgentHost, ChildAgentOutcome, CallInterceptor } from '../../agents/index.ts';
 import { formatSessionKey, isChildSessionId } from '../../core/index.ts';
-import type { LogEvent, PartialEvent, Seq, SessionKey } from '../../core/index.ts';
+import type { LogEvent, Seq, SessionKey } from '../../core/index.ts';
 import { clockAhead, Driver, Executor, mapIn, planUpgrade } from '../../net/index.ts';
 import type { Clock, Marking, RecordSeq, Step, StepOutcome } from '../../net/index.ts';
 import type { StoredPendingCall, SessionRow, SettledStep, Store } from '../../store/index.ts';
@@ -16,7 +16,7 @@ import type { ChildCall } from '../called-agents/run-in-child-session.ts';
 import type { Interceptor, ObservedSession } from '../interceptors/interceptor.ts';
 import type { ModelCallCounts } from '../called-agents/model-call-counts.ts';
 import { PendingWrites } from './pending-writes.ts';
-import { toPartialEvents } from './to-partial-events.ts';
+import { toPartialEvents, toPartialResets } from './to-partial-events.ts';
 import { StepUsageCounter } from '../journal/step-usage.ts';
 import {
   toLogEvents,
@@ -321,17 +321,7 @@ export class HostedSession {
 
   #onCommitted(step: Step): void {
     const { broadcast, observe } = this.#options;
-    const resets = step.records.flatMap((record): readonly PartialEvent[] =>
-      record.kind === 'restarted'
-        ? [
-            {
-              type: 'partial.reset',
-              firingId: `${this.#options.row.uid}/${record.firing}`,
-              attempt: record.attempt,
-            },
-          ]
-        : [],
-    );
+    const resets = toPartialResets(this.#options.row.uid, step.records, this.#events);
     // A committed step proves that the session runs. Only failures before the first one count toward quarantine.
     if (this.#failures > 0) {
       this.#failures = 0;

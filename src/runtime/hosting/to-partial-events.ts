@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { PartialEvent, PartialText } from '../../core/index.ts';
-import type { EffectProgress } from '../../net/index.ts';
+import type { LogEvent, PartialEvent, PartialText } from '../../core/index.ts';
+import type { EffectProgress, JournalRecord } from '../../net/index.ts';
 
 /**
  * Converts the progress of an effect to partial events for clients. Progress in any other form is internal: no
@@ -13,6 +13,28 @@ export function toPartialEvents({
 }: EffectProgress): readonly PartialEvent[] {
   const parsed = v.safeParse(progressSchema, partial);
   return parsed.success ? [{ type: 'partial', firingId, attempt, ...parsed.output }] : [];
+}
+
+/**
+ * The events that take back the progress of attempts that failed: of each firing that starts again, and of each model
+ * call that is asked again by another firing.
+ */
+export function toPartialResets(
+  uid: string,
+  records: readonly JournalRecord[],
+  events: readonly LogEvent[],
+): readonly PartialEvent[] {
+  const isRescheduled = events.some(({ type }) => type === 'turn.rescheduled');
+  return records.flatMap((record): readonly PartialEvent[] => {
+    if (record.kind === 'restarted') return [toReset(uid, record.firing, record.attempt)];
+    return isRescheduled && record.kind === 'ended' && record.outcome !== 'ok'
+      ? [toReset(uid, record.firing, 1)]
+      : [];
+  });
+}
+
+function toReset(uid: string, firing: number, attempt: number): PartialEvent {
+  return { type: 'partial.reset', firingId: `${uid}/${firing}`, attempt };
 }
 
 const progressSchema: v.GenericSchema<

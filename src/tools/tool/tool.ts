@@ -1,6 +1,6 @@
 import { checkDefinition, describeValue, omitUndefined, optionTable } from '../../core/internal.ts';
 import { isJsonObject, PetrichorError } from '../../core/index.ts';
-import type { OptionTable } from '../../core/index.ts';
+import type { OptionTable, ToolOrigin } from '../../core/index.ts';
 import type { ToolDeclaration } from '../../models/index.ts';
 import { createArgsParser } from '../schema/args-parser.ts';
 import { checkMaxResultCharacters } from './truncate-response.ts';
@@ -66,6 +66,10 @@ export interface Tool {
   readonly name: string;
   /** The name in its source if that differs, such as the name on an MCP server. */
   readonly originalName?: string;
+  /** Where it comes from, if that is not the agent's own code. Shown in the log. */
+  readonly origin?: ToolOrigin;
+  /** A policy denies it: it is not offered to models, and a call of it fails. Default: false. */
+  readonly denied?: boolean;
   readonly description: string;
   readonly declaration: ToolDeclaration;
   readonly needsApproval: boolean | ((args: ValidArgs, call: ToolCallFacts) => boolean);

@@ -9,6 +9,11 @@ export interface Bounds {
   readonly upTo?: number | Readonly<Record<string, number>>;
   /** The maximum number of tokens of all `upTo` outputs of one firing together. Default: no limit. */
   readonly together?: number;
+  /**
+   * Places that stay empty: an outcome that would give one of them a token does not occur. Use it for what another
+   * proof covers. Default: none.
+   */
+  readonly empty?: readonly string[];
   /** The maximum number of attempts of one firing. Default: 2. */
   readonly attempts?: number;
   /** The maximum number of faults, that is, of firings whose own logic fails. Default: no limit. */

@@ -124,6 +124,7 @@ export function expand(net: CompiledNet, bounds: Bounds = {}): ExpandedNet {
     effect: effectIndexes.get(name) ?? -1,
     domains: keys.getDomains(name),
   }));
+  const empty = new Set((bounds.empty ?? []).map((name) => findPlace(net, placeIndex, name)));
   const attempts = natural('bounds.attempts', bounds.attempts ?? DEFAULT_ATTEMPTS, 1);
   const cap = upToLimit(net, bounds);
   const together =
@@ -131,7 +132,7 @@ export function expand(net: CompiledNet, bounds: Bounds = {}): ExpandedNet {
       ? Number.POSITIVE_INFINITY
       : natural('bounds.together', bounds.together, 0);
   const transitions = net.transitions.map((t) =>
-    expandTransition(t, placeIndex, keys, cap, attempts),
+    expandTransition(t, placeIndex, keys, { cap, attempts, empty }),
   );
   const untimed = transitions.filter((t) => t.timed === 'no');
   const timed = transitions.filter((t) => t.timed !== 'no');
@@ -164,12 +165,19 @@ function byPriority(
   return priorities.map((priority) => transitions.filter((t) => t.priority === priority));
 }
 
+/** The bounds that apply to the outcomes of transitions. */
+interface Limits {
+  readonly cap: (place: string) => number;
+  readonly attempts: number;
+  /** Indexes of the places that stay empty. */
+  readonly empty: ReadonlySet<number>;
+}
+
 function expandTransition(
   t: CompiledTransition,
   places: ReadonlyMap<string, number>,
   keys: KeySlots,
-  cap: (place: string) => number,
-  attempts: number,
+  { cap, attempts, empty }: Limits,
 ): ExpandedTransition {
   const { spec } = t;
   const takes = t.takes.map((input): ExpandedInput => ({
@@ -178,7 +186,7 @@ function expandTransition(
     count: input.count,
     slot: keys.getSlot(input),
   }));
-  const alternatives = [...t.alternatives].map(([name, { outputs }]): ExpandedAlternative => ({
+  const declared = [...t.alternatives].map(([name, { outputs }]): ExpandedAlternative => ({
     name,
     outputs: outputs.flatMap(({ key, output, place }): readonly ExpandedOutput[] => {
       const { arc } = output;
@@ -201,6 +209,9 @@ function expandTransition(
       ];
     }),
   }));
+  const alternatives = declared.filter(({ outputs }) =>
+    outputs.every(({ place }) => !empty.has(place)),
+  );
   const isEffect = spec.kind === 'effect';
   const remembered = !isEffect
     ? []
@@ -309,6 +320,7 @@ function describeBounds(
     ...(bounds.together === undefined
       ? []
       : [`<= ${bounds.together} tokens of all upTo outputs of one firing`]),
+    ...(bounds.empty ?? []).map((name) => `no token in ${name}`),
     ...(retried ? [`<= ${attempts} attempts`] : []),
     ...(bounds.faults === undefined ? [] : [`<= ${bounds.faults} faults`]),
     ...(bounds.shutdowns === false && !shutdowns ? ['no shutdown'] : []),
@@ -321,6 +333,14 @@ function natural(field: string, value: number, least: number): number {
     field,
     `must be an integer from ${least} to ${UNLIMITED - 1}; it is ${value}`,
   );
+}
+
+function findPlace(net: CompiledNet, places: ReadonlyMap<string, number>, name: string): number {
+  const index = places.get(name);
+  if (index !== undefined) return index;
+  throw new UnknownNameError(net.name, `place "${name}" that stays empty (bounds.empty)`, [
+    ...places.keys(),
+  ]);
 }
 
 function indexIn(places: ReadonlyMap<string, number>, name: string): number {

@@ -1,4 +1,3 @@
-import { eventOut, turnCurrent, turnPermit, turnStopping } from '../../agents/index.ts';
 import { all, allOf, each, initialToken, net, pure, upTo } from '../../net/index.ts';
 import type { Net, Transition } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
@@ -13,7 +12,10 @@ import {
   sessionFailed,
   sessionPaused,
   sessionQueued,
-} from './session-places.ts';
+} from '../vocabulary/session.ts';
+import { eventOut } from '../vocabulary/messages.ts';
+import { turnStopping } from '../vocabulary/control.ts';
+import { turnCurrent, turnPermit } from '../vocabulary/turn.ts';
 
 /** Closing wins over any turn that could start at the same time. */
 const CLOSE_PRIORITY = 50;

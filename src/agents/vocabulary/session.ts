@@ -1,0 +1,39 @@
+import * as v from 'valibot';
+import { place } from '../../net/index.ts';
+import type { TokenPlace } from '../../net/index.ts';
+import { modelCallSchema } from './model-call.ts';
+import type { ModelCall } from './model-call.ts';
+
+// The places of a session's status, and the inputs that change it.
+
+export const pauseIn: TokenPlace<null> = place('pause.in', { environment: true });
+export const resumeIn: TokenPlace<null> = place('resume.in', { environment: true });
+export const archiveIn: TokenPlace<null> = place('archive.in', { environment: true });
+export const completeIn: TokenPlace<null> = place('complete.in', { environment: true });
+
+/** Present until the first turn starts. */
+export const sessionQueued: TokenPlace<null> = place('session.queued');
+
+/** While present, no turn and no effect starts. */
+export const sessionPaused: TokenPlace<null> = place('session.paused');
+
+/** The session is archived as soon as its turn has ended. */
+export const sessionClosing: TokenPlace<null> = place('session.closing');
+
+/** Has consumed the permit; no turn starts again. */
+export const sessionArchived: TokenPlace<null> = place('session.archived');
+
+/** Has consumed the permit; no turn starts again. */
+export const sessionCompleted: TokenPlace<null> = place('session.completed');
+
+/** The model call whose attempts have all failed. */
+export interface UnansweredCall {
+  readonly request: ModelCall;
+}
+
+/** Present when the last turn ended because all attempts of a model call failed. A resume makes the call again. */
+export const sessionFailed: TokenPlace<UnansweredCall> = place(
+  'session.failed',
+  v.object({ request: modelCallSchema }),
+  { version: 1 },
+);
