@@ -1,6 +1,6 @@
 /**
- * The proofs of the net of an agent: with up to three calls in one response, two queued messages, two attempts of a model
- * call, and one fault in the net's own logic.
+ * The proofs of the net of an agent: with up to three calls in one response, two queued messages, and one fault in the
+ * net's own logic. Session control and the model retry have proofs of their own.
  */
 import { agent } from '../../src/agents/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
@@ -26,9 +26,19 @@ const { net } = agent({
   reaskBudget: REASK_BUDGET,
 });
 
+/** Inputs that the proof of session control covers. */
+export const uncontrolled = {
+  'pause.in': 0,
+  'resume.in': 0,
+  'archive.in': 0,
+  'complete.in': 0,
+} as const;
+
 /** Three calls in one response, whether they run, wait or are answered at once. */
 const bounds: Bounds = {
-  environment: { 'user.in': 2, 'interrupt.in': 1, 'answer.in': 1, 'rewind.in': 0 },
+  environment: { 'user.in': 2, 'interrupt.in': 1, 'answer.in': 1, 'rewind.in': 0, ...uncontrolled },
+  // The proof of the model retry covers repeated calls.
+  empty: ['model.rescheduled'],
   together: 3,
   attempts: 2,
   faults: 1,
@@ -58,7 +68,7 @@ const ofTurn: readonly string[] = [
 /** No turn runs. A late answer waits for the next turn, which drops it. */
 const idle: QuiescentMarking = {
   marked: ['turn.permit'],
-  allowed: ['answer.in'],
+  allowed: ['answer.in', 'session.queued', 'session.failed'],
 };
 /** A turn waits for a person. Later messages wait. */
 const waiting: QuiescentMarking = {
@@ -101,7 +111,13 @@ export const agentProof: NetProof = {
       properties: [onePermit, restsWhereItMay, ...nothingLeft],
       bounds: {
         ...twoCalls,
-        environment: { 'user.in': 1, 'interrupt.in': 1, 'answer.in': 1, 'rewind.in': 1 },
+        environment: {
+          'user.in': 1,
+          'interrupt.in': 1,
+          'answer.in': 1,
+          'rewind.in': 1,
+          ...uncontrolled,
+        },
       },
     },
     { properties: [budgetIsBounded], bounds: { ...bounds, faults: 0 } },

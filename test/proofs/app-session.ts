@@ -7,6 +7,7 @@ import { appendOnlyAgent } from '../../src/adk/sessions/append-only-agent.ts';
 import { deadlockFree, neverFiresAfter, placeBound } from '../../src/verify/index.ts';
 import type { Bounds } from '../../src/verify/index.ts';
 import { withChanged, withoutOutput, withoutTransition } from '../cases/net-mutations.ts';
+import { uncontrolled } from './agent.ts';
 import type { NetProof } from './net-proof.ts';
 
 const { net, compiled } = withAppendedEvents(
@@ -17,12 +18,17 @@ checkInvariants(compiled);
 
 function coming(environment: Readonly<Record<string, number>>, faults = 0): Bounds {
   const inputs = { 'user.in': 1, 'interrupt.in': 1, 'answer.in': 1, 'rewind.in': 0 };
-  const each = { environment: { ...inputs, ...environment }, upTo: 1, attempts: 1 };
+  const each = {
+    environment: { ...inputs, ...uncontrolled, ...environment },
+    empty: ['model.rescheduled'],
+    upTo: 1,
+    attempts: 1,
+  };
   return { ...each, faults, shutdowns: false };
 }
 
 const rests = deadlockFree([
-  { marked: ['turn.permit'], allowed: ['answer.in'] },
+  { marked: ['turn.permit'], allowed: ['answer.in', 'session.queued', 'session.failed'] },
   {
     marked: ['turn.waiting', 'turn.current', 'tool.batch', 'tool.parked'],
     // Appended events are logged when the turn has ended.

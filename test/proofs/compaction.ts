@@ -11,6 +11,7 @@ import {
 } from '../../src/verify/index.ts';
 import type { Bounds } from '../../src/verify/index.ts';
 import { losing, withChanged, withoutInhibitor, withoutOutput } from '../cases/net-mutations.ts';
+import { uncontrolled } from './agent.ts';
 import type { NetProof } from './net-proof.ts';
 
 const { net } = withAppendedEvents(
@@ -20,7 +21,7 @@ const { net } = withAppendedEvents(
 );
 
 const rests = deadlockFree([
-  { marked: ['turn.permit'], allowed: ['answer.in'] },
+  { marked: ['turn.permit'], allowed: ['answer.in', 'session.queued', 'session.failed'] },
   {
     marked: ['turn.waiting', 'turn.current', 'tool.batch', 'tool.parked'],
     allowed: [
@@ -51,7 +52,14 @@ const stops = noFireAfterEndInvocation(
 function coming(messages: number, stopped: number, faults = 0): Bounds {
   const stops = { 'interrupt.in': stopped, 'answer.in': stopped };
   return {
-    environment: { 'user.in': messages, ...stops, 'rewind.in': 0, 'event.in': 0 },
+    environment: {
+      'user.in': messages,
+      ...stops,
+      ...uncontrolled,
+      'rewind.in': 0,
+      'event.in': 0,
+    },
+    empty: ['model.rescheduled'],
     upTo: 1,
     attempts: 1,
     faults,

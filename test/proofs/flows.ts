@@ -322,7 +322,11 @@ export const flowProofs: readonly NetProof[] = Object.entries(kinds).map(([name,
   const { deadlockFree, oneTurn } = promised;
   assert.ok(deadlockFree !== undefined && oneTurn !== undefined, name);
   const properties: Readonly<Record<string, Property>> = { ...promised, ...kind.more };
-  const within = { ...bounds, attempts: 1, environment: { 'user.in': 1, 'rewind.in': 0 } };
+  const within = {
+    ...bounds,
+    attempts: 1,
+    environment: { ...bounds.environment, 'user.in': 1, 'rewind.in': 0 },
+  };
   assert.deepEqual(compiled.warnings, [], name);
   return {
     name,

@@ -111,8 +111,8 @@ export const modelStepProof: NetProof = {
           through: ['running(model.ask)'],
         }),
       ],
-      // A fault of any transition is a dead letter.
-      bounds: { ...modelInputs, faults: 0 },
+      // A fault of any transition is a dead letter. The proof of the model retry covers repeated calls.
+      bounds: { ...modelInputs, faults: 0, empty: ['model.rescheduled'] },
     },
     { properties: [asksNothingMore], bounds: modelInputs },
   ],
@@ -286,7 +286,7 @@ const fallback = fallbackModelStep({
 });
 const fallsBack = { environment: { 'model.request': 1, 'turn.current': 1, 'turn.stopping': 1 } };
 const oneQuestion = placeBound(
-  ['model.request', 'running(model.ask)', 'model.response', 'model.failed'],
+  ['model.request', 'running(model.ask)', 'model.rescheduled', 'model.response', 'model.failed'],
   1,
 );
 const comesToSomething = deadlockFree([
@@ -295,8 +295,13 @@ const comesToSomething = deadlockFree([
   'turn.current',
   'turn.stopping',
   // The turn was stopped first, or there is no turn to end.
-  { marked: ['turn.stopping'], allowed: ['model.request', 'model.failed', 'turn.current'] },
-  { marked: ['model.failed'], allowed: ['model.request'] },
+  {
+    marked: ['turn.stopping'],
+    allowed: ['model.request', 'model.rescheduled', 'model.tried', 'model.failed', 'turn.current'],
+  },
+  { marked: ['model.failed'], allowed: ['model.request', 'model.tried'] },
+  // A call waits for its next attempt.
+  { marked: ['model.rescheduled'], allowed: ['model.tried', 'turn.current'] },
 ]);
 
 export const fallbackModelStepProof: NetProof = {
