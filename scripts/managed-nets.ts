@@ -40,7 +40,14 @@ export const managedPictures: readonly ManagedPicture[] = [
   },
   {
     name: 'managed-model',
-    transitions: ['model.ask', 'model.retry', 'model.exhaust', 'model.fail', 'session.retry'],
+    transitions: [
+      'model.ask',
+      'model.retry',
+      'model.exhaust',
+      'model.forget-attempts',
+      'model.fail',
+      'session.retry',
+    ],
     without: ['event.out', 'conversation', 'state', 'turn.stopping', 'model.response'],
   },
   {
@@ -70,7 +77,17 @@ export const managedPictures: readonly ManagedPicture[] = [
   {
     name: 'managed-stop',
     transitions: ['turn.interrupt', 'interrupt.late', 'turn.end'],
-    without: ['event.out', 'conversation', 'state', 'state.write', 'turn.budget'],
+    without: [
+      'event.out',
+      'conversation',
+      'state',
+      'state.write',
+      'turn.budget',
+      'session.failed',
+      'outcome.grading',
+      'outcome.verdict',
+      'running(outcome.grade)',
+    ],
   },
   {
     name: 'managed-end',
@@ -109,7 +126,7 @@ export const managedPictures: readonly ManagedPicture[] = [
   },
   {
     name: 'managed-outcome-ends',
-    transitions: ['outcome.judge', 'outcome.drop', 'outcome.forget'],
+    transitions: ['outcome.judge', 'outcome.drop'],
     without: ['event.out'],
   },
 ];

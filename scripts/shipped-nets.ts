@@ -14,10 +14,17 @@ export interface Diagram {
 export function listDiagrams(): readonly Diagram[] {
   const { compiled } = shippedAgent();
   const stops = new Set(['turn.interrupt', 'turn.abandon', 'interrupt.late']);
+  // docs/managed-nets.md shows these subnets.
+  const control = new Set(
+    ['session-control', 'failed-turn-retry'].flatMap((cluster) => [
+      ...listClusterTransitions(compiled, cluster),
+    ]),
+  );
   return [
     diagram('agent', compiled, {
-      only: (t) => !stops.has(t) && t !== 'session.rewind',
-      without: (place) => ['event.out', 'conversation', 'state'].includes(place),
+      only: (t) => !stops.has(t) && !control.has(t) && t !== 'session.rewind',
+      without: (place) =>
+        ['event.out', 'conversation', 'state'].includes(place) || place.startsWith('session.'),
     }),
     diagram('agent-stops', compiled, { only: (t) => stops.has(t) || t === 'turn.end' }),
     diagram('tool-dispatch', compiled, {

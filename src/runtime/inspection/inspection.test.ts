@@ -417,9 +417,9 @@ test('the net is data: places, arcs, policies, subnets, and a layout that does n
   assert.partialDeepStrictEqual(transition('model.ask'), {
     kind: 'effect',
     timeoutMs: 5_000,
-    retry: { attempts: 4, backoff: 'computed' },
     onCrash: 'rerun',
   });
+  assert.equal(transition('model.retry').afterMs, 'computed');
   assert.equal(transition('tool.run').concurrency, 2);
   assert.equal(transition('tool.expire').afterMs, 'computed');
   const arcs = transition('model.ask').arcs;
