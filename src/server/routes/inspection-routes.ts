@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { InvalidInputError } from '../../core/index.ts';
 import type { SessionInspection } from '../../runtime/index.ts';
 import { streamRecords } from '../events/stream-records.ts';
+import { notFound } from '../http/http-error.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute, RouteCall } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
@@ -27,6 +28,8 @@ import { getWorkspaceSession } from './session-lookup.ts';
 const DEFAULT_LIMIT = 100;
 /** A page ends before `limit` when its JSON is longer than this. */
 const MAX_PAGE_CHARACTERS = 4_000_000;
+
+const NUMBER = /^\d{1,15}$/;
 
 const number = v.optional(integerParameter(0, Number.MAX_SAFE_INTEGER));
 const values = v.optional(v.picklist(['none', 'shape', 'full'], 'must be none, shape or full'));
@@ -79,8 +82,9 @@ export function inspectionRoutes(context: ServerContext): readonly HttpRoute[] {
         run: async (call) => {
           // The session first: whether it exists is not shown to other workspaces.
           const { inspection } = await inspect(call);
-          const firing = parseNumber('firing', call.params('firing'));
-          return toWireModelRequest(await inspection.modelRequest(firing));
+          const firing = call.params('firing');
+          if (!NUMBER.test(firing)) throw notFound('firing', firing);
+          return toWireModelRequest(await inspection.modelRequest(Number(firing)));
         },
       },
     ),
@@ -134,11 +138,7 @@ async function listRecords(
 
 /** The cursor of a page is the last number of the page before. @throws InvalidInputError */
 function parsePage(page: string | undefined): number | undefined {
-  return page === undefined ? undefined : parseNumber('page', page);
-}
-
-/** @throws InvalidInputError */
-function parseNumber(field: string, text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new InvalidInputError(field, 'must be a whole number of at least 0.');
+  if (page === undefined) return undefined;
+  if (NUMBER.test(page)) return Number(page);
+  throw new InvalidInputError('page', 'must be a whole number of at least 0.');
 }
