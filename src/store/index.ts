@@ -48,7 +48,7 @@ export type {
   SessionPendingCall,
   SessionRow,
   SessionRowChange,
-  SessionStatus,
+  StoredStatus,
   SessionSummary,
   SettledStep,
   SharedState,

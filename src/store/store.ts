@@ -97,11 +97,11 @@ export interface StoredPendingCall {
  * The status of a session. `idle`: ready for the next message. `running`: a turn runs. `waiting`: a turn waits for an
  * answer from outside. `quarantined`: loading it failed three times in a row, so no runtime tries again.
  */
-export type SessionStatus = 'idle' | 'running' | 'waiting' | 'quarantined';
+export type StoredStatus = 'idle' | 'running' | 'waiting' | 'quarantined';
 
 /** The columns of a session's row that each step sets. They are indexed, so that one query finds sessions with work. */
 export interface SessionSummary {
-  readonly status: SessionStatus;
+  readonly status: StoredStatus;
   /** The agent's name for the status, if it has one. */
   readonly phase?: string;
   /** Number of effects that the owner may be running. An effect that waits for a retry counts as a timer instead. */
@@ -304,7 +304,7 @@ export interface SessionFilter {
    * directly or through other agents. Default: all sessions.
    */
   readonly parent?: SessionId | null;
-  readonly status?: SessionStatus;
+  readonly status?: StoredStatus;
   /** An integer of at least 0. Default: no limit. */
   readonly limit?: number;
   /** Continues after this session: the last one of the previous page. */

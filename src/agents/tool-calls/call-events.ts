@@ -8,7 +8,7 @@ import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 
 /** The events of an admitted call: `tool.call`, and `tool.result` if it was answered at once. */
 export function callEvents(
-  caller: Caller,
+  caller: CallingAgent,
   { requested, parked, result }: CallAdmission,
 ): readonly LogEntry[] {
   const call = callEvent(caller, requested, parked);
@@ -16,12 +16,12 @@ export function callEvents(
 }
 
 /** An agent and its tools. */
-export interface Caller extends AgentIdentity {
+export interface CallingAgent extends AgentIdentity {
   readonly tools: ReadonlyMap<string, Tool>;
 }
 
 /** The `tool.call` event of a call. */
-export function callEvent(caller: Caller, requested: Call, parked?: ParkedCall): LogEntry {
+export function callEvent(caller: CallingAgent, requested: Call, parked?: ParkedCall): LogEntry {
   const { invocationId, callId, name, args, node } = requested;
   const tool = caller.tools.get(name);
   return {

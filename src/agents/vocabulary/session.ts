@@ -6,9 +6,16 @@ import type { ModelCall } from './model-call.ts';
 
 // The places of a session's status, and the inputs that change it.
 
+/** Pauses the session: no turn and no effect starts until a resume. */
 export const pauseIn: TokenPlace<null> = place('pause.in', { environment: true });
+
+/** Resumes a paused session, or repeats the model call that failed. */
 export const resumeIn: TokenPlace<null> = place('resume.in', { environment: true });
+
+/** Stops the running turn and archives the session. */
 export const archiveIn: TokenPlace<null> = place('archive.in', { environment: true });
+
+/** Completes an idle session. */
 export const completeIn: TokenPlace<null> = place('complete.in', { environment: true });
 
 /** Present until the first turn starts. */

@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../core/internal.ts';
-import type { SessionRow, SessionStatus } from '../../store/index.ts';
+import type { SessionRow, StoredStatus } from '../../store/index.ts';
 import { defineCommand, type CommandCall, type Command } from '../command/command.ts';
 import { formatAge } from '../terminal/duration.ts';
 import { withExistingStore } from '../loading/existing-store.ts';
@@ -60,9 +60,9 @@ export const sessionsCommand: Command = defineCommand({
   },
 });
 
-const STATUSES: readonly SessionStatus[] = ['idle', 'running', 'waiting', 'quarantined'];
+const STATUSES: readonly StoredStatus[] = ['idle', 'running', 'waiting', 'quarantined'];
 
-function parseStatus(value: string | undefined): { readonly status?: SessionStatus } {
+function parseStatus(value: string | undefined): { readonly status?: StoredStatus } {
   if (value === undefined) return {};
   const status = STATUSES.find((known) => known === value);
   if (status !== undefined) return { status };

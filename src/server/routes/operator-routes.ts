@@ -2,7 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import * as v from 'valibot';
 import { InvalidInputError, isJsonObject } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
-import type { SessionRow, SessionStatus } from '../../store/index.ts';
+import type { SessionRow, StoredStatus } from '../../store/index.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
@@ -21,7 +21,7 @@ const STATUSES = [
   'running',
   'waiting',
   'quarantined',
-] as const satisfies readonly SessionStatus[];
+] as const satisfies readonly StoredStatus[];
 
 const list = v.object({
   ...pagination,

@@ -2,7 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { isPetrichorError } from '../../core/index.ts';
-import type { SessionStatus, SettledStep, Store } from '../store.ts';
+import type { StoredStatus, SettledStep, Store } from '../store.ts';
 import {
   AT,
   collect,
@@ -45,7 +45,7 @@ interface StepPlan {
   readonly records: readonly boolean[];
   readonly events: number;
   readonly consumes: number;
-  readonly status: SessionStatus;
+  readonly status: StoredStatus;
   readonly inFlight: number;
   readonly nextDueAt: number | null;
   readonly text: string | undefined;

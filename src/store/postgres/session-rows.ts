@@ -10,7 +10,7 @@ import type {
   StoredPendingCall,
   SessionFilter,
   SessionRow,
-  SessionStatus,
+  StoredStatus,
 } from '../store.ts';
 import type { Queries } from './database.ts';
 
@@ -29,7 +29,7 @@ export interface FullRow {
   readonly last_record: number;
   readonly last_input: InputSeq;
   readonly inbox_up_to: InputSeq;
-  readonly status: SessionStatus;
+  readonly status: StoredStatus;
   readonly phase: string | null;
   readonly in_flight: number;
   readonly next_due_at: number | null;

@@ -10,7 +10,7 @@ import type {
   StoredPendingCall,
   SessionFilter,
   SessionRow,
-  SessionStatus,
+  StoredStatus,
   SettledStep,
 } from '../../store.ts';
 import type { BlobTable } from './blob-table.ts';
@@ -45,7 +45,7 @@ interface FullRow {
   readonly epoch: number;
   readonly head: number;
   readonly last_seq: number;
-  readonly status: SessionStatus;
+  readonly status: StoredStatus;
   readonly phase: string | null;
   readonly in_flight: number;
   readonly next_due_at: number | null;
