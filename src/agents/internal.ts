@@ -1,7 +1,6 @@
 /** Exports of `agents/` for other folders of `src/`, without the agent types and proofs. */
 
 export { checkAgents } from './agent/check-agents.ts';
-export { readStatus } from './agent/read-status.ts';
 export {
   ROOT_INVOCATION_KEY,
   isModelCallLimit,
@@ -19,7 +18,6 @@ export { listAnsweringAgents } from './agent/answering-agents.ts';
 export { readMetadata } from './vocabulary/read-metadata.ts';
 export { isTempMetadataKey } from './vocabulary/temp-metadata.ts';
 export { answerIn, eventOut, userIn } from './vocabulary/messages.ts';
-export type { ModelCall, ModelFailure } from './vocabulary/model-call.ts';
 export { object } from './vocabulary/place-schemas.ts';
 export { state, type SessionWrite } from './vocabulary/state.ts';
 export { turnCurrent, type Ending } from './vocabulary/turn.ts';

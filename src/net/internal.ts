@@ -7,7 +7,7 @@ export type { ListChange, TokenRemoval } from './journal/record.ts';
 export type { CompiledInput, CompiledOutput, CompiledTransition } from './build/compile.ts';
 export { applyMapChange } from './journal/map-state.ts';
 export { arcPlace, type InputArc, type OutputArc } from './language/arcs.ts';
-export { placesTouched, type InitialToken } from './language/net.ts';
+export type { InitialToken } from './language/net.ts';
 export {
   isInAnyScope,
   parseRunningPlaceName,
