@@ -133,7 +133,7 @@ class TimedNet {
     taken: number | undefined,
   ): lp.TransitionBuilder {
     const inputs: lp.In[] = [];
-    const reads = t.reads.map(({ place }) => this.#at(place));
+    const reads = t.reads.filter(({ count }) => count > 0).map(({ place }) => this.#at(place));
     const emptied = new Set(t.resets);
     const unless = new Set(t.unless);
     for (const { place, mode } of t.takes) if (mode === 'all') emptied.add(place);
