@@ -15,7 +15,7 @@ import { failedTurnRetry } from '../../src/agents/session/failed-turn-retry.ts';
 import { noUsage } from '../../src/core/index.ts';
 import { compileAgent } from '../../src/managed/compilation/compile-agent.ts';
 import { outcomeRounds } from '../../src/managed/nets/outcome-rounds.ts';
-import { all, allOf, compose, initialToken, net, pure } from '../../src/net/index.ts';
+import { all, allOf, compile, compose, initialToken, net, pure } from '../../src/net/index.ts';
 import type { Net } from '../../src/net/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import {
@@ -146,6 +146,8 @@ const tried = {
     'session.paused': 1,
     'resume.in': 1,
   },
+  // The process does not die during an attempt.
+  upTo: { 'model.tried': 0 },
   attempts: 1,
   faults: 0,
 };
@@ -276,13 +278,19 @@ const {
   },
 );
 
+/** One token at once, and no attempt of a model call during which the process dies. */
+const oneAtOnce = {
+  ...Object.fromEntries([...compile(session).places.keys()].map((name) => [name, 1])),
+  'model.tried': 0,
+};
+
 /** The bounds: one token for each of these environment places, and the number of faults. */
 function coming(named: readonly string[], faults = 0): Bounds {
   const inputs = ['user', 'answer', 'interrupt', 'rewind', 'pause', 'resume', 'archive'];
   const environment = Object.fromEntries(
     [...inputs, 'complete', 'outcome'].map((name) => [`${name}.in`, named.includes(name) ? 1 : 0]),
   );
-  return { environment, upTo: 1, attempts: 1, faults, shutdowns: false };
+  return { environment, upTo: oneAtOnce, attempts: 1, faults, shutdowns: false };
 }
 
 /** The places that may have tokens whenever a session rests. */

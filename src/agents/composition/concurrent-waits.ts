@@ -33,6 +33,7 @@ export function turnWaits(subnets: readonly WaitingAgent[]): Net {
         ? [other]
         : [],
     );
+    watchedPlaces.push(...beside.flatMap((other) => other.subnet.workPlaces ?? []));
     watchedPlaces.push(...around.flatMap((other) => other.whileWaiting?.workPlaces ?? []));
     const wait = turnWait({
       parked,
@@ -42,7 +43,7 @@ export function turnWaits(subnets: readonly WaitingAgent[]): Net {
       idle: [
         ...workPlacesIn(unit),
         ...unit.running,
-        ...beside.flatMap((other) => other.subnet.running),
+        ...beside.flatMap((other) => [...other.subnet.running, ...(other.subnet.workPlaces ?? [])]),
         ...around.flatMap((other) => [...other.running, ...(other.whileWaiting?.workPlaces ?? [])]),
       ],
     });

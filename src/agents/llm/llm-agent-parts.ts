@@ -6,7 +6,7 @@ import {
 import { omitUndefined } from '../../core/internal.ts';
 import type { GenerationConfig, Model } from '../../models/index.ts';
 import { compose, join, net, running } from '../../net/index.ts';
-import type { Effect, Net, TokenPlace, Transition } from '../../net/index.ts';
+import type { AnyPlace, Effect, Net, TokenPlace, Transition } from '../../net/index.ts';
 import type { Tool } from '../../tools/index.ts';
 import {
   afterAgentEffect,
@@ -14,6 +14,7 @@ import {
   hasAfterAgent,
   hasBeforeAgent,
 } from '../callbacks/agent-callbacks.ts';
+import { callbacksIn } from '../callbacks/callbacks.ts';
 import type { Callbacks } from '../callbacks/callbacks.ts';
 import type { ContextPolicy } from '../prompt/context-policy.ts';
 import { fallbackModelStep } from '../model/fallback-model-step.ts';
@@ -28,6 +29,7 @@ import { turnBudget, turnEnding } from '../vocabulary/turn.ts';
 import { stopRequested, turnStopping } from '../vocabulary/control.ts';
 import {
   modelFailed,
+  modelReady,
   modelRequest,
   modelRescheduled,
   modelResponse,
@@ -118,6 +120,8 @@ export interface LlmAgentParts {
   /** The nets of the agent with these subnets and its callbacks around them. Their ending place is `turn.ending`. */
   readonly netsWith: (subnets: LlmSubnets) => readonly Net[];
   readonly resources: TurnResources;
+  /** Places whose tokens mean that the agent has work to do, beside running effects. */
+  readonly workPlaces: readonly AnyPlace[];
 }
 
 /** Builds the subnets of one agent with a model, and its callbacks. */
@@ -217,6 +221,14 @@ export function llmAgentParts(options: LlmAgentOptions): LlmAgentParts {
       ],
       budgets: [turnBudget],
     },
+    workPlaces: [
+      modelRequest,
+      modelRescheduled,
+      ...(callbacksIn(callbacks.beforeModel).length > 0 ? [modelReady] : []),
+      ...(hasBeforeTool(callbacks) ? [toolRequested] : []),
+      toolCall,
+      ...(hasAfterTool(callbacks) ? [toolCompleted] : []),
+    ],
   };
 }
 

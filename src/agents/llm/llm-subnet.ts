@@ -105,6 +105,7 @@ export function llmSubnet(options: LlmSubnetOptions, slot: AgentSlot): AgentSubn
     resources,
     parked: scopedPlace(name, toolParked),
     running: runningPlaces(subnet),
+    workPlaces: parts.workPlaces.map((place) => scopedPlace(name, place)),
   };
 }
 

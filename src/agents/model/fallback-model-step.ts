@@ -3,7 +3,18 @@ import { InvalidInputError } from '../../core/index.ts';
 import type { LogEntry, LoggedError } from '../../core/index.ts';
 import { ModelError } from '../../models/internal.ts';
 import type { Model } from '../../models/index.ts';
-import { all, allOf, effect, many, net, oneOf, place, pure, upTo } from '../../net/index.ts';
+import {
+  all,
+  allOf,
+  effect,
+  many,
+  net,
+  oneOf,
+  place,
+  pure,
+  running,
+  upTo,
+} from '../../net/index.ts';
 import type { Effect, EffectContext, EffectFailure, Net, TokenPlace } from '../../net/index.ts';
 import {
   EXHAUST_PRIORITY,
@@ -193,6 +204,8 @@ export function fallbackModelStep(options: FallbackModelStepOptions): Net {
 
   const recover = pure('model.recover', {
     take: { down: modelUnavailable },
+    // The models of a call do not change between its attempts.
+    unless: [modelRequest, running(ask), modelRescheduled],
     after: coolDownMs,
     give: allOf({}),
     run: () => ({}),

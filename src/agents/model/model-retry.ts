@@ -45,10 +45,13 @@ const LONGEST_BACKOFF_MS = 30_000;
 export const rescheduleOutputs: AllOf<{
   readonly waiting: TokenPlace<RescheduledCall>;
   readonly tried: TokenPlace<null>;
+  readonly crashed: UpTo<null>;
   readonly events: UpTo<LogEntry>;
 }> = allOf({
   waiting: modelRescheduled,
   tried: modelTried,
+  // Attempts of the same firing that ended with the process.
+  crashed: upTo(100, modelTried),
   events: upTo(1, eventOut),
 });
 
@@ -59,6 +62,7 @@ export function reschedule(
 ): {
   readonly waiting: RescheduledCall;
   readonly tried: null;
+  readonly crashed: readonly null[];
   readonly events: readonly LogEntry[];
 } {
   const attempt = countAttempt(tried, failure);
@@ -67,6 +71,7 @@ export function reschedule(
   return {
     waiting: { request, attempt, retryInMs, error },
     tried: null,
+    crashed: Array.from({ length: Math.min(attempts, attempt) - tried.length - 1 }, () => null),
     events:
       attempt < attempts
         ? [{ type: 'turn.rescheduled', invocationId, attempt, retryInMs, error }]

@@ -181,7 +181,7 @@ export function toolDispatch(options: ToolDispatchOptions): {
         answerCall(options),
         expireCall(options),
         ...(options.multiAgent === undefined
-          ? [turnWait({ parked: toolParked, idle: [toolCall, running(run), toolWrite] })]
+          ? [turnWait({ parked: toolParked, idle: busy.filter((place) => place !== toolParked) })]
           : []),
         reaskTransition,
         conclude,

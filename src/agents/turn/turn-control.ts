@@ -20,7 +20,8 @@ import { eventOut, userIn } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { sessionWrite, state } from '../vocabulary/state.ts';
 import { turnCurrent, turnEnding, turnPermit, turnWaiting } from '../vocabulary/turn.ts';
-import { sessionFailed } from '../vocabulary/session.ts';
+import type { ModelCall } from '../vocabulary/model-call.ts';
+import { sessionFailed, sessionQueued } from '../vocabulary/session.ts';
 import { interruptIn, rewindIn, stopRequested, turnStopping } from '../vocabulary/control.ts';
 import type { Extension } from './extension.ts';
 import { closeOpenCalls, allHeldInputs } from './turn-resources.ts';
@@ -166,7 +167,7 @@ export function turnControl({ resources, extensions = [] }: TurnControlOptions):
     read: { state },
     // The turn's pending writes are applied before it ends.
     unless: [sessionWrite],
-    reset: budgets,
+    reset: [...budgets, sessionQueued, sessionFailed],
     give: allOf({
       permit: turnPermit,
       failed: optional(sessionFailed),
@@ -175,7 +176,7 @@ export function turnControl({ resources, extensions = [] }: TurnControlOptions):
     }),
     run: ({ ending: { stopReason, failedRequest }, turn: { invocationId, usage }, state }) => ({
       permit: null,
-      failed: failedRequest === undefined ? undefined : { request: failedRequest },
+      failed: failedRequest === undefined ? undefined : { request: withoutChanges(failedRequest) },
       temp: deleteTempKeys(state),
       events: [{ type: 'turn.ended', invocationId, stopReason, usage }],
     }),
@@ -213,6 +214,7 @@ export function turnControl({ resources, extensions = [] }: TurnControlOptions):
       turnCurrent,
       turnPermit,
       sessionWrite,
+      sessionQueued,
       sessionFailed,
       state,
     },
@@ -228,6 +230,12 @@ export function turnControl({ resources, extensions = [] }: TurnControlOptions):
     },
     transitions: [interrupt, late, halt, stop, abandon, end, rewind],
   });
+}
+
+/** A resume runs the callbacks before the model again, so their earlier changes do not count. */
+function withoutChanges(call: ModelCall): ModelCall {
+  const { changes: _, ...request } = call;
+  return request;
 }
 
 function toPorts(resources: readonly TurnResources[], more: readonly AnyPlace[]): Ports {
