@@ -3,18 +3,7 @@ import { InvalidInputError } from '../../core/index.ts';
 import type { LogEntry, LoggedError } from '../../core/index.ts';
 import { ModelError } from '../../models/internal.ts';
 import type { Model } from '../../models/index.ts';
-import {
-  all,
-  allOf,
-  effect,
-  many,
-  net,
-  oneOf,
-  place,
-  pure,
-  running,
-  upTo,
-} from '../../net/index.ts';
+import { all, allOf, effect, many, net, oneOf, place, pure, upTo } from '../../net/index.ts';
 import type { Effect, EffectContext, EffectFailure, Net, TokenPlace } from '../../net/index.ts';
 import {
   EXHAUST_PRIORITY,
@@ -106,33 +95,42 @@ export function fallbackModelStep(options: FallbackModelStepOptions): Net {
   if (first === undefined) throw new InvalidInputError('models', 'must not be empty.');
   const isAvailable = (index: number, unavailable: readonly UnavailableModel[]): boolean =>
     index < models.length && unavailable.every((one) => one.index !== index);
-  // If all are unavailable, use the first.
-  const chooseModel = (unavailable: readonly UnavailableModel[]): number =>
+  // A call that went to another model stays there. If all are unavailable, use the first.
+  const chooseModel = (
+    { askedModels }: ModelCall,
+    unavailable: readonly UnavailableModel[],
+  ): number =>
+    askedModels?.at(-1) ??
     Math.max(
       0,
       models.findIndex((_, index) => isAvailable(index, unavailable)),
     );
+  // A call asks each model once, so that it ends.
   const findNextModel = (
-    chosen: number,
+    request: ModelCall,
     unavailable: readonly UnavailableModel[],
-  ): Model | undefined =>
-    models.find((_, index) => index !== chosen && isAvailable(index, unavailable));
-
+  ): number | undefined => {
+    const asked = request.askedModels ?? [chooseModel(request, unavailable)];
+    const next = models.findIndex(
+      (_, index) => isAvailable(index, unavailable) && !asked.includes(index),
+    );
+    return next < 0 ? undefined : next;
+  };
   const giveToNext = (
     { request, ...failed }: FailedCall,
     unavailable: readonly UnavailableModel[],
   ): NextOutputs | undefined => {
-    const chosen = chooseModel(unavailable);
-    const next = findNextModel(chosen, unavailable);
+    const chosen = chooseModel(request, unavailable);
+    const next = findNextModel(request, unavailable);
     if (next === undefined) return undefined;
     const error = {
       code: failed.code,
-      message: `${failed.message} Asking "${next.name}" instead.`,
+      message: `${failed.message} Asking "${models[next]?.name ?? ''}" instead.`,
     };
     const attempt = unavailable.length + 2;
     const { invocationId } = request;
     return {
-      request,
+      request: { ...request, askedModels: [...(request.askedModels ?? [chosen]), next] },
       down: { index: chosen },
       events: [{ type: 'model.attempt', invocationId, attempt, reason: 'retry', error }],
     };
@@ -163,8 +161,7 @@ export function fallbackModelStep(options: FallbackModelStepOptions): Net {
       const error = { code, message };
       if (retryable && failure === thrown)
         return { again: reschedule({ request, tried, failure, error }, policy) };
-      if (!isModelFault(failure) || findNextModel(chooseModel(down), down) === undefined)
-        return { failed };
+      if (!isModelFault(failure) || findNextModel(request, down) === undefined) return { failed };
       return {
         giveUp: {
           waiting: { request, attempt: attempts, retryInMs: 0, error },
@@ -173,15 +170,18 @@ export function fallbackModelStep(options: FallbackModelStepOptions): Net {
       };
     },
     preview: async (tokens, context) =>
-      (steps[chooseModel(tokens.down)]?.ask ?? first.ask).preview?.(tokens, context),
+      (steps[chooseModel(tokens.request, tokens.down)]?.ask ?? first.ask).preview?.(
+        tokens,
+        context,
+      ),
     run: async (tokens, context) => {
-      const chosen = chooseModel(tokens.down);
+      const chosen = chooseModel(tokens.request, tokens.down);
       try {
         return await askModel(steps[chosen]?.ask ?? first.ask, tokens, context);
       } catch (error) {
         // A wait longer than the cool-down is not worth it: another model is available now.
         const isTooLong = error instanceof ModelError && (error.retryAfterMs ?? 0) > coolDownMs;
-        throw isTooLong && findNextModel(chosen, tokens.down) !== undefined
+        throw isTooLong && findNextModel(tokens.request, tokens.down) !== undefined
           ? new RetryAfterTooLong(error)
           : error;
       }
@@ -204,8 +204,6 @@ export function fallbackModelStep(options: FallbackModelStepOptions): Net {
 
   const recover = pure('model.recover', {
     take: { down: modelUnavailable },
-    // The models of a call do not change between its attempts.
-    unless: [modelRequest, running(ask), modelRescheduled],
     after: coolDownMs,
     give: allOf({}),
     run: () => ({}),

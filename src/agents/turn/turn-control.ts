@@ -232,9 +232,9 @@ export function turnControl({ resources, extensions = [] }: TurnControlOptions):
   });
 }
 
-/** A resume runs the callbacks before the model again, so their earlier changes do not count. */
+/** A resume begins the call again: with its callbacks, and with the first model. */
 function withoutChanges(call: ModelCall): ModelCall {
-  const { changes: _, ...request } = call;
+  const { changes: _, askedModels: __, ...request } = call;
   return request;
 }
 

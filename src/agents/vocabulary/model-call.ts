@@ -22,6 +22,8 @@ export interface ModelCall {
   readonly node?: NodeInfo | undefined;
   /** Members of the request that a callback replaced. */
   readonly changes?: ModelRequestChanges | undefined;
+  /** The indexes of the models that were asked, if the first one failed. The last is asked now. */
+  readonly askedModels?: readonly number[] | undefined;
 }
 
 /** Members of a model request that replace those of the agent. */
@@ -34,6 +36,7 @@ export const modelCallSchema: v.GenericSchema<unknown, ModelCall> = v.object({
   escalate: v.optional(v.boolean()),
   node: v.optional(object<NodeInfo>()),
   changes: v.optional(object<ModelRequestChanges>()),
+  askedModels: v.optional(v.pipe(v.array(v.number()), v.readonly())),
 });
 
 /** Model calls to make. */
