@@ -426,7 +426,14 @@ test('the net is data: places, arcs, policies, subnets, and a layout that does n
   assert.ok(arcs.some((arc) => arc.kind === 'inhibitor' && arc.place === 'turn.stopping'));
   assert.deepEqual(
     arcs.filter(({ kind }) => kind === 'give').map(({ place: to }) => to),
-    ['model.response', 'model.failed', 'model.rescheduled', 'model.tried', 'event.out'],
+    [
+      'model.response',
+      'model.failed',
+      'model.rescheduled',
+      'model.tried',
+      'model.tried',
+      'event.out',
+    ],
   );
   assert.ok(transition('turn.interrupt').arcs.some(({ kind }) => kind === 'reset'));
   assert.ok(
