@@ -74,7 +74,7 @@ import {
   type WatchPendingOptions,
 } from './listing/watch-pending-calls.ts';
 import { USAGE_OPTIONS } from './runtime.ts';
-import type { Runtime, UsageOptions } from './runtime.ts';
+import type { Runtime, SessionListOptions, UsageOptions } from './runtime.ts';
 import { SessionHandle } from './session/session-handle.ts';
 import type { HandleServices } from './session/handle-services.ts';
 import { createInputBatch } from './session/input-batch.ts';
@@ -268,15 +268,7 @@ export class LocalRuntime implements Runtime {
     });
   }
 
-  async sessions(
-    filter: {
-      readonly user?: string;
-      readonly agent?: string;
-      readonly parent?: string;
-      readonly limit?: number;
-      readonly after?: SessionKey;
-    } = {},
-  ): Promise<readonly SessionRow[]> {
+  async sessions(filter: SessionListOptions = {}): Promise<readonly SessionRow[]> {
     const { user, parent = null, ...rest } = filter;
     return this.store.list({
       appName: this.app,

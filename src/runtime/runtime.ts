@@ -1,7 +1,13 @@
 import type { Agent } from '../agents/index.ts';
 import { optionTable } from '../core/index.ts';
-import type { OptionTable, SessionKey } from '../core/index.ts';
-import type { SessionRow, Store, UsageDimension, UsageTotal } from '../store/index.ts';
+import type { OptionTable } from '../core/index.ts';
+import type {
+  SessionOrder,
+  SessionRow,
+  Store,
+  UsageDimension,
+  UsageTotal,
+} from '../store/index.ts';
 import type { SessionChangeEvent, SessionChangesOptions } from './listing/session-changes.ts';
 import type { PendingCallPage, PendingCallPageOptions } from './listing/pending-call-listing.ts';
 import type { PendingCallChange, WatchPendingOptions } from './listing/watch-pending-calls.ts';
@@ -19,6 +25,17 @@ export interface UsageOptions {
   readonly user?: string;
   readonly agent?: string;
 }
+
+/** Selects sessions, in an order. */
+export type SessionListOptions = SessionOrder & {
+  readonly user?: string;
+  readonly agent?: string;
+  readonly parent?: string;
+  /** Default: `descending`, the newest first. */
+  readonly direction?: 'ascending' | 'descending';
+  /** An integer of at least 0. Default: no limit. */
+  readonly limit?: number;
+};
 
 /** The options of `runtime.usage`. */
 export const USAGE_OPTIONS: OptionTable = optionTable<UsageOptions>(
@@ -52,16 +69,10 @@ export interface Runtime extends AsyncDisposable {
   /** Creates a batch of inputs that are written together: all of them or none. */
   batch(): InputBatch;
   /**
-   * Lists sessions, last changed first. Sessions of called agents are left out. With `parent`, lists the sessions of
-   * the agents that this session called instead.
+   * Lists sessions, last changed first, or in another order. Sessions of called agents are left out. With `parent`,
+   * lists the sessions of the agents that this session called instead.
    */
-  sessions(filter?: {
-    readonly user?: string;
-    readonly agent?: string;
-    readonly parent?: string;
-    readonly limit?: number;
-    readonly after?: SessionKey;
-  }): Promise<readonly SessionRow[]>;
+  sessions(filter?: SessionListOptions): Promise<readonly SessionRow[]>;
   /**
    * Lists the calls of all sessions that wait for an approval or a result, the longest waiting first. Calls of called
    * agents are included. Reads an index, so its cost does not depend on the number of sessions.

@@ -294,8 +294,34 @@ export interface SharedState {
   readonly versions: Readonly<Record<string, number>>;
 }
 
+/** Where a session is in the order of creation. A `SessionRow` has these members. */
+export interface CreationPosition {
+  /** In epoch ms. */
+  readonly createdAt: number;
+  readonly key: SessionKey;
+}
+
+/**
+ * The order of a list of sessions, and where it begins. `changed`: by the time of the last change. `created`: by the
+ * time of creation, then by key; a session never moves in this order. Default: `changed`.
+ */
+export type SessionOrder =
+  | {
+      readonly order?: 'changed';
+      /** Continues after this session: the last one of the previous page. */
+      readonly after?: SessionKey | undefined;
+    }
+  | {
+      readonly order: 'created';
+      /** Continues after this position: that of the last session of the previous page. The session may be deleted. */
+      readonly after?: CreationPosition | undefined;
+    };
+
+/** Selects the sessions that match every given member, in an order. */
+export type SessionFilter = SessionSelection & SessionOrder;
+
 /** Selects the sessions that match every given member. */
-export interface SessionFilter {
+export interface SessionSelection {
   readonly appName?: string;
   readonly userId?: string;
   readonly agent?: string;
@@ -305,10 +331,10 @@ export interface SessionFilter {
    */
   readonly parent?: SessionId | null;
   readonly status?: StoredStatus;
+  /** Default: `descending`, the newest first. */
+  readonly direction?: 'ascending' | 'descending';
   /** An integer of at least 0. Default: no limit. */
   readonly limit?: number;
-  /** Continues after this session: the last one of the previous page. */
-  readonly after?: SessionKey;
 }
 
 /** Called with the sessions that changed, or `any` when another process changed unknown ones. */
@@ -346,8 +372,8 @@ export interface Store extends DocumentStore {
   find(key: SessionKey): Promise<SessionRow | undefined>;
 
   /**
-   * Lists sessions, last changed first.
-   * @throws SessionNotFoundError when the session of `after` does not exist any more
+   * Lists sessions. Default: last changed first.
+   * @throws SessionNotFoundError when the order is `changed` and the session of `after` does not exist any more
    */
   list(filter: SessionFilter): Promise<readonly SessionRow[]>;
 

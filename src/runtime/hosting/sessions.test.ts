@@ -8,6 +8,7 @@ import type { LogEvent } from '../../core/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
 import { SimulatedClock } from '../../net/index.ts';
 import { MemoryStore } from '../../store/index.ts';
+import type { SessionRow } from '../../store/index.ts';
 import { HostedSession } from './hosted-session.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { Runtime } from '../runtime.ts';
@@ -75,6 +76,28 @@ test('equal ids of different users are different sessions', async () => {
   );
   assert.equal(await runtime.delete('chat', { user: 'bob' }), true);
   assert.equal(await readAnswer(ada.send('still here')), '2: still here');
+});
+
+test('sessions are listed by creation, in pages, in both directions', async () => {
+  const clock = new SimulatedClock();
+  await using runtime = await openRuntime({ agents: [echo()], clock });
+  for (const id of ['one', 'two', 'three']) {
+    const session = await runtime.session(id);
+    clock.advance(1000);
+    await readAnswer(session.send('hello'));
+  }
+  clock.advance(1000);
+  const first = await runtime.session('one');
+  await readAnswer(first.send('again'));
+  const oldestFirst = { order: 'created', direction: 'ascending', limit: 2 } as const;
+  const page = await runtime.sessions(oldestFirst);
+  assert.deepEqual(listIds(page), ['one', 'two']);
+  const [, second] = page;
+  assert.ok(second);
+  await runtime.delete('two');
+  assert.deepEqual(listIds(await runtime.sessions({ ...oldestFirst, after: second })), ['three']);
+  assert.deepEqual(listIds(await runtime.sessions({ order: 'created' })), ['three', 'one']);
+  assert.deepEqual(listIds(await runtime.sessions()), ['one', 'three']);
 });
 
 test('equal ids of different apps on one store are different sessions', async () => {
@@ -231,3 +254,7 @@ test('a thousand idle sessions hold no objects, and each continues with its next
   assert.equal(await readAnswer(handles[7]?.send('two') ?? assert.fail()), '2: two');
   assert.equal(hosted(), 1);
 });
+
+function listIds(rows: readonly SessionRow[]): readonly string[] {
+  return rows.map(({ key }) => key.sessionId);
+}

@@ -165,6 +165,79 @@ export const sessionCases: readonly StoreContractCase[] = [
   ),
 
   storeContractCase(
+    'sessions are listed by creation, in pages that stay the same when sessions change or are deleted',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      const at = {
+        early: AT,
+        b: AT + 10,
+        a: AT + 10,
+        ä: AT + 10,
+        '\u{1f600}': AT + 10,
+        '\uffee': AT + 10,
+      };
+      for (const [id, created] of Object.entries(at))
+        await createSession(store, 'one', id, { at: created });
+      await createSession(store, 'one', 'bobs', { at: AT + 5, userId: 'bob', agent: 'other' });
+      const called = `b/${(await getExisting(store, sessionKey('b'))).uid}/7`;
+      await createSession(store, 'one', called, { at: AT + 20 });
+      await commitOk(store, [
+        nextStep(await getExisting(store, sessionKey('early')), undefined, { at: AT + 30 }),
+      ]);
+      type Filter = Parameters<typeof store.list>[0];
+      const names = async (filter: Filter): Promise<readonly string[]> =>
+        (await store.list(filter)).map(({ key }) => key.sessionId);
+      const ada = { appName: 'app', userId: 'ada', parent: null, order: 'created' } as const;
+
+      // Sessions of the same time are in the order of the bytes of their ids.
+      const oldestFirst = ['early', 'a', 'b', 'ä', '\uffee', '\u{1f600}'];
+      assert.deepEqual(await names({ ...ada, direction: 'ascending' }), oldestFirst);
+      assert.deepEqual(await names(ada), oldestFirst.toReversed());
+      const root = { parent: null, order: 'created' } as const;
+      assert.deepEqual(await names(root), ['\u{1f600}', '\uffee', 'ä', 'b', 'a', 'bobs', 'early']);
+      assert.deepEqual(await names({ ...root, agent: 'other' }), ['bobs']);
+      assert.deepEqual((await names({ order: 'created', limit: 2 }))[0], called);
+      assert.deepEqual(await names({ order: 'created', parent: 'b' }), [called]);
+
+      const pages = async (filter: Filter & { readonly order: 'created' }, gone: string) => {
+        const found: string[] = [];
+        for (let { after } = filter; ;) {
+          const rows = await store.list({ ...filter, limit: 2, after });
+          found.push(...rows.map(({ key }) => key.sessionId));
+          after = rows.at(-1);
+          if (after === undefined) return found;
+          if (after.key.sessionId === gone) await store.delete(after.key);
+        }
+      };
+      assert.deepEqual(await pages({ ...ada, direction: 'ascending' }, 'a'), oldestFirst);
+      const left = oldestFirst.filter((id) => id !== 'a');
+      assert.deepEqual(await pages(ada, '\uffee'), left.toReversed());
+      const position = { createdAt: AT + 10, key: sessionKey('b') };
+      assert.deepEqual(await names({ ...root, after: position }), ['bobs', 'early']);
+      assert.deepEqual(await names({ ...root, direction: 'ascending', after: position }), [
+        'ä',
+        '\u{1f600}',
+      ]);
+    },
+  ),
+
+  storeContractCase('sessions are listed longest unchanged first', async (harness) => {
+    const store = await harness.open();
+    await store.join('one');
+    const early = await createSession(store, 'one', 'early', { at: AT });
+    await createSession(store, 'one', 'late', { at: AT + 20 });
+    await createSession(store, 'one', 'twin', { at: AT + 20 });
+    const filter = { direction: 'ascending', limit: 2 } as const;
+    const names = async (after: Parameters<typeof store.list>[0]): Promise<readonly string[]> =>
+      (await store.list({ ...filter, ...after })).map(({ key }) => key.sessionId);
+    assert.deepEqual(await names({}), ['early', 'late']);
+    assert.deepEqual(await names({ after: sessionKey('late') }), ['twin']);
+    await commitOk(store, [nextStep(early, undefined, { at: AT + 30 })]);
+    assert.deepEqual(await names({ after: sessionKey('late') }), ['twin', 'early']);
+  }),
+
+  storeContractCase(
     "called agents' sessions are listed for the session that called, and deleted with it",
     async (harness) => {
       const store = await harness.open();

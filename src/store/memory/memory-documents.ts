@@ -1,3 +1,4 @@
+import { compareBytes } from '../encoding/compare-bytes.ts';
 import { checkChanges, normalizeQuery } from '../rules/document-rules.ts';
 import type {
   DocumentChange,
@@ -44,9 +45,4 @@ export class MemoryDocuments {
     if (value === undefined) documents.delete(id);
     else documents.set(id, { kind, id, version: version + 1, value });
   }
-}
-
-/** Compares text like SQLite, by UTF-8 bytes. */
-function compareBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

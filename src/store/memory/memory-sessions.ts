@@ -5,10 +5,11 @@ import {
   type SessionId,
   type SessionKey,
 } from '../../core/index.ts';
+import { compareBytes } from '../encoding/compare-bytes.ts';
 import { toMapKey } from '../encoding/map-key.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import { SessionNotFoundError } from '../store-errors.ts';
-import type { OwnerId, SessionFilter } from '../store.ts';
+import type { CreationPosition, OwnerId, SessionFilter } from '../store.ts';
 import { MemorySession } from './memory-session.ts';
 
 /** The sessions of a `MemoryStore`, with its indexes: called agents by root session, sessions with work, and deleted ones. */
@@ -69,9 +70,11 @@ export class MemorySessions {
 
   /** @throws SessionNotFoundError when there is no session `after` */
   list(filter: SessionFilter): readonly MemorySession[] {
-    const { appName, userId, agent, parent, status, after } = filter;
+    const { appName, userId, agent, parent, status, direction } = filter;
     const limit = filter.limit === undefined ? Infinity : parsePosition(filter.limit, 'limit');
-    const last = after === undefined ? undefined : this.get(after);
+    const sign = direction === 'ascending' ? 1 : -1;
+    const compare = filter.order === 'created' ? byCreation : byChange;
+    const isAfter = this.#createAfter(filter, sign);
     return [...this.#byKey.values()]
       .filter(
         (session) =>
@@ -80,10 +83,20 @@ export class MemorySessions {
           (agent === undefined || session.agent === agent) &&
           hasParent(session.key.sessionId, parent) &&
           (status === undefined || session.toRow().status === status) &&
-          (last === undefined || newestFirst(last, session) < 0),
+          isAfter(session),
       )
-      .toSorted(newestFirst)
+      .toSorted((a, b) => sign * compare(a, b))
       .slice(0, limit);
+  }
+
+  #createAfter(filter: SessionFilter, sign: number): (session: MemorySession) => boolean {
+    if (filter.after === undefined) return () => true;
+    if (filter.order === 'created') {
+      const { after } = filter;
+      return (session) => sign * byCreation(session, after) > 0;
+    }
+    const last = this.get(filter.after);
+    return (session) => sign * byChange(session, last) > 0;
   }
 
   /** Must be called after every change of a session's inbox, effects in flight or timer. */
@@ -125,7 +138,16 @@ function hasParent(id: SessionId, parent: SessionFilter['parent']): boolean {
   return parent === null ? !isChildSessionId(id) : isDescendantSession(id, parent);
 }
 
-/** Last changed first; last created first among sessions that changed at the same time. */
-function newestFirst(a: MemorySession, b: MemorySession): number {
-  return b.updatedAt - a.updatedAt || b.order - a.order;
+/** In the order of creation among sessions that changed at the same time. */
+function byChange(a: MemorySession, b: MemorySession): number {
+  return a.updatedAt - b.updatedAt || a.order - b.order;
+}
+
+function byCreation(a: CreationPosition, b: CreationPosition): number {
+  return (
+    a.createdAt - b.createdAt ||
+    compareBytes(a.key.appName, b.key.appName) ||
+    compareBytes(a.key.userId, b.key.userId) ||
+    compareBytes(a.key.sessionId, b.key.sessionId)
+  );
 }

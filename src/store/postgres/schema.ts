@@ -1,7 +1,11 @@
 import { InvalidInputError } from '../../core/index.ts';
+import { CHILD_REGEX } from '../encoding/child-session-pattern.ts';
 
 /** The schema version that this code uses. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
+
+/** True for a session that no agent called. */
+export const IS_ROOT: string = `name !~ '${CHILD_REGEX}'`;
 
 /** Validates and quotes the name of a schema. @throws InvalidInputError */
 export function quotedSchema(name: string): string {
@@ -14,7 +18,7 @@ export function quotedSchema(name: string): string {
 
 /** SQL scripts: the one at index `n` migrates schema version `n` to `n + 1`. */
 export function listMigrations(s: string): readonly string[] {
-  return [versionOne(s), versionTwo(s)];
+  return [versionOne(s), versionTwo(s), versionThree(s)];
 }
 
 function versionOne(s: string): string {
@@ -176,4 +180,10 @@ function versionTwo(s: string): string {
       cache_write bigint,
       PRIMARY KEY (app, day, user_id, agent, model, part)
     );`;
+}
+
+function versionThree(s: string): string {
+  return `
+    -- For lists by creation. Only sessions that no agent called.
+    CREATE INDEX sessions_by_creation ON ${s}.sessions (app, user_id, created_at, name) WHERE ${IS_ROOT};`;
 }

@@ -13,6 +13,7 @@ import type {
   StoredStatus,
 } from '../store.ts';
 import type { Queries } from './database.ts';
+import { IS_ROOT } from './schema.ts';
 
 /** A row of the table `sessions`. */
 export interface FullRow {
@@ -39,6 +40,9 @@ export interface FullRow {
   readonly created_at: number;
   readonly updated_at: number;
 }
+
+/** The columns by which lists are sorted. */
+type ListPosition = Pick<FullRow, 'created_at' | 'updated_at' | 'app' | 'user_id' | 'name' | 'id'>;
 
 const HAS_WORK = '(s.in_flight > 0 OR s.next_due_at IS NOT NULL OR s.last_input > s.inbox_up_to)';
 
@@ -163,14 +167,24 @@ export class SessionRows {
   }
 
   /**
-   * Lists sessions, last changed first.
-   * @throws SessionNotFoundError when the session of `after` does not exist any more
+   * Lists sessions. Default: last changed first.
+   * @throws SessionNotFoundError when the order is `changed` and the session of `after` does not exist any more
    */
   async list(queries: Queries, filter: SessionFilter): Promise<readonly FullRow[]> {
-    const { appName, userId, agent, parent, status } = filter;
+    const { appName, userId, agent, parent, status, order, direction } = filter;
     const limit = filter.limit === undefined ? null : parsePosition(filter.limit, 'limit');
-    const after = filter.after === undefined ? undefined : await this.get(queries, filter.after);
-    // Built from the given filters only, so that the index of the key can serve an app and a user.
+    const after = await this.#getListPosition(queries, filter);
+    const columns: readonly (keyof ListPosition)[] =
+      order === 'created'
+        ? [
+            'created_at',
+            ...(appName === undefined ? (['app'] as const) : []),
+            ...(userId === undefined ? (['user_id'] as const) : []),
+            'name',
+          ]
+        : ['updated_at', 'id'];
+    const [operator, keyword] = direction === 'ascending' ? ['>', 'ASC'] : ['<', 'DESC'];
+    // Built from the given filters only, so that an index can serve an app and a user.
     const values: unknown[] = [];
     const parameter = (value: unknown): string => `$${values.push(value)}`;
     const where = [
@@ -182,19 +196,38 @@ export class SessionRows {
         : [
             `CASE WHEN s.failures >= ${MAX_HYDRATION_FAILURES} THEN 'quarantined' ELSE s.status END = ${parameter(status)}`,
           ]),
-      ...(parent === null ? [`s.name !~ ${parameter(CHILD_REGEX)}`] : []),
+      // The pattern is no parameter, because it must equal that of the index.
+      ...(parent === null ? [`s.${IS_ROOT}`] : []),
       ...(typeof parent === 'string'
         ? [isChildSql(parameter(parent), parameter(`^${CHILD_REGEX}`))]
         : []),
       ...(after === undefined
         ? []
-        : [`(s.updated_at, s.id) < (${parameter(after.updated_at)}, ${parameter(after.id)})`]),
+        : [
+            `(${columns.map((name) => `s.${name}`).join(', ')}) ${operator} (${columns.map((name) => parameter(after[name])).join(', ')})`,
+          ]),
     ];
     return queries.rows<FullRow>(
       `SELECT s.* FROM ${this.#schema}.sessions AS s WHERE ${where.join(' AND ') || 'true'}
-       ORDER BY s.updated_at DESC, s.id DESC LIMIT ${parameter(limit)}`,
+       ORDER BY ${columns.map((name) => `s.${name} ${keyword}`).join(', ')} LIMIT ${parameter(limit)}`,
       values,
     );
+  }
+
+  /** The values of the sort columns in the session that a list continues after. */
+  async #getListPosition(
+    queries: Queries,
+    filter: SessionFilter,
+  ): Promise<Partial<ListPosition> | undefined> {
+    if (filter.after === undefined) return undefined;
+    if (filter.order !== 'created') return this.get(queries, filter.after);
+    const { createdAt, key } = filter.after;
+    return {
+      created_at: createdAt,
+      app: key.appName,
+      user_id: key.userId,
+      name: key.sessionId,
+    };
   }
 
   /** Finds sessions with work, longest unchanged first. */

@@ -1,3 +1,4 @@
+import { CHILD_GLOB } from '../../encoding/child-session-pattern.ts';
 import type { Migrations } from './migrations.ts';
 import { indexPendingCalls } from './index-pending-calls.ts';
 
@@ -15,6 +16,9 @@ export const ITEM_BITS = 32;
 
 /** The `work_at` of a session with effects in flight. It is before any time. */
 export const IN_FLIGHT = -1;
+
+/** True for a session that no agent called. */
+export const IS_ROOT: string = `name NOT GLOB '*${CHILD_GLOB}'`;
 
 const VERSION_1 = `
   CREATE TABLE sessions (
@@ -171,8 +175,14 @@ const VERSION_3 = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+const VERSION_4 = `
+  -- For lists by creation. Only sessions that no agent called.
+  CREATE INDEX sessions_by_creation ON sessions (app, user, created_at, name) WHERE ${IS_ROOT};
+`;
+
 export const MIGRATIONS: Migrations = [
   VERSION_1,
   VERSION_2,
   { sql: VERSION_3, convert: indexPendingCalls },
+  VERSION_4,
 ];

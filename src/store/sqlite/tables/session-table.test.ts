@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { migrate } from '../database/migrations.ts';
 import { MIGRATIONS } from '../database/schema.ts';
-import { FIND_RUNNABLE, NEXT_DUE_AT } from './session-table.ts';
+import { FIND_RUNNABLE, listSessionsSql, NEXT_DUE_AT } from './session-table.ts';
 
 for (const [name, sql] of Object.entries({ NEEDING_WORK: FIND_RUNNABLE, NEXT_DUE_AT })) {
   test(`${name} scans no idle session, however many there are`, () => {
@@ -16,6 +16,23 @@ for (const [name, sql] of Object.entries({ NEEDING_WORK: FIND_RUNNABLE, NEXT_DUE
     assert.deepEqual(scans, []);
   });
 }
+
+test('a list of a user by creation reads an index in order, from any position', () => {
+  const filter = { appName: 'app', userId: 'ada', parent: null, order: 'created' } as const;
+  const after = { created_at: 1, app: 'app', user: 'ada', name: 's' };
+  for (const direction of ['ascending', 'descending'] as const) {
+    const selected = { ...filter, direction };
+    assert.deepEqual(explainQuery(listSessionsSql(selected, undefined).sql).slice(0, 1), [
+      'SEARCH s USING INDEX sessions_by_creation (app=? AND user=?)',
+    ]);
+    const plan = explainQuery(listSessionsSql(selected, after).sql);
+    assert.match(
+      plan.join('\n'),
+      /^SEARCH s USING INDEX sessions_by_creation \(app=\? AND user=\? AND \(created_at,name\)[<>]/,
+    );
+    assert.doesNotMatch(plan.join('\n'), /TEMP B-TREE/);
+  }
+});
 
 test('a query plan that scans every session would be detected', () => {
   assert.match(

@@ -16,7 +16,7 @@ import type {
 import type { BlobTable } from './blob-table.ts';
 import type { Connection, Statement } from '../database/connection.ts';
 import type { Packed } from '../database/packed-json.ts';
-import { IN_FLIGHT, ITEM_BITS } from '../database/schema.ts';
+import { IN_FLIGHT, IS_ROOT, ITEM_BITS } from '../database/schema.ts';
 
 /** The columns of a session that a commit checks and advances. */
 export interface SessionHead {
@@ -115,6 +115,46 @@ export const NEXT_DUE_AT: string = `
     UNION ALL
     SELECT min(s.next_due_at) FROM sessions AS s INDEXED BY sessions_with_work WHERE s.work_at = ${IN_FLIGHT} AND ${OWNED_HERE_OR_UNOWNED})`;
 
+/** The values of the sort columns of a list, by column. */
+type ListPosition = Readonly<Record<string, string | number>>;
+
+/**
+ * Selects a list of sessions after a position. The last parameter is the limit. It has the conditions of the given
+ * filters only, so that SQLite can use an index for an app and a user.
+ */
+export function listSessionsSql(
+  { appName, userId, agent, parent, status, order, direction }: SessionFilter,
+  after: ListPosition | undefined,
+): { readonly sql: string; readonly values: readonly (string | number)[] } {
+  const where: { readonly sql: string; readonly values: readonly (string | number)[] }[] = [];
+  if (appName !== undefined) where.push({ sql: 's.app = ?', values: [appName] });
+  if (userId !== undefined) where.push({ sql: 's.user = ?', values: [userId] });
+  if (agent !== undefined) where.push({ sql: 's.agent = ?', values: [agent] });
+  if (status !== undefined) where.push({ sql: `${EFFECTIVE_STATUS} = ?`, values: [status] });
+  // The pattern is no parameter, because it must equal that of the index.
+  if (parent === null) where.push({ sql: `s.${IS_ROOT}`, values: [] });
+  else if (parent !== undefined) where.push({ sql: IS_CHILD, values: childParameters(parent) });
+  const columns =
+    order === 'created'
+      ? [
+          'created_at',
+          ...(appName === undefined ? ['app'] : []),
+          ...(userId === undefined ? ['user'] : []),
+          'name',
+        ]
+      : ['updated_at', 'id'];
+  const [operator, keyword] = direction === 'ascending' ? ['>', 'ASC'] : ['<', 'DESC'];
+  if (after !== undefined)
+    where.push({
+      sql: `(${columns.map((name) => `s.${name}`).join(', ')}) ${operator} (${columns.map(() => '?').join(', ')})`,
+      values: columns.flatMap((name) => after[name] ?? []),
+    });
+  const sql = `
+    SELECT ${FULL_ROW} FROM sessions AS s WHERE ${where.map((one) => one.sql).join(' AND ') || 'true'}
+    ORDER BY ${columns.map((name) => `s.${name} ${keyword}`).join(', ')} LIMIT ?`;
+  return { sql, values: where.flatMap(({ values }) => values) };
+}
+
 /** The rows of sessions. */
 export class SessionTable {
   readonly #connection: Connection;
@@ -203,26 +243,11 @@ export class SessionTable {
   }
 
   list(filter: SessionFilter): readonly SessionRow[] {
-    const { appName, userId, agent, parent, status } = filter;
     const limit = filter.limit === undefined ? -1 : parsePosition(filter.limit, 'limit');
-    const after = filter.after === undefined ? undefined : this.#getPosition(filter.after);
-    const where: { readonly sql: string; readonly values: readonly (string | number)[] }[] = [];
-    if (appName !== undefined) where.push({ sql: 's.app = ?', values: [appName] });
-    if (userId !== undefined) where.push({ sql: 's.user = ?', values: [userId] });
-    if (agent !== undefined) where.push({ sql: 's.agent = ?', values: [agent] });
-    if (status !== undefined) where.push({ sql: `${EFFECTIVE_STATUS} = ?`, values: [status] });
-    if (parent === null) where.push({ sql: 's.name NOT GLOB ?', values: [`*${CHILD_GLOB}`] });
-    else if (parent !== undefined) where.push({ sql: IS_CHILD, values: childParameters(parent) });
-    if (after !== undefined) {
-      where.push({ sql: '(s.updated_at, s.id) < (?, ?)', values: [after.updated_at, after.id] });
-    }
-    // Built from the given filters only, so that SQLite can use the index of the key for an app and a user.
-    const sql = `
-      SELECT ${FULL_ROW} FROM sessions AS s WHERE ${where.map(({ sql }) => sql).join(' AND ') || 'true'}
-      ORDER BY s.updated_at DESC, s.id DESC LIMIT ?`;
+    const { sql, values } = listSessionsSql(filter, this.#getListPosition(filter));
     return this.#connection
       .prepare<FullRow>(sql)
-      .all(...where.flatMap(({ values }) => values), limit)
+      .all(...values, limit)
       .map((row) => this.#toSessionRow(row));
   }
 
@@ -317,10 +342,17 @@ export class SessionTable {
     return this.#nextDueAt.get(...filter, ...filter)?.due ?? undefined;
   }
 
-  #getPosition(key: SessionKey): { readonly id: number; readonly updated_at: number } {
-    const position = this.#position.get(key.appName, key.userId, key.sessionId);
-    if (position === undefined) throw this.notFound(key);
-    return position;
+  /** The values of the sort columns in the session that a list continues after. */
+  #getListPosition(filter: SessionFilter): ListPosition | undefined {
+    if (filter.after === undefined) return undefined;
+    if (filter.order === 'created') {
+      const { createdAt, key } = filter.after;
+      return { created_at: createdAt, app: key.appName, user: key.userId, name: key.sessionId };
+    }
+    const { appName, userId, sessionId } = filter.after;
+    const position = this.#position.get(appName, userId, sessionId);
+    if (position === undefined) throw this.notFound(filter.after);
+    return { ...position };
   }
 
   #toSessionRow(row: FullRow): SessionRow {
