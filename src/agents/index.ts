@@ -6,6 +6,11 @@ export {
 } from './tools/agent-tool.ts';
 export { agentProof, type AgentProof, type AgentProofLimits } from './proofs/agent-proof.ts';
 export type { Agent, AgentRole, AgentStatus } from './agent/agent.ts';
+export {
+  describeAgent,
+  type AgentDescription,
+  type ToolDescription,
+} from './agent/agent-description.ts';
 export type { AgentSubnet, AgentSlot } from './agent/agent-subnet.ts';
 export type { ContextInfo, ContextPolicy } from './prompt/context-policy.ts';
 export type { AgentCallbackContext } from './callbacks/callback-context.ts';

@@ -1,6 +1,6 @@
 /** Exports of `agents/` for other folders of `src/`, without the agent types and proofs. */
 
-export { checkAgents } from './agent/check-agents.ts';
+export { checkAgent, checkAgentList } from './agent/check-agents.ts';
 export {
   ROOT_INVOCATION_KEY,
   isModelCallLimit,

@@ -14,6 +14,7 @@ export {
 export { managedAgent, type ManagedAgentBuilder } from './parsing/managed-agent-builder.ts';
 export {
   AgentArchivedError,
+  AgentFromCodeError,
   AgentNotFoundError,
   AgentVersionConflictError,
   DurabilityError,
@@ -26,6 +27,8 @@ export type {
   AddedEvent,
   EventBatch,
   ForkOptions,
+  CodeAgent,
+  DefinedAgent,
   ManagedAgent,
   ManagedRuntime,
   ManagedSession,
@@ -35,11 +38,15 @@ export type {
   SessionDeleted,
   SessionEnvironment,
   SessionOwner,
+  SessionRef,
   StartOptions,
   StreamedLogEvent,
   StreamOptions,
 } from './interface/managed-runtime.ts';
 export { toSessionEvent, toUsageReport } from './projections/to-session-event.ts';
+export { definitions } from './compilation/definitions.ts';
+export type { DefinitionOptions } from './compilation/definition-options.ts';
+export { manageRuntime, type ManageOptions } from './manage-runtime.ts';
 export { openManagedRuntime } from './open-managed-runtime.ts';
 export { type ManagedRuntimeOptions } from './managed-runtime-options.ts';
 export { parseAgentDef } from './parsing/parse-agent-def.ts';

@@ -1,5 +1,6 @@
 /** Exports of `managed/` for other folders of `src/`. The package does not publish them. */
 
+export { deriveAgentId } from './catalogs/agent-name.ts';
 export { createIdGenerator } from './catalogs/sortable-id.ts';
 export { outcomeIn } from './nets/outcome-places.ts';
 export { getToolName } from './parsing/parse-agent-def.ts';

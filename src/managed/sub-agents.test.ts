@@ -92,9 +92,10 @@ test('called agents keep the versions of the definition, and call no agents them
     resolver: async () => new ScriptedModel(delegate),
   });
   const id = await createLead(runtime);
-  const { definition } = await runtime.getAgent(id);
+  const agent = await runtime.getAgent(id);
+  assert.ok(agent.source === 'definition');
   assert.deepEqual(
-    definition.agents?.map(({ version }) => version),
+    agent.definition.agents?.map(({ version }) => version),
     [1, 1],
   );
   const model = 'gemini-2.5-flash';

@@ -44,7 +44,8 @@ export type {
 export type { SessionInspection } from './inspection/session-inspection.ts';
 export type { ValueDetail } from './inspection/value-detail.ts';
 export { openRuntime } from './open-runtime.ts';
-export type { ModelsOption } from './named-models.ts';
+export type { AgentSource, AgentSourceHost, OpenAgentSource } from './sources/agent-source.ts';
+export type { ModelsOption } from './sources/named-models.ts';
 export type {
   ListedPendingCall,
   PendingCallFilter,

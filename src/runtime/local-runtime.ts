@@ -31,8 +31,7 @@ import { CalledAgents } from './called-agents/called-agents.ts';
 import { SESSION_OPTIONS } from './session/session.ts';
 import { runInChildSession } from './called-agents/run-in-child-session.ts';
 import type { ChildCall } from './called-agents/run-in-child-session.ts';
-import { composeInterceptors } from './interceptors/interceptor.ts';
-import type { ComposedInterceptor } from './interceptors/interceptor.ts';
+import { AgentInterceptors } from './interceptors/agent-interceptors.ts';
 import { SessionBroadcast } from './log/session-broadcast.ts';
 import { openLogCursor } from './log/log-cursor.ts';
 import { ModelCallCounts } from './called-agents/model-call-counts.ts';
@@ -41,12 +40,14 @@ import {
   RuntimeClosedError,
   SessionQuarantinedError,
 } from './session/runtime-errors.ts';
-import { AgentRegistry } from './agent-registry.ts';
+import { AgentRegistry } from './sources/agent-registry.ts';
+import type { AgentSource, OpenAgentSource } from './sources/agent-source.ts';
+import { isAgentSource, closeAgentSources } from './sources/open-agent-sources.ts';
 import { ActiveSessions } from './hosting/active-sessions.ts';
 import { Failover } from './hosting/failover.ts';
 import { KeepAlive } from './hosting/keep-alive.ts';
-import type { NamedModels } from './named-models.ts';
-import { parseMaxInputBytes, toToolServices } from './runtime-options.ts';
+import type { NamedModels } from './sources/named-models.ts';
+import { DEFAULT_APP, parseMaxInputBytes, toToolServices } from './runtime-options.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
 import { MarkingHistory } from './inspection/marking-history.ts';
 import { SessionInspector } from './inspection/session-inspector.ts';
@@ -82,7 +83,6 @@ import type { InputBatch, PendingInputs } from './session/input-batch.ts';
 import { Submissions } from './session/submissions.ts';
 import type { Session, SessionOptions } from './session/session.ts';
 
-const DEFAULT_APP = 'petrichor';
 const DEFAULT_USER = 'default';
 /** The position of a session that is created together with its first inputs. */
 const NOT_CREATED = { lastSeq: 0, invocationId: undefined, isWaiting: false };
@@ -96,12 +96,14 @@ const CLOSE_MS = 10_000;
 export class LocalRuntime implements Runtime {
   readonly app: string;
   readonly agents: ReadonlyMap<string, Agent>;
+  readonly sources: readonly AgentSource[];
   readonly store: Store;
   readonly #registry: AgentRegistry;
+  readonly #openSources: readonly OpenAgentSource[];
   readonly #ownsStore: boolean;
   readonly #tools: ToolServices;
   readonly #toolsets: readonly AsyncDisposable[];
-  readonly #interceptor: ComposedInterceptor;
+  readonly #interceptors: AgentInterceptors;
   readonly #maxInputBytes: number;
   readonly #clock: Clock;
   readonly #owner = `runtime-${globalThis.crypto.randomUUID()}`;
@@ -122,12 +124,27 @@ export class LocalRuntime implements Runtime {
   #unsubscribe: () => void = () => {};
   #closed: Promise<void> | undefined;
 
-  constructor(options: RuntimeOptions, store: Store, ownsStore: boolean, models: NamedModels) {
+  constructor(
+    options: RuntimeOptions,
+    {
+      store,
+      ownsStore,
+      models,
+      sources,
+    }: {
+      readonly store: Store;
+      readonly ownsStore: boolean;
+      readonly models: NamedModels;
+      readonly sources: readonly OpenAgentSource[];
+    },
+  ) {
     this.app = options.app ?? DEFAULT_APP;
-    this.#registry = new AgentRegistry(options, models);
+    this.#registry = new AgentRegistry(sources, models);
     this.agents = this.#registry.byName;
+    this.sources = options.agents.filter(isAgentSource);
     this.store = store;
     this.#history = new MarkingHistory(store);
+    this.#openSources = sources;
     this.#ownsStore = ownsStore;
     this.#toolsets = options.toolsets ?? [];
     this.#tools = toToolServices(options);
@@ -135,10 +152,11 @@ export class LocalRuntime implements Runtime {
     this.#maxInputBytes = parseMaxInputBytes(options);
     this.#onError = safeListener('onError', options.onError);
     const { observers = [], interceptors = [] } = options;
-    this.#interceptor = composeInterceptors(
-      [...observers.map((observe) => ({ observe })), ...interceptors],
-      (error) => this.#onError(error),
-    );
+    this.#interceptors = new AgentInterceptors({
+      own: [...observers.map((observe) => ({ observe })), ...interceptors],
+      listAdded: (agentName) => this.#registry.listInterceptors(agentName),
+      onError: (error) => this.#onError(error),
+    });
     const onUnavailable = (error: StoreUnavailableError): void => this.#onError(error);
     const committer = createCommitter({ store, onUnavailable });
     this.#committer = {
@@ -162,8 +180,7 @@ export class LocalRuntime implements Runtime {
       clock: this.#clock,
       broadcast: this.#broadcast,
       owner: this.#owner,
-      observe: this.#interceptor.observe,
-      interceptCall: this.#interceptor.interceptCall,
+      getInterceptor: (agentName) => this.#interceptors.get(agentName),
       services: this.#tools,
       resolveModel: async (model, agentName) => models.resolve(model, agentName),
       runChild: async (parent, request) => this.#runChild(parent, request),
@@ -349,6 +366,7 @@ export class LocalRuntime implements Runtime {
     await this.#committer.close();
     await submitted;
     await this.#closeToolsets();
+    await closeAgentSources(this.#openSources, this.#onError);
     // A failure here is harmless: the other owners detect that this one is gone.
     await this.store.leave(this.#owner).catch(this.#onError);
     if (this.#ownsStore) await this.store.close();
@@ -446,7 +464,7 @@ export class LocalRuntime implements Runtime {
       read: async (read) => this.#read(read),
       isClosed: () => this.#state === 'closed',
       artifacts: this.#tools.artifacts,
-      propagateContext: () => this.#interceptor.propagateContext(),
+      propagateContext: (agentName) => this.#interceptors.get(agentName).propagateContext(),
       maxInputBytes: this.#maxInputBytes,
       trackSubmission: async (submit) => this.#submissions.run(submit),
       inject: async (key, input, dedupeKey) => {

@@ -1,26 +1,71 @@
-import { checkAgents } from '../agents/internal.ts';
 import { checkDefinition } from '../core/internal.ts';
+import { safeListener } from '../core/index.ts';
+import { systemClock } from '../net/index.ts';
 import { openStore } from '../store/internal.ts';
+import type { Store } from '../store/index.ts';
 import { LocalRuntime } from './local-runtime.ts';
-import { NamedModels } from './named-models.ts';
-import { RUNTIME_OPTIONS } from './runtime-options.ts';
+import { DEFAULT_APP, RUNTIME_OPTIONS } from './runtime-options.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
 import type { Runtime } from './runtime.ts';
+import type { AgentSourceHost } from './sources/agent-source.ts';
+import { NamedModels } from './sources/named-models.ts';
+import {
+  checkAgentEntries,
+  closeAgentSources,
+  isAgentSource,
+  openAgentSources,
+} from './sources/open-agent-sources.ts';
 
 /**
  * Opens a runtime and takes over sessions that have no owner.
- * @throws InvalidInputError for an unknown, missing or invalid option
+ * @throws InvalidInputError for an unknown, missing or invalid option, and for two agents with the same name
  * @throws ModelNotResolvedError when the package or the key of a model that an agent names is missing
- * @throws every error of opening the store
+ * @throws every error of opening the store and the sources of agents
  */
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   checkDefinition(RUNTIME_OPTIONS, options);
-  checkAgents('agents', options.agents);
+  checkAgentEntries(options.agents);
   const models = new NamedModels(options.models);
-  for (const agent of options.agents) await models.check(agent);
+  for (const entry of options.agents) if (!isAgentSource(entry)) await models.check(entry);
   const { store: storeOption = 'memory:' } = options;
+  const ownsStore = typeof storeOption === 'string';
   const store = typeof storeOption === 'string' ? await openStore(storeOption) : storeOption;
-  const runtime = new LocalRuntime(options, store, typeof storeOption === 'string', models);
-  await runtime.start();
-  return runtime;
+  try {
+    return await openOn(options, { store, ownsStore, models });
+  } catch (error) {
+    if (ownsStore) await store.close();
+    throw error;
+  }
+}
+
+async function openOn(
+  options: RuntimeOptions,
+  parts: { readonly store: Store; readonly ownsStore: boolean; readonly models: NamedModels },
+): Promise<Runtime> {
+  const host = createSourceHost(options, parts);
+  const sources = await openAgentSources(options.agents, host);
+  try {
+    for (const { agents } of sources) for (const agent of agents) await parts.models.check(agent);
+    const runtime = new LocalRuntime(options, { ...parts, sources });
+    await runtime.start();
+    return runtime;
+  } catch (error) {
+    await closeAgentSources(sources, host.onError);
+    throw error;
+  }
+}
+
+function createSourceHost(
+  { app = DEFAULT_APP, clock = systemClock, artifacts, memory, onError }: RuntimeOptions,
+  { store, models }: { readonly store: Store; readonly models: NamedModels },
+): AgentSourceHost {
+  return {
+    app,
+    store,
+    clock,
+    artifacts,
+    memory,
+    resolveModel: async (model) => models.resolveReference(model),
+    onError: safeListener('onError', onError),
+  };
 }

@@ -6,18 +6,21 @@ import type { Clock } from '../net/index.ts';
 import type { Store } from '../store/index.ts';
 import type { ArtifactService, MemoryService, Toolset, ToolServices } from '../tools/index.ts';
 import type { Interceptor } from './interceptors/interceptor.ts';
-import type { ModelsOption } from './named-models.ts';
+import type { AgentSource } from './sources/agent-source.ts';
+import type { ModelsOption } from './sources/named-models.ts';
 import type { Observer } from './interceptors/observer.ts';
+
+/** Default of the option `app`. */
+export const DEFAULT_APP = 'petrichor';
 
 /** The options of {@link openRuntime}: the agents, the store, the services of tools, and hooks for telemetry. */
 export interface RuntimeOptions {
-  /** The agents that sessions can use, by name. The agents they call as tools are added. */
-  readonly agents: readonly Agent[];
   /**
-   * Finds an agent that is not in `agents`, by the name stored with the session. Called each time a session needs its
-   * agent. With it, failover covers the sessions of every agent.
+   * The agents that sessions can use: what `agent()` and the other kinds return, and sources of agents, such as an ADK
+   * `App`. The agents they call as tools are added. Failover covers the sessions of these agents; if a source finds
+   * agents by name, it covers those of every agent.
    */
-  readonly findAgent?: (name: string) => Promise<Agent | undefined>;
+  readonly agents: readonly (Agent | AgentSource)[];
   /** A store, or its URL. The runtime closes a store that it opened from a URL, no other. Default: `memory:`. */
   readonly store?: string | Store;
   /**
@@ -52,7 +55,6 @@ export interface RuntimeOptions {
 export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>('openRuntime', {
   maxInputBytes: true,
   agents: true,
-  findAgent: true,
   store: true,
   models: true,
   app: true,

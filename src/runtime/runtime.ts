@@ -12,6 +12,7 @@ import type { SessionChangeEvent, SessionChangesOptions } from './listing/sessio
 import type { PendingCallPage, PendingCallPageOptions } from './listing/pending-call-listing.ts';
 import type { PendingCallChange, WatchPendingOptions } from './listing/watch-pending-calls.ts';
 import type { InputBatch } from './session/input-batch.ts';
+import type { AgentSource } from './sources/agent-source.ts';
 import type { Session, SessionOptions } from './session/session.ts';
 
 /** Selects and groups usage. */
@@ -50,7 +51,10 @@ export const USAGE_OPTIONS: OptionTable = optionTable<UsageOptions>(
  */
 export interface Runtime extends AsyncDisposable {
   readonly app: string;
+  /** The agents that are known when the runtime opens, by name. */
   readonly agents: ReadonlyMap<string, Agent>;
+  /** The sources that were passed in `agents`. */
+  readonly sources: readonly AgentSource[];
   readonly store: Store;
   /**
    * Opens the session with this id and resumes its work, or creates it.

@@ -1,5 +1,6 @@
 import { InvalidInputError, parseJsonWithSchema } from '../core/index.ts';
 import { AgentNotFoundError } from '../managed/index.ts';
+import { deriveAgentId } from '../managed/internal.ts';
 import type { ManagedAgent, ManagedRuntime } from '../managed/index.ts';
 import type { DocumentStore } from '../store/index.ts';
 import { WorkspaceIndex } from './auth/workspace-index.ts';
@@ -23,7 +24,7 @@ export async function registerAgents(
   const ids = new Set<string>();
   for (const [position, written] of agents.entries()) {
     const wire = parseJsonWithSchema(agentCreate, written, `agents[${position}]`);
-    const id = toAgentId(wire.name);
+    const id = deriveAgentId(wire.name);
     if (ids.has(id))
       throw new InvalidInputError(
         `agents[${position}].name`,
@@ -48,12 +49,4 @@ async function registerAgent(
   });
   if (found === undefined) return runtime.create(definition, { id });
   return runtime.updateAgent(id, definition, { version: found.version });
-}
-
-function toAgentId(name: string): string {
-  const slug = name
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '');
-  return `agent_${slug === '' ? 'agent' : slug}`;
 }

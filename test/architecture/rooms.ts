@@ -86,6 +86,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'listing',
     'called-agents',
     'hosting',
+    'sources',
     '.',
   ],
   adk: [

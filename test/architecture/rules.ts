@@ -93,7 +93,7 @@ export const onlyStoreKnowsSql: Rule = (tree) =>
 const touchesProcess: ReadonlySet<string> = new Set([
   'src/cli/main.ts',
   'src/core/errors/safe-listener.ts',
-  'src/runtime/named-models.ts',
+  'src/runtime/sources/named-models.ts',
   'src/runtime/session/turn.ts',
 ]);
 

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openManagedRuntime, parseAgentDef } from '../../src/managed/index.ts';
-import { countingTool, deployTool, userMessage, openManagedFixture } from './managed-fixture.ts';
+import {
+  countingTool,
+  deployTool,
+  getDefinition,
+  userMessage,
+  openManagedFixture,
+} from './managed-fixture.ts';
 
 const plain = { name: 'Helper', model: 'gemini-2.5-flash' };
 const full = {
@@ -119,7 +125,7 @@ test('an update needs the current version of the agent, and creates a version on
   );
   assert.deepEqual(results.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
   assert.equal((await runtime.getAgent(id)).version, 3);
-  assert.equal((await runtime.getAgent(id, { version: 1 })).definition.system, undefined);
+  assert.equal(getDefinition(await runtime.getAgent(id, { version: 1 })).system, undefined);
   await assert.rejects(runtime.getAgent(id, { version: 9 }), { code: 'agent_not_found' });
   const versions = await runtime.agentVersions(id);
   assert.deepEqual(
@@ -147,7 +153,7 @@ test('a session keeps the agent version with which it started', async () => {
   await using on = await openManagedFixture(() => ({ text: 'Yes.' }));
   const [agent] = (await on.runtime.listAgents()).data;
   const id = agent?.id ?? '';
-  const definition = { ...agent?.definition, system: 'New.' };
+  const definition = { ...getDefinition(agent), system: 'New.' };
   await on.runtime.updateAgent(id, definition, { version: 1 });
   await on.send('Hi');
   await on.until('turn.ended');
@@ -226,7 +232,7 @@ test('every field of a definition takes effect', async () => {
   );
   assert.deepEqual(request?.tools[1]?.parameters, deployTool.input_schema);
   const [agent] = (await on.runtime.listAgents()).data;
-  assert.deepEqual(agent?.definition.metadata, { team: 'a' });
+  assert.deepEqual(getDefinition(agent).metadata, { team: 'a' });
 });
 
 test('an environment that none of the tools would use is rejected', async () => {

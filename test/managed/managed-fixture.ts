@@ -1,8 +1,11 @@
+import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import type { LogEvent } from '../../src/core/index.ts';
 import { openManagedRuntime } from '../../src/managed/index.ts';
 import type {
   ManagedRuntime,
+  ManagedAgent,
+  ManagedAgentDef,
   ManagedRuntimeOptions,
   ManagedStatus,
   SessionEvent,
@@ -17,6 +20,12 @@ import { tool } from '../../src/tools/index.ts';
 import type { Tool } from '../../src/tools/index.ts';
 
 export const AT = 1_700_000_000_000;
+
+/** The definition of a stored agent. */
+export function getDefinition(agent: ManagedAgent | undefined): ManagedAgentDef {
+  assert.ok(agent?.source === 'definition');
+  return agent.definition;
+}
 
 export interface ManagedFixtureOptions extends ManagedRuntimeOptions {
   readonly definition?: object;

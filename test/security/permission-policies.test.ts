@@ -293,6 +293,7 @@ test('an update of other fields over HTTP keeps the fields that only a program c
   const { id, createdAt } = await on.runtime.create(definition);
   await new WorkspaceIndex(on.store, 'workspace-agent').put('default', id, createdAt);
   assert.equal((await post(on, `/v1/agents/${id}`, { name: 'B' })).status, 200);
-  const { definition: changed } = await on.runtime.getAgent(id);
-  assert.deepEqual(changed, { ...definition, name: 'B' });
+  const changed = await on.runtime.getAgent(id);
+  assert.ok(changed.source === 'definition');
+  assert.deepEqual(changed.definition, { ...definition, name: 'B' });
 });

@@ -55,7 +55,7 @@ export class DetachedSessions {
       clock: this.#clock,
       broadcast: new SessionBroadcast(),
       owner: this.#owner,
-      observe: () => {},
+      getInterceptor: () => ({ observe: () => {}, interceptCall: undefined }),
       services: {},
       modelCalls: new ModelCallCounts(this.#store),
       runChild: async () =>

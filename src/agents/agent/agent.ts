@@ -52,6 +52,10 @@ export interface AgentRole {
   readonly globalInstruction?: Instruction;
   /** Its tools, by name. */
   readonly tools: ReadonlyMap<string, Tool>;
+  /** The names of its models: the first is used unless it fails. Default: none. */
+  readonly models?: readonly string[];
+  /** Its instruction, if that is a text. */
+  readonly instructionText?: string;
   /** The models that its definition names, which the runtime resolves. Default: none. */
   readonly namedModels?: readonly NamedModel[];
   /** Whether it may transfer the turn to its parent, and to the other sub-agents of its parent. */

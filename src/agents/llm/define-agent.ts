@@ -209,18 +209,23 @@ function toAgentRole(
   tools: ReadonlyMap<string, Tool>,
   reaskBudget: number,
 ): AgentRole {
-  const { subAgents = [], globalInstruction, outputKey, extensions = [] } = definition;
+  const { subAgents = [], globalInstruction, outputKey, extensions = [], instruction } = definition;
   const models = [definition.model, ...(definition.fallbackModels ?? [])];
   return {
     kind: 'model',
     subAgents,
     tools,
+    models: models.map(({ name }) => name),
     namedModels: models.filter((model) => model instanceof NamedModel),
     transfers: {
       toParent: definition.disallowTransferToParent !== true,
       toPeers: definition.disallowTransferToPeers !== true,
     },
-    ...omitUndefined({ globalInstruction, outputKey }),
+    ...omitUndefined({
+      globalInstruction,
+      outputKey,
+      instructionText: typeof instruction === 'string' ? instruction : undefined,
+    }),
     hasAfterAgent: hasAfterAgent(definition.callbacks ?? {}),
     extensions,
     childSlot: (_, slot) => slot,

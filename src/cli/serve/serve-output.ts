@@ -31,8 +31,10 @@ export async function announce(
     ? 'A key is required.'
     : 'No key is required: only this machine can call.';
   stdout.write(`Serving on ${paint('bold', url)} from ${printable(store)}. ${access}\n`);
-  for (const { id, definition } of data)
-    stdout.write(`  ${paint('cyan', id)}  ${oneLine(definition.name, 200)}\n`);
+  for (const agent of data) {
+    const { name } = agent.source === 'code' ? agent.description : agent.definition;
+    stdout.write(`  ${paint('cyan', agent.id)}  ${oneLine(name, 200)}\n`);
+  }
 }
 
 /** Writes an audit line. */

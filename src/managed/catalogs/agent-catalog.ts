@@ -1,15 +1,22 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { canonicalJson } from '../../core/index.ts';
+import type { AgentDescription } from '../../agents/index.ts';
 import type { Json } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { DocumentStore } from '../../store/index.ts';
 import type { ManagedAgentDef } from '../interface/agent-def.ts';
 import {
   AgentArchivedError,
+  AgentFromCodeError,
   AgentNotFoundError,
   AgentVersionConflictError,
 } from '../interface/managed-errors.ts';
-import type { ManagedAgent, Page, PageOptions } from '../interface/managed-runtime.ts';
+import type {
+  DefinedAgent,
+  ManagedAgent,
+  Page,
+  PageOptions,
+} from '../interface/managed-runtime.ts';
 import { paginate } from './paginate.ts';
 import { parseAgentDef } from '../parsing/parse-agent-def.ts';
 
@@ -24,10 +31,12 @@ interface Head {
   readonly archivedAt?: number;
 }
 
-interface Version {
-  readonly definition: ManagedAgentDef;
-  readonly createdAt: number;
-}
+/** What a version of an agent is. An entry without `source` is a definition of an earlier release. */
+type VersionContent =
+  | { readonly source: 'definition'; readonly definition: ManagedAgentDef }
+  | { readonly source: 'code'; readonly description: AgentDescription };
+
+type Version = VersionContent & { readonly createdAt: number };
 
 export interface AgentCatalogOptions {
   readonly documents: DocumentStore;
@@ -47,15 +56,37 @@ export class AgentCatalog {
     this.#newId = newId;
   }
 
-  /** Creates an agent. If an agent with this id exists, it is returned unchanged. */
-  async create(definition: ManagedAgentDef, id: string = this.#newId()): Promise<ManagedAgent> {
+  /**
+   * Creates an agent from a definition. If an agent with this id exists, it is returned unchanged.
+   * @throws AgentFromCodeError if a program defines it
+   */
+  async create(definition: ManagedAgentDef, id: string = this.#newId()): Promise<DefinedAgent> {
     const at = this.#clock.now();
     const head: Head = { version: 1, createdAt: at, updatedAt: at };
-    const written = await this.#documents.writeDocuments([
-      { kind: HEADS, id, version: 0, value: asJson(head) },
-      versionDocument(id, 1, { definition, createdAt: at }),
-    ]);
-    return written.ok ? { id, definition, ...head } : this.get(id);
+    const content = { source: 'definition', definition } as const;
+    const agent = (await this.#insert(id, head, content)) ?? (await this.get(id));
+    return asDefined(agent, 'creating it from a definition');
+  }
+
+  /** Records the present version of an agent that a program defines. An unchanged agent gets no new version. */
+  async recordCode(id: string, description: AgentDescription): Promise<ManagedAgent> {
+    const content = { source: 'code', description } as const;
+    const found = await this.#documents.document(HEADS, id);
+    const at = this.#clock.now();
+    if (found === undefined) {
+      const head: Head = { version: 1, createdAt: at, updatedAt: at };
+      return (await this.#insert(id, head, content)) ?? this.recordCode(id, description);
+    }
+    const { archivedAt, ...head } = asHead(found.value);
+    const present = await this.#withVersion(id, head, head.version);
+    const isSame =
+      present.source === 'code' &&
+      canonicalJson(asJson(present.description)) === canonicalJson(asJson(description));
+    if (isSame && archivedAt === undefined) return present;
+    // The program runs the agent again, so that it is no longer archived.
+    const next: Head = { ...head, version: head.version + (isSame ? 0 : 1), updatedAt: at };
+    const written = await this.#write(id, next, found.version, isSame ? undefined : content);
+    return written ? this.#withVersion(id, next, next.version) : this.recordCode(id, description);
   }
 
   /**
@@ -118,22 +149,22 @@ export class AgentCatalog {
    * @throws AgentArchivedError if the agent is archived
    * @throws AgentNotFoundError if the agent does not exist
    */
-  async update(id: string, definition: ManagedAgentDef, expected: number): Promise<ManagedAgent> {
+  async update(id: string, definition: ManagedAgentDef, expected: number): Promise<DefinedAgent> {
     const { head, documentVersion } = await this.#head(id);
     if (head.archivedAt !== undefined) throw new AgentArchivedError(id);
     if (head.version !== expected) throw new AgentVersionConflictError(id, head.version, expected);
     const present = await this.#withVersion(id, head, expected);
-    if (canonicalJson(asJson(present.definition)) === canonicalJson(asJson(definition)))
+    if (
+      present.source === 'definition' &&
+      canonicalJson(asJson(present.definition)) === canonicalJson(asJson(definition))
+    )
       return present;
-    const at = this.#clock.now();
-    const next: Head = { ...head, version: expected + 1, updatedAt: at };
-    const written = await this.#documents.writeDocuments([
-      { kind: HEADS, id, version: documentVersion, value: asJson(next) },
-      versionDocument(id, next.version, { definition, createdAt: at }),
-    ]);
-    // Another writer was faster. The retry reads the current version and reports the conflict.
-    if (!written.ok) return this.update(id, definition, expected);
-    return toManagedAgent(id, next, next.version, { definition, createdAt: at });
+    const next: Head = { ...head, version: expected + 1, updatedAt: this.#clock.now() };
+    const content = { source: 'definition', definition } as const;
+    // If another writer was faster, the retry reads the current version and reports the conflict.
+    return (await this.#write(id, next, documentVersion, content))
+      ? { id, ...next, ...content }
+      : this.update(id, definition, expected);
   }
 
   async archive(id: string): Promise<ManagedAgent> {
@@ -145,6 +176,33 @@ export class AgentCatalog {
       { kind: HEADS, id, version: documentVersion, value: asJson(next) },
     ]);
     return written.ok ? this.#withVersion(id, next, next.version) : this.archive(id);
+  }
+
+  /** Writes the first version of an agent. Returns undefined if the id is taken. */
+  async #insert(
+    id: string,
+    head: Head,
+    content: VersionContent,
+  ): Promise<ManagedAgent | undefined> {
+    const written = await this.#write(id, head, 0, content);
+    return written ? this.#withVersion(id, head, head.version) : undefined;
+  }
+
+  async #write(
+    id: string,
+    head: Head,
+    documentVersion: number,
+    content: VersionContent | undefined,
+  ): Promise<boolean> {
+    const version =
+      content === undefined
+        ? []
+        : [versionDocument(id, head.version, { ...content, createdAt: head.updatedAt })];
+    const { ok } = await this.#documents.writeDocuments([
+      { kind: HEADS, id, version: documentVersion, value: asJson(head) },
+      ...version,
+    ]);
+    return ok;
   }
 
   async #head(id: string): Promise<{ readonly head: Head; readonly documentVersion: number }> {
@@ -160,14 +218,18 @@ export class AgentCatalog {
   }
 }
 
-function toManagedAgent(
-  id: string,
-  head: Head,
-  version: number,
-  { definition }: Version,
-): ManagedAgent {
+function toManagedAgent(id: string, head: Head, version: number, content: Version): ManagedAgent {
+  if (content.source === 'code')
+    return { id, ...head, version, source: 'code', description: content.description };
   // Parse again although this class wrote it, so that definitions in an older form are understood.
-  return { id, ...head, version, definition: parseAgentDef(definition) };
+  const definition = parseAgentDef(content.definition);
+  return { id, ...head, version, source: 'definition', definition };
+}
+
+/** @throws AgentFromCodeError */
+function asDefined(agent: ManagedAgent, action: string): DefinedAgent {
+  if (agent.source === 'code') throw new AgentFromCodeError(agent.id, action);
+  return agent;
 }
 
 /** Zero-padded, so that ids sort like their numbers. */
@@ -183,7 +245,7 @@ function versionDocument(
   return { kind: VERSIONS, id: versionId(id, version), version: 0, value: asJson(value) };
 }
 
-function asJson(value: Head | Version | ManagedAgentDef): Json {
+function asJson(value: Head | Version | ManagedAgentDef | AgentDescription): Json {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all members are JSON; an interface does not express that
   return value as unknown as Json;
 }
@@ -195,5 +257,5 @@ function asHead(value: Json): Head {
 
 function asVersion(value: Json): Version {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by asJson under the same kind
-  return value as unknown as Version;
+  return { source: 'definition', ...(value as object) } as unknown as Version;
 }

@@ -13,3 +13,12 @@ export function parseAgentName(
   if (agentId === undefined || version === undefined) return undefined;
   return { agentId, version: Number(version), environment };
 }
+
+/** Derives the id of an agent that a program or a file names: `agent_` and its name in lower case. */
+export function deriveAgentId(name: string): string {
+  const slug = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '');
+  return `agent_${slug === '' ? 'agent' : slug}`;
+}

@@ -5,7 +5,7 @@ import { formatAgentName, parseAgentName } from '../catalogs/agent-name.ts';
 import { compileAgent } from './compile-agent.ts';
 import type { AgentServices, CompiledAgent } from './compile-agent.ts';
 import { AgentNotFoundError } from '../interface/managed-errors.ts';
-import type { SessionEnvironment } from '../interface/managed-runtime.ts';
+import type { DefinedAgent, SessionEnvironment } from '../interface/managed-runtime.ts';
 import type { SessionCatalog } from '../catalogs/session-catalog.ts';
 import type { SubAgent } from './sub-agent-tools.ts';
 
@@ -49,7 +49,7 @@ export class CompiledAgentCache {
   ): Promise<readonly SubAgent[]> {
     return Promise.all(
       agents.map(async ({ agent_id, version: named }) => {
-        const { definition, version } = await this.#agents.get(agent_id, named);
+        const { definition, version } = await this.#definition(agent_id, named);
         const agent = await this.get(formatAgentName(agent_id, version, environment));
         if (agent === undefined) throw new AgentNotFoundError(agent_id);
         return { definition, agent };
@@ -57,11 +57,18 @@ export class CompiledAgentCache {
     );
   }
 
+  /** @throws AgentNotFoundError if there is no such version, or if it is not a definition */
+  async #definition(agentId: string, version: number | undefined): Promise<DefinedAgent> {
+    const found = await this.#agents.get(agentId, version);
+    if (found.source === 'code') throw new AgentNotFoundError(agentId, version);
+    return found;
+  }
+
   async #compile(
     name: string,
     parts: { readonly agentId: string; readonly version: number; readonly environment: string },
   ): Promise<CompiledAgent> {
-    const { definition } = await this.#agents.get(parts.agentId, parts.version);
+    const { definition } = await this.#definition(parts.agentId, parts.version);
     const environment: SessionEnvironment =
       (await this.#records.environment(parts.environment)) ?? {};
     return compileAgent(

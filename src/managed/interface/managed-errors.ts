@@ -53,6 +53,22 @@ export class AgentArchivedError extends PetrichorError {
 }
 
 /**
+ * The agent is defined by a program, so that a client cannot change it.
+ * @remedy Change the program and start it again: the agent then has a new version.
+ */
+export class AgentFromCodeError extends PetrichorError {
+  override readonly code = 'agent_from_code' as const;
+  readonly agentId: string;
+
+  constructor(agentId: string, action: string) {
+    super(
+      `Agent "${agentId}" is defined by the program that serves it, so ${action} is not possible: change the program.`,
+    );
+    this.agentId = agentId;
+  }
+}
+
+/**
  * The session or its thread does not exist, or was deleted.
  * @remedy List the sessions, and use one of their ids.
  */

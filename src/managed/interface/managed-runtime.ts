@@ -8,6 +8,7 @@ import type {
   Timestamp,
   Usage,
 } from '../../core/index.ts';
+import type { AgentDescription } from '../../agents/index.ts';
 import type {
   PendingCall,
   PendingCallChange,
@@ -25,16 +26,38 @@ import type { SessionEvent } from './session-event.ts';
 import type { ManagedStatus } from './session-status.ts';
 import type { UserDefineOutcomeEvent, UserEvent, UserMessageEvent } from './user-event.ts';
 
-/** A stored agent definition. */
-export interface ManagedAgent {
+/** One version of an agent. */
+export type ManagedAgent = DefinedAgent | CodeAgent;
+
+interface AgentVersion {
   readonly id: string;
   /** Starts at 1 and grows by one with each change. */
   readonly version: number;
-  readonly definition: ManagedAgentDef;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
   readonly archivedAt?: Timestamp;
 }
+
+/** An agent that is a stored definition. It can be changed. */
+export interface DefinedAgent extends AgentVersion {
+  readonly source: 'definition';
+  readonly definition: ManagedAgentDef;
+}
+
+/**
+ * An agent that a program passes to the runtime: `agent()`, another kind of agent, or an ADK `App`. Its versions record
+ * how its net and its description changed. Only the program can change it.
+ */
+export interface CodeAgent extends AgentVersion {
+  readonly source: 'code';
+  readonly description: AgentDescription;
+}
+
+/**
+ * A session: its id, or its id and its user. A session that a program created with `Runtime.session` is found only with
+ * its user, because such an id is unique per user.
+ */
+export type SessionRef = string | { readonly id: string; readonly userId: string };
 
 /** The owner of a session. Session ids are generated, so they are unique across owners. */
 export interface SessionOwner {
@@ -91,7 +114,7 @@ export interface EventBatch {
    * @throws the same errors as `ManagedRuntime.sendEvent`
    */
   add(
-    sessionId: string,
+    session: SessionRef,
     event: UserEvent | Json,
     options?: { readonly dedupeKey?: string },
   ): Promise<AddedEvent>;
@@ -201,7 +224,7 @@ export interface ManagedRuntime extends AsyncDisposable {
    * @throws InvalidInputError if the definition is invalid
    * @throws MissingServiceError if the definition needs a service that this runtime does not have
    */
-  create(definition: unknown, options?: { readonly id?: string }): Promise<ManagedAgent>;
+  create(definition: unknown, options?: { readonly id?: string }): Promise<DefinedAgent>;
   /**
    * Returns the newest version, or the given one.
    * @throws AgentNotFoundError if the agent or the version does not exist
@@ -220,6 +243,7 @@ export interface ManagedRuntime extends AsyncDisposable {
    * Stores the next version, if the agent is still at `version`. Running sessions keep theirs. An unchanged definition
    * creates no new version.
    * @throws AgentVersionConflictError if the agent is at another version
+   * @throws AgentFromCodeError if the program defines the agent
    * @throws AgentArchivedError if the agent is archived
    * @throws AgentNotFoundError if the agent does not exist
    * @throws InvalidInputError if the definition is invalid
@@ -228,8 +252,12 @@ export interface ManagedRuntime extends AsyncDisposable {
     id: string,
     definition: unknown,
     options: { readonly version: number },
-  ): Promise<ManagedAgent>;
-  /** Makes the agent read-only permanently. Idempotent. */
+  ): Promise<DefinedAgent>;
+  /**
+   * Makes the agent read-only permanently. Idempotent. An agent from code that this program no longer has can be
+   * archived: it is active again when a program runs it.
+   * @throws AgentFromCodeError if the program defines the agent
+   */
   archiveAgent(id: string): Promise<ManagedAgent>;
 
   /**
@@ -244,13 +272,13 @@ export interface ManagedRuntime extends AsyncDisposable {
     options?: StartOptions,
   ): Promise<ManagedSession>;
   /** @throws ManagedSessionNotFoundError if the session does not exist */
-  getSession(sessionId: string): Promise<ManagedSession>;
+  getSession(session: SessionRef): Promise<ManagedSession>;
   /**
    * Lists the sessions of the agents that this session's agent called, in order of the calls. Each can be read,
    * streamed, answered and stopped like any other session, by its own id.
    * @throws ManagedSessionNotFoundError if the session does not exist
    */
-  threads(sessionId: string): Promise<readonly ManagedSession[]>;
+  threads(session: SessionRef): Promise<readonly ManagedSession[]>;
   /** Lists sessions, newest first. */
   listSessions(
     options?: PageOptions & {
@@ -261,7 +289,7 @@ export interface ManagedRuntime extends AsyncDisposable {
   ): Promise<Page<ManagedSession>>;
   /** Changes title and metadata. Fields that are not given do not change. */
   updateSession(
-    sessionId: string,
+    session: SessionRef,
     change: { readonly title?: string; readonly metadata?: Readonly<Record<string, string>> },
   ): Promise<ManagedSession>;
 
@@ -273,7 +301,7 @@ export interface ManagedRuntime extends AsyncDisposable {
    * @throws CallNotPendingError if the call does not wait for an answer
    */
   sendEvent(
-    sessionId: string,
+    session: SessionRef,
     event: UserEvent | Json,
     options?: { readonly dedupeKey?: string },
   ): Promise<SentEvent>;
@@ -285,18 +313,18 @@ export interface ManagedRuntime extends AsyncDisposable {
    * @throws SubscriberTooSlowError if the reader falls behind by more than `maxBuffered` events
    */
   streamEvents(
-    sessionId: string,
+    session: SessionRef,
     fromSeq?: Seq,
     options?: Pick<StreamOptions, 'signal' | 'follow'>,
   ): AsyncIterable<SessionEvent>;
   /** Yields the canonical log, from which all other event formats are derived. */
   streamLog(
-    sessionId: string,
+    session: SessionRef,
     fromSeq?: Seq,
     options?: StreamOptions,
   ): AsyncIterable<StreamedLogEvent>;
   /** Lists the calls that wait for an answer. */
-  pending(sessionId: string): Promise<readonly PendingCall[]>;
+  pending(session: SessionRef): Promise<readonly PendingCall[]>;
   /**
    * Lists the calls of all sessions that wait for an answer, the longest waiting first. `agent` is an agent's id.
    * @throws InvalidInputError if `limit` or `after` is invalid
@@ -316,35 +344,35 @@ export interface ManagedRuntime extends AsyncDisposable {
    */
   usageTotals(options?: UsageOptions): Promise<readonly UsageTotal[]>;
   /** Tokens of all turns of a session so far. */
-  usage(sessionId: string): Promise<Usage>;
+  usage(session: SessionRef): Promise<Usage>;
 
-  status(sessionId: string): Promise<ManagedStatus>;
-  interrupt(sessionId: string): Promise<void>;
+  status(session: SessionRef): Promise<ManagedStatus>;
+  interrupt(session: SessionRef): Promise<void>;
   /** Pauses the session at the next settled step, until it is resumed. Resolves when the session is paused. */
-  pause(sessionId: string): Promise<void>;
+  pause(session: SessionRef): Promise<void>;
   /** Resumes a paused session, or retries the turn that failed. */
-  resume(sessionId: string): Promise<void>;
+  resume(session: SessionRef): Promise<void>;
   /** Stops the running turn and closes the session permanently. Its log stays readable. */
-  archive(sessionId: string): Promise<void>;
+  archive(session: SessionRef): Promise<void>;
   /** Ends an idle session as completed. */
-  complete(sessionId: string): Promise<void>;
+  complete(session: SessionRef): Promise<void>;
   /** Deletes the session and its data. Streams end with a last event. Returns false if the session did not exist. */
-  deleteSession(sessionId: string): Promise<boolean>;
+  deleteSession(session: SessionRef): Promise<boolean>;
   /** Creates a session whose log is the first `upTo` events of this one. */
-  fork(sessionId: string, options?: ForkOptions): Promise<ManagedSession>;
+  fork(session: SessionRef, options?: ForkOptions): Promise<ManagedSession>;
   /**
    * Takes conversation and state back to before an invocation. The log keeps everything and records the rewind. A
    * repeated call with the same `dedupeKey` has no further effect.
    */
   rewind(
-    sessionId: string,
+    session: SessionRef,
     options: { readonly beforeInvocationId: string; readonly dedupeKey?: string },
   ): Promise<void>;
   /**
    * Reads what a session, or a thread of one, did: its records, markings, net and model requests.
    * @throws ManagedSessionNotFoundError
    */
-  inspect(sessionId: string): Promise<SessionInspection>;
+  inspect(session: SessionRef): Promise<SessionInspection>;
 
   close(): Promise<void>;
 }

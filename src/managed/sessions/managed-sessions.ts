@@ -31,10 +31,12 @@ import type {
   Page,
   PageOptions,
   SentEvent,
+  SessionRef,
   StreamedLogEvent,
   StreamOptions,
 } from '../interface/managed-runtime.ts';
 import { parseUserEvent } from '../parsing/parse-user-event.ts';
+import type { AgentNames } from '../catalogs/agent-names.ts';
 import type { SessionCatalog, SessionRecord } from '../catalogs/session-catalog.ts';
 import type { SessionEvent } from '../interface/session-event.ts';
 import type { ManagedStatus } from '../interface/session-status.ts';
@@ -45,11 +47,12 @@ import { resolveCall } from './resolve-call.ts';
 import { STATUS_CHANGES, toManagedStatus } from './status-changes.ts';
 import type { StatusChange } from './status-changes.ts';
 import { sendInput } from './send-input.ts';
-import { toRootSessionId, toThreadRecord } from './thread-record.ts';
+import { getSessionId, SessionLookup } from './session-lookup.ts';
 
 export interface ManagedSessionsOptions {
   readonly runtime: Runtime;
   readonly records: SessionCatalog;
+  readonly names: AgentNames;
   readonly newId: (prefix: string) => string;
   readonly maxBuffered: number;
   readonly onDelete?: (session: SessionKey) => Promise<void>;
@@ -59,6 +62,7 @@ export interface ManagedSessionsOptions {
 export class ManagedSessions {
   readonly #runtime: Runtime;
   readonly #records: SessionCatalog;
+  readonly #lookup: SessionLookup;
   readonly #newId: (prefix: string) => string;
   readonly #maxBuffered: number;
   readonly #onDelete: ManagedSessionsOptions['onDelete'];
@@ -66,28 +70,26 @@ export class ManagedSessions {
   readonly #listings: SessionListings;
 
   constructor(options: ManagedSessionsOptions) {
-    const { runtime, records, newId, maxBuffered, onDelete } = options;
+    const { runtime, records, names, newId, maxBuffered, onDelete } = options;
     this.#onDelete = onDelete;
     this.#runtime = runtime;
     this.#usage = new UsageTotals(runtime.store);
-    this.#listings = new SessionListings(runtime);
+    this.#listings = new SessionListings(runtime, names);
     this.#records = records;
+    this.#lookup = new SessionLookup({ runtime, records, names });
     this.#newId = newId;
     this.#maxBuffered = maxBuffered;
   }
 
-  async getSession(sessionId: string): Promise<ManagedSession> {
-    const record = await this.#record(sessionId);
-    return this.#toManagedSession(record, await this.#row(record));
+  async getSession(ref: SessionRef): Promise<ManagedSession> {
+    const found = await this.#lookup.find(ref);
+    return this.#toManagedSession(found.record, await this.#lookup.getRow(found));
   }
 
-  async threads(sessionId: string): Promise<readonly ManagedSession[]> {
-    const record = await this.#records.get(sessionId);
-    const rows = await this.#threadRows(record);
-    return rows.flatMap((row) => {
-      const thread = toThreadRecord(record, row);
-      return thread === undefined ? [] : [this.#toManagedSession(thread, row)];
-    });
+  async threads(ref: SessionRef): Promise<readonly ManagedSession[]> {
+    const { record } = await this.#lookup.findRoot(ref);
+    const threads = await this.#lookup.listThreads(record);
+    return threads.map((thread) => this.#toManagedSession(thread.record, thread.row));
   }
 
   async listSessions(
@@ -101,7 +103,7 @@ export class ManagedSessions {
     return this.#records.list(options, async (record) => {
       if (agentId !== undefined && record.agentId !== agentId) return undefined;
       if (userId !== undefined && record.userId !== userId) return undefined;
-      const row = await this.#find(record);
+      const row = await this.#lookup.findRow(record);
       if (row === undefined) return undefined;
       const session = this.#toManagedSession(record, row);
       return session.status === 'archived' && !includeArchived ? undefined : session;
@@ -109,22 +111,25 @@ export class ManagedSessions {
   }
 
   async updateSession(
-    sessionId: string,
+    ref: SessionRef,
     change: { readonly title?: string; readonly metadata?: Readonly<Record<string, string>> },
   ): Promise<ManagedSession> {
-    const record = await this.#records.change(sessionId, change);
-    const row = await this.#row(record);
+    const found = await this.#lookup.findRoot(ref);
+    // A session that a program made gets its record with its first label.
+    if (!found.isRecorded) await this.#adopt(found.record);
+    const record = await this.#records.change(found.record.id, change);
+    const row = await this.#lookup.getRow({ record, isRecorded: true });
     // Title and metadata are not in the session's row.
     await this.#runtime.store.touch(row.key);
     return this.#toManagedSession(record, row);
   }
 
-  async status(sessionId: string): Promise<ManagedStatus> {
-    return toManagedStatus(await this.#row(await this.#record(sessionId)));
+  async status(ref: SessionRef): Promise<ManagedStatus> {
+    return toManagedStatus(await this.#lookup.getRow(await this.#lookup.find(ref)));
   }
 
-  async pending(sessionId: string): Promise<readonly PendingCall[]> {
-    return (await this.#session(sessionId)).pending();
+  async pending(ref: SessionRef): Promise<readonly PendingCall[]> {
+    return (await this.#session(ref)).pending();
   }
 
   async pendingCalls(options: PendingCallPageOptions = {}): Promise<PendingCallPage> {
@@ -143,17 +148,17 @@ export class ManagedSessions {
     return this.#listings.usageTotals(options);
   }
 
-  async usage(sessionId: string): Promise<Usage> {
-    return this.#usage.get(await this.#row(await this.#record(sessionId)));
+  async usage(ref: SessionRef): Promise<Usage> {
+    return this.#usage.get(await this.#lookup.getRow(await this.#lookup.find(ref)));
   }
 
   async sendEvent(
-    sessionId: string,
+    ref: SessionRef,
     value: UserEvent | Json,
     { dedupeKey }: { readonly dedupeKey?: string } = {},
   ): Promise<SentEvent> {
     const event = parseUserEvent(value);
-    const session = await this.#session(sessionId);
+    const session = await this.#session(ref);
     const row = await this.#assertTakesEvents(session, event.type);
     return this.#send(session, row, event, dedupeKey);
   }
@@ -162,12 +167,12 @@ export class ManagedSessions {
     const batch = this.#runtime.batch();
     const sent: Promise<SentEvent>[] = [];
     return {
-      add: async (sessionId, value, { dedupeKey } = {}) => {
+      add: async (ref, value, { dedupeKey } = {}) => {
         const event = parseUserEvent(value);
-        const record = await this.#record(sessionId);
-        const row = await this.#assertTakesEvents(await this.#open(record), event.type);
-        const { userId: user, agentName: agent } = record;
-        const session = await batch.session(sessionId, { user, agent });
+        const found = await this.#lookup.find(ref);
+        const row = await this.#assertTakesEvents(await this.#lookup.open(found), event.type);
+        const { id, userId: user, agentName: agent } = found.record;
+        const session = await batch.session(id, { user, agent });
         const added = await batch.add(async () => this.#send(session, row, event, dedupeKey));
         sent.push(added.done);
         return toAddedEvent(added.input);
@@ -180,11 +185,11 @@ export class ManagedSessions {
   }
 
   async *streamEvents(
-    sessionId: string,
+    ref: SessionRef,
     fromSeq?: Seq,
     options: Pick<StreamOptions, 'signal' | 'follow'> = {},
   ): AsyncGenerator<SessionEvent, void, undefined> {
-    for await (const event of this.streamLog(sessionId, fromSeq, options)) {
+    for await (const event of this.streamLog(ref, fromSeq, options)) {
       if (event.type === 'partial' || event.type === 'partial.reset') continue;
       const shown = toSessionEvent(event);
       if (shown !== undefined) yield shown;
@@ -192,13 +197,13 @@ export class ManagedSessions {
   }
 
   async *streamLog(
-    sessionId: string,
+    ref: SessionRef,
     fromSeq?: Seq,
     { signal, partials = false, follow = true }: StreamOptions = {},
   ): AsyncGenerator<StreamedLogEvent, void, undefined> {
-    const record = await this.#record(sessionId);
-    const session = await this.#open(record);
-    const row = await this.#row(record);
+    const found = await this.#lookup.find(ref);
+    const session = await this.#lookup.open(found);
+    const row = await this.#lookup.getRow(found);
     const { key } = row;
     const from = fromSeq ?? row.lastSeq;
     if (!Number.isSafeInteger(from) || from < 0)
@@ -208,7 +213,7 @@ export class ManagedSessions {
     let last = Math.min(from, row.lastSeq);
     try {
       const events = bufferedStream({
-        sessionId,
+        sessionId: key.sessionId,
         from,
         limit: this.#maxBuffered,
         signal,
@@ -227,31 +232,35 @@ export class ManagedSessions {
     }
   }
 
-  async interrupt(sessionId: string): Promise<void> {
-    await this.sendEvent(sessionId, { type: 'user.interrupt' });
+  async interrupt(ref: SessionRef): Promise<void> {
+    await this.sendEvent(ref, { type: 'user.interrupt' });
   }
 
-  async pause(sessionId: string): Promise<void> {
-    await this.#changeStatus(sessionId, STATUS_CHANGES.pause);
+  async pause(ref: SessionRef): Promise<void> {
+    await this.#changeStatus(ref, STATUS_CHANGES.pause);
   }
 
-  async resume(sessionId: string): Promise<void> {
-    await this.#changeStatus(sessionId, STATUS_CHANGES.resume);
+  async resume(ref: SessionRef): Promise<void> {
+    await this.#changeStatus(ref, STATUS_CHANGES.resume);
   }
 
-  async archive(sessionId: string): Promise<void> {
-    await this.#changeStatus(sessionId, STATUS_CHANGES.archive);
+  async archive(ref: SessionRef): Promise<void> {
+    await this.#changeStatus(ref, STATUS_CHANGES.archive);
   }
 
-  async complete(sessionId: string): Promise<void> {
-    await this.#changeStatus(sessionId, STATUS_CHANGES.complete);
+  async complete(ref: SessionRef): Promise<void> {
+    await this.#changeStatus(ref, STATUS_CHANGES.complete);
   }
 
-  async deleteSession(sessionId: string): Promise<boolean> {
+  async deleteSession(ref: SessionRef): Promise<boolean> {
+    const found = await this.#lookup.findRoot(ref).catch(ignoreMissing);
+    const sessionId = getSessionId(ref);
+    if (found?.isRecorded === false) await this.#adopt(found.record);
     // If a crash interrupts the deletion, the next runtime to open continues it. The session is hidden meanwhile.
-    const begun = await this.#records.beginDelete(sessionId, async (record) =>
-      (await this.#threadRows(record)).map(({ key }) => key.sessionId),
-    );
+    const begun = await this.#records.beginDelete(sessionId, async (record) => {
+      const threads = await this.#lookup.listThreads(record);
+      return threads.map(({ row }) => row.key.sessionId);
+    });
     if (begun === undefined) return false;
     const { userId } = begun.record;
     await this.#runtime.delete(sessionId, { user: userId });
@@ -262,16 +271,17 @@ export class ManagedSessions {
   }
 
   async fork(
-    sessionId: string,
+    ref: SessionRef,
     { upTo, id = this.#newId('session'), documents }: ForkOptions = {},
   ): Promise<ManagedSession> {
     if ((await this.#records.find(id)) !== undefined) return this.getSession(id);
-    const record = await this.#records.get(sessionId);
-    const session = await this.#open(record);
+    const found = await this.#lookup.findRoot(ref);
+    const { record } = found;
+    const session = await this.#lookup.open(found);
     const { createdAt: _, ...same } = record;
     const { updatedAt } = await session.status();
     // A copy without a record was left by a process that died. The copy itself is complete.
-    const copy = await this.#find({ ...record, id });
+    const copy = await this.#lookup.findRow({ ...record, id });
     if ((copy?.head ?? 0) === 0) await session.fork({ id, ...omitUndefined({ upTo }) });
     const { userId } = await this.#records.add(
       { ...same, id, createdAt: updatedAt },
@@ -283,38 +293,38 @@ export class ManagedSessions {
   }
 
   async rewind(
-    sessionId: string,
+    ref: SessionRef,
     options: { readonly beforeInvocationId: string; readonly dedupeKey?: string },
   ): Promise<void> {
-    const session = await this.#session(sessionId);
+    const session = await this.#session(ref);
     const status = toManagedStatus(await session.status());
     if (status !== 'idle' && status !== 'running' && status !== 'failed')
-      throw new IllegalTransitionError(sessionId, status, 'a rewind');
+      throw new IllegalTransitionError(session.id, status, 'a rewind');
     await session.rewind(options);
   }
 
-  async inspect(sessionId: string): Promise<SessionInspection> {
-    const record = await this.#record(sessionId);
+  async inspect(ref: SessionRef): Promise<SessionInspection> {
+    const found = await this.#lookup.find(ref);
+    const { id, userId } = found.record;
     // Unlike opening the session, this also finds one that cannot run.
-    const found = await this.#runtime.find(record.id, { user: record.userId });
-    return found ?? this.#open(record);
+    return (await this.#runtime.find(id, { user: userId })) ?? this.#lookup.open(found);
   }
 
   /** Requests a status change, and resolves when it has happened. */
   async #changeStatus(
-    sessionId: string,
+    ref: SessionRef,
     { action, place, from, doneEvent }: StatusChange,
   ): Promise<void> {
-    const session = await this.#session(sessionId);
+    const session = await this.#session(ref);
     const row = await session.status();
     const status = toManagedStatus(row);
-    if (!from.includes(status)) throw new IllegalTransitionError(sessionId, status, action);
+    if (!from.includes(status)) throw new IllegalTransitionError(session.id, status, action);
     await session.inject(place, null, { dedupeKey: newMessageId() });
     for await (const event of session.events(row.lastSeq)) {
       if (event.type === doneEvent) return;
       if (event.type !== 'error' || event.code !== 'illegal_transition') continue;
       // The status had already changed.
-      throw new IllegalTransitionError(sessionId, await this.status(sessionId), action);
+      throw new IllegalTransitionError(session.id, await this.status(ref), action);
     }
   }
 
@@ -374,43 +384,21 @@ export class ManagedSessions {
     return { inputSeq: await accepted, duplicate: false };
   }
 
+  async #session(ref: SessionRef): Promise<Session> {
+    return this.#lookup.open(await this.#lookup.find(ref));
+  }
+
   /**
-   * Reads the record of a session, or of a thread of one.
-   * @throws ManagedSessionNotFoundError if the session does not exist
+   * Stores the record of a session that a program made.
+   * @throws InvalidInputError if another user has a session with this id and a record
    */
-  async #record(sessionId: string): Promise<SessionRecord> {
-    const record = await this.#records.get(toRootSessionId(sessionId));
-    if (record.id === sessionId) return record;
-    const row = await this.#find({ ...record, id: sessionId });
-    const thread = row === undefined ? undefined : toThreadRecord(record, row);
-    if (thread === undefined) throw new ManagedSessionNotFoundError(sessionId);
-    return thread;
-  }
-
-  async #threadRows(record: SessionRecord): Promise<readonly SessionRow[]> {
-    const { id, userId } = record;
-    const rows = await this.#runtime.sessions({ user: userId, parent: id });
-    return rows.toSorted((one, other) => one.createdAt - other.createdAt);
-  }
-
-  async #session(sessionId: string): Promise<Session> {
-    return this.#open(await this.#record(sessionId));
-  }
-
-  async #open({ id, userId, agentName }: SessionRecord): Promise<Session> {
-    const session = await this.#runtime.session(id, { user: userId, agent: agentName });
-    if ((await this.#records.find(toRootSessionId(id))) !== undefined) return session;
-    // Deleted while it was being opened: remove what the opening created.
-    await this.#runtime.delete(id, { user: userId });
-    throw new ManagedSessionNotFoundError(id);
-  }
-
-  async #find({ id, userId }: SessionRecord): Promise<SessionRow | undefined> {
-    return this.#runtime.store.find({ appName: this.#runtime.app, userId, sessionId: id });
-  }
-
-  async #row(record: SessionRecord): Promise<SessionRow> {
-    return (await this.#find(record)) ?? (await (await this.#open(record)).status());
+  async #adopt(record: SessionRecord): Promise<void> {
+    const stored = await this.#records.add(record);
+    if (stored.userId !== record.userId)
+      throw new InvalidInputError(
+        'sessionId',
+        `"${record.id}" is also a session of another user: use ids that are unique across users.`,
+      );
   }
 
   #toManagedSession(record: SessionRecord, row: SessionRow): ManagedSession {
@@ -427,6 +415,10 @@ export class ManagedSessions {
       lastSeq: row.lastSeq,
     };
   }
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!(error instanceof ManagedSessionNotFoundError)) throw error;
 }
 
 function toAddedEvent(input: Json | undefined): AddedEvent {

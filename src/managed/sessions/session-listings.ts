@@ -12,16 +12,18 @@ import type {
   WatchPendingOptions,
 } from '../../runtime/index.ts';
 import type { UsageTotal } from '../../store/index.ts';
-import { parseAgentName } from '../catalogs/agent-name.ts';
+import type { AgentNames } from '../catalogs/agent-names.ts';
 
 const DEFAULT_LIMIT = 100;
 
 /** Lists over all sessions of a runtime. Agents are named by their ids, whatever their versions are. */
 export class SessionListings {
   readonly #runtime: Runtime;
+  readonly #names: AgentNames;
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: Runtime, names: AgentNames) {
     this.#runtime = runtime;
+    this.#names = names;
   }
 
   async pendingCalls({
@@ -31,7 +33,7 @@ export class SessionListings {
   }: PendingCallPageOptions): Promise<PendingCallPage> {
     if (agent === undefined) {
       const page = await this.#runtime.pending({ ...options, limit });
-      return { ...page, calls: page.calls.map(withAgentId) };
+      return { ...page, calls: page.calls.map((call) => this.#withAgentId(call)) };
     }
     const calls: ListedPendingCall[] = [];
     let { after } = options;
@@ -42,7 +44,9 @@ export class SessionListings {
         limit: limit - calls.length,
         ...omitUndefined({ after }),
       });
-      calls.push(...page.calls.map(withAgentId).filter((call) => call.agent === agent));
+      calls.push(
+        ...page.calls.map((call) => this.#withAgentId(call)).filter((call) => call.agent === agent),
+      );
       after = page.next;
       if (after === undefined || calls.length === limit)
         return { calls, ...omitUndefined({ next: after }) };
@@ -59,7 +63,7 @@ export class SessionListings {
       else if (change.type === 'removed') {
         if (known.delete(change.callId)) yield change;
       } else {
-        const call = withAgentId(change.call);
+        const call = this.#withAgentId(change.call);
         if (agent !== undefined && call.agent !== agent) continue;
         known.add(call.callId);
         yield { type: change.type, call };
@@ -76,7 +80,7 @@ export class SessionListings {
         agent === undefined ||
         change.type === 'current' ||
         change.type === 'deleted' ||
-        toAgentId(change.row.agent) === agent;
+        this.#toAgentId(change.row.agent) === agent;
       if (isSelected) yield change;
     }
   }
@@ -86,7 +90,7 @@ export class SessionListings {
     const rows = await this.#runtime.usage({ ...options, by: needsAgent ? [...by, 'agent'] : by });
     const groups = new Map<string, UsageTotal>();
     for (const row of rows) {
-      const id = toAgentId(row.agent ?? '');
+      const id = this.#toAgentId(row.agent ?? '');
       if (agent !== undefined && id !== agent) continue;
       const { agent: _agent, ...rest } = row;
       const group: UsageTotal = by.includes('agent') ? { ...rest, agent: id } : rest;
@@ -105,13 +109,12 @@ export class SessionListings {
     }
     return [...groups.values()];
   }
-}
 
-function withAgentId(call: ListedPendingCall): ListedPendingCall {
-  return { ...call, agent: toAgentId(call.agent) };
-}
+  #withAgentId(call: ListedPendingCall): ListedPendingCall {
+    return { ...call, agent: this.#toAgentId(call.agent) };
+  }
 
-/** The id of an agent that a session names with its version. Any other name is returned unchanged. */
-function toAgentId(name: string): string {
-  return parseAgentName(name)?.agentId ?? name;
+  #toAgentId(name: string): string {
+    return this.#names.resolve(name).id;
+  }
 }

@@ -1,6 +1,6 @@
 import { omitUndefined } from '../../core/internal.ts';
 import type { SessionRow } from '../../store/index.ts';
-import { parseAgentName } from '../catalogs/agent-name.ts';
+import type { AgentNames } from '../catalogs/agent-names.ts';
 import type { SessionRecord } from '../catalogs/session-catalog.ts';
 
 /** The session that a thread belongs to: the thread's id starts with the session's id. */
@@ -10,15 +10,18 @@ export function toRootSessionId(sessionId: string): string {
 }
 
 /** The record of a thread: the agent from its journal, everything else from its session. */
-export function toThreadRecord(root: SessionRecord, row: SessionRow): SessionRecord | undefined {
-  const parts = parseAgentName(row.agent);
-  if (parts === undefined) return undefined;
+export function toThreadRecord(
+  root: SessionRecord,
+  row: SessionRow,
+  names: AgentNames,
+): SessionRecord {
+  const { id: agentId, version: agentVersion } = names.resolve(row.agent);
   return {
     id: row.key.sessionId,
     userId: root.userId,
     ...omitUndefined({ environment: root.environment }),
-    agentId: parts.agentId,
-    agentVersion: parts.version,
+    agentId,
+    agentVersion,
     agentName: row.agent,
     createdAt: row.createdAt,
   };

@@ -5,11 +5,13 @@ import { emptyMarking, Executor, NetChangedError } from '../../net/index.ts';
 import { SessionNotFoundError, StoreUnavailableError } from '../../store/internal.ts';
 import type { SessionRow } from '../../store/index.ts';
 import { HostedSession } from './hosted-session.ts';
-import type { HostedSessionServices } from './hosted-session.ts';
+import type { HostedSessionOptions, HostedSessionServices } from './hosted-session.ts';
 import { SessionQuarantinedError } from '../session/runtime-errors.ts';
 
 export interface ActiveSessionsOptions extends HostedSessionServices {
   readonly findAgent: (name: string) => Promise<Agent | undefined>;
+  /** The hooks around the sessions of an agent. */
+  readonly getInterceptor: (agentName: string) => HostedSessionOptions['interceptor'];
   /** Runs a write. The runtime ignores the change notices that the store sends meanwhile. */
   readonly ignoringOwnChanges: <T>(write: () => Promise<T>) => Promise<T>;
   /** Schedules another drive of the session at a time (epoch ms). */
@@ -169,6 +171,7 @@ export class ActiveSessions {
     const host: HostedSession = await HostedSession.open({
       ...this.#options,
       agent,
+      interceptor: this.#options.getInterceptor(agent.name),
       row,
       onStopped: (error) => {
         if (this.#hosts.get(name)?.host === host) this.#hosts.delete(name);

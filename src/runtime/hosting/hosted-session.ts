@@ -1,6 +1,6 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { readMetadata, state, userIn } from '../../agents/internal.ts';
-import type { Agent, AgentHost, ChildAgentOutcome, CallInterceptor } from '../../agents/index.ts';
+import type { Agent, AgentHost, ChildAgentOutcome } from '../../agents/index.ts';
 import { formatSessionKey, isChildSessionId } from '../../core/index.ts';
 import type { LogEvent, Seq, SessionKey } from '../../core/index.ts';
 import { clockAhead, Driver, Executor, mapIn, planUpgrade } from '../../net/index.ts';
@@ -13,7 +13,7 @@ import type { CalledAgents } from '../called-agents/called-agents.ts';
 import { hydrate, toStoredSnapshot } from '../journal/hydrate.ts';
 import type { SessionBroadcast } from '../log/session-broadcast.ts';
 import type { ChildCall } from '../called-agents/run-in-child-session.ts';
-import type { Interceptor, ObservedSession } from '../interceptors/interceptor.ts';
+import type { ComposedInterceptor, ObservedSession } from '../interceptors/interceptor.ts';
 import type { ModelCallCounts } from '../called-agents/model-call-counts.ts';
 import { PendingWrites } from './pending-writes.ts';
 import { toPartialEvents, toPartialResets } from './to-partial-events.ts';
@@ -34,8 +34,6 @@ export interface HostedSessionServices {
   readonly clock: Clock;
   readonly broadcast: SessionBroadcast;
   readonly owner: string;
-  readonly observe: NonNullable<Interceptor['observe']>;
-  readonly interceptCall?: CallInterceptor | undefined;
   readonly services: ToolServices;
   readonly resolveModel?: AgentHost['resolveModel'] | undefined;
   readonly runChild: (parent: SessionKey, call: ChildCall) => Promise<ChildAgentOutcome>;
@@ -45,6 +43,7 @@ export interface HostedSessionServices {
 
 export interface HostedSessionOptions extends HostedSessionServices {
   readonly agent: Agent;
+  readonly interceptor: Pick<ComposedInterceptor, 'observe' | 'interceptCall'>;
   readonly row: SessionRow;
   /** Called when this runtime no longer hosts the session: another owner took it, or it failed (with the error). */
   readonly onStopped: (error?: unknown) => void;
@@ -211,7 +210,7 @@ export class HostedSession {
   }
 
   #createExecutor(marking: Marking, onAbort: (firing: RecordSeq) => void): Executor {
-    const { row, agent, interceptCall, resolveModel } = this.#options;
+    const { row, agent, interceptor, resolveModel } = this.#options;
     const currentMarking = (): Marking => executor.marking;
     const host: AgentHost = {
       sessionKey: row.key,
@@ -220,7 +219,7 @@ export class HostedSession {
         (firingId) => currentMarking().firings.has(Number(firingId.slice(row.uid.length + 1))),
       ),
       ...omitUndefined({ resolveModel }),
-      interceptCall: this.#usage.wrap(interceptCall),
+      interceptCall: this.#usage.wrap(interceptor.interceptCall),
       services: scopeServices(row.key, this.#options.services),
       readMetadata: (invocationId) => readMetadata(currentMarking(), invocationId),
       runChildAgent: async (request) => {
@@ -320,7 +319,7 @@ export class HostedSession {
   }
 
   #onCommitted(step: Step): void {
-    const { broadcast, observe } = this.#options;
+    const { broadcast, interceptor } = this.#options;
     const resets = toPartialResets(this.#options.row.uid, step.records, this.#events);
     // A committed step proves that the session runs. Only failures before the first one count toward quarantine.
     if (this.#failures > 0) {
@@ -328,7 +327,7 @@ export class HostedSession {
       void this.#options.store.recordHydration(this.key, true).catch(() => {});
     }
     broadcast.publish(this.#name, [...this.#events, ...resets]);
-    observe(
+    interceptor.observe(
       { key: this.key, step: this.#head, records: step.records, events: this.#events },
       {
         agent: this.agent,

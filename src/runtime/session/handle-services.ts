@@ -15,7 +15,7 @@ export interface HandleServices {
   /** Stores the whole of a truncated answer. */
   readonly artifacts: ArtifactService | undefined;
   /** Returns the trace context to send with a message. */
-  readonly propagateContext: () => JsonObject | undefined;
+  readonly propagateContext: (agentName: string) => JsonObject | undefined;
   /**
    * Runs the submission of an input, from its first read to `inject`. A closing runtime waits for it.
    * @throws RuntimeClosedError after the runtime was closed

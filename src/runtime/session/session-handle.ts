@@ -123,7 +123,7 @@ export class SessionHandle implements Session {
     const { stateDelta = {} } = options;
     const metadata = toMessageMetadata({
       runConfig: options.runConfig,
-      traceContext: this.#services.propagateContext(),
+      traceContext: this.#services.propagateContext(this.agent),
       requestedOutput: schema === undefined ? undefined : this.#requestOutput(schema),
       custom: options.metadata,
     });
@@ -278,7 +278,7 @@ export class SessionHandle implements Session {
 
   /** Adds the trace context to a message that is sent as a signal. */
   #withTraceContext(message: unknown): unknown {
-    const traceContext = this.#services.propagateContext();
+    const traceContext = this.#services.propagateContext(this.agent);
     if (traceContext === undefined || !isJsonObject(message)) return message;
     const { metadata } = message;
     return {

@@ -1,7 +1,11 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
-import { AgentVersionConflictError, parseAgentDef } from '../../managed/index.ts';
+import {
+  AgentFromCodeError,
+  AgentVersionConflictError,
+  parseAgentDef,
+} from '../../managed/index.ts';
 import type { ManagedAgent } from '../../managed/index.ts';
 import { checkCallerModel, parseModelRef } from '../../models/index.ts';
 import { notFound } from '../http/http-error.ts';
@@ -73,6 +77,7 @@ export function agentRoutes(context: ServerContext): readonly HttpRoute[] {
       body: agentUpdate,
       run: async ({ caller: { workspace }, params, body, retryCount }) => {
         const present = await getWorkspaceAgent(context, workspace, params('agent_id'));
+        if (present.source === 'code') throw new AgentFromCodeError(present.id, 'an update');
         await assertCalledAgentsExist(context, workspace, body);
         assertModelAllowed(context, body);
         const version = body.version ?? present.version;

@@ -197,17 +197,23 @@ async function resolveEnvironment(
   context: ServerContext,
   workspace: string,
   id: string | null,
-  { definition }: ManagedAgent,
+  agent: ManagedAgent,
 ): Promise<SessionEnvironment> {
   if (id === null) return {};
+  if (agent.source === 'code')
+    throw new HttpError(
+      400,
+      `environment_id: agent "${agent.id}" is defined by the program that serves it, which decides where its tools run. Omit the field.`,
+    );
+  const { definition } = agent;
   const environment = await getWorkspaceEnvironment(context, workspace, id);
   if (environment.archivedAt !== undefined)
     throw new HttpError(400, `environment_id: environment "${id}" is archived. Use another one.`);
   if (environment.config === 'self_hosted')
     for (const { agent_id: called, version = 1 } of definition.agents ?? []) {
-      const { definition: calledDefinition } = await context.runtime.getAgent(called, { version });
+      const calledAgent = await context.runtime.getAgent(called, { version });
       // A worker receives only the calls of the session itself, so it would never run these.
-      if (hasBuiltIns(calledDefinition))
+      if (calledAgent.source === 'definition' && hasBuiltIns(calledAgent.definition))
         throw new HttpError(
           400,
           `environment_id: is self-hosted, where the tools of the called agent "${called}" cannot run. Use another environment.`,

@@ -2,7 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import type {
-  ManagedAgent,
+  DefinedAgent,
   ManagedAgentDef,
   PermissionMode,
   PermissionPolicy,
@@ -50,7 +50,7 @@ export function toAgentDefinition(agent: AgentCreate): JsonObject {
  * Applies an update to the current definition. Omitted fields keep their value.
  * @throws InvalidInputError when two rules for the same tool differ, and for a toolset of an unknown MCP server
  */
-export function applyAgentUpdate({ definition }: ManagedAgent, update: AgentUpdate): JsonObject {
+export function applyAgentUpdate({ definition }: DefinedAgent, update: AgentUpdate): JsonObject {
   const { name, model, system, description, tools, mcp_servers: servers, skills } = update;
   const present =
     update.permission_policy ??

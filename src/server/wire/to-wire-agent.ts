@@ -1,4 +1,6 @@
 import type {
+  CodeAgent,
+  DefinedAgent,
   ManagedAgent,
   ManagedAgentDef,
   PermissionMode,
@@ -14,7 +16,7 @@ export function toWireAgent(agent: ManagedAgent): Wire<'Agent'> {
   const { archivedAt, createdAt, updatedAt } = agent;
   return {
     ...toWireAgentSnapshot(agent),
-    metadata: { ...agent.definition.metadata },
+    metadata: agent.source === 'code' ? {} : { ...agent.definition.metadata },
     created_at: toWireTime(createdAt),
     updated_at: toWireTime(updatedAt),
     archived_at: archivedAt === undefined ? null : toWireTime(archivedAt),
@@ -22,16 +24,49 @@ export function toWireAgent(agent: ManagedAgent): Wire<'Agent'> {
 }
 
 /** The agent as it appears in a session. */
-export function toWireAgentSnapshot({
-  id,
-  version,
-  definition,
-}: ManagedAgent): Wire<'SessionAgent'> {
+export function toWireAgentSnapshot(agent: ManagedAgent): Wire<'SessionAgent'> {
+  return agent.source === 'code' ? toWireCodeAgent(agent) : toWireDefinedAgent(agent);
+}
+
+function toWireCodeAgent({ id, version, description }: CodeAgent): Wire<'SessionAgent'> {
+  const [model = ''] = description.models;
+  return {
+    id,
+    type: 'agent',
+    version,
+    source: 'code',
+    net_hash: description.netHash,
+    name: description.name,
+    description: description.description === '' ? null : description.description,
+    system: description.instruction ?? null,
+    model: { id: model, speed: 'standard' },
+    tools: description.tools.map((tool) => ({
+      type: 'code',
+      name: tool.name,
+      description: tool.description,
+      input_schema: tool.parameters,
+      approval: tool.approval,
+      external: tool.external,
+      read_only: tool.readOnly,
+      idempotent: tool.idempotent,
+      timeout_ms: tool.timeoutMs,
+    })),
+    mcp_servers: [],
+    skills: [],
+    multiagent: null,
+    execution_identity: { type: 'service_account' },
+    permission_policy: null,
+  };
+}
+
+function toWireDefinedAgent({ id, version, definition }: DefinedAgent): Wire<'SessionAgent'> {
   const { name, description, system, mcp_servers: servers = [], skills = [] } = definition;
   return {
     id,
     type: 'agent',
     version,
+    source: 'definition',
+    net_hash: null,
     name,
     description: description ?? null,
     system: system ?? null,

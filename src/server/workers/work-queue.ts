@@ -328,10 +328,10 @@ export class WorkQueue {
   }
 
   async #customToolNames({ agentId, agentVersion }: ManagedSession): Promise<ReadonlySet<string>> {
-    const { definition } = await this.#runtime.getAgent(agentId, { version: agentVersion });
-    return new Set(
-      (definition.tools ?? []).flatMap((one) => (one.type === 'custom' ? [one.name] : [])),
-    );
+    const agent = await this.#runtime.getAgent(agentId, { version: agentVersion });
+    // A session of an agent from code has no environment, and so no worker.
+    const tools = agent.source === 'code' ? [] : (agent.definition.tools ?? []);
+    return new Set(tools.flatMap((one) => (one.type === 'custom' ? [one.name] : [])));
   }
 
   async #findItem(

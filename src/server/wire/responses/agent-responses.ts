@@ -47,6 +47,25 @@ const customTool = component(
   }),
 );
 
+const codeTool = component(
+  'CodeAgentTool',
+  'A tool of an agent from code. The program that serves the agent runs it, unless it is external.',
+  v.object({
+    type: v.literal('code'),
+    name: v.string(),
+    description: v.string(),
+    input_schema: jsonObject,
+    approval: field(
+      'Whether a person must approve a call. `by_arguments`: the tool decides for each call.',
+      v.picklist(['never', 'always', 'by_arguments']),
+    ),
+    external: field('True: someone outside answers its calls.', v.boolean()),
+    read_only: v.boolean(),
+    idempotent: v.boolean(),
+    timeout_ms: field('The time limit of one attempt, in milliseconds.', v.number()),
+  }),
+);
+
 const storedAgentTool: WireSchema<'StoredAgentTool'> = component(
   'StoredAgentTool',
   'A tool of an agent, as the server returns it.',
@@ -54,6 +73,7 @@ const storedAgentTool: WireSchema<'StoredAgentTool'> = component(
     agentToolset,
     mcpToolset,
     customTool,
+    codeTool,
     v.object({
       type: field('A tool that the server provides, by name.', v.literal('builtin')),
       name: v.string(),
@@ -68,6 +88,14 @@ const snapshot = {
   id: v.string(),
   type: v.literal('agent'),
   version: field('Starts at 1 and grows by 1 with each change.', count),
+  source: field(
+    '`definition`: a stored definition. `code`: the program that serves the agent defines it, and only the program can change it.',
+    v.picklist(['definition', 'code']),
+  ),
+  net_hash: field(
+    'Hash of the net of an agent from code. Null for a definition.',
+    v.nullable(v.string()),
+  ),
   name: v.string(),
   description: v.nullable(v.string()),
   system: v.nullable(v.string()),

@@ -1,9 +1,9 @@
-import type { Agent } from '../agents/index.ts';
-import { describeValue } from '../core/internal.ts';
-import { InvalidInputError } from '../core/index.ts';
-import { ModelNotResolvedError } from '../models/internal.ts';
-import type { NamedModel } from '../models/internal.ts';
-import type { Model, ModelResolver, ResolveModelOptions } from '../models/index.ts';
+import type { Agent } from '../../agents/index.ts';
+import { describeValue } from '../../core/internal.ts';
+import { InvalidInputError } from '../../core/index.ts';
+import { ModelNotResolvedError, NamedModel } from '../../models/internal.ts';
+
+import type { Model, ModelRef, ModelResolver, ResolveModelOptions } from '../../models/index.ts';
 
 /** How a runtime resolves the models that agents name: a function, or the options of `resolveModel`. */
 export type ModelsOption = ModelResolver | Omit<ResolveModelOptions, 'name'>;
@@ -25,9 +25,14 @@ export class NamedModels {
         ? models
         : async (ref) => {
             // Imported here, so that programs that name no model load no provider.
-            const { resolveModel } = await import('../models/index.ts');
+            const { resolveModel } = await import('../../models/index.ts');
             return resolveModel(ref, models);
           };
+  }
+
+  /** Resolves a model that no agent names. @throws errors of the resolver */
+  async resolveReference(model: ModelRef): Promise<Model> {
+    return new NamedModel(model).resolve(this.#resolver);
   }
 
   /** @throws ModelNotResolvedError */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agent } from '../agents/index.ts';
-import type { Agent } from '../agents/index.ts';
-import { ScriptedModel } from '../models/index.ts';
-import { MemoryStore } from '../store/index.ts';
-import { UnknownAgentError } from './session/runtime-errors.ts';
-import { openRuntime } from './open-runtime.ts';
+import { agent } from '../../agents/index.ts';
+import type { Agent } from '../../agents/index.ts';
+import { ScriptedModel } from '../../models/index.ts';
+import { MemoryStore } from '../../store/index.ts';
+import { UnknownAgentError } from '../session/runtime-errors.ts';
+import { openRuntime } from '../open-runtime.ts';
+import type { AgentSource } from './agent-source.ts';
 
 const made: string[] = [];
 
@@ -15,8 +16,11 @@ async function findAgent(name: string): Promise<Agent | undefined> {
   return agent({ name, model: new ScriptedModel(() => ({ text: `I am ${name}.` })) });
 }
 
-test('findAgent is called with the name of an agent when a session needs it', async () => {
-  await using runtime = await openRuntime({ agents: [], findAgent });
+/** A source that finds every agent whose name begins with `greeter`. */
+const greeters: AgentSource = { open: async () => ({ agents: [], find: findAgent }) };
+
+test('a source finds an agent by name when a session needs it', async () => {
+  await using runtime = await openRuntime({ agents: [greeters] });
   const session = await runtime.session('s', { agent: 'greeter-2' });
   const requestedNames: string[] = [];
   for await (const event of session.send('Hi')) {
@@ -27,9 +31,9 @@ test('findAgent is called with the name of an agent when a session needs it', as
   await assert.rejects(runtime.session('t', { agent: 'nobody' }), UnknownAgentError);
 });
 
-test('a message sent before the runtime started is answered by an agent from findAgent', async () => {
+test('a message sent before the runtime started is answered by an agent that a source finds', async () => {
   const store = new MemoryStore();
-  const first = await openRuntime({ agents: [], findAgent, store });
+  const first = await openRuntime({ agents: [greeters], store });
   await first.session('s', { agent: 'greeter-1' });
   await first.close();
   const value = {
@@ -39,7 +43,7 @@ test('a message sent before the runtime started is answered by an agent from fin
   };
   const key = { appName: 'petrichor', userId: 'default', sessionId: 's' };
   await store.inject(key, { place: 'user.in', value }, 'message:m');
-  await using second = await openRuntime({ agents: [], findAgent, store });
+  await using second = await openRuntime({ agents: [greeters], store });
   const session = await second.find('s');
   const types: string[] = [];
   for await (const event of session?.events() ?? []) {

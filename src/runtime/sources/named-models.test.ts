@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import { agent, agentTool, sequential } from '../agents/index.ts';
-import type { Agent } from '../agents/index.ts';
-import { InvalidInputError } from '../core/index.ts';
-import { ModelNotResolvedError, ScriptedModel, UnknownModelError } from '../models/index.ts';
-import type { Model, ModelSpec } from '../models/index.ts';
-import { MemoryStore } from '../store/index.ts';
-import { openRuntime } from './open-runtime.ts';
+import { agent, agentTool, sequential } from '../../agents/index.ts';
+import type { Agent } from '../../agents/index.ts';
+import { InvalidInputError } from '../../core/index.ts';
+import { ModelNotResolvedError, ScriptedModel, UnknownModelError } from '../../models/index.ts';
+import type { Model, ModelSpec } from '../../models/index.ts';
+import { MemoryStore } from '../../store/index.ts';
+import { openRuntime } from '../open-runtime.ts';
 
 const KEY = 'sk-test-abcdefghijkl';
 
@@ -80,10 +80,9 @@ test('an error of the resolver is an error when the runtime is opened, and no se
   await assert.rejects(openRuntime({ agents: [assistant()], models: 'gpt-5' }), InvalidInputError);
 });
 
-test('an agent that findAgent loads is checked when its session is opened', async () => {
+test('an agent that a source finds is checked when its session is opened', async () => {
   await using runtime = await openRuntime({
-    agents: [],
-    findAgent: async () => assistant(),
+    agents: [{ open: async () => ({ agents: [], find: async () => assistant() }) }],
     models: { env: {} },
   });
   await assert.rejects(runtime.session('x', { agent: 'assistant' }), ModelNotResolvedError);

@@ -1,0 +1,113 @@
+import type { Runtime, Session } from '../../runtime/index.ts';
+import type { SessionRow } from '../../store/index.ts';
+import type { AgentNames } from '../catalogs/agent-names.ts';
+import type { SessionCatalog, SessionRecord } from '../catalogs/session-catalog.ts';
+import { ManagedSessionNotFoundError } from '../interface/managed-errors.ts';
+import type { SessionRef } from '../interface/managed-runtime.ts';
+import { toRootSessionId, toThreadRecord } from './thread-record.ts';
+
+/** A session that was found. */
+export interface FoundSession {
+  /** Its record. If nothing is stored, it is made from the session's row. */
+  readonly record: SessionRecord;
+  /** Whether the session, or the session it is a thread of, has a stored record. */
+  readonly isRecorded: boolean;
+}
+
+export interface SessionLookupOptions {
+  readonly runtime: Runtime;
+  readonly records: SessionCatalog;
+  readonly names: AgentNames;
+}
+
+/** Finds sessions: those that `startSession` recorded, those that a program made, and the threads of both. */
+export class SessionLookup {
+  readonly #runtime: Runtime;
+  readonly #records: SessionCatalog;
+  readonly #names: AgentNames;
+
+  constructor({ runtime, records, names }: SessionLookupOptions) {
+    this.#runtime = runtime;
+    this.#records = records;
+    this.#names = names;
+  }
+
+  /**
+   * Finds a session, or a thread of one.
+   * @throws ManagedSessionNotFoundError if it does not exist
+   */
+  async find(ref: SessionRef): Promise<FoundSession> {
+    const id = getSessionId(ref);
+    const rootId = toRootSessionId(id);
+    const root = await this.#findRoot(rootId, typeof ref === 'string' ? undefined : ref.userId);
+    if (rootId === id) return root;
+    const row = await this.findRow({ ...root.record, id });
+    if (row === undefined) throw new ManagedSessionNotFoundError(id);
+    return { ...root, record: toThreadRecord(root.record, row, this.#names) };
+  }
+
+  /**
+   * Finds a session that is not a thread.
+   * @throws ManagedSessionNotFoundError if it does not exist
+   */
+  async findRoot(ref: SessionRef): Promise<FoundSession> {
+    const id = getSessionId(ref);
+    if (toRootSessionId(id) !== id) throw new ManagedSessionNotFoundError(id);
+    return this.find(ref);
+  }
+
+  /** Lists the threads of a session, in order of the calls. */
+  async listThreads(
+    record: SessionRecord,
+  ): Promise<readonly { readonly record: SessionRecord; readonly row: SessionRow }[]> {
+    const rows = await this.#runtime.sessions({ user: record.userId, parent: record.id });
+    return rows
+      .toSorted((one, other) => one.createdAt - other.createdAt)
+      .map((row) => ({ record: toThreadRecord(record, row, this.#names), row }));
+  }
+
+  /** Opens the session, and resumes its work. @throws ManagedSessionNotFoundError if it was deleted meanwhile */
+  async open({ record: { id, userId, agentName }, isRecorded }: FoundSession): Promise<Session> {
+    if (!isRecorded) {
+      const found = await this.#runtime.find(id, { user: userId });
+      if (found === undefined) throw new ManagedSessionNotFoundError(id);
+      return found;
+    }
+    const session = await this.#runtime.session(id, { user: userId, agent: agentName });
+    if ((await this.#records.find(toRootSessionId(id))) !== undefined) return session;
+    // Deleted while it was being opened: remove what the opening created.
+    await this.#runtime.delete(id, { user: userId });
+    throw new ManagedSessionNotFoundError(id);
+  }
+
+  async findRow({
+    id,
+    userId,
+  }: Pick<SessionRecord, 'id' | 'userId'>): Promise<SessionRow | undefined> {
+    return this.#runtime.store.find({ appName: this.#runtime.app, userId, sessionId: id });
+  }
+
+  async getRow(found: FoundSession): Promise<SessionRow> {
+    return (await this.findRow(found.record)) ?? (await (await this.open(found)).status());
+  }
+
+  async #findRoot(id: string, userId: string | undefined): Promise<FoundSession> {
+    const record = await this.#records.find(id);
+    if (record !== undefined && (userId === undefined || record.userId === userId))
+      return { record, isRecorded: true };
+    const row = userId === undefined ? undefined : await this.findRow({ id, userId });
+    if (row === undefined) throw new ManagedSessionNotFoundError(id);
+    return { record: this.#toRecord(row), isRecorded: false };
+  }
+
+  #toRecord({ key, agent, createdAt }: SessionRow): SessionRecord {
+    const { id: agentId, version: agentVersion } = this.#names.resolve(agent);
+    const { sessionId: id, userId } = key;
+    return { id, userId, agentId, agentVersion, agentName: agent, createdAt };
+  }
+}
+
+/** The id of a session. */
+export function getSessionId(ref: SessionRef): string {
+  return typeof ref === 'string' ? ref : ref.id;
+}

@@ -1,0 +1,72 @@
+import type { Agent } from '../../agents/index.ts';
+import type { Interceptor } from '../interceptors/interceptor.ts';
+import { UnknownAgentError } from '../session/runtime-errors.ts';
+import type { OpenAgentSource } from './agent-source.ts';
+import type { NamedModels } from './named-models.ts';
+
+/** The agents that a runtime can run: those of its sources, and the agents that these call as tools. */
+export class AgentRegistry {
+  readonly byName: ReadonlyMap<string, Agent>;
+  /** The agents of all sessions that this runtime can run. Undefined: any agent, because a source may find it. */
+  readonly runnable: readonly string[] | undefined;
+  readonly #sources: readonly OpenAgentSource[];
+  readonly #sourceByAgent: Map<string, OpenAgentSource>;
+  readonly #models: NamedModels;
+
+  constructor(sources: readonly OpenAgentSource[], models: NamedModels) {
+    this.#models = models;
+    this.#sources = sources;
+    const own = sources.flatMap((source) =>
+      source.agents.map((agent) => ({ name: agent.name, agent, source })),
+    );
+    const called = sources.flatMap((source) =>
+      source.agents.flatMap(({ children }) =>
+        [...children].map(([name, agent]) => ({ name, agent, source })),
+      ),
+    );
+    const all = [...called, ...own];
+    this.byName = new Map(all.map(({ name, agent }) => [name, agent]));
+    this.#sourceByAgent = new Map(all.map(({ name, source }) => [name, source]));
+    const canFind = sources.some(({ find }) => find !== undefined);
+    this.runnable = canFind ? undefined : [...this.byName.keys()];
+  }
+
+  async find(name: string): Promise<Agent | undefined> {
+    const known = this.byName.get(name);
+    if (known !== undefined) return known;
+    for (const source of this.#sources) {
+      const found = await source.find?.(name);
+      if (found === undefined) continue;
+      this.#sourceByAgent.set(name, source);
+      return found;
+    }
+    return undefined;
+  }
+
+  /** @throws UnknownAgentError, ModelNotResolvedError */
+  async get(name: string): Promise<Agent> {
+    const agent = await this.find(name);
+    if (agent === undefined) throw new UnknownAgentError(name, [...this.byName.keys()]);
+    if (!this.byName.has(name)) await this.#models.check(agent);
+    return agent;
+  }
+
+  /** The name of the only agent of all sources. @throws UnknownAgentError when there are several, or none */
+  get defaultName(): string {
+    const names = this.#sources.flatMap(({ agents }) => agents.map(({ name }) => name));
+    const [only] = names;
+    if (only === undefined || names.length > 1) throw new UnknownAgentError(undefined, names);
+    return only;
+  }
+
+  /** The hooks that the source of an agent adds. Default: none. */
+  listInterceptors(agentName: string): readonly Interceptor[] {
+    return this.#sourceByAgent.get(agentName)?.interceptors ?? [];
+  }
+
+  /** The author of the messages of this agent: its `author`, or its name. */
+  async findAuthorName(name: string): Promise<string> {
+    const agent = await this.find(name);
+    return agent?.author ?? agent?.name ?? name;
+  }
+}

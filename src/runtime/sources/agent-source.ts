@@ -1,0 +1,48 @@
+import type { Agent } from '../../agents/index.ts';
+import type { SessionKey } from '../../core/index.ts';
+import type { Model, ModelRef } from '../../models/index.ts';
+import type { Clock } from '../../net/index.ts';
+import type { Store } from '../../store/index.ts';
+import type { ArtifactService, MemoryService } from '../../tools/index.ts';
+import type { Interceptor } from '../interceptors/interceptor.ts';
+
+/** What a runtime offers to the sources of its agents. */
+export interface AgentSourceHost {
+  /** The name of the runtime's application. */
+  readonly app: string;
+  /** Belongs to the runtime: a source must not close it. */
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly artifacts?: ArtifactService | undefined;
+  readonly memory?: MemoryService | undefined;
+  /** Resolves a model by the option `models` of the runtime. */
+  readonly resolveModel: (model: ModelRef) => Promise<Model>;
+  /** Receives errors that no call can report. */
+  readonly onError: (error: unknown, key?: SessionKey) => void;
+}
+
+/**
+ * Where agents of a runtime come from, besides `agent()`: an ADK `App`, or stored definitions. Pass it to `openRuntime`
+ * in `agents`. A source can be opened by several runtimes.
+ */
+export interface AgentSource {
+  /**
+   * Called when a runtime opens. If it rejects, the runtime does not open.
+   */
+  readonly open: (host: AgentSourceHost) => Promise<OpenAgentSource>;
+}
+
+/** A source that a runtime has opened. */
+export interface OpenAgentSource {
+  /** The agents that are known when the runtime opens. */
+  readonly agents: readonly Agent[];
+  /**
+   * Finds an agent that is not in `agents`, by the name that its sessions store. Called each time a session needs its
+   * agent. Default: there are no others.
+   */
+  readonly find?: ((name: string) => Promise<Agent | undefined>) | undefined;
+  /** Hooks around the sessions of this source's agents, inside those of the runtime. Default: none. */
+  readonly interceptors?: readonly Interceptor[] | undefined;
+  /** Called when the runtime closes, after its sessions have stopped. */
+  readonly close?: (() => Promise<void>) | undefined;
+}

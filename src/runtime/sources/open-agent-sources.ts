@@ -1,0 +1,63 @@
+import { checkAgent, checkAgentList } from '../../agents/internal.ts';
+import type { Agent } from '../../agents/index.ts';
+import { isRecord } from '../../core/internal.ts';
+import { InvalidInputError } from '../../core/index.ts';
+import type { AgentSource, AgentSourceHost, OpenAgentSource } from './agent-source.ts';
+
+/**
+ * Checks the option `agents` of a runtime.
+ * @throws InvalidInputError for an entry that is neither an agent nor a source of agents
+ */
+export function checkAgentEntries(entries: readonly (Agent | AgentSource)[]): void {
+  checkAgentList('agents', entries);
+  for (const [index, entry] of entries.entries())
+    if (!isAgentSource(entry)) checkAgent(`agents[${index}]`, entry);
+}
+
+/**
+ * Opens the sources in `agents`, in their order. If one fails, those that are open are closed.
+ * @throws InvalidInputError if two agents have the same name; the errors of the sources
+ */
+export async function openAgentSources(
+  entries: readonly (Agent | AgentSource)[],
+  host: AgentSourceHost,
+): Promise<readonly OpenAgentSource[]> {
+  const opened: OpenAgentSource[] = [];
+  try {
+    for (const entry of entries)
+      opened.push(isAgentSource(entry) ? await entry.open(host) : { agents: [entry] });
+    checkNames(opened.flatMap(({ agents }) => agents));
+    return opened;
+  } catch (error) {
+    await closeAgentSources(opened, host.onError);
+    throw error;
+  }
+}
+
+/** Closes sources. Their errors go to `onError`. */
+export async function closeAgentSources(
+  sources: readonly OpenAgentSource[],
+  onError: (error: unknown) => void,
+): Promise<void> {
+  const closing = sources.map(async ({ close }) => close?.());
+  for (const outcome of await Promise.allSettled(closing))
+    if (outcome.status === 'rejected') onError(outcome.reason);
+}
+
+/** True for a source of agents, as opposed to an agent. */
+export function isAgentSource(entry: Agent | AgentSource): entry is AgentSource {
+  return isRecord(entry) && typeof entry['open'] === 'function';
+}
+
+function checkNames(agents: readonly Agent[]): void {
+  const byName = new Map<string, Agent>();
+  for (const one of agents) {
+    const other = byName.get(one.name);
+    if (other !== undefined && other !== one)
+      throw new InvalidInputError(
+        'agents',
+        `must have different names: two agents are named "${one.name}". Rename one.`,
+      );
+    byName.set(one.name, one);
+  }
+}

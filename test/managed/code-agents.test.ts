@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { agent, agentTool, sequential } from '../../src/agents/index.ts';
+import type { Agent } from '../../src/agents/index.ts';
+import {
+  AgentFromCodeError,
+  definitions,
+  manageRuntime,
+  openManagedRuntime,
+} from '../../src/managed/index.ts';
+import type { ManagedRuntime, SessionRef } from '../../src/managed/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { openRuntime } from '../../src/runtime/index.ts';
+import type { Runtime } from '../../src/runtime/index.ts';
+import { MemoryStore } from '../../src/store/index.ts';
+import { tool } from '../../src/tools/index.ts';
+import { userMessage } from './managed-fixture.ts';
+
+const owner = { userId: 'ana' };
+
+const refund = tool({
+  name: 'refund',
+  description: 'Refunds an order.',
+  parameters: { type: 'object', properties: { order: { type: 'string' } } },
+  needsApproval: true,
+  execute: () => 'refunded',
+});
+
+function assistant(instruction = 'Help.'): Agent {
+  const model = new ScriptedModel(({ contents }) =>
+    contents.at(-1)?.parts.some((part) => 'functionResponse' in part) === true
+      ? { text: 'Done.' }
+      : { toolCalls: [{ name: 'refund', args: { order: 'A1' } }] },
+  );
+  return agent({ name: 'assistant', description: 'Helps.', instruction, model, tools: [refund] });
+}
+
+function greeter(name = 'Greeter'): Agent {
+  return agent({ name, model: new ScriptedModel(() => ({ text: 'Hello.' })) });
+}
+
+async function waitForTurnEnd(managed: ManagedRuntime, ref: SessionRef, from = 0): Promise<number> {
+  for await (const event of managed.streamLog(ref, from))
+    if (event.type === 'turn.ended') return event.seq;
+  throw new Error('The log ended.');
+}
+
+test('an agent from code is started, paused, approved, forked and archived by the managed verbs', async () => {
+  await using runtime = await openRuntime({ agents: [assistant(), greeter()] });
+  const managed = await manageRuntime(runtime);
+  const { id } = await managed.startSession('agent_assistant', owner);
+  await managed.pause(id);
+  await managed.sendEvent(id, userMessage('Refund A1.'));
+  assert.equal(await managed.status(id), 'paused');
+  await managed.resume(id);
+  for await (const change of managed.watchPendingCalls())
+    if (change.type === 'added') {
+      assert.equal(change.call.agent, 'agent_assistant');
+      break;
+    }
+  const [call] = await managed.pending(id);
+  await managed.sendEvent(id, {
+    type: 'user.tool_confirmation',
+    tool_use_id: call?.callId ?? '',
+    result: 'allow',
+  });
+  await waitForTurnEnd(managed, id);
+  const fork = await managed.fork(id);
+  assert.equal(fork.agentId, 'agent_assistant');
+  await managed.archive(id);
+  await assert.rejects(managed.sendEvent(id, userMessage('Again.')), {
+    code: 'illegal_transition',
+  });
+  assert.deepEqual(
+    (await managed.listSessions()).data.map((one) => [one.id === id, one.status]),
+    [
+      [false, 'idle'],
+      [true, 'archived'],
+    ],
+  );
+  assert.deepEqual(
+    await managed.usageTotals({ by: ['agent'] }).then((all) => all[0]?.agent),
+    'agent_assistant',
+  );
+});
+
+test('an agent from code is described as data, with a version that grows when it changes', async () => {
+  const store = new MemoryStore();
+  const open = async (one: Agent): Promise<readonly [Runtime, ManagedRuntime]> => {
+    const runtime = await openRuntime({ agents: [one], store });
+    return [runtime, await manageRuntime(runtime)];
+  };
+  for (const [instruction, version] of [
+    ['Help.', 1],
+    ['Help.', 1],
+    ['Help more.', 2],
+  ] as const) {
+    const [runtime, managed] = await open(assistant(instruction));
+    const found = await managed.getAgent('agent_assistant');
+    assert.ok(found.source === 'code');
+    assert.equal(found.version, version);
+    assert.equal(found.description.instruction, instruction);
+    assert.deepEqual(
+      found.description.tools.map(({ name, approval }) => [name, approval]),
+      [['refund', 'always']],
+    );
+    assert.equal(found.description.netHash, runtime.agents.get('assistant')?.compiled.hash);
+    await runtime.close();
+  }
+  const [runtime, managed] = await open(assistant('Help more.'));
+  assert.equal((await managed.agentVersions('agent_assistant')).data.length, 2);
+  await assert.rejects(managed.startSession({ id: 'agent_assistant', version: 1 }, owner), {
+    code: 'invalid_input',
+    message: /is 1, but the program runs version 2/,
+  });
+  await assert.rejects(
+    managed.startSession('agent_assistant', owner, { environment: { selfHosted: true } }),
+    /environment.*defined by a program/,
+  );
+  await runtime.close();
+  // A program without the agent shows it, and starts no session of it.
+  const [other, otherManaged] = await open(greeter());
+  assert.equal((await otherManaged.listAgents()).data.length, 2);
+  await assert.rejects(otherManaged.startSession('agent_assistant', owner), {
+    code: 'unknown_agent',
+  });
+  await other.close();
+});
+
+test('a client cannot change or archive an agent from code, and a program cannot have two of one id', async () => {
+  await using managed = await openManagedRuntime({ agents: [greeter()] });
+  await assert.rejects(
+    managed.updateAgent('agent_greeter', { name: 'G', model: 'gpt-5' }, { version: 1 }),
+    AgentFromCodeError,
+  );
+  await assert.rejects(managed.archiveAgent('agent_greeter'), AgentFromCodeError);
+  await assert.rejects(
+    managed.create({ name: 'G', model: 'gpt-5' }, { id: 'agent_greeter' }),
+    AgentFromCodeError,
+  );
+  assert.equal((await managed.getAgent('agent_greeter')).version, 1);
+  await assert.rejects(openManagedRuntime({ agents: [greeter('a-b'), greeter('a_b')] }), {
+    message: /"a-b" and "a_b" both have the id "agent_a-b"/,
+  });
+});
+
+test('stored definitions and agents from code run in one runtime', async () => {
+  const resolver = async (): Promise<ScriptedModel> => new ScriptedModel(() => ({ text: 'Hi.' }));
+  await using runtime = await openRuntime({
+    agents: [
+      sequential({ name: 'twice', subAgents: [greeter('one'), greeter('two')] }),
+      definitions({ resolver }),
+    ],
+  });
+  const managed = await manageRuntime(runtime);
+  const stored = await managed.create({ name: 'Stored', model: 'gpt-5' });
+  assert.deepEqual((await managed.listAgents()).data.map(({ source }) => source).toSorted(), [
+    'code',
+    'definition',
+  ]);
+  for (const id of [stored.id, 'agent_twice']) {
+    const session = await managed.startSession(id, owner, {
+      events: [{ type: 'user.message', content: [{ type: 'text', text: 'Hi' }] }],
+    });
+    await waitForTurnEnd(managed, session.id);
+    assert.equal((await managed.getSession(session.id)).agentId, id);
+  }
+  const plain = await manageRuntime(await openRuntime({ agents: [greeter()] }));
+  await assert.rejects(plain.create({ name: 'X', model: 'gpt-5' }), /Pass definitions\(\)/);
+});
+
+test('sessions that a program made are found with their user, and get a record with their first label', async () => {
+  const lead = agent({
+    name: 'lead',
+    model: new ScriptedModel(({ contents }) =>
+      contents.at(-1)?.parts.some((part) => 'functionResponse' in part) === true
+        ? { text: 'Done.' }
+        : { toolCalls: [{ name: 'Greeter', args: { request: 'Hi' } }] },
+    ),
+    tools: [agentTool(greeter())],
+  });
+  await using runtime = await openRuntime({ agents: [lead] });
+  const managed = await manageRuntime(runtime);
+  const session = await runtime.session('chat', { user: 'ana' });
+  await session.send('Hi').text();
+  const ref = { id: 'chat', userId: 'ana' };
+  await assert.rejects(managed.getSession('chat'), { code: 'session_not_found' });
+  await assert.rejects(managed.getSession({ id: 'chat', userId: 'ben' }), {
+    code: 'session_not_found',
+  });
+  assert.equal((await managed.getSession(ref)).agentId, 'agent_lead');
+  const [thread] = await managed.threads(ref);
+  assert.equal(thread?.agentId, 'agent_greeter');
+  assert.equal((await managed.getSession({ id: thread?.id ?? '', userId: 'ana' })).status, 'idle');
+  await managed.sendEvent(ref, userMessage('Again.'));
+  await waitForTurnEnd(managed, ref, (await managed.getSession(ref)).lastSeq);
+  await managed.pause(ref);
+  assert.equal((await managed.getSession(ref)).status, 'paused');
+  await managed.resume(ref);
+  const labelled = await managed.updateSession(ref, { title: 'Greetings' });
+  assert.equal(labelled.title, 'Greetings');
+  assert.equal((await managed.getSession('chat')).title, 'Greetings');
+  assert.equal(await managed.deleteSession(ref), true);
+  assert.equal(await runtime.find('chat', { user: 'ana' }), undefined);
+  const other = await runtime.session('other', { user: 'ana' });
+  assert.equal(await managed.deleteSession({ id: other.id, userId: 'ana' }), true);
+  assert.equal(await managed.deleteSession({ id: other.id, userId: 'ana' }), false);
+});
