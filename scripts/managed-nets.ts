@@ -107,6 +107,11 @@ export const managedPictures: readonly ManagedPicture[] = [
     ],
   },
   {
+    name: 'managed-append',
+    transitions: ['session.note', 'session.note-in-turn', 'session.say', 'event.refuse'],
+    without: ['event.out'],
+  },
+  {
     name: 'managed-outcome',
     transitions: [
       'outcome.define',

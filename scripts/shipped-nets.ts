@@ -16,7 +16,7 @@ export function listDiagrams(): readonly Diagram[] {
   const stops = new Set(['turn.interrupt', 'turn.abandon', 'interrupt.late']);
   // docs/managed-nets.md shows these subnets.
   const control = new Set(
-    ['session-control', 'failed-turn-retry'].flatMap((cluster) => [
+    ['session-control', 'session-events', 'failed-turn-retry'].flatMap((cluster) => [
       ...listClusterTransitions(compiled, cluster),
     ]),
   );

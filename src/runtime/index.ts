@@ -1,3 +1,4 @@
+export type { AppendOptions, AppendReceipt, EventToAppend } from './session/append-event.ts';
 export type { Interceptor, ObservedSession } from './interceptors/interceptor.ts';
 export {
   chainObservers,

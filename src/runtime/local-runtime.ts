@@ -465,6 +465,7 @@ export class LocalRuntime implements Runtime {
       isClosed: () => this.#state === 'closed',
       artifacts: this.#tools.artifacts,
       propagateContext: (agentName) => this.#interceptors.get(agentName).propagateContext(),
+      now: () => this.#clock.now(),
       maxInputBytes: this.#maxInputBytes,
       trackSubmission: async (submit) => this.#submissions.run(submit),
       inject: async (key, input, dedupeKey) => {

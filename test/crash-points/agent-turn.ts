@@ -1,10 +1,11 @@
 import * as z from 'zod';
-import { agent, conversation, userIn } from '../../src/agents/index.ts';
+import { agent, conversation, state, userIn } from '../../src/agents/index.ts';
 import type { ConversationItem } from '../../src/agents/index.ts';
-import { deriveInvocationId, userContent } from '../../src/core/index.ts';
+import { eventIn } from '../../src/agents/internal.ts';
+import { createEventActions, deriveInvocationId, userContent } from '../../src/core/index.ts';
 import type { LogEntry, Part } from '../../src/core/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
-import { listIn } from '../../src/net/index.ts';
+import { listIn, mapIn } from '../../src/net/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import type { CrashCase } from './crash-everywhere.ts';
 
@@ -23,6 +24,18 @@ function getText({ content }: ConversationItem): string {
   };
   return `${content.role}: ${content.parts.map(getVisibleText).join(' ')}`;
 }
+
+const appended = (text: string): unknown => ({
+  event: {
+    id: text,
+    timestamp: 1,
+    invocationId: `e-${text}`,
+    author: 'crm',
+    content: userContent(text),
+    actions: createEventActions(),
+  },
+  stateDelta: { [text]: true },
+});
 
 /**
  * The turn of an agent: message, model, two parallel tools, model, answer; and a second message that arrives meanwhile.
@@ -84,4 +97,34 @@ export const agentTurn: CrashCase = {
     };
     return agent({ name: 'assistant', model, tools: [add] }).net;
   },
+};
+
+/** The same turn, while a program appends an event: during its tools, and after its end. */
+export const appendedTurn: CrashCase = {
+  ...agentTurn,
+  name: 'the turn of an agent, and events from outside',
+  inputs: [
+    { at: 0, place: userIn.name, value: message('m1', 'Add.') },
+    { at: 12, place: eventIn.name, value: appended('paid') },
+    { at: 200, place: eventIn.name, value: appended('shipped') },
+    { at: 200, place: userIn.name, value: message('m2', 'Thanks.') },
+  ],
+  outcome: (marking, outlets) => [agentTurn.outcome(marking, outlets), mapIn(marking, state.name)],
+  expected: [
+    [
+      [
+        'user: Add.',
+        'model: Adding. add? add?',
+        'tool: {"result":3} {"result":7}',
+        'model: Three and seven.',
+        'user: paid',
+        'user: shipped',
+        'user: Thanks.',
+        'model: You are welcome.',
+      ],
+      'user.message turn.started agent.message tool.call tool.call event.appended tool.result tool.result agent.message turn.ended event.appended user.message turn.started agent.message turn.ended',
+      ['turn.permit'],
+    ],
+    { paid: true, shipped: true },
+  ],
 };

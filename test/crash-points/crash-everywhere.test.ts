@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agentTurn } from './agent-turn.ts';
+import { agentTurn, appendedTurn } from './agent-turn.ts';
 import { crashCases } from './cases.ts';
 import { crashEverywhere, failpoints } from './crash-everywhere.ts';
 import { manyAgentsTurn } from './many-agents-turn.ts';
 import { workflowTurn } from './workflow-turn.ts';
 
-for (const turn of [...crashCases, agentTurn]) {
+for (const turn of [...crashCases, agentTurn, appendedTurn]) {
   test(`${turn.name}: crashes at every commit and failpoint, each followed by a second crash at every later one, do not change the result`, async () => {
     const { runs, commits } = await crashEverywhere(turn);
     assert.ok(commits >= 2 && runs > 4 * commits);

@@ -26,12 +26,13 @@ const { net } = agent({
   reaskBudget: REASK_BUDGET,
 });
 
-/** Inputs that the proof of session control covers. */
+/** Inputs that the proofs of session control and appended events cover. */
 export const uncontrolled = {
   'pause.in': 0,
   'resume.in': 0,
   'archive.in': 0,
   'complete.in': 0,
+  'event.in': 0,
 } as const;
 
 /** Three calls in one response, whether they run, wait or are answered at once. */

@@ -2,7 +2,6 @@
 import { agent, checkInvariants, conversation, turnCurrent } from '../../src/agents/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { allOf, append } from '../../src/net/index.ts';
-import { withAppendedEvents } from '../../src/adk/sessions/with-appended-events.ts';
 import { appendOnlyAgent } from '../../src/adk/sessions/append-only-agent.ts';
 import { deadlockFree, neverFiresAfter, placeBound } from '../../src/verify/index.ts';
 import type { Bounds } from '../../src/verify/index.ts';
@@ -10,10 +9,11 @@ import { withChanged, withoutOutput, withoutTransition } from '../cases/net-muta
 import { uncontrolled } from './agent.ts';
 import type { NetProof } from './net-proof.ts';
 
-const { net, compiled } = withAppendedEvents(
-  'app',
-  agent({ name: 'helper', model: new ScriptedModel([]), reaskBudget: 1 }),
-);
+const { net, compiled } = agent({
+  name: 'helper',
+  model: new ScriptedModel([]),
+  reaskBudget: 1,
+});
 checkInvariants(compiled);
 
 function coming(environment: Readonly<Record<string, number>>, faults = 0): Bounds {
@@ -35,11 +35,19 @@ const rests = deadlockFree([
     allowed: ['tool.result', 'turn.budget', 'answer.in', 'user.in', 'rewind.in', 'event.said'],
   },
 ]);
+/** An archived session refuses events. */
+const restsClosed = deadlockFree([
+  ...rests.resting,
+  {
+    marked: ['session.archived'],
+    allowed: ['user.in', 'answer.in', 'event.said', 'session.failed'],
+  },
+]);
 const onePermit = placeBound(['turn.permit', 'turn.current'], 1);
 const saysBetweenTurns = neverFiresAfter('session.say', 'turn.current', { until: 'turn.permit' });
 
 export const appSessionProof: NetProof = {
-  name: 'session of an app, with appended events',
+  name: 'session with appended events',
   net,
   claims: [
     {
@@ -47,8 +55,18 @@ export const appSessionProof: NetProof = {
       bounds: coming({ 'event.in': 2, 'answer.in': 0 }),
     },
     { properties: [rests, onePermit], bounds: coming({ 'event.in': 1 }, 1) },
+    {
+      properties: [restsClosed],
+      bounds: coming({ 'event.in': 1, 'archive.in': 1, 'answer.in': 0 }),
+    },
   ],
   mutants: [
+    {
+      that: 'leaves an event that a closed session cannot take',
+      net: withoutTransition(net, 'event.refuse'),
+      property: restsClosed,
+      bounds: coming({ 'event.in': 1, 'archive.in': 1, 'answer.in': 0 }),
+    },
     {
       that: 'logs an appended event and keeps the permit',
       net: withoutOutput(net, 'session.note', 'permit'),

@@ -2,7 +2,6 @@
 import { agent, turnCurrent } from '../../src/agents/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { createCompactionNet } from '../../src/adk/compaction/compaction-net.ts';
-import { withAppendedEvents } from '../../src/adk/sessions/with-appended-events.ts';
 import {
   deadlockFree,
   neverFiresAfter,
@@ -14,11 +13,14 @@ import { losing, withChanged, withoutInhibitor, withoutOutput } from '../cases/n
 import { uncontrolled } from './agent.ts';
 import type { NetProof } from './net-proof.ts';
 
-const { net } = withAppendedEvents(
-  'app',
-  agent({ name: 'helper', model: new ScriptedModel([]), reaskBudget: 1 }),
-  [createCompactionNet({ compactionInterval: 2 }, async () => Promise.resolve(undefined))],
-);
+const { net } = agent({
+  name: 'helper',
+  model: new ScriptedModel([]),
+  reaskBudget: 1,
+  extensions: [
+    createCompactionNet({ compactionInterval: 2 }, async () => Promise.resolve(undefined)),
+  ],
+});
 
 const rests = deadlockFree([
   { marked: ['turn.permit'], allowed: ['answer.in', 'session.queued', 'session.failed'] },
@@ -57,7 +59,6 @@ function coming(messages: number, stopped: number, faults = 0): Bounds {
       ...stops,
       ...uncontrolled,
       'rewind.in': 0,
-      'event.in': 0,
     },
     empty: ['model.rescheduled'],
     upTo: 1,

@@ -42,6 +42,7 @@ import { Workflow, WORKFLOW_CONFIG_OPTIONS } from '../../src/adk/workflow/workfl
 import { MARKING_OPTIONS, RECORDS_OPTIONS } from '../../src/runtime/inspection/inspected-record.ts';
 import { openRuntime } from '../../src/runtime/open-runtime.ts';
 import { RUNTIME_OPTIONS } from '../../src/runtime/runtime-options.ts';
+import { APPEND_OPTIONS, EVENT_TO_APPEND } from '../../src/runtime/session/append-event.ts';
 import {
   ANSWER_OPTIONS,
   APPROVE_OPTIONS,
@@ -123,6 +124,14 @@ const subjects: Readonly<Record<string, Subject>> = {
   ANSWER_OPTIONS: {
     table: ANSWER_OPTIONS,
     call: async (options) => (await openSession()).answer('c1', 1, options),
+  },
+  APPEND_OPTIONS: {
+    table: APPEND_OPTIONS,
+    call: async (options) => (await openSession()).append({ author: 'crm', content: 'x' }, options),
+  },
+  EVENT_TO_APPEND: {
+    table: EVENT_TO_APPEND,
+    call: async (options) => (await openSession()).append(options),
   },
   FORK_OPTIONS: {
     table: FORK_OPTIONS,

@@ -11,7 +11,6 @@ import type { ManagedToolset } from '../tools/compile-context.ts';
 import { InMemoryCredentialService } from '../tools/credential-service.ts';
 import type { CredentialService } from '../tools/credential-service.ts';
 import type { RunnerOptions } from './runner-options.ts';
-import { withAppendedEvents } from '../sessions/with-appended-events.ts';
 import { createSummarizer } from './create-summarizer.ts';
 import { UserMessages } from './user-messages.ts';
 import { findInterruptedSessions, closeInterruptedSessions } from './interrupted-sessions.ts';
@@ -53,20 +52,20 @@ export class AppRuntime {
       );
       const root = await app.rootAgent.compile(compileContext);
       const { eventsCompactionConfig: compactionConfig } = app;
-      const extraNets =
+      const agent =
         compactionConfig === undefined
-          ? []
-          : [
+          ? root
+          : root.extend([
               createCompactionNet(
                 compactionConfig,
                 await createSummarizer(app, store, compileContext.resolveModel),
               ),
-            ];
+            ]);
       const interrupted = await findInterruptedSessions(store, app.name);
       if (!app.resumabilityConfig.isResumable) await closeInterruptedSessions(store, interrupted);
       const { clock, artifactService, memoryService, onError } = options;
       const runtime = await openRuntime({
-        agents: [withAppendedEvents(app.name, root, extraNets)],
+        agents: [{ ...agent, name: app.name, author: root.name }],
         store,
         app: app.name,
         ...omitUndefined({ clock, artifacts: artifactService, memory: memoryService, onError }),

@@ -1,8 +1,7 @@
-import { interruptIn } from '../../agents/index.ts';
+import { eventIn, interruptIn } from '../../agents/internal.ts';
 import { createEventActions, newMessageId, toAdkSeconds } from '../../core/index.ts';
 import type { Event, InvocationId } from '../../core/index.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
-import { eventIn } from '../sessions/appended-events.ts';
 
 const MAX_INTERRUPTED = 10_000;
 

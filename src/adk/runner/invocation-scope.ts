@@ -1,4 +1,4 @@
-import { interruptIn } from '../../agents/index.ts';
+import { eventIn, interruptIn } from '../../agents/internal.ts';
 import { createEventActions, newMessageId, toAdkSeconds } from '../../core/index.ts';
 import type { Content, Event, InvocationId } from '../../core/index.ts';
 import { SessionNotFoundError } from '../../store/internal.ts';
@@ -8,7 +8,6 @@ import type { App } from '../app.ts';
 import type { InvocationContext } from '../contracts/contexts.ts';
 import type { CheckedRunConfig } from '../contracts/run-config.ts';
 import type { RunnerOptions } from './runner-options.ts';
-import { eventIn } from '../sessions/appended-events.ts';
 
 /** The invocation and its environment. */
 export interface InvocationScopeOptions {

@@ -1,7 +1,7 @@
 import { agent, turnPermit } from '../../agents/index.ts';
+import { appendedEventsAlone, eventIn } from '../../agents/internal.ts';
 import type { Agent } from '../../agents/index.ts';
 import { compile, compose, initialToken } from '../../net/index.ts';
-import { eventIn, appendedEventsNet } from './appended-events.ts';
 
 /** The agent of a session that no agent has run yet: it accepts appended events and nothing else. */
 export function appendOnlyAgent(): Agent {
@@ -14,7 +14,7 @@ export function appendOnlyAgent(): Agent {
   });
   const appendOnly = compose('session', {
     in: { eventIn },
-    nets: [appendedEventsNet(false)],
+    nets: [appendedEventsAlone()],
     initial: [initialToken(turnPermit, null)],
   });
   return { ...none, net: appendOnly, compiled: compile(appendOnly) };

@@ -33,7 +33,7 @@ export class DetachedSessions {
 
   async create(key: SessionKey): Promise<{ readonly row: SessionRow; readonly created: boolean }> {
     return this.#store.create(key, {
-      // The sessions of an app are run by the agent of that name: see `withAppendedEvents`.
+      // The sessions of an app are run by the agent of that name: see `AppRuntime`.
       agent: key.appName,
       owner: this.#owner,
       at: this.#clock.now(),

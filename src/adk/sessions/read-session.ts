@@ -1,4 +1,5 @@
-import { state } from '../../agents/index.ts';
+import { eventIn, state } from '../../agents/internal.ts';
+import type { AppendedEvent } from '../../agents/internal.ts';
 import {
   getStateScope,
   InvalidInputError,
@@ -11,8 +12,6 @@ import { applyMapChange } from '../../net/internal.ts';
 import type { InboxRow, SessionRow, Store } from '../../store/index.ts';
 import type { GetSessionConfig } from './session.ts';
 import { addSavedMetadata } from './invocation-metadata.ts';
-import { eventIn } from './appended-events.ts';
-import type { AppendedEvent } from './appended-events.ts';
 import { StoredSession } from './stored-session.ts';
 
 /** Reads the session of a row with the requested events. Reads no more of the log than needed. */

@@ -1,11 +1,9 @@
+import { checkAppendedEvent, eventIn, omitTempKeys } from '../../agents/internal.ts';
 import { omitUndefined } from '../../core/internal.ts';
 import {
-  assertUserParts,
   InvalidInputError,
   newSessionId,
-  normalizeStateKey,
   parseSessionKey,
-  getStateScope,
   toAdkSeconds,
   validateStateDelta,
 } from '../../core/index.ts';
@@ -19,7 +17,6 @@ import { deleteMetadata } from './invocation-metadata.ts';
 import { readSession, readState } from './read-session.ts';
 import { DetachedSessions } from './detached-sessions.ts';
 import type { GetSessionConfig, Session } from './session.ts';
-import { eventIn } from './appended-events.ts';
 import { SessionExistsError, StaleSessionError } from './session-errors.ts';
 import type { CreateSessionRequest, SessionAddress, SessionService } from './session-service.ts';
 import { StoredSession } from './stored-session.ts';
@@ -59,7 +56,7 @@ export class StoreSessionService implements SessionService {
       : request;
     const key = parseSessionKey({ appName, userId, sessionId });
     checkSessionId(sessionId);
-    const stateDelta = withoutTemp(validateStateDelta(state));
+    const stateDelta = omitTempKeys(validateStateDelta(state));
     const { store, detached } = await this.#open();
     const { row, created } = await detached.create(key);
     if (!created) throw new SessionExistsError(sessionId);
@@ -124,13 +121,7 @@ export class StoreSessionService implements SessionService {
     if (event.partial === true) return event;
     if (!(session instanceof StoredSession))
       throw new InvalidInputError('session', 'must be the result of createSession or getSession.');
-    if (event.author === 'user' && event.content !== undefined)
-      assertUserParts(event.content.parts, { functionResponses: 'allow' });
-    const stateDelta = normalizeKeys(validateStateDelta(event.actions.stateDelta));
-    const stored: Event = {
-      ...event,
-      actions: { ...event.actions, stateDelta: withoutTemp(stateDelta) },
-    };
+    const { event: stored, stateDelta } = checkAppendedEvent(event);
     await session.runExclusive(async () => {
       await this.#append(session, stored);
       session.applyAppended(stored, stateDelta);
@@ -189,17 +180,4 @@ async function findRow(store: Store, key: SessionKey): Promise<SessionRow> {
 
 function toAppendedEvent(event: Event): Json {
   return { event, stateDelta: event.actions.stateDelta };
-}
-
-function normalizeKeys(delta: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(delta).map(([key, value]) => [normalizeStateKey(key), value]),
-  );
-}
-
-/** The part of the state changes that is stored: `temp:` keys live only for one invocation. */
-function withoutTemp(delta: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(normalizeKeys(delta)).filter(([key]) => getStateScope(key) !== 'temp'),
-  );
 }

@@ -42,6 +42,11 @@ export interface Agent {
   readonly recordEvents: (record: JournalRecord, marking: Marking) => readonly LogEntry[];
   /** How it takes part in a session of several agents. */
   readonly role: AgentRole;
+  /**
+   * Builds the agent again with more nets, joined by their ports.
+   * @throws NetBuildError
+   */
+  readonly extend: (extensions: readonly (Net | Extension)[]) => Agent;
 }
 
 /** How an agent is placed in a session of several agents. */

@@ -15,6 +15,7 @@ import { turnEnding, turnPermit } from '../vocabulary/turn.ts';
 import { targetPlace } from '../vocabulary/handover.ts';
 import { recordEvents } from '../turn/record-events.ts';
 import { sessionWriter } from '../state/session-writer.ts';
+import { appendedEvents } from '../session/appended-events.ts';
 import { sessionControl } from '../session/session-control.ts';
 import { toExtension } from '../turn/extension.ts';
 import { transferBudget } from '../transfer/transfer.ts';
@@ -86,6 +87,7 @@ export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent
       turnControl({ resources, extensions }),
       sessionWriter(),
       sessionControl(),
+      appendedEvents(),
       ...extensions.map((extension) => extension.net),
     ],
     initial: [initialToken(turnPermit, null)],
@@ -102,6 +104,8 @@ export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent
     readStatus,
     recordEvents,
     role,
+    extend: (more) =>
+      composeAgents(definition, { ...role, extensions: [...role.extensions, ...more] }),
   };
 }
 

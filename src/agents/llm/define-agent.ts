@@ -27,6 +27,7 @@ import type { ModelCall } from '../vocabulary/model-call.ts';
 import { turnStart } from '../turn/turn-start.ts';
 import { recordEvents } from '../turn/record-events.ts';
 import { sessionWriter } from '../state/session-writer.ts';
+import { appendedEvents } from '../session/appended-events.ts';
 import { failedTurnRetry } from '../session/failed-turn-retry.ts';
 import { sessionControl } from '../session/session-control.ts';
 import { toExtension } from '../turn/extension.ts';
@@ -161,6 +162,7 @@ export function agent(options: AgentDefinition): Agent {
       subnets.turnControl,
       subnets.sessionWriter,
       sessionControl(),
+      appendedEvents(),
       failedTurnRetry({ reaskBudget }),
       ...extensions.map((extension) => extension.net),
     ],
@@ -178,6 +180,7 @@ export function agent(options: AgentDefinition): Agent {
     readStatus,
     recordEvents,
     role,
+    extend: (more) => agent({ ...options, extensions: [...(options.extensions ?? []), ...more] }),
   };
 }
 

@@ -16,6 +16,7 @@ import {
 import { eventOut } from '../vocabulary/messages.ts';
 import { turnStopping } from '../vocabulary/control.ts';
 import { turnCurrent, turnPermit } from '../vocabulary/turn.ts';
+import { refusal } from './refusal.ts';
 
 /** Closing wins over any turn that could start at the same time. */
 const CLOSE_PRIORITY = 50;
@@ -114,23 +115,5 @@ export function sessionControl(): Net {
       refusal('complete.refuse', completeIn, 'complete'),
     ],
     initial: [initialToken(sessionQueued, null)],
-  });
-}
-
-/** Rejects a request that the session's status does not allow, with an error in the log. */
-function refusal(name: string, place: TokenPlace<null>, action: string): Transition {
-  return pure(name, {
-    take: { asked: place },
-    priority: -1,
-    give: allOf({ events: upTo(1, eventOut) }),
-    run: () => ({
-      events: [
-        {
-          type: 'error',
-          code: 'illegal_transition',
-          message: `The session cannot ${action} in its current status: check its status first.`,
-        },
-      ],
-    }),
   });
 }

@@ -49,6 +49,8 @@ export interface HandleServices {
         readonly isWaiting: boolean;
       }
     | undefined;
+  /** The time of the runtime's clock, epoch milliseconds. */
+  readonly now: () => number;
   /** Largest input, in bytes of JSON. */
   readonly maxInputBytes: number;
   /** The author of this agent's messages. */

@@ -24,7 +24,8 @@ export function toMessageMetadata({
   return Object.keys(metadata).length === 0 ? undefined : metadata;
 }
 
-function copyObject(value: unknown, field: string): JsonObject | undefined {
+/** A copy of an object from outside. @throws InvalidInputError, NotSerializableError */
+export function copyObject(value: unknown, field: string): JsonObject | undefined {
   if (value === undefined) return undefined;
   const copy = decodeJson(encodeJson(value, field), field);
   if (isJsonObject(copy)) return copy;

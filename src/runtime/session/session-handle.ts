@@ -37,6 +37,8 @@ import {
   FORK_OPTIONS,
   SEND_OPTIONS,
 } from './session.ts';
+import { toAppendInput } from './append-event.ts';
+import type { AppendOptions, AppendReceipt, EventToAppend } from './append-event.ts';
 import { toAnswer, toAnswerId, truncateAnswer } from './answer-input.ts';
 import type { ResponseAnswer } from './answer-input.ts';
 import type { HandleServices } from './handle-services.ts';
@@ -255,6 +257,15 @@ export class SessionHandle implements Session {
         `update:${callId}:${dedupeKey}`,
       );
     });
+  }
+
+  async append(event: EventToAppend, options: AppendOptions = {}): Promise<AppendReceipt> {
+    const { place, value, dedupeKey } = toAppendInput(event, options, this.#services.now());
+    const checked = this.#validateInput(place.name, value);
+    const { duplicate } = await this.#services.trackSubmission(async () =>
+      this.#services.inject(this.key, { place: place.name, value: checked }, dedupeKey),
+    );
+    return { eventId: value.event.id, duplicate };
   }
 
   async inject(

@@ -17,6 +17,7 @@ import type {
   SessionRow,
 } from '../../store/index.ts';
 import type { InferArgs, RunConfigJson, ToolParameters } from '../../tools/index.ts';
+import type { AppendOptions, AppendReceipt, EventToAppend } from './append-event.ts';
 import type { SessionInspection } from '../inspection/session-inspection.ts';
 import type { Turn } from './turn.ts';
 
@@ -193,6 +194,17 @@ export interface Session extends SessionInspection {
    * @throws AlreadyAnsweredError, CallNotPendingError, InvalidInputError
    */
   update(callId: string, progress: Json, options?: { readonly dedupeKey?: string }): Promise<void>;
+
+  /**
+   * Adds an event from outside of any turn to the log: a message of somebody else, the result of another system, a change
+   * of state. It starts no turn. The log and the state have it at once, the conversation when no turn runs. Resolves when
+   * the event is durable. A closed session refuses it with an `error` event.
+   * @throws InvalidInputError, UnknownFieldError, InvalidStateKeyError, NotSerializableError, InputTooLargeError
+   * @throws RuntimeClosedError
+   * @example
+   * await session.append({ author: 'crm', content: 'The customer has paid.', stateDelta: { paid: true } });
+   */
+  append(event: EventToAppend, options?: AppendOptions): Promise<AppendReceipt>;
 
   /**
    * Puts a token into an input place of the session's net. A repeated `dedupeKey` is ignored.
