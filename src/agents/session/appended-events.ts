@@ -2,7 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import type { JsonObject, LogEntry } from '../../core/index.ts';
 import { all, allOf, append, faultPlace, net, pure, put, upTo } from '../../net/index.ts';
 import type { Net, Transition } from '../../net/index.ts';
-import { eventIn, eventSaid } from '../vocabulary/appended-event.ts';
+import { eventIn, pendingContent } from '../vocabulary/appended-event.ts';
 import type { AppendedEvent } from '../vocabulary/appended-event.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import type { ConversationItem } from '../vocabulary/conversation.ts';
@@ -13,7 +13,7 @@ import { refusal } from './refusal.ts';
 
 const appendOutputs = {
   state: put(state),
-  said: upTo(1, eventSaid),
+  said: upTo(1, pendingContent),
   events: upTo(1, eventOut),
 } as const;
 
@@ -64,7 +64,7 @@ function betweenTurns(): readonly Transition[] {
     run: ({ appended }) => ({ permit: null, ...toAppendOutputs(appended) }),
   });
   const say = pure('session.say', {
-    take: { said: eventSaid, permit: turnPermit },
+    take: { said: pendingContent, permit: turnPermit },
     give: allOf({ permit: turnPermit, line: append(conversation) }),
     priority: 3,
     run: ({ said }) => ({ permit: null, line: [said] }),

@@ -20,7 +20,7 @@ export const eventIn: TokenPlace<AppendedEvent> = place(
 );
 
 /** Content of appended events, held until no turn runs: within a turn it could separate a call from its result. */
-export const eventSaid: TokenPlace<ConversationItem> = place(
+export const pendingContent: TokenPlace<ConversationItem> = place(
   'event.said',
   object<ConversationItem>(),
   { owed: true, version: 1 },
