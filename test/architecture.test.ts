@@ -15,6 +15,12 @@ import {
 } from './architecture/naming.ts';
 import { onlyListedModulesReachOut, OUTGOING } from './architecture/outgoing-requests.ts';
 import { readTree } from './architecture/read-tree.ts';
+import {
+  MODEL_RETRY,
+  onlyListedModulesHostSessions,
+  onlyListedModulesRetryModelCalls,
+  SESSION_HOSTING,
+} from './architecture/single-implementations.ts';
 import { onlyListedModulesNameStateWrites, STATE_WRITES } from './architecture/state-writes.ts';
 import { followsRoomOrder, ROOM_ORDER } from './architecture/rooms.ts';
 import {
@@ -420,7 +426,7 @@ describe('architecture', () => {
       assert.equal(rule(violating).length, 1, text);
     }
     assert.deepEqual(rule(tree({ 'src/core/a.ts': `export const a = 1;` })), [
-      'src/core/a.ts is listed and names no state writes',
+      'src/core/a.ts is listed, and no module that names the kinds of state writes',
     ]);
     const others = {
       'src/store/b.ts': `// increment and append merge\nexport const b = (l: L) => l.append(1);`,
@@ -428,6 +434,51 @@ describe('architecture', () => {
       'test/c.ts': own,
     };
     assert.deepEqual(rule(tree({ ...kept, ...others })), []);
+  });
+
+  it('session hosting has one construction', () => {
+    assert.deepEqual(onlyListedModulesHostSessions(SESSION_HOSTING)(repository), []);
+  });
+
+  it('detects violations: session hosting has one construction', () => {
+    const own = `export const host = (o: Options) => new ActiveSessions({ ...o });`;
+    const rule = onlyListedModulesHostSessions({ 'src/runtime/a.ts': 'the construction' });
+    for (const text of [
+      `const hosts = new ActiveSessions({ store, clock });`,
+      `const host = await HostedSession.open({ store, row });`,
+      `const driver = new Driver({ executor, commit });`,
+    ]) {
+      const violating = tree({ 'src/runtime/a.ts': own, 'src/adk/b.ts': text });
+      assert.equal(rule(violating).length, 1, text);
+    }
+    assert.equal(rule(tree({ 'src/runtime/a.ts': '' })).length, 1);
+    const others = {
+      'src/adk/b.ts': `// not new ActiveSessions({})\nexport const b = (s: ActiveSessions) => s.size;`,
+      'src/runtime/b.test.ts': own,
+    };
+    assert.deepEqual(rule(tree({ 'src/runtime/a.ts': own, ...others })), []);
+  });
+
+  it('model calls are retried in one place', () => {
+    assert.deepEqual(onlyListedModulesRetryModelCalls(MODEL_RETRY)(repository), []);
+  });
+
+  it('detects violations: model calls are retried in one place', () => {
+    const own = `export const give = { waiting: modelRescheduled };`;
+    const rule = onlyListedModulesRetryModelCalls({ 'src/agents/a.ts': 'the implementation' });
+    for (const text of [
+      `const again = pure('again', { give: allOf({ waiting: modelRescheduled }) });`,
+      `const ask = effect('ask', { retry: { attempts: 4 }, run: () => model.generate(request) });`,
+    ]) {
+      const violating = tree({ 'src/agents/a.ts': own, 'src/managed/b.ts': text });
+      assert.equal(rule(violating).length, 1, text);
+    }
+    assert.equal(rule(tree({ 'src/agents/a.ts': '' })).length, 1);
+    const others = {
+      'src/managed/b.ts': `export const b = effect('run', { retry: { attempts: 4 }, run: work });`,
+      'src/managed/c.ts': `export const c = async () => model.generate(request);`,
+    };
+    assert.deepEqual(rule(tree({ 'src/agents/a.ts': own, ...others })), []);
   });
 
   it('every optional peer of package.json is loaded lazily', () => {

@@ -1,7 +1,6 @@
 /** Exports of `runtime/` for other folders of `src/`. The package does not publish them. */
 
-export { ModelCallCounts } from './called-agents/model-call-counts.ts';
-export { ActiveSessions } from './hosting/active-sessions.ts';
+export { applyInbox } from './hosting/apply-inbox.ts';
 export {
   lastSeqBefore,
   listAcceptedInputs,
@@ -9,4 +8,3 @@ export {
 } from './journal/accepted-inputs.ts';
 export { hydrate } from './journal/hydrate.ts';
 export { findCurrentWait } from './log/find-current-wait.ts';
-export { SessionBroadcast } from './log/session-broadcast.ts';

@@ -43,7 +43,8 @@ import {
 import { AgentRegistry } from './sources/agent-registry.ts';
 import type { AgentSource, OpenAgentSource } from './sources/agent-source.ts';
 import { isAgentSource, closeAgentSources } from './sources/open-agent-sources.ts';
-import { ActiveSessions } from './hosting/active-sessions.ts';
+import type { ActiveSessions } from './hosting/active-sessions.ts';
+import { createActiveSessions } from './hosting/create-active-sessions.ts';
 import { Failover } from './hosting/failover.ts';
 import { KeepAlive } from './hosting/keep-alive.ts';
 import type { NamedModels } from './sources/named-models.ts';
@@ -174,7 +175,7 @@ export class LocalRuntime implements Runtime {
         if (this.#state === 'open') this.#onError(error, key);
       },
     });
-    this.#activeSessions = new ActiveSessions({
+    this.#activeSessions = createActiveSessions({
       store,
       committer: this.#committer,
       clock: this.#clock,

@@ -1,3 +1,4 @@
+import { onlyListedModules } from './listed-modules.ts';
 import type { Rule } from './rules.ts';
 
 /**
@@ -18,29 +19,9 @@ export const STATE_WRITES: Readonly<Record<string, string>> = {
 };
 
 /** Only the listed modules name both `increment` and `append`, and each listed module does. */
-export const onlyListedModulesNameStateWrites =
-  (listed: Readonly<Record<string, string>>): Rule =>
-  ({ files, modules }) => {
-    const comments = new Map(modules.map((module) => [module.path, module.comments]));
-    const naming = files
-      .filter(({ path }) => /^src\/.*(?<!\.test)\.ts$/.test(path))
-      .filter(({ path, text }) => {
-        const code = (comments.get(path) ?? []).reduce(
-          (rest, comment) => rest.replace(comment, ''),
-          text,
-        );
-        return /\bincrement\b/.test(code) && /\bappend\b/.test(code);
-      })
-      .map(({ path }) => path);
-    return [
-      ...naming
-        .filter((path) => !(path in listed))
-        .map(
-          (path) =>
-            `${path} names the kinds of state writes: use applyWrites, mergeWrites and the others of src/core/state/, or list it`,
-        ),
-      ...Object.keys(listed)
-        .filter((path) => !naming.includes(path))
-        .map((path) => `${path} is listed and names no state writes`),
-    ];
-  };
+export const onlyListedModulesNameStateWrites: (listed: Readonly<Record<string, string>>) => Rule =
+  onlyListedModules({
+    does: (code) => /\bincrement\b/.test(code) && /\bappend\b/.test(code),
+    what: 'names the kinds of state writes',
+    instead: 'use applyWrites, mergeWrites and the others of src/core/state/',
+  });

@@ -288,7 +288,10 @@ const oneAtOnce = {
 function coming(named: readonly string[], faults = 0): Bounds {
   const inputs = ['user', 'answer', 'interrupt', 'rewind', 'pause', 'resume', 'archive'];
   const environment = Object.fromEntries(
-    [...inputs, 'complete', 'outcome'].map((name) => [`${name}.in`, named.includes(name) ? 1 : 0]),
+    [...inputs, 'complete', 'outcome', 'event'].map((name) => [
+      `${name}.in`,
+      named.includes(name) ? 1 : 0,
+    ]),
   );
   return { environment, upTo: oneAtOnce, attempts: 1, faults, shutdowns: false };
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sessionControl } from '../../src/agents/index.ts';
+import { appendedEvents } from '../../src/agents/internal.ts';
 import { compile } from '../../src/net/index.ts';
 import type { Net } from '../../src/net/index.ts';
 import { omitAlternatives } from '../../src/net/internal.ts';
@@ -72,9 +73,13 @@ const comparisons: readonly Comparison[] = [
   },
 ];
 
-/** The net of an agent whose session is not controlled and whose model calls are not repeated. */
+/** The net of an agent whose session is not controlled, gets no events, and whose model calls are not repeated. */
 function withoutControl(net: Net): Net {
-  const control = new Set(sessionControl().transitions.map(({ name }) => name));
+  const control = new Set(
+    [sessionControl(), appendedEvents()].flatMap((part) =>
+      part.transitions.map(({ name }) => name),
+    ),
+  );
   const transitions = net.transitions
     .filter(({ name }) => !control.has(name))
     .map((t) => (t.name === 'model.ask' ? omitAlternatives(t, 'again') : t));

@@ -2,7 +2,7 @@ import { newSessionId } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
 import type { Agent } from '../../agents/index.ts';
 import type { Clock } from '../../net/index.ts';
-import { SessionBroadcast, ModelCallCounts, ActiveSessions } from '../../runtime/internal.ts';
+import { applyInbox } from '../../runtime/internal.ts';
 import { createCommitter } from '../../runtime/index.ts';
 import type { Committer } from '../../runtime/index.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
@@ -48,28 +48,16 @@ export class DetachedSessions {
   async drive(key: SessionKey): Promise<void> {
     const row = await this.#store.find(key);
     if (row === undefined || row.netHash !== this.#agent.compiled.hash) return;
-    const failures: unknown[] = [];
-    const hosts = new ActiveSessions({
-      store: this.#store,
-      committer: this.#committer,
-      clock: this.#clock,
-      broadcast: new SessionBroadcast(),
-      owner: this.#owner,
-      getInterceptor: () => ({ observe: () => {}, interceptCall: undefined }),
-      services: {},
-      modelCalls: new ModelCallCounts(this.#store),
-      runChild: async () =>
-        Promise.reject(new Error('A session without agents runs no child session.')),
-      calledAgents: undefined,
-      findAgent: async () => this.#agent,
-      ignoringOwnChanges: async (write) => write(),
-      schedule: () => {},
-      onError: (error) => failures.push(error),
-      isOpen: () => true,
-    });
-    await hosts.drive(key);
-    await hosts.closeAll();
-    if (failures.length > 0) throw failures[0];
+    await applyInbox(
+      {
+        store: this.#store,
+        committer: this.#committer,
+        clock: this.#clock,
+        owner: this.#owner,
+        agent: this.#agent,
+      },
+      key,
+    );
   }
 
   async close(): Promise<void> {
