@@ -60,3 +60,18 @@ test('a message is answered, and the session is idle', async () => {
   ]);
   assert.equal(await runtime.status(id), 'idle');
 });
+
+test('a batch sends events in one transaction, checked against the session as it was first read', async () => {
+  await using runtime = await opened([{ text: 'Hello!' }]);
+  const session = await started(runtime);
+  const batch = runtime.eventBatch();
+  assert.deepEqual(await batch.getSession(session.id), session);
+  await assert.rejects(batch.getSession('none'), /none/);
+  await runtime.archive(session.id);
+  const { invocationId } = await batch.add(session.id, userMessage('Hi'), { dedupeKey: 'k' });
+  assert.ok(invocationId !== undefined);
+  assert.ok((await batch.submit()).ok);
+  await assert.rejects(runtime.eventBatch().add(session.id, userMessage('Hi')), (error: Error) =>
+    error.message.includes('archived'),
+  );
+});

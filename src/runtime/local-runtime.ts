@@ -238,6 +238,7 @@ export class LocalRuntime implements Runtime {
     const key = this.#key(id, options.user);
     const name = options.agent ?? found?.agent ?? this.#registry.defaultName;
     const agent = await this.#registry.get(name);
+    let row = found;
     if (found !== undefined && found.agent !== name)
       throw new AgentMismatchError(id, found.agent, name);
     if (found === undefined) {
@@ -247,13 +248,13 @@ export class LocalRuntime implements Runtime {
         at: this.#clock.now(),
         netHash: agent.compiled.hash,
       };
-      const { row } = await this.#ignoringOwnChanges(async () => this.store.create(key, init));
+      ({ row } = await this.#ignoringOwnChanges(async () => this.store.create(key, init)));
       if (row.agent !== name) throw new AgentMismatchError(id, row.agent, name);
     }
     if (found?.status === 'quarantined') throw new SessionQuarantinedError(id);
     if (found !== undefined) this.#activeSessions.evictStale(found);
     const isHosted = this.#activeSessions.get(key) !== undefined;
-    await this.#drive(key);
+    await this.#drive(key, row);
     this.#activeSessions.assertRunnable(key);
     if (found !== undefined) await this.#recheckCalledAgents(found, agent, isHosted);
     return this.#createHandle(key, agent);
@@ -376,8 +377,8 @@ export class LocalRuntime implements Runtime {
     this.#broadcast.publishAll(['changed']);
   }
 
-  async #drive(key: SessionKey): Promise<void> {
-    await this.#activeSessions.drive(key);
+  async #drive(key: SessionKey, found?: SessionRow): Promise<void> {
+    await this.#activeSessions.drive(key, found);
     if (this.#activeSessions.get(key)?.isQuiescent === false) this.#keepAlive.hold();
   }
 
@@ -410,7 +411,7 @@ export class LocalRuntime implements Runtime {
       options.agent ?? found?.agent ?? this.#registry.defaultName,
     );
     if (found === undefined) checkSessionId(id);
-    else await this.session(id, options);
+    else await this.#session(id, options, found);
     const session = new SessionHandle(key, agent, {
       ...this.#handleServices,
       // `submit` of the batch writes the inputs. A closing runtime cannot wait for a call that may never come.
@@ -423,10 +424,11 @@ export class LocalRuntime implements Runtime {
         ...(await this.#handleServices.listUnread(target)),
         ...waiting.forSession(target).map(({ input }) => input),
       ],
-      // A session that does not exist yet is at the start of its log.
-      ...(found === undefined && {
-        findHosted: (target) => this.#activeSessions.get(target) ?? NOT_CREATED,
-      }),
+      ...(found === undefined
+        ? // A session that does not exist yet is at the start of its log.
+          { findHosted: (target) => this.#activeSessions.get(target) ?? NOT_CREATED }
+        : // All inputs of a batch are checked against the session as the batch found it.
+          { readRow: async () => found }),
     });
     if (found !== undefined) return { session };
     const init = {
@@ -463,6 +465,7 @@ export class LocalRuntime implements Runtime {
     return {
       store: this.store,
       read: async (read) => this.#read(read),
+      readRow: async (key) => this.#read(async () => this.store.find(key)),
       isClosed: () => this.#state === 'closed',
       artifacts: this.#tools.artifacts,
       propagateContext: (agentName) => this.#interceptors.get(agentName).propagateContext(),

@@ -7,7 +7,7 @@ import type { Clock } from '../net/index.ts';
 import { ApiKeys, ENVIRONMENT_INDEX } from './auth/api-keys.ts';
 import { WorkspaceIndex } from './auth/workspace-index.ts';
 import { HttpError, toErrorResponse, toHttpError } from './http/http-error.ts';
-import { IdempotentResults } from './idempotency/idempotent-results.ts';
+import { DEFAULT_RETRY_WINDOW_MS, IdempotentRequests } from './idempotency/idempotent-requests.ts';
 import { MissingServerPackageError } from './missing-server-package-error.ts';
 import { RequestPipeline } from './request-pipeline.ts';
 import type { ServerEnv } from './request-pipeline.ts';
@@ -46,7 +46,7 @@ export interface Server {
 /** Interval between removals of expired documents. */
 const SWEEP_MS = 60 * 60_000;
 /** Each POST request leaves a document for a minute or more, so these are removed more often. */
-const DEDUPLICATION_SWEEP_MS = 15 * 60_000;
+const REQUEST_SWEEP_MS = 15 * 60_000;
 
 /**
  * Serves a managed runtime over HTTP.
@@ -67,18 +67,13 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
   const schedule = { clock, closing: closing.signal, onError: options.onError };
   const cancelSweep = await sweepRegularly(
     async () => {
-      await Promise.all([
-        pipeline.sweepKeys(),
-        context.idempotentResults.sweep(),
-        context.keys.sweep(),
-        context.work.sweep(),
-      ]);
+      await Promise.all([context.keys.sweep(), context.work.sweep()]);
     },
     { ...schedule, intervalMs: SWEEP_MS },
   );
-  const cancelDeduplicationSweep = await sweepRegularly(async () => pipeline.sweepRequests(), {
+  const cancelRequestSweep = await sweepRegularly(async () => context.idempotentRequests.sweep(), {
     ...schedule,
-    intervalMs: DEDUPLICATION_SWEEP_MS,
+    intervalMs: REQUEST_SWEEP_MS,
   });
   await context.webhookOutbox.start();
   const app = new Hono<ServerEnv>({ strict: false });
@@ -111,7 +106,7 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
     keys: context.keys,
     close: async () => {
       cancelSweep();
-      cancelDeduplicationSweep();
+      cancelRequestSweep();
       closing.abort();
       await context.webhookOutbox.close();
     },
@@ -139,7 +134,11 @@ function createContext(
     agents: new WorkspaceIndex(store, 'workspace-agent'),
     environments: new WorkspaceIndex(store, ENVIRONMENT_INDEX),
     sessions: new WorkspaceIndex(store, 'workspace-session'),
-    idempotentResults: new IdempotentResults(store, clock),
+    idempotentRequests: new IdempotentRequests(
+      store,
+      clock,
+      options.retryWindowMs ?? DEFAULT_RETRY_WINDOW_MS,
+    ),
     projections: new EventProjectionCache(),
     work: new WorkQueue({
       documents: store,

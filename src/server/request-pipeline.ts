@@ -8,8 +8,6 @@ import { addCorsHeaders, preflightResponse } from './http/cors.ts';
 import { HttpError, toErrorResponse, toHttpError } from './http/http-error.ts';
 import { OriginGuard } from './http/origin-guard.ts';
 import { isJsonContentType, parseBody, readQuery, readRequestBody } from './http/request-body.ts';
-import { DEFAULT_RETRY_WINDOW_MS } from './idempotency/request-deduplication.ts';
-import { NOT_IDEMPOTENT, RequestIdentifier } from './idempotency/request-identifier.ts';
 import type { ConnectionInfo } from './routing/connection-info.ts';
 import { emptyObject } from './routing/route.ts';
 import type { HttpRoute } from './routing/route.ts';
@@ -31,18 +29,16 @@ export interface ServerEnv {
 export class RequestPipeline {
   readonly #options: ServerOptions;
   readonly #serverContext: ServerContext;
-  readonly #identifier: RequestIdentifier;
   readonly #authenticator: Authenticator;
   readonly #originGuard: OriginGuard;
   readonly #bodyBytes: number;
 
-  /** @throws InvalidInputError for an invalid `retryWindowMs`, `allowHosts` or `allowOrigins` */
+  /** @throws InvalidInputError for an invalid `allowHosts` or `allowOrigins` */
   constructor(options: ServerOptions, serverContext: ServerContext) {
-    const { limits = {}, retryWindowMs = DEFAULT_RETRY_WINDOW_MS } = options;
-    const { store, clock, keys } = serverContext;
+    const { limits = {} } = options;
+    const { clock, keys } = serverContext;
     this.#options = options;
     this.#serverContext = serverContext;
-    this.#identifier = new RequestIdentifier(store, clock, retryWindowMs);
     this.#originGuard = new OriginGuard(options);
     this.#authenticator = new Authenticator({
       keys,
@@ -53,16 +49,6 @@ export class RequestPipeline {
       failedKeysPerMinute: limits.failedKeysPerMinute ?? 30,
     });
     this.#bodyBytes = limits.bodyBytes ?? MEGABYTE;
-  }
-
-  /** Removes idempotency keys that have expired. */
-  async sweepKeys(): Promise<void> {
-    await this.#identifier.sweepKeys();
-  }
-
-  /** Removes requests without an idempotency key that are too old to be retried. */
-  async sweepRequests(): Promise<void> {
-    await this.#identifier.sweepRequests();
   }
 
   /** Answers a request to a route. Every error becomes a response. */
@@ -130,14 +116,17 @@ export class RequestPipeline {
       throw unsupportedMediaType(request.headers.get('content-type'));
     const body = parseJsonWithSchema(route.body ?? emptyObject, parseBody(text), 'body');
     const retryCount = parseRetryCount(request.headers.get('x-stainless-retry-count'));
-    const idempotentRequest =
-      route.method === 'POST'
-        ? await this.#identifier.identify(
-            { keyId: caller.keyId, path: pathname + search, body: text },
-            retryCount,
-            request.headers.get('idempotency-key') ?? undefined,
-          )
-        : NOT_IDEMPOTENT;
+    const clientKey = request.headers.get('idempotency-key') ?? undefined;
+    const path = pathname + search;
+    const idempotentRequest = this.#serverContext.idempotentRequests.get(
+      { keyId: caller.keyId, path, body: text, retryCount, clientKey },
+      caller.workspace,
+    );
+    if (route.method === 'POST') {
+      await idempotentRequest.read();
+      // Without a key, a retry belongs to the latest equal request, so each is stored when it arrives.
+      if (clientKey === undefined || !route.storesRequest) await idempotentRequest.claim();
+    }
     const destroyConnection = context.env.destroyConnection ?? ((): void => {});
     const call = {
       caller,
@@ -146,7 +135,7 @@ export class RequestPipeline {
       body,
       request,
       destroyConnection,
-      idempotencyKey: idempotentRequest.key,
+      idempotentRequest,
       retryCount,
     };
     let { delivered } = context.env;
@@ -157,11 +146,14 @@ export class RequestPipeline {
       // A refused request had no effect, so the next equal one is a new request.
       if (toHttpError(error).status < 500) {
         delivered = Promise.resolve(true);
-        await this.#ignoreStoreErrors(idempotentRequest.release);
+        await this.#ignoreStoreErrors(async () => idempotentRequest.release());
       }
       throw error;
     } finally {
-      void this.#ignoreStoreErrors(async () => idempotentRequest.replied(await delivered));
+      void this.#ignoreStoreErrors(async () => {
+        const isDelivered = (await delivered) ?? false;
+        if (isDelivered !== false) await idempotentRequest.onAnswered(isDelivered);
+      });
     }
   }
 

@@ -110,6 +110,11 @@ export interface AddedEvent {
 /** Events of one or several sessions that are accepted together: all of them, or none if one is rejected. */
 export interface EventBatch {
   /**
+   * Reads a session. The batch checks all events against the session as it was when the batch first read it.
+   * @throws the same errors as `ManagedRuntime.getSession`
+   */
+  getSession(session: SessionRef): Promise<ManagedSession>;
+  /**
    * Checks an event and adds it.
    * @throws the same errors as `ManagedRuntime.sendEvent`
    */
@@ -156,6 +161,8 @@ export const AGENT_REFERENCE: OptionTable = optionTable<{
 /** A session as of the time of the call. Stream from `lastSeq` to continue without a gap. */
 export interface ManagedSession {
   readonly id: string;
+  /** Distinguishes the session from a deleted one with the same id. Event ids derive from it. */
+  readonly uid: string;
   readonly agentId: string;
   /** The version the session started with. It does not change. */
   readonly agentVersion: number;

@@ -16,6 +16,7 @@ import type {
 } from '../../runtime/index.ts';
 import { SessionNotFoundError } from '../../store/index.ts';
 import type { SessionRow, UsageTotal } from '../../store/index.ts';
+import { BatchSessions } from './batch-sessions.ts';
 import { bufferedStream } from './buffered-stream.ts';
 import { toToolResult } from '../projections/content-blocks.ts';
 import { toSessionEvent } from '../projections/to-session-event.ts';
@@ -159,20 +160,24 @@ export class ManagedSessions {
   ): Promise<SentEvent> {
     const event = parseUserEvent(value);
     const session = await this.#session(ref);
-    const row = await this.#assertTakesEvents(session, event.type);
+    const row = await session.status();
+    assertTakesEvents(row, event.type);
     return this.#send(session, row, event, dedupeKey);
   }
 
   eventBatch(): EventBatch {
     const batch = this.#runtime.batch();
+    const sessions = new BatchSessions(batch, this.#lookup);
     const sent: Promise<SentEvent>[] = [];
     return {
+      getSession: async (ref) => {
+        const { record, row } = await sessions.open(ref);
+        return this.#toManagedSession(record, row);
+      },
       add: async (ref, value, { dedupeKey } = {}) => {
         const event = parseUserEvent(value);
-        const found = await this.#lookup.find(ref);
-        const row = await this.#assertTakesEvents(await this.#lookup.open(found), event.type);
-        const { id, userId: user, agentName: agent } = found.record;
-        const session = await batch.session(id, { user, agent });
+        const { session, row } = await sessions.open(ref);
+        assertTakesEvents(row, event.type);
         const added = await batch.add(async () => this.#send(session, row, event, dedupeKey));
         sent.push(added.done);
         return toAddedEvent(added.input);
@@ -328,15 +333,6 @@ export class ManagedSessions {
     }
   }
 
-  /** @throws IllegalTransitionError if the session accepts no more events */
-  async #assertTakesEvents(session: Session, type: string): Promise<SessionRow> {
-    const row = await session.status();
-    const status = toManagedStatus(row);
-    if (status === 'archived' || status === 'completed')
-      throw new IllegalTransitionError(session.id, status, `sending ${type}`);
-    return row;
-  }
-
   async #send(
     session: Session,
     row: SessionRow,
@@ -405,6 +401,7 @@ export class ManagedSessions {
     const { id, agentId, agentVersion, userId, environment, title, metadata, createdAt } = record;
     return {
       id,
+      uid: row.uid,
       agentId,
       agentVersion,
       owner: { appName: this.#runtime.app, userId },
@@ -419,6 +416,13 @@ export class ManagedSessions {
 
 function ignoreMissing(error: unknown): undefined {
   if (!(error instanceof ManagedSessionNotFoundError)) throw error;
+}
+
+/** @throws IllegalTransitionError if the session accepts no more events */
+function assertTakesEvents(row: SessionRow, type: string): void {
+  const status = toManagedStatus(row);
+  if (status === 'archived' || status === 'completed')
+    throw new IllegalTransitionError(row.key.sessionId, status, `sending ${type}`);
 }
 
 function toAddedEvent(input: Json | undefined): AddedEvent {

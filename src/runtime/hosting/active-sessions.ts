@@ -63,12 +63,16 @@ export class ActiveSessions {
     if (error !== undefined) throw error;
   }
 
-  /** Processes the inbox of a session that is hosted here. Otherwise claims the session, if it needs an owner. */
-  async drive(key: SessionKey): Promise<void> {
+  /**
+   * Processes the inbox of a session that is hosted here. Otherwise claims the session, if it needs an owner.
+   * @param found the session's row, if the caller has just read it
+   */
+  async drive(key: SessionKey, found?: SessionRow): Promise<void> {
     const name = formatSessionKey(key);
     const hosted = this.#hosts.get(name);
     if (hosted !== undefined) {
       hosted.usedAt = this.#options.clock.now();
+      if (found?.inboxPending === false) return;
       await hosted.host.pull().catch((error: unknown) => {
         // The session was deleted elsewhere.
         if (!(error instanceof SessionNotFoundError)) throw error;
@@ -78,7 +82,7 @@ export class ActiveSessions {
       // One claim at a time: two hosts of one session would make each other's steps stale.
       const claiming =
         this.#claiming.get(name) ??
-        this.#claim(key, name).finally(() => this.#claiming.delete(name));
+        this.#claim(key, name, found).finally(() => this.#claiming.delete(name));
       this.#claiming.set(name, claiming);
       await claiming;
     }
@@ -133,9 +137,9 @@ export class ActiveSessions {
     }
   }
 
-  async #claim(key: SessionKey, name: string): Promise<void> {
+  async #claim(key: SessionKey, name: string, found?: SessionRow): Promise<void> {
     const { store, owner, clock, findAgent, ignoringOwnChanges, isOpen } = this.#options;
-    const row = await store.find(key);
+    const row = found ?? (await store.find(key));
     if (row === undefined || row.status === 'quarantined') return;
     const agent = await findAgent(row.agent);
     if (agent === undefined) return;

@@ -1,6 +1,6 @@
 import type { Agent } from '../../agents/index.ts';
 import type { JsonObject, LogEvent, PartialEvent, Seq, SessionKey } from '../../core/index.ts';
-import type { InboxInput, InjectReceipt, Store } from '../../store/index.ts';
+import type { InboxInput, InjectReceipt, SessionRow, Store } from '../../store/index.ts';
 import type { ArtifactService } from '../../tools/index.ts';
 import type { SessionInspection } from '../inspection/session-inspection.ts';
 import type { LogFilter } from '../log/log-cursor.ts';
@@ -11,6 +11,8 @@ export interface HandleServices {
   readonly store: Store;
   /** Reads from the store. @throws RuntimeClosedError after the runtime was closed */
   readonly read: <T>(read: () => Promise<T>) => Promise<T>;
+  /** Reads the row of the handle's session. In a batch, the row as the batch found it. */
+  readonly readRow: (key: SessionKey) => Promise<SessionRow | undefined>;
   readonly isClosed: () => boolean;
   /** Stores the whole of a truncated answer. */
   readonly artifacts: ArtifactService | undefined;

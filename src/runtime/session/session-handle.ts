@@ -86,7 +86,10 @@ export class SessionHandle implements Session {
   }
 
   async status(): Promise<SessionRow> {
-    const row = await this.#services.read(async () => this.#services.store.find(this.key));
+    return this.#assertFound(await this.#services.readRow(this.key));
+  }
+
+  #assertFound(row: SessionRow | undefined): SessionRow {
     if (row === undefined) throw new SessionNotFoundError(this.key, true);
     return row;
   }
@@ -456,7 +459,8 @@ export class SessionHandle implements Session {
   }
 
   async #findRunningTurn(): Promise<string | undefined> {
-    const { lastSeq, status } = await this.status();
+    const { store, read } = this.#services;
+    const { lastSeq, status } = this.#assertFound(await read(async () => store.find(this.key)));
     const hosted = this.#services.findHosted(this.key);
     // Trust the hosted session only if it is up to date: another runtime may have taken the session.
     if (hosted !== undefined && hosted.lastSeq >= lastSeq) return hosted.invocationId;

@@ -29,7 +29,7 @@ export async function listAcceptedEvents(
   context: ServerContext,
   session: ManagedSession,
 ): Promise<readonly WireEvent[]> {
-  const { projection, uid } = await openProjection(context, session);
+  const { projection, uid } = openProjection(context, session);
   const events = new Map<string, WireEvent>();
   for (const input of await listPendingInputs(context, session)) {
     const acceptedEvent = await toAcceptedEvent(projection, uid, input);
@@ -48,7 +48,7 @@ export async function findResumeSeq(
   session: ManagedSession,
   id: string,
 ): Promise<Seq | undefined> {
-  const { projection, uid } = await openProjection(context, session);
+  const { projection, uid } = openProjection(context, session);
   for (const input of await listPendingInputs(context, session)) {
     if ((await toAcceptedEvent(projection, uid, input))?.id !== id) continue;
     return input.record === undefined

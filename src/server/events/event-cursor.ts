@@ -92,7 +92,7 @@ export async function findPositionAfter(
   field: string,
   id: string,
 ): Promise<{ readonly position: EventPosition; readonly seen: ReadonlySet<string> }> {
-  const { projection } = await openProjection(context, session);
+  const { projection } = openProjection(context, session);
   const logged = await projection.findPosition(id);
   if (logged !== undefined) return { position: logged, seen: new Set() };
   const since = await findResumeSeq(context, session, id);

@@ -41,7 +41,7 @@ async function findCallSession(
   const threads = await context.runtime.threads(session.id);
   if (threads.length === 0) return session;
   for (const one of [session, ...threads]) {
-    const { projection } = await openProjection(context, one);
+    const { projection } = openProjection(context, one);
     if ((await projection.resolveCallId(call)) !== undefined) return one;
   }
   return session;

@@ -105,7 +105,7 @@ async function* listForward(
   session: ManagedSession,
   { cursor, accepted, lastSeq, withNet }: ListRange & { readonly withNet: boolean },
 ): AsyncGenerator<ListedEvent, void, undefined> {
-  const { projection, uid } = await openProjection(context, session);
+  const { projection, uid } = openProjection(context, session);
   const { seq: after = 0, index: afterIndex = Infinity } = cursor?.position ?? {};
   const from = afterIndex === Infinity ? after : after - 1;
   const net = withNet ? openNetEvents(context, session, { uid, from }) : undefined;
@@ -128,7 +128,7 @@ async function* listBackward(
   session: ManagedSession,
   { cursor, accepted, lastSeq }: ListRange,
 ): AsyncGenerator<ListedEvent, void, undefined> {
-  const { projection } = await openProjection(context, session);
+  const { projection } = openProjection(context, session);
   const { seq: before = lastSeq, index: beforeIndex = Infinity } = cursor?.position ?? {};
   const startsInAccepted = cursor === undefined || cursor.end !== undefined;
   for (const event of startsInAccepted ? accepted.toReversed() : []) {

@@ -1,6 +1,6 @@
 import type { EventBatch, ManagedSession, UserEvent } from '../../managed/index.ts';
 import { AlreadyAnsweredError } from '../../store/index.ts';
-import { HttpError } from '../http/http-error.ts';
+import type { IdempotentRequest } from '../idempotency/idempotent-request.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 import { toAcceptedEvent, acceptedEventKey, resolveCallIds } from '../wire/accepted-event.ts';
 import type { Wire } from '../wire/component.ts';
@@ -14,48 +14,61 @@ import { openProjection } from './session-log.ts';
 /** How often a send is repeated when another sender answers one of its calls meanwhile. */
 const MAX_CHECKS = 3;
 
+/** The events of one request. */
+export interface EventsRequest {
+  readonly session: ManagedSession;
+  /** The batch that has read the session. */
+  readonly batch: EventBatch;
+  readonly events: readonly WireUserEvent[];
+  readonly idempotentRequest: IdempotentRequest;
+}
+
 /**
  * Sends events to a session and its threads, all of them or none. A repetition of the same request has no effect and
  * gets the same response.
- * @throws HttpError 503 when another sender keeps answering its calls, and what `EventBatch.add` throws
+ * @throws AlreadyAnsweredError when other senders keep answering its calls, and what `EventBatch.add` throws
  */
 export async function sendEvents(
   context: ServerContext,
-  session: ManagedSession,
-  events: readonly WireUserEvent[],
-  idempotencyKey: string,
+  { session, events, idempotentRequest, ...request }: EventsRequest,
 ): Promise<readonly Wire<'AcceptedEvent'>[]> {
-  const { idempotentResults, runtime } = context;
-  const workspace = session.owner.userId;
-  for (let check = 1; check <= MAX_CHECKS; check++) {
-    const earlier = await idempotentResults.find(workspace, idempotencyKey);
-    if (Array.isArray(earlier)) return toReplies(events, earlier.map(String), idempotencyKey);
-    const batch = runtime.eventBatch();
-    const ids: string[] = [];
-    const checked: CheckedEvent[] = [];
-    for (const [index, event] of events.entries()) {
-      const one = await addEvent(context, batch, {
-        session,
-        event,
-        key: `${idempotencyKey}-${index}`,
-        checked,
-      });
-      checked.push(one);
-      ids.push(one.id);
-    }
+  let { batch } = request;
+  for (let conflicts = 0; ; batch = context.runtime.eventBatch()) {
+    const earlier = await idempotentRequest.findResult();
+    const { key } = idempotentRequest;
+    if (Array.isArray(earlier)) return toReplies(events, earlier.map(String), key);
+    const ids = await addEvents(context, { session, batch, events, key });
     try {
-      const result = await batch.submit([
-        idempotentResults.insertion(workspace, idempotencyKey, ids),
-      ]);
-      if (result.ok) return toReplies(events, ids, idempotencyKey);
-      // A concurrent request with the same key succeeded. The next round returns its response.
+      const result = await batch.submit([idempotentRequest.completion(ids)]);
+      if (result.ok) {
+        idempotentRequest.onCompleted(ids);
+        return toReplies(events, ids, key);
+      }
+      // Another request with the same key or body was stored meanwhile. The next round returns its response if this is
+      // a repetition of it.
+      await idempotentRequest.read();
     } catch (error) {
-      if (!(error instanceof AlreadyAnsweredError) || check === MAX_CHECKS) throw error;
+      if (!(error instanceof AlreadyAnsweredError) || ++conflicts === MAX_CHECKS) throw error;
     }
   }
-  throw new HttpError(503, 'The session changed while the events were checked. Try again.', {
-    retryAfterSeconds: 1,
-  });
+}
+
+/** Adds events to a batch. Returns their ids. */
+async function addEvents(
+  context: ServerContext,
+  {
+    session,
+    batch,
+    events,
+    key,
+  }: Pick<EventsRequest, 'session' | 'batch' | 'events'> & { readonly key: string },
+): Promise<readonly string[]> {
+  const checked: CheckedEvent[] = [];
+  for (const [index, event] of events.entries())
+    checked.push(
+      await addEvent(context, batch, { session, event, key: `${key}-${index}`, checked }),
+    );
+  return checked.map(({ id }) => id);
 }
 
 /** A checked event of the request. */
@@ -78,7 +91,7 @@ async function addEvent(
 ): Promise<CheckedEvent> {
   const { key, checked } = one;
   const target = await findEventTarget(context, one.session, one.event);
-  const { projection, uid } = await openProjection(context, target);
+  const { projection, uid } = openProjection(context, target);
   const event = await resolveCallIds(toUserEvent(one.event), async (id) =>
     projection.resolveCallId(id),
   );

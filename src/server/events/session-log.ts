@@ -1,7 +1,6 @@
 import type { LogEvent, Seq } from '../../core/index.ts';
 import type { ManagedSession } from '../../managed/index.ts';
 import type { CommittedStep, InboxRow } from '../../store/index.ts';
-import { notFound } from '../http/http-error.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 import { EventProjection } from '../wire/event-projection.ts';
 import { NetEvents } from './net-events.ts';
@@ -12,15 +11,12 @@ export interface SessionProjection {
   readonly uid: string;
 }
 
-/** @throws HttpError 404 when the session does not exist any more */
-export async function openProjection(
+export function openProjection(
   { store, projections }: ServerContext,
   session: ManagedSession,
-): Promise<SessionProjection> {
+): SessionProjection {
   const key = toSessionKey(session);
-  const row = await store.find(key);
-  if (row === undefined) throw notFound('session', session.id);
-  const { uid } = row;
+  const { uid } = session;
   const projection = projections.get(uid, () => {
     const read = (from: number): AsyncIterable<LogEvent> => store.read(key, from);
     return new EventProjection({ sessionId: session.id, sessionUid: uid, read });

@@ -44,7 +44,7 @@ export async function streamEvents(
   }: Pick<RouteCall<StreamQuery, unknown>, 'query' | 'request' | 'destroyConnection'>,
 ): Promise<Response> {
   const { runtime, clock, closing, keepAliveMs, readerTimeoutMs } = context;
-  const { projection, uid } = await openProjection(context, session);
+  const { projection, uid } = openProjection(context, session);
   const { after_id, from_seq, event_deltas = [], include } = query;
   const lastId = request.headers.get('last-event-id') ?? after_id;
   const { position: after, seen } =

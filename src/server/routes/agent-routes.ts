@@ -32,17 +32,17 @@ import {
 
 /** Routes for agents and their versions. */
 export function agentRoutes(context: ServerContext): readonly HttpRoute[] {
-  const { runtime, agents, idempotentResults, newId } = context;
+  const { runtime, agents, newId } = context;
   return [
     defineRoute('POST /v1/agents: Create an agent', {
       response: agentResponse,
       body: agentCreate,
       creates: true,
-      run: async ({ caller: { workspace }, body, idempotencyKey }) => {
+      run: async ({ caller: { workspace }, body, idempotentRequest }) => {
         await assertCalledAgentsExist(context, workspace, body);
         assertModelAllowed(context, body);
         const definition = parseAgentDef(toAgentDefinition(body));
-        const id = await idempotentResults.reserveId(workspace, idempotencyKey, newId('agent'));
+        const id = await idempotentRequest.reserveId(newId('agent'));
         const agent = await runtime.create(definition, { id });
         await agents.put(workspace, agent.id, agent.createdAt);
         return toWireAgent(agent);

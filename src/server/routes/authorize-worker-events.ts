@@ -23,7 +23,7 @@ export async function authorizeWorkerEvents(
       throw scopeError(`${event.type}, only results of tools`);
     const target = await findEventTarget(context, session, event);
     const id = event.type === 'user.tool_result' ? event.tool_use_id : event.custom_tool_use_id;
-    const { projection } = await openProjection(context, session);
+    const { projection } = openProjection(context, session);
     const call = await projection.findCall(id);
     // A session also shows calls of its threads that wait, and accepts answers to them.
     const isShownOnly = call === undefined && (await projection.resolveCallId(id)) !== undefined;

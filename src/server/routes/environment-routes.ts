@@ -92,7 +92,7 @@ const update = component(
 
 /** Routes for environments. */
 export function environmentRoutes(context: ServerContext): readonly HttpRoute[] {
-  const { environments, clock, newId, idempotentResults } = context;
+  const { environments, clock, newId } = context;
 
   const save = async (
     workspace: string,
@@ -108,8 +108,8 @@ export function environmentRoutes(context: ServerContext): readonly HttpRoute[] 
       response: environmentResponse,
       body: create,
       creates: true,
-      run: async ({ caller: { workspace }, body, idempotencyKey }) => {
-        const id = await idempotentResults.reserveId(workspace, idempotencyKey, newId('env'));
+      run: async ({ caller: { workspace }, body, idempotentRequest }) => {
+        const id = await idempotentRequest.reserveId(newId('env'));
         const earlier = await environments.get(workspace, id);
         if (earlier !== undefined) return toWireEnvironment(id, parseEnvironment(earlier));
         const now = clock.now();

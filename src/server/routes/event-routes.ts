@@ -17,11 +17,15 @@ export function eventRoutes(context: ServerContext): readonly HttpRoute[] {
       response: acceptedEvents,
       body: sendEventsBody,
       scopes: ['full', 'session'],
+      storesRequest: true,
       run: async (call) => {
-        const session = await getWorkspaceSession(context, call);
+        const batch = context.runtime.eventBatch();
+        const session = await getWorkspaceSession({ runtime: batch }, call);
         await authorizeWorkerEvents(context, call.caller, session, call.body.events);
         await enqueueForWorker(context, call.caller.workspace, session);
-        return { data: await sendEvents(context, session, call.body.events, call.idempotencyKey) };
+        const { idempotentRequest } = call;
+        const { events } = call.body;
+        return { data: await sendEvents(context, { session, batch, events, idempotentRequest }) };
       },
     }),
     defineRoute('GET /v1/sessions/{session_id}/events: List the events of a session', {

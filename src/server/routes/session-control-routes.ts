@@ -18,7 +18,7 @@ const seq = v.pipe(
 
 /** Routes that extend the protocol: pause, resume, fork and rewind a session. */
 export function sessionControlRoutes(context: ServerContext): readonly HttpRoute[] {
-  const { runtime, sessions, idempotentResults } = context;
+  const { runtime, sessions } = context;
   return [
     defineRoute('POST /v1/sessions/{session_id}/pause: Pause a session at its next settled step', {
       response: sessionResponse,
@@ -34,9 +34,7 @@ export function sessionControlRoutes(context: ServerContext): readonly HttpRoute
         const session = await getWorkspaceSession(context, call);
         const { workspace } = call.caller;
         await enqueueForWorker(context, workspace, session);
-        await idempotentResults.runOnce(workspace, call.idempotencyKey, async () =>
-          runtime.resume(session.id),
-        );
+        await call.idempotentRequest.runOnce(async () => runtime.resume(session.id));
         return toWireSession(context, await runtime.getSession(session.id));
       },
     }),
@@ -53,11 +51,7 @@ export function sessionControlRoutes(context: ServerContext): readonly HttpRoute
         run: async (call) => {
           const { workspace } = call.caller;
           const session = await getWorkspaceSession(context, call);
-          const id = await idempotentResults.reserveId(
-            workspace,
-            call.idempotencyKey,
-            context.newId('session'),
-          );
+          const id = await call.idempotentRequest.reserveId(context.newId('session'));
           const { environmentId } = parseSessionIndexEntry(
             await sessions.get(workspace, session.id),
           );
@@ -84,8 +78,8 @@ export function sessionControlRoutes(context: ServerContext): readonly HttpRoute
           session,
           call.body.before_event_id,
         );
-        await idempotentResults.runOnce(call.caller.workspace, call.idempotencyKey, async () =>
-          runtime.rewind(session.id, { beforeInvocationId, dedupeKey: call.idempotencyKey }),
+        await call.idempotentRequest.runOnce(async () =>
+          runtime.rewind(session.id, { beforeInvocationId, dedupeKey: call.idempotentRequest.key }),
         );
         return toWireSession(context, await runtime.getSession(session.id));
       },
@@ -102,7 +96,7 @@ async function findInvocationId(
   session: Parameters<typeof openProjection>[1],
   eventId: string,
 ): Promise<string> {
-  const { projection } = await openProjection(context, session);
+  const { projection } = openProjection(context, session);
   const position = await projection.findPosition(eventId);
   for await (const event of position === undefined
     ? []

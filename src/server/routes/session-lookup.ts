@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
 import { ManagedSessionNotFoundError } from '../../managed/index.ts';
-import type { ManagedSession } from '../../managed/index.ts';
+import type { ManagedRuntime, ManagedSession } from '../../managed/index.ts';
 import type { RouteCall } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 
@@ -12,10 +12,11 @@ export interface SessionIndexEntry {
 
 /**
  * Finds a session of the caller's workspace.
+ * @param source.runtime the runtime, or a batch that reads the session
  * @throws ManagedSessionNotFoundError, with the same message for a session of another workspace
  */
 export async function getWorkspaceSession(
-  { runtime }: ServerContext,
+  { runtime }: { readonly runtime: Pick<ManagedRuntime, 'getSession'> },
   { caller, params }: Pick<RouteCall<unknown, unknown>, 'caller' | 'params'>,
 ): Promise<ManagedSession> {
   const id = params('session_id');

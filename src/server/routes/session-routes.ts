@@ -102,7 +102,7 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
       response: sessionResponse,
       body: create,
       creates: true,
-      run: async ({ caller: { workspace }, body, idempotencyKey }) => {
+      run: async ({ caller: { workspace }, body, idempotentRequest }) => {
         const ref: AgentRef = typeof body.agent === 'string' ? { id: body.agent } : body.agent;
         const agent = await getWorkspaceAgent(context, workspace, ref.id, ref.version);
         const environmentId = body.environment_id ?? null;
@@ -114,7 +114,7 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
           { userId: workspace },
           {
             environment,
-            dedupeKey: idempotencyKey,
+            dedupeKey: idempotentRequest.key,
             ...omitUndefined({
               title: body.title != null ? body.title : undefined,
               metadata: body.metadata != null ? body.metadata : undefined,

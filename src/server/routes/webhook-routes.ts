@@ -27,17 +27,17 @@ const create = component(
 
 /** Routes for webhooks, which receive events and answer calls of custom tools. */
 export function webhookRoutes(context: ServerContext): readonly HttpRoute[] {
-  const { webhooks, idempotentResults, clock, newId } = context;
+  const { webhooks, clock, newId } = context;
   return [
     defineRoute('POST /v1/webhooks: Create a webhook; the response shows its secret once', {
       response: webhookResponse,
       body: create,
       creates: true,
-      run: async ({ caller: { workspace }, body, idempotencyKey }) => {
+      run: async ({ caller: { workspace }, body, idempotentRequest }) => {
         const { url, tools } = body;
         const events = body.events ?? (tools == null ? WEBHOOK_EVENTS : []);
         const webhook = await webhooks.add(workspace, {
-          id: await idempotentResults.reserveId(workspace, idempotencyKey, newId('webhook')),
+          id: await idempotentRequest.reserveId(newId('webhook')),
           url,
           events,
           tools: tools ?? [],

@@ -148,7 +148,7 @@ export function workRoutes(context: ServerContext): readonly HttpRoute[] {
           const { item, extended, ttlSeconds } = await work.heartbeat(environmentId, id, {
             expected: call.query.expected_last_heartbeat,
             ttlSeconds: call.query.desired_ttl_seconds,
-            idempotencyKey: call.idempotencyKey,
+            idempotencyKey: call.idempotentRequest.key,
           });
           return {
             type: 'work_heartbeat',

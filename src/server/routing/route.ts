@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { Caller } from '../auth/api-keys.ts';
 import type { KeyScopeType } from '../auth/key-scope.ts';
+import type { IdempotentRequest } from '../idempotency/idempotent-request.ts';
 
 export type Schema = v.GenericSchema<unknown, unknown>;
 
@@ -14,8 +15,8 @@ export interface RouteCall<Q, B> {
   readonly request: Request;
   /** Destroys the connection of the request, if there is one. */
   readonly destroyConnection: () => void;
-  /** The same for every retry of one client request, and different for every other request. */
-  readonly idempotencyKey: string;
+  /** Its key is the same for every retry of one client request, and different for every other request. */
+  readonly idempotentRequest: IdempotentRequest;
   /** How many retries the client reports to have sent before. */
   readonly retryCount: number;
 }
@@ -40,6 +41,11 @@ export interface HttpRoute {
   readonly creates: boolean;
   /** True if it responds with an event stream. */
   readonly streams: boolean;
+  /**
+   * True if it writes `idempotentRequest.completion` in the transaction of its effect. Otherwise the request is stored
+   * before the route runs.
+   */
+  readonly storesRequest: boolean;
   /** True if it needs no key. */
   readonly open: boolean;
   /** Scopes of keys that may call it. */
@@ -54,6 +60,7 @@ interface RouteDefinition<Q extends Schema, B extends Schema, R extends Schema> 
   readonly errors?: readonly number[];
   readonly creates?: true;
   readonly streams?: true;
+  readonly storesRequest?: true;
   readonly open?: true;
   /** Scopes of keys that may call it. Default: `full`, and `read` for a GET. */
   readonly scopes?: readonly KeyScopeType[];
@@ -89,6 +96,7 @@ export function defineRoute<
     errors: definition.errors ?? [],
     creates: definition.creates === true,
     streams: definition.streams === true,
+    storesRequest: definition.storesRequest === true,
     open: definition.open === true,
     scopes: definition.scopes ?? (method === 'GET' ? ['full', 'read'] : ['full']),
     run: definition.run,

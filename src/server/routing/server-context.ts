@@ -3,7 +3,7 @@ import type { Clock } from '../../net/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
 import type { WorkspaceIndex } from '../auth/workspace-index.ts';
-import type { IdempotentResults } from '../idempotency/idempotent-results.ts';
+import type { IdempotentRequests } from '../idempotency/idempotent-requests.ts';
 import type { WebhookOutbox } from '../webhooks/webhook-outbox.ts';
 import type { WebhookRegistry } from '../webhooks/webhook-registry.ts';
 import type { EventProjectionCache } from '../wire/event-projection-cache.ts';
@@ -19,7 +19,7 @@ export interface ServerContext {
   readonly agents: WorkspaceIndex;
   readonly environments: WorkspaceIndex;
   readonly sessions: WorkspaceIndex;
-  readonly idempotentResults: IdempotentResults;
+  readonly idempotentRequests: IdempotentRequests;
   readonly projections: EventProjectionCache;
   readonly work: WorkQueue;
   readonly webhooks: WebhookRegistry;
