@@ -4,7 +4,7 @@ import { contentText, contentThinking } from '../core/index.ts';
 import type { Event } from '../core/index.ts';
 import { ScriptedModel } from '../models/index.ts';
 import { InMemoryArtifactService, tool } from '../tools/index.ts';
-import { App } from './app.ts';
+import { App } from './app/app.ts';
 import { BaseAgent } from './agents/base-agent.ts';
 import type { CallbackContext } from './contracts/contexts.ts';
 import { InMemoryRunner } from './runner/in-memory-runner.ts';

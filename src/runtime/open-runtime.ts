@@ -65,7 +65,7 @@ function createSourceHost(
     clock,
     artifacts,
     memory,
-    resolveModel: async (model) => models.resolveReference(model),
+    resolveModel: async (model, options = {}) => models.resolveReference(model, options),
     onError: safeListener('onError', onError),
   };
 }

@@ -98,7 +98,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'tools',
     'agents',
     'workflow',
-    '.',
+    'app',
     'runner',
     'builder',
   ],

@@ -22,7 +22,7 @@ import { aiSdkModel, AI_SDK_MODEL_OPTIONS } from '../../src/models/ai-sdk-model.
 import { ScriptedModel } from '../../src/models/index.ts';
 import { MODEL_REFERENCE, parseModelRef } from '../../src/models/reference/model-ref.ts';
 import { resolveModel, RESOLVE_MODEL_OPTIONS } from '../../src/models/resolve-model.ts';
-import { App, APP_OPTIONS } from '../../src/adk/app.ts';
+import { App, APP_OPTIONS } from '../../src/adk/app/app.ts';
 import { DatabaseSessionService } from '../../src/adk/index.ts';
 import { DATABASE_SESSION_OPTIONS } from '../../src/adk/sessions/database-session-service.ts';
 import { InMemoryRunner } from '../../src/adk/runner/in-memory-runner.ts';

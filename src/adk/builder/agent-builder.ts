@@ -9,7 +9,7 @@ import type {
   ToolParameters,
 } from '../../tools/index.ts';
 import type { AgentCallbacks, OneOrMany } from '../contracts/agent-callbacks.ts';
-import type { ResumabilityConfig } from '../app.ts';
+import type { ResumabilityConfig } from '../app/app-config.ts';
 import type { BaseAgent } from '../agents/base-agent.ts';
 import type { BasePlanner } from '../agents/base-planner.ts';
 import type { BasePlugin } from '../plugins/base-plugin.ts';

@@ -3,8 +3,8 @@ import { InvalidInputError, isJsonObject, newSessionId } from '../../core/index.
 import type { Content, JsonObject } from '../../core/index.ts';
 import { tool } from '../../tools/index.ts';
 import type { ToolParameters } from '../../tools/index.ts';
-import { App } from '../app.ts';
-import type { AppConfig } from '../app.ts';
+import { App } from '../app/app.ts';
+import type { AppConfig } from '../app/app-config.ts';
 import type { BaseAgent } from '../agents/base-agent.ts';
 import { EnhancedRunner } from './enhanced-runner.ts';
 import type { AgentAnswer, AskInput } from './enhanced-runner.ts';

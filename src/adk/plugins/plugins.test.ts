@@ -6,7 +6,7 @@ import { ModelError, ScriptedModel } from '../../models/index.ts';
 import { SimulatedClock } from '../../net/index.ts';
 import { InMemoryArtifactService, tool } from '../../tools/index.ts';
 import type { Tool } from '../../tools/index.ts';
-import { App } from '../app.ts';
+import { App } from '../app/app.ts';
 import { BasePlugin } from './base-plugin.ts';
 import { ContextFilterPlugin } from './context-filter-plugin.ts';
 import { GlobalInstructionPlugin } from './global-instruction-plugin.ts';

@@ -16,7 +16,7 @@ import type {
 import { findCurrentWait } from '../../runtime/internal.ts';
 import type { Session as RuntimeSession } from '../../runtime/index.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
-import type { App } from '../app.ts';
+import type { App } from '../app/app.ts';
 import type { CheckedRunConfig } from '../contracts/run-config.ts';
 import type { PluginChain } from '../plugins/plugin-chain.ts';
 import { saveMetadata } from '../sessions/invocation-metadata.ts';

@@ -2,7 +2,7 @@ import { type Agent, START } from '../../agents/index.ts';
 import type { NodeLike } from '../workflow/node.ts';
 import { Workflow } from '../workflow/workflow.ts';
 import { InvalidInputError } from '../../core/index.ts';
-import { App } from '../app.ts';
+import { App } from '../app/app.ts';
 import { BaseAgent } from '../agents/base-agent.ts';
 import { node } from '../workflow/node.ts';
 import type { RunnerOptions } from './runner-options.ts';

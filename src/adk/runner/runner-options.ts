@@ -5,7 +5,7 @@ import type { Model } from '../../models/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { Interceptor } from '../../runtime/index.ts';
 import type { ArtifactService, MemoryService } from '../../tools/index.ts';
-import type { App } from '../app.ts';
+import type { App } from '../app/app.ts';
 import type { BaseAgent } from '../agents/base-agent.ts';
 import type { BasePlugin } from '../plugins/base-plugin.ts';
 import type { CredentialService } from '../tools/credential-service.ts';

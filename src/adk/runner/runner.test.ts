@@ -6,7 +6,7 @@ import { isFinalResponse, contentText } from '../../core/index.ts';
 import type { Content, Event } from '../../core/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
 import { InMemoryMemoryService, tool } from '../../tools/index.ts';
-import { App } from '../app.ts';
+import { App } from '../app/app.ts';
 import { BasePlugin } from '../plugins/base-plugin.ts';
 import { InMemoryRunner } from './in-memory-runner.ts';
 import { InMemorySessionService } from '../sessions/in-memory-session-service.ts';

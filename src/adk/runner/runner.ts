@@ -10,7 +10,7 @@ import type { Event, InvocationId, SessionKey } from '../../core/index.ts';
 import type { Session as RuntimeSession } from '../../runtime/index.ts';
 import { SessionNotFoundError } from '../../store/internal.ts';
 import type { SessionRow } from '../../store/index.ts';
-import type { App } from '../app.ts';
+import type { App } from '../app/app.ts';
 import { PluginChain } from '../plugins/plugin-chain.ts';
 import type { BaseAgent } from '../agents/base-agent.ts';
 import { formatDebugLines } from './debug-lines.ts';

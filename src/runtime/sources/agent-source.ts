@@ -1,6 +1,6 @@
 import type { Agent } from '../../agents/index.ts';
 import type { SessionKey } from '../../core/index.ts';
-import type { Model, ModelRef } from '../../models/index.ts';
+import type { Model, ModelRef, ResolveModelOptions } from '../../models/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { ArtifactService, MemoryService } from '../../tools/index.ts';
@@ -15,8 +15,11 @@ export interface AgentSourceHost {
   readonly clock: Clock;
   readonly artifacts?: ArtifactService | undefined;
   readonly memory?: MemoryService | undefined;
-  /** Resolves a model by the option `models` of the runtime. */
-  readonly resolveModel: (model: ModelRef) => Promise<Model>;
+  /** Resolves a model by the option `models` of the runtime. `options` are for models that it resolves by name. */
+  readonly resolveModel: (
+    model: ModelRef,
+    options?: Pick<ResolveModelOptions, 'contextCache'>,
+  ) => Promise<Model>;
   /** Receives errors that no call can report. */
   readonly onError: (error: unknown, key?: SessionKey) => void;
 }

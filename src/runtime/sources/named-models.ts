@@ -8,9 +8,14 @@ import type { Model, ModelRef, ModelResolver, ResolveModelOptions } from '../../
 /** How a runtime resolves the models that agents name: a function, or the options of `resolveModel`. */
 export type ModelsOption = ModelResolver | Omit<ResolveModelOptions, 'name'>;
 
+type ReferenceOptions = Pick<ResolveModelOptions, 'contextCache'>;
+
 /** The models that agents name, each resolved once. */
 export class NamedModels {
-  readonly #resolver: ModelResolver;
+  readonly #resolver: (
+    ref: Parameters<ModelResolver>[0],
+    options: ReferenceOptions,
+  ) => Promise<Model>;
   readonly #resolved = new WeakMap<NamedModel, Promise<Model>>();
 
   /** @throws InvalidInputError */
@@ -23,21 +28,22 @@ export class NamedModels {
     this.#resolver =
       typeof models === 'function'
         ? models
-        : async (ref) => {
+        : async (ref, options) => {
             // Imported here, so that programs that name no model load no provider.
             const { resolveModel } = await import('../../models/index.ts');
-            return resolveModel(ref, models);
+            return resolveModel(ref, { ...models, ...options });
           };
   }
 
   /** Resolves a model that no agent names. @throws errors of the resolver */
-  async resolveReference(model: ModelRef): Promise<Model> {
-    return new NamedModel(model).resolve(this.#resolver);
+  async resolveReference(model: ModelRef, options: ReferenceOptions): Promise<Model> {
+    return new NamedModel(model).resolve(async (ref) => this.#resolver(ref, options));
   }
 
   /** @throws ModelNotResolvedError */
   async resolve(model: NamedModel, agentName: string): Promise<Model> {
-    const resolving = this.#resolved.get(model) ?? model.resolve(this.#resolver);
+    const resolving =
+      this.#resolved.get(model) ?? model.resolve(async (ref) => this.#resolver(ref, {}));
     this.#resolved.set(model, resolving);
     try {
       return await resolving;

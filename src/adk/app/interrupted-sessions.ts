@@ -8,12 +8,12 @@ const MAX_INTERRUPTED = 10_000;
 /** Finds the sessions that were running when their process died. */
 export async function findInterruptedSessions(
   store: Store,
-  appName: string,
+  { appName, agentName }: { readonly appName: string; readonly agentName: string },
 ): Promise<readonly SessionRow[]> {
   const rows = await store.findRunnable({
     owner: 'nobody',
     appName,
-    agents: [appName],
+    agents: [agentName],
     now: 0,
     limit: MAX_INTERRUPTED,
   });

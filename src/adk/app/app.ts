@@ -1,37 +1,18 @@
-import { InvalidInputError, checkOptions, optionTable } from '../core/index.ts';
-import type { OptionNames, OptionTable } from '../core/index.ts';
-import type { ContextCacheConfig } from '../models/index.ts';
-import { CONTEXT_CACHE_NAMES } from '../models/provider/gemini-context-cache.ts';
-import type { BaseAgent } from './agents/base-agent.ts';
-import type { BasePlugin } from './plugins/base-plugin.ts';
+import { InvalidInputError, checkOptions, optionTable } from '../../core/index.ts';
+import type { OptionNames, OptionTable } from '../../core/index.ts';
+import type { ContextCacheConfig } from '../../models/index.ts';
+import { CONTEXT_CACHE_NAMES } from '../../models/provider/gemini-context-cache.ts';
+import type { BaseAgent } from '../agents/base-agent.ts';
+import type { AgentSource, AgentSourceHost, OpenAgentSource } from '../../runtime/index.ts';
+import { hasCallback } from '../plugins/base-plugin.ts';
+import type { BasePlugin } from '../plugins/base-plugin.ts';
 import {
   checkEventsCompaction,
   EVENTS_COMPACTION_NAMES,
-} from './compaction/events-compaction-config.ts';
-import type { EventsCompactionConfig } from './compaction/events-compaction-config.ts';
-
-/** What happens to invocations interrupted by a crash. ADK's `ResumabilityConfig`. */
-export interface ResumabilityConfig {
-  /** True: an interrupted invocation is resumed. False: it is closed with an error. Default: true. */
-  readonly isResumable: boolean;
-}
-
-/**
- * What all sessions of an app share: the root agent, plugins that run before each agent's own callbacks, prompt caching
- * and compaction. ADK's `App`.
- */
-export interface AppConfig {
-  /** Letters, digits, `_` and `-`; starts with a letter or `_`. Must not be `user`. */
-  readonly name: string;
-  readonly rootAgent: BaseAgent;
-  /** Called in this order. */
-  readonly plugins?: readonly BasePlugin[];
-  /** Gemini only, for models that the runner resolves by name. */
-  readonly contextCacheConfig?: ContextCacheConfig | undefined;
-  readonly resumabilityConfig?: ResumabilityConfig;
-  /** When older events are summarized for the models. Default: never. */
-  readonly eventsCompactionConfig?: EventsCompactionConfig | undefined;
-}
+} from '../compaction/events-compaction-config.ts';
+import type { AppConfig, AppSettings, ResumabilityConfig } from './app-config.ts';
+import { openApp } from './open-app.ts';
+import type { EventsCompactionConfig } from '../compaction/events-compaction-config.ts';
 
 /** The options of `App`. */
 export const APP_OPTIONS: OptionTable = optionTable<AppConfig>(
@@ -47,8 +28,19 @@ export const APP_OPTIONS: OptionTable = optionTable<AppConfig>(
   { agent: 'rootAgent', appName: 'name' },
 );
 
-/** A root agent and the settings shared by all its sessions. */
-export class App {
+/** The callbacks of plugins that a Runner calls around a run, outside of the agent's net. */
+const RUNNER_CALLBACKS = [
+  'onUserMessageCallback',
+  'beforeRunCallback',
+  'onEventCallback',
+  'afterRunCallback',
+] as const;
+
+/**
+ * A root agent and the settings shared by all its sessions. Run it with a Runner, or pass it to `openRuntime` in
+ * `agents`: there its agent has the app's name.
+ */
+export class App implements AgentSource, AppSettings {
   readonly name: string;
   readonly rootAgent: BaseAgent;
   readonly plugins: readonly BasePlugin[];
@@ -70,6 +62,40 @@ export class App {
     this.contextCacheConfig = contextCacheConfig;
     this.eventsCompactionConfig = eventsCompactionConfig;
     this.resumabilityConfig = config.resumabilityConfig ?? { isResumable: true };
+  }
+
+  /**
+   * Opens the app as a source of agents. Called by `openRuntime`.
+   * @throws InvalidInputError if a plugin has a callback that only a Runner calls
+   * @throws errors of compiling the agents and of opening their toolsets
+   */
+  async open(host: AgentSourceHost): Promise<OpenAgentSource> {
+    checkRuntimePlugins(this.plugins);
+    const { contextCacheConfig: contextCache } = this;
+    return openApp(this, {
+      store: host.store,
+      appName: host.app,
+      clock: host.clock,
+      onError: host.onError,
+      resolveModel: async (name) =>
+        host.resolveModel(
+          name,
+          // Only Gemini has the cache.
+          contextCache === undefined || !name.startsWith('gemini') ? {} : { contextCache },
+        ),
+    });
+  }
+}
+
+/** @throws InvalidInputError */
+function checkRuntimePlugins(plugins: readonly BasePlugin[]): void {
+  for (const plugin of plugins) {
+    const callback = RUNNER_CALLBACKS.find((name) => hasCallback(plugin, name));
+    if (callback !== undefined)
+      throw new InvalidInputError(
+        'plugins',
+        `"${plugin.name}" has ${callback}, which only a Runner calls: run the app with a Runner, or remove the plugin.`,
+      );
   }
 }
 

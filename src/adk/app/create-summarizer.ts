@@ -9,7 +9,7 @@ import {
 import type { Content, Event, SessionKey } from '../../core/index.ts';
 import type { Model } from '../../models/index.ts';
 import type { Store } from '../../store/index.ts';
-import type { App } from '../app.ts';
+import type { AppSettings } from './app-config.ts';
 import type { BaseEventsSummarizer } from '../compaction/base-events-summarizer.ts';
 import { hasCallback } from '../plugins/base-plugin.ts';
 import type { Summarize } from '../compaction/compaction-net.ts';
@@ -25,7 +25,7 @@ const FIRST_WINDOW = 256;
  * @throws InvalidInputError if there is neither a summarizer nor a model to use
  */
 export async function createSummarizer(
-  app: App,
+  app: AppSettings,
   store: Store,
   resolveModel: (model: string | Model) => Promise<Model>,
 ): Promise<Summarize> {
@@ -42,7 +42,7 @@ export async function createSummarizer(
 }
 
 async function defaultSummarizer(
-  { rootAgent }: App,
+  { rootAgent }: AppSettings,
   resolveModel: (model: string | Model) => Promise<Model>,
 ): Promise<BaseEventsSummarizer> {
   if (!(rootAgent instanceof LlmAgent))
@@ -54,7 +54,7 @@ async function defaultSummarizer(
 }
 
 async function summaryFromPlugins(
-  { plugins }: App,
+  { plugins }: AppSettings,
   session: SessionKey,
   events: readonly Event[],
 ): Promise<Content | undefined> {
