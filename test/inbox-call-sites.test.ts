@@ -11,7 +11,7 @@ const callers = (pattern: RegExp): readonly string[] =>
 
 test("only the runtime and the session services write to a store's inbox, and only drivers inject into a net", () => {
   assert.deepEqual(callers(/\bstore\.inject\(/), [
-    'src/adk/runner/interrupted-sessions.ts',
+    'src/adk/app/interrupted-sessions.ts',
     'src/adk/sessions/store-session-service.ts',
     'src/runtime/local-runtime.ts',
   ]);
