@@ -9,9 +9,16 @@ export { applyMapChange } from './journal/map-state.ts';
 export { arcPlace, type InputArc, type OutputArc } from './language/arcs.ts';
 export type { InitialToken } from './language/net.ts';
 export {
+  hasName,
   isInAnyScope,
   parseRunningPlaceName,
+  renamePlace,
   runningPlaceName,
+  scopedName,
   scopedPlaceName,
 } from './language/place-identity.ts';
+export { currentPlaceName } from './language/former-names.ts';
+export { renameMarking } from './journal/rename-marking.ts';
+export { renameRecord } from './journal/rename-record.ts';
+export { renameTransition } from './language/transition.ts';
 export { omitAlternatives, omitOutputs } from './language/omit-outputs.ts';

@@ -148,7 +148,7 @@ export function assertSameMarking(live: Marking, records: readonly JournalRecord
 }
 
 /** Returns a comparable marking: items beyond the length of a list view are removed. */
-function visible(marking: Marking): unknown {
+export function visible(marking: Marking): unknown {
   const firings = [...marking.firings.values()].map(({ reads, ...firing }) => ({
     ...firing,
     reads: {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { compile } from '../../src/net/index.ts';
-import type { Attempt, CompiledNet, JournalRecord } from '../../src/net/index.ts';
+import type {
+  Attempt,
+  CompiledNet,
+  JournalRecord,
+  Marking,
+  planUpgrade,
+} from '../../src/net/index.ts';
 import { assertSameMarking, ExecutorHarness } from './executor-harness.ts';
 import { netPlan, toNet } from './random-net.ts';
 import type { NetPlan } from './random-net.ts';
@@ -51,18 +57,42 @@ export const randomScenario: fc.Arbitrary<RandomScenario> = fc.record({
   moves: fc.array(fc.array(move, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 12 }),
 });
 
+/** A session that another execution left. */
+export interface LeftSession {
+  readonly marking: Marking;
+  readonly records: readonly JournalRecord[];
+  readonly attempts: readonly Attempt[];
+  readonly now: number;
+  /** The first record of the execution that continues. */
+  readonly upgrade?: ReturnType<typeof planUpgrade>;
+}
+
 /** One session of a random net, with the state outside the net. */
-class RandomExecution {
+export class RandomExecution {
   play: ExecutorHarness;
-  readonly records: JournalRecord[] = [];
+  readonly records: JournalRecord[];
   /** The attempts that still run, including those of dead owners, whose results also arrive. */
-  readonly attempts: Attempt[] = [];
+  readonly attempts: Attempt[];
   readonly #net: CompiledNet;
 
-  constructor(net: CompiledNet) {
+  constructor(net: CompiledNet, left?: LeftSession) {
     this.#net = net;
-    this.play = new ExecutorHarness(net);
+    this.play = new ExecutorHarness(net, left?.marking);
+    this.play.now = left?.now ?? 0;
+    this.records = [...(left?.records ?? [])];
+    this.attempts = [...(left?.attempts ?? [])];
+    for (const attempt of this.attempts) this.play.running.set(attempt.firing, attempt);
+    if (left?.upgrade !== undefined)
+      this.play.executor.appendSystemRecord(left.upgrade, this.play.now);
     this.settle();
+  }
+
+  /** Makes the moves, and settles after each group. */
+  async run(moves: RandomScenario['moves']): Promise<void> {
+    for (const each of moves) {
+      for (const one of each) await this.make(one);
+      this.settle();
+    }
   }
 
   settle(): void {
@@ -146,10 +176,7 @@ export async function listRandomRecords({
   moves,
 }: RandomScenario): Promise<readonly JournalRecord[]> {
   const live = new RandomExecution(compile(toNet(plan)));
-  for (const each of moves) {
-    for (const one of each) await live.make(one);
-    live.settle();
-  }
+  await live.run(moves);
   return live.records;
 }
 

@@ -101,20 +101,36 @@ export const netPlan: fc.Arbitrary<NetPlan> = fc
   })
   .filter((plan) => buildProblems(toNet(plan)).length === 0);
 
-/** Every place is an environment place, so that a test can inject anywhere. */
-export function toNet(plan: NetPlan): Net {
-  const places = Array.from({ length: plan.places }, (_, n) =>
-    place(`p.${n}`, z.number().int(), { environment: true }),
-  );
+/** The name of a place or transition, and its former names. */
+export interface Naming {
+  readonly name: string;
+  readonly formerNames: readonly string[];
+}
+
+/**
+ * Every place is an environment place, so that a test can inject anywhere. `rename` gives other names to the places and
+ * transitions; their behavior does not depend on their names.
+ */
+export function toNet(
+  plan: NetPlan,
+  rename: (name: string) => Naming = (name) => ({ name, formerNames: [] }),
+): Net {
+  const places = Array.from({ length: plan.places }, (_, n) => {
+    const { name, formerNames } = rename(`p.${n}`);
+    return place(name, z.number().int(), { environment: true, formerNames });
+  });
+  const list = rename('p.list');
+  const map = rename('p.map');
+  const out = rename('p.out');
   const shared: Shared = {
     places,
-    list: listPlace('p.list', z.number().int()),
-    map: mapPlace('p.map'),
-    out: outlet('p.out', z.number().int()),
+    list: listPlace(list.name, z.number().int(), list),
+    map: mapPlace(map.name, map),
+    out: outlet(out.name, z.number().int(), out),
   };
   const effects: Effect[] = [];
   const transitions = plan.transitions.map((spec, n) => {
-    const transition = toTransition(spec, n, shared, effects.at(-1));
+    const transition = toTransition(spec, n, rename(`t.${n}`), shared, effects.at(-1));
     if (isEffect(transition)) effects.push(transition);
     return transition;
   });
@@ -132,7 +148,13 @@ function isEffect(t: Transition): t is Effect {
   return t.kind === 'effect';
 }
 
-function toTransition(spec: TransitionPlan, n: number, shared: Shared, other?: Effect): Transition {
+function toTransition(
+  spec: TransitionPlan,
+  n: number,
+  { name, formerNames }: Naming,
+  shared: Shared,
+  other?: Effect,
+): Transition {
   const at = (index: number): TokenPlace<number> =>
     shared.places[index % shared.places.length] as never;
   const taken = uniqueBy(spec.take, ([index]) => at(index).name);
@@ -143,6 +165,7 @@ function toTransition(spec: TransitionPlan, n: number, shared: Shared, other?: E
   const readNames = new Set(read.map(({ name }) => name));
   const seesOther = other !== undefined && !spec.isEffect;
   const arcs = {
+    formerNames,
     take: {
       ...Object.fromEntries(
         taken.map(([index, how], k) => [`in${k}`, toInput(at(index), how, spec.keyed)]),
@@ -183,7 +206,7 @@ function toTransition(spec: TransitionPlan, n: number, shared: Shared, other?: E
   const answer = (tokens: unknown, salt: number): unknown =>
     computeAnswer(outputs, tokens, `t${n}`, salt);
   if (!spec.isEffect) {
-    return pure(`t.${n}`, {
+    return pure(name, {
       ...arcs,
       give,
       ...(spec.after !== null && { after: spec.after }),
@@ -194,7 +217,7 @@ function toTransition(spec: TransitionPlan, n: number, shared: Shared, other?: E
       },
     } as never);
   }
-  return effect(`t.${n}`, {
+  return effect(name, {
     ...arcs,
     give,
     timeoutMs: spec.timeoutMs,

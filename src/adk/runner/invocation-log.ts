@@ -9,6 +9,7 @@ import type {
   SessionKey,
 } from '../../core/index.ts';
 import { valuesIn } from '../../net/index.ts';
+import { hasName } from '../../net/internal.ts';
 import { hydrate, findCurrentWait } from '../../runtime/internal.ts';
 import type { Session } from '../../runtime/index.ts';
 import type { Store } from '../../store/index.ts';
@@ -36,7 +37,7 @@ export async function findQueuedMessage(
 ): Promise<Content | undefined> {
   // Read in the direction in which a message moves, so it cannot be missed between the two.
   const inbox = (await store.inbox(key, 0)).flatMap(({ input }) =>
-    input.place === userIn.name ? [input.value] : [],
+    hasName(userIn, input.place) ? [input.value] : [],
   );
   const waiting: readonly unknown[] = [...inbox, ...valuesIn(await hydrate(store, key), userIn)];
   const found = waiting.find(

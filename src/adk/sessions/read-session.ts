@@ -8,7 +8,7 @@ import {
   toAdkSeconds,
 } from '../../core/index.ts';
 import type { Event, Json, JsonObject } from '../../core/index.ts';
-import { applyMapChange } from '../../net/internal.ts';
+import { applyMapChange, hasName } from '../../net/internal.ts';
 import type { InboxRow, SessionRow, Store } from '../../store/index.ts';
 import type { GetSessionConfig } from './session.ts';
 import { addSavedMetadata } from './invocation-metadata.ts';
@@ -56,7 +56,7 @@ export async function readEventsAfter(
 /** The appended event of an inbox row that no step has applied yet. */
 function toAppendedEvents({ input }: InboxRow): readonly AppendedEvent[] {
   const { place, value } = input;
-  if (place !== eventIn.name || !isJsonObject(value)) return [];
+  if (!hasName(eventIn, place) || !isJsonObject(value)) return [];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by appendEvent, checked where the net takes it
   return [value as unknown as AppendedEvent];
 }

@@ -1,4 +1,5 @@
 import { net } from '../../net/index.ts';
+import { renameTransition, scopedName } from '../../net/internal.ts';
 import type { AnyPlace, Net, Ports } from '../../net/index.ts';
 import type { AgentSlot, AgentSubnet } from '../agent/agent-subnet.ts';
 import { isBranchVisible } from '../prompt/visible-contents.ts';
@@ -47,7 +48,7 @@ export function turnWaits(subnets: readonly WaitingAgent[]): Net {
         ...around.flatMap((other) => [...other.running, ...(other.whileWaiting?.workPlaces ?? [])]),
       ],
     });
-    return { ...wait, name: `${name}/${wait.name}` };
+    return renameTransition(wait, (own) => scopedName(name, own));
   });
   const held = [
     ...waiting.flatMap(({ subnet: unit, parked }) => [parked, ...workPlacesIn(unit)]),

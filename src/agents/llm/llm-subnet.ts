@@ -1,5 +1,6 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { allOf, compose, instance, net, pure, upTo } from '../../net/index.ts';
+import { renameTransition, scopedName } from '../../net/internal.ts';
 import type { AnyPlace, Effect } from '../../net/index.ts';
 import type { Tool } from '../../tools/index.ts';
 import type { AgentSubnet, AgentSlot } from '../agent/agent-subnet.ts';
@@ -110,7 +111,8 @@ export function llmSubnet(options: LlmSubnetOptions, slot: AgentSlot): AgentSubn
 }
 
 function scopedResources(agentName: string, resources: TurnResources): TurnResources {
-  const scopedEffect = <E extends Effect>(t: E): E => ({ ...t, name: `${agentName}/${t.name}` });
+  const scopedEffect = <E extends Effect>(t: E): E =>
+    renameTransition(t, (own) => scopedName(agentName, own));
   const scoped = (place: AnyPlace): AnyPlace => scopedPlace(agentName, place);
   return {
     identity: resources.identity,

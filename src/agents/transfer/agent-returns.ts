@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { all, allOf, net, oneOf, optional, place, pure } from '../../net/index.ts';
+import { renameTransition, scopedName } from '../../net/internal.ts';
 import type { AllOf, Net, Optional, TokenPlace } from '../../net/index.ts';
 import { scopedPlace } from '../turn/scoped-place.ts';
 import { endingSchema } from '../vocabulary/turn.ts';
@@ -103,6 +104,6 @@ export function agentReturns({ name, returns, callers, done }: AgentReturnsOptio
         callers.map((caller) => [`after/${caller}`, scopedPlace(caller, agentEnded)]),
       ),
     },
-    transitions: [{ ...transition, name: `${name}/${transition.name}` }],
+    transitions: [renameTransition(transition, (own) => scopedName(name, own))],
   });
 }

@@ -1,5 +1,5 @@
 import { running } from '../../net/index.ts';
-import { isInAnyScope, scopedPlaceName } from '../../net/internal.ts';
+import { isInAnyScope, renamePlace, scopedPlaceName } from '../../net/internal.ts';
 import type { AnyPlace, Effect, Net, Place, PlaceKind } from '../../net/index.ts';
 
 /** The `running(…)` places of a net's effects. */
@@ -14,7 +14,7 @@ export function scopedPlace<T, K extends PlaceKind>(
   agentName: string,
   place: Place<T, K>,
 ): Place<T, K> {
-  return { ...place, name: scopedPlaceName(agentName, place.name) };
+  return renamePlace(place, (name) => scopedPlaceName(agentName, name));
 }
 
 /** The places among `names` that are this place, or its scoped place of some agent. */
@@ -22,5 +22,7 @@ export function placesNamed<T, K extends PlaceKind>(
   place: Place<T, K>,
   names: readonly string[],
 ): readonly Place<T, K>[] {
-  return names.filter((name) => isInAnyScope(name, place.name)).map((name) => ({ ...place, name }));
+  return names
+    .filter((name) => isInAnyScope(name, place.name))
+    .map((name) => renamePlace(place, () => name));
 }

@@ -184,6 +184,7 @@ const namedEffect = {
   reset: [],
   give: allOf({}),
   priority: 0,
+  formerNames: [],
   run: () => undefined,
 } as const;
 

@@ -35,6 +35,7 @@ export function importTransition(t: LibpetriTransition, context: ImportContext):
     unless: t.inhibitors.map(({ place }) => placeNamed(place.name)),
     reset: t.resets.map(({ place }) => placeNamed(place.name)),
     priority: t.priority,
+    formerNames: [],
   };
   if (context.isSync) return { ...common, ...toPureRun(t, context, outcome) };
   return { ...common, ...toEffectRun(t, context, outcome) };

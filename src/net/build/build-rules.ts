@@ -1,5 +1,6 @@
 import { arcRules, duplicates } from './arc-rules.ts';
 import { effectRules, effectsExcludeSoundly } from './effect-rules.ts';
+import { formerNamesAreFree } from '../language/former-names.ts';
 import type { Net } from '../language/net.ts';
 import {
   placesAgree,
@@ -25,6 +26,7 @@ const transitionRules: Rule = (net) =>
 
 const rules: readonly Rule[] = [
   uniqueNames,
+  formerNamesAreFree,
   placesAgree,
   placesHaveNames,
   tokensHavePlaces,

@@ -4,6 +4,8 @@ import type { TaggedInput, TaggedOutput } from '../language/arcs.ts';
 import { buildProblems } from './build-rules.ts';
 import { buildWarnings } from './build-warnings.ts';
 import { NetBuildError } from '../language/net-errors.ts';
+import { collectFormerNames } from '../language/former-names.ts';
+import type { FormerNames } from '../language/former-names.ts';
 import { placesIn } from '../language/net.ts';
 import type { Cluster, InitialToken, Net } from '../language/net.ts';
 import type { AnyPlace } from '../language/place.ts';
@@ -69,6 +71,8 @@ export interface CompiledNet {
   readonly byName: ReadonlyMap<string, CompiledTransition>;
   /** Declared versions, by place. */
   readonly versions: Readonly<Record<string, number>>;
+  /** The current names of places and transitions that had other names. The hash does not depend on them. */
+  readonly formerNames: FormerNames;
   readonly initial: readonly InitialToken[];
   readonly clusters: readonly Cluster[];
   /** By place (or `running(t)`): the transitions that a change of the place may enable or disable. */
@@ -113,6 +117,7 @@ export function compile(net: Net): CompiledNet {
     transitions,
     byName: new Map(transitions.map((t) => [t.name, t])),
     versions: placeVersions(places),
+    formerNames: collectFormerNames(net),
     initial: net.initial,
     clusters: net.clusters,
     touched,
@@ -140,6 +145,7 @@ function mergePlaces(a: AnyPlace, b: AnyPlace): AnyPlace {
     version: a.version ?? b.version,
     owed: a.owed || b.owed,
     environment: a.environment || b.environment,
+    formerNames: [...new Set([...a.formerNames, ...b.formerNames])],
   };
 }
 

@@ -141,7 +141,15 @@ function listDrawnPlaces(
 }
 
 function runningPlace(name: string, kind: AnyPlace['kind']): AnyPlace {
-  return { kind, name, schema: undefined, version: undefined, owed: false, environment: false };
+  return {
+    kind,
+    name,
+    schema: undefined,
+    version: undefined,
+    owed: false,
+    environment: false,
+    formerNames: [],
+  };
 }
 
 /** Draws a place in the one cluster that takes from it, or otherwise in the one cluster that has all its arcs. */

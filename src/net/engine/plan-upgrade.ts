@@ -3,8 +3,17 @@ import { omitUndefined } from '../../core/internal.ts';
 import type { Json } from '../../core/index.ts';
 import type { CompiledNet } from '../build/compile.ts';
 import { toDeposit, dueTimes } from './check-outputs.ts';
-import { listIn, tokensIn } from '../journal/marking.ts';
+import { copyMarking, listIn, tokensIn } from '../journal/marking.ts';
 import type { Marking } from '../journal/marking.ts';
+import {
+  hasFormerClock,
+  movesToCurrentNames,
+  renameDue,
+  renameKeys,
+  renameMarking,
+} from '../journal/rename-marking.ts';
+import { currentPlaceName } from '../language/former-names.ts';
+import type { FormerNames } from '../language/former-names.ts';
 import { NetChangedError } from '../language/net-errors.ts';
 import type { InitialToken } from '../language/net.ts';
 import type { AnyPlace, PlaceKind } from '../language/place.ts';
@@ -31,7 +40,9 @@ export type Migrate = (marked: readonly string[]) => Migration;
 /**
  * Returns the `upgraded` record with which a marking continues under another net, or undefined if the net is the same.
  * Every marked place must exist in the new net with the same version; otherwise `migrate` must move or drop its tokens.
- * A moved token must match the schema of its new place. This function does not change the marking.
+ * A moved token must match the schema of its new place. Tokens of a former name move to the place that has it now; they
+ * do not need `migrate`, which sees current names. This function does not change the marking.
+ * @param marking as it was stored, not renamed
  * @param now epoch milliseconds: the start of the clocks of the tokens that `migrate` adds. Default: `marking.at`.
  * @throws NetChangedError with the places that have no compatible place in the new net.
  */
@@ -42,12 +53,41 @@ export function planUpgrade(
   now: number = marking.at,
 ): Omit<Upgraded, 'seq' | 'at'> | undefined {
   if (marking.net.hash === net.hash) return undefined;
+  const renames = movesToCurrentNames(marking, net.formerNames);
+  const dues = renamedClocks(marking, net.formerNames);
+  if (Object.keys(renames).length === 0 && Object.keys(dues).length === 0)
+    return planMigration(marking, net, migrate, now);
+  const renamed = copyMarking(marking);
+  renameMarking(renamed, net);
+  const { moved = {}, clocks = {}, ...plan } = planMigration(renamed, net, migrate, now);
+  const moves = Object.entries(renames).map(([former, current]) => [
+    former,
+    current in moved ? moved[current] : current,
+  ]);
+  // Both names move: a reader of the journal may have renamed the places already.
+  return {
+    ...plan,
+    moved: { ...moved, ...Object.fromEntries(moves) },
+    ...omitUndefined({ clocks: mergeClocks(dues, clocks) }),
+  };
+}
+
+/** Plans the upgrade of a marking without former names. */
+function planMigration(
+  marking: Marking,
+  net: CompiledNet,
+  migrate: Migrate | undefined,
+  now: number,
+): Omit<Upgraded, 'seq' | 'at'> {
   const to = { hash: net.hash, versions: net.versions };
   const base = { kind: 'upgraded' as const, from: marking.net.hash, to };
   const marked = markedPlaces(marking);
   const lost = marked.filter((place) => !survives(marking, net, place));
   const migration = lost.length === 0 ? undefined : migrate?.(lost);
-  const { moved = {}, give = [] } = migration ?? {};
+  const { give = [] } = migration ?? {};
+  const moved = renameKeys(migration?.moved ?? {}, (place) =>
+    currentPlaceName(net.formerNames, place),
+  );
   const left = marked.filter((place) =>
     place in moved ? !fits(marking, net, place, moved[place]) : lost.includes(place),
   );
@@ -61,6 +101,30 @@ export function planUpgrade(
     }),
     ...(give.length > 0 && { give: give.map((token) => toInitialDeposit(net, token, now)) }),
   };
+}
+
+/** Returns the clocks of transitions that had other names, under their current names. */
+function renamedClocks({ tokens }: Marking, former: FormerNames): Readonly<Record<TokenId, Due>> {
+  const clocked = [...tokens.values()].flat().filter((token) => hasFormerClock(token, former));
+  return Object.fromEntries(
+    clocked.map(({ id, due = {} }) => [
+      id,
+      renameDue(
+        Object.fromEntries(Object.entries(due).filter(([t]) => former.transitions.has(t))),
+        former,
+      ),
+    ]),
+  );
+}
+
+function mergeClocks(
+  a: Readonly<Record<TokenId, Due>>,
+  b: Readonly<Record<TokenId, Due>>,
+): Readonly<Record<TokenId, Due>> | undefined {
+  const ids = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return ids.size === 0
+    ? undefined
+    : Object.fromEntries([...ids].map((id) => [id, { ...a[id], ...b[id] }]));
 }
 
 function toInitialDeposit(

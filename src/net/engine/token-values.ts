@@ -3,9 +3,11 @@ import { tokensIn } from '../journal/marking.ts';
 import type { Marking } from '../journal/marking.ts';
 import type { Place } from '../language/place.ts';
 
-/** Returns the values of a place's tokens, oldest first, with the type of the place. */
+/** Returns the values of a place's tokens, oldest first, with the type of the place. Former names count. */
 export function valuesIn<T>(marking: Marking, place: Place<T>): readonly T[] {
-  return tokensIn(marking, place.name).map((token) => asTyped<T>(token.value));
+  return [...place.formerNames, place.name].flatMap((name) =>
+    tokensIn(marking, name).map((token) => asTyped<T>(token.value)),
+  );
 }
 
 /** Returns the value of an output if it left through `outlet`, with the type of the outlet. Undefined otherwise. */

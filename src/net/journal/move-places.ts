@@ -1,5 +1,8 @@
+import { deepFreeze, isJsonObject } from '../../core/internal.ts';
+import type { Json, JsonObject } from '../../core/index.ts';
+import { faultPlace, unhandledFaultPlace } from '../language/fault.ts';
 import { parseRunningPlaceName, runningPlaceName } from '../language/place-identity.ts';
-import type { Marking } from './marking.ts';
+import type { Marking, Token } from './marking.ts';
 import type { Due, TokenId } from './record.ts';
 
 /**
@@ -31,6 +34,38 @@ export function movePlaces(marking: Marking, moved: Readonly<Record<string, stri
   }
   moveEntries(marking.tokens, moved, (held, added) => [...held, ...added]);
   moveEntries(marking.maps, moved);
+  mapFaults(marking, (fault) => ({ ...fault, inputs: moveFaultInputs(fault, moved) }));
+}
+
+/** Replaces the faults in a marking, which contain the names of places and transitions. */
+export function mapFaults(marking: Marking, to: (fault: JsonObject) => JsonObject): void {
+  const mapToken = (token: Token): Token =>
+    isJsonObject(token.value) ? { ...token, value: deepFreeze(to(token.value)) } : token;
+  for (const { name } of [faultPlace, unhandledFaultPlace]) {
+    const tokens = marking.tokens.get(name);
+    if (tokens !== undefined) marking.tokens.set(name, tokens.map(mapToken));
+    for (const firing of marking.firings.values()) {
+      const taken = firing.inputs.get(name);
+      if (taken === undefined) continue;
+      const inputs = new Map([...firing.inputs, [name, taken.map(mapToken)] as const]);
+      marking.firings.set(firing.id, { ...firing, inputs });
+    }
+  }
+}
+
+/** Returns the inputs of the failed firing that a fault holds, by place. */
+export function faultInputs(fault: Json): JsonObject {
+  const inputs = isJsonObject(fault) ? fault['inputs'] : undefined;
+  return isJsonObject(inputs) ? inputs : {};
+}
+
+function moveFaultInputs(
+  fault: JsonObject,
+  moved: Readonly<Record<string, string | null>>,
+): JsonObject {
+  return Object.fromEntries(
+    Object.entries(faultInputs(fault)).map(([place, values]) => [moved[place] ?? place, values]),
+  );
 }
 
 /**

@@ -152,7 +152,10 @@ export interface Upgraded extends Base {
   readonly kind: 'upgraded';
   readonly from: string;
   readonly to: NetVersion;
-  /** Places (or `running(t)`) that the agent's `migrate` renamed, or emptied (null). All moves happen at once. */
+  /**
+   * Places (or `running(t)`) that the new net calls by another name, and those that the agent's `migrate` renamed or
+   * emptied (null). All moves happen at once.
+   */
   readonly moved?: Readonly<Record<string, string | null>>;
   /** New clocks by token: those of transitions that were not timed for that token before. */
   readonly clocks?: Readonly<Record<TokenId, Due>>;

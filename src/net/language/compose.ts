@@ -1,4 +1,4 @@
-import { runningPlaceName, scopedName, scopedPlaceName } from './place-identity.ts';
+import { renamePlace, runningPlaceName, scopedName, scopedPlaceName } from './place-identity.ts';
 import { mapInputPlace, mapOutputPlace } from './arcs.ts';
 import type { Alternatives, OutputSpec, Outputs } from './arcs.ts';
 import { faultPlace } from './fault.ts';
@@ -7,6 +7,7 @@ import { placesIn, portPlaces, toPorts } from './net.ts';
 import type { Cluster, InitialToken, Net, Ports } from './net.ts';
 import { areCompatible } from './place.ts';
 import type { AnyPlace, Place } from './place.ts';
+import { renameTransition } from './transition.ts';
 import type { Transition } from './transition.ts';
 
 /** Two ports that become one place: `kept` replaces `replaced`. */
@@ -120,10 +121,8 @@ function prefixed<In extends Ports, Out extends Ports>(
 ): Net<In, Out> {
   const shared = new Set([faultPlace.name, ...portPlaces(net).map((place) => place.name)]);
   const effects = new Set(net.transitions.map((t) => runningPlaceName(t.name)));
-  const scoped = (place: AnyPlace): AnyPlace => ({
-    ...place,
-    name: scopedPlaceName(name, place.name),
-  });
+  const scoped = (place: AnyPlace): AnyPlace =>
+    renamePlace(place, (own) => scopedPlaceName(name, own));
   const mapped = mapPlaces(net, (place) => {
     if (place.kind === 'running') return effects.has(place.name) ? scoped(place) : place;
     const port = replaced.get(place.name);
@@ -138,7 +137,7 @@ function prefixed<In extends Ports, Out extends Ports>(
   return {
     ...mapped,
     name,
-    transitions: mapped.transitions.map((t) => ({ ...t, name: scopedName(name, t.name) })),
+    transitions: mapped.transitions.map((t) => renameTransition(t, (own) => scopedName(name, own))),
     clusters: mapped.clusters.map(rename),
   };
 }

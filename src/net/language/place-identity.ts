@@ -40,6 +40,16 @@ export function scopedPlaceName(scope: string, name: string): string {
     : runningPlaceName(scopedName(scope, effect));
 }
 
+/** Returns a place under another name. Its former names change in the same way. */
+export function renamePlace<P extends AnyPlace>(place: P, rename: (name: string) => string): P {
+  return { ...place, name: rename(place.name), formerNames: place.formerNames.map(rename) };
+}
+
+/** True for the name of a place, and for each of its former names. */
+export function hasName({ name, formerNames }: AnyPlace, found: string): boolean {
+  return found === name || formerNames.includes(found);
+}
+
 /** True if `full` is the name `name` of a place or a transition, or the same name in some scope. */
 export function isInAnyScope(full: string, name: string): boolean {
   const effect = parseRunningPlaceName(name);

@@ -26,6 +26,11 @@ export interface Place<T = unknown, K extends PlaceKind = PlaceKind> {
   readonly owed: boolean;
   /** True if tokens may be injected from outside the net. */
   readonly environment: boolean;
+  /**
+   * The names that the place had in earlier versions of its net, oldest first. Stored tokens of these names are in this
+   * place.
+   */
+  readonly formerNames: readonly string[];
   readonly __token?: (token: T) => T;
 }
 
@@ -53,6 +58,8 @@ export interface PlaceOptions {
   readonly owed?: boolean;
   /** Default: false. */
   readonly environment?: boolean;
+  /** Default: none. */
+  readonly formerNames?: readonly string[];
 }
 
 function define<T, K extends PlaceKind>(
@@ -68,6 +75,7 @@ function define<T, K extends PlaceKind>(
     version: options.version,
     owed: options.owed ?? false,
     environment: options.environment ?? false,
+    formerNames: options.formerNames ?? [],
   });
 }
 

@@ -78,6 +78,8 @@ interface Arcs<I extends Inputs, R extends Inputs, G extends OutputSpec> {
   readonly give: G;
   /** Of several enabled transitions, the one with the highest priority fires first. Default: 0. */
   readonly priority?: number;
+  /** The names that the transition had in earlier versions of its net, oldest first. Default: none. */
+  readonly formerNames?: readonly string[];
 }
 
 type Tokens<I extends Inputs, R extends Inputs> = InputValues<I> & InputValues<R>;
@@ -137,6 +139,7 @@ export interface Transition {
   readonly reset: readonly AnyPlace[];
   readonly give: OutputSpec;
   readonly priority: number;
+  readonly formerNames: readonly string[];
   /** Only for pure transitions. The members below it, except `run`, are only for effects. */
   readonly after?: Milliseconds<Untyped>;
   readonly concurrency?: number;
@@ -195,12 +198,13 @@ export function effect<
 
 function arcDefaults(
   spec: Arcs<Inputs, Inputs, OutputSpec>,
-): Pick<Transition, 'read' | 'unless' | 'reset' | 'priority'> {
+): Pick<Transition, 'read' | 'unless' | 'reset' | 'priority' | 'formerNames'> {
   return {
     read: spec.read ?? {},
     unless: spec.unless ?? [],
     reset: spec.reset ?? [],
     priority: spec.priority ?? 0,
+    formerNames: spec.formerNames ?? [],
   };
 }
 
@@ -215,5 +219,11 @@ export function running<I extends Inputs>(
     version: undefined,
     owed: Object.values(t.take).some((input) => arcPlace(input).owed),
     environment: false,
+    formerNames: t.formerNames.map(runningPlaceName),
   };
+}
+
+/** Returns a transition under another name. Its former names change in the same way. */
+export function renameTransition<T extends Transition>(t: T, rename: (name: string) => string): T {
+  return { ...t, name: rename(t.name), formerNames: t.formerNames.map(rename) };
 }

@@ -4,13 +4,14 @@ import type { Agent, AgentHost, ChildAgentOutcome } from '../../agents/index.ts'
 import { formatSessionKey, isChildSessionId } from '../../core/index.ts';
 import type { LogEvent, Seq, SessionKey } from '../../core/index.ts';
 import { clockAhead, Driver, Executor, mapIn, planUpgrade } from '../../net/index.ts';
+import { currentPlaceName, renameMarking } from '../../net/internal.ts';
 import type { Clock, Marking, RecordSeq, Step, StepOutcome } from '../../net/index.ts';
 import type { StoredPendingCall, SessionRow, SettledStep, Store } from '../../store/index.ts';
 import type { Committer } from '../scheduling/committer.ts';
 import type { ToolServices } from '../../tools/index.ts';
 import { rootSessionArtifacts } from '../called-agents/root-session-artifacts.ts';
 import type { CalledAgents } from '../called-agents/called-agents.ts';
-import { hydrate, toStoredSnapshot } from '../journal/hydrate.ts';
+import { hydrate, hydrateFor, toStoredSnapshot } from '../journal/hydrate.ts';
 import type { SessionBroadcast } from '../log/session-broadcast.ts';
 import type { ChildCall } from '../called-agents/run-in-child-session.ts';
 import type { ComposedInterceptor, ObservedSession } from '../interceptors/interceptor.ts';
@@ -80,13 +81,14 @@ export class HostedSession {
    * @throws NetChangedError when the session's tokens do not fit the agent
    */
   static async open(options: HostedSessionOptions): Promise<HostedSession> {
+    const { compiled, migrate } = options.agent;
     const marking = await hydrate(options.store, options.row.key);
+    const upgrade = marking.seq > 0 ? planUpgrade(marking, compiled, migrate) : undefined;
+    // The host reads current names before the upgrade is committed.
+    renameMarking(marking, compiled);
     const host = new HostedSession(options, marking);
     host.#driver.hold();
-    if (marking.seq > 0) {
-      const upgrade = planUpgrade(marking, options.agent.compiled, options.agent.migrate);
-      if (upgrade !== undefined) host.#driver.appendSystemRecord(upgrade);
-    }
+    if (upgrade !== undefined) host.#driver.appendSystemRecord(upgrade);
     // This process runs nothing for the session yet, so every firing in flight belongs to a former owner.
     if ([...marking.firings.values()].some(isRunning)) {
       host.#driver.appendSystemRecord({
@@ -120,7 +122,10 @@ export class HostedSession {
       clock,
       executor: (onAbort) => this.#createExecutor(marking, onAbort),
       reload: async (onAbort) => {
-        const fresh = this.#createExecutor(await hydrate(options.store, row.key), onAbort);
+        const fresh = this.#createExecutor(
+          await hydrateFor(options.store, row.key, agent.compiled),
+          onAbort,
+        );
         this.#versions = fresh.marking.shared;
         fresh.appendSystemRecord(
           { kind: 'loaded', place: state.name, ...(await options.store.shared(row.key)) },
@@ -195,10 +200,11 @@ export class HostedSession {
   async #takeInbox(): Promise<void> {
     const { store } = this.#options;
     for (const { inputSeq, input, key } of await store.inbox(this.key, this.#lastInput)) {
-      if (input.place === userIn.name) await this.#loadShared();
+      const place = currentPlaceName(this.agent.compiled.formerNames, input.place);
+      if (place === userIn.name) await this.#loadShared();
       // Only now: if loading shared state fails, the next pull takes this input.
       this.#lastInput = inputSeq;
-      this.#driver.inject({ place: input.place, value: input.value, key, inputSeq });
+      this.#driver.inject({ place, value: input.value, key, inputSeq });
     }
   }
 

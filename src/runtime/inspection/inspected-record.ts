@@ -112,6 +112,9 @@ export interface InspectedRecord {
   readonly given: readonly InspectedTokens[];
   readonly lists?: readonly InspectedListChange[];
   readonly maps?: readonly InspectedMapChange[];
-  /** The record as it is stored, for `applyRecord` of `petrichor/journal`. Only with the detail `full`. */
+  /**
+   * The record as it is stored, with the current names of places and transitions, for `applyRecord` of
+   * `petrichor/journal`. Only with the detail `full`.
+   */
   readonly stored?: JournalRecord;
 }

@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../../core/index.ts';
 import { applyRecord, emptyMarking } from '../../net/index.ts';
-import type { Marking, RecordSeq } from '../../net/index.ts';
-import { copyMarking } from '../../net/internal.ts';
+import type { CompiledNet, Marking, RecordSeq } from '../../net/index.ts';
+import { copyMarking, renameRecord } from '../../net/internal.ts';
 import type { SessionRow, StepNumber, Store } from '../../store/index.ts';
 import { restoreSnapshot } from '../journal/hydrate.ts';
 
@@ -18,10 +18,12 @@ export interface MarkingAfterStep {
 
 interface Checkpoint extends MarkingAfterStep {
   readonly uid: string;
+  /** The hash of the net whose names it has. */
+  readonly net: string;
 }
 
 /**
- * Recomputes earlier markings of sessions. It begins at the newest of: a checkpoint in memory, the stored snapshot, the
+ * Recomputes earlier markings of sessions, with the current names of a net. It begins at the newest of: a checkpoint in memory, the stored snapshot, the
  * start of the journal. A journal only grows, so a checkpoint never becomes wrong; the least recently used are dropped.
  */
 export class MarkingHistory {
@@ -33,13 +35,13 @@ export class MarkingHistory {
   }
 
   /** Returns a marking at or before a record, from which a replay may begin. The caller may change it. */
-  async findStart(row: SessionRow, record: RecordSeq): Promise<MarkingAfterStep> {
-    const known = this.#findCheckpoint(row.uid, record);
+  async findStart(row: SessionRow, net: CompiledNet, record: RecordSeq): Promise<MarkingAfterStep> {
+    const known = this.#findCheckpoint(row, net, record);
     const from = known?.marking.seq ?? 0;
     if (record - from >= RECORDS_PER_CHECKPOINT) {
-      const restored = await restoreSnapshot(this.#store, row.key, record);
+      const restored = await restoreSnapshot(this.#store, row.key, record, net);
       if (restored !== undefined && restored.marking.seq > from) {
-        this.keep(row.uid, restored);
+        this.keep(row, net, restored);
         return restored;
       }
     }
@@ -52,18 +54,22 @@ export class MarkingHistory {
    * Returns the marking after a record, and the step of the record. Default of `record`: the last one.
    * @throws InvalidInputError if there is no such record
    */
-  async markingAt(row: SessionRow, record?: RecordSeq): Promise<MarkingAfterStep> {
-    const start = await this.findStart(row, record ?? Number.MAX_SAFE_INTEGER);
+  async markingAt(
+    row: SessionRow,
+    net: CompiledNet,
+    record?: RecordSeq,
+  ): Promise<MarkingAfterStep> {
+    const start = await this.findStart(row, net, record ?? Number.MAX_SAFE_INTEGER);
     const { marking } = start;
     let { step } = start;
     if (marking.seq === record) return { step, marking };
     for await (const { records, step: number } of this.#store.steps(row.key, step)) {
       step = number;
       for (const one of records) {
-        applyRecord(marking, one);
+        applyRecord(marking, renameRecord(one, marking, net));
         if (marking.seq === record) return { step, marking };
       }
-      this.keep(row.uid, { step, marking });
+      this.keep(row, net, { step, marking });
     }
     if (record === undefined) return { step, marking };
     throw new InvalidInputError(
@@ -73,16 +79,20 @@ export class MarkingHistory {
   }
 
   /** Keeps a copy of the marking after a step, if the nearest earlier checkpoint is far enough away. */
-  keep(uid: string, { step, marking }: MarkingAfterStep): void {
-    const before = this.#findCheckpoint(uid, marking.seq)?.marking.seq ?? 0;
+  keep(row: SessionRow, net: CompiledNet, { step, marking }: MarkingAfterStep): void {
+    const before = this.#findCheckpoint(row, net, marking.seq)?.marking.seq ?? 0;
     if (marking.seq - before < RECORDS_PER_CHECKPOINT) return;
-    const checkpoint = { uid, step, marking: copyMarking(marking) };
+    const checkpoint = { uid: row.uid, net: net.hash, step, marking: copyMarking(marking) };
     this.#checkpoints = [...this.#checkpoints, checkpoint].slice(-MAX_CHECKPOINTS);
   }
 
-  #findCheckpoint(uid: string, record: RecordSeq): Checkpoint | undefined {
+  #findCheckpoint(
+    { uid }: SessionRow,
+    { hash }: CompiledNet,
+    record: RecordSeq,
+  ): Checkpoint | undefined {
     return this.#checkpoints
-      .filter((one) => one.uid === uid && one.marking.seq <= record)
+      .filter((one) => one.uid === uid && one.net === hash && one.marking.seq <= record)
       .reduce<Checkpoint | undefined>(
         (best, one) => (best === undefined || one.marking.seq > best.marking.seq ? one : best),
         undefined,

@@ -1,4 +1,5 @@
-import type { RecordSeq } from '../../net/index.ts';
+import { renameRecord } from '../../net/internal.ts';
+import type { CompiledNet, RecordSeq } from '../../net/index.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
 import { inspectRecord } from './inspect-record.ts';
 import type { InspectedRecord } from './inspected-record.ts';
@@ -9,6 +10,7 @@ export interface ReadRecordsOptions {
   readonly store: Store;
   readonly history: MarkingHistory;
   readonly row: SessionRow;
+  readonly net: CompiledNet;
   readonly after: RecordSeq;
   readonly values: ValueDetail;
   readonly limit: number;
@@ -21,8 +23,8 @@ export interface ReadRecordsOptions {
 export async function* readRecords(
   options: ReadRecordsOptions,
 ): AsyncGenerator<InspectedRecord, void, undefined> {
-  const { store, history, row, after, values, limit, waitForMore, signal } = options;
-  const { marking, step: first } = await history.findStart(row, after);
+  const { store, history, row, net, after, values, limit, waitForMore, signal } = options;
+  const { marking, step: first } = await history.findStart(row, net, after);
   let step = first;
   let count = 0;
   do {
@@ -30,7 +32,7 @@ export async function* readRecords(
       for (const record of records) {
         const inspected = inspectRecord(
           marking,
-          record,
+          renameRecord(record, marking, net),
           number,
           record.seq > after ? values : 'none',
         );
@@ -40,7 +42,7 @@ export async function* readRecords(
         if (++count >= limit) return;
       }
       step = number;
-      history.keep(row.uid, { step, marking });
+      history.keep(row, net, { step, marking });
     }
   } while (!isAborted(signal) && (await waitForMore()));
 }

@@ -69,7 +69,7 @@ export class SessionInspector implements SessionInspection {
   ): AsyncGenerator<InspectedRecord, void, undefined> {
     const { store, history, onChange, isClosed, onWaiting } = this.#services;
     const row = await this.#findRow();
-    const base = { store, history, row, after, ...options };
+    const base = { store, history, row, net: this.#agent.compiled, after, ...options };
     if (!follow) {
       yield* readRecords({ ...base, waitForMore: async () => false });
       return;
@@ -108,7 +108,11 @@ export class SessionInspector implements SessionInspection {
     assertDetail(values);
     if (record !== undefined) assertPosition('record', record);
     const row = await this.#findRow();
-    const { marking, step } = await this.#services.history.markingAt(row, record);
+    const { marking, step } = await this.#services.history.markingAt(
+      row,
+      this.#agent.compiled,
+      record,
+    );
     return inspectMarking(marking, step, values);
   }
 
@@ -121,7 +125,7 @@ export class SessionInspector implements SessionInspection {
     const row = await this.#findRow();
     const host: AgentHost = { sessionKey: this.#key, services: this.#services.getTools(this.#key) };
     return rebuildModelRequest(
-      await this.#services.history.markingAt(row, firing),
+      await this.#services.history.markingAt(row, this.#agent.compiled, firing),
       this.#agent,
       host,
       (seq) => `${row.uid}/${seq}`,

@@ -1,7 +1,8 @@
 import { answerIn, userIn, interruptIn } from '../../agents/internal.ts';
 import type { Json, Seq, SessionKey } from '../../core/index.ts';
 import { tokensIn } from '../../net/index.ts';
-import type { RecordSeq } from '../../net/index.ts';
+import { hasName } from '../../net/internal.ts';
+import type { AnyPlace, RecordSeq } from '../../net/index.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
 import { hydrate } from './hydrate.ts';
 
@@ -20,22 +21,31 @@ export interface AcceptedInput {
 export async function listAcceptedInputs(
   store: Store,
   { key }: Pick<SessionRow, 'key'>,
-  places: readonly string[] = [],
+  places: readonly AnyPlace[] = [],
 ): Promise<readonly AcceptedInput[]> {
   // The inbox first: an input that is taken meanwhile is then in the marking.
   const inbox = await store.inbox(key, 0);
   const row = await store.find(key);
-  const waiting = inbox.map(({ input }) => ({ ...input, record: undefined }));
+  const inputPlaces: readonly AnyPlace[] = [userIn, interruptIn, answerIn, ...places];
+  const toCurrent = (name: string): string =>
+    inputPlaces.find((place) => hasName(place, name))?.name ?? name;
+  const waiting = inbox.map(({ input }) => ({
+    ...input,
+    place: toCurrent(input.place),
+    record: undefined,
+  }));
   // The net of an idle session holds no inputs back.
   const { status, phase = status } = row ?? { status: 'idle' };
   if (status === 'idle' && (phase === 'idle' || phase === 'queued')) return waiting;
   const marking = await hydrate(store, key);
-  const taken = [userIn.name, interruptIn.name, answerIn.name, ...places].flatMap((place) =>
-    tokensIn(marking, place).map(({ id, value }): AcceptedInput => ({
-      place,
-      value,
-      record: Number.parseInt(id, 10),
-    })),
+  const taken = inputPlaces.flatMap((place) =>
+    [...place.formerNames, place.name]
+      .flatMap((name) => tokensIn(marking, name))
+      .map(({ id, value }): AcceptedInput => ({
+        place: place.name,
+        value,
+        record: Number.parseInt(id, 10),
+      })),
   );
   return [...taken.toSorted((a, b) => (a.record ?? 0) - (b.record ?? 0)), ...waiting];
 }

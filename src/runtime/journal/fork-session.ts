@@ -4,6 +4,7 @@ import type { Agent } from '../../agents/index.ts';
 import { InvalidInputError, newSessionId } from '../../core/index.ts';
 import type { Seq, SessionKey } from '../../core/index.ts';
 import { applyRecord, emptyMarking, Executor, planUpgrade } from '../../net/index.ts';
+import { copyMarking, renameMarking } from '../../net/internal.ts';
 import type { Marking } from '../../net/index.ts';
 import type { CommittedStep, SessionRow, SettledStep, Store } from '../../store/index.ts';
 import { toLogEvents, toSharedWrites, toSessionSummary } from './settled-step.ts';
@@ -92,14 +93,16 @@ async function stepsUpTo(
 
 type UnownedStep = Omit<SettledStep, 'owner'>;
 
-/** Copies the steps unchanged and adds one that stops the turn that was running, if any. */
+/** Copies the steps unchanged and adds one that stops the turn that was running, if any. @throws NetChangedError */
 function toCopiedSteps(
   steps: readonly CommittedStep[],
   agent: Agent,
   { key, uid, epoch }: SessionRow,
 ): readonly UnownedStep[] {
-  const marking = emptyMarking();
-  for (const { records } of steps) for (const record of records) applyRecord(marking, record);
+  const stored = emptyMarking();
+  for (const { records } of steps) for (const record of records) applyRecord(stored, record);
+  const marking = copyMarking(stored);
+  renameMarking(marking, agent.compiled);
   const base = { key, uid, epoch, inboxUpTo: 0 };
   const isSameNet = marking.net.hash === agent.compiled.hash;
   const timers = isSameNet ? createExecutor(agent, marking).nextDueAt : undefined;
@@ -108,20 +111,25 @@ function toCopiedSteps(
   const { invocationId } = agent.readStatus(marking);
   if (invocationId === undefined) return copies;
   const lastSeq = steps.flatMap(({ events }) => events).length;
+  const upgrade = planUpgrade(stored, agent.compiled, agent.migrate);
   return [
     ...copies,
-    { ...base, step: steps.length + 1, ...stopRunningTurn(marking, agent, invocationId, lastSeq) },
+    {
+      ...base,
+      step: steps.length + 1,
+      ...stopRunningTurn(marking, upgrade, agent, invocationId, lastSeq),
+    },
   ];
 }
 
-/** Builds the step that stops the running turn in the copy. @throws NetChangedError */
+/** Builds the step that stops the running turn in the copy. */
 function stopRunningTurn(
   marking: Marking,
+  upgrade: ReturnType<typeof planUpgrade>,
   agent: Agent,
   invocationId: string,
   lastSeq: Seq,
 ): Pick<SettledStep, 'at' | 'records' | 'events' | 'summary' | 'shared'> {
-  const upgrade = planUpgrade(marking, agent.compiled, agent.migrate);
   const versions = marking.shared;
   const executor = createExecutor(agent, marking);
   const { at } = marking;

@@ -6,10 +6,14 @@ import {
   oldestListRecord,
   toSnapshot,
 } from '../../net/index.ts';
-import type { JournalRecord, Marking, RecordSeq, Snapshot } from '../../net/index.ts';
+import { renameMarking, renameRecord } from '../../net/internal.ts';
+import type { CompiledNet, JournalRecord, Marking, RecordSeq, Snapshot } from '../../net/index.ts';
 import type { StepNumber, Store } from '../../store/index.ts';
 
-/** Restores the marking of a session from its newest snapshot and the journal records after it. */
+/**
+ * Restores the marking of a session from its newest snapshot and the journal records after it, with the names that were
+ * stored.
+ */
 export async function hydrate(store: Store, key: SessionKey): Promise<Marking> {
   const found = await store.snapshot(key);
   const marking =
@@ -20,17 +24,31 @@ export async function hydrate(store: Store, key: SessionKey): Promise<Marking> {
   return marking;
 }
 
+/** Restores the marking of a session with the current names of a net. */
+export async function hydrateFor(
+  store: Store,
+  key: SessionKey,
+  net: CompiledNet,
+): Promise<Marking> {
+  const marking = await hydrate(store, key);
+  renameMarking(marking, net);
+  return marking;
+}
+
 /**
- * Restores the marking just before the first record for which `stop` is true. Undefined when there is no such record.
+ * Restores the marking just before the first record for which `stop` is true, with the current names of a net. Undefined
+ * when there is no such record.
  */
 export async function markingBefore(
   store: Store,
   key: SessionKey,
+  net: CompiledNet,
   stop: (record: JournalRecord, marking: Marking) => boolean,
 ): Promise<Marking | undefined> {
   const marking = emptyMarking();
   for await (const { records } of store.steps(key, 0)) {
-    for (const record of records) {
+    for (const stored of records) {
+      const record = renameRecord(stored, marking, net);
       if (stop(record, marking)) return marking;
       applyRecord(marking, record);
     }
@@ -38,16 +56,22 @@ export async function markingBefore(
   return undefined;
 }
 
-/** Restores the stored snapshot with its step. Undefined when there is none, or when it is after `upTo`. */
+/**
+ * Restores the stored snapshot with its step, with the current names of a net. Undefined when there is none, or when it
+ * is after `upTo`.
+ */
 export async function restoreSnapshot(
   store: Store,
   key: SessionKey,
   upTo: RecordSeq,
+  net: CompiledNet,
 ): Promise<{ readonly step: StepNumber; readonly marking: Marking } | undefined> {
   const found = await store.snapshot(key);
   const snapshot = found === undefined ? undefined : asSnapshot(found.marking);
   if (found === undefined || snapshot === undefined || snapshot.seq > upTo) return undefined;
-  return { step: found.step, marking: await restore(store, key, snapshot) };
+  const marking = await restore(store, key, snapshot);
+  renameMarking(marking, net);
+  return { step: found.step, marking };
 }
 
 async function restore(store: Store, key: SessionKey, snapshot: Snapshot): Promise<Marking> {

@@ -3,9 +3,9 @@ import type { Rewind } from '../../agents/index.ts';
 import { getStateScope, InvalidInputError } from '../../core/index.ts';
 import type { JsonObject, SessionKey } from '../../core/index.ts';
 import { listIn, mapIn } from '../../net/index.ts';
-import type { JournalRecord } from '../../net/index.ts';
+import type { CompiledNet, JournalRecord } from '../../net/index.ts';
 import type { Store } from '../../store/index.ts';
-import { hydrate, markingBefore } from './hydrate.ts';
+import { hydrateFor, markingBefore } from './hydrate.ts';
 
 /**
  * Plans a rewind to before an invocation. Conversation length and state are read from the journal, so they are exact.
@@ -14,9 +14,12 @@ import { hydrate, markingBefore } from './hydrate.ts';
 export async function planRewind(
   store: Store,
   key: SessionKey,
+  net: CompiledNet,
   beforeInvocationId: string,
 ): Promise<Rewind> {
-  const past = await markingBefore(store, key, (record) => beginsTurn(record, beforeInvocationId));
+  const past = await markingBefore(store, key, net, (record) =>
+    beginsTurn(record, beforeInvocationId),
+  );
   if (past === undefined) {
     throw new InvalidInputError(
       'beforeInvocationId',
@@ -24,7 +27,7 @@ export async function planRewind(
     );
   }
   const before = listIn(past, conversation.name);
-  const now = listIn(await hydrate(store, key), conversation.name);
+  const now = listIn(await hydrateFor(store, key, net), conversation.name);
   if (before.origins.some((origin, index) => now.origins[index] !== origin)) {
     throw new InvalidInputError(
       'beforeInvocationId',

@@ -1,6 +1,7 @@
 import { answerIn, interruptIn } from '../../agents/internal.ts';
 import { isJsonObject } from '../../core/index.ts';
 import type { LogEventByType, SessionKey } from '../../core/index.ts';
+import { hasName } from '../../net/internal.ts';
 import type { InboxInput, Store } from '../../store/index.ts';
 
 /** Number of recent events to search before the whole log is read. */
@@ -48,10 +49,10 @@ function endsWait(
   { invocationId, callIds }: LogEventByType<'turn.waiting'>,
 ): boolean {
   if (!isJsonObject(value)) return false;
-  if (place === interruptIn.name) return value['invocationId'] === invocationId;
+  if (hasName(interruptIn, place)) return value['invocationId'] === invocationId;
   const { callId, isUpdate } = value;
   return (
-    place === answerIn.name &&
+    hasName(answerIn, place) &&
     isUpdate !== true &&
     typeof callId === 'string' &&
     callIds.includes(callId)

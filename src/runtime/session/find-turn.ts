@@ -1,6 +1,7 @@
 import { userIn } from '../../agents/internal.ts';
 import { isJsonObject } from '../../core/index.ts';
 import type { Seq, SessionKey } from '../../core/index.ts';
+import { hasName } from '../../net/internal.ts';
 import type { InboxInput, Store } from '../../store/index.ts';
 
 /** Number of recent events to search before the whole log is read. */
@@ -25,7 +26,7 @@ export async function findLastTurn(
 /** Finds the invocation of the oldest message in an inbox. Undefined when the inbox has no message. */
 export function findNextTurn(inbox: readonly InboxInput[]): string | undefined {
   for (const { place, value } of inbox) {
-    if (place !== userIn.name || !isJsonObject(value)) continue;
+    if (!hasName(userIn, place) || !isJsonObject(value)) continue;
     const { invocationId } = value;
     if (typeof invocationId === 'string') return invocationId;
   }

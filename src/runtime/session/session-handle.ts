@@ -285,9 +285,14 @@ export class SessionHandle implements Session {
       this.#services.inject(
         this.key,
         { place: name, value: checked },
-        `signal:${name}:${options.dedupeKey}`,
+        `signal:${this.#originalName(name)}:${options.dedupeKey}`,
       ),
     );
+  }
+
+  /** The first name of a place. A signal that is repeated after the place got another name has the same key. */
+  #originalName(place: string): string {
+    return this.#agent.compiled.places.get(place)?.formerNames[0] ?? place;
   }
 
   /** Adds the trace context to a message that is sent as a signal. */
@@ -336,7 +341,12 @@ export class SessionHandle implements Session {
     readonly dedupeKey?: string;
   }): Promise<void> {
     const { inputSeq } = await this.#services.trackSubmission(async () => {
-      const rewind = await planRewind(this.#services.store, this.key, beforeInvocationId);
+      const rewind = await planRewind(
+        this.#services.store,
+        this.key,
+        this.#agent.compiled,
+        beforeInvocationId,
+      );
       const value = checkInjection(this.#agent.compiled, rewindIn.name, rewind);
       return this.#services.inject(
         this.key,

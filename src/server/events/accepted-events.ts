@@ -62,7 +62,7 @@ async function listPendingInputs(
   { store }: ServerContext,
   session: ManagedSession,
 ): Promise<readonly AcceptedInput[]> {
-  return listAcceptedInputs(store, { key: toSessionKey(session) }, [outcomeIn.name]);
+  return listAcceptedInputs(store, { key: toSessionKey(session) }, [outcomeIn]);
 }
 
 /** Converts an input to the event that a client sent. Returns undefined for inputs that clients do not send. */
