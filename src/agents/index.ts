@@ -13,6 +13,7 @@ export {
 } from './agent/agent-description.ts';
 export type { AgentSubnet, AgentSlot } from './agent/agent-subnet.ts';
 export type { ContextInfo, ContextPolicy } from './prompt/context-policy.ts';
+export type { AgentContext } from './callbacks/agent-context.ts';
 export type { AgentCallbackContext } from './callbacks/callback-context.ts';
 export type {
   AfterAgent,

@@ -9,6 +9,7 @@ import { ModelError, ScriptedModel } from '../../src/models/index.ts';
 import type { Model, ModelResponse, ScriptedTurn } from '../../src/models/index.ts';
 import { mapIn } from '../../src/net/index.ts';
 import { tool } from '../../src/tools/index.ts';
+import { noOpCallbacks } from './no-op-callbacks.ts';
 import { runAgent } from './run-agent.ts';
 import type { RunningAgent } from './run-agent.ts';
 
@@ -62,17 +63,7 @@ test('each callback adds one transition, and an agent without callbacks has none
   const plain = names();
   assert.deepEqual(names({}), plain);
   assert.deepEqual(names({ beforeModel: [] }), plain);
-  const all: Callbacks = {
-    beforeModel: () => undefined,
-    afterModel: () => undefined,
-    onModelError: () => undefined,
-    beforeTool: () => undefined,
-    afterTool: () => undefined,
-    onToolError: () => undefined,
-    beforeAgent: () => undefined,
-    afterAgent: () => undefined,
-  };
-  const added = names(all).filter((name) => !plain.includes(name));
+  const added = names(noOpCallbacks).filter((name) => !plain.includes(name));
   assert.deepEqual(added.toSorted(), [
     'agent.after',
     'agent.before',
@@ -82,24 +73,14 @@ test('each callback adds one transition, and an agent without callbacks has none
     'tool.after',
     'tool.before',
   ]);
-  const withAll = agent({ name: 'clerk', model: new ScriptedModel([]), callbacks: all });
+  const withAll = agent({ name: 'clerk', model: new ScriptedModel([]), callbacks: noOpCallbacks });
   assert.deepEqual(withAll.compiled.warnings, []);
   checkInvariants(withAll.compiled);
 });
 
 test('callbacks that return nothing do not change the log', async () => {
   const plain = await runClerk({}, payThenDone(5)).sendAndWait('Pay.');
-  const observed = runClerk(
-    {
-      beforeModel: () => undefined,
-      afterModel: async () => undefined,
-      beforeTool: () => undefined,
-      afterTool: () => undefined,
-      beforeAgent: () => undefined,
-      afterAgent: () => undefined,
-    },
-    payThenDone(5),
-  );
+  const observed = runClerk(noOpCallbacks, payThenDone(5));
   assert.deepEqual(await observed.sendAndWait('Pay.'), plain);
 });
 

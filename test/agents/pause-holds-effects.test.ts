@@ -9,21 +9,11 @@ import {
   sequential,
   workflow,
 } from '../../src/agents/index.ts';
-import type { Agent, Callbacks } from '../../src/agents/index.ts';
+import type { Agent } from '../../src/agents/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import { tool } from '../../src/tools/index.ts';
-
-const callbacks: Callbacks = {
-  beforeAgent: () => undefined,
-  afterAgent: () => undefined,
-  beforeModel: () => undefined,
-  afterModel: () => undefined,
-  onModelError: () => undefined,
-  beforeTool: () => undefined,
-  afterTool: () => undefined,
-  onToolError: () => undefined,
-};
+import { noOpCallbacks } from './no-op-callbacks.ts';
 
 function withModel(name: string, subAgents: readonly Agent[] = []): Agent {
   return agent({
@@ -31,7 +21,7 @@ function withModel(name: string, subAgents: readonly Agent[] = []): Agent {
     model: new ScriptedModel([]),
     fallbackModels: [new ScriptedModel([])],
     tools: [tool({ name: 'look', description: 'Looks.', execute: () => 'seen' })],
-    callbacks,
+    callbacks: noOpCallbacks,
     subAgents,
   });
 }

@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../core/internal.ts';
-import type { FiringId, InvocationId, JsonObject, LogEntry, SessionKey } from '../../core/index.ts';
+import type { JsonObject, LogEntry } from '../../core/index.ts';
 import type { EffectContext } from '../../net/index.ts';
 import {
   createActions,
@@ -8,14 +8,7 @@ import {
   toolMemory,
   toToolState,
 } from '../../tools/internal.ts';
-import type {
-  Actions,
-  ToolActions,
-  ToolArtifacts,
-  ToolMemory,
-  ToolMetadata,
-  ToolState,
-} from '../../tools/index.ts';
+import type { Actions, ToolActions } from '../../tools/index.ts';
 import {
   getAgentHost,
   getServices,
@@ -26,25 +19,15 @@ import type { SessionWrite } from '../vocabulary/state.ts';
 import { branchField } from '../vocabulary/agent-identity.ts';
 import { agentMessage } from '../vocabulary/agent-message.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
+import type { AgentContext } from './agent-context.ts';
 import { toSessionWrite } from '../state/session-write.ts';
 
 /** The context that a callback is called with. */
-export interface AgentCallbackContext extends ToolMetadata {
+export interface AgentCallbackContext extends AgentContext {
   readonly agentName: string;
   readonly branch?: string;
-  readonly invocationId: InvocationId;
-  readonly sessionKey: SessionKey;
-  /** Aborts at the timeout, at an interrupt, and at shutdown. */
-  readonly signal: AbortSignal;
-  /** Stable over retries and crashes. */
-  readonly firingId: FiringId;
   /** 1 for the first attempt. A callback runs again only if its process died before it returned. */
   readonly attempt: number;
-  /** Writes are committed together with the callback's result, or not at all. */
-  readonly state: ToolState;
-  /** Saves take effect at once. The log shows them together with the callback's result. */
-  readonly artifacts: ToolArtifacts;
-  readonly memory: ToolMemory;
   readonly actions: Actions;
 }
 

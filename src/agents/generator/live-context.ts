@@ -1,12 +1,7 @@
-import type { FiringId, InvocationId, JsonObject, SessionKey } from '../../core/index.ts';
+import type { JsonObject } from '../../core/index.ts';
 import type { EffectContext } from '../../net/index.ts';
-import type {
-  ToolActions,
-  ToolArtifacts,
-  ToolMemory,
-  ToolMetadata,
-  ToolState,
-} from '../../tools/index.ts';
+import type { ToolActions, ToolState } from '../../tools/index.ts';
+import type { AgentContext } from '../callbacks/agent-context.ts';
 import { openCallbackContext } from '../callbacks/callback-context.ts';
 import type { OpenedCallbackContext } from '../callbacks/callback-context.ts';
 import { liveState } from '../state/live-state.ts';
@@ -15,22 +10,14 @@ import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { GeneratorStep } from './generator-step.ts';
 
 /** The members that the contexts of custom agents and of nodes have. */
-export interface GeneratorContext extends ToolMetadata {
-  readonly invocationId: InvocationId;
-  readonly sessionKey: SessionKey;
+export interface GeneratorContext extends AgentContext {
   /**
    * The signal of the current step between two yields. Aborts at its timeout, at an interrupt, and at shutdown. This
    * member, `firingId` and `attempt` change with each step: read them from the context when you need them.
    */
   readonly signal: AbortSignal;
-  /** Identifies the current step. Stable over retries and crashes. */
-  readonly firingId: FiringId;
-  /** 1 for the first attempt of the current step. */
-  readonly attempt: number;
   /** Writes are committed with the next yield, and visible to others after it. */
   readonly state: ToolState;
-  readonly artifacts: ToolArtifacts;
-  readonly memory: ToolMemory;
 }
 
 /** The inputs of one step of a generator. */

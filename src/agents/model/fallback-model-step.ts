@@ -11,6 +11,7 @@ import {
   reschedule,
   rescheduleOutputs,
   retryTransition,
+  toExhaustedFailure,
 } from './model-retry.ts';
 import { DEFAULT_MAX_RETRY_AFTER_MS, modelStep, toModelFailure } from './model-step.ts';
 import type { ModelStepOptions } from './model-step.ts';
@@ -193,12 +194,9 @@ export function fallbackModelStep(options: FallbackModelStepOptions): Net {
     read: { down: all(modelUnavailable, { min: 0 }) },
     priority: EXHAUST_PRIORITY,
     give: oneOf({ failed: modelFailed, next: nextOutputs }),
-    run: ({ call: { request, error }, down }) => {
-      const next = giveToNext({ request, ...error }, down);
-      const { invocationId } = request;
-      return next === undefined
-        ? { failed: { invocationId, request, retryable: true, ...error } }
-        : { next };
+    run: ({ call, down }) => {
+      const next = giveToNext({ request: call.request, ...call.error }, down);
+      return next === undefined ? { failed: toExhaustedFailure(call) } : { next };
     },
   });
 
@@ -209,11 +207,17 @@ export function fallbackModelStep(options: FallbackModelStepOptions): Net {
     run: () => ({}),
   });
 
-  const fail = first.subnet.transitions.filter(({ name }) => name === 'model.fail');
   return net('fallback-model-step', {
     in: first.subnet.in,
     out: { ...first.subnet.out, modelRequest },
-    transitions: [ask, retryTransition(), exhaust, forgetAttemptsTransition(ask), recover, ...fail],
+    transitions: [
+      ask,
+      retryTransition(),
+      exhaust,
+      forgetAttemptsTransition(ask),
+      recover,
+      first.fail,
+    ],
   });
 }
 

@@ -17,7 +17,7 @@ import {
   modelRescheduled,
   modelTried,
 } from '../vocabulary/model-call.ts';
-import type { ModelCall, RescheduledCall } from '../vocabulary/model-call.ts';
+import type { ModelCall, ModelFailure, RescheduledCall } from '../vocabulary/model-call.ts';
 
 // A model call is retried by transitions. Between two attempts the call is a token, so it is visible, and a pause holds
 // it. Each failed attempt is a token of `model.tried`, which bounds the attempts.
@@ -130,10 +130,13 @@ export function exhaustTransition(attempts: number): Transition {
     take: { call: modelRescheduled, tried: many(attempts, modelTried) },
     priority: EXHAUST_PRIORITY,
     give: allOf({ failed: modelFailed }),
-    run: ({ call: { request, error } }) => ({
-      failed: { invocationId: request.invocationId, request, retryable: true, ...error },
-    }),
+    run: ({ call }) => ({ failed: toExhaustedFailure(call) }),
   });
+}
+
+/** The failure of a call whose attempts are used up. */
+export function toExhaustedFailure({ request, error }: RescheduledCall): ModelFailure {
+  return { invocationId: request.invocationId, request, retryable: true, ...error };
 }
 
 /** The wait before the next attempt: the provider's `retry-after`, up to the maximum, or else 1 second, doubled each time. */

@@ -10,7 +10,7 @@ import type {
   ToolDeclaration,
 } from '../../models/index.ts';
 import { all, allOf, effect, net, oneOf, pure, upTo } from '../../net/index.ts';
-import type { Effect, EffectContext, EffectFailure, Net } from '../../net/index.ts';
+import type { Effect, EffectContext, EffectFailure, Net, Transition } from '../../net/index.ts';
 import { toContextPolicy } from '../prompt/context-policy.ts';
 import type { ContextPolicy } from '../prompt/context-policy.ts';
 import { getMetadata, getServices, getSessionKey } from '../vocabulary/agent-host.ts';
@@ -75,12 +75,13 @@ export const DEFAULT_MAX_RETRY_AFTER_MS = 60_000;
 
 /**
  * Builds the subnet that calls the model, with retries for retryable errors and timeouts.
- * @returns the subnet, and its effect that calls the model
+ * @returns the subnet, its effect that calls the model, and its transition that ends the turn after a failure
  * @throws InvalidInputError when `maxRetryAfterMs` or `maxModelCalls` is out of range
  */
 export function modelStep(options: ModelStepOptions): {
   readonly subnet: Net;
   readonly ask: Effect;
+  readonly fail: Transition;
 } {
   const { model, multiAgent, maxModelCalls } = options;
   const { maxRetryAfterMs = DEFAULT_MAX_RETRY_AFTER_MS } = options;
@@ -188,6 +189,7 @@ export function modelStep(options: ModelStepOptions): {
         });
   return {
     ask,
+    fail,
     subnet: net('model-step', {
       in: {
         modelRequest,
