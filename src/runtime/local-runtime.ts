@@ -159,11 +159,7 @@ export class LocalRuntime implements Runtime {
       onError: (error) => this.#onError(error),
     });
     const onUnavailable = (error: StoreUnavailableError): void => this.#onError(error);
-    const committer = createCommitter({ store, onUnavailable });
-    this.#committer = {
-      commit: async (step) => this.#ignoringOwnChanges(async () => committer.commit(step)),
-      close: async () => committer.close(),
-    };
+    this.#committer = createCommitter({ store, onUnavailable, onCommit: () => this.#beginWrite() });
     this.#calledAgents = new CalledAgents({
       store,
       inject: async (key, input, dedupeKey) => {
@@ -190,11 +186,12 @@ export class LocalRuntime implements Runtime {
       findAgent: async (name) => this.#registry.find(name),
       ignoringOwnChanges: async (write) => this.#ignoringOwnChanges(write),
       schedule: (key, at) => this.#dispatcher.schedule(key, at),
+      onBusy: () => this.#keepAlive.hold(),
       onError: this.#onError,
       isOpen: () => this.#state === 'open',
     });
     this.#dispatcher = createDispatcher({
-      drive: async (key) => this.#drive(key),
+      drive: this.#activeSessions.drive.bind(this.#activeSessions),
       onError: (key, error) => this.#onError(error, key),
       clock: this.#clock,
     });
@@ -254,7 +251,7 @@ export class LocalRuntime implements Runtime {
     if (found?.status === 'quarantined') throw new SessionQuarantinedError(id);
     if (found !== undefined) this.#activeSessions.evictStale(found);
     const isHosted = this.#activeSessions.get(key) !== undefined;
-    await this.#drive(key, row);
+    await this.#activeSessions.drive(key, row);
     this.#activeSessions.assertRunnable(key);
     if (found !== undefined) await this.#recheckCalledAgents(found, agent, isHosted);
     return this.#createHandle(key, agent);
@@ -375,11 +372,6 @@ export class LocalRuntime implements Runtime {
     this.#state = 'closed';
     this.#keepAlive.close();
     this.#broadcast.publishAll(['changed']);
-  }
-
-  async #drive(key: SessionKey, found?: SessionRow): Promise<void> {
-    await this.#activeSessions.drive(key, found);
-    if (this.#activeSessions.get(key)?.isQuiescent === false) this.#keepAlive.hold();
   }
 
   #onStoreChange(changed: Parameters<StoreListener>[0]): void {
@@ -568,12 +560,20 @@ export class LocalRuntime implements Runtime {
   }
 
   async #ignoringOwnChanges<T>(write: () => Promise<T>): Promise<T> {
-    this.#ownWrites++;
+    const onDone = this.#beginWrite();
     try {
       return await write();
     } finally {
-      this.#ownWrites--;
+      onDone();
     }
+  }
+
+  /** Returns the function that ends the write. */
+  #beginWrite(): () => void {
+    this.#ownWrites++;
+    return () => {
+      this.#ownWrites--;
+    };
   }
 
   #key(sessionId: string, userId: string = DEFAULT_USER): SessionKey {

@@ -11,7 +11,7 @@ import type { Model } from '../../models/index.ts';
 import type { ToolMetadata, ToolServices } from '../../tools/index.ts';
 import type { MessageMetadata } from './message-metadata.ts';
 import type { SessionWrite } from './state.ts';
-import type { CallInterceptor } from './call-interceptor.ts';
+import type { CallInterceptor, InterceptedCall } from './call-interceptor.ts';
 
 /** Services and context that the runtime gives to an agent's net. */
 export interface AgentHost {
@@ -27,6 +27,10 @@ export interface AgentHost {
   readonly resolveModel?: (model: NamedModel, agentName: string) => Promise<Model>;
   /** The metadata of the message that started an invocation, while its turn runs. */
   readonly readMetadata?: (invocation: InvocationId) => MessageMetadata;
+  /** Called before every call of a model or a tool. */
+  readonly onCall?: (
+    call: Pick<InterceptedCall, 'kind' | 'name' | 'invocationId' | 'agentName'>,
+  ) => void;
   /** Wraps every call of a model or a tool. */
   readonly interceptCall?: CallInterceptor;
   /** Counts one more model call of an invocation. Returns the number of the call within the invocation, from 1. */

@@ -7,7 +7,8 @@ export async function interceptCall<T>(
   call: Omit<InterceptedCall, 'sessionKey' | 'traceContext' | keyof CallDetails> & CallDetails,
   next: () => Promise<T>,
 ): Promise<T> {
-  const intercept = getAgentHost(host)?.interceptCall;
+  const { onCall, interceptCall: intercept } = getAgentHost(host) ?? {};
+  onCall?.(call);
   if (intercept === undefined) return next();
   const { traceContext } = getMetadata(host, call.invocationId);
   return intercept({ ...call, sessionKey: getSessionKey(host), traceContext }, next);

@@ -16,6 +16,8 @@ export interface ActiveSessionsOptions extends HostedSessionServices {
   readonly ignoringOwnChanges: <T>(write: () => Promise<T>) => Promise<T>;
   /** Schedules another drive of the session at a time (epoch ms). */
   readonly schedule: (key: SessionKey, at: number) => void;
+  /** Called when a session that was driven has more to do. */
+  readonly onBusy: () => void;
   readonly onError: (error: unknown, key?: SessionKey) => void;
   /** False when the runtime is closing and claims no more sessions. */
   readonly isOpen: () => boolean;
@@ -72,12 +74,12 @@ export class ActiveSessions {
     const hosted = this.#hosts.get(name);
     if (hosted !== undefined) {
       hosted.usedAt = this.#options.clock.now();
-      if (found?.inboxPending === false) return;
-      await hosted.host.pull().catch((error: unknown) => {
-        // The session was deleted elsewhere.
-        if (!(error instanceof SessionNotFoundError)) throw error;
-        this.evict(key);
-      });
+      if (found?.inboxPending !== false)
+        await hosted.host.pull().catch((error: unknown) => {
+          // The session was deleted elsewhere.
+          if (!(error instanceof SessionNotFoundError)) throw error;
+          this.evict(key);
+        });
     } else if (!this.#unrunnable.has(name)) {
       // One claim at a time: two hosts of one session would make each other's steps stale.
       const claiming =
@@ -86,6 +88,7 @@ export class ActiveSessions {
       this.#claiming.set(name, claiming);
       await claiming;
     }
+    if (this.#hosts.get(name)?.host.isQuiescent === false) this.#options.onBusy();
   }
 
   /** Drops a session at once, without writing. */

@@ -24,6 +24,7 @@ export function createActiveSessions(options: HostingOptions): ActiveSessions {
       Promise.reject(new Error('This host runs no called agents: open the session in a runtime.')),
     ignoringOwnChanges: async (write) => write(),
     schedule: () => {},
+    onBusy: () => {},
     isOpen: () => true,
     ...options,
   });

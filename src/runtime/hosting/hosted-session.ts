@@ -224,8 +224,8 @@ export class HostedSession {
         () => mapIn(currentMarking(), state.name),
         (firingId) => currentMarking().firings.has(Number(firingId.slice(row.uid.length + 1))),
       ),
-      ...omitUndefined({ resolveModel }),
-      interceptCall: this.#usage.wrap(interceptor.interceptCall),
+      ...omitUndefined({ resolveModel, interceptCall: interceptor.interceptCall }),
+      onCall: this.#usage.onCall,
       services: scopeServices(row.key, this.#options.services),
       readMetadata: (invocationId) => readMetadata(currentMarking(), invocationId),
       runChildAgent: async (request) => {

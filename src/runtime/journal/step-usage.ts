@@ -1,6 +1,6 @@
 import { addUsage, noUsage } from '../../core/index.ts';
 import type { LogEvent } from '../../core/index.ts';
-import type { CallInterceptor } from '../../agents/index.ts';
+import type { AgentHost } from '../../agents/index.ts';
 import type { StepUsage } from '../../store/index.ts';
 
 /** Counts the model calls of a session's steps, with the models that answered. */
@@ -8,16 +8,17 @@ export class StepUsageCounter {
   /** The model that was called last, by invocation and then by agent. */
   readonly #models = new Map<string, Map<string, string>>();
 
-  /** Wraps an interceptor, to learn which model answers. */
-  wrap(interceptCall: CallInterceptor | undefined): CallInterceptor {
-    return async (call, next) => {
-      if (call.kind === 'model') {
-        const byAgent = this.#models.get(call.invocationId) ?? new Map<string, string>();
-        this.#models.set(call.invocationId, byAgent.set(call.agentName ?? '', call.name));
-      }
-      return interceptCall === undefined ? next() : interceptCall(call, next);
-    };
-  }
+  /** Must be called before each call, to learn which model answers. */
+  readonly onCall: NonNullable<AgentHost['onCall']> = ({
+    kind,
+    name,
+    invocationId,
+    agentName = '',
+  }) => {
+    if (kind !== 'model') return;
+    const byAgent = this.#models.get(invocationId) ?? new Map<string, string>();
+    this.#models.set(invocationId, byAgent.set(agentName, name));
+  };
 
   /** Sums the usage of the events of a step, by day and model. */
   count(events: readonly LogEvent[]): readonly StepUsage[] {

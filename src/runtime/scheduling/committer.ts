@@ -35,6 +35,8 @@ export interface CommitterOptions {
   readonly onUnavailable?: (error: StoreUnavailableError, attempt: number) => void;
   /** Attempts of a closing committer on an unavailable store. Default: 5. */
   readonly closeAttempts?: number;
+  /** Called before each commit to the store. The function that it returns is called after the commit. */
+  readonly onCommit?: () => () => void;
 }
 
 interface PendingStep {
@@ -57,6 +59,7 @@ class GroupCommitter implements Committer {
   readonly #sleep: (ms: number) => Promise<void>;
   readonly #onUnavailable: (error: StoreUnavailableError, attempt: number) => void;
   readonly #closeAttempts: number;
+  readonly #onCommit: () => () => void;
   #pending: PendingStep[] = [];
   #scheduled = false;
   #flushing: Promise<void> | undefined;
@@ -70,6 +73,7 @@ class GroupCommitter implements Committer {
     this.#sleep = options.sleep ?? ((ms) => setTimeout(ms));
     this.#onUnavailable = options.onUnavailable ?? (() => undefined);
     this.#closeAttempts = options.closeAttempts ?? 5;
+    this.#onCommit = options.onCommit ?? (() => () => undefined);
   }
 
   commit(step: SettledStep): Promise<FinalCommitResult> {
@@ -132,7 +136,7 @@ class GroupCommitter implements Committer {
    */
   async #commitBatch(batch: readonly PendingStep[]): Promise<StoreUnavailableError | undefined> {
     try {
-      const results = await this.#store.commit(batch.map(({ step }) => step));
+      const results = await this.#write(batch.map(({ step }) => step));
       for (const [index, result] of results.entries()) {
         const one = batch[index];
         if (one === undefined) continue;
@@ -150,6 +154,15 @@ class GroupCommitter implements Committer {
       if (batch.length === 1) batch[0]?.reject(error);
       else for (const one of batch) await this.#commitIndividually(one);
       return undefined;
+    }
+  }
+
+  async #write(steps: readonly SettledStep[]): Promise<readonly CommitResult[]> {
+    const onDone = this.#onCommit();
+    try {
+      return await this.#store.commit(steps);
+    } finally {
+      onDone();
     }
   }
 
@@ -186,7 +199,7 @@ class GroupCommitter implements Committer {
 
   async #tryAlone(one: PendingStep): Promise<StoreUnavailableError | undefined> {
     try {
-      const [result] = await this.#store.commit([one.step]);
+      const [result] = await this.#write([one.step]);
       if (result !== undefined && !isBusy(result)) one.resolve(result);
       else one.reject(new TypeError('The store returned no final result for a single step.'));
       return undefined;
