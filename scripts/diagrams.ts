@@ -2,9 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { agentDiagrams } from './agent-diagrams.ts';
 import { exampleDiagrams } from './example-nets.ts';
 import { managedDiagrams } from './managed-nets.ts';
+import { drawMessagePath, messagePathPicture, traceMessagePath } from './message-path.ts';
 import { listDiagrams } from './shipped-nets.ts';
 
-// Draws every shipped net into docs/nets/, as the documents show them.
+// Draws every shipped net, and the way of a message, into docs/nets/, as the documents show them.
 mkdirSync('docs/nets', { recursive: true });
 for (const { file, draw } of [
   ...listDiagrams(),
@@ -15,3 +16,5 @@ for (const { file, draw } of [
   writeFileSync(file, await draw());
   console.log(file);
 }
+writeFileSync(messagePathPicture, await drawMessagePath(await traceMessagePath()));
+console.log(messagePathPicture);

@@ -1,14 +1,14 @@
 /**
- * Prints the calls between files on the way of a message: from `session.send` to the write of the input, to the commit
+ * Prints the calls between files on the way of a message, as `FILE -> FILE FUNCTION`: from `session.send` to the write of the input, to the commit
  * of its step, and to the call of the model. The session is hosted and idle, and its store is in memory. Calls of
  * helpers that return before one of the three are not on the way.
  *
- *     node scripts/call-path/trace-message.ts
+ *     node scripts/trace-message.ts
  */
-import './instrument-calls.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { reportCalls } from './instrument-calls.ts';
 
-/** A running or finished call. Calls after an `await`, in a timer or in a listener belong to the call that began them. */
+/** A call. What follows an `await`, or runs in a timer or listener, belongs to the call that began it. */
 interface Call {
   readonly name: string;
   readonly file: string;
@@ -18,14 +18,14 @@ interface Call {
 const current = new AsyncLocalStorage<Call | undefined>();
 const isTracing = new AsyncLocalStorage<boolean>();
 
-globalThis.petrichorCall = (name, file, run) => {
+reportCalls((name, file, run) => {
   if (isTracing.getStore() !== true) return run();
   const call = { name, file, caller: current.getStore() };
   if (!ENDS.has(`${file} ${name}`)) return current.run(call, run);
   onEnd(call);
   // What the end itself calls is not on the way to it.
   return isTracing.run(false, run);
-};
+});
 
 const ENDS: ReadonlySet<string> = new Set([
   'store/memory/memory-store.ts inject',
@@ -48,10 +48,10 @@ function onEnd(end: Call): void {
     if (call.caller !== undefined && call.caller.file !== call.file) path.add(call);
 }
 
-const { agent } = await import('../../src/agents/index.ts');
-const { ScriptedModel } = await import('../../src/models/index.ts');
-const { openRuntime } = await import('../../src/runtime/index.ts');
-const { MemoryStore } = await import('../../src/store/index.ts');
+const { agent } = await import('../src/agents/index.ts');
+const { ScriptedModel } = await import('../src/models/index.ts');
+const { openRuntime } = await import('../src/runtime/index.ts');
+const { MemoryStore } = await import('../src/store/index.ts');
 
 const model = new ScriptedModel(() => ({ text: 'Hello!' }));
 const store = new MemoryStore();
@@ -60,5 +60,4 @@ const session = await runtime.session('s');
 // From here on, the session is hosted and idle.
 await session.ask('Hi');
 await isTracing.run(true, async () => session.send('Hi').text());
-for (const { caller, name, file } of path)
-  console.log(`${caller?.file} ${caller?.name} -> ${file} ${name}`);
+for (const { caller, name, file } of path) console.log(`${caller?.file} -> ${file} ${name}`);

@@ -1,32 +1,32 @@
-/**
- * Loads the modules of `src/` so that every call of a function is reported to `globalThis.petrichorCall`. Register it
- * before the modules are loaded.
- */
 import { readFileSync } from 'node:fs';
 import { registerHooks, stripTypeScriptTypes } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { parseSync } from 'oxc-parser';
 
-const SRC = new URL('../../src/', import.meta.url).href;
+const SRC = new URL('../src/', import.meta.url).href;
 
 /** Runs a function, and knows its name and its file. */
 export type CallReporter = <T>(name: string, file: string, run: () => T) => T;
 
 declare global {
-  // oxlint-disable-next-line no-var -- only `var` declares a property of globalThis
   var petrichorCall: CallReporter;
 }
 
-globalThis.petrichorCall = (_name, _file, run) => run();
-
-registerHooks({
-  load: (url, context, nextLoad) => {
-    if (!url.startsWith(SRC) || !url.endsWith('.ts')) return nextLoad(url, context);
-    const source = stripTypeScriptTypes(readFileSync(fileURLToPath(url), 'utf8'));
-    const file = url.slice(SRC.length);
-    return { format: 'module', shortCircuit: true, source: instrument(source, file) };
-  },
-});
+/**
+ * Reports every call of a function in the modules of `src/` that are loaded from now on, except constructors,
+ * generators and empty functions.
+ */
+export function reportCalls(report: CallReporter): void {
+  globalThis.petrichorCall = report;
+  registerHooks({
+    load: (url, context, nextLoad) => {
+      if (!url.startsWith(SRC) || !url.endsWith('.ts')) return nextLoad(url, context);
+      const source = stripTypeScriptTypes(readFileSync(fileURLToPath(url), 'utf8'));
+      const file = url.slice(SRC.length);
+      return { format: 'module', shortCircuit: true, source: instrument(source, file) };
+    },
+  });
+}
 
 interface Insertion {
   readonly at: number;
