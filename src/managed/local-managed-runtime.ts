@@ -73,6 +73,10 @@ export class LocalManagedRuntime extends ManagedSessions implements ManagedRunti
     this.#onClose = options.onClose;
   }
 
+  get runtime(): Runtime {
+    return this.#runtime;
+  }
+
   get durability(): Durability {
     return this.#runtime.store.durability;
   }

@@ -97,6 +97,7 @@ const CLOSE_MS = 10_000;
 export class LocalRuntime implements Runtime {
   readonly app: string;
   readonly agents: ReadonlyMap<string, Agent>;
+  readonly agentNames: readonly string[];
   readonly sources: readonly AgentSource[];
   readonly store: Store;
   readonly #registry: AgentRegistry;
@@ -142,6 +143,7 @@ export class LocalRuntime implements Runtime {
     this.app = options.app ?? DEFAULT_APP;
     this.#registry = new AgentRegistry(sources, models);
     this.agents = this.#registry.byName;
+    this.agentNames = this.#registry.ownNames;
     this.sources = options.agents.filter(isAgentSource);
     this.store = store;
     this.#history = new MarkingHistory(store);

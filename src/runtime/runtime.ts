@@ -53,6 +53,8 @@ export interface Runtime extends AsyncDisposable {
   readonly app: string;
   /** The agents that are known when the runtime opens, by name. */
   readonly agents: ReadonlyMap<string, Agent>;
+  /** The names of those that were passed in `agents`, or belong to a source there: without the agents that only they call. */
+  readonly agentNames: readonly string[];
   /** The sources that were passed in `agents`. */
   readonly sources: readonly AgentSource[];
   readonly store: Store;

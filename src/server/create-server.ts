@@ -1,6 +1,8 @@
-import { importOptional } from '../core/internal.ts';
+import { importOptional, omitUndefined } from '../core/internal.ts';
 import { checkOptions, safeListener } from '../core/index.ts';
 import { parseOrigins } from '../egress/index.ts';
+import { manageRuntime } from '../managed/index.ts';
+import type { ManagedRuntime } from '../managed/index.ts';
 import { createIdGenerator } from '../managed/internal.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
@@ -49,9 +51,12 @@ const SWEEP_MS = 60 * 60_000;
 const REQUEST_SWEEP_MS = 15 * 60_000;
 
 /**
- * Serves a managed runtime over HTTP.
+ * Serves the agents and sessions of a runtime over HTTP.
  * @throws MissingServerPackageError when `hono` is not installed; InvalidInputError for an invalid origin, host, limit,
- *   retry window or secret key
+ *   retry window or secret key, and for two agents with the same id
+ * @example
+ * const runtime = await openRuntime({ agents: [assistant], store: 'sqlite:petrichor.db' });
+ * const server = await createServer({ runtime, keys: 'when-created' });
  */
 export async function createServer(serverOptions: ServerOptions): Promise<Server> {
   checkOptions(SERVER_OPTIONS, serverOptions);
@@ -61,7 +66,8 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
   parseOrigins(options.modelOrigins ?? [], 'modelOrigins');
   checkLimits(options.limits);
   const closing = new AbortController();
-  const context = createContext(options, closing.signal);
+  const runtime = await toManagedRuntime(options);
+  const context = createContext({ ...options, runtime }, closing.signal);
   const pipeline = new RequestPipeline(options, context);
   const { clock } = context;
   const schedule = { clock, closing: closing.signal, onError: options.onError };
@@ -113,11 +119,24 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
   };
 }
 
+async function toManagedRuntime({
+  runtime,
+  clock,
+  onError,
+}: Pick<ServerOptions, 'runtime' | 'clock' | 'onError'>): Promise<ManagedRuntime> {
+  if ('eventBatch' in runtime) return runtime;
+  return manageRuntime(runtime, omitUndefined({ clock, onError }));
+}
+
 function createContext(
-  options: ServerOptions & { readonly onError: (error: unknown) => void },
+  options: ServerOptions & {
+    readonly runtime: ManagedRuntime;
+    readonly onError: (error: unknown) => void;
+  },
   closing: AbortSignal,
 ): ServerContext {
-  const { runtime, store, clock = systemClock, onError } = options;
+  const { runtime, clock = systemClock, onError } = options;
+  const { store = runtime.runtime.store } = options;
   const newId = createIdGenerator(clock);
   const keys = new ApiKeys(store, clock);
   const sender = createWebhookSender(options.webhooks);

@@ -2,6 +2,7 @@ import { InvalidInputError, optionTable } from '../core/index.ts';
 import type { OptionNames, OptionTable } from '../core/index.ts';
 import type { ManagedRuntime } from '../managed/index.ts';
 import type { Clock } from '../net/index.ts';
+import type { Runtime } from '../runtime/index.ts';
 import type { Store } from '../store/index.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { WebhookRules } from './webhooks/webhook-sender.ts';
@@ -29,9 +30,10 @@ export interface ServerLimits {
  * `runtime` and `store`.
  */
 export interface ServerOptions {
-  readonly runtime: ManagedRuntime;
-  /** The store of the runtime. The server stores keys, environments and workspaces there, too. */
-  readonly store: Store;
+  /** The runtime of `openRuntime`, or of `openManagedRuntime` or `manageRuntime`. All of its agents and sessions are served. */
+  readonly runtime: Runtime | ManagedRuntime;
+  /** Where the server stores keys, environments and workspaces. Default: the store of the runtime. */
+  readonly store?: Store;
   /**
    * `required`: every request needs a key from this store. `off`: no request needs one; requests without a key use the
    * workspace `default`. `when-created`: as `off` until the store has its first key, then as `required`.

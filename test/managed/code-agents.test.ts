@@ -169,7 +169,7 @@ test('stored definitions and agents from code run in one runtime', async () => {
   await assert.rejects(plain.create({ name: 'X', model: 'gpt-5' }), /Pass definitions\(\)/);
 });
 
-test('sessions that a program made are found with their user, and get a record with their first label', async () => {
+test('sessions that a program made are found with their user, and keep labels of their own', async () => {
   const lead = agent({
     name: 'lead',
     model: new ScriptedModel(({ contents }) =>
@@ -199,9 +199,13 @@ test('sessions that a program made are found with their user, and get a record w
   await managed.resume(ref);
   const labelled = await managed.updateSession(ref, { title: 'Greetings' });
   assert.equal(labelled.title, 'Greetings');
-  assert.equal((await managed.getSession('chat')).title, 'Greetings');
+  await runtime.session('chat', { user: 'ben' });
+  const bens = { id: 'chat', userId: 'ben' };
+  assert.equal((await managed.updateSession(bens, { title: 'Mine' })).title, 'Mine');
+  assert.equal((await managed.getSession(ref)).title, 'Greetings');
   assert.equal(await managed.deleteSession(ref), true);
   assert.equal(await runtime.find('chat', { user: 'ana' }), undefined);
+  assert.equal((await managed.getSession(bens)).title, 'Mine');
   const other = await runtime.session('other', { user: 'ana' });
   assert.equal(await managed.deleteSession({ id: other.id, userId: 'ana' }), true);
   assert.equal(await managed.deleteSession({ id: other.id, userId: 'ana' }), false);

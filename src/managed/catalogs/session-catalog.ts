@@ -13,6 +13,12 @@ const ENVIRONMENTS = 'session-environment';
 /** Sessions whose deletion has started, by id, each with the sessions of the agents it called. */
 const DELETIONS = 'session-deletion';
 
+/** Labels of sessions without a record, by user and id. */
+const LABELS = 'session-labels';
+
+/** What clients call a session. */
+export type SessionLabels = Pick<SessionRecord, 'title' | 'metadata'>;
+
 /** What is stored about a session outside of its journal: its start options and its labels. */
 export interface SessionRecord {
   readonly id: string;
@@ -71,9 +77,14 @@ export class SessionCatalog {
   }
 
   async find(id: string): Promise<SessionRecord | undefined> {
-    const found = await this.#documents.document(SESSIONS, id);
-    const record = found === undefined ? undefined : asSessionRecord(found.value);
+    const record = await this.findAny(id);
     return record?.isDeleting === true ? undefined : record;
+  }
+
+  /** Finds a record, also of a session that is being deleted. */
+  async findAny(id: string): Promise<SessionRecord | undefined> {
+    const found = await this.#documents.document(SESSIONS, id);
+    return found === undefined ? undefined : asSessionRecord(found.value);
   }
 
   /** @throws ManagedSessionNotFoundError if there is no such session */
@@ -119,6 +130,35 @@ export class SessionCatalog {
       { kind: SESSIONS, id, version: found.version, value: asJson(next) },
     ]);
     return written.ok ? next : this.change(id, change);
+  }
+
+  /** Reads the labels of a session that a program made. Its id is unique only with its user. */
+  async readLabels({ userId, id }: Pick<SessionRecord, 'userId' | 'id'>): Promise<SessionLabels> {
+    const found = await this.#documents.document(LABELS, toLabelsId({ userId, id }));
+    return found === undefined ? {} : asSessionLabels(found.value);
+  }
+
+  /** Changes the labels of a session that a program made. */
+  async changeLabels(
+    session: Pick<SessionRecord, 'userId' | 'id'>,
+    change: SessionLabels,
+  ): Promise<SessionLabels> {
+    const id = toLabelsId(session);
+    const found = await this.#documents.document(LABELS, id);
+    const next = { ...(found === undefined ? {} : asSessionLabels(found.value)), ...change };
+    const version = found?.version ?? 0;
+    const written = await this.#documents.writeDocuments([
+      { kind: LABELS, id, version, value: asJson(next) },
+    ]);
+    return written.ok ? next : this.changeLabels(session, change);
+  }
+
+  async removeLabels(session: Pick<SessionRecord, 'userId' | 'id'>): Promise<void> {
+    const id = toLabelsId(session);
+    const found = await this.#documents.document(LABELS, id);
+    if (found === undefined) return;
+    const change = { kind: LABELS, id, version: found.version };
+    if (!(await this.#documents.writeDocuments([change])).ok) await this.removeLabels(session);
   }
 
   /**
@@ -182,7 +222,16 @@ export class SessionCatalog {
   }
 }
 
-function asJson(value: SessionRecord | SessionEnvironment): Json {
+function toLabelsId({ userId, id }: Pick<SessionRecord, 'userId' | 'id'>): string {
+  return sha256Hex(canonicalJson([userId, id]));
+}
+
+function asSessionLabels(value: Json): SessionLabels {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by changeLabels under the same kind
+  return value as unknown as SessionLabels;
+}
+
+function asJson(value: SessionRecord | SessionEnvironment | SessionLabels): Json {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all members are JSON; an interface does not express that
   return value as unknown as Json;
 }

@@ -14,6 +14,7 @@ import type {
   PendingCallChange,
   PendingCallPage,
   PendingCallPageOptions,
+  Runtime,
   SessionChangeEvent,
   SessionChangesOptions,
   SessionInspection,
@@ -224,6 +225,8 @@ export interface StreamOptions {
  */
 export interface ManagedRuntime extends AsyncDisposable {
   readonly durability: Durability;
+  /** Runs the sessions, with those that a program makes. It closes with the managed runtime that opened it. */
+  readonly runtime: Runtime;
 
   /**
    * Stores a definition, in snake case or camel case, as version 1 of a new agent. If `id` is given and an agent with

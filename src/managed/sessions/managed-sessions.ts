@@ -116,10 +116,10 @@ export class ManagedSessions {
     change: { readonly title?: string; readonly metadata?: Readonly<Record<string, string>> },
   ): Promise<ManagedSession> {
     const found = await this.#lookup.findRoot(ref);
-    // A session that a program made gets its record with its first label.
-    if (!found.isRecorded) await this.#adopt(found.record);
-    const record = await this.#records.change(found.record.id, change);
-    const row = await this.#lookup.getRow({ record, isRecorded: true });
+    const record = found.isRecorded
+      ? await this.#records.change(found.record.id, change)
+      : { ...found.record, ...(await this.#records.changeLabels(found.record, change)) };
+    const row = await this.#lookup.getRow({ ...found, record });
     // Title and metadata are not in the session's row.
     await this.#runtime.store.touch(row.key);
     return this.#toManagedSession(record, row);
@@ -259,8 +259,12 @@ export class ManagedSessions {
 
   async deleteSession(ref: SessionRef): Promise<boolean> {
     const found = await this.#lookup.findRoot(ref).catch(ignoreMissing);
+    if (found?.isRecorded === false) return this.#deleteUnrecorded(found.record);
     const sessionId = getSessionId(ref);
-    if (found?.isRecorded === false) await this.#adopt(found.record);
+    if (found === undefined && typeof ref !== 'string') {
+      const begun = await this.#records.findAny(sessionId);
+      if (begun?.userId !== ref.userId) return false;
+    }
     // If a crash interrupts the deletion, the next runtime to open continues it. The session is hidden meanwhile.
     const begun = await this.#records.beginDelete(sessionId, async (record) => {
       const threads = await this.#lookup.listThreads(record);
@@ -384,17 +388,15 @@ export class ManagedSessions {
     return this.#lookup.open(await this.#lookup.find(ref));
   }
 
-  /**
-   * Stores the record of a session that a program made.
-   * @throws InvalidInputError if another user has a session with this id and a record
-   */
-  async #adopt(record: SessionRecord): Promise<void> {
-    const stored = await this.#records.add(record);
-    if (stored.userId !== record.userId)
-      throw new InvalidInputError(
-        'sessionId',
-        `"${record.id}" is also a session of another user: use ids that are unique across users.`,
-      );
+  /** Deletes a session that a program made. */
+  async #deleteUnrecorded(record: SessionRecord): Promise<boolean> {
+    const { id, userId } = record;
+    const threads = await this.#lookup.listThreads(record);
+    const isDeleted = await this.#runtime.delete(id, { user: userId });
+    await this.#records.removeLabels(record);
+    for (const sessionId of [...threads.map((thread) => thread.record.id), id])
+      await this.#onDelete?.({ appName: this.#runtime.app, userId, sessionId });
+    return isDeleted;
   }
 
   #toManagedSession(record: SessionRecord, row: SessionRow): ManagedSession {

@@ -1,10 +1,11 @@
+import { rootSessionId } from '../../core/index.ts';
 import type { Runtime, Session } from '../../runtime/index.ts';
 import type { SessionRow } from '../../store/index.ts';
 import type { AgentNames } from '../catalogs/agent-names.ts';
 import type { SessionCatalog, SessionRecord } from '../catalogs/session-catalog.ts';
 import { ManagedSessionNotFoundError } from '../interface/managed-errors.ts';
 import type { SessionRef } from '../interface/managed-runtime.ts';
-import { toRootSessionId, toThreadRecord } from './thread-record.ts';
+import { toThreadRecord } from './thread-record.ts';
 
 /** A session that was found. */
 export interface FoundSession {
@@ -38,7 +39,7 @@ export class SessionLookup {
    */
   async find(ref: SessionRef): Promise<FoundSession> {
     const id = getSessionId(ref);
-    const rootId = toRootSessionId(id);
+    const rootId = rootSessionId(id);
     const root = await this.#findRoot(rootId, typeof ref === 'string' ? undefined : ref.userId);
     if (rootId === id) return root;
     const row = await this.findRow({ ...root.record, id });
@@ -52,7 +53,7 @@ export class SessionLookup {
    */
   async findRoot(ref: SessionRef): Promise<FoundSession> {
     const id = getSessionId(ref);
-    if (toRootSessionId(id) !== id) throw new ManagedSessionNotFoundError(id);
+    if (rootSessionId(id) !== id) throw new ManagedSessionNotFoundError(id);
     return this.find(ref);
   }
 
@@ -74,7 +75,7 @@ export class SessionLookup {
       return found;
     }
     const session = await this.#runtime.session(id, { user: userId, agent: agentName });
-    if ((await this.#records.find(toRootSessionId(id))) !== undefined) return session;
+    if ((await this.#records.find(rootSessionId(id))) !== undefined) return session;
     // Deleted while it was being opened: remove what the opening created.
     await this.#runtime.delete(id, { user: userId });
     throw new ManagedSessionNotFoundError(id);
@@ -92,12 +93,15 @@ export class SessionLookup {
   }
 
   async #findRoot(id: string, userId: string | undefined): Promise<FoundSession> {
-    const record = await this.#records.find(id);
-    if (record !== undefined && (userId === undefined || record.userId === userId))
+    const record = await this.#records.findAny(id);
+    if (record !== undefined && (userId === undefined || record.userId === userId)) {
+      if (record.isDeleting === true) throw new ManagedSessionNotFoundError(id);
       return { record, isRecorded: true };
+    }
     const row = userId === undefined ? undefined : await this.findRow({ id, userId });
     if (row === undefined) throw new ManagedSessionNotFoundError(id);
-    return { record: this.#toRecord(row), isRecorded: false };
+    const labels = await this.#records.readLabels(this.#toRecord(row));
+    return { record: { ...this.#toRecord(row), ...labels }, isRecorded: false };
   }
 
   #toRecord({ key, agent, createdAt }: SessionRow): SessionRecord {

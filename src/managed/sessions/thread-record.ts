@@ -3,12 +3,6 @@ import type { SessionRow } from '../../store/index.ts';
 import type { AgentNames } from '../catalogs/agent-names.ts';
 import type { SessionRecord } from '../catalogs/session-catalog.ts';
 
-/** The session that a thread belongs to: the thread's id starts with the session's id. */
-export function toRootSessionId(sessionId: string): string {
-  const end = sessionId.indexOf('/');
-  return end < 0 ? sessionId : sessionId.slice(0, end);
-}
-
 /** The record of a thread: the agent from its journal, everything else from its session. */
 export function toThreadRecord(
   root: SessionRecord,

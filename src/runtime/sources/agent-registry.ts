@@ -7,6 +7,8 @@ import type { NamedModels } from './named-models.ts';
 /** The agents that a runtime can run: those of its sources, and the agents that these call as tools. */
 export class AgentRegistry {
   readonly byName: ReadonlyMap<string, Agent>;
+  /** The names of the agents of the sources, without those that only other agents call. */
+  readonly ownNames: readonly string[];
   /** The agents of all sessions that this runtime can run. Undefined: any agent, because a source may find it. */
   readonly runnable: readonly string[] | undefined;
   readonly #sources: readonly OpenAgentSource[];
@@ -24,6 +26,7 @@ export class AgentRegistry {
         [...children].map(([name, agent]) => ({ name, agent, source })),
       ),
     );
+    this.ownNames = [...new Set(own.map(({ name }) => name))];
     const all = [...called, ...own];
     this.byName = new Map(all.map(({ name, agent }) => [name, agent]));
     this.#sourceByAgent = new Map(all.map(({ name, source }) => [name, source]));
@@ -53,9 +56,9 @@ export class AgentRegistry {
 
   /** The name of the only agent of all sources. @throws UnknownAgentError when there are several, or none */
   get defaultName(): string {
-    const names = this.#sources.flatMap(({ agents }) => agents.map(({ name }) => name));
-    const [only] = names;
-    if (only === undefined || names.length > 1) throw new UnknownAgentError(undefined, names);
+    const [only, ...others] = this.ownNames;
+    if (only === undefined || others.length > 0)
+      throw new UnknownAgentError(undefined, this.ownNames);
     return only;
   }
 

@@ -1,25 +1,13 @@
 import { omitUndefined } from '../../core/internal.ts';
 import type { Json } from '../../core/index.ts';
 import type { DocumentChange, DocumentStore } from '../../store/index.ts';
+import { readTwoWayPage } from './two-way-page.ts';
+import type { IndexPage, IndexQuery, ListRange } from './two-way-page.ts';
 
 export interface IndexEntry {
   readonly id: string;
   readonly value: Json;
 }
-
-export interface IndexPage<T> {
-  readonly data: readonly T[];
-  readonly next: string | null;
-  readonly previous: string | null;
-}
-
-export interface IndexQuery {
-  readonly limit?: number | undefined;
-  readonly page?: string | undefined;
-  readonly order?: 'asc' | 'desc' | undefined;
-}
-
-const DEFAULT_LIMIT = 20;
 
 /** Index of resources of one kind by workspace. Ids sort by creation time. */
 export class WorkspaceIndex {
@@ -59,45 +47,56 @@ export class WorkspaceIndex {
   }
 
   /**
-   * Lists the entries for which `toItem` returns a value, newest first by default. The cursor of a page is the last id
-   * before it, with a leading `<` if the page goes backwards.
+   * Lists the entries for which `toItem` returns a value, newest first by default.
+   * @param shared ids of resources that every workspace has, besides its own
    */
   async list<T>(
     workspace: string,
-    { limit = DEFAULT_LIMIT, page, order = 'desc' }: IndexQuery,
+    query: IndexQuery,
     toItem: (entry: IndexEntry) => Promise<T | undefined>,
+    shared: readonly string[] = [],
   ): Promise<IndexPage<T>> {
-    const isBackward = page?.startsWith('<') === true;
-    const cursor = isBackward ? page.slice(1) : page;
-    const found: { readonly id: string; readonly item: T }[] = [];
-    let after = cursor;
-    for (;;) {
-      const isAscending = (order === 'asc') !== isBackward;
-      const entries = await this.#documents.documents({
-        kind: this.#kind,
-        prefix: `${workspace}/`,
-        order: isAscending ? 'ascending' : 'descending',
-        limit: limit + 1,
-        ...omitUndefined({ after: after === undefined ? undefined : `${workspace}/${after}` }),
-      });
-      for (const entry of entries) {
-        const id = entry.id.slice(workspace.length + 1);
-        after = id;
-        const item = await toItem({ id, value: entry.value });
-        if (item !== undefined) found.push({ id, item });
-        if (found.length > limit) break;
-      }
-      if (found.length > limit || entries.length <= limit) break;
-    }
-    const hasMore = found.length > limit;
-    const pageItems = found.slice(0, limit);
-    if (isBackward) pageItems.reverse();
-    const [first, last] = [pageItems[0]?.id, pageItems.at(-1)?.id];
-    const isAfterFirst = isBackward ? hasMore : cursor !== undefined;
-    return {
-      data: pageItems.map(({ item }) => item),
-      next: (isBackward || hasMore) && last !== undefined ? last : null,
-      previous: isAfterFirst && first !== undefined ? `<${first}` : null,
-    };
+    return readTwoWayPage<IndexEntry & { readonly cursor: string }, T>(
+      query,
+      async (range) => {
+        const own = await this.#read(workspace, range);
+        const sign = range.isAscending ? 1 : -1;
+        const isAfter = (id: string, other: string | undefined): boolean =>
+          other === undefined || sign * compareIds(id, other) > 0;
+        // If more own entries follow, the shared ones after the last of these belong to a later read.
+        const last = own.length < range.limit ? undefined : own.at(-1)?.id;
+        const added = shared.filter(
+          (id) =>
+            isAfter(id, range.after) &&
+            (last === undefined || isAfter(last, id)) &&
+            own.every((entry) => entry.id !== id),
+        );
+        return [...own, ...added.map((id) => ({ id, value: null }))]
+          .toSorted((one, other) => sign * compareIds(one.id, other.id))
+          .slice(0, range.limit)
+          .map((entry) => ({ ...entry, cursor: entry.id }));
+      },
+      toItem,
+    );
   }
+
+  async #read(
+    workspace: string,
+    { after, isAscending, limit }: ListRange,
+  ): Promise<readonly IndexEntry[]> {
+    const entries = await this.#documents.documents({
+      kind: this.#kind,
+      prefix: `${workspace}/`,
+      order: isAscending ? 'ascending' : 'descending',
+      limit,
+      ...omitUndefined({ after: after === undefined ? undefined : `${workspace}/${after}` }),
+    });
+    return entries.map(({ id, value }) => ({ id: id.slice(workspace.length + 1), value }));
+  }
+}
+
+/** Ids are ASCII. */
+function compareIds(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }

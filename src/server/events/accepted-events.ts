@@ -15,6 +15,7 @@ import {
   outcomeKey,
   resultKey,
 } from '../wire/event-keys.ts';
+import { isCustomCall } from '../wire/custom-call.ts';
 import type { EventProjection } from '../wire/event-projection.ts';
 import { toWireContent, toWireResult, wireEventId } from '../wire/wire-event.ts';
 import type { ProjectedEvent } from '../wire/project-event.ts';
@@ -148,7 +149,8 @@ async function toAnswerEvent(
         ...omitUndefined({ deny_message: typeof message === 'string' ? message : undefined }),
       },
     };
-  const isCustom = (await projection.findCall(callId))?.origin?.kind === 'custom';
+  const call = await projection.findCall(callId);
+  const isCustom = call !== undefined && isCustomCall(call);
   const key = resultKey(callId);
   const result = { content: toWireResult(response), is_error: isError === true };
   return isCustom

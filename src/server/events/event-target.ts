@@ -2,7 +2,7 @@ import type { ManagedSession } from '../../managed/index.ts';
 import { notFound } from '../http/http-error.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 import type { WireUserEvent } from '../wire/event-schemas.ts';
-import { openProjection } from './session-log.ts';
+import { openProjection, toSessionRef } from './session-log.ts';
 import { findThread } from './session-threads.ts';
 
 /**
@@ -38,7 +38,7 @@ async function findCallSession(
   session: ManagedSession,
   call: string,
 ): Promise<ManagedSession> {
-  const threads = await context.runtime.threads(session.id);
+  const threads = await context.runtime.threads(toSessionRef(session));
   if (threads.length === 0) return session;
   for (const one of [session, ...threads]) {
     const { projection } = openProjection(context, one);

@@ -16,7 +16,7 @@ import type { CreatedAtFilter } from '../wire/wire-schemas.ts';
 import { listAcceptedEvents } from './accepted-events.ts';
 import { eventIdParameter, includeParameter, toPageCursor, parseCursor } from './event-cursor.ts';
 import type { ListedEvent, PageCursor } from './event-cursor.ts';
-import { openProjection, openNetEvents, readLog } from './session-log.ts';
+import { openProjection, openNetEvents, readLog, toSessionRef } from './session-log.ts';
 
 const DEFAULT_LIMIT = 20;
 /** A descending list reads this many log entries at once. */
@@ -57,7 +57,7 @@ export async function listEvents(
     throw new InvalidInputError('include', 'does not support order=desc. Omit one of the two.');
   // Read before the log: an event that is processed meanwhile is then in the log.
   const accepted = await listAcceptedEvents(context, session);
-  const { lastSeq } = await context.runtime.getSession(session.id);
+  const { lastSeq } = await context.runtime.getSession(toSessionRef(session));
   const cursor = await parseCursor(context, session, query);
   const shown =
     order === 'asc'

@@ -5,7 +5,7 @@ import type { ManagedSession, UserEvent } from '../../managed/index.ts';
 import { toToolResult } from '../../managed/internal.ts';
 import { toToolResponse } from '../../tools/index.ts';
 import type { ServerContext } from '../routing/server-context.ts';
-import { readInbox, readLog } from './session-log.ts';
+import { readInbox, readLog, toSessionRef } from './session-log.ts';
 
 /** An answer to a call, in the form that the net receives and the log stores. */
 interface RecordedAnswer {
@@ -38,7 +38,7 @@ export async function isRepeatedAnswer(
     if (id === callId && answer.decision !== 'answered') return false;
   }
   // A call of a thread can be answered at its session. The answer is then in the thread's log.
-  for (const holder of [session, ...(await context.runtime.threads(session.id))]) {
+  for (const holder of [session, ...(await context.runtime.threads(toSessionRef(session)))]) {
     const recorded = await findRecordedAnswer(context, holder, callId, answer.decision);
     if (recorded !== undefined) return isSameAnswer(answer, recorded);
   }

@@ -9,7 +9,7 @@ import type { WireUserEvent } from '../wire/event-schemas.ts';
 import { wireEventId } from '../wire/wire-event.ts';
 import { findEventTarget } from './event-target.ts';
 import { isRepeatedAnswer, isAnswerConflict } from './repeated-answer.ts';
-import { openProjection } from './session-log.ts';
+import { openProjection, toSessionRef } from './session-log.ts';
 
 /** How often a send is repeated when another sender answers one of its calls meanwhile. */
 const MAX_CHECKS = 3;
@@ -96,7 +96,7 @@ async function addEvent(
     projection.resolveCallId(id),
   );
   try {
-    const added = await batch.add(target.id, event, { dedupeKey: key });
+    const added = await batch.add(toSessionRef(target), event, { dedupeKey: key });
     return { id: wireEventId(uid, acceptedEventKey(event, key, added)), target, event };
   } catch (error) {
     if (!isAnswerConflict(error)) throw error;

@@ -52,6 +52,14 @@ export async function readInbox(
   return store.inbox(toSessionKey(session), 0);
 }
 
+/** Names the session to the runtime. The id of a session that a program made is unique only with its user. */
+export function toSessionRef({ id, owner }: ManagedSession): {
+  readonly id: string;
+  readonly userId: string;
+} {
+  return { id, userId: owner.userId };
+}
+
 export function toSessionKey({ id, owner }: ManagedSession): {
   readonly appName: string;
   readonly userId: string;

@@ -6,7 +6,7 @@ import type { RouteCall } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 import { eventIdParameter, includeParameter, findPositionAfter } from './event-cursor.ts';
 import { eventStream } from './event-stream.ts';
-import { openProjection, openNetEvents } from './session-log.ts';
+import { openProjection, openNetEvents, toSessionRef } from './session-log.ts';
 
 interface StreamQuery {
   readonly event_deltas?: readonly string[] | undefined;
@@ -54,7 +54,10 @@ export async function streamEvents(
   return eventStream({
     log: (from, signal) =>
       withDeletedEvent(
-        runtime.streamLog(session.id, from, { signal, partials: event_deltas.length > 0 }),
+        runtime.streamLog(toSessionRef(session), from, {
+          signal,
+          partials: event_deltas.length > 0,
+        }),
         session.lastSeq,
       ),
     projection,

@@ -52,6 +52,8 @@ export class HttpError extends PetrichorError {
   readonly type: HttpErrorType;
   readonly details: JsonObject | undefined;
   readonly retryAfterSeconds: number | undefined;
+  /** With status 405: the methods that the resource allows. */
+  readonly allow: string | undefined;
 
   constructor(
     status: number,
@@ -60,6 +62,7 @@ export class HttpError extends PetrichorError {
       readonly type?: HttpErrorType;
       readonly details?: JsonObject;
       readonly retryAfterSeconds?: number;
+      readonly allow?: string;
       readonly cause?: unknown;
     } = {},
   ) {
@@ -68,6 +71,7 @@ export class HttpError extends PetrichorError {
     this.type = options.type ?? toErrorType(status);
     this.details = options.details;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.allow = options.allow;
   }
 }
 
@@ -98,9 +102,12 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   call_not_pending: 400,
   agent_not_found: 404,
   session_not_found: 404,
+  agent_from_code: 405,
   input_too_large: 413,
   version_conflict: 409,
   illegal_transition: 409,
+  unknown_agent: 409,
+  net_changed: 409,
   store_unavailable: 503,
   runtime_closed: 503,
 };
@@ -119,16 +126,19 @@ export function toHttpError(error: unknown): HttpError {
   return new HttpError(status, error.message, {
     details: { error_code: error.code },
     cause: error,
-    ...omitUndefined({ retryAfterSeconds: status === 503 ? 1 : undefined }),
+    ...omitUndefined({
+      retryAfterSeconds: status === 503 ? 1 : undefined,
+      allow: status === 405 ? 'GET' : undefined,
+    }),
   });
 }
 
 /**
  * The error response: JSON with `type`, `error` and `request_id`, and the headers `request-id`, `x-should-retry` and,
- * where they apply, `retry-after` and `www-authenticate`.
+ * where they apply, `retry-after`, `allow` and `www-authenticate`.
  */
 export function toErrorResponse(
-  { status, type, message, details, retryAfterSeconds }: HttpError,
+  { status, type, message, details, retryAfterSeconds, allow }: HttpError,
   requestId: string,
 ): Response {
   const error = { type, message, ...omitUndefined({ details }) };
@@ -138,6 +148,7 @@ export function toErrorResponse(
     'x-should-retry': status === 429 || status >= 500 ? 'true' : 'false',
   });
   if (retryAfterSeconds !== undefined) headers.set('retry-after', String(retryAfterSeconds));
+  if (allow !== undefined) headers.set('allow', allow);
   if (status === 401) headers.set('www-authenticate', 'Bearer');
   return Response.json({ type: 'error', error, request_id: requestId }, { status, headers });
 }

@@ -6,9 +6,8 @@ import {
   AgentVersionConflictError,
   parseAgentDef,
 } from '../../managed/index.ts';
-import type { ManagedAgent } from '../../managed/index.ts';
+import type { IndexEntry } from '../auth/workspace-index.ts';
 import { checkCallerModel, parseModelRef } from '../../models/index.ts';
-import { notFound } from '../http/http-error.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
@@ -22,6 +21,7 @@ import {
 } from '../wire/from-wire-agent.ts';
 import { agentPage, agentResponse } from '../wire/responses/agent-responses.ts';
 import { toWireAgent } from '../wire/to-wire-agent.ts';
+import type { Wire } from '../wire/component.ts';
 import {
   integerParameter,
   createdAtFilter,
@@ -29,6 +29,7 @@ import {
   matchesCreatedAt,
   pagination,
 } from '../wire/wire-schemas.ts';
+import { getWorkspaceAgent, listCodeAgentIds } from './workspace-agents.ts';
 
 /** Routes for agents and their versions. */
 export function agentRoutes(context: ServerContext): readonly HttpRoute[] {
@@ -56,13 +57,14 @@ export function agentRoutes(context: ServerContext): readonly HttpRoute[] {
         include_archived: v.optional(booleanParameter),
       }),
       run: async ({ caller: { workspace }, query }) => {
-        const page = await agents.list(workspace, query, async ({ id }) => {
+        const toItem = async ({ id }: IndexEntry): Promise<Wire<'Agent'> | undefined> => {
           const agent = await runtime.getAgent(id);
           const isShown = agent.archivedAt === undefined || query.include_archived === true;
           return isShown && matchesCreatedAt(agent.createdAt, query)
             ? toWireAgent(agent)
             : undefined;
-        });
+        };
+        const page = await agents.list(workspace, query, toItem, listCodeAgentIds(runtime));
         return { data: page.data, next_page: page.next };
       },
     }),
@@ -74,6 +76,7 @@ export function agentRoutes(context: ServerContext): readonly HttpRoute[] {
     }),
     defineRoute('POST /v1/agents/{agent_id}: Change an agent: one more version', {
       response: agentResponse,
+      errors: [405],
       body: agentUpdate,
       run: async ({ caller: { workspace }, params, body, retryCount }) => {
         const present = await getWorkspaceAgent(context, workspace, params('agent_id'));
@@ -98,6 +101,7 @@ export function agentRoutes(context: ServerContext): readonly HttpRoute[] {
     }),
     defineRoute('POST /v1/agents/{agent_id}/archive: Make an agent read-only for ever', {
       response: agentResponse,
+      errors: [405],
       run: async ({ caller: { workspace }, params }) => {
         const { id } = await getWorkspaceAgent(context, workspace, params('agent_id'));
         return toWireAgent(await runtime.archiveAgent(id));
@@ -141,18 +145,4 @@ function assertModelAllowed(
   { model }: Pick<AgentUpdate, 'model'>,
 ): void {
   if (model !== undefined) checkCallerModel(parseModelRef(toModelRef(model)), modelOrigins);
-}
-
-/**
- * Finds an agent of the caller's workspace. Default version: the newest.
- * @throws HttpError 404
- */
-export async function getWorkspaceAgent(
-  { runtime, agents }: ServerContext,
-  workspace: string,
-  id: string,
-  version?: number,
-): Promise<ManagedAgent> {
-  if ((await agents.get(workspace, id)) === undefined) throw notFound('agent', id);
-  return runtime.getAgent(id, version === undefined ? {} : { version });
 }

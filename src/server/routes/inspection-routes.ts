@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { InvalidInputError } from '../../core/index.ts';
 import type { SessionInspection } from '../../runtime/index.ts';
+import { toSessionRef } from '../events/session-log.ts';
 import { streamRecords } from '../events/stream-records.ts';
 import { notFound } from '../http/http-error.ts';
 import { defineRoute } from '../routing/route.ts';
@@ -39,8 +40,8 @@ export function inspectionRoutes(context: ServerContext): readonly HttpRoute[] {
   const inspect = async (
     call: Pick<RouteCall<unknown, unknown>, 'caller' | 'params'>,
   ): Promise<{ readonly id: string; readonly inspection: SessionInspection }> => {
-    const { id } = await getWorkspaceSession(context, call);
-    return { id, inspection: await context.runtime.inspect(id) };
+    const session = await getWorkspaceSession(context, call);
+    return { id: session.id, inspection: await context.runtime.inspect(toSessionRef(session)) };
   };
   return [
     defineRoute('GET /v1/sessions/{session_id}/records: List the journal records of a session', {

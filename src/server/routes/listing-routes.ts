@@ -181,7 +181,7 @@ async function toWireSessionChange(
   const id = change.key.sessionId;
   if (change.type === 'deleted') return { type: 'sessions.deleted', id };
   try {
-    const session = await context.runtime.getSession(id);
+    const session = await context.runtime.getSession({ id, userId: change.key.userId });
     return { type: 'sessions.changed', session: await toWireSession(context, session) };
   } catch (error) {
     if (error instanceof ManagedSessionNotFoundError) return undefined;

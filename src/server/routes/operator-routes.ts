@@ -29,18 +29,21 @@ const list = v.object({
   workspace: v.optional(nonEmptyText(64)),
 });
 
+/** The id of a session that a program made is unique only in its workspace. */
+const inWorkspace = v.object({ workspace: v.optional(nonEmptyText(64)) });
+
 /** Routes for operators, over the sessions of all workspaces. They require a key with the scope `operator`. */
 export function operatorRoutes({ runtime, store }: ServerContext): readonly HttpRoute[] {
   /** @throws ManagedSessionNotFoundError */
-  const getSessionKey = async (id: string): Promise<SessionKey> => {
-    const { owner } = await runtime.getSession(id);
+  const getSessionKey = async (id: string, userId: string | undefined): Promise<SessionKey> => {
+    const { owner } = await runtime.getSession(userId === undefined ? id : { id, userId });
     return { ...owner, sessionId: id };
   };
   const readOperatorSession = async (
-    id: string,
+    key: SessionKey,
   ): Promise<Wire<'OperatorSession'> | { readonly id: string }> => {
-    const row = await store.find(await getSessionKey(id));
-    return row === undefined ? { id } : toOperatorSession(row);
+    const row = await store.find(key);
+    return row === undefined ? { id: key.sessionId } : toOperatorSession(row);
   };
   return [
     defineRoute(
@@ -73,11 +76,11 @@ export function operatorRoutes({ runtime, store }: ServerContext): readonly Http
       {
         response: evictionResponse,
         scopes: ['operator'],
-        run: async ({ params }) => {
-          const id = params('session_id');
-          const key = await getSessionKey(id);
+        query: inWorkspace,
+        run: async ({ params, query: { workspace } }) => {
+          const key = await getSessionKey(params('session_id'), workspace);
           const { evicted } = await store.evict(key);
-          return { ...(await readOperatorSession(id)), evicted };
+          return { ...(await readOperatorSession(key)), evicted };
         },
       },
     ),
@@ -86,10 +89,11 @@ export function operatorRoutes({ runtime, store }: ServerContext): readonly Http
       {
         response: operatorSessionResponse,
         scopes: ['operator'],
-        run: async ({ params }) => {
-          const id = params('session_id');
-          await store.recordHydration(await getSessionKey(id), true);
-          return readOperatorSession(id);
+        query: inWorkspace,
+        run: async ({ params, query: { workspace } }) => {
+          const key = await getSessionKey(params('session_id'), workspace);
+          await store.recordHydration(key, true);
+          return readOperatorSession(key);
         },
       },
     ),

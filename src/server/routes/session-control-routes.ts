@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { InvalidInputError } from '../../core/index.ts';
-import { openProjection, readLog } from '../events/session-log.ts';
+import { openProjection, readLog, toSessionRef } from '../events/session-log.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
@@ -24,8 +24,8 @@ export function sessionControlRoutes(context: ServerContext): readonly HttpRoute
       response: sessionResponse,
       run: async (call) => {
         const session = await getWorkspaceSession(context, call);
-        if (session.status !== 'paused') await runtime.pause(session.id);
-        return toWireSession(context, await runtime.getSession(session.id));
+        if (session.status !== 'paused') await runtime.pause(toSessionRef(session));
+        return toWireSession(context, await runtime.getSession(toSessionRef(session)));
       },
     }),
     defineRoute('POST /v1/sessions/{session_id}/resume: Continue a paused or failed session', {
@@ -34,8 +34,8 @@ export function sessionControlRoutes(context: ServerContext): readonly HttpRoute
         const session = await getWorkspaceSession(context, call);
         const { workspace } = call.caller;
         await enqueueForWorker(context, workspace, session);
-        await call.idempotentRequest.runOnce(async () => runtime.resume(session.id));
-        return toWireSession(context, await runtime.getSession(session.id));
+        await call.idempotentRequest.runOnce(async () => runtime.resume(toSessionRef(session)));
+        return toWireSession(context, await runtime.getSession(toSessionRef(session)));
       },
     }),
     defineRoute(
@@ -55,7 +55,7 @@ export function sessionControlRoutes(context: ServerContext): readonly HttpRoute
           const { environmentId } = parseSessionIndexEntry(
             await sessions.get(workspace, session.id),
           );
-          const fork = await runtime.fork(session.id, {
+          const fork = await runtime.fork(toSessionRef(session), {
             id,
             upTo: call.body.up_to_seq ?? session.lastSeq,
             documents: () => [sessions.insertion(workspace, id, { environmentId })],
@@ -79,9 +79,12 @@ export function sessionControlRoutes(context: ServerContext): readonly HttpRoute
           call.body.before_event_id,
         );
         await call.idempotentRequest.runOnce(async () =>
-          runtime.rewind(session.id, { beforeInvocationId, dedupeKey: call.idempotentRequest.key }),
+          runtime.rewind(toSessionRef(session), {
+            beforeInvocationId,
+            dedupeKey: call.idempotentRequest.key,
+          }),
         );
-        return toWireSession(context, await runtime.getSession(session.id));
+        return toWireSession(context, await runtime.getSession(toSessionRef(session)));
       },
     }),
   ];

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../core/index.ts';
+import { isChildSessionId, isJsonObject } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
 import { ManagedSessionNotFoundError } from '../../managed/index.ts';
 import type { ManagedRuntime, ManagedSession } from '../../managed/index.ts';
@@ -21,10 +21,8 @@ export async function getWorkspaceSession(
 ): Promise<ManagedSession> {
   const id = params('session_id');
   // A thread belongs to its session and has routes of its own.
-  if (id.includes('/')) throw new ManagedSessionNotFoundError(id);
-  const session = await runtime.getSession(id);
-  if (session.owner.userId !== caller.workspace) throw new ManagedSessionNotFoundError(id);
-  return session;
+  if (isChildSessionId(id)) throw new ManagedSessionNotFoundError(id);
+  return runtime.getSession({ id, userId: caller.workspace });
 }
 
 export function parseSessionIndexEntry(value: Json | undefined): SessionIndexEntry {

@@ -1,6 +1,7 @@
 import { omitUndefined } from '../../core/internal.ts';
 import * as v from 'valibot';
 import type { ManagedAgent, ManagedAgentDef, SessionEnvironment } from '../../managed/index.ts';
+import { toSessionRef } from '../events/session-log.ts';
 import { HttpError } from '../http/http-error.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute } from '../routing/route.ts';
@@ -26,10 +27,11 @@ import {
   text,
   unsupported,
 } from '../wire/wire-schemas.ts';
-import { getWorkspaceAgent } from './agent-routes.ts';
+import { listSessions } from './list-sessions.ts';
 import { getWorkspaceSession } from './session-lookup.ts';
 import { getWorkspaceEnvironment, toSessionEnvironment } from './stored-environment.ts';
 import { toWireSession, toWireStatus, WIRE_STATUSES } from './to-wire-session.ts';
+import { getWorkspaceAgent } from './workspace-agents.ts';
 
 const agentRef = v.union(
   [
@@ -129,7 +131,7 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
           },
         );
         await context.webhookOutbox.publish(workspace, session.id, 'session.created');
-        return toWireSession(context, await runtime.getSession(session.id));
+        return toWireSession(context, await runtime.getSession(toSessionRef(session)));
       },
     }),
     defineRoute('GET /v1/sessions: List sessions', {
@@ -137,10 +139,8 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
       query: list,
       run: async ({ caller: { workspace }, query }) => {
         const { agent_id, agent_version, statuses, include_archived } = query;
-        const page = await sessions.list(workspace, query, async ({ id }) => {
-          const session = await runtime.getSession(id).catch(() => undefined);
-          if (session === undefined || !matchesCreatedAt(session.createdAt, query))
-            return undefined;
+        const page = await listSessions(context, workspace, query, async (session) => {
+          if (!matchesCreatedAt(session.createdAt, query)) return undefined;
           if (agent_id !== undefined && session.agentId !== agent_id) return undefined;
           if (agent_version !== undefined && session.agentVersion !== agent_version)
             return undefined;
@@ -163,7 +163,7 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
       run: async (call) => {
         const session = await getWorkspaceSession(context, call);
         const { title, metadata: pairs } = call.body;
-        const changed = await runtime.updateSession(session.id, {
+        const changed = await runtime.updateSession(toSessionRef(session), {
           ...omitUndefined({
             title: title === undefined ? undefined : (title ?? ''),
             metadata: pairs != null ? mergeMetadata(session.metadata ?? {}, pairs) : undefined,
@@ -176,15 +176,16 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
       response: sessionResponse,
       run: async (call) => {
         const session = await getWorkspaceSession(context, call);
-        if (session.status !== 'archived') await runtime.archive(session.id);
-        return toWireSession(context, await runtime.getSession(session.id));
+        if (session.status !== 'archived') await runtime.archive(toSessionRef(session));
+        return toWireSession(context, await runtime.getSession(toSessionRef(session)));
       },
     }),
     defineRoute('DELETE /v1/sessions/{session_id}: Remove a session and its data', {
       response: sessionDeleted,
       run: async (call) => {
-        const { id } = await getWorkspaceSession(context, call);
-        await runtime.deleteSession(id);
+        const session = await getWorkspaceSession(context, call);
+        const { id } = session;
+        await runtime.deleteSession(toSessionRef(session));
         await sessions.remove(call.caller.workspace, id);
         await context.webhookOutbox.publish(call.caller.workspace, id, 'session.deleted');
         return { id, type: 'session_deleted' };
@@ -200,15 +201,18 @@ async function resolveEnvironment(
   agent: ManagedAgent,
 ): Promise<SessionEnvironment> {
   if (id === null) return {};
-  if (agent.source === 'code')
-    throw new HttpError(
-      400,
-      `environment_id: agent "${agent.id}" is defined by the program that serves it, which decides where its tools run. Omit the field.`,
-    );
-  const { definition } = agent;
   const environment = await getWorkspaceEnvironment(context, workspace, id);
   if (environment.archivedAt !== undefined)
     throw new HttpError(400, `environment_id: environment "${id}" is archived. Use another one.`);
+  if (agent.source === 'code') {
+    // Clients of the protocol must name an environment. Another one than a self-hosted one changes nothing.
+    if (environment.config !== 'self_hosted') return {};
+    throw new HttpError(
+      400,
+      `environment_id: is self-hosted, but the tools of agent "${agent.id}" run in the program that defines it. Omit the field, or use another environment.`,
+    );
+  }
+  const { definition } = agent;
   if (environment.config === 'self_hosted')
     for (const { agent_id: called, version = 1 } of definition.agents ?? []) {
       const calledAgent = await context.runtime.getAgent(called, { version });

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { ManagedSession } from '../../managed/index.ts';
 import { listEvents, listEventsQuery } from '../events/list-events.ts';
+import { toSessionRef } from '../events/session-log.ts';
 import { findThread, listThreads } from '../events/session-threads.ts';
 import { streamEvents, streamEventsQuery } from '../events/stream-events.ts';
 import { notFound, HttpError } from '../http/http-error.ts';
@@ -10,11 +11,11 @@ import type { ServerContext } from '../routing/server-context.ts';
 import type { Wire } from '../wire/component.ts';
 import { sessionEventPage, streamedEvent } from '../wire/responses/event-responses.ts';
 import { threadPage, threadResponse } from '../wire/responses/session-responses.ts';
-import { toWireAgentSnapshot } from '../wire/to-wire-agent.ts';
 import { toThreadId } from '../wire/wire-event.ts';
 import { pagination, toWireTime } from '../wire/wire-schemas.ts';
 import { getWorkspaceSession } from './session-lookup.ts';
 import { toWireStatus, toSessionUsage, WIRE_STATUSES } from './to-wire-session.ts';
+import { readSessionAgent } from './workspace-agents.ts';
 
 const DEFAULT_LIMIT = 20;
 
@@ -86,8 +87,8 @@ export function threadRoutes(context: ServerContext): readonly HttpRoute[] {
               400,
               'This is the thread of the session itself. Archive the session instead.',
             );
-          if (thread.status !== 'archived') await runtime.archive(thread.id);
-          return toWireThread(context, session, await runtime.getSession(thread.id));
+          if (thread.status !== 'archived') await runtime.archive(toSessionRef(thread));
+          return toWireThread(context, session, await runtime.getSession(toSessionRef(thread)));
         },
       },
     ),
@@ -112,16 +113,16 @@ export function threadRoutes(context: ServerContext): readonly HttpRoute[] {
 }
 
 async function toWireThread(
-  { runtime }: ServerContext,
+  context: ServerContext,
   session: ManagedSession,
   thread: ManagedSession,
 ): Promise<Wire<'SessionThread'>> {
-  const { agentId, agentVersion, createdAt, updatedAt, status } = thread;
+  const { createdAt, updatedAt, status } = thread;
   const [agent, usage] = await Promise.all([
-    runtime.getAgent(agentId, { version: agentVersion }),
-    runtime.usage(thread.id),
+    readSessionAgent(context, thread),
+    context.runtime.usage(toSessionRef(thread)),
   ]);
-  const { multiagent: _, ...snapshot } = toWireAgentSnapshot(agent);
+  const { multiagent: _, ...snapshot } = agent;
   return {
     id: toThreadId(thread.id),
     type: 'session_thread',

@@ -1,10 +1,11 @@
 import type { Usage } from '../../core/index.ts';
 import type { ManagedSession, ManagedStatus } from '../../managed/index.ts';
+import { toSessionRef } from '../events/session-log.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 import type { Wire } from '../wire/component.ts';
-import { toWireAgentSnapshot } from '../wire/to-wire-agent.ts';
 import { toWireTime } from '../wire/wire-schemas.ts';
 import { parseSessionIndexEntry } from './session-lookup.ts';
+import { readSessionAgent } from './workspace-agents.ts';
 
 export type WireStatus = 'idle' | 'running' | 'rescheduling' | 'terminated';
 
@@ -12,20 +13,21 @@ export const WIRE_STATUSES = ['rescheduling', 'running', 'idle', 'terminated'] a
 
 /** Converts a session to the format of the HTTP API. */
 export async function toWireSession(
-  { runtime, sessions }: ServerContext,
+  context: ServerContext,
   session: ManagedSession,
 ): Promise<Wire<'Session'>> {
-  const { id, agentId, agentVersion, owner, status, title, metadata } = session;
+  const { runtime, sessions } = context;
+  const { id, owner, status, title, metadata } = session;
   const [agent, usage, indexEntry] = await Promise.all([
-    runtime.getAgent(agentId, { version: agentVersion }),
-    runtime.usage(id),
+    readSessionAgent(context, session),
+    runtime.usage(toSessionRef(session)),
     sessions.get(owner.userId, id),
   ]);
   const isArchived = status === 'archived';
   return {
     id,
     type: 'session',
-    agent: toWireAgentSnapshot(agent),
+    agent,
     environment_id: parseSessionIndexEntry(indexEntry).environmentId,
     status: toWireStatus(status),
     paused: status === 'paused',

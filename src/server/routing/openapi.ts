@@ -11,6 +11,8 @@ const ERRORS: Readonly<Record<string, string>> = {
   '403':
     'The scope of the key does not allow this (`x-key-scopes` lists those that do), or the request comes from a web page that is not allowed.',
   '404': 'The resource does not exist in the workspace of the key.',
+  '405':
+    'The agent is defined by the program that serves it. The header `allow` has the possible methods.',
   '409': 'The request conflicts with the current state.',
   '412': 'Another worker holds the lease.',
   '413': 'The body is too large.',

@@ -105,7 +105,7 @@ export class DeliveryQueue {
     const [webhookId = '', messageId = ''] = id.split('/');
     const webhook = await this.#registry.find(workspace, webhookId);
     if (webhook === undefined) return true;
-    if (call !== undefined && !(await this.#isCallPending(call))) return true;
+    if (call !== undefined && !(await this.#isCallPending(workspace, call))) return true;
     const ended = new AbortController();
     const cancel = this.#clock.at(this.#clock.now() + RESPONSE_TIMEOUT_MS, () =>
       ended.abort(new Error(`no response within ${RESPONSE_TIMEOUT_MS} ms`)),
@@ -124,7 +124,7 @@ export class DeliveryQueue {
       if (response.status < 200 || response.status > 299)
         throw new Error(`Webhook ${webhookId} responded with status ${response.status}.`);
       if (call !== undefined && response.status !== 202)
-        await this.#submitResult(call, response.body);
+        await this.#submitResult(workspace, call, response.body);
       return true;
     } catch (error) {
       if (!this.#closing.aborted) this.#onError(error);
@@ -134,9 +134,12 @@ export class DeliveryQueue {
     }
   }
 
-  async #isCallPending({ sessionId, callId }: NonNullable<Delivery['call']>): Promise<boolean> {
+  async #isCallPending(
+    userId: string,
+    { sessionId: id, callId }: NonNullable<Delivery['call']>,
+  ): Promise<boolean> {
     try {
-      const pending = await this.#runtime.pending(sessionId);
+      const pending = await this.#runtime.pending({ id, userId });
       return pending.some((one) => one.callId === callId && one.needs === 'result');
     } catch (error) {
       if (isPetrichorError(error) && error.code === 'session_not_found') return false;
@@ -145,11 +148,12 @@ export class DeliveryQueue {
   }
 
   async #submitResult(
-    { sessionId, callId }: NonNullable<Delivery['call']>,
+    userId: string,
+    { sessionId: id, callId }: NonNullable<Delivery['call']>,
     body: string,
   ): Promise<void> {
     try {
-      await this.#runtime.sendEvent(sessionId, toToolResultEvent(callId, body));
+      await this.#runtime.sendEvent({ id, userId }, toToolResultEvent(callId, body));
     } catch (error) {
       // The call was answered by another sender, or no longer waits for an answer.
       const ignoredCodes = [

@@ -1,7 +1,8 @@
-import { isPetrichorError } from '../../core/index.ts';
+import { isChildSessionId, isPetrichorError } from '../../core/index.ts';
 import type { LogEvent, LogEventByType, SessionKey } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { DocumentChange, SessionRow, Store } from '../../store/index.ts';
+import { isCustomCall } from '../wire/custom-call.ts';
 import { toCallDelivery, toEventDelivery } from './webhook-delivery.ts';
 import type { WebhookRegistry } from './webhook-registry.ts';
 import type { WebhookEventType } from './webhook.ts';
@@ -138,7 +139,7 @@ export class WebhookLogReader {
   async #readLog(key: SessionKey): Promise<void> {
     const { userId: workspace, sessionId } = key;
     // Threads call tools, too, but events are published for their session only.
-    const isThread = sessionId.includes('/');
+    const isThread = isChildSessionId(sessionId);
     const id = `${workspace}/${sessionId}`;
     const row = await this.#store.find(key);
     const cursor = await this.#store.document(CURSOR_KIND, id);
@@ -191,11 +192,11 @@ export class WebhookLogReader {
     event: LogEvent,
   ): Promise<LogEventByType<'tool.call'> | undefined> {
     if (event.type === 'tool.call')
-      return event.origin?.kind === 'custom' && event.needs !== 'approval' ? event : undefined;
+      return isCustomCall(event) && event.needs !== 'approval' ? event : undefined;
     if (event.type !== 'tool.answered' || event.decision !== 'approved') return undefined;
     for await (const earlier of this.#store.read(key, 0))
       if (earlier.type === 'tool.call' && earlier.callId === event.callId)
-        return earlier.origin?.kind === 'custom' ? earlier : undefined;
+        return isCustomCall(earlier) ? earlier : undefined;
     return undefined;
   }
 }

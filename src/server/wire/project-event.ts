@@ -20,6 +20,7 @@ import {
 } from './event-keys.ts';
 import { failureReference, toClientMessage } from './client-error-message.ts';
 import type { Wire } from './component.ts';
+import { isCustomCall } from './custom-call.ts';
 import { toThreadId, toWireContent, toWireResult } from './wire-event.ts';
 import { toRetryStatus, toSessionErrorType, type RetryStatus } from './session-error.ts';
 import type { WireEvent } from './wire-event.ts';
@@ -156,15 +157,10 @@ function projectMessage(
   ];
 }
 
-function projectCall({
-  callId,
-  name,
-  args,
-  origin,
-  permission,
-}: LogEventByType<'tool.call'>): ProjectedEvent {
+function projectCall(call: LogEventByType<'tool.call'>): ProjectedEvent {
+  const { callId, name, args, origin, permission } = call;
   const key = callKey(callId);
-  if (origin?.kind === 'custom')
+  if (isCustomCall(call))
     return { key, type: 'agent.custom_tool_use', fields: { name, input: args } };
   const evaluated = permission === undefined ? {} : { evaluated_permission: permission };
   const fields = { name, input: args, ...evaluated };
@@ -199,20 +195,12 @@ function projectResult(
   const id = index.eventId(callKey(callId));
   const output = { content: toWireResult(response), is_error: outcome !== 'ok' };
   const call = index.calls.get(callId);
-  switch (call?.origin?.kind) {
-    case 'custom':
-      return {
-        key,
-        type: 'user.custom_tool_result',
-        fields: { custom_tool_use_id: id, ...output },
-      };
-    case 'mcp':
-      return { key, type: 'agent.mcp_tool_result', fields: { mcp_tool_use_id: id, ...output } };
-    default: {
-      const type = call?.needs === 'result' ? 'user.tool_result' : 'agent.tool_result';
-      return { key, type, fields: { tool_use_id: id, ...output } };
-    }
-  }
+  if (call !== undefined && isCustomCall(call))
+    return { key, type: 'user.custom_tool_result', fields: { custom_tool_use_id: id, ...output } };
+  if (call?.origin?.kind === 'mcp')
+    return { key, type: 'agent.mcp_tool_result', fields: { mcp_tool_use_id: id, ...output } };
+  const type = call?.needs === 'result' ? 'user.tool_result' : 'agent.tool_result';
+  return { key, type, fields: { tool_use_id: id, ...output } };
 }
 
 function projectTurnEnd(

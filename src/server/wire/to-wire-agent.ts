@@ -59,6 +59,27 @@ function toWireCodeAgent({ id, version, description }: CodeAgent): Wire<'Session
   };
 }
 
+/** An agent of which only the id is known. */
+export function toWireUnknownAgent(id: string, version: number): Wire<'SessionAgent'> {
+  return {
+    id,
+    type: 'agent',
+    version,
+    source: 'code',
+    net_hash: null,
+    name: id,
+    description: null,
+    system: null,
+    model: { id: '', speed: 'standard' },
+    tools: [],
+    mcp_servers: [],
+    skills: [],
+    multiagent: null,
+    execution_identity: { type: 'service_account' },
+    permission_policy: null,
+  };
+}
+
 function toWireDefinedAgent({ id, version, definition }: DefinedAgent): Wire<'SessionAgent'> {
   const { name, description, system, mcp_servers: servers = [], skills = [] } = definition;
   return {

@@ -3,7 +3,7 @@ import type { Clock } from '../../net/index.ts';
 import type { DocumentChange, DocumentStore } from '../../store/index.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
 import { WorkspaceIndex } from '../auth/workspace-index.ts';
-import type { IndexPage, IndexQuery } from '../auth/workspace-index.ts';
+import type { IndexPage, IndexQuery } from '../auth/two-way-page.ts';
 import { notFound, HttpError } from '../http/http-error.ts';
 import type { Wire } from '../wire/component.ts';
 import { toWireTime } from '../wire/wire-schemas.ts';
