@@ -29,6 +29,7 @@ export { NetBuildError, NetChangedError, UnknownPlaceError } from './net/index.t
 export {
   AgentMismatchError,
   CallNotPendingError,
+  IllegalTransitionError,
   openRuntime,
   RuntimeClosedError,
   SessionQuarantinedError,

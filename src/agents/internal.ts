@@ -20,6 +20,7 @@ export { conversation } from './vocabulary/conversation.ts';
 export { listAnsweringAgents } from './agent/answering-agents.ts';
 export { readMetadata } from './vocabulary/read-metadata.ts';
 export { isTempMetadataKey } from './vocabulary/temp-metadata.ts';
+export { archiveIn, completeIn, pauseIn, resumeIn } from './vocabulary/session.ts';
 export { answerIn, eventOut, userIn } from './vocabulary/messages.ts';
 export { object } from './vocabulary/place-schemas.ts';
 export { state, type SessionWrite } from './vocabulary/state.ts';

@@ -25,6 +25,7 @@ export {
   writtenValues,
 } from './state/state-writes.ts';
 export { describeValue, isPromise } from './validation/describe-value.ts';
+export { isClosedStatus, isSessionStatus } from './turn/session-status.ts';
 export {
   readAnswer,
   TurnNotCompletedError,

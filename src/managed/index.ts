@@ -11,6 +11,7 @@ export {
   type SkillRef,
   type ToolConfig,
 } from './interface/agent-def.ts';
+export { IllegalTransitionError } from '../runtime/index.ts';
 export { managedAgent, type ManagedAgentBuilder } from './parsing/managed-agent-builder.ts';
 export {
   AgentArchivedError,
@@ -18,7 +19,6 @@ export {
   AgentNotFoundError,
   AgentVersionConflictError,
   DurabilityError,
-  IllegalTransitionError,
   ManagedSessionNotFoundError,
   MissingServiceError,
   SubscriberTooSlowError,

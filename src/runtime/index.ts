@@ -14,6 +14,7 @@ export {
   SessionQuarantinedError,
   UnknownAgentError,
 } from './session/runtime-errors.ts';
+export { IllegalTransitionError } from './session/illegal-transition-error.ts';
 export type { AddedInput, InputBatch } from './session/input-batch.ts';
 export type { ForkPoint } from './inspection/fork-points.ts';
 export type {

@@ -86,7 +86,12 @@ import type { Session, SessionOptions } from './session/session.ts';
 
 const DEFAULT_USER = 'default';
 /** The position of a session that is created together with its first inputs. */
-const NOT_CREATED = { lastSeq: 0, invocationId: undefined, isWaiting: false };
+const NOT_CREATED = {
+  lastSeq: 0,
+  invocationId: undefined,
+  isWaiting: false,
+  status: 'queued',
+} as const;
 /**
  * How long `close` waits for submitted inputs to be written, and for steps to be committed. It includes the 5 s grace
  * period of running effects.

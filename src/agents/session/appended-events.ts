@@ -7,6 +7,7 @@ import type { AppendedEvent } from '../vocabulary/appended-event.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import type { ConversationItem } from '../vocabulary/conversation.ts';
 import { eventOut } from '../vocabulary/messages.ts';
+import { sessionArchived } from '../vocabulary/session.ts';
 import { state } from '../vocabulary/state.ts';
 import { turnCurrent, turnPermit } from '../vocabulary/turn.ts';
 import { refusal } from './refusal.ts';
@@ -26,7 +27,7 @@ export function appendedEvents(): Net {
     run: ({ appended, turn }) => ({ turn, ...toAppendOutputs(appended) }),
   });
   return net('session-events', {
-    in: { eventIn, turnPermit, turnCurrent },
+    in: { eventIn, turnPermit, turnCurrent, sessionArchived },
     out: { turnPermit, turnCurrent, state, conversation, eventOut },
     // A closed session has neither a permit nor a turn.
     transitions: [

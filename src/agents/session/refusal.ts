@@ -1,21 +1,26 @@
-import { allOf, pure, upTo } from '../../net/index.ts';
+import type { LogEntry } from '../../core/index.ts';
+import { all, allOf, pure, upTo } from '../../net/index.ts';
 import type { TokenPlace, Transition } from '../../net/index.ts';
 import { eventOut } from '../vocabulary/messages.ts';
+import { sessionArchived } from '../vocabulary/session.ts';
 
-/** Rejects a request that the session's status does not allow, with an error in the log. */
+/**
+ * Rejects a request that the session's status does not allow, with an error in the log. The log of an archived session
+ * ends with its archiving, so there the request leaves no event.
+ */
 export function refusal<T>(name: string, place: TokenPlace<T>, action: string): Transition {
   return pure(name, {
     take: { asked: place },
+    read: { archived: all(sessionArchived, { min: 0 }) },
     priority: -1,
     give: allOf({ events: upTo(1, eventOut) }),
-    run: () => ({
-      events: [
-        {
-          type: 'error',
-          code: 'illegal_transition',
-          message: `The session cannot ${action} in its current status: check its status first.`,
-        },
-      ],
-    }),
+    run: ({ archived }) => {
+      const error: LogEntry = {
+        type: 'error',
+        code: 'illegal_transition',
+        message: `The session cannot ${action} in its current status: check its status first.`,
+      };
+      return { events: archived.length > 0 ? [] : [error] };
+    },
   });
 }

@@ -20,3 +20,28 @@ export type SessionStatus =
   | 'failed'
   | 'completed'
   | 'archived';
+
+/**
+ * The statuses that may follow each status. A paused session returns to the status that it has without the pause. All
+ * other changes are refused.
+ */
+export const STATUS_TABLE: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {
+  queued: ['running', 'paused', 'archived'],
+  running: ['idle', 'waiting', 'rescheduling', 'paused', 'failed', 'archived'],
+  waiting: ['running', 'idle', 'paused', 'archived'],
+  rescheduling: ['running', 'paused', 'failed', 'archived'],
+  idle: ['running', 'paused', 'completed', 'archived'],
+  paused: ['queued', 'running', 'waiting', 'rescheduling', 'idle', 'failed', 'archived'],
+  failed: ['running', 'idle', 'archived'],
+  completed: ['archived'],
+  archived: [],
+};
+
+export function isSessionStatus(value: unknown): value is SessionStatus {
+  return typeof value === 'string' && Object.hasOwn(STATUS_TABLE, value);
+}
+
+/** True for a status from which no turn can start again. */
+export function isClosedStatus(status: SessionStatus): status is 'completed' | 'archived' {
+  return status === 'completed' || status === 'archived';
+}

@@ -1,6 +1,5 @@
 import { PetrichorError } from '../../core/index.ts';
 import type { Seq } from '../../core/index.ts';
-import type { ManagedStatus } from './session-status.ts';
 
 /**
  * The agent, or this version of it, does not exist.
@@ -83,24 +82,6 @@ export class ManagedSessionNotFoundError extends PetrichorError {
 }
 
 /**
- * The session's status does not allow this action. Nothing was changed.
- * @remedy Read the status. Resume a paused session first; start another session if it is archived or completed.
- */
-export class IllegalTransitionError extends PetrichorError {
-  override readonly code = 'illegal_transition' as const;
-  readonly sessionId: string;
-  readonly status: ManagedStatus;
-  readonly action: string;
-
-  constructor(sessionId: string, status: ManagedStatus, action: string) {
-    super(`Session "${sessionId}" is ${status}: ${action} is not possible. ${nextStep(status)}`);
-    this.sessionId = sessionId;
-    this.status = status;
-    this.action = action;
-  }
-}
-
-/**
  * A reader of a stream fell behind by more than its buffer, and the stream was closed. No event is lost.
  * @remedy Stream again from `cursor`, and process events faster or outside the loop.
  */
@@ -166,17 +147,4 @@ export function missingToolError(
         `there is no tool "${name}". Correct the name, or add the tool to the \`builtIns\` of the runtime.`,
       )
     : new MissingServiceError(path, 'builtIns');
-}
-
-function nextStep(status: ManagedStatus): string {
-  switch (status) {
-    case 'archived':
-      return 'Its log can be read; start another session.';
-    case 'completed':
-      return 'It can be archived, read, or forked.';
-    case 'paused':
-      return 'Resume it first.';
-    default:
-      return 'Check its status and its log.';
-  }
 }

@@ -1,6 +1,7 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { isClosedStatus, omitUndefined } from '../../core/internal.ts';
 import { InvalidInputError, isJsonObject, newMessageId } from '../../core/index.ts';
 import type { Json, Seq, SessionKey, Usage } from '../../core/index.ts';
+import { IllegalTransitionError } from '../../runtime/index.ts';
 import type {
   PendingCall,
   PendingCallChange,
@@ -20,10 +21,7 @@ import { BatchSessions } from './batch-sessions.ts';
 import { bufferedStream } from './buffered-stream.ts';
 import { toToolResult } from '../projections/content-blocks.ts';
 import { toSessionEvent } from '../projections/to-session-event.ts';
-import {
-  IllegalTransitionError,
-  ManagedSessionNotFoundError,
-} from '../interface/managed-errors.ts';
+import { ManagedSessionNotFoundError } from '../interface/managed-errors.ts';
 import type {
   AddedEvent,
   EventBatch,
@@ -40,13 +38,12 @@ import { parseUserEvent } from '../parsing/parse-user-event.ts';
 import type { AgentNames } from '../catalogs/agent-names.ts';
 import type { SessionCatalog, SessionRecord } from '../catalogs/session-catalog.ts';
 import type { SessionEvent } from '../interface/session-event.ts';
+import { toManagedStatus } from '../interface/session-status.ts';
 import type { ManagedStatus } from '../interface/session-status.ts';
 import { SessionListings } from './session-listings.ts';
 import { UsageTotals } from './usage-totals.ts';
 import type { UserEvent } from '../interface/user-event.ts';
 import { resolveCall } from './resolve-call.ts';
-import { STATUS_CHANGES, toManagedStatus } from './status-changes.ts';
-import type { StatusChange } from './status-changes.ts';
 import { sendInput } from './send-input.ts';
 import { getSessionId, SessionLookup } from './session-lookup.ts';
 
@@ -160,9 +157,7 @@ export class ManagedSessions {
   ): Promise<SentEvent> {
     const event = parseUserEvent(value);
     const session = await this.#session(ref);
-    const row = await session.status();
-    assertTakesEvents(row, event.type);
-    return this.#send(session, row, event, dedupeKey);
+    return this.#send(session, event, dedupeKey);
   }
 
   eventBatch(): EventBatch {
@@ -176,9 +171,8 @@ export class ManagedSessions {
       },
       add: async (ref, value, { dedupeKey } = {}) => {
         const event = parseUserEvent(value);
-        const { session, row } = await sessions.open(ref);
-        assertTakesEvents(row, event.type);
-        const added = await batch.add(async () => this.#send(session, row, event, dedupeKey));
+        const { session } = await sessions.open(ref);
+        const added = await batch.add(async () => this.#send(session, event, dedupeKey));
         sent.push(added.done);
         return toAddedEvent(added.input);
       },
@@ -242,19 +236,19 @@ export class ManagedSessions {
   }
 
   async pause(ref: SessionRef): Promise<void> {
-    await this.#changeStatus(ref, STATUS_CHANGES.pause);
+    await (await this.#session(ref)).pause();
   }
 
   async resume(ref: SessionRef): Promise<void> {
-    await this.#changeStatus(ref, STATUS_CHANGES.resume);
+    await (await this.#session(ref)).resume();
   }
 
   async archive(ref: SessionRef): Promise<void> {
-    await this.#changeStatus(ref, STATUS_CHANGES.archive);
+    await (await this.#session(ref)).archive();
   }
 
   async complete(ref: SessionRef): Promise<void> {
-    await this.#changeStatus(ref, STATUS_CHANGES.complete);
+    await (await this.#session(ref)).complete();
   }
 
   async deleteSession(ref: SessionRef): Promise<boolean> {
@@ -305,11 +299,7 @@ export class ManagedSessions {
     ref: SessionRef,
     options: { readonly beforeInvocationId: string; readonly dedupeKey?: string },
   ): Promise<void> {
-    const session = await this.#session(ref);
-    const status = toManagedStatus(await session.status());
-    if (status !== 'idle' && status !== 'running' && status !== 'failed')
-      throw new IllegalTransitionError(session.id, status, 'a rewind');
-    await session.rewind(options);
+    await (await this.#session(ref)).rewind(options);
   }
 
   async inspect(ref: SessionRef): Promise<SessionInspection> {
@@ -319,34 +309,19 @@ export class ManagedSessions {
     return (await this.#runtime.find(id, { user: userId })) ?? this.#lookup.open(found);
   }
 
-  /** Requests a status change, and resolves when it has happened. */
-  async #changeStatus(
-    ref: SessionRef,
-    { action, place, from, doneEvent }: StatusChange,
-  ): Promise<void> {
-    const session = await this.#session(ref);
-    const row = await session.status();
-    const status = toManagedStatus(row);
-    if (!from.includes(status)) throw new IllegalTransitionError(session.id, status, action);
-    await session.inject(place, null, { dedupeKey: newMessageId() });
-    for await (const event of session.events(row.lastSeq)) {
-      if (event.type === doneEvent) return;
-      if (event.type !== 'error' || event.code !== 'illegal_transition') continue;
-      // The status had already changed.
-      throw new IllegalTransitionError(session.id, await this.status(ref), action);
-    }
-  }
-
   async #send(
     session: Session,
-    row: SessionRow,
     event: UserEvent,
     key: string = newMessageId(),
   ): Promise<SentEvent> {
+    // The session itself refuses a message when it is closed.
+    if (event.type === 'user.message' || event.type === 'user.define_outcome')
+      return sendInput(session, event, key);
+    const row = await session.status();
+    const status = toManagedStatus(row);
+    if (isClosedStatus(status))
+      throw new IllegalTransitionError(session.id, status, `sending ${event.type}`);
     switch (event.type) {
-      case 'user.message':
-      case 'user.define_outcome':
-        return sendInput(session, event, key);
       case 'user.interrupt':
         await session.interrupt();
         return { inputSeq: 0, duplicate: false };
@@ -418,13 +393,6 @@ export class ManagedSessions {
 
 function ignoreMissing(error: unknown): undefined {
   if (!(error instanceof ManagedSessionNotFoundError)) throw error;
-}
-
-/** @throws IllegalTransitionError if the session accepts no more events */
-function assertTakesEvents(row: SessionRow, type: string): void {
-  const status = toManagedStatus(row);
-  if (status === 'archived' || status === 'completed')
-    throw new IllegalTransitionError(row.key.sessionId, status, `sending ${type}`);
 }
 
 function toAddedEvent(input: Json | undefined): AddedEvent {

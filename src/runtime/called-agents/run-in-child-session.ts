@@ -27,7 +27,7 @@ export interface ChildSession {
  * Runs one request in a child session until the turn ends, or waits for an answer. The firing id is the message id,
  * so a request that is repeated after a crash or an answer continues the same turn. Aborting the signal interrupts
  * the child.
- * @throws Error when the call was aborted, or the child's turn ended without completing
+ * @throws Error when the call was aborted, the child's turn ended without completing, or its session was closed
  */
 export async function runInChildSession(
   { session: child, authorName }: ChildSession,
@@ -51,6 +51,8 @@ export async function runInChildSession(
   const reader = new ChildOutcomeReader();
   try {
     for await (const event of child.events(0, { signal })) {
+      if (event.type === 'session.archived' || event.type === 'session.completed')
+        throw new Error('The session of the called agent was closed before it answered.');
       if (!('seq' in event) || !('invocationId' in event) || event.invocationId !== invocationId)
         continue;
       if (event.type === 'turn.waiting' && parks) {

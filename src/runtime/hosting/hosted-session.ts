@@ -2,7 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import { readMetadata, state, userIn } from '../../agents/internal.ts';
 import type { Agent, AgentHost, ChildAgentOutcome } from '../../agents/index.ts';
 import { formatSessionKey, isChildSessionId } from '../../core/index.ts';
-import type { LogEvent, Seq, SessionKey } from '../../core/index.ts';
+import type { LogEvent, Seq, SessionKey, SessionStatus } from '../../core/index.ts';
 import { clockAhead, Driver, Executor, mapIn, planUpgrade } from '../../net/index.ts';
 import { currentPlaceName, renameMarking } from '../../net/internal.ts';
 import type { Clock, Marking, RecordSeq, Step, StepOutcome } from '../../net/index.ts';
@@ -173,6 +173,10 @@ export class HostedSession {
   /** True while the turn waits for an approval or a result from outside. */
   get isWaiting(): boolean {
     return this.agent.readStatus(this.marking).status === 'waiting';
+  }
+
+  get status(): SessionStatus {
+    return this.agent.readStatus(this.marking).phase;
   }
 
   /** Injects the new inputs of the inbox, once each and in order. Concurrent calls run one after the other. */

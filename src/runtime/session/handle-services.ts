@@ -1,5 +1,12 @@
 import type { Agent } from '../../agents/index.ts';
-import type { JsonObject, LogEvent, PartialEvent, Seq, SessionKey } from '../../core/index.ts';
+import type {
+  JsonObject,
+  LogEvent,
+  PartialEvent,
+  Seq,
+  SessionKey,
+  SessionStatus,
+} from '../../core/index.ts';
 import type { InboxInput, InjectReceipt, SessionRow, Store } from '../../store/index.ts';
 import type { ArtifactService } from '../../tools/index.ts';
 import type { SessionInspection } from '../inspection/session-inspection.ts';
@@ -49,6 +56,7 @@ export interface HandleServices {
         readonly lastSeq: Seq;
         readonly invocationId: string | undefined;
         readonly isWaiting: boolean;
+        readonly status: SessionStatus;
       }
     | undefined;
   /** The time of the runtime's clock, epoch milliseconds. */

@@ -1,4 +1,4 @@
-import { isRecord, omitUndefined } from '../../core/internal.ts';
+import { isClosedStatus, isRecord, omitUndefined } from '../../core/internal.ts';
 import {
   assertInputSize,
   checkOptions,
@@ -11,9 +11,18 @@ import {
   validateStateDelta,
   isJsonObject,
 } from '../../core/index.ts';
-import type { Content, Json, LogEvent, PartialEvent, Seq, SessionKey } from '../../core/index.ts';
+import type {
+  Content,
+  Json,
+  LogEvent,
+  PartialEvent,
+  Seq,
+  SessionKey,
+  SessionStatus,
+} from '../../core/index.ts';
 import {
   answerIn,
+  archiveIn,
   userIn,
   interruptIn,
   listAnsweringAgents,
@@ -48,11 +57,19 @@ import { forkSession } from '../journal/fork-session.ts';
 import { planRewind } from '../journal/plan-rewind.ts';
 import { toMessageMetadata } from './message-metadata.ts';
 import { listPendingCalls } from './pending-calls.ts';
+import { readRowStatus } from './read-row-status.ts';
 import { CallNotPendingError, RuntimeClosedError } from './runtime-errors.ts';
 import type { AskOptions, EventsOptions, PendingCall, SendOptions, Session } from './session.ts';
 import { findCurrentWait } from '../log/find-current-wait.ts';
+import { StatusControl } from './status-control.ts';
 import { createTurn } from './turn.ts';
 import type { SentInput, Turn, TurnOptions } from './turn.ts';
+
+/** The statuses in which the conversation can be rewound. */
+const REWINDABLE: readonly SessionStatus[] = ['idle', 'running', 'waiting', 'failed'];
+
+/** The inputs that a completed session takes. An interrupt that comes late changes nothing. */
+const TAKEN_WHEN_CLOSED: ReadonlySet<string> = new Set([archiveIn.name, interruptIn.name]);
 
 interface NewInput {
   readonly place: AnyPlace;
@@ -265,9 +282,10 @@ export class SessionHandle implements Session {
   async append(event: EventToAppend, options: AppendOptions = {}): Promise<AppendReceipt> {
     const { place, value, dedupeKey } = toAppendInput(event, options, this.#services.now());
     const checked = this.#validateInput(place.name, value);
-    const { duplicate } = await this.#services.trackSubmission(async () =>
-      this.#services.inject(this.key, { place: place.name, value: checked }, dedupeKey),
-    );
+    const { duplicate } = await this.#services.trackSubmission(async () => {
+      await this.#control.assertStatus('appending an event', (status) => !isClosedStatus(status));
+      return this.#services.inject(this.key, { place: place.name, value: checked }, dedupeKey);
+    });
     return { eventId: value.event.id, duplicate };
   }
 
@@ -281,13 +299,18 @@ export class SessionHandle implements Session {
     const message =
       name === userIn.name ? this.#withTraceContext(parseSignalMessage(value)) : value;
     const checked = this.#validateInput(name, message);
-    return this.#services.trackSubmission(async () =>
-      this.#services.inject(
+    return this.#services.trackSubmission(async () => {
+      if (!TAKEN_WHEN_CLOSED.has(name))
+        await this.#control.assertStatus(
+          name === userIn.name ? 'sending a message' : `an input to "${name}"`,
+          (status) => !isClosedStatus(status),
+        );
+      return this.#services.inject(
         this.key,
         { place: name, value: checked },
         `signal:${this.#originalName(name)}:${options.dedupeKey}`,
-      ),
-    );
+      );
+    });
   }
 
   /** The first name of a place. A signal that is repeated after the place got another name has the same key. */
@@ -333,6 +356,22 @@ export class SessionHandle implements Session {
     return this.#services.open(to, this.agent);
   }
 
+  async pause(): Promise<void> {
+    await this.#control.change('pause');
+  }
+
+  async resume(): Promise<void> {
+    await this.#control.change('resume');
+  }
+
+  async complete(): Promise<void> {
+    await this.#control.change('complete');
+  }
+
+  async archive(): Promise<void> {
+    await this.#control.change('archive');
+  }
+
   async rewind({
     beforeInvocationId,
     dedupeKey = newMessageId(),
@@ -341,6 +380,7 @@ export class SessionHandle implements Session {
     readonly dedupeKey?: string;
   }): Promise<void> {
     const { inputSeq } = await this.#services.trackSubmission(async () => {
+      await this.#control.assertStatus('a rewind', (status) => REWINDABLE.includes(status));
       const rewind = await planRewind(
         this.#services.store,
         this.key,
@@ -383,6 +423,11 @@ export class SessionHandle implements Session {
 
   async close(): Promise<void> {
     await this.#services.release(this.key);
+  }
+
+  get #control(): StatusControl {
+    const readRow = async (): Promise<SessionRow> => this.status();
+    return new StatusControl({ key: this.key, services: this.#services, readRow });
   }
 
   get #inspection(): SessionInspection {
@@ -448,9 +493,10 @@ export class SessionHandle implements Session {
   }
 
   async #submitAfter(input: () => Promise<NewInput>): Promise<SentInput> {
-    const { from, wasWaiting } = await this.#readLogPosition();
+    const { from, wasWaiting, status } = await this.#readLogPosition();
     const { place, value, dedupeKey, session = this.id } = await input();
     const checked = this.#validateInput(place.name, value);
+    if (place === userIn) await this.#control.assertTakesMessage(status, value);
     const { inputSeq, duplicate } = await this.#services.inject(
       { ...this.key, sessionId: session },
       { place: place.name, value: checked },
@@ -461,11 +507,16 @@ export class SessionHandle implements Session {
     return { inputSeq, from: earlier ?? from, wasWaiting };
   }
 
-  async #readLogPosition(): Promise<Pick<SentInput, 'from' | 'wasWaiting'>> {
+  async #readLogPosition(): Promise<
+    Pick<SentInput, 'from' | 'wasWaiting'> & { readonly status: SessionStatus | 'quarantined' }
+  > {
     const hosted = this.#services.findHosted(this.key);
-    if (hosted !== undefined) return { from: hosted.lastSeq, wasWaiting: hosted.isWaiting };
-    const { lastSeq, status } = await this.status();
-    return { from: lastSeq, wasWaiting: status === 'waiting' };
+    // A session that another runtime has closed, or deleted and created again, is read from the store.
+    if (hosted !== undefined && !isClosedStatus(hosted.status))
+      return { from: hosted.lastSeq, wasWaiting: hosted.isWaiting, status: hosted.status };
+    const row = await this.status();
+    const { lastSeq: from } = row;
+    return { from, wasWaiting: row.status === 'waiting', status: readRowStatus(row) };
   }
 
   async #findRunningTurn(): Promise<string | undefined> {

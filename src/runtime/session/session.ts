@@ -134,7 +134,8 @@ export interface Session extends SessionInspection {
   status(): Promise<SessionRow>;
 
   /**
-   * Sends a message. It starts a turn, after the turns of earlier messages.
+   * Sends a message. It starts a turn, after the turns of earlier messages. The turn rejects with IllegalTransitionError
+   * when the session is completed or archived, also if that happens before the turn starts.
    * @throws InvalidInputError, InputTooLargeError
    */
   send(message: string | Content, options?: SendOptions): Turn;
@@ -146,6 +147,7 @@ export interface Session extends SessionInspection {
    * @throws TurnNotCompletedError when the turn waits for an approval or a result, was interrupted, reached a limit, or
    * failed
    * @throws InvalidOutputError when the answer does not match `output`
+   * @throws IllegalTransitionError when the session is completed or archived before the turn starts
    * @throws InvalidInputError, InputTooLargeError, RuntimeClosedError
    * @example
    * const invoice = await session.ask('Read the invoice.', { output: z.object({ total: z.number() }) });
@@ -198,8 +200,9 @@ export interface Session extends SessionInspection {
   /**
    * Adds an event from outside of any turn to the log: a message of somebody else, the result of another system, a change
    * of state. It starts no turn. The log and the state have it at once, the conversation when no turn runs. Resolves when
-   * the event is durable. A closed session refuses it with an `error` event.
+   * the event is durable.
    * @throws InvalidInputError, UnknownFieldError, InvalidStateKeyError, NotSerializableError, InputTooLargeError
+   * @throws IllegalTransitionError when the session is completed or archived
    * @throws RuntimeClosedError
    * @example
    * await session.append({ author: 'crm', content: 'The customer has paid.', stateDelta: { paid: true } });
@@ -209,6 +212,7 @@ export interface Session extends SessionInspection {
   /**
    * Puts a token into an input place of the session's net. A repeated `dedupeKey` is ignored.
    * @throws UnknownPlaceError, TokenSchemaError, InputTooLargeError
+   * @throws IllegalTransitionError when the session is completed or archived
    */
   inject(
     place: string | AnyPlace,
@@ -230,9 +234,44 @@ export interface Session extends SessionInspection {
   fork(options: { readonly id: string; readonly upTo?: Seq }): Promise<Session>;
 
   /**
+   * Pauses the session: no turn, model call or tool starts until a resume. What runs finishes, and its result is kept.
+   * Messages that are sent meanwhile wait. The pause is durable. Resolves when the session is paused.
+   * @throws IllegalTransitionError when the session is paused, failed, completed or archived
+   * @throws SessionNotFoundError, SessionQuarantinedError
+   * @throws RuntimeClosedError when the runtime is closed before the session is paused: the request is kept
+   */
+  pause(): Promise<void>;
+
+  /**
+   * Continues a paused session where it was. Repeats the model call of a failed turn, if the agent has no sub-agents.
+   * Resolves when the session has resumed.
+   * @throws IllegalTransitionError when the session is neither paused nor failed, or when the agent cannot repeat the
+   * call: then send the next message
+   * @throws RuntimeClosedError when the runtime is closed before that: the request is kept
+   */
+  resume(): Promise<void>;
+
+  /**
+   * Completes an idle session: it takes no more messages. It can be read, forked and archived. Messages that wait start
+   * no turn. Resolves when the session is completed.
+   * @throws IllegalTransitionError when the session is not idle
+   * @throws RuntimeClosedError when the runtime is closed before that: the request is kept
+   */
+  complete(): Promise<void>;
+
+  /**
+   * Stops the running turn and closes the session permanently. It can be read and forked. Messages that wait start no
+   * turn. Resolves when the session is archived.
+   * @throws IllegalTransitionError when the session is archived
+   * @throws RuntimeClosedError when the runtime is closed before that: the request is kept
+   */
+  archive(): Promise<void>;
+
+  /**
    * Restores the conversation and the session state from before an invocation. A repeated `dedupeKey` is ignored. The
    * log keeps every event and records the rewind.
    * @throws InvalidInputError when there is no such invocation, or the conversation was compacted or rewound since
+   * @throws IllegalTransitionError when the session is queued, rescheduling, paused, completed or archived
    */
   rewind(options: {
     readonly beforeInvocationId: string;

@@ -1,8 +1,15 @@
-import type { LogEvent, LogEventByType, PartialEvent, Seq } from '../../core/index.ts';
+import type {
+  LogEvent,
+  LogEventByType,
+  PartialEvent,
+  Seq,
+  SessionStatus,
+} from '../../core/index.ts';
 import { readAnswer, TurnNotCompletedError } from '../../core/internal.ts';
 import type { WaitingCall } from '../../core/internal.ts';
 import type { InputSeq } from '../../store/index.ts';
 import type { LogFilter } from '../log/log-cursor.ts';
+import { IllegalTransitionError } from './illegal-transition-error.ts';
 import { RuntimeClosedError } from './runtime-errors.ts';
 import { TurnReader } from './turn-reader.ts';
 
@@ -107,15 +114,30 @@ async function* turnEvents(options: TurnOptions): AsyncGenerator<LogEvent | Part
       yield wait;
       return;
     }
-    const position = from;
-    const filter = createTurnFilter(options);
-    yield* options.readLog(async () => position, filter);
-    const refusedAt = filter.refusedAt();
+    const refusedAt = yield* readTurnLog(options, from, false);
     if (refusedAt === undefined) return;
     // An answer to the earlier turn was refused, so that turn may still wait.
     from = refusedAt;
     wasWaiting = true;
   }
+}
+
+/**
+ * Reads the events of a turn after `from`, up to its end or a wait.
+ * @returns the event with which the earlier turn refused an answer, if the log was read up to there for that reason
+ * @throws IllegalTransitionError when the session was completed or archived before the turn began
+ */
+async function* readTurnLog(
+  options: TurnOptions,
+  from: Seq,
+  hasBegun: boolean,
+): AsyncGenerator<LogEvent | PartialEvent, Seq | undefined> {
+  const filter = createTurnFilter(options, hasBegun);
+  yield* options.readLog(async () => from, filter);
+  const closedAs = filter.closedAs();
+  if (closedAs !== undefined)
+    throw new IllegalTransitionError(options.session, closedAs, 'starting the turn of this input');
+  return filter.refusedAt();
 }
 
 /** Reads a turn to its end, past the waits that were answered since. */
@@ -143,23 +165,25 @@ async function readText(options: TurnOptions): Promise<string> {
         pending: await options.listPending(),
         isQueued: wait.invocationId !== invocationId,
       });
-    const { seq } = last;
-    const filter = createTurnFilter(options, stop?.isQueued !== true);
-    events = options.readLog(async () => seq, filter);
+    events = readTurnLog(options, last.seq, stop?.isQueued !== true);
   }
 }
 
 /** Creates the filter for the events of one turn, from the first event of its input. */
 function createTurnFilter(
   { invocationId, begins }: TurnOptions,
-  hasBegun = false,
+  hasBegun: boolean,
 ): LogFilter & {
+  /** The status that the session got before the turn began, if no turn can begin any more. */
+  readonly closedAs: () => SessionStatus | undefined;
   /** The event with which the earlier turn refused an answer, if the log was read up to there for that reason. */
   readonly refusedAt: () => Seq | undefined;
 } {
   let begun = hasBegun;
   let refusedAt: Seq | undefined;
+  let closedAs: SessionStatus | undefined;
   return {
+    closedAs: () => closedAs,
     refusedAt: () => refusedAt,
     includes: (event) => {
       if (event.type === 'partial') return event.invocationId === invocationId;
@@ -168,6 +192,9 @@ function createTurnFilter(
       return begun || isOtherTurnWaiting(event, invocationId);
     },
     endsAt: (event) => {
+      if (event.type === 'session.completed') closedAs = 'completed';
+      if (event.type === 'session.archived') closedAs = 'archived';
+      if (closedAs !== undefined) return true;
       if (!begun && isRefusedAnswer(event)) refusedAt = event.seq;
       return refusedAt !== undefined || endsTurn(event, invocationId, begun);
     },
