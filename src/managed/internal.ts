@@ -2,7 +2,6 @@
 
 export { deriveAgentId } from './catalogs/agent-name.ts';
 export { createIdGenerator } from './catalogs/sortable-id.ts';
-export { outcomeIn } from './nets/outcome-places.ts';
 export { getToolName } from './parsing/parse-agent-def.ts';
 export {
   permissionPolicy,

@@ -1,3 +1,8 @@
+export {
+  OutcomesNotEnabledError,
+  type DefineOutcomeOptions,
+  type OutcomeReceipt,
+} from './session/define-outcome.ts';
 export type { AppendOptions, AppendReceipt, EventToAppend } from './session/append-event.ts';
 export type { Interceptor, ObservedSession } from './interceptors/interceptor.ts';
 export {

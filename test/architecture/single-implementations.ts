@@ -25,7 +25,8 @@ export const MODEL_RETRY: Readonly<Record<string, string>> = {
   'src/agents/llm/llm-agent-parts.ts': 'empties the places when a turn is stopped',
   'src/agents/agent/read-status.ts': 'reads that a call waits for its next attempt',
   'src/agents/proofs/agent-proof.ts': 'leaves repeated calls out of the proof of an agent',
-  'src/managed/nets/outcome-rounds.ts': 'the grader is not a model call of the turn: decision 43',
+  'src/agents/outcomes/outcome-rounds.ts':
+    'the grader is not a model call of the turn: decision 43',
 };
 
 /** Model calls are retried in one place. */

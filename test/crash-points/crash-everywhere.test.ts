@@ -4,9 +4,10 @@ import { agentTurn, appendedTurn } from './agent-turn.ts';
 import { crashCases } from './cases.ts';
 import { crashEverywhere, failpoints } from './crash-everywhere.ts';
 import { manyAgentsTurn } from './many-agents-turn.ts';
+import { outcomeOfAgents, outcomeTurn } from './outcome-turns.ts';
 import { workflowTurn } from './workflow-turn.ts';
 
-for (const turn of [...crashCases, agentTurn, appendedTurn]) {
+for (const turn of [...crashCases, agentTurn, appendedTurn, outcomeTurn]) {
   test(`${turn.name}: crashes at every commit and failpoint, each followed by a second crash at every later one, do not change the result`, async () => {
     const { runs, commits } = await crashEverywhere(turn);
     assert.ok(commits >= 2 && runs > 4 * commits);
@@ -14,9 +15,9 @@ for (const turn of [...crashCases, agentTurn, appendedTurn]) {
 }
 
 // The long tests crash these twice, because their nets are large.
-for (const turn of [manyAgentsTurn, workflowTurn]) {
+for (const turn of [manyAgentsTurn, workflowTurn, outcomeOfAgents]) {
   test(`${turn.name}: a crash at every commit and failpoint does not change the result`, async () => {
     const { runs, commits } = await crashEverywhere(turn, { once: true });
-    assert.ok(commits > 10 && runs === 1 + failpoints.length * commits);
+    assert.ok(commits > 6 && runs === 1 + failpoints.length * commits);
   });
 }

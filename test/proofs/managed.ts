@@ -3,6 +3,8 @@
  * on: how it is paused and closed, how its model call is retried, and how its work is graded.
  */
 import {
+  agent,
+  custom,
   modelRequest,
   sessionControl,
   turnBudget,
@@ -14,7 +16,7 @@ import {
 import { failedTurnRetry } from '../../src/agents/session/failed-turn-retry.ts';
 import { noUsage } from '../../src/core/index.ts';
 import { compileAgent } from '../../src/managed/compilation/compile-agent.ts';
-import { outcomeRounds } from '../../src/managed/nets/outcome-rounds.ts';
+import { outcomeRounds } from '../../src/agents/outcomes/outcome-rounds.ts';
 import { all, allOf, compile, compose, initialToken, net, pure } from '../../src/net/index.ts';
 import type { Net } from '../../src/net/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
@@ -215,7 +217,14 @@ const working: Net = net('working', {
   ],
 });
 const rounds = compose('outcome-rounds', {
-  nets: [outcomeRounds({ grader: new ScriptedModel([]), reaskBudget: 1 }).net, working],
+  nets: [
+    outcomeRounds({
+      agentName: 'helper',
+      grader: new ScriptedModel([]),
+      revision: { place: modelRequest, reaskBudget: 1 },
+    }).net,
+    working,
+  ],
   initial: [initialToken(turnPermit, null)],
 });
 const judged = {
@@ -395,9 +404,77 @@ export const managedSessionProof: NetProof = {
   ],
 };
 
+/** A goal for agents that hand the turn to each other: a revision begins with the first of them. */
+const { net: team } = agent({
+  name: 'desk',
+  model: new ScriptedModel([]),
+  reaskBudget: 1,
+  maxTransfers: 1,
+  subAgents: [custom({ name: 'a', maxYields: 1, async *run() {} })],
+  outcomes: { grader: new ScriptedModel([]) },
+});
+const revised: Bounds = {
+  environment: {
+    ...Object.fromEntries(
+      [...compile(team).places.values()]
+        .filter(({ environment }) => environment)
+        .map(({ name }) => [name, 0]),
+    ),
+    'outcome.in': 1,
+  },
+  empty: ['desk/model.rescheduled'],
+  upTo: 1,
+  attempts: 1,
+  faults: 0,
+  shutdowns: false,
+};
+const restsAfterOutcome = deadlockFree([
+  {
+    marked: ['turn.permit'],
+    allowed: ['session.queued', 'session.failed', 'outcome.active', 'outcome.round'],
+  },
+  { marked: ['session.completed'], allowed: ['outcome.round'] },
+  {
+    marked: ['turn.waiting', 'turn.current', 'desk/tool.batch', 'desk/tool.parked'],
+    allowed: [...standing, 'desk/turn.budget', 'turn.transfers', 'desk/tool.result'],
+  },
+]);
+
+export const outcomesOfAgentsProof: NetProof = {
+  name: 'outcome rounds of agents that hand the turn to each other',
+  net: team,
+  claims: [
+    {
+      properties: [
+        restsAfterOutcome,
+        onePermit,
+        oneJudgement,
+        placeBound('turn.transfers', 1),
+        atMost(['outcome.revise'], 1),
+      ],
+      bounds: revised,
+    },
+  ],
+  mutants: [
+    {
+      that: 'adds the transfers of a revision to those of the round before',
+      net: withoutReset(team, 'outcome.revise', 'turn.transfers'),
+      property: placeBound('turn.transfers', 1),
+      bounds: revised,
+    },
+    {
+      that: 'begins a revision with no agent',
+      net: withoutTransition(team, 'outcome.revise'),
+      property: restsAfterOutcome,
+      bounds: revised,
+    },
+  ],
+};
+
 export const managedProofs: readonly NetProof[] = [
   managedSessionProof,
   sessionControlProof,
   modelRetryProof,
   outcomeRoundsProof,
+  outcomesOfAgentsProof,
 ];

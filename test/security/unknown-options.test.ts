@@ -42,6 +42,10 @@ import { Workflow, WORKFLOW_CONFIG_OPTIONS } from '../../src/adk/workflow/workfl
 import { MARKING_OPTIONS, RECORDS_OPTIONS } from '../../src/runtime/inspection/inspected-record.ts';
 import { openRuntime } from '../../src/runtime/open-runtime.ts';
 import { RUNTIME_OPTIONS } from '../../src/runtime/runtime-options.ts';
+import {
+  DEFINE_OUTCOME_OPTIONS,
+  OUTCOME_DEFINITION,
+} from '../../src/runtime/session/define-outcome.ts';
 import { APPEND_OPTIONS, EVENT_TO_APPEND } from '../../src/runtime/session/append-event.ts';
 import {
   ANSWER_OPTIONS,
@@ -132,6 +136,14 @@ const subjects: Readonly<Record<string, Subject>> = {
   EVENT_TO_APPEND: {
     table: EVENT_TO_APPEND,
     call: async (options) => (await openSession()).append(options),
+  },
+  DEFINE_OUTCOME_OPTIONS: {
+    table: DEFINE_OUTCOME_OPTIONS,
+    call: async (options) => (await openSession()).defineOutcome({ criteria: 'Short.' }, options),
+  },
+  OUTCOME_DEFINITION: {
+    table: OUTCOME_DEFINITION,
+    call: async (options) => (await openSession()).defineOutcome(options),
   },
   FORK_OPTIONS: {
     table: FORK_OPTIONS,

@@ -1,3 +1,4 @@
+import type { OutcomesOption } from '../../agents/index.ts';
 import type { ContextCacheConfig } from '../../models/index.ts';
 import type { BaseAgent } from '../agents/base-agent.ts';
 import type { EventsCompactionConfig } from '../compaction/events-compaction-config.ts';
@@ -24,6 +25,11 @@ export interface AppConfig {
   readonly resumabilityConfig?: ResumabilityConfig;
   /** When older events are summarized for the models. Default: never. */
   readonly eventsCompactionConfig?: EventsCompactionConfig | undefined;
+  /**
+   * Adds outcome rounds to its sessions: see `outcomes` of `agent()`. Default of the grader: the root agent's own model.
+   * Default: none.
+   */
+  readonly outcomes?: OutcomesOption | undefined;
 }
 
 /** The settings of an app, with their defaults. */
@@ -32,4 +38,5 @@ export interface AppSettings extends AppConfig {
   readonly contextCacheConfig: ContextCacheConfig | undefined;
   readonly resumabilityConfig: ResumabilityConfig;
   readonly eventsCompactionConfig: EventsCompactionConfig | undefined;
+  readonly outcomes: OutcomesOption | undefined;
 }

@@ -1,3 +1,5 @@
+import type { OutcomesOption } from '../../agents/index.ts';
+import { OUTCOMES_NAMES } from '../../agents/internal.ts';
 import { InvalidInputError, checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionNames, OptionTable } from '../../core/index.ts';
 import type { ContextCacheConfig } from '../../models/index.ts';
@@ -24,6 +26,7 @@ export const APP_OPTIONS: OptionTable = optionTable<AppConfig>(
     contextCacheConfig: CONTEXT_CACHE_NAMES,
     resumabilityConfig: { isResumable: true } satisfies OptionNames<ResumabilityConfig>,
     eventsCompactionConfig: EVENTS_COMPACTION_NAMES,
+    outcomes: OUTCOMES_NAMES,
   },
   { agent: 'rootAgent', appName: 'name' },
 );
@@ -47,6 +50,7 @@ export class App implements AgentSource, AppSettings {
   readonly contextCacheConfig: ContextCacheConfig | undefined;
   readonly resumabilityConfig: ResumabilityConfig;
   readonly eventsCompactionConfig: EventsCompactionConfig | undefined;
+  readonly outcomes: OutcomesOption | undefined;
 
   /** @throws InvalidInputError naming the invalid field */
   constructor(config: AppConfig) {
@@ -61,6 +65,7 @@ export class App implements AgentSource, AppSettings {
     this.plugins = plugins;
     this.contextCacheConfig = contextCacheConfig;
     this.eventsCompactionConfig = eventsCompactionConfig;
+    this.outcomes = config.outcomes;
     this.resumabilityConfig = config.resumabilityConfig ?? { isResumable: true };
   }
 

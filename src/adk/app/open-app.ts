@@ -85,13 +85,13 @@ async function compileApp(
 ): Promise<Agent> {
   const context = createCompileContext(app, { ...parts, resolveModel });
   const root = await app.rootAgent.compile(context);
-  const { eventsCompactionConfig: compaction } = app;
-  const agent =
+  const { eventsCompactionConfig: compaction, outcomes } = app;
+  const extensions =
     compaction === undefined
-      ? root
-      : root.extend([
-          createCompactionNet(compaction, await createSummarizer(app, store, context.resolveModel)),
-        ]);
+      ? []
+      : [createCompactionNet(compaction, await createSummarizer(app, store, context.resolveModel))];
+  const isExtended = extensions.length > 0 || outcomes !== undefined;
+  const agent = isExtended ? root.extend({ extensions, outcomes }) : root;
   return { ...agent, name: app.name, author: root.name };
 }
 

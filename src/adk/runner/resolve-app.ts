@@ -24,6 +24,7 @@ export function resolveApp(options: RunnerOptions): App {
   if (app !== undefined) {
     if (plugins === undefined) return app;
     const { name, rootAgent, contextCacheConfig, resumabilityConfig, eventsCompactionConfig } = app;
+    const { outcomes } = app;
     return new App({
       name,
       rootAgent,
@@ -31,6 +32,7 @@ export function resolveApp(options: RunnerOptions): App {
       contextCacheConfig,
       resumabilityConfig,
       eventsCompactionConfig,
+      outcomes,
     });
   }
   const root = agent ?? nodeLike;

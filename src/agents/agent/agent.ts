@@ -4,6 +4,7 @@ import type { NamedModel } from '../../models/internal.ts';
 import type { Tool } from '../../tools/index.ts';
 import type { AgentSubnet, AgentSlot } from './agent-subnet.ts';
 import type { Instruction } from '../prompt/instruction.ts';
+import type { OutcomesOption } from '../outcomes/outcomes-option.ts';
 import type { Extension } from '../turn/extension.ts';
 import type { ParkedCall } from '../vocabulary/tool-call.ts';
 
@@ -43,10 +44,18 @@ export interface Agent {
   /** How it takes part in a session of several agents. */
   readonly role: AgentRole;
   /**
-   * Builds the agent again with more nets, joined by their ports.
-   * @throws NetBuildError
+   * Builds the agent again with more nets or with outcome rounds.
+   * @throws InvalidInputError, NetBuildError
    */
-  readonly extend: (extensions: readonly (Net | Extension)[]) => Agent;
+  readonly extend: (more: AgentAdditions) => Agent;
+}
+
+/** What can be added to an agent that is already built. */
+export interface AgentAdditions {
+  /** More nets, joined by their ports. Default: none. */
+  readonly extensions?: readonly (Net | Extension)[];
+  /** Outcome rounds. Default: those of the agent. */
+  readonly outcomes?: OutcomesOption | undefined;
 }
 
 /** How an agent is placed in a session of several agents. */

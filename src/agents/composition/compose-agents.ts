@@ -1,6 +1,7 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import { compile, compose, initialToken } from '../../net/index.ts';
+import { NamedModel } from '../../models/internal.ts';
 import type { AnyPlace, Migrate } from '../../net/index.ts';
 import { agentReturns, returnPlaces } from '../transfer/agent-returns.ts';
 import type { AgentReturnsOptions } from '../transfer/agent-returns.ts';
@@ -15,6 +16,11 @@ import { turnEnding, turnPermit } from '../vocabulary/turn.ts';
 import { targetPlace } from '../vocabulary/handover.ts';
 import { recordEvents } from '../turn/record-events.ts';
 import { sessionWriter } from '../state/session-writer.ts';
+import { outcomeRevision } from '../outcomes/outcome-places.ts';
+import { outcomeRounds } from '../outcomes/outcome-rounds.ts';
+import { toGrader } from '../outcomes/outcomes-option.ts';
+import type { OutcomesOption } from '../outcomes/outcomes-option.ts';
+import { outcomeRevisions } from './outcome-revisions.ts';
 import { appendedEvents } from '../session/appended-events.ts';
 import { sessionControl } from '../session/session-control.ts';
 import { toExtension } from '../turn/extension.ts';
@@ -31,6 +37,8 @@ export interface ComposedAgent {
   readonly migrate?: Migrate;
   /** The most transfers of one turn. Default: 10. */
   readonly maxTransfers?: number;
+  /** Outcome rounds of the session. Default: none. */
+  readonly outcomes?: OutcomesOption;
 }
 
 /** An agent of the session, with its position. */
@@ -57,10 +65,10 @@ export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent
   assertUniqueNames(placed);
   const subnets = placed.map((one) => ({ ...one, subnet: one.role.buildSubnet(one.slot) }));
   const transfers = placed.some(({ slot }) => slot.targets.length > 0);
-  const entry = multiAgentTurnStart({
+  const start = {
     entryAgents: listEntryAgents(root),
     ...omitUndefined({ maxTransfers: transfers ? maxTransfers : undefined }),
-  });
+  };
   const shared: TurnResources = {
     identity: { agentName: name },
     scoped: (place) => place,
@@ -75,12 +83,22 @@ export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent
     ]),
     budgets: transfers ? [transferBudget] : [],
   };
-  const extensions = placed.flatMap((one) => one.role.extensions.map(toExtension));
   const resources = [shared, ...subnets.map(({ subnet: unit }) => unit.resources)];
+  const { outcomes } = definition;
+  const grader = outcomes === undefined ? undefined : toGrader(name, outcomes, undefined);
+  const extensions = [
+    ...(grader === undefined
+      ? []
+      : [
+          outcomeRounds({ agentName: name, grader, revision: { place: outcomeRevision } }),
+          outcomeRevisions({ ...start, budgets: resources.flatMap(({ budgets }) => budgets) }),
+        ]),
+    ...placed.flatMap((one) => one.role.extensions.map(toExtension)),
+  ];
   const composed = compose(name, {
     in: { userIn },
     nets: [
-      entry,
+      multiAgentTurnStart(start),
       ...subnets.map(({ subnet: unit }) => unit.net),
       ...groups.map((group) => agentReturns(group)),
       turnWaits(subnets),
@@ -103,9 +121,17 @@ export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent
     migrate: definition.migrate,
     readStatus,
     recordEvents,
-    role,
-    extend: (more) =>
-      composeAgents(definition, { ...role, extensions: [...role.extensions, ...more] }),
+    role: {
+      ...role,
+      ...(grader instanceof NamedModel && {
+        namedModels: [...new Set([...(role.namedModels ?? []), grader])],
+      }),
+    },
+    extend: ({ extensions: added = [], outcomes: more = definition.outcomes }) =>
+      composeAgents(
+        { ...definition, ...omitUndefined({ outcomes: more }) },
+        { ...role, extensions: [...role.extensions, ...added] },
+      ),
   };
 }
 

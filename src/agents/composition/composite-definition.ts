@@ -1,3 +1,5 @@
+import { OUTCOMES_NAMES } from '../outcomes/outcomes-option.ts';
+import type { OutcomesOption } from '../outcomes/outcomes-option.ts';
 import type { Extension } from '../turn/extension.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { OptionNames } from '../../core/index.ts';
@@ -16,6 +18,11 @@ export interface CompositeAgentDefinition {
   readonly callbacks?: CompositeCallbacks;
   /** More nets, joined by their ports. */
   readonly extensions?: readonly (Net | Extension)[];
+  /**
+   * Adds outcome rounds: `session.defineOutcome` sets a goal, and the agents revise their work until the grader is
+   * satisfied. Only the option of the session's first agent counts. Default: none.
+   */
+  readonly outcomes?: OutcomesOption;
   /** Where the tokens of a live session go when an upgrade renames or removes places. */
   readonly migrate?: Migrate;
 }
@@ -27,6 +34,7 @@ export const COMPOSITE_OPTION_NAMES: OptionNames<CompositeAgentDefinition> = {
   subAgents: true,
   callbacks: { beforeAgent: true, afterAgent: true } satisfies OptionNames<CompositeCallbacks>,
   extensions: true,
+  outcomes: OUTCOMES_NAMES,
   migrate: true,
 };
 

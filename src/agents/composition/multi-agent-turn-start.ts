@@ -48,7 +48,6 @@ export function multiAgentTurnStart({
   entryAgents,
   maxTransfers,
 }: MultiAgentTurnStartOptions): Net {
-  const [first = ''] = entryAgents;
   const alternatives: Readonly<Record<string, EntryOutputs>> = Object.fromEntries(
     entryAgents.map((name) => [
       `target/${name}`,
@@ -69,9 +68,7 @@ export function multiAgentTurnStart({
     reset: [answerIn, transferBudget, sessionQueued, sessionFailed],
     give: oneOf(alternatives),
     run: ({ message, conversation: said }) => {
-      const lastAuthor = said.findLast(({ author }) => author !== undefined)?.author;
-      const name =
-        lastAuthor !== undefined && entryAgents.includes(lastAuthor) ? lastAuthor : first;
+      const name = chooseEntryAgent(entryAgents, said);
       return {
         [`target/${name}`]: {
           ...turnStartOutputs(message),
@@ -104,6 +101,16 @@ export function multiAgentTurnStart({
     },
     transitions: [transition],
   });
+}
+
+/** The entry agent that wrote the last message, or the first one. */
+export function chooseEntryAgent(
+  entryAgents: readonly string[],
+  conversation: readonly ConversationItem[],
+): string {
+  const [first = ''] = entryAgents;
+  const lastAuthor = conversation.findLast(({ author }) => author !== undefined)?.author;
+  return lastAuthor !== undefined && entryAgents.includes(lastAuthor) ? lastAuthor : first;
 }
 
 function omitTransferBudget(build: Transition): Transition {

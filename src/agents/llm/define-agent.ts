@@ -1,7 +1,7 @@
 import { checkDefinition, omitUndefined, optionTable } from '../../core/internal.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
-import { GENERATION_NAMES, NamedModel, UnknownModelError } from '../../models/internal.ts';
+import { GENERATION_NAMES, NamedModel } from '../../models/internal.ts';
 import type { Model, ModelRef } from '../../models/index.ts';
 import { compile, compose, initialToken, join } from '../../net/index.ts';
 import type { Migrate, Net, TokenPlace } from '../../net/index.ts';
@@ -24,6 +24,10 @@ import { turnPermit } from '../vocabulary/turn.ts';
 import { modelRequest } from '../vocabulary/model-call.ts';
 import { agentStarting } from '../vocabulary/handover.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
+import { OUTCOMES_NAMES, toGrader } from '../outcomes/outcomes-option.ts';
+import type { OutcomesOption } from '../outcomes/outcomes-option.ts';
+import { outcomeRounds } from '../outcomes/outcome-rounds.ts';
+import { toModel } from '../vocabulary/to-model.ts';
 import { turnStart } from '../turn/turn-start.ts';
 import { recordEvents } from '../turn/record-events.ts';
 import { sessionWriter } from '../state/session-writer.ts';
@@ -71,6 +75,11 @@ export interface AgentDefinition extends Omit<LlmDefinition, 'model' | 'fallback
   readonly subnets?: (stock: Subnets) => Partial<Subnets>;
   /** More nets, joined by their ports, for example for signals from outside or for side work. */
   readonly extensions?: readonly (Net | Extension)[];
+  /**
+   * Adds outcome rounds: `session.defineOutcome` sets a goal, and the agent revises its work until a grader is satisfied.
+   * Default of the grader: the agent's own model. Only the option of the session's first agent counts. Default: none.
+   */
+  readonly outcomes?: OutcomesOption;
   /** Where the tokens of a live session go when an upgrade renames or removes places of this agent. */
   readonly migrate?: Migrate;
 }
@@ -105,6 +114,7 @@ export const AGENT_OPTIONS: OptionTable = optionTable<AgentDefinition>(
     maxTransfers: true,
     subnets: true,
     extensions: true,
+    outcomes: OUTCOMES_NAMES,
     migrate: true,
   },
   {
@@ -142,11 +152,28 @@ export function agent(options: AgentDefinition): Agent {
   }
   checkMaxResultCharacters(definition.maxResultCharacters);
   const tools = indexTools(definition.tools ?? []);
-  const role = toAgentRole(definition, tools, reaskBudget);
-  if (role.subAgents.length > 0) return composeAgents(definition, role);
+  const { outcomes } = definition;
+  const grader = outcomes === undefined ? undefined : toGrader(name, outcomes, definition.model);
+  const role = toAgentRole(definition, tools, reaskBudget, grader);
+  if (role.subAgents.length > 0)
+    return composeAgents(
+      { ...definition, ...omitUndefined({ outcomes: grader && { grader } }) },
+      role,
+    );
   const startPlace = hasBeforeAgent(definition.callbacks ?? {}) ? agentStarting : modelRequest;
   const parts = llmAgentParts({ definition, tools, from: startPlace, startPlace: modelRequest });
-  const extensions = role.extensions.map(toExtension);
+  const extensions = [
+    ...(grader === undefined
+      ? []
+      : [
+          outcomeRounds({
+            agentName: name,
+            grader,
+            revision: { place: modelRequest, reaskBudget },
+          }),
+        ]),
+    ...role.extensions.map(toExtension),
+  ];
   const stock: Subnets = {
     turnStart: turnStart({ reaskBudget }),
     ...parts.stock,
@@ -180,7 +207,12 @@ export function agent(options: AgentDefinition): Agent {
     readStatus,
     recordEvents,
     role,
-    extend: (more) => agent({ ...options, extensions: [...(options.extensions ?? []), ...more] }),
+    extend: ({ extensions: added = [], outcomes: more = options.outcomes }) =>
+      agent({
+        ...options,
+        extensions: [...(options.extensions ?? []), ...added],
+        ...omitUndefined({ outcomes: more }),
+      }),
   };
 }
 
@@ -195,22 +227,12 @@ function withModels({ model, fallbackModels, ...rest }: AgentDefinition): Resolv
   };
 }
 
-/** @throws InvalidInputError, UnknownModelError */
-function toModel(agentName: string, model: Model | ModelRef): Model {
-  if (typeof model === 'object' && 'generate' in model) return model;
-  try {
-    return new NamedModel(model);
-  } catch (error) {
-    if (!(error instanceof UnknownModelError)) throw error;
-    throw new UnknownModelError(error.model, `Agent "${agentName}"`);
-  }
-}
-
 /** The role of the agent in a session of several agents. */
 function toAgentRole(
   definition: ResolvableDefinition,
   tools: ReadonlyMap<string, Tool>,
   reaskBudget: number,
+  grader: Model | undefined,
 ): AgentRole {
   const { subAgents = [], globalInstruction, outputKey, extensions = [], instruction } = definition;
   const models = [definition.model, ...(definition.fallbackModels ?? [])];
@@ -219,7 +241,7 @@ function toAgentRole(
     subAgents,
     tools,
     models: models.map(({ name }) => name),
-    namedModels: models.filter((model) => model instanceof NamedModel),
+    namedModels: [...models, grader].filter((model) => model instanceof NamedModel),
     transfers: {
       toParent: definition.disallowTransferToParent !== true,
       toPeers: definition.disallowTransferToPeers !== true,

@@ -12,6 +12,7 @@ import { agentCallers } from '../transfer/agent-returns.ts';
 import type { Agent } from '../agent/agent.ts';
 import { customBudget, customWaiting } from '../custom/custom-places.ts';
 import { loopBudget } from '../kinds/loop.ts';
+import { outcomeIn } from '../outcomes/outcome-places.ts';
 import { eventIn } from '../vocabulary/appended-event.ts';
 import { answerIn, userIn } from '../vocabulary/messages.ts';
 import { turnBudget, turnCurrent, turnPermit, turnWaiting } from '../vocabulary/turn.ts';
@@ -57,8 +58,8 @@ export interface AgentProof {
   readonly bounds: Bounds;
 }
 
-/** The inputs of session control and appended events. The proofs of these subnets cover them. */
-const sessionInputs = [pauseIn, resumeIn, archiveIn, completeIn, eventIn];
+/** The inputs of session control, appended events and outcomes. The proofs of these subnets cover them. */
+const sessionInputs = [pauseIn, resumeIn, archiveIn, completeIn, eventIn, outcomeIn];
 
 const MODEL_CALL = 'model.ask';
 const DEFAULT_AT_ONCE = 2;
@@ -68,7 +69,7 @@ const SEARCH_TIMEOUT_MS = 600_000;
 
 /**
  * The properties that every agent promises. The subnets that control the session and repeat a model call are proved by
- * themselves: here the session is not paused or closed, no event is appended, and no model call is repeated. The agent is quiescent only between turns or while calls wait for an answer, one
+ * themselves: here the session is not paused or closed, no event is appended, no outcome is defined, and no model call is repeated. The agent is quiescent only between turns or while calls wait for an answer, one
  * turn runs at a time, no agent calls its model more often than its budget allows, and no effect begins once a turn must
  * stop.
  */

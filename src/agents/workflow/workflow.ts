@@ -35,6 +35,7 @@ export const WORKFLOW_OPTIONS: OptionTable = optionTable<WorkflowDefinition>('wo
   description: true,
   callbacks: COMPOSITE_OPTION_NAMES.callbacks,
   extensions: true,
+  outcomes: COMPOSITE_OPTION_NAMES.outcomes,
   migrate: true,
   nodes: true,
   edges: true,

@@ -7,7 +7,6 @@ import type { Tool, Toolset } from '../../tools/index.ts';
 import type { ManagedAgentDef, McpServerConfig } from '../interface/agent-def.ts';
 import { MissingServiceError, missingToolError } from '../interface/managed-errors.ts';
 import type { SessionEnvironment } from '../interface/managed-runtime.ts';
-import { outcomeRounds } from '../nets/outcome-rounds.ts';
 import { getToolName } from '../parsing/parse-agent-def.ts';
 import { skillTools, skillsText } from './skill-tools.ts';
 import { ToolPermissions, type ToolSource } from './tool-permissions.ts';
@@ -86,7 +85,7 @@ export async function compileAgent(
         maxRetryAfterMs: services.maxRetryAfterMs,
         maxModelCalls: services.maxModelCalls,
       }),
-      extensions: [outcomeRounds({ grader: services.grader ?? model, reaskBudget })],
+      outcomes: omitUndefined({ grader: services.grader }),
     });
     return { agent: { ...built, name, author: built.name }, close };
   } catch (error) {

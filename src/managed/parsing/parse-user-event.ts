@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { InvalidInputError, parseJsonWithSchema } from '../../core/index.ts';
 import type { JsonObject } from '../../core/index.ts';
-import { MAX_ITERATIONS } from '../nets/outcome-places.ts';
+import { MAX_ITERATIONS } from '../../agents/internal.ts';
 import { anyCaseObject } from './snake-case-keys.ts';
 import type { ContentBlock, UserEvent } from '../interface/user-event.ts';
 

@@ -28,7 +28,7 @@ import {
   listAnsweringAgents,
   rewindIn,
 } from '../../agents/internal.ts';
-import type { Agent, Answer, RequestedOutput } from '../../agents/index.ts';
+import type { Agent, Answer, OutcomeDefinition, RequestedOutput } from '../../agents/index.ts';
 import type { JsonSchema } from '../../models/index.ts';
 import { checkInjection } from '../../net/index.ts';
 import type { AnyPlace, RecordSeq } from '../../net/index.ts';
@@ -48,6 +48,8 @@ import {
 } from './session.ts';
 import { toAppendInput } from './append-event.ts';
 import type { AppendOptions, AppendReceipt, EventToAppend } from './append-event.ts';
+import { toOutcomeInput } from './define-outcome.ts';
+import type { DefineOutcomeOptions, OutcomeReceipt } from './define-outcome.ts';
 import { toAnswer, toAnswerId, truncateAnswer } from './answer-input.ts';
 import type { ResponseAnswer } from './answer-input.ts';
 import type { HandleServices } from './handle-services.ts';
@@ -287,6 +289,14 @@ export class SessionHandle implements Session {
       return this.#services.inject(this.key, { place: place.name, value: checked }, dedupeKey);
     });
     return { eventId: value.event.id, duplicate };
+  }
+
+  async defineOutcome(
+    definition: OutcomeDefinition,
+    options: DefineOutcomeOptions = {},
+  ): Promise<OutcomeReceipt> {
+    const { place, value, dedupeKey } = toOutcomeInput(this.#agent, definition, options);
+    return { ...(await this.inject(place, value, { dedupeKey })), outcomeId: value.outcomeId };
   }
 
   async inject(

@@ -18,6 +18,8 @@ import type {
 } from '../../store/index.ts';
 import type { InferArgs, RunConfigJson, ToolParameters } from '../../tools/index.ts';
 import type { AppendOptions, AppendReceipt, EventToAppend } from './append-event.ts';
+import type { OutcomeDefinition } from '../../agents/index.ts';
+import type { DefineOutcomeOptions, OutcomeReceipt } from './define-outcome.ts';
 import type { SessionInspection } from '../inspection/session-inspection.ts';
 import type { Turn } from './turn.ts';
 
@@ -208,6 +210,20 @@ export interface Session extends SessionInspection {
    * await session.append({ author: 'crm', content: 'The customer has paid.', stateDelta: { paid: true } });
    */
   append(event: EventToAppend, options?: AppendOptions): Promise<AppendReceipt>;
+
+  /**
+   * Sets a goal for the agent. A turn that would end is judged first. If the grader asks for a revision, the turn
+   * continues with its explanation. A `description` starts work immediately; `criteria` apply from the next message on.
+   * Resolves when the outcome is durable.
+   * @throws OutcomesNotEnabledError when the agent was created without the option `outcomes`
+   * @throws InvalidInputError, UnknownFieldError, InputTooLargeError, RuntimeClosedError
+   * @example
+   * await session.defineOutcome({ description: 'A story of two pages.', rubric: 'It has a title.' });
+   */
+  defineOutcome(
+    definition: OutcomeDefinition,
+    options?: DefineOutcomeOptions,
+  ): Promise<OutcomeReceipt>;
 
   /**
    * Puts a token into an input place of the session's net. A repeated `dedupeKey` is ignored.

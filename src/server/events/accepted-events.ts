@@ -4,7 +4,8 @@ import { isJsonObject } from '../../core/index.ts';
 import { parseContent } from '../../core/index.ts';
 import type { JsonObject, Seq } from '../../core/index.ts';
 import type { ManagedSession } from '../../managed/index.ts';
-import { outcomeIn, toContentBlocks } from '../../managed/internal.ts';
+import { outcomeIn } from '../../agents/internal.ts';
+import { toContentBlocks } from '../../managed/internal.ts';
 import { listAcceptedInputs, lastSeqBefore, type AcceptedInput } from '../../runtime/internal.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 import {

@@ -91,6 +91,7 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   token_schema: 400,
   unknown_model: 400,
   missing_service: 400,
+  outcomes_not_enabled: 400,
   missing_key: 400,
   missing_base_url: 400,
   missing_package: 400,

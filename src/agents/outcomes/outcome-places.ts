@@ -1,7 +1,9 @@
-import { object } from '../../agents/internal.ts';
 import * as v from 'valibot';
 import { place } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
+import { modelCallSchema } from '../vocabulary/model-call.ts';
+import type { ModelCall } from '../vocabulary/model-call.ts';
+import { object } from '../vocabulary/place-schemas.ts';
 
 // The places that an outcome adds to its agent.
 
@@ -75,3 +77,8 @@ export const outcomeVerdict: TokenPlace<OutcomeVerdict> = place(
   }),
   { version: 1 },
 );
+
+/** A round that begins again, in a session of several agents: the agent that takes it is not chosen yet. */
+export const outcomeRevision: TokenPlace<ModelCall> = place('outcome.revision', modelCallSchema, {
+  version: 1,
+});

@@ -1,26 +1,20 @@
 import { omitUndefined } from '../../core/internal.ts';
-import {
-  completeIn,
-  effectInhibitors,
-  eventOut,
-  sessionClosing,
-  sessionPaused,
-  userIn,
-  conversation,
-  turnBudget,
-  turnCurrent,
-  turnEnding,
-  turnPermit,
-  turnStopping,
-  modelRequest,
-} from '../../agents/index.ts';
-import type { Extension } from '../../agents/index.ts';
-import type { Ending } from '../../agents/internal.ts';
 import { deriveInvocationId, contentText } from '../../core/index.ts';
 import type { LogEntry, StopReason } from '../../core/index.ts';
-import { ModelError } from '../../models/index.ts';
+import { ModelError } from '../../models/internal.ts';
 import type { Model } from '../../models/index.ts';
 import { all, allOf, append, effect, net, oneOf, pure, running, upTo } from '../../net/index.ts';
+import type { TokenPlace } from '../../net/index.ts';
+import { omitOutputs } from '../../net/internal.ts';
+import type { Extension } from '../turn/extension.ts';
+import { effectInhibitors, turnStopping } from '../vocabulary/control.ts';
+import { conversation } from '../vocabulary/conversation.ts';
+import { findModel } from '../vocabulary/find-model.ts';
+import { eventOut, userIn } from '../vocabulary/messages.ts';
+import type { ModelCall } from '../vocabulary/model-call.ts';
+import { completeIn, sessionClosing, sessionPaused } from '../vocabulary/session.ts';
+import { turnBudget, turnCurrent, turnEnding, turnPermit } from '../vocabulary/turn.ts';
+import type { Ending } from '../vocabulary/turn.ts';
 import { gradingRequest, parseVerdict, revisionText, taskText } from './grader-prompt.ts';
 import {
   outcomeActive,
@@ -33,9 +27,16 @@ import {
 import type { ActiveOutcome, Outcome, OutcomeVerdict } from './outcome-places.ts';
 
 export interface OutcomeRoundsOptions {
+  /** The agent whose work is judged. */
+  readonly agentName: string;
   /** The model that judges. */
   readonly grader: Model;
-  readonly reaskBudget: number;
+  /** Where a revision begins. */
+  readonly revision: {
+    readonly place: TokenPlace<ModelCall>;
+    /** The number of re-asks that a revision gets. Missing if the agent that begins there gets its own. */
+    readonly reaskBudget?: number;
+  };
 }
 
 /** Runs before the turn ends. */
@@ -47,7 +48,9 @@ const JUDGED: readonly StopReason[] = ['end_turn', 'max_tokens', 'budget_reached
  * Adds rounds of work and judgment. A turn that would end is judged first. If the verdict asks for a revision, the turn
  * continues with the grader's explanation, at most once for each token in `outcome.round`.
  */
-export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Extension {
+export function outcomeRounds({ agentName, grader, revision }: OutcomeRoundsOptions): Extension {
+  const { reaskBudget = 0 } = revision;
+  const hasBudget = revision.reaskBudget !== undefined;
   const define = pure('outcome.define', {
     // Between turns, so that the outcome is added to the conversation where a message may be.
     take: {
@@ -97,9 +100,10 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ex
       const verdict = { invocationId, result: 'failed' as const, explanation };
       return toEvaluation(outcome, verdict, { error: { code, message } });
     },
-    run: async ({ grading, conversation }, { signal, firingId, attempt }) => {
+    run: async ({ grading, conversation }, { signal, firingId, attempt, host }) => {
       const contents = conversation.map(({ content }) => content);
-      const answer = await grader.generate(gradingRequest(grading.outcome, contents), {
+      const model = await findModel(grader, agentName, host);
+      const answer = await model.generate(gradingRequest(grading.outcome, contents), {
         signal,
         firingId,
         attempt,
@@ -160,7 +164,7 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ex
       revise: allOf({
         turn: turnCurrent,
         active: outcomeActive,
-        request: modelRequest,
+        request: revision.place,
         budget: upTo(Math.max(1, reaskBudget), turnBudget),
         said: append(conversation),
       }),
@@ -176,7 +180,9 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ex
           turn,
           active: { ...active, iteration: active.iteration + 1 },
           request: { invocationId, round },
-          budget: Array.from({ length: reaskBudget }, () => null),
+          ...omitUndefined({
+            budget: hasBudget ? Array.from({ length: reaskBudget }, () => null) : undefined,
+          }),
           said: [{ invocationId, content }],
         },
       };
@@ -198,7 +204,7 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ex
       turnCurrent,
       turnStopping,
       conversation,
-      turnBudget,
+      ...(hasBudget && { turnBudget }),
       outcomeRound,
       sessionClosing,
       sessionPaused,
@@ -207,8 +213,8 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ex
       turnPermit,
       turnCurrent,
       turnEnding,
-      modelRequest,
-      turnBudget,
+      revision: revision.place,
+      ...(hasBudget && { turnBudget }),
       conversation,
       userIn,
       completeIn,
@@ -217,7 +223,14 @@ export function outcomeRounds({ grader, reaskBudget }: OutcomeRoundsOptions): Ex
       outcomeVerdict,
       eventOut,
     },
-    transitions: [define, grade, judge, drop, settle, conclude],
+    transitions: [
+      define,
+      grade,
+      judge,
+      drop,
+      hasBudget ? settle : { ...omitOutputs(settle, 'budget'), reset: [] },
+      conclude,
+    ],
   });
   return { net: rounds, discardable: [outcomeGrading, running(grade), outcomeVerdict] };
 }
