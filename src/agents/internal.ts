@@ -16,7 +16,7 @@ export { appendedEvents, appendedEventsAlone } from './session/appended-events.t
 export { checkAppendedEvent, omitTempKeys } from './session/check-appended-event.ts';
 export { MAX_ITERATIONS, outcomeIn } from './outcomes/outcome-places.ts';
 export { OUTCOMES_NAMES } from './outcomes/outcomes-option.ts';
-export { toOutcome, type OutcomeDefinition } from './outcomes/define-outcome.ts';
+export { toOutcome } from './outcomes/define-outcome.ts';
 export { eventIn, type AppendedEvent } from './vocabulary/appended-event.ts';
 export { interruptIn, rewindIn } from './vocabulary/control.ts';
 export { conversation } from './vocabulary/conversation.ts';
@@ -25,6 +25,5 @@ export { readMetadata } from './vocabulary/read-metadata.ts';
 export { isTempMetadataKey } from './vocabulary/temp-metadata.ts';
 export { archiveIn, completeIn, pauseIn, resumeIn } from './vocabulary/session.ts';
 export { answerIn, eventOut, userIn } from './vocabulary/messages.ts';
-export { object } from './vocabulary/place-schemas.ts';
 export { state, type SessionWrite } from './vocabulary/state.ts';
-export { turnCurrent, type Ending } from './vocabulary/turn.ts';
+export { turnCurrent } from './vocabulary/turn.ts';
