@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { needsOwnProcess, slowestFirst } from './test-files.ts';
-import { REPORT_BY_MESSAGE, showDot, type ReportMessage } from './test-reporter.ts';
+import { showDot, type ReportMessage } from './test-reporter.ts';
 import { addTotals, emptyTotals, summarizeTotals, type TestTotals } from './test-totals.ts';
 
 const OUTPUT_LINES_SHOWN = 40;
@@ -58,20 +58,11 @@ function runGroup(
   show: (message: Exclude<ReportMessage, { totals: TestTotals }>) => void,
 ): Promise<Outcome> {
   const { promise, resolve: finish, reject } = Promise.withResolvers<Outcome>();
-  const reporter = ['--test-reporter=./scripts/test-reporter.ts', '--test-timeout=300000'];
-  const child = spawn(
-    process.execPath,
-    ['--test', ...reporter, '--test-isolation=none', ...files],
-    {
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      env: {
-        // What is compiled once serves every test file and every process they start.
-        NODE_COMPILE_CACHE: resolve('node_modules/.cache/node'),
-        ...process.env,
-        [REPORT_BY_MESSAGE]: '1',
-      },
-    },
-  );
+  const child = spawn(process.execPath, ['scripts/test-process.ts', ...files], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    // What is compiled once serves every test file and every process they start.
+    env: { NODE_COMPILE_CACHE: resolve('node_modules/.cache/node'), ...process.env },
+  });
   // Files that share a process print into it directly.
   const output: string[] = [];
   const keep = (chunk: Buffer): void => {
@@ -88,7 +79,7 @@ function runGroup(
   });
   child.on('error', reject);
   child.on('close', (code, signal) => {
-    const failed = code !== 0 || totals === undefined;
+    const failed = code !== 0 || totals === undefined || totals.failed > 0;
     if (failed && output.length > 0) {
       process.stdout.write(`\nLast output of the process:\n  ${output.join('\n  ')}\n`);
     }

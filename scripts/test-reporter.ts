@@ -3,33 +3,27 @@
  * printed, then a summary with the slowest files. Titles of tests that pass are not printed;
  * `npx node --test <file>` shows them.
  *
- * A process of `run-tests.ts` sends the same as messages, because many of them make one report.
+ * `test-process.ts` sends the same as messages, because many processes make one report.
  */
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
 import { emptyTotals, summarizeTotals, type TestTotals } from './test-totals.ts';
 
-/** What a test process sends to the process that started it. */
+/** What a report consists of. A test process sends it to the process that started it. */
 export type ReportMessage =
   | { readonly failure: string }
   | { readonly dot: true }
   | { readonly totals: TestTotals };
-
-/** The environment variable that asks for messages instead of text. Its value is not read. */
-export const REPORT_BY_MESSAGE = 'PETRICHOR_REPORT_BY_MESSAGE';
 
 const OUTPUT_LINES_SHOWN = 40;
 const DOTS_IN_LINE = 80;
 
 // oxlint-disable-next-line import/no-default-export -- the test runner imports a reporter's default export
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  const send =
-    process.env[REPORT_BY_MESSAGE] === undefined ? undefined : process.send?.bind(process);
   let dots = 0;
   for await (const message of toMessages(events)) {
-    if (send !== undefined) send(message);
-    else if ('failure' in message) yield message.failure;
+    if ('failure' in message) yield message.failure;
     else if ('totals' in message) yield summarizeTotals(message.totals);
     else yield showDot((dots += 1));
   }
@@ -40,7 +34,8 @@ export function showDot(count: number): string {
   return count % DOTS_IN_LINE === 0 ? '.\n' : '.';
 }
 
-async function* toMessages(events: AsyncIterable<TestEvent>): AsyncGenerator<ReportMessage> {
+/** Reads the events of test files, and yields what a person learns of them. The totals come last. */
+export async function* toMessages(events: AsyncIterable<TestEvent>): AsyncGenerator<ReportMessage> {
   const totals = emptyTotals();
   // Titles of the suites around the test that runs now, by file: files run side by side.
   const suites = new Map<string, string[]>();
@@ -79,6 +74,16 @@ async function* toMessages(events: AsyncIterable<TestEvent>): AsyncGenerator<Rep
           failure: `\n✖ ${title(suites.get(file), nesting, name)}\n  ${place}${indent(error)}\n${printed}`,
         };
         output.delete(file);
+        break;
+      }
+      case 'test:diagnostic': {
+        const { nesting, message } = event.data;
+        // An error that nothing caught. In a process of many files the runner does not know its test.
+        if (nesting !== 0 || !message.startsWith('Error: ')) break;
+        totals.failed += 1;
+        yield {
+          failure: `\n✖ ${message}\n  Run the files one by one with \`npx node --test <file>\` to see which test it is.\n`,
+        };
         break;
       }
       case 'test:summary': {

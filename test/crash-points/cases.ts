@@ -20,7 +20,7 @@ import {
 import type { EffectContext, Marking, Transition } from '../../src/net/index.ts';
 import { speculativeRace } from '../nets/speculative-race.ts';
 import type { CrashCase } from './crash-everywhere.ts';
-import type { SideEffectWorld } from './side-effect-world.ts';
+import type { EffectRunner } from './side-effect-world.ts';
 
 /** The sorted values in a place, because crashes may change their order. */
 function valuesIn(marking: Marking, name: string): readonly unknown[] {
@@ -116,7 +116,7 @@ const race = (
   },
 });
 
-function timed(t: Transition, ms: number, world: SideEffectWorld): Transition {
+function timed(t: Transition, ms: number, world: EffectRunner): Transition {
   const done = t.name.endsWith('slow') ? 'slowDone' : 'fastDone';
   return {
     ...t,

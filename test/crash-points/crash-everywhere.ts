@@ -4,11 +4,12 @@ import type { CompiledNet, Marking, Net, Step, StepOutcome } from '../../src/net
 import type { OutletValue } from '../../src/net/engine/check-outputs.ts';
 import { Journal } from './journal.ts';
 import { SideEffectWorld } from './side-effect-world.ts';
+import type { EffectRunner } from './side-effect-world.ts';
 
 /** A session to crash: a net, its inputs, and the result that it must have however often its owner dies. */
 export interface CrashCase {
   readonly name: string;
-  readonly net: (world: SideEffectWorld) => Net;
+  readonly net: (world: EffectRunner) => Net;
   readonly inputs: readonly {
     readonly at: number;
     readonly place: string;
@@ -49,12 +50,26 @@ interface CaseResult {
   readonly starts: ReadonlyMap<string, number>;
 }
 
+/** The net of a case, compiled once for all runs, and the world of the current run. */
+class CompiledCase {
+  readonly net: CompiledNet;
+  world: SideEffectWorld = new SideEffectWorld(new Journal());
+
+  constructor({ net }: CrashCase) {
+    const world: EffectRunner = {
+      runEffect: async (attempted, ms) => this.world.runEffect(attempted, ms),
+    };
+    this.net = compile(net(world));
+  }
+}
+
 /** Runs a session to its end, through all its crashes. */
-export async function runCase(
+async function runCase(
   crashCase: CrashCase,
+  compiled: CompiledCase,
   crashes: Crashes = new Map(),
 ): Promise<CaseResult> {
-  const session = new CaseSession(crashCase, crashes);
+  const session = new CaseSession(crashCase, compiled, crashes);
   while (await session.runOwner()) {
     // Another owner takes over.
   }
@@ -86,11 +101,12 @@ class CaseSession {
   #now = 0;
   #winner: unknown;
 
-  constructor(crashCase: CrashCase, crashes: Crashes) {
+  constructor(crashCase: CrashCase, compiled: CompiledCase, crashes: Crashes) {
     this.#case = crashCase;
     this.#crashes = crashes;
+    this.#net = compiled.net;
     this.world = new SideEffectWorld(this.journal);
-    this.#net = compile(crashCase.net(this.world));
+    compiled.world = this.world;
   }
 
   /** Runs one owner until nothing is left to do or it dies. @returns true if it died */
@@ -223,14 +239,15 @@ export async function crashEverywhere(
   crashCase: CrashCase,
   { once = false }: { readonly once?: boolean } = {},
 ): Promise<CrashCoverage> {
-  const uncut = await runCase(crashCase);
+  const compiled = new CompiledCase(crashCase);
+  const uncut = await runCase(crashCase, compiled);
   assert.deepEqual(uncut.outcome, crashCase.expected, `${crashCase.name}, uncut`);
   let runs = 1;
   const check = async (
     ...crashes: readonly (readonly [number, Failpoint])[]
   ): Promise<CaseResult> => {
     runs++;
-    const cut = await runCase(crashCase, new Map(crashes));
+    const cut = await runCase(crashCase, compiled, new Map(crashes));
     const where = crashes.map(([commit, failpoint]) => `${failpoint} ${commit}`).join(', ');
     assert.deepEqual(cut.outcome, uncut.outcome, `${crashCase.name}, cut ${where}`);
     return cut;

@@ -17,11 +17,15 @@ export class Journal {
   #snapshot: string | undefined;
   /** The numbers of the inputs that committed steps consumed. */
   readonly consumed: Set<number> = new Set();
+  /** The firings whose end committed steps hold. */
+  readonly #ended: Set<number | undefined> = new Set();
 
   /** @param snapshot the marking after the step. If it is undefined, the older snapshot stays. */
   append({ records, injected, outlets }: Step, snapshot?: Marking): void {
     this.outlets.push(...outlets);
     this.steps.push(JSON.stringify(records));
+    for (const record of records)
+      if (record.kind === 'ended' || record.kind === 'faulted') this.#ended.add(record.firing);
     for (const { inputSeq } of injected) if (inputSeq !== undefined) this.consumed.add(inputSeq);
     if (snapshot !== undefined) this.#snapshot = JSON.stringify(toSnapshot(snapshot));
   }
@@ -40,18 +44,15 @@ export class Journal {
     const from = oldestListRecord(snapshot) ?? Number.POSITIVE_INFINITY;
     const marking = fromSnapshot(
       snapshot,
-      this.records.filter(({ seq }) => seq >= from),
+      records.filter(({ seq }) => seq >= from),
     );
-    for (const record of this.records) if (record.seq > snapshot.seq) applyRecord(marking, record);
+    for (const record of records) if (record.seq > snapshot.seq) applyRecord(marking, record);
     assert.deepEqual(toSnapshot(marking), toSnapshot(whole));
     return marking;
   }
 
   /** True if the journal has the end of a firing, so that no attempt of it may run. */
   hasEnded(firing: number): boolean {
-    return this.records.some(
-      (record) =>
-        (record.kind === 'ended' || record.kind === 'faulted') && record.firing === firing,
-    );
+    return this.#ended.has(firing);
   }
 }

@@ -2,8 +2,14 @@ import assert from 'node:assert/strict';
 import type { Clock } from '../../src/net/index.ts';
 import type { Journal } from './journal.ts';
 
+/** What the effects of a net call. */
+export interface EffectRunner {
+  /** Runs an effect of `ms` milliseconds for an attempt. An effect that hangs never ends. */
+  readonly runEffect: (attempted: Attempted, ms: number) => Promise<void>;
+}
+
 /** The world in which side effects happen. It outlives every owner and counts the effects. */
-export class SideEffectWorld {
+export class SideEffectWorld implements EffectRunner {
   /** By firing and attempt. */
   readonly starts: Map<string, number> = new Map();
   readonly completions: Map<string, number> = new Map();
@@ -24,7 +30,6 @@ export class SideEffectWorld {
     this.#clock = undefined;
   }
 
-  /** Runs an effect of `ms` milliseconds for an attempt. An effect that hangs never ends. */
   async runEffect({ firingId, attempt }: Attempted, ms: number): Promise<void> {
     const clock = this.#clock;
     const key = `${firingId} attempt ${attempt}`;
