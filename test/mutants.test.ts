@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { isCaught, MutantRunner } from './mutants/mutant-runner.ts';
 import { mutants } from './mutants/mutants.ts';
 
-const root = join(import.meta.dirname, '..');
+let runner: MutantRunner;
+
+before(async () => {
+  runner = await MutantRunner.open(join(import.meta.dirname, '..'));
+});
+
+after(async () => runner[Symbol.asyncDispose]());
 
 test('every mutant is detected by its fastest tests, which pass without it', async (t) => {
-  await using runner = await MutantRunner.open(root);
   const fastestTests = mutants.flatMap(({ tests }) => tests.slice(0, 1));
   const { passed, failed, output } = await runner.run([...new Set(fastestTests)]);
   assert.ok(passed > 0 && failed === 0, output);
@@ -20,14 +25,12 @@ test('every mutant is detected by its fastest tests, which pass without it', asy
 });
 
 test('a mutant whose text does not occur is an error', async () => {
-  await using runner = await MutantRunner.open(root);
   const gone = { file: 'src/net/engine/agenda.ts', find: 'no such text', replace: '' };
   const mutant = { name: 'gone', edits: [gone], tests: [] };
   await assert.rejects(runner.runMutant(mutant, []), /holds its text 0 times/);
 });
 
 test('a mutant that does not load does not count as detected', async () => {
-  await using runner = await MutantRunner.open(root);
   const [mutant] = mutants;
   assert.ok(mutant);
   const edits = mutant.edits.map((edit) => ({ ...edit, replace: 'this is no code' }));

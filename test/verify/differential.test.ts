@@ -6,8 +6,11 @@ import { mutations } from './mutations.ts';
 import { features, randomNet } from './random-net.ts';
 import { runAtRandom } from './random-run.ts';
 
-const NETS = 300;
-const RUN_NETS = 40;
+// test/long/differential.test.ts compares thousands.
+const NETS = 160;
+const SOLVER_NETS = 4;
+const MARKING_NETS = 30;
+const RUN_NETS = 15;
 
 test('on random nets the prover and an independent search never disagree', async () => {
   const tally = await compare({
@@ -28,7 +31,7 @@ test('on random nets the prover and an independent search never disagree', async
 
 test('on random nets the solver proves no property that does not hold', async () => {
   const tally = await compare({
-    nets: 10,
+    nets: SOLVER_NETS,
     firstSeed: 1,
     mostNaiveStates: 400,
     options: { route: 'solver', solver: npmZ3(), solverLimits: { timeoutMs: 60_000 } },
@@ -39,7 +42,7 @@ test('on random nets the solver proves no property that does not hold', async ()
 });
 
 test('the prover explores exactly the reachable markings', () => {
-  assert.deepEqual(compareMarkings({ nets: 60, firstSeed: 1, mostNaiveStates: 300 }), []);
+  assert.deepEqual(compareMarkings({ nets: MARKING_NETS, firstSeed: 1, mostNaiveStates: 300 }), []);
 });
 
 for (const [name, distort] of Object.entries(mutations)) {
