@@ -50,7 +50,7 @@ async function run(
     {
       stdio: ['ignore', 'pipe', 'inherit'],
       // The compile cache saves most of the run time of a short process.
-      env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'petrichor-compile-cache') },
+      env: { NODE_COMPILE_CACHE: join(tmpdir(), 'petrichor-compile-cache'), ...process.env },
     },
   );
   let text = '';

@@ -48,7 +48,7 @@ export class ChildHost implements AsyncDisposable {
     this.#child = fork(new URL('host.ts', import.meta.url), [JSON.stringify(options)], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       // The compile cache saves most of the run time of a short process.
-      env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'petrichor-compile-cache') },
+      env: { NODE_COMPILE_CACHE: join(tmpdir(), 'petrichor-compile-cache'), ...process.env },
     });
     this.pid = this.#child.pid ?? -1;
     const { promise, resolve } = Promise.withResolvers<Awaited<ChildHost['exited']>>();

@@ -29,6 +29,8 @@ export async function killAtFailpoints({
   const died = ({ point }: Failpoint, where: string): void => {
     kills[`${point} ${where}`] = (kills[`${point} ${where}`] ?? 0) + 1;
   };
+  // The process that ends one turn begins the next.
+  let child: ChildHost | undefined;
   for (const point of ['before-commit', 'after-commit', 'tool-began', 'tool-did'] as const) {
     for (
       let nth = point.startsWith('tool') ? 1 : first;
@@ -37,9 +39,12 @@ export async function killAtFailpoints({
     ) {
       turn++;
       const inTurn = { point, nth };
-      const child = await ChildHost.start(hosts.next());
+      child ??= await ChildHost.start(hosts.next());
       await child.command({ do: 'arm', failpoint: inTurn });
-      const killed = await isKilledBy(child, `turn-${turn}`);
+      const killed = await isKilledBy(child, async (host) => {
+        await work(host, turn);
+        await host.close();
+      });
       await hosts.ended(child);
       if (killed) died(inTurn, 'in a turn');
       // A start has these commits: join, claim, the first step with the repeated effects, and the steps after it.
@@ -48,14 +53,21 @@ export async function killAtFailpoints({
         nth: 1 + (turn % 5),
       } as const;
       const successor = new ChildHost(hosts.next({ failpoint: inRecovery }));
-      if (await isKilledBy(successor, `turn-${turn}`)) died(inRecovery, 'in recovery');
+      const killedAgain = await isKilledBy(successor, async (host) => {
+        await work(host, turn);
+        await host.close();
+      });
+      if (killedAgain) died(inRecovery, 'in recovery');
       await hosts.ended(successor);
-      const last = new ChildHost(hosts.next());
-      if (await isKilledBy(last, `turn-${turn}`))
+      child = await ChildHost.start(hosts.next());
+      if (await isKilledBy(child, async (host) => work(host, turn)))
         throw new Error('The process was killed without a failpoint.');
-      await hosts.ended(last);
       if (!killed) break;
     }
+  }
+  if (child !== undefined) {
+    await child.close();
+    await hosts.ended(child);
   }
   const events = [...hosts.sessions.values()].flatMap((session) => session.events);
   return {
@@ -70,10 +82,16 @@ export async function killAtFailpoints({
 }
 
 /** Lets the host run the turn, or the rest of it. */
-async function isKilledBy(child: ChildHost, session: string): Promise<boolean> {
+async function work(host: ChildHost, turn: number): Promise<void> {
+  await host.command({ do: 'work', session: `turn-${turn}`, from: 1, to: 1 });
+}
+
+async function isKilledBy(
+  child: ChildHost,
+  act: (host: ChildHost) => Promise<void>,
+): Promise<boolean> {
   try {
-    await child.command({ do: 'work', session, from: 1, to: 1 });
-    await child.close();
+    await act(child);
     return false;
   } catch (error) {
     if (!(error instanceof HostCommandError) || error.code !== 'died') throw error;

@@ -72,6 +72,19 @@ test('a missing URL is rejected', () => {
   assert.throws(() => parseStoreUrl(''), InvalidInputError);
 });
 
+for (const url of ['undefined', 'null', 'sqlite:undefined', 'sqlite:///undefined', 'sqlite:null']) {
+  test(`${url}, made from a missing value, is rejected`, () => {
+    assert.throws(
+      () => parseStoreUrl(url),
+      (error) => error instanceof InvalidInputError && error.message.includes('"./'),
+    );
+  });
+}
+
+test('a file can have the name of a missing value', () => {
+  assert.deepEqual(parseStoreUrl('sqlite:./undefined'), { kind: 'sqlite', file: './undefined' });
+});
+
 test('a URL opens the store it names', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-store-'));
   const file = await openStore(`sqlite:///${join(folder, 'x.db')}`);

@@ -11,7 +11,7 @@ export type StoreUrl =
  * Parses a store URL. Accepts the forms of other tools: a driver after `+` is ignored, `sqlite:///x` is relative to the
  * working directory, `sqlite:////x` is absolute. Text without a scheme is a path of a SQLite file.
  * @throws UnsupportedStoreUrlError with the scheme only, because the rest may contain a password
- * @throws InvalidInputError when the URL is empty or not a string
+ * @throws InvalidInputError when the URL is empty or not a string, or names a file `undefined` or `null`
  */
 export function parseStoreUrl(url: string): StoreUrl {
   if (typeof url !== 'string' || url === '') {
@@ -20,7 +20,7 @@ export function parseStoreUrl(url: string): StoreUrl {
   if (url === ':memory:') return { kind: 'memory' };
   // A single letter before the colon is a Windows drive.
   const [, scheme, rest = ''] = /^([a-z][a-z0-9.+-]+):(.*)$/is.exec(url) ?? [];
-  if (scheme === undefined) return { kind: 'sqlite', file: url };
+  if (scheme === undefined) return toSqlite(url);
   const [name] = scheme.toLowerCase().split('+');
   if (name === 'memory') return parseMemory(rest);
   if (name === 'sqlite') return parseSqlite(rest);
@@ -46,5 +46,16 @@ function parseSqlite(rest: string): StoreUrl {
   }
   const file = rest.startsWith('//') ? rest.slice(3) : rest;
   if (file === '' || file === ':memory:') return { kind: 'memory' };
+  return toSqlite(file);
+}
+
+/** Rejects the text of a value that is missing, from which a template string made a path. */
+function toSqlite(file: string): StoreUrl {
+  if (file === 'undefined' || file === 'null') {
+    throw new InvalidInputError(
+      'store',
+      `names the file "${file}", so the value it was made from is probably missing. Pass the path of the SQLite file; a file of this name is "./${file}".`,
+    );
+  }
   return { kind: 'sqlite', file };
 }
