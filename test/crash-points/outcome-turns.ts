@@ -7,10 +7,10 @@ import { ScriptedModel } from '../../src/models/index.ts';
 import type { Model } from '../../src/models/index.ts';
 import { listIn, mapIn } from '../../src/net/index.ts';
 import type { CrashCase } from './crash-everywhere.ts';
-import type { SideEffectWorld } from './side-effect-world.ts';
+import type { EffectRunner } from './side-effect-world.ts';
 
 /** A model that answers by the messages it is shown, so that a repeated call has the same answer. */
-function slow(world: SideEffectWorld, model: Model): Model {
+function slow(world: EffectRunner, model: Model): Model {
   return {
     name: model.name,
     generate: async (request, context) => {
@@ -20,7 +20,7 @@ function slow(world: SideEffectWorld, model: Model): Model {
   };
 }
 
-const grader = (world: SideEffectWorld): Model =>
+const grader = (world: EffectRunner): Model =>
   slow(
     world,
     new ScriptedModel(({ contents }) => ({
@@ -30,7 +30,7 @@ const grader = (world: SideEffectWorld): Model =>
     })),
   );
 
-const writer = (world: SideEffectWorld): Model =>
+const writer = (world: EffectRunner): Model =>
   slow(
     world,
     new ScriptedModel(({ contents }) => ({
