@@ -8,3 +8,4 @@ export {
 } from './journal/accepted-inputs.ts';
 export { hydrate } from './journal/hydrate.ts';
 export { findCurrentWait } from './log/find-current-wait.ts';
+export { deleteMemoryCursor, ingestMemory } from './memory/ingest-memory.ts';

@@ -81,6 +81,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'scheduling',
     'interceptors',
     'log',
+    'memory',
     'journal',
     'inspection',
     'session',

@@ -7,7 +7,7 @@ import type { SessionRow, Store } from '../../store/index.ts';
 import type { MemoryService } from '../../tools/index.ts';
 import type { CheckedRunConfig } from '../contracts/run-config.ts';
 import type { PluginChain } from '../plugins/plugin-chain.ts';
-import { ingestMemory } from '../sessions/ingest-memory.ts';
+import { ingestMemory } from '../../runtime/internal.ts';
 import { addCustomMetadata } from '../sessions/invocation-metadata.ts';
 import type { InvocationScope } from './invocation-scope.ts';
 import { LLM_CALLS_LIMIT, LlmCallsLimitExceededError } from './runner-errors.ts';

@@ -12,7 +12,7 @@ import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
 import { checkSessionId, SessionNotFoundError } from '../../store/internal.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
-import { deleteMemoryCursor } from './ingest-memory.ts';
+import { deleteMemoryCursor } from '../../runtime/internal.ts';
 import { deleteMetadata } from './invocation-metadata.ts';
 import { readSession, readState } from './read-session.ts';
 import { DetachedSessions } from './detached-sessions.ts';

@@ -2,7 +2,7 @@ import type { SessionKey } from '../../core/index.ts';
 import type { Observer } from '../../runtime/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { MemoryService } from '../../tools/index.ts';
-import { ingestMemory } from '../../adk/internal.ts';
+import { ingestMemory } from '../../runtime/internal.ts';
 
 export interface MemoryIngestionOptions {
   readonly store: Store;

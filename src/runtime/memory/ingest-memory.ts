@@ -3,6 +3,7 @@ import type { SessionRow, Store } from '../../store/index.ts';
 import { toMemoryEntries } from '../../tools/index.ts';
 import type { MemoryService } from '../../tools/index.ts';
 
+/** The kind of the documents in stored sessions. */
 const KIND = 'adk.memory';
 
 /** Deletes the memory cursor of a deleted session. Memory entries are kept. */
