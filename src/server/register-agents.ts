@@ -10,7 +10,7 @@ import { toAgentDefinition } from './wire/from-wire-agent.ts';
 /**
  * Ensures that a workspace has these agents, given in the format of the HTTP API. The id of an agent is `agent_` and
  * its name in lower case. A changed definition becomes a new version; existing sessions keep the version they were
- * started with.
+ * started with. Errors name an agent by its label. Default: `agents[0]`, `agents[1]`, …
  * @throws InvalidInputError for an invalid definition, and for two agents with the same id; MissingServiceError;
  * AgentArchivedError
  */
@@ -18,16 +18,18 @@ export async function registerAgents(
   { runtime, store }: { readonly runtime: ManagedRuntime; readonly store: DocumentStore },
   workspace: string,
   agents: readonly unknown[],
+  { labels = [] }: { readonly labels?: readonly string[] } = {},
 ): Promise<readonly ManagedAgent[]> {
   const index = new WorkspaceIndex(store, 'workspace-agent');
   const registered: ManagedAgent[] = [];
   const ids = new Set<string>();
   for (const [position, written] of agents.entries()) {
-    const wire = parseJsonWithSchema(agentCreate, written, `agents[${position}]`);
+    const label = labels[position] ?? `agents[${position}]`;
+    const wire = parseJsonWithSchema(agentCreate, written, label);
     const id = deriveAgentId(wire.name);
     if (ids.has(id))
       throw new InvalidInputError(
-        `agents[${position}].name`,
+        `${label}.name`,
         `has the same id "${id}" as an earlier agent. Rename one of them.`,
       );
     ids.add(id);

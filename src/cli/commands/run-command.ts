@@ -1,4 +1,3 @@
-import type { Agent } from '../../agents/index.ts';
 import { newSessionId, parseSessionKey, type SessionKey } from '../../core/index.ts';
 import { openRuntime } from '../../runtime/index.ts';
 import { openStore, type Store } from '../../store/index.ts';
@@ -9,7 +8,7 @@ import { defineCommand, type CommandCall, type Command } from '../command/comman
 import type { ExitCode } from '../command/exit-code.ts';
 import { createJsonView } from '../chat/json-view.ts';
 import { LineReader } from '../terminal/line-reader.ts';
-import { loadAgent } from '../loading/load-agent.ts';
+import { loadAgentSource, type LoadedAgent } from '../loading/load-agent.ts';
 import { createPaint } from '../terminal/paint.ts';
 import { Screen } from '../terminal/screen.ts';
 import { formatShellCommand } from '../command/shell-command.ts';
@@ -44,7 +43,7 @@ export const runCommand: Command = defineCommand({
   operands: ['AGENT_MODULE'],
   summary: 'Chat with an agent, in a new or a resumed session',
   description: [
-    'AGENT_MODULE is a .ts or .js file that exports what agent({ … }) returns, by default or by name.',
+    'AGENT_MODULE is a .ts or .js file that exports what agent({ … }) returns, or an ADK App or agent, by default or by name.',
     'Every firing is saved in the store. End the program at any time, even with kill -9: the same command with',
     '--session resumes the session, first with the calls that wait for you.',
     '',
@@ -59,7 +58,7 @@ export const runCommand: Command = defineCommand({
 async function runChat(call: CommandCall<typeof options>): Promise<ExitCode> {
   const { values, cwd, operands } = call;
   const [file = ''] = operands;
-  const agent = await loadAgent({ file, cwd, name: values.agent });
+  const agent = await loadAgentSource({ file, cwd, name: values.agent });
   const store = await openStore(values.store ?? DEFAULT_STORE);
   try {
     return await runChatWithStore(store, agent, call);
@@ -70,7 +69,7 @@ async function runChat(call: CommandCall<typeof options>): Promise<ExitCode> {
 
 async function runChatWithStore(
   store: Store,
-  agent: Agent,
+  agent: LoadedAgent,
   call: CommandCall<typeof options>,
 ): Promise<ExitCode> {
   const { values, clock } = call;
@@ -81,7 +80,7 @@ async function runChatWithStore(
   const found = await store.find(key);
   const view = createView(call, store, id);
   await using runtime = await openRuntime({
-    agents: [agent],
+    agents: [agent.source],
     store,
     app,
     clock,
@@ -107,7 +106,7 @@ async function runChatWithStore(
 async function listUnfinished(
   store: Store,
   key: SessionKey,
-  agent: Agent,
+  agent: LoadedAgent,
 ): Promise<readonly string[]> {
   const { appName, userId } = key;
   const rows = await store.list({

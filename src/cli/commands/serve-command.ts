@@ -4,12 +4,14 @@ import { serveOptions } from '../serve/serve-options.ts';
 /** The command that serves agents over HTTP. */
 export const serveCommand: Command = defineCommand({
   name: 'serve',
-  operands: [],
+  operands: ['[FILE]'],
   summary: 'Serve agents over HTTP, and resume their running sessions',
   description: [
-    'Implements the Managed Agents protocol: the official SDK with this base URL is a client. FILE is a .json list of',
-    'agents as a client would send them, or a module that exports `agents` and optionally `tools`, `resolver`,',
-    '`builtIns`, `mcp` and `skills`. Its agents get the id agent_NAME; a changed agent becomes a new version.',
+    'Implements the Managed Agents protocol: the official SDK with this base URL is a client. FILE is a module: each',
+    'agent that it exports is served, alone or in a list, whatever made it: agent({ … }) and the other kinds, an ADK App',
+    'or agent, or a definition as data. FILE can also be a .json list of definitions, as a client would send them.',
+    'A module can also export `tools`, `resolver`, `builtIns`, `mcp` and `skills` for its definitions.',
+    'An agent gets the id agent_NAME; a changed agent becomes a new version.',
     '',
     'Until the store has a key, only this machine may call the server. Once it has one, every request needs a key.',
     'SIGTERM and Ctrl-C shut it down gracefully: running effects settle, streams end where they can be resumed.',

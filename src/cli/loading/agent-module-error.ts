@@ -2,12 +2,18 @@ import { PetrichorError, type PetrichorErrorOptions } from '../../core/index.ts'
 
 /**
  * Why an agent module cannot be used: the file is missing, loading it failed, it exports no agent,
- * it exports several, or not the named one.
+ * it exports several, not the named one, or two with the same id.
  */
-export type AgentModuleProblem = 'missing' | 'failed' | 'no_agent' | 'several_agents' | 'not_found';
+export type AgentModuleProblem =
+  | 'missing'
+  | 'failed'
+  | 'no_agent'
+  | 'several_agents'
+  | 'not_found'
+  | 'same_id';
 
 /**
- * The file given as AGENT_MODULE does not exist, cannot be loaded, or provides no agent that can be selected. Nothing
+ * The file given as AGENT_MODULE or FILE does not exist, cannot be loaded, or provides no agent that can be selected. Nothing
  * was run.
  * @remedy Correct the path, the module or the name of the agent. The message lists what the file exports.
  */

@@ -64,6 +64,25 @@ test('a module without an agent is rejected with its exports', async () => {
   await refused('export {};', 'no_agent', /exports no agent, but nothing\./);
 });
 
+const adk = new URL('../../adk/index.ts', import.meta.url).href;
+const adkSource = `
+import { App, LlmAgent } from '${adk}';
+${agentSource.replace('export const assistant', 'const plain')}
+export const rootAgent = new LlmAgent({ name: 'root', model, subAgents: [new LlmAgent({ name: 'clerk', model })] });
+`;
+
+test('an ADK agent is loaded as an app, and an ADK app as its net', async () => {
+  const root = await load(adkSource);
+  assert.ok(root.compiled.hash);
+  const app = `${adkSource}\nexport const app = new App({ name: 'desk', rootAgent });`;
+  assert.ok((await load(app)).compiled.hash, 'the root agent of an exported app is not another agent');
+  await refused(
+    `${adkSource}\nexport const other = new LlmAgent({ name: 'other', model });`,
+    'several_agents',
+    /exports 2 agents: other, root\./,
+  );
+});
+
 test('a module that throws is rejected with its error as cause', async () => {
   const error = await refused(
     `throw new Error('No API key.');`,

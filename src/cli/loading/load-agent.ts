@@ -1,7 +1,13 @@
 import { resolve } from 'node:path';
 import type { Agent } from '../../agents/index.ts';
+import { ScriptedModel } from '../../models/index.ts';
+import { systemClock } from '../../net/index.ts';
+import { MemoryStore } from '../../store/index.ts';
 import { AgentModuleError } from './agent-module-error.ts';
+import { findExportedAgents } from './exported-agents.ts';
+import { formatExports } from './format-exports.ts';
 import { importModule } from './import-module.ts';
+import { toAgentSource, type RunnableExport } from './to-agent-source.ts';
 
 export interface AgentSelector {
   readonly file: string;
@@ -11,60 +17,75 @@ export interface AgentSelector {
   readonly name?: string | undefined;
 }
 
-/**
- * Loads the agent that a module exports, by default or by name. This runs the module.
- * @throws AgentModuleError if the module cannot be loaded, or exports no such agent or several
- */
-export async function loadAgent({ file, cwd, name }: AgentSelector): Promise<Agent> {
-  const exported = await importModule(file, resolve(cwd, file));
-  const agents = new Map(
-    Object.values(exported)
-      .filter(isAgent)
-      .map((agent) => [agent.name, agent]),
-  );
-  const names = [...agents.keys()];
-  if (name !== undefined) return findAgentByName(file, agents, name);
-  const [agent] = agents.values();
-  if (agent === undefined) throw createNoAgentError(file, exported);
-  if (agents.size === 1) return agent;
-  const sentence = `exports ${agents.size} agents: ${names.join(', ')}. Choose one with --agent NAME.`;
-  throw new AgentModuleError(file, 'several_agents', sentence, { found: names });
+/** An agent of a module, as `openRuntime` takes it in `agents`. */
+export interface LoadedAgent {
+  readonly name: string;
+  readonly source: Awaited<ReturnType<typeof toAgentSource>>;
 }
 
-function findAgentByName(file: string, agents: ReadonlyMap<string, Agent>, name: string): Agent {
-  const agent = agents.get(name);
+/**
+ * Loads the agent that a module exports, by default or by name: `agent()` or another kind, or an ADK app or agent. This
+ * runs the module.
+ * @throws AgentModuleError if the module cannot be loaded, or exports no such agent or several
+ */
+export async function loadAgentSource({ file, cwd, name }: AgentSelector): Promise<LoadedAgent> {
+  const exported = await importModule(file, resolve(cwd, file));
+  const agents = new Map(
+    findExportedAgents(exported).agents.flatMap((agent): [string, RunnableExport][] =>
+      agent.kind === 'definition' ? [] : [[agent.name, agent]],
+    ),
+  );
+  const selected = selectAgent(file, agents, name);
+  if (selected === undefined) throw createNoAgentError(file, exported);
+  return { name: selected.name, source: await toAgentSource(file, selected) };
+}
+
+/**
+ * Loads the agent that a module exports, as a net. The models of an ADK app are named, and not called.
+ * @throws AgentModuleError if the module cannot be loaded, or exports no such agent or several
+ */
+export async function loadAgent(selector: AgentSelector): Promise<Agent> {
+  const { name, source } = await loadAgentSource(selector);
+  if (!('open' in source)) return source;
+  const store = new MemoryStore();
+  const opened = await source.open({
+    app: name,
+    store,
+    clock: systemClock,
+    resolveModel: async () => new ScriptedModel([]),
+    onError: () => {},
+  });
+  await opened.close?.();
+  await store.close();
+  const [agent] = opened.agents;
   if (agent !== undefined) return agent;
+  throw new AgentModuleError(selector.file, 'no_agent', `exports "${name}", which has no agent.`);
+}
+
+/** Undefined: there is no agent. @throws AgentModuleError if none has the name, or there are several */
+function selectAgent(
+  file: string,
+  agents: ReadonlyMap<string, RunnableExport>,
+  name: string | undefined,
+): RunnableExport | undefined {
   const found = [...agents.keys()];
-  const sentence = `exports no agent "${name}". Its agents are: ${found.join(', ') || 'none'}.`;
-  throw new AgentModuleError(file, 'not_found', sentence, { found });
+  if (name !== undefined) {
+    const agent = agents.get(name);
+    if (agent !== undefined) return agent;
+    const sentence = `exports no agent "${name}". Its agents are: ${found.join(', ') || 'none'}.`;
+    throw new AgentModuleError(file, 'not_found', sentence, { found });
+  }
+  if (agents.size > 1) {
+    const sentence = `exports ${agents.size} agents: ${found.join(', ')}. Choose one with --agent NAME.`;
+    throw new AgentModuleError(file, 'several_agents', sentence, { found });
+  }
+  return agents.values().next().value;
 }
 
 function createNoAgentError(
   file: string,
   exported: Readonly<Record<string, unknown>>,
 ): AgentModuleError {
-  const found = Object.keys(exported);
-  const listed = Object.entries(exported).map(([name, value]) => `${name} (${getTypeName(value)})`);
-  const exports = listed.length === 0 ? 'nothing' : listed.join(', ');
-  const sentence = `exports no agent, but ${exports}. Export what agent({ … }) returns.`;
-  return new AgentModuleError(file, 'no_agent', sentence, { found });
-}
-
-function getTypeName(value: unknown): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'array' : typeof value;
-}
-
-/** Checks the shape, not the class: the module may have loaded another copy of this package. */
-export function isAgent(value: unknown): value is Agent {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'name' in value &&
-    typeof value.name === 'string' &&
-    'readStatus' in value &&
-    typeof value.readStatus === 'function' &&
-    'compiled' in value &&
-    typeof value.compiled === 'object'
-  );
+  const sentence = `exports no agent, but ${formatExports(exported)}. Export what agent({ … }) returns, or an ADK App or agent.`;
+  return new AgentModuleError(file, 'no_agent', sentence, { found: Object.keys(exported) });
 }

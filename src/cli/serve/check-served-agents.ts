@@ -2,20 +2,21 @@ import { isPetrichorError, nearestName, readMember } from '../../core/internal.t
 import { MissingServiceError } from '../../managed/index.ts';
 import { parseModelRef, UnknownModelError, type ModelEnv } from '../../models/index.ts';
 import { modelAccess } from '../../models/reference/model-address-and-key.ts';
+import type { ServedDefinition } from './served-agents.ts';
 
 /**
  * Checks that the models in a file have a known provider. Other errors in definitions are found when they are registered.
  * @throws UnknownModelError with the file and the agent
  */
-export function assertKnownModels(file: string, agents: readonly unknown[]): void {
-  for (const [index, agent] of agents.entries()) {
-    const model = readMember(agent, 'model');
+export function assertKnownModels(file: string, definitions: readonly ServedDefinition[]): void {
+  for (const definition of definitions) {
+    const model = readMember(definition.value, 'model');
     if (typeof model !== 'string') continue;
     try {
       parseModelRef(model);
     } catch (error) {
       if (!(error instanceof UnknownModelError)) throw error;
-      throw new UnknownModelError(model, formatAgent(file, agent, index));
+      throw new UnknownModelError(model, formatAgent(file, definition));
     }
   }
 }
@@ -23,15 +24,15 @@ export function assertKnownModels(file: string, agents: readonly unknown[]): voi
 /** Returns a warning for each agent whose model has no API key in the environment. It contains no key, and nothing is sent. */
 export function listMissingKeys(
   file: string,
-  agents: readonly unknown[],
+  definitions: readonly ServedDefinition[],
   env: ModelEnv,
 ): readonly string[] {
   const warnings: string[] = [];
-  for (const [index, agent] of agents.entries()) {
-    const variables = findMissingKey(readMember(agent, 'model'), env);
+  for (const definition of definitions) {
+    const variables = findMissingKey(readMember(definition.value, 'model'), env);
     if (variables === undefined) continue;
     warnings.push(
-      `${formatAgent(file, agent, index)}: its model has no API key. Set ${variables.join(' or ')} in the environment of the server.`,
+      `${formatAgent(file, definition)}: its model has no API key. Set ${variables.join(' or ')} in the environment of the server.`,
     );
   }
   return warnings;
@@ -62,17 +63,17 @@ const NEEDED: ReadonlyMap<string, string> = new Map([
  */
 export function assertKnownTools(
   file: string,
-  agents: readonly unknown[],
+  definitions: readonly ServedDefinition[],
   known: readonly string[],
 ): void {
-  for (const [index, agent] of agents.entries()) {
-    const tools = readMember(agent, 'tools');
+  for (const definition of definitions) {
+    const tools = readMember(definition.value, 'tools');
     if (!Array.isArray(tools)) continue;
     for (const [position, tool] of tools.entries()) {
       const name = readMember(tool, 'name');
       if (readMember(tool, 'type') !== 'builtin' || typeof name !== 'string') continue;
       if (known.includes(name)) continue;
-      const field = `${formatAgent(file, agent, index)}.tools[${position}] ("${name}")`;
+      const field = `${formatAgent(file, definition)}.tools[${position}] ("${name}")`;
       throw new MissingServiceError(field, 'builtIns', formatUnknownTool(name, known));
     }
   }
@@ -86,7 +87,7 @@ function formatUnknownTool(name: string, known: readonly string[]): string {
   return `no tool "${name}".${hint} The tools are: ${known.join(', ')}.`;
 }
 
-function formatAgent(file: string, agent: unknown, index: number): string {
-  const name = readMember(agent, 'name');
-  return `${file}: agents[${index}]${typeof name === 'string' ? ` ("${name}")` : ''}`;
+function formatAgent(file: string, { label, value }: ServedDefinition): string {
+  const name = readMember(value, 'name');
+  return `${file}: ${label}${typeof name === 'string' ? ` ("${name}")` : ''}`;
 }

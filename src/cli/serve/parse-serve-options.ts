@@ -6,6 +6,16 @@ import { UsageError } from '../command/usage-error.ts';
 
 type ServerLimits = NonNullable<ServerOptions['limits']>;
 
+/** The file with the agents: the operand, or `--agents`. @throws UsageError for both */
+export function parseAgentsFile({ values, operands }: ServeCall): string | undefined {
+  const [file] = operands;
+  if (file === undefined || values.agents === undefined) return file ?? values.agents;
+  throw new UsageError(
+    `--agents "${values.agents}" and the file "${file}" are the same option. Name one file.`,
+    'serve',
+  );
+}
+
 /** Parses `--port`. @throws UsageError */
 export function parsePort(value: string | undefined): number {
   const port = Number(value ?? DEFAULT_PORT);

@@ -39,7 +39,7 @@ export const serveOptions: ServeOptions = {
   agents: {
     type: 'string',
     value: 'FILE',
-    summary: 'Agents to serve from the start: a .json list or a module',
+    summary: 'The same as FILE',
   },
   sandbox: {
     type: 'string',

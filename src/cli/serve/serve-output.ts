@@ -7,7 +7,16 @@ import { parseStoreUrl } from '../../store/index.ts';
 import { createPaint } from '../terminal/paint.ts';
 import { oneLine, printable } from '../terminal/printable.ts';
 import type { ServeCall } from './serve-options.ts';
+import type { ServedCode } from './served-agents.ts';
 import { DEFAULT_STORE } from '../command/shared-options.ts';
+
+interface AnnouncedAgent {
+  readonly id: string;
+  readonly kind: keyof typeof KIND_NAMES;
+  readonly name: string;
+}
+
+const KIND_NAMES = { definition: 'definition', agent: 'agent()', app: 'ADK app' } as const;
 
 /** Writes the address of the server, whether it needs a key, and its agents. */
 export async function announce(
@@ -16,14 +25,30 @@ export async function announce(
     url,
     server,
     runtime,
-  }: { readonly url: string; readonly server: Server; readonly runtime: ManagedRuntime },
+    code,
+  }: {
+    readonly url: string;
+    readonly server: Server;
+    readonly runtime: ManagedRuntime;
+    readonly code: readonly ServedCode[];
+  },
 ): Promise<void> {
   const store = values.store ?? DEFAULT_STORE;
   const needsKey = await server.keys.hasActiveKey();
   const { data } = await runtime.listAgents({ limit: 100 });
+  const kinds = new Map(code.map(({ id, kind }) => [id, kind]));
+  // An agent that an earlier program defined is stored, but not served.
+  const agents = data.flatMap((agent): readonly AnnouncedAgent[] => {
+    if (agent.source === 'definition')
+      return [{ id: agent.id, kind: 'definition', name: agent.definition.name }];
+    const kind = kinds.get(agent.id);
+    return kind === undefined ? [] : [{ id: agent.id, kind, name: agent.description.name }];
+  });
   if (values.json) {
-    const agents = data.map(({ id }) => id);
-    stdout.write(`${JSON.stringify({ type: 'serving', url, store, needsKey, agents })}\n`);
+    const ids = agents.map(({ id }) => id);
+    stdout.write(
+      `${JSON.stringify({ type: 'serving', url, store, needsKey, agents: ids, served: agents })}\n`,
+    );
     return;
   }
   const paint = createPaint(stdout, env);
@@ -31,10 +56,8 @@ export async function announce(
     ? 'A key is required.'
     : 'No key is required: only this machine can call.';
   stdout.write(`Serving on ${paint('bold', url)} from ${printable(store)}. ${access}\n`);
-  for (const agent of data) {
-    const { name } = agent.source === 'code' ? agent.description : agent.definition;
-    stdout.write(`  ${paint('cyan', agent.id)}  ${oneLine(name, 200)}\n`);
-  }
+  for (const { id, kind, name } of agents)
+    stdout.write(`  ${paint('cyan', id)}  ${oneLine(name, 200)}  ${paint('dim', KIND_NAMES[kind])}\n`);
 }
 
 /** Writes an audit line. */

@@ -1,5 +1,4 @@
-import { omitUndefined } from '../../core/internal.ts';
-import { isJsonObject } from '../../core/index.ts';
+import { omitUndefined, readMember } from '../../core/internal.ts';
 import { openManagedRuntime } from '../../managed/index.ts';
 import type { ManagedRuntime } from '../../managed/index.ts';
 import {
@@ -18,11 +17,12 @@ import { toFailureJson } from '../command/failure-json.ts';
 import { oneLine } from '../terminal/printable.ts';
 import { DEFAULT_HOST, type ServeCall } from './serve-options.ts';
 import { assertKnownModels, assertKnownTools, listMissingKeys } from './check-served-agents.ts';
-import { loadServedAgents, type ServedAgents } from './served-agents.ts';
+import { loadServedAgents, NO_AGENTS } from './served-agents.ts';
+import type { ServedAgents, ServedCode, ServedDefinition } from './served-agents.ts';
 import { createServedTools } from './served-tools.ts';
 import { secretKeySource } from './secret-key-source.ts';
 import { DEFAULT_STORE } from '../command/shared-options.ts';
-import { parsePort, parseLimits, parseRetryWindow } from './parse-serve-options.ts';
+import { parseAgentsFile, parsePort, parseLimits, parseRetryWindow } from './parse-serve-options.ts';
 import {
   announce,
   writeAudit,
@@ -38,20 +38,18 @@ const DEFAULT_WORKSPACE = 'default';
  * @throws UsageError for an invalid command line; the errors of opening the store and of listening
  */
 export async function serve(call: ServeCall): Promise<ExitCode> {
-  const { values, cwd } = call;
+  const { cwd } = call;
+  const file = parseAgentsFile(call);
   // Parsed before anything is opened: an invalid command line must have no effect.
-  const address = { port: parsePort(values.port), hostname: values.host ?? DEFAULT_HOST };
+  const address = { port: parsePort(call.values.port), hostname: call.values.host ?? DEFAULT_HOST };
   const limits = parseLimits(call);
-  const served: ServedAgents =
-    values.agents === undefined
-      ? { agents: [], tools: [] }
-      : await loadServedAgents(values.agents, cwd);
-  if (values.agents !== undefined) assertKnownModels(values.agents, served.agents);
-  const url = values.store ?? DEFAULT_STORE;
+  const served = file === undefined ? NO_AGENTS : await loadServedAgents(file, cwd);
+  if (file !== undefined) assertKnownModels(file, served.definitions);
+  const url = call.values.store ?? DEFAULT_STORE;
   const store = await openStore(url);
   try {
     warnIfReadableByOthers(call, url);
-    return await serveFrom(store, { call, served, address, limits });
+    return await serveFrom(store, { call, file: file ?? '', served, address, limits });
   } finally {
     await store.close();
   }
@@ -59,13 +57,15 @@ export async function serve(call: ServeCall): Promise<ExitCode> {
 
 interface ServePlan {
   readonly call: ServeCall;
+  /** Empty: no file. */
+  readonly file: string;
   readonly served: ServedAgents;
   readonly address: { readonly port: number; readonly hostname: string };
   readonly limits: NonNullable<Parameters<typeof createServer>[0]['limits']>;
 }
 
 async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
-  const { call, served, address, limits } = plan;
+  const { call, file, served, address, limits } = plan;
   const { values, env, clock, stderr } = call;
   const onError = (error: unknown): void => {
     const { code, message } = toFailureJson(error);
@@ -77,23 +77,28 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
   };
   const secretKey = secretKeySource(values.store ?? DEFAULT_STORE, call.cwd, env);
   const metrics = new Metrics(clock);
-  const { tools: _, agents, builtIns: __, ...services } = served;
+  const { tools: _, definitions, code, builtIns: __, ...services } = served;
   const { builtIns, toolNames, ...removing } = createServedTools(call, served);
-  const file = values.agents ?? '';
-  if (toolNames !== undefined) assertKnownTools(file, agents, toolNames);
+  if (toolNames !== undefined) assertKnownTools(file, definitions, toolNames);
   await using runtime = await openManagedRuntime({
     ...services,
+    agents: code.map(({ source }) => source),
     store,
     env,
-    modelOrigins: [...values['model-origin'], ...listModelOrigins(agents)],
+    modelOrigins: [...values['model-origin'], ...listModelOrigins(definitions)],
     clock,
     observers: [metrics.observe, failureLog((failure) => writeFailure(call, failure))],
     ...removing,
     builtIns: workerTools(builtIns),
     onError,
   });
-  await registerAgents({ runtime, store }, DEFAULT_WORKSPACE, agents);
-  if (served.resolver === undefined) warnAboutKeys(call, listMissingKeys(file, agents, env));
+  await registerAgents(
+    { runtime, store },
+    DEFAULT_WORKSPACE,
+    definitions.map(({ value }) => value),
+    { labels: definitions.map(({ label }) => label) },
+  );
+  if (served.resolver === undefined) warnAboutKeys(call, listMissingKeys(file, definitions, env));
   const server = await createServer({
     runtime,
     store,
@@ -111,16 +116,15 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
     onError,
   });
   // Awaited here, so that the runtime stays open until then.
-  return await serveUntilSignal(call, { server, runtime, address });
+  return await serveUntilSignal(call, { server, runtime, code, address });
 }
 
 /**
  * The origins of the models in the agents file. Its author is the operator, so they are allowed.
  */
-function listModelOrigins(agents: readonly unknown[]): readonly string[] {
-  return agents.flatMap((agent) => {
-    const model = isJsonObject(agent) ? agent['model'] : undefined;
-    const url = isJsonObject(model) ? model['base_url'] : undefined;
+function listModelOrigins(definitions: readonly ServedDefinition[]): readonly string[] {
+  return definitions.flatMap(({ value }) => {
+    const url = readMember(readMember(value, 'model'), 'base_url');
     return typeof url === 'string' && /^https?:/.test(url) ? (URL.parse(url)?.origin ?? []) : [];
   });
 }
@@ -130,10 +134,12 @@ async function serveUntilSignal(
   {
     server,
     runtime,
+    code,
     address,
   }: {
     readonly server: Server;
     readonly runtime: ManagedRuntime;
+    readonly code: readonly ServedCode[];
     readonly address: ServePlan['address'];
   },
 ): Promise<ExitCode> {
@@ -149,7 +155,7 @@ async function serveUntilSignal(
       trustedProxies: call.values['trust-proxy'],
       clock,
     });
-    await announce(call, { url: listening.url, server, runtime });
+    await announce(call, { url: listening.url, server, runtime, code });
     await stopRequested;
   } finally {
     // From here on, a signal ends the program at once.

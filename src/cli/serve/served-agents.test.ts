@@ -3,37 +3,111 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { loadServedAgents } from './served-agents.ts';
+import { App } from '../../adk/index.ts';
+import { loadServedAgents, type ServedAgents } from './served-agents.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'petrichor-served-'));
 after(() => rmSync(folder, { recursive: true }));
+
+const load = async (file: string, source: string): Promise<ServedAgents> => {
+  writeFileSync(join(folder, file), source);
+  return loadServedAgents(file, folder);
+};
 
 const refused = async (file: string, source: string, message: RegExp): Promise<void> => {
   writeFileSync(join(folder, file), source);
   await assert.rejects(loadServedAgents(file, folder), { code: 'agent_module', message });
 };
 
-test('a file without an agent to serve is rejected with an instruction', async () => {
-  await refused('none.mjs', 'export default 1;', /exports no agents to serve\. Export a list/);
+test('a file without an agent to serve is rejected with its exports and what to export', async () => {
+  await refused(
+    'none.mjs',
+    'export default 1; export const start = () => {}; export const tools = [];',
+    /exports no agents to serve, but default \(number\), start \(function\)\. Export what agent\(\{ … \}\) returns, an ADK App or agent, or a definition as data/,
+  );
   await refused('one.mjs', 'export const agents = {};', /agents, which must be a list of agents/);
   await refused('tools.mjs', 'export const agents = [], tools = 1;', /tools, which must be a list/);
   await refused('resolver.mjs', 'export const agents = [], resolver = 1;', /resolver, which must/);
   await refused('broken.json', '[', /could not be read/);
+  await refused('text.json', '"A"', /agents, which must be a list/);
 });
 
-test('an agent() and a tool() are recognized where data is expected', async () => {
-  const shop = `{ name: 'shop', readStatus() {}, compiled: {} }`;
-  const cost = `{ name: 'shipping_cost', parse() {}, execute() {} }`;
-  await refused('default.mjs', `export default ${shop};`, /exports an agent\(\), .* as data/);
-  await refused(
-    'agent.mjs',
-    `export const agents = [{}, ${shop}];`,
-    /agents\[1\], which is an agent\(\)\. A served agent is a definition as data/,
+const shop = (name = 'shop'): string => `{ name: '${name}', readStatus() {}, compiled: {} }`;
+const adkAgent = (name: string, subAgents = ''): string =>
+  `{ name: '${name}', subAgents: [${subAgents}], compile() {} }`;
+
+test('every agent that a module exports is served, alone or in a list, whatever made it', async () => {
+  const served = await load(
+    'mixed.mjs',
+    `const greeter = { name: 'Greeter', model: 'gpt-5' };
+     export default greeter;
+     export const first = ${shop('One')};
+     export const agents = [greeter, first, { name: 'Other', model: 'gpt-5' }];
+     export const helper = ${adkAgent('helper')};
+     export const rootAgent = { ...${adkAgent('root')}, subAgents: [helper] };
+     export const desk = { name: 'desk', rootAgent: ${adkAgent('front')} };
+     export const settings = { name: 'a name', retries: 3 };
+     export const texts = ['a', 'b'];
+     export const tools = [];
+     export const resolver = () => {};`,
   );
+  assert.deepEqual(
+    served.definitions.map(({ label, value }) => [label, (value as { name: string }).name]),
+    [
+      ['agents[0]', 'Greeter'],
+      ['agents[2]', 'Other'],
+    ],
+  );
+  assert.deepEqual(
+    served.code.map(({ id, kind }) => [id, kind]),
+    [
+      ['agent_one', 'agent'],
+      ['agent_desk', 'app'],
+      ['agent_root', 'app'],
+    ],
+  );
+  assert.deepEqual([served.tools, typeof served.resolver], [[], 'function']);
+  const root = served.code.find(({ id }) => id === 'agent_root');
+  assert.ok(root?.source instanceof App, 'an ADK agent gets an app');
+  assert.equal(root.source.name, 'root');
+});
+
+test('an empty list is served: clients can create agents', async () => {
+  const { definitions, code } = await load('empty.mjs', 'export const agents = [];');
+  assert.deepEqual([definitions, code], [[], []]);
+});
+
+test('two agents with one id are rejected with their exports', async () => {
+  await refused(
+    'twice.mjs',
+    `export const first = ${shop('Desk 1')}; export const agents = [{ name: 'desk-1', model: 'gpt-5' }];`,
+    /exports two agents with the id "agent_desk-1": agents\[0\] and first \("Desk 1"\)\. Rename one of them\./,
+  );
+});
+
+test('a value that is no agent among agents is rejected by its place', async () => {
+  await refused(
+    'list.mjs',
+    `export const desks = [${shop()}, 'tools'];`,
+    /exports desks\[1\] \(string\), which is no agent\. Export what agent/,
+  );
+  await refused('null.mjs', `export const agents = [null];`, /agents\[0\] \(null\), which is no/);
+});
+
+test('an ADK agent whose name no app can have is rejected with its export', async () => {
+  await refused(
+    'user.mjs',
+    `export const rootAgent = ${adkAgent('user')};`,
+    /exports rootAgent, an ADK agent that cannot be an app: .*"user".* Export an App with another name\./,
+  );
+});
+
+test('a tool() is recognized where data is expected', async () => {
+  const cost = `{ name: 'shipping_cost', parse() {}, execute() {} }`;
   await refused(
     'tool.mjs',
-    `export const agents = [{ tools: [${cost}] }];`,
-    /agents\[0\]\.tools\[0\], which is a tool\(\)\. Export the tool in `tools`, and name it with \{ type: 'builtin', name: 'shipping_cost' \}/,
+    `export const clerk = { name: 'Clerk', model: 'gpt-5', tools: [${cost}] };`,
+    /clerk\.tools\[0\], which is a tool\(\)\. Export the tool in `tools`, and name it with \{ type: 'builtin', name: 'shipping_cost' \}/,
   );
 });
 
@@ -44,6 +118,7 @@ test('a .json file can have one agent, a list, or a list named agents', async ()
     '{"agents":[{"name":"A"}]}',
   ].entries()) {
     writeFileSync(join(folder, `${index}.json`), text);
-    assert.deepEqual((await loadServedAgents(`${index}.json`, folder)).agents, [{ name: 'A' }]);
+    const { definitions } = await loadServedAgents(`${index}.json`, folder);
+    assert.deepEqual(definitions, [{ label: 'agents[0]', value: { name: 'A' } }]);
   }
 });

@@ -3,18 +3,36 @@ import { resolve } from 'node:path';
 import { decodeJson, isJsonObject } from '../../core/index.ts';
 import { readMember } from '../../core/internal.ts';
 import type { ManagedRuntimeOptions } from '../../managed/index.ts';
+import { deriveAgentId } from '../../managed/internal.ts';
 import type { Tool, Toolset } from '../../tools/index.ts';
 import { AgentModuleError } from '../loading/agent-module-error.ts';
+import { formatExports } from '../loading/format-exports.ts';
+import { findExportedAgents } from '../loading/exported-agents.ts';
+import type { ExportedAgent } from '../loading/exported-agents.ts';
 import { importModule } from '../loading/import-module.ts';
-import { isAgent } from '../loading/load-agent.ts';
+import { toAgentSource } from '../loading/to-agent-source.ts';
+
+/** A definition as a client would send it. */
+export interface ServedDefinition {
+  /** Its place in the file, such as `agents[0]`. */
+  readonly label: string;
+  readonly value: unknown;
+}
+
+/** An agent that the program of a file defines. */
+export interface ServedCode {
+  readonly id: string;
+  readonly kind: 'agent' | 'app';
+  readonly source: NonNullable<ManagedRuntimeOptions['agents']>[number];
+}
 
 /** The agents of a file, and the services that only a module can provide. */
 export interface ServedAgents extends Pick<
   ManagedRuntimeOptions,
   'resolver' | 'mcp' | 'skills' | 'builtIns'
 > {
-  /** Agent definitions as a client would send them. */
-  readonly agents: readonly unknown[];
+  readonly definitions: readonly ServedDefinition[];
+  readonly code: readonly ServedCode[];
   /** The tools that `{ "type": "builtin", "name": … }` in an agent can name. */
   readonly tools: readonly (Tool | Toolset)[];
 }
@@ -23,15 +41,29 @@ type ServiceName = 'resolver' | 'mcp' | 'skills' | 'builtIns';
 
 const SERVICES: readonly ServiceName[] = ['resolver', 'mcp', 'skills', 'builtIns'];
 
+/** The exports of a module that are no agents. */
+const SERVICE_EXPORTS: ReadonlySet<string> = new Set([...SERVICES, 'tools']);
+
+/** The file of a server that starts without agents. */
+export const NO_AGENTS: ServedAgents = { definitions: [], code: [], tools: [] };
+
+const WHAT_TO_EXPORT =
+  'Export what agent({ … }) returns, an ADK App or agent, or a definition as data: ' +
+  '`export const agents = [{ name: "Greeter", model: "gpt-5" }]`. See docs/server.md.';
+
 /**
- * Reads a .json file with a list of agents, or runs a module that exports `agents` and optionally
- * `tools`, `resolver`, `builtIns`, `mcp` and `skills`.
- * @throws AgentModuleError if the file is missing, fails, or exports a value of the wrong type
+ * Reads a .json file with a list of definitions, or runs a module and takes every agent that it exports: alone or in a
+ * list, and whatever made it. A module can also export `tools`, `resolver`, `builtIns`, `mcp` and `skills`.
+ * @throws AgentModuleError if the file is missing, fails, exports a value of the wrong type, or exports no agent or two
+ *   agents with the same id
  */
 export async function loadServedAgents(file: string, cwd: string): Promise<ServedAgents> {
   const path = resolve(cwd, file);
-  if (file.endsWith('.json'))
-    return { agents: parseAgents(file, readJsonFile(file, path)), tools: [] };
+  if (file.endsWith('.json')) {
+    const agents = readJsonFile(file, path);
+    if (!Array.isArray(agents)) throw invalidExportError(file, 'agents', 'must be a list of agents');
+    return { ...NO_AGENTS, definitions: agents.map((value: unknown, index) => ({ label: `agents[${index}]`, value })) };
+  }
   const exported = await importModule(file, path);
   const tools = exported['tools'] ?? [];
   if (!Array.isArray(tools))
@@ -44,8 +76,14 @@ export async function loadServedAgents(file: string, cwd: string): Promise<Serve
       throw invalidExportError(file, name, 'must be a function', exported);
     services[name] = service;
   }
+  const agents = listAgents(file, exported);
   return {
-    agents: parseAgents(file, exported['agents'], exported),
+    definitions: agents.flatMap(({ kind, label, value }) =>
+      kind === 'definition' ? { label, value } : [],
+    ),
+    code: await Promise.all(
+      agents.flatMap((agent) => (agent.kind === 'definition' ? [] : toServedCode(file, agent))),
+    ),
     tools: tools as readonly (Tool | Toolset)[],
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- functions; their results are checked where they are used
     ...(services as Pick<ManagedRuntimeOptions, ServiceName>),
@@ -64,47 +102,71 @@ function readJsonFile(file: string, path: string): unknown {
   }
 }
 
-function parseAgents(
+/** The agents that a module exports. A list `agents` may be empty: clients can create agents. */
+function listAgents(
   file: string,
-  agents: unknown,
-  exported: Readonly<Record<string, unknown>> = {},
-): readonly unknown[] {
-  if (Array.isArray(agents)) {
-    for (const [index, agent] of agents.entries()) assertIsData(file, agent, index, exported);
-    return agents;
-  }
-  if (agents === undefined)
+  exported: Readonly<Record<string, unknown>>,
+): readonly ExportedAgent[] {
+  const found = Object.keys(exported);
+  const others = Object.fromEntries(
+    Object.entries(exported).filter(([name]) => !SERVICE_EXPORTS.has(name)),
+  );
+  const { agents, unknown } = findExportedAgents(others);
+  const [invalid] = unknown;
+  if (invalid !== undefined)
     throw new AgentModuleError(
       file,
       'no_agent',
-      Object.values(exported).some(isAgent)
-        ? `exports an agent(), but no agents to serve. ${AS_DATA}`
-        : 'exports no agents to serve. Export a list of agent definitions: `export const agents = [{ name: "Greeter", model: "gpt-5" }]`.',
-      { found: Object.keys(exported) },
+      `exports ${formatExports({ [invalid.label]: invalid.value })}, which is no agent. ${WHAT_TO_EXPORT}`,
+      { found },
     );
-  throw invalidExportError(file, 'agents', 'must be a list of agents', exported);
+  const { agents: listed } = exported;
+  if (listed !== undefined && !Array.isArray(listed) && !agents.some(({ label }) => label === 'agents'))
+    throw invalidExportError(file, 'agents', `must be a list of agents. ${WHAT_TO_EXPORT}`, exported);
+  if (agents.length === 0 && !Array.isArray(listed))
+    throw new AgentModuleError(
+      file,
+      'no_agent',
+      `exports no agents to serve, but ${formatExports(others)}. ${WHAT_TO_EXPORT}`,
+      { found },
+    );
+  for (const agent of agents) if (agent.kind === 'definition') assertIsData(file, agent, found);
+  assertUniqueIds(file, agents);
+  return agents;
 }
 
-const AS_DATA =
-  'A served agent is a definition as data: `export const agents = [{ name: "Greeter", model: "gpt-5" }]`. See docs/server.md.';
+function assertUniqueIds(file: string, agents: readonly ExportedAgent[]): void {
+  const labels = new Map<string, string>();
+  for (const { name, label } of agents) {
+    const id = deriveAgentId(name);
+    const earlier = labels.get(id);
+    if (earlier !== undefined)
+      throw new AgentModuleError(
+        file,
+        'same_id',
+        `exports two agents with the id "${id}": ${earlier} and ${label} ("${name}"). Rename one of them.`,
+        { found: [earlier, label] },
+      );
+    labels.set(id, label);
+  }
+}
 
-/** Rejects an `agent()` or a `tool()` where a definition has data. */
+/** Rejects a `tool()` where a definition has data. */
 function assertIsData(
   file: string,
-  agent: unknown,
-  index: number,
-  exported: Readonly<Record<string, unknown>>,
+  { label, value }: ServedDefinition,
+  found: readonly string[],
 ): void {
-  const invalid = (sentence: string): AgentModuleError =>
-    new AgentModuleError(file, 'no_agent', sentence, { found: Object.keys(exported) });
-  if (isAgent(agent)) throw invalid(`exports agents[${index}], which is an agent(). ${AS_DATA}`);
-  const tools = readMember(agent, 'tools');
+  const tools = readMember(value, 'tools');
   if (!Array.isArray(tools)) return;
   for (const [position, tool] of tools.entries()) {
     if (!isTool(tool)) continue;
-    throw invalid(
-      `exports agents[${index}].tools[${position}], which is a tool(). ` +
+    throw new AgentModuleError(
+      file,
+      'no_agent',
+      `exports ${label}.tools[${position}], which is a tool(). ` +
         `Export the tool in \`tools\`, and name it with { type: 'builtin', name: '${tool.name}' }.`,
+      { found },
     );
   }
 }
@@ -118,13 +180,24 @@ function isTool(value: unknown): value is { readonly name: string } {
   );
 }
 
+async function toServedCode(
+  file: string,
+  agent: Exclude<ExportedAgent, { readonly kind: 'definition' }>,
+): Promise<ServedCode> {
+  return {
+    id: deriveAgentId(agent.name),
+    kind: agent.kind === 'agent' ? 'agent' : 'app',
+    source: await toAgentSource(file, agent),
+  };
+}
+
 function invalidExportError(
   file: string,
   name: string,
   what: string,
-  exported: Readonly<Record<string, unknown>>,
+  exported: Readonly<Record<string, unknown>> = {},
 ): AgentModuleError {
-  return new AgentModuleError(file, 'no_agent', `exports ${name}, which ${what}.`, {
+  return new AgentModuleError(file, 'no_agent', `exports ${name}, which ${what}${what.endsWith('.') ? '' : '.'}`, {
     found: Object.keys(exported),
   });
 }
