@@ -82,7 +82,7 @@ async function findOnlyAgent(client: Client): Promise<string> {
   const [only, ...others] = found;
   if (only === undefined)
     throw new UsageError(
-      'The server has no agent yet: create one, or serve one with --agents.',
+      'The server has no agent yet: create one, or serve one with petrichor serve FILE.',
       'chat',
     );
   if (others.length > 0)

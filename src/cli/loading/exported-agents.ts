@@ -65,8 +65,7 @@ function toExportedAgent(label: string, value: unknown): ExportedAgent | undefin
   if (isAgent(value)) return { kind: 'agent', label, name: value.name, value };
   if (isApp(value)) return { kind: 'app', label, name: value.name, value };
   if (isAdkAgent(value)) return { kind: 'adk_agent', label, name: value.name, value };
-  const isDefinition =
-    isJsonObject(value) && typeof value['name'] === 'string' && 'model' in value;
+  const isDefinition = isJsonObject(value) && typeof value['name'] === 'string' && 'model' in value;
   return isDefinition ? toDefinition({ label, value }) : undefined;
 }
 
@@ -98,7 +97,9 @@ export function isAgent(value: unknown): value is Agent {
 }
 
 function isApp(value: unknown): value is App {
-  return typeof readMember(value, 'name') === 'string' && isAdkAgent(readMember(value, 'rootAgent'));
+  return (
+    typeof readMember(value, 'name') === 'string' && isAdkAgent(readMember(value, 'rootAgent'))
+  );
 }
 
 function isAdkAgent(value: unknown): value is BaseAgent {

@@ -75,7 +75,10 @@ test('an ADK agent is loaded as an app, and an ADK app as its net', async () => 
   const root = await load(adkSource);
   assert.ok(root.compiled.hash);
   const app = `${adkSource}\nexport const app = new App({ name: 'desk', rootAgent });`;
-  assert.ok((await load(app)).compiled.hash, 'the root agent of an exported app is not another agent');
+  assert.ok(
+    (await load(app)).compiled.hash,
+    'the root agent of an exported app is not another agent',
+  );
   await refused(
     `${adkSource}\nexport const other = new LlmAgent({ name: 'other', model });`,
     'several_agents',

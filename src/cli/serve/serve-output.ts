@@ -57,7 +57,9 @@ export async function announce(
     : 'No key is required: only this machine can call.';
   stdout.write(`Serving on ${paint('bold', url)} from ${printable(store)}. ${access}\n`);
   for (const { id, kind, name } of agents)
-    stdout.write(`  ${paint('cyan', id)}  ${oneLine(name, 200)}  ${paint('dim', KIND_NAMES[kind])}\n`);
+    stdout.write(
+      `  ${paint('cyan', id)}  ${oneLine(name, 200)}  ${paint('dim', KIND_NAMES[kind])}\n`,
+    );
 }
 
 /** Writes an audit line. */

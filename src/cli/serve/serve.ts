@@ -22,7 +22,12 @@ import type { ServedAgents, ServedCode, ServedDefinition } from './served-agents
 import { createServedTools } from './served-tools.ts';
 import { secretKeySource } from './secret-key-source.ts';
 import { DEFAULT_STORE } from '../command/shared-options.ts';
-import { parseAgentsFile, parsePort, parseLimits, parseRetryWindow } from './parse-serve-options.ts';
+import {
+  parseAgentsFile,
+  parsePort,
+  parseLimits,
+  parseRetryWindow,
+} from './parse-serve-options.ts';
 import {
   announce,
   writeAudit,

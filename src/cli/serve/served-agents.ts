@@ -61,8 +61,12 @@ export async function loadServedAgents(file: string, cwd: string): Promise<Serve
   const path = resolve(cwd, file);
   if (file.endsWith('.json')) {
     const agents = readJsonFile(file, path);
-    if (!Array.isArray(agents)) throw invalidExportError(file, 'agents', 'must be a list of agents');
-    return { ...NO_AGENTS, definitions: agents.map((value: unknown, index) => ({ label: `agents[${index}]`, value })) };
+    if (!Array.isArray(agents))
+      throw invalidExportError(file, 'agents', 'must be a list of agents');
+    return {
+      ...NO_AGENTS,
+      definitions: agents.map((value: unknown, index) => ({ label: `agents[${index}]`, value })),
+    };
   }
   const exported = await importModule(file, path);
   const tools = exported['tools'] ?? [];
@@ -121,8 +125,17 @@ function listAgents(
       { found },
     );
   const { agents: listed } = exported;
-  if (listed !== undefined && !Array.isArray(listed) && !agents.some(({ label }) => label === 'agents'))
-    throw invalidExportError(file, 'agents', `must be a list of agents. ${WHAT_TO_EXPORT}`, exported);
+  if (
+    listed !== undefined &&
+    !Array.isArray(listed) &&
+    !agents.some(({ label }) => label === 'agents')
+  )
+    throw invalidExportError(
+      file,
+      'agents',
+      `must be a list of agents. ${WHAT_TO_EXPORT}`,
+      exported,
+    );
   if (agents.length === 0 && !Array.isArray(listed))
     throw new AgentModuleError(
       file,
@@ -197,7 +210,12 @@ function invalidExportError(
   what: string,
   exported: Readonly<Record<string, unknown>> = {},
 ): AgentModuleError {
-  return new AgentModuleError(file, 'no_agent', `exports ${name}, which ${what}${what.endsWith('.') ? '' : '.'}`, {
-    found: Object.keys(exported),
-  });
+  return new AgentModuleError(
+    file,
+    'no_agent',
+    `exports ${name}, which ${what}${what.endsWith('.') ? '' : '.'}`,
+    {
+      found: Object.keys(exported),
+    },
+  );
 }
