@@ -158,11 +158,13 @@ function projectMessage(
 }
 
 function projectCall(call: LogEventByType<'tool.call'>): ProjectedEvent {
-  const { callId, name, args, origin, permission } = call;
+  const { callId, name, args, origin, permission, needs } = call;
   const key = callKey(callId);
   if (isCustomCall(call))
     return { key, type: 'agent.custom_tool_use', fields: { name, input: args } };
-  const evaluated = permission === undefined ? {} : { evaluated_permission: permission };
+  // An agent from code has no permission policy: its tools decide.
+  const decided = origin === undefined ? (needs === 'approval' ? 'ask' : 'allow') : undefined;
+  const evaluated = omitUndefined({ evaluated_permission: permission ?? decided });
   const fields = { name, input: args, ...evaluated };
   return origin?.kind === 'mcp'
     ? {
