@@ -1,6 +1,5 @@
 import type { LogEvent } from '../../src/core/index.ts';
-import { STATUS_TABLE } from '../../src/managed/index.ts';
-import type { ManagedStatus } from '../../src/managed/index.ts';
+import { findStatusFaults } from '../agents/log-status.ts';
 import type { SessionResult } from './random-session.ts';
 import { REASK_BUDGET } from './random-session.ts';
 
@@ -33,91 +32,14 @@ function differenceIn(
     : [`reader ${reader} saw another event ${firstDifference + 1}`];
 }
 
-/** The status according to the log. A pause, completion or archival overrides the base status. */
-class LogStatus {
-  readonly faults: string[] = [];
-  #base: ManagedStatus = 'queued';
-  #override: ManagedStatus | undefined;
-  #turn: string | undefined;
-
-  get status(): ManagedStatus {
-    return this.#override ?? this.#base;
-  }
-
-  apply(event: LogEvent): void {
-    switch (event.type) {
-      case 'turn.started':
-        this.#turn = event.invocationId;
-        this.#checkNotPaused(event);
-        return this.#changeStatus('running', event);
-      case 'turn.waiting':
-        return this.#changeStatus('idle', event);
-      case 'turn.resumed':
-        return this.#changeStatus('running', event);
-      case 'turn.rescheduled':
-        return this.#changeStatus('rescheduling', event);
-      case 'model.attempt':
-        // A retry that was stopped with its process continues, also under a pause: it had started.
-        if (this.#base !== 'rescheduling') return undefined;
-        this.#checkNotPaused(event);
-        return this.#changeStatus('running', event);
-      case 'turn.ended':
-        if (this.#turn !== event.invocationId) return undefined;
-        this.#turn = undefined;
-        // The waiting work is stopped, and the turn runs to its end.
-        this.#changeStatus('running', event);
-        return this.#changeStatus(
-          event.stopReason === 'retries_exhausted' ? 'failed' : 'idle',
-          event,
-        );
-      case 'session.paused':
-        return this.#setOverride('paused', event);
-      case 'session.resumed':
-        if (this.#override === 'paused') this.#override = undefined;
-        return undefined;
-      case 'session.completed':
-        return this.#setOverride('completed', event);
-      case 'session.archived':
-        return this.#setOverride('archived', event);
-      default:
-        return undefined;
-    }
-  }
-
-  #checkNotPaused({ seq, type }: LogEvent): void {
-    if (this.#override === 'paused') this.faults.push(`${seq} ${type} while it is paused`);
-  }
-
-  #changeStatus(to: ManagedStatus, { seq, type }: LogEvent): void {
-    if (this.#override === 'completed' || this.#override === 'archived')
-      this.faults.push(`${seq} ${type} in a session that is ${this.#override}`);
-    if (this.#base !== to && !STATUS_TABLE[this.#base].includes(to))
-      this.faults.push(`${seq} ${type}: ${this.#base} -> ${to}`);
-    this.#base = to;
-  }
-
-  #setOverride(to: ManagedStatus, { seq, type }: LogEvent): void {
-    if (!STATUS_TABLE[this.status].includes(to))
-      this.faults.push(`${seq} ${type}: ${this.status} -> ${to}`);
-    this.#override = to;
-  }
-}
-
 function statusFaults({ steps, status }: SessionResult): readonly string[] {
-  const logStatus = new LogStatus();
-  const faults: string[] = [];
-  for (const { events, summary } of steps) {
-    for (const event of events) logStatus.apply(event);
-    // A waiting session is idle for the clients that can answer it.
-    const rowStatus = summary.phase === 'waiting' ? 'idle' : summary.phase;
-    if (rowStatus !== logStatus.status)
-      faults.push(
-        `after ${events.at(-1)?.seq}: the row has status ${rowStatus}, the log ${logStatus.status}`,
-      );
-  }
-  if (status !== logStatus.status)
-    faults.push(`at the end the row has status ${status}, the log ${logStatus.status}`);
-  return [...logStatus.faults, ...faults];
+  // The status of the last row is the status that clients get.
+  const last = steps.at(-1)?.summary.phase ?? 'queued';
+  const isSame = status === (last === 'waiting' ? 'idle' : last);
+  return [
+    ...findStatusFaults(steps),
+    ...(isSame ? [] : [`at the end the row has status ${last}, clients see ${status}`]),
+  ];
 }
 
 function callFaults({ log, paid }: SessionResult): readonly string[] {
