@@ -4,7 +4,7 @@ import { before, describe, it } from 'node:test';
 import { drawMessagePath, messagePathPicture, traceMessagePath } from '../scripts/message-path.ts';
 import type { PathCall } from '../scripts/message-path.ts';
 
-const MAX_CALLS = 16;
+const MAX_CALLS = 14;
 
 describe('the way of a message, from session.send to the call of the model', () => {
   let calls: readonly PathCall[] = [];

@@ -18,14 +18,7 @@ import {
   StoreClosedError,
   type StoreUnavailableError,
 } from '../store/internal.ts';
-import type {
-  InjectReceipt,
-  InboxInput,
-  SessionRow,
-  Store,
-  StoreListener,
-  UsageTotal,
-} from '../store/index.ts';
+import type { SessionRow, Store, StoreListener, UsageTotal } from '../store/index.ts';
 import type { ToolServices } from '../tools/index.ts';
 import { CalledAgents } from './called-agents/called-agents.ts';
 import { SESSION_OPTIONS } from './session/session.ts';
@@ -124,7 +117,7 @@ export class LocalRuntime implements Runtime {
   readonly #keepAlive: KeepAlive;
   readonly #history: MarkingHistory;
   readonly #changeSignal: ChangeSignal;
-  readonly #submissions = new Submissions();
+  readonly #submissions: Submissions;
   /** Writes of this runtime in progress. Change notices that arrive meanwhile bring nothing new. */
   #ownWrites = 0;
   #state: 'open' | 'closing' | 'closed' = 'open';
@@ -171,7 +164,7 @@ export class LocalRuntime implements Runtime {
       store,
       inject: async (key, input, dedupeKey) => {
         this.#assertOpen();
-        return this.#inject(key, input, dedupeKey);
+        return this.#submissions.write({ key, input, dedupeKey });
       },
       interrupt: async (key) => this.#interrupt(key),
       onError: (error, key) => {
@@ -201,6 +194,11 @@ export class LocalRuntime implements Runtime {
       drive: this.#activeSessions.drive.bind(this.#activeSessions),
       onError: (key, error) => this.#onError(error, key),
       clock: this.#clock,
+    });
+    this.#submissions = new Submissions({
+      store,
+      onWrite: () => this.#beginWrite(),
+      schedule: this.#dispatcher.schedule.bind(this.#dispatcher),
     });
     this.#keepAlive = new KeepAlive(() => this.#activeSessions.isBusy);
     this.#changeSignal = new ChangeSignal(this.#clock, (waiting) =>
@@ -414,11 +412,10 @@ export class LocalRuntime implements Runtime {
     const session = new SessionHandle(key, agent, {
       ...this.#handleServices,
       // `submit` of the batch writes the inputs. A closing runtime cannot wait for a call that may never come.
-      trackSubmission: async (add) => {
+      submit: async (prepare) => {
         this.#assertOpen();
-        return add();
+        return waiting.inject(await prepare());
       },
-      inject: async (to, input, dedupeKey) => waiting.inject(to, input, dedupeKey),
       listUnread: async (target) => [
         ...(await this.#handleServices.listUnread(target)),
         ...waiting.forSession(target).map(({ input }) => input),
@@ -470,11 +467,7 @@ export class LocalRuntime implements Runtime {
       propagateContext: (agentName) => this.#interceptors.get(agentName).propagateContext(),
       now: () => this.#clock.now(),
       maxInputBytes: this.#maxInputBytes,
-      trackSubmission: async (submit) => this.#submissions.run(submit),
-      inject: async (key, input, dedupeKey) => {
-        this.#submissions.assertCanWrite();
-        return this.#inject(key, input, dedupeKey);
-      },
+      submit: this.#submissions.submit.bind(this.#submissions),
       readLog: (...args) => this.#readLog(...args),
       listUnread: async (key) => (await this.store.inbox(key, 0)).map(({ input }) => input),
       findHosted: (key) => this.#activeSessions.get(key),
@@ -509,14 +502,6 @@ export class LocalRuntime implements Runtime {
     return () => {
       for (const stop of stops) stop();
     };
-  }
-
-  async #inject(key: SessionKey, input: InboxInput, dedupeKey: string): Promise<InjectReceipt> {
-    const receipt = await this.#ignoringOwnChanges(async () =>
-      this.store.inject(key, input, dedupeKey),
-    );
-    this.#dispatcher.schedule(key);
-    return receipt;
   }
 
   #readLog(

@@ -7,7 +7,13 @@ import type {
   SessionKey,
   SessionStatus,
 } from '../../core/index.ts';
-import type { InboxInput, InjectReceipt, SessionRow, Store } from '../../store/index.ts';
+import type {
+  InboxInput,
+  InjectReceipt,
+  SessionInput,
+  SessionRow,
+  Store,
+} from '../../store/index.ts';
 import type { ArtifactService } from '../../tools/index.ts';
 import type { SessionInspection } from '../inspection/session-inspection.ts';
 import type { LogFilter } from '../log/log-cursor.ts';
@@ -26,16 +32,11 @@ export interface HandleServices {
   /** Returns the trace context to send with a message. */
   readonly propagateContext: (agentName: string) => JsonObject | undefined;
   /**
-   * Runs the submission of an input, from its first read to `inject`. A closing runtime waits for it.
+   * Prepares an input, writes it to its session's inbox and schedules the session. A closing runtime waits for all of it.
+   * @param prepare reads what the input needs, and checks it
    * @throws RuntimeClosedError after the runtime was closed
    */
-  readonly trackSubmission: <T>(submit: () => Promise<T>) => Promise<T>;
-  /** Writes an input to the session's inbox and schedules the session. */
-  readonly inject: (
-    key: SessionKey,
-    input: InboxInput,
-    dedupeKey: string,
-  ) => Promise<InjectReceipt>;
+  readonly submit: (prepare: () => Promise<SessionInput>) => Promise<InjectReceipt>;
   /** Lists the accepted inputs that no step has consumed, oldest first. */
   readonly listUnread: (key: SessionKey) => Promise<readonly InboxInput[]>;
   /**

@@ -3,7 +3,6 @@ import { duplicateReceipt, isAnswerKey } from '../../store/internal.ts';
 import type {
   DocumentChange,
   InjectReceipt,
-  InboxInput,
   SessionInput,
   Submission,
   SubmitResult,
@@ -71,7 +70,7 @@ export class PendingInputs {
   }
 
   /** Collects an input in place of the store. @throws AlreadyAnsweredError for a second answer to one call */
-  async inject(key: SessionKey, input: InboxInput, dedupeKey: string): Promise<InjectReceipt> {
+  async inject({ key, input, dedupeKey }: SessionInput): Promise<InjectReceipt> {
     const isDuplicate = this.forSession(key).some((pending) => pending.dedupeKey === dedupeKey);
     if (isDuplicate && isAnswerKey(dedupeKey)) return duplicateReceipt(dedupeKey, 0);
     const index = this.inputs.push({ key, input, dedupeKey }) - 1;

@@ -248,11 +248,15 @@ export class SessionHandle implements Session {
     options: { readonly isError?: boolean } = {},
   ): Promise<InjectReceipt> {
     assertInputSize(response, 'response', this.#services.maxInputBytes);
-    return this.#services.trackSubmission(async () => {
+    return this.#services.submit(async () => {
       const answer = await this.#truncateAnswer(toAnswer(callId, response, options.isError));
       const value = this.#validateInput(answerIn.name, answer);
       const answerId = toAnswerId({ callId, needs: 'result' });
-      return this.#services.inject(this.key, { place: answerIn.name, value }, answerKey(answerId));
+      return {
+        key: this.key,
+        input: { place: answerIn.name, value },
+        dedupeKey: answerKey(answerId),
+      };
     });
   }
 
@@ -262,7 +266,7 @@ export class SessionHandle implements Session {
     { dedupeKey = newMessageId() }: { readonly dedupeKey?: string } = {},
   ): Promise<void> {
     assertInputSize(progress, 'progress', this.#services.maxInputBytes);
-    await this.#services.trackSubmission(async () => {
+    await this.#services.submit(async () => {
       const { needs, name, session = this.id } = await this.#pendingCall(callId);
       if (needs !== 'result')
         throw new InvalidInputError(
@@ -273,20 +277,20 @@ export class SessionHandle implements Session {
       const update = { callId, decision: 'answered' as const, response, isUpdate: true };
       const answer = await this.#truncateAnswer(update, name);
       const value = this.#validateInput(answerIn.name, answer);
-      await this.#services.inject(
-        { ...this.key, sessionId: session },
-        { place: answerIn.name, value },
-        `update:${callId}:${dedupeKey}`,
-      );
+      return {
+        key: { ...this.key, sessionId: session },
+        input: { place: answerIn.name, value },
+        dedupeKey: `update:${callId}:${dedupeKey}`,
+      };
     });
   }
 
   async append(event: EventToAppend, options: AppendOptions = {}): Promise<AppendReceipt> {
     const { place, value, dedupeKey } = toAppendInput(event, options, this.#services.now());
     const checked = this.#validateInput(place.name, value);
-    const { duplicate } = await this.#services.trackSubmission(async () => {
+    const { duplicate } = await this.#services.submit(async () => {
       await this.#control.assertStatus('appending an event', (status) => !isClosedStatus(status));
-      return this.#services.inject(this.key, { place: place.name, value: checked }, dedupeKey);
+      return { key: this.key, input: { place: place.name, value: checked }, dedupeKey };
     });
     return { eventId: value.event.id, duplicate };
   }
@@ -309,17 +313,17 @@ export class SessionHandle implements Session {
     const message =
       name === userIn.name ? this.#withTraceContext(parseSignalMessage(value)) : value;
     const checked = this.#validateInput(name, message);
-    return this.#services.trackSubmission(async () => {
+    return this.#services.submit(async () => {
       if (!TAKEN_WHEN_CLOSED.has(name))
         await this.#control.assertStatus(
           name === userIn.name ? 'sending a message' : `an input to "${name}"`,
           (status) => !isClosedStatus(status),
         );
-      return this.#services.inject(
-        this.key,
-        { place: name, value: checked },
-        `signal:${this.#originalName(name)}:${options.dedupeKey}`,
-      );
+      return {
+        key: this.key,
+        input: { place: name, value: checked },
+        dedupeKey: `signal:${this.#originalName(name)}:${options.dedupeKey}`,
+      };
     });
   }
 
@@ -340,16 +344,16 @@ export class SessionHandle implements Session {
   }
 
   async interrupt(): Promise<void> {
-    await this.#services.trackSubmission(async () => {
+    await this.#services.submit(async () => {
       // The inbox before the running turn: a message that starts its turn in between is then found in one of the two.
       const next = findNextTurn(await this.#services.listUnread(this.key));
       const running = await this.#findRunningTurn();
       const invocationId = running ?? next ?? `none:${newMessageId()}`;
-      await this.#services.inject(
-        this.key,
-        { place: interruptIn.name, value: { invocationId } },
-        `interrupt:${running ?? newMessageId()}`,
-      );
+      return {
+        key: this.key,
+        input: { place: interruptIn.name, value: { invocationId } },
+        dedupeKey: `interrupt:${running ?? newMessageId()}`,
+      };
     });
   }
 
@@ -389,7 +393,7 @@ export class SessionHandle implements Session {
     readonly beforeInvocationId: string;
     readonly dedupeKey?: string;
   }): Promise<void> {
-    const { inputSeq } = await this.#services.trackSubmission(async () => {
+    const { inputSeq } = await this.#services.submit(async () => {
       await this.#control.assertStatus('a rewind', (status) => REWINDABLE.includes(status));
       const rewind = await planRewind(
         this.#services.store,
@@ -398,11 +402,11 @@ export class SessionHandle implements Session {
         beforeInvocationId,
       );
       const value = checkInjection(this.#agent.compiled, rewindIn.name, rewind);
-      return this.#services.inject(
-        this.key,
-        { place: rewindIn.name, value },
-        `rewind:${dedupeKey}`,
-      );
+      return {
+        key: this.key,
+        input: { place: rewindIn.name, value },
+        dedupeKey: `rewind:${dedupeKey}`,
+      };
     });
     await this.#waitUntilConsumed(inputSeq);
   }
@@ -499,22 +503,22 @@ export class SessionHandle implements Session {
 
   /** Sends an input and returns the log position before it, from where its effects can be read. */
   async #sendAfter(input: () => Promise<NewInput>): Promise<SentInput> {
-    return this.#services.trackSubmission(async () => this.#submitAfter(input));
-  }
-
-  async #submitAfter(input: () => Promise<NewInput>): Promise<SentInput> {
-    const { from, wasWaiting, status } = await this.#readLogPosition();
-    const { place, value, dedupeKey, session = this.id } = await input();
-    const checked = this.#validateInput(place.name, value);
-    if (place === userIn) await this.#control.assertTakesMessage(status, value);
-    const { inputSeq, duplicate } = await this.#services.inject(
-      { ...this.key, sessionId: session },
-      { place: place.name, value: checked },
-      dedupeKey,
-    );
-    if (!duplicate) return { inputSeq, from, wasWaiting };
-    const earlier = await findSeqBeforeFirst(this.#services.store, this.key, value);
-    return { inputSeq, from: earlier ?? from, wasWaiting };
+    let position = { from: 0, wasWaiting: false };
+    let sent: unknown;
+    const { inputSeq, duplicate } = await this.#services.submit(async () => {
+      const { from, wasWaiting, status } = await this.#readLogPosition();
+      const { place, value, dedupeKey, session = this.id } = await input();
+      const checked = this.#validateInput(place.name, value);
+      if (place === userIn) await this.#control.assertTakesMessage(status, value);
+      position = { from, wasWaiting };
+      sent = value;
+      const key = { ...this.key, sessionId: session };
+      return { key, input: { place: place.name, value: checked }, dedupeKey };
+    });
+    if (!duplicate) return { inputSeq, ...position };
+    const { store, read } = this.#services;
+    const earlier = await read(async () => findSeqBeforeFirst(store, this.key, sent));
+    return { inputSeq, ...position, from: earlier ?? position.from };
   }
 
   async #readLogPosition(): Promise<

@@ -73,14 +73,15 @@ export class StatusControl {
    */
   async change(to: keyof typeof STATUS_CHANGES): Promise<void> {
     const { action, place, from, doneEvent } = STATUS_CHANGES[to];
-    const { inject, readLog, trackSubmission } = this.#services;
-    const { lastSeq, inputSeq } = await trackSubmission(async () => {
+    const { readLog, submit } = this.#services;
+    let lastSeq = 0;
+    const { inputSeq } = await submit(async () => {
       const row = await this.#readRow();
       const status = this.#assertLoads(readRowStatus(row));
       if (!from.includes(status)) throw this.#refusal(status, action);
+      ({ lastSeq } = row);
       const input = { place: place.name, value: null };
-      const receipt = await inject(this.#key, input, `signal:${place.name}:${newMessageId()}`);
-      return { lastSeq: row.lastSeq, inputSeq: receipt.inputSeq };
+      return { key: this.#key, input, dedupeKey: `signal:${place.name}:${newMessageId()}` };
     });
     for await (const event of readLog(this.#key, lastSeq, {})) {
       if (event.type === doneEvent) return;
