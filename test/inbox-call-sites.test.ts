@@ -13,7 +13,7 @@ test("only the runtime and the session services write to a store's inbox, and on
   assert.deepEqual(callers(/\bstore\.inject\(/), [
     'src/adk/app/interrupted-sessions.ts',
     'src/adk/sessions/store-session-service.ts',
-    'src/runtime/local-runtime.ts',
+    'src/runtime/session/submissions.ts',
   ]);
   assert.deepEqual(callers(/executor\.inject\(/), [
     'src/net/engine/driver.ts',
