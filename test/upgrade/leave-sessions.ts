@@ -9,6 +9,9 @@
  *     cd ../released && npm ci && npx node test/upgrade/leave-sessions.ts test/upgrade/fixtures
  *
  * and copy the folder `fixtures` back. Ids are random, so the files differ from run to run.
+ *
+ * The fixtures in `fixtures/former-names` were written in the same way by commit 9d47cef, the last one before places and
+ * transitions got their present names.
  */
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -90,7 +93,11 @@ async function managed(store: Store): Promise<void> {
     resolver: async () => model,
     builtIns: toBuiltIns(tools),
   });
-  const { id: agent } = await runtime.create(RELEASED_DEFINITION);
+  // Later versions call the instructions of 0.1.0 `system`.
+  const { instructions: system, ...definition } = RELEASED_DEFINITION;
+  const { id: agent } = await runtime
+    .create(RELEASED_DEFINITION)
+    .catch(async () => runtime.create({ ...definition, system }));
   const start = async (title: string, ...texts: readonly string[]): Promise<string> => {
     const { id } = await runtime.startSession(agent, { userId: 'u' }, { title });
     for (const text of texts) {

@@ -1,4 +1,4 @@
-/** This version resumes sessions that version 0.1.0 left when its process was killed. */
+/** This version resumes sessions that earlier versions left when their process was killed. */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,23 +17,27 @@ import { dropStore, loadStore } from './postgres-dump.ts';
 const cases = [...plainCases, ...managedCases, ...adkCases, ...generatorCases, ...listingCases];
 const fixtures = join(import.meta.dirname, 'fixtures');
 
-describe('sessions of 0.1.0 in SQLite', () => {
-  for (const { name, check } of cases)
-    it(name, async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'petrichor-released-'));
-      let store: Store | undefined;
-      try {
-        await check(async (kind) => {
-          const file = join(folder, `${kind}.db`);
-          copyFileSync(join(fixtures, `${kind}.db`), file);
-          return (store = await openStore(`sqlite:${file}`));
-        });
-      } finally {
-        await store?.close();
-        rmSync(folder, { recursive: true, force: true });
-      }
-    });
-});
+/** The versions that left sessions, with the folder of each in `fixtures`. */
+const versions = { '0.1.0': '.', '9d47cef, with the former names of places': 'former-names' };
+
+for (const [version, folderName] of Object.entries(versions))
+  describe(`sessions of ${version} in SQLite`, () => {
+    for (const { name, check } of cases)
+      it(name, async () => {
+        const folder = mkdtempSync(join(tmpdir(), 'petrichor-released-'));
+        let store: Store | undefined;
+        try {
+          await check(async (kind) => {
+            const file = join(folder, `${kind}.db`);
+            copyFileSync(join(fixtures, folderName, `${kind}.db`), file);
+            return (store = await openStore(`sqlite:${file}`));
+          });
+        } finally {
+          await store?.close();
+          rmSync(folder, { recursive: true, force: true });
+        }
+      });
+  });
 
 describe('sessions of 0.1.0 in PostgreSQL', () => {
   let server: PostgresServer | undefined;
