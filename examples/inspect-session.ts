@@ -32,20 +32,20 @@ for await (const { record, step, kind, transition, taken, given } of session.rec
 
 const calls: number[] = [];
 for await (const { record, kind, transition } of session.records(0, { values: 'none' }))
-  if (kind === 'started' && transition === 'model.ask') calls.push(record);
+  if (kind === 'started' && transition === 'model.call') calls.push(record);
 
 const [first = 0] = calls;
 const { places, firings } = await session.markingAt(first);
 console.log('in flight:', firings, 'tokens:', places['turn.current']);
-assert.equal(firings[0]?.transition, 'model.ask');
+assert.equal(firings[0]?.transition, 'model.call');
 
 const { request, mayDiffer } = await session.modelRequest(first);
 assert.deepEqual(request, model.requests[0]);
 console.log('the model was asked:', request.contents, 'not in the journal:', mayDiffer);
 
 const net = await session.net();
-const { x = 0, y = 0 } = net.layout.transitions['model.ask'] ?? {};
-console.log(`${net.places.length} places; model.ask is at ${x}, ${y}`);
+const { x = 0, y = 0 } = net.layout.transitions['model.call'] ?? {};
+console.log(`${net.places.length} places; model.call is at ${x}, ${y}`);
 
 for await (const { upTo, step, record } of session.forkPoints())
   console.log(`fork({ upTo: ${upTo} }) copies ${step} steps, ${record} records`);

@@ -15,13 +15,13 @@ const sharedPlaces: ReadonlySet<string> = new Set([
   'event.out',
   'interrupt.in',
   'model.rescheduled',
-  'model.tried',
+  'model.attempted',
   'session.failed',
   'session.paused',
   'session.queued',
   'state',
   'state.write',
-  'turn.stop-asked',
+  'turn.stop-requested',
   'turn.stopping',
 ]);
 
@@ -41,7 +41,7 @@ export function agentDiagrams(): readonly Diagram[] {
         /^(running|a\/custom\.budget)|\/(workflow\.(run|budget)|tool\.parked)$/.test(place),
     }),
     diagram('transfers', desk().compiled, {
-      only: (t) => /^desk\/(transfer\.|model\.route)|^prompt\.build$|agent\.begin$/.test(t),
+      only: (t) => /^desk\/(transfer\.|model\.route)|^turn\.start$|agent\.begin$/.test(t),
       without: (place) =>
         sharedPlaces.has(place) ||
         /(^|\/)(turn\.(budget|current|ending)|tool\.(call|parked)|model\.request)$/.test(place),
@@ -64,7 +64,7 @@ function worker(name: string): Agent {
 
 function flow(name: string, { compiled }: Agent): Diagram {
   return diagram(name, compiled, {
-    only: (t) => /^(flow\/|prompt\.build$|turn\.end$|[ab]\/(agent\.begin|custom\.step)$)/.test(t),
+    only: (t) => /^(flow\/|turn\.start$|turn\.end$|[ab]\/(agent\.begin|custom\.step)$)/.test(t),
     without: (place) => sharedPlaces.has(place) || /^[ab]\/custom\.budget$/.test(place),
   });
 }

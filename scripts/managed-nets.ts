@@ -15,13 +15,7 @@ export interface ManagedPicture {
 export const managedPictures: readonly ManagedPicture[] = [
   {
     name: 'managed-hold',
-    transitions: [
-      'prompt.build',
-      'session.pause',
-      'session.resume',
-      'pause.refuse',
-      'resume.refuse',
-    ],
+    transitions: ['turn.start', 'session.pause', 'session.resume', 'pause.refuse', 'resume.refuse'],
     without: ['event.out', 'conversation', 'answer.in', 'state.write'],
   },
   {
@@ -30,9 +24,9 @@ export const managedPictures: readonly ManagedPicture[] = [
       'session.stop',
       'session.close',
       'session.complete',
-      'session.shelve',
-      'archived.seal',
-      'completed.seal',
+      'session.archive-completed',
+      'archived.discard-permit',
+      'completed.discard-permit',
       'archive.refuse',
       'complete.refuse',
     ],
@@ -41,10 +35,10 @@ export const managedPictures: readonly ManagedPicture[] = [
   {
     name: 'managed-model',
     transitions: [
-      'model.ask',
+      'model.call',
       'model.retry',
       'model.exhaust',
-      'model.forget-attempts',
+      'model.reset-attempts',
       'model.fail',
       'session.retry',
     ],
@@ -65,18 +59,18 @@ export const managedPictures: readonly ManagedPicture[] = [
       'conversation',
       'state',
       'turn.stopping',
-      'model.tried',
+      'model.attempted',
       'session.failed',
     ],
   },
   {
     name: 'managed-again',
-    transitions: ['turn.reask', 'turn.conclude', 'turn.end', 'state.persist'],
+    transitions: ['turn.continue', 'turn.conclude', 'turn.end', 'state.persist'],
     without: ['event.out', 'turn.stopping'],
   },
   {
     name: 'managed-stop',
-    transitions: ['turn.interrupt', 'interrupt.late', 'turn.end'],
+    transitions: ['turn.interrupt', 'interrupt.discard', 'turn.end'],
     without: [
       'event.out',
       'conversation',
@@ -108,16 +102,21 @@ export const managedPictures: readonly ManagedPicture[] = [
   },
   {
     name: 'managed-append',
-    transitions: ['session.note', 'session.note-in-turn', 'session.say', 'event.refuse'],
+    transitions: [
+      'session.append-event',
+      'session.append-event-in-turn',
+      'session.append-content',
+      'event.refuse',
+    ],
     without: ['event.out'],
   },
   {
     name: 'managed-outcome',
     transitions: [
       'outcome.define',
-      'outcome.judge',
+      'outcome.evaluate',
       'outcome.grade',
-      'outcome.settle',
+      'outcome.apply-verdict',
       'outcome.conclude',
     ],
     without: [
@@ -131,7 +130,7 @@ export const managedPictures: readonly ManagedPicture[] = [
   },
   {
     name: 'managed-outcome-ends',
-    transitions: ['outcome.judge', 'outcome.drop'],
+    transitions: ['outcome.evaluate', 'outcome.stop'],
     without: ['event.out'],
   },
 ];

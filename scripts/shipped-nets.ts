@@ -13,7 +13,7 @@ export interface Diagram {
 /** Every net the package ships. A picture shows the part its page speaks of. */
 export function listDiagrams(): readonly Diagram[] {
   const { compiled } = shippedAgent();
-  const stops = new Set(['turn.interrupt', 'turn.abandon', 'interrupt.late']);
+  const stops = new Set(['turn.interrupt', 'turn.abandon', 'interrupt.discard']);
   // docs/managed-nets.md shows these subnets.
   const control = new Set(
     ['session-control', 'session-events', 'failed-turn-retry'].flatMap((cluster) => [

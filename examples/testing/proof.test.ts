@@ -24,5 +24,5 @@ test('a property that does not hold is refuted with its steps', async () => {
     properties: [neverFiresAfter('tool.run', 'turn.current')],
     bounds,
   });
-  assert.match(formatReport(report), /refuted[^]*started model\.ask[^]*tool\.run/);
+  assert.match(formatReport(report), /refuted[^]*started model\.call[^]*tool\.run/);
 });

@@ -209,7 +209,7 @@ function isResumed(
 function splitByTurn(records: readonly JournalRecord[]): readonly (readonly JournalRecord[])[] {
   const turns: JournalRecord[][] = [[]];
   for (const record of records) {
-    if (record.kind === 'fired' && record.t === 'prompt.build') turns.push([]);
+    if (record.kind === 'fired' && record.t === 'turn.start') turns.push([]);
     turns.at(-1)?.push(record);
   }
   return turns;

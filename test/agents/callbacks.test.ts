@@ -115,7 +115,7 @@ test('the first callback that returns a value wins, and later callbacks do not r
   });
   assert.deepEqual(texts(await session.sendAndWait('Hello.')), ['From the cache.']);
   assert.deepEqual(ranCallbacks, ['first']);
-  assert.ok(!session.fired().includes('model.ask'));
+  assert.ok(!session.fired().includes('model.call'));
 });
 
 test('afterModel replaces the answer and keeps the usage of the call', async () => {
@@ -273,7 +273,7 @@ test('state that afterTool writes is committed together with the state that the 
 test('beforeAgent answers instead of the agent, and afterAgent adds a message', async () => {
   const answering = runClerk({ beforeAgent: () => userContent('We are closed.') });
   assert.deepEqual(texts(await answering.sendAndWait('Hello.')), ['We are closed.']);
-  assert.ok(!answering.fired().includes('model.ask'));
+  assert.ok(!answering.fired().includes('model.call'));
   const appending = runClerk({ afterAgent: () => userContent('Anything else?') });
   assert.deepEqual(texts(await appending.sendAndWait('Hello.')), ['Hello.', 'Anything else?']);
   assert.deepEqual(appending.messages(), [

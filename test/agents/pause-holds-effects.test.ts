@@ -51,10 +51,7 @@ for (const one of agents) {
   test(`no effect of the agent "${one.name}" starts while the session is paused`, () => {
     const effects = one.compiled.transitions.filter(({ spec }) => spec.kind === 'effect');
     assert.ok(effects.length > 0);
-    const starts = [
-      ...effects,
-      ...one.compiled.transitions.filter((t) => t.name === 'prompt.build'),
-    ];
+    const starts = [...effects, ...one.compiled.transitions.filter((t) => t.name === 'turn.start')];
     const unheld = starts.filter(({ unless }) =>
       unless.every(({ name }) => name !== 'session.paused'),
     );

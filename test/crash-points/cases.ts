@@ -204,7 +204,7 @@ const twoTurns: CrashCase = {
           give: allOf({ request, budget: upTo(2, budget) }),
           run: ({ message }) => ({ request: message, budget: [null, null] }),
         }),
-        effect('model.ask', {
+        effect('model.call', {
           take: { request, budget },
           onCrash: 'rerun',
           give: oneOf({ answer }),
@@ -368,7 +368,7 @@ const pinned: CrashCase = {
           give: allOf({ said: append(conversation) }),
           run: () => ({ said: ['---'] }),
         }),
-        effect('model.ask', {
+        effect('model.call', {
           take: { ask },
           read: { conversation },
           onCrash: 'rerun',

@@ -5,6 +5,7 @@ import { crashCases } from './cases.ts';
 import { crashEverywhere, failpoints } from './crash-everywhere.ts';
 import { manyAgentsTurn } from './many-agents-turn.ts';
 import { outcomeOfAgents, outcomeTurn } from './outcome-turns.ts';
+import { withFormerNames } from '../nets/with-former-names.ts';
 import { workflowTurn } from './workflow-turn.ts';
 
 for (const turn of [...crashCases, agentTurn, appendedTurn, outcomeTurn]) {
@@ -19,5 +20,13 @@ for (const turn of [manyAgentsTurn, workflowTurn, outcomeOfAgents]) {
   test(`${turn.name}: a crash at every commit and failpoint does not change the result`, async () => {
     const { runs, commits } = await crashEverywhere(turn, { once: true });
     assert.ok(commits > 6 && runs === 1 + failpoints.length * commits);
+  });
+}
+
+for (const turn of [agentTurn, appendedTurn, outcomeTurn, manyAgentsTurn, workflowTurn]) {
+  test(`${turn.name}: an owner with other names that takes over at any commit and failpoint does not change the result`, async () => {
+    const firstNet: typeof turn.net = (world) => withFormerNames(turn.net(world));
+    const { commits } = await crashEverywhere({ ...turn, firstNet }, { once: true });
+    assert.ok(commits >= 2);
   });
 }

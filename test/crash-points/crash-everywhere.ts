@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { compile, Driver, Executor, SimulatedClock } from '../../src/net/index.ts';
+import { compile, Driver, Executor, planUpgrade, SimulatedClock } from '../../src/net/index.ts';
+import { renameMarking } from '../../src/net/internal.ts';
 import type { CompiledNet, Marking, Net, Step, StepOutcome } from '../../src/net/index.ts';
 import type { OutletValue } from '../../src/net/engine/check-outputs.ts';
 import { Journal } from './journal.ts';
@@ -22,6 +23,8 @@ export interface CrashCase {
   readonly winner?: (marking: Marking) => unknown;
   /** How long the session has no owner after a crash, in milliseconds. */
   readonly downtimeMs?: number;
+  /** The net of the first owner. The others continue under `net`. Default: `net`. */
+  readonly firstNet?: (world: EffectRunner) => Net;
   /** True if nothing may run twice, not even an attempt that a crash interrupted. */
   readonly runsOnce?: true;
 }
@@ -53,13 +56,15 @@ interface CaseResult {
 /** The net of a case, compiled once for all runs, and the world of the current run. */
 class CompiledCase {
   readonly net: CompiledNet;
+  readonly firstNet: CompiledNet;
   world: SideEffectWorld = new SideEffectWorld(new Journal());
 
-  constructor({ net }: CrashCase) {
+  constructor({ net, firstNet }: CrashCase) {
     const world: EffectRunner = {
       runEffect: async (attempted, ms) => this.world.runEffect(attempted, ms),
     };
     this.net = compile(net(world));
+    this.firstNet = firstNet === undefined ? this.net : compile(firstNet(world));
   }
 }
 
@@ -98,7 +103,9 @@ class CaseSession {
   readonly #case: CrashCase;
   readonly #crashes: Crashes;
   readonly #net: CompiledNet;
+  readonly #firstNet: CompiledNet;
   #now = 0;
+  #owners = 0;
   #winner: unknown;
 
   constructor(crashCase: CrashCase, compiled: CompiledCase, crashes: Crashes) {
@@ -107,14 +114,14 @@ class CaseSession {
     this.#net = compiled.net;
     this.world = new SideEffectWorld(this.journal);
     compiled.world = this.world;
+    this.#firstNet = compiled.firstNet;
   }
 
   /** Runs one owner until nothing is left to do or it dies. @returns true if it died */
   async runOwner(): Promise<boolean> {
     const clock = new SimulatedClock(this.#now);
-    const owner = new Owner(this.#net, clock, this.journal, async (step) =>
-      this.#commit(step, owner),
-    );
+    const net = this.#owners++ === 0 ? this.#firstNet : this.#net;
+    const owner = new Owner(net, clock, this.journal, async (step) => this.#commit(step, owner));
     this.world.startOwner(clock);
     this.#take(owner);
     // A new owner first journals its ownership, and recovers the firings that the previous owner left in flight.
@@ -197,6 +204,8 @@ class Owner {
   ) {
     this.clock = clock;
     const marking = journal.hydrate();
+    const upgrade = marking.seq > 0 ? planUpgrade(marking, net) : undefined;
+    renameMarking(marking, net);
     this.driver = new Driver({
       clock,
       commit,
@@ -213,6 +222,7 @@ class Owner {
         throw error;
       },
     });
+    if (upgrade !== undefined) this.driver.appendSystemRecord(upgrade);
   }
 
   /** Waits until nothing happens without time passing, or until the owner dies. */

@@ -53,7 +53,7 @@ const ofTurn: readonly string[] = [
   'turn.waiting',
   'turn.ending',
   'model.request',
-  'running(model.ask)',
+  'running(model.call)',
   'model.response',
   'model.failed',
   'tool.batch',
@@ -62,7 +62,7 @@ const ofTurn: readonly string[] = [
   'tool.parked',
   'tool.result',
   'tool.write',
-  'turn.stop-asked',
+  'turn.stop-requested',
   'turn.stopping',
 ];
 
@@ -81,12 +81,12 @@ const restsWhereItMay = deadlockFree([idle, waiting]);
 const onePermit = placeBound(['turn.permit', 'turn.current'], 1);
 const asksWhenAllIsIn = mutualExclusion('model.request', 'running(tool.run)');
 const budgetIsBounded = reaskBudgetIsBounded({
-  ask: 'model.ask',
+  ask: 'model.call',
   budget: REASK_BUDGET,
   per: 'user.in',
 });
 const nothingLeft = ofTurn.map((place) => unreachable({ 'turn.permit': 1, [place]: 1 }));
-const startsNothingMore = noFireAfterEndInvocation(['model.ask', 'tool.run'], 'turn.stopping', {
+const startsNothingMore = noFireAfterEndInvocation(['model.call', 'tool.run'], 'turn.stopping', {
   until: 'turn.permit',
 });
 
@@ -101,7 +101,7 @@ export const agentProof: NetProof = {
         ...nothingLeft,
         asksWhenAllIsIn,
         placeBound('turn.budget', REASK_BUDGET),
-        placeBound(['model.request', 'running(model.ask)', 'model.response', 'model.failed'], 1),
+        placeBound(['model.request', 'running(model.call)', 'model.response', 'model.failed'], 1),
         placeBound('tool.batch', 1),
         unreachable('net.fault.unhandled'),
       ],
@@ -125,13 +125,13 @@ export const agentProof: NetProof = {
     {
       // Every turn ends by itself, by an interrupt or by a fault, unless it waits for a person.
       properties: [
-        eventuallyAnswered('prompt.build', ['turn.end', 'turn.abandon'], { resting: [waiting] }),
+        eventuallyAnswered('turn.start', ['turn.end', 'turn.abandon'], { resting: [waiting] }),
       ],
       bounds: twoCalls,
     },
     {
       properties: [
-        atMost(['turn.reask', 'turn.conclude'], 1, { per: 'model.response' }),
+        atMost(['turn.continue', 'turn.conclude'], 1, { per: 'model.response' }),
         startsNothingMore,
       ],
       bounds: { ...twoCalls, faults: 0 },
@@ -140,7 +140,7 @@ export const agentProof: NetProof = {
   mutants: [
     {
       that: 'asks again while tools still run',
-      net: withoutInhibitor(net, 'turn.reask', 'running(tool.run)'),
+      net: withoutInhibitor(net, 'turn.continue', 'running(tool.run)'),
       property: asksWhenAllIsIn,
       bounds: twoCalls,
     },
@@ -152,13 +152,13 @@ export const agentProof: NetProof = {
     },
     {
       that: 'asks again without taking a token of its budget',
-      net: withoutInput(net, 'turn.reask', 'budget'),
+      net: withoutInput(net, 'turn.continue', 'budget'),
       property: budgetIsBounded,
       bounds: twoCalls,
     },
     {
       that: 'begins a turn without the permit',
-      net: withoutInput(net, 'prompt.build', 'permit'),
+      net: withoutInput(net, 'turn.start', 'permit'),
       property: onePermit,
       bounds: twoCalls,
     },

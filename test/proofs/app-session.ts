@@ -32,7 +32,14 @@ const rests = deadlockFree([
   {
     marked: ['turn.waiting', 'turn.current', 'tool.batch', 'tool.parked'],
     // Appended events are logged when the turn has ended.
-    allowed: ['tool.result', 'turn.budget', 'answer.in', 'user.in', 'rewind.in', 'event.said'],
+    allowed: [
+      'tool.result',
+      'turn.budget',
+      'answer.in',
+      'user.in',
+      'rewind.in',
+      'event.pending-content',
+    ],
   },
 ]);
 /** An archived session refuses events. */
@@ -40,11 +47,13 @@ const restsClosed = deadlockFree([
   ...rests.resting,
   {
     marked: ['session.archived'],
-    allowed: ['user.in', 'answer.in', 'event.said', 'session.failed'],
+    allowed: ['user.in', 'answer.in', 'event.pending-content', 'session.failed'],
   },
 ]);
 const onePermit = placeBound(['turn.permit', 'turn.current'], 1);
-const saysBetweenTurns = neverFiresAfter('session.say', 'turn.current', { until: 'turn.permit' });
+const saysBetweenTurns = neverFiresAfter('session.append-content', 'turn.current', {
+  until: 'turn.permit',
+});
 
 export const appSessionProof: NetProof = {
   name: 'session with appended events',
@@ -69,13 +78,13 @@ export const appSessionProof: NetProof = {
     },
     {
       that: 'logs an appended event and keeps the permit',
-      net: withoutOutput(net, 'session.note', 'permit'),
+      net: withoutOutput(net, 'session.append-event', 'permit'),
       property: rests,
       bounds: coming({ 'event.in': 1 }),
     },
     {
       that: 'logs an appended event during a turn',
-      net: withChanged(net, 'session.say', ({ take: { said } }) => ({
+      net: withChanged(net, 'session.append-content', ({ take: { said } }) => ({
         take: { ...(said !== undefined && { said }), turn: turnCurrent },
         give: allOf({ turn: turnCurrent, line: append(conversation) }),
       })),
@@ -96,13 +105,13 @@ export const appendOnlySessionProof: NetProof = {
   mutants: [
     {
       that: 'fails to log an appended event and logs no more',
-      net: withoutTransition(resting, 'session.fail'),
+      net: withoutTransition(resting, 'session.report-fault'),
       property: restsAlone,
       bounds: three,
     },
     {
       that: 'logs an appended event and logs no more',
-      net: withoutOutput(resting, 'session.note', 'permit'),
+      net: withoutOutput(resting, 'session.append-event', 'permit'),
       property: restsAlone,
       bounds: three,
     },

@@ -39,14 +39,14 @@ const rests = deadlockFree([
 ]);
 const onePermit = placeBound(['turn.permit', 'turn.current'], 1);
 const oneSummary = placeBound(
-  ['compaction.due', 'running(compaction.summarise)', 'compaction.summary'],
+  ['compaction.due', 'running(compaction.summarize)', 'compaction.summary'],
   1,
 );
 const cutsBetweenTurns = neverFiresAfter('compaction.apply', 'turn.current', {
   until: 'turn.permit',
 });
 const stops = noFireAfterEndInvocation(
-  ['model.ask', 'tool.run', 'compaction.summarise'],
+  ['model.call', 'tool.run', 'compaction.summarize'],
   'turn.stopping',
   { until: 'turn.permit' },
 );
@@ -82,8 +82,8 @@ export const compactionProof: NetProof = {
     {
       that: 'begins a summary while another is made',
       net: withoutInhibitor(
-        withoutInhibitor(net, 'compaction.arm', 'running(compaction.summarise)'),
-        'compaction.arm',
+        withoutInhibitor(net, 'compaction.watch', 'running(compaction.summarize)'),
+        'compaction.watch',
         'compaction.summary',
       ),
       property: oneSummary,
@@ -100,13 +100,13 @@ export const compactionProof: NetProof = {
     },
     {
       that: 'checks whether a turn runs and keeps its token',
-      net: withoutOutput(net, 'compaction.arm', 'turn'),
+      net: withoutOutput(net, 'compaction.watch', 'turn'),
       property: rests,
       bounds: coming(1, 0),
     },
     {
       that: 'finds nothing to summarize and keeps the permit',
-      net: losing(net, 'compaction.judge', 'none'),
+      net: losing(net, 'compaction.check', 'none'),
       property: rests,
       bounds: coming(1, 0),
     },

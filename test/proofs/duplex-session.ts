@@ -28,7 +28,7 @@ const toolsUnderReply = unreachable('running(tool.run)', [
   'utterance.fresh',
   ...faults,
 ]);
-const noOldRecovery = neverFiresAfter(recoveries, 'utterance.fresh', { until: 'model.ask' });
+const noOldRecovery = neverFiresAfter(recoveries, 'utterance.fresh', { until: 'model.call' });
 const undisturbed = neverFiresAfter(recoveries, 'model.active', { until: 'reply.finish' });
 const somePermit = unreachable({}, ['chunk.budget', 'running(chunk.play)', ...faults]);
 
@@ -49,7 +49,7 @@ export const duplexSessionProof: NetProof = {
     {
       properties: [
         deadlockFree(['voice.open', 'model.active', 'chunk.budget']),
-        placeBound(['reply.awaited', 'model.active', 'running(model.ask)'], 1),
+        placeBound(['reply.awaited', 'model.active', 'running(model.call)'], 1),
         mutualExclusion('model.active', 'reply.awaited'),
         neverFiresAfter('chunk.play', 'utterance.fresh', { until: 'model.active' }),
         noOldRecovery,

@@ -84,9 +84,9 @@ const notMinding =
   };
 
 const oneAtATime = mutualExclusion(
-  'running(a/model.ask)',
+  'running(a/model.call)',
   'running(a/tool.run)',
-  'running(b/model.ask)',
+  'running(b/model.call)',
   'running(b/tool.run)',
 );
 
@@ -108,7 +108,7 @@ const kinds: Readonly<Record<string, Kind>> = {
     more: { guardsFirst: mutualExclusion('model.request', 'running(tool.before)') },
     mutants: {
       'calls the model again while a callback runs': [
-        { 'turn.reask': notMinding('running(tool.before)') },
+        { 'turn.continue': notMinding('running(tool.before)') },
         'guardsFirst',
       ],
       'is interrupted and leaves a callback running': [
@@ -141,11 +141,11 @@ const kinds: Readonly<Record<string, Kind>> = {
         'oneAtATime',
       ],
       'is interrupted and lets its second agent continue': [
-        { 'turn.interrupt': notEmptying('running(b/model.ask)') },
+        { 'turn.interrupt': notEmptying('running(b/model.call)') },
         'deadlockFree',
       ],
       'does not start the second agent when the first is done': [
-        { 'flow/then.b': notGiving('next') },
+        { 'flow/agent.start-b': notGiving('next') },
         'deadlockFree',
       ],
     },
@@ -154,7 +154,7 @@ const kinds: Readonly<Record<string, Kind>> = {
     agent: loop({ name: 'flow', subAgents: [speaker('a'), worker('b')], maxIterations: 2 }),
     mutants: {
       'starts another round without taking a token of its budget': [
-        { 'flow/loop.again': notTaking('budget') },
+        { 'flow/loop.repeat': notTaking('budget') },
         'loopIsBounded/flow',
       ],
       'cannot end when its budget is used up': [
@@ -173,8 +173,8 @@ const kinds: Readonly<Record<string, Kind>> = {
       'starts only one of its agents': [{ 'flow/agent.begin': notGiving('b') }, 'deadlockFree'],
       'waits for tools when it is to stop, and lets their agent continue': [
         {
-          'a/turn.reask': notMinding('turn.stopping'),
-          'a/model.ask': notMinding('turn.stopping'),
+          'a/turn.continue': notMinding('turn.stopping'),
+          'a/model.call': notMinding('turn.stopping'),
           'turn.stop': (t) => ({
             ...notTaking('running(a/tool.run)')(t),
             unless: Object.values(t.take)

@@ -84,10 +84,10 @@ const moved = {
   upTo: 1,
   faults: 0,
 };
-const heldBeginsNothing = neverFiresAfter(['prompt.build'], 'session.paused', {
+const heldBeginsNothing = neverFiresAfter(['turn.start'], 'session.paused', {
   until: 'session.resume',
 });
-const closedBeginsNothing = neverFiresAfter(['prompt.build'], 'session.closing');
+const closedBeginsNothing = neverFiresAfter(['turn.start'], 'session.closing');
 // The turn here writes no state, so the state of a message stays in its place.
 const rests = deadlockFree([
   { marked: ['turn.permit'], allowed: ['session.queued', 'state.write'] },
@@ -109,7 +109,7 @@ export const sessionControlProof: NetProof = {
         rests,
         heldBeginsNothing,
         closedBeginsNothing,
-        neverFiresAfter(['prompt.build'], 'session.completed'),
+        neverFiresAfter(['turn.start'], 'session.completed'),
         placeBound('session.paused', 1),
       ],
       bounds: moved,
@@ -118,7 +118,7 @@ export const sessionControlProof: NetProof = {
   mutants: [
     {
       that: 'begins a turn while it is paused',
-      net: withoutInhibitor(control, 'prompt.build', 'session.paused'),
+      net: withoutInhibitor(control, 'turn.start', 'session.paused'),
       property: heldBeginsNothing,
       bounds: moved,
     },
@@ -149,13 +149,13 @@ const tried = {
     'resume.in': 1,
   },
   // The process does not die during an attempt.
-  upTo: { 'model.tried': 0 },
+  upTo: { 'model.attempted': 0 },
   attempts: 1,
   faults: 0,
 };
-const pausedAsksNothing = neverFiresAfter(['model.ask', 'model.retry'], 'session.paused');
+const pausedAsksNothing = neverFiresAfter(['model.call', 'model.retry'], 'session.paused');
 const oneCall = placeBound(
-  ['model.request', 'running(model.ask)', 'model.rescheduled', 'model.response', 'model.failed'],
+  ['model.request', 'running(model.call)', 'model.rescheduled', 'model.response', 'model.failed'],
   2,
 );
 
@@ -168,7 +168,7 @@ export const modelRetryProof: NetProof = {
         pausedAsksNothing,
         oneCall,
         placeBound('session.failed', 2),
-        placeBound('model.tried', 4),
+        placeBound('model.attempted', 4),
       ],
       bounds: tried,
     },
@@ -176,7 +176,7 @@ export const modelRetryProof: NetProof = {
   mutants: [
     {
       that: 'calls its model while it is paused',
-      net: withoutInhibitor(retries, 'model.ask', 'session.paused'),
+      net: withoutInhibitor(retries, 'model.call', 'session.paused'),
       property: pausedAsksNothing,
       bounds: tried,
     },
@@ -233,7 +233,7 @@ const judged = {
   attempts: 1,
   faults: 0,
 };
-const roundsAreBounded = atMost(['outcome.settle'], 2);
+const roundsAreBounded = atMost(['outcome.apply-verdict'], 2);
 const oneJudgement = placeBound(
   ['outcome.grading', 'running(outcome.grade)', 'outcome.verdict'],
   1,
@@ -256,7 +256,7 @@ export const outcomeRoundsProof: NetProof = {
   mutants: [
     {
       that: 'starts a revision without taking a token of its rounds',
-      net: withoutInput(rounds, 'outcome.settle', 'round'),
+      net: withoutInput(rounds, 'outcome.apply-verdict', 'round'),
       property: roundsAreBounded,
       bounds: judged,
     },
@@ -290,7 +290,7 @@ const {
 /** One token at once, and no attempt of a model call during which the process dies. */
 const oneAtOnce = {
   ...Object.fromEntries([...compile(session).places.keys()].map((name) => [name, 1])),
-  'model.tried': 0,
+  'model.attempted': 0,
 };
 
 /** The bounds: one token for each of these environment places, and the number of faults. */
@@ -314,7 +314,14 @@ const standing = [
   'answer.in',
 ];
 /** The places that may have tokens while a turn rests. */
-const inTurn = [...standing, 'turn.budget', 'tool.result', 'model.tried', 'user.in', 'outcome.in'];
+const inTurn = [
+  ...standing,
+  'turn.budget',
+  'tool.result',
+  'model.attempted',
+  'user.in',
+  'outcome.in',
+];
 const unserved = [...standing, 'user.in', 'outcome.in'];
 /** A session rests between turns, while it is paused or closed, and while it waits for a person or a retry. */
 const restsAsItStands = deadlockFree([
@@ -327,7 +334,7 @@ const restsAsItStands = deadlockFree([
     allowed: [...inTurn, 'session.paused'],
   },
   {
-    marked: ['turn.current', 'model.rescheduled', 'model.tried'],
+    marked: ['turn.current', 'model.rescheduled', 'model.attempted'],
     allowed: [...inTurn, 'session.paused'],
   },
   { marked: ['turn.current', 'session.paused', 'model.request'], allowed: inTurn },
@@ -337,7 +344,7 @@ const restsAsItStands = deadlockFree([
     allowed: [...inTurn, 'tool.parked', 'turn.waiting'],
   },
 ]);
-const effects = ['model.ask', 'tool.run', 'outcome.grade'];
+const effects = ['model.call', 'tool.run', 'outcome.grade'];
 const heldStartsNothing = neverFiresAfter(effects, 'session.paused', { until: 'session.resume' });
 const archivedStartsNothing = neverFiresAfter(effects, 'session.archived');
 const stoppedStartsNothing = neverFiresAfter(effects, 'turn.stopping', { until: 'turn.permit' });
@@ -373,7 +380,7 @@ export const managedSessionProof: NetProof = {
     },
     {
       that: 'fails when it is archived, and continues',
-      net: withoutTransition(session, 'archived.seal'),
+      net: withoutTransition(session, 'archived.discard-permit'),
       property: archivedStartsNothing,
       bounds: coming(['user', 'archive', 'resume'], 1),
     },
@@ -397,7 +404,7 @@ export const managedSessionProof: NetProof = {
     },
     {
       that: 'judges a turn and loses it',
-      net: losing(session, 'outcome.judge', 'grade'),
+      net: losing(session, 'outcome.evaluate', 'grade'),
       property: restsAsItStands,
       bounds: coming(['outcome']),
     },
@@ -436,7 +443,7 @@ const restsAfterOutcome = deadlockFree([
   { marked: ['session.completed'], allowed: ['outcome.round'] },
   {
     marked: ['turn.waiting', 'turn.current', 'desk/tool.batch', 'desk/tool.parked'],
-    allowed: [...standing, 'desk/turn.budget', 'turn.transfers', 'desk/tool.result'],
+    allowed: [...standing, 'desk/turn.budget', 'turn.transfer-budget', 'desk/tool.result'],
   },
 ]);
 
@@ -449,7 +456,7 @@ export const outcomesOfAgentsProof: NetProof = {
         restsAfterOutcome,
         onePermit,
         oneJudgement,
-        placeBound('turn.transfers', 1),
+        placeBound('turn.transfer-budget', 1),
         atMost(['outcome.revise'], 1),
       ],
       bounds: revised,
@@ -458,8 +465,8 @@ export const outcomesOfAgentsProof: NetProof = {
   mutants: [
     {
       that: 'adds the transfers of a revision to those of the round before',
-      net: withoutReset(team, 'outcome.revise', 'turn.transfers'),
-      property: placeBound('turn.transfers', 1),
+      net: withoutReset(team, 'outcome.revise', 'turn.transfer-budget'),
+      property: placeBound('turn.transfer-budget', 1),
       bounds: revised,
     },
     {

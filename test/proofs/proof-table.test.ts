@@ -52,7 +52,7 @@ test('every transition in the source is part of a proved net', () => {
   const shipped = files.flatMap((file) =>
     [...read(file).matchAll(/\b(?:pure|effect)\(\s*'([^']+)'/g)].map(([, name = '']) => name),
   );
-  assert.ok(shipped.includes('model.ask') && shipped.includes('session.say'));
+  assert.ok(shipped.includes('model.call') && shipped.includes('session.append-content'));
   assert.deepEqual(
     shipped.filter((name) => !proved.has(name)),
     [],

@@ -52,7 +52,7 @@ const failing = 'net.fault';
 
 const builder = stock.turnStart;
 const begins = { environment: { 'user.in': 2, 'turn.permit': 2 }, upTo: REASK_BUDGET };
-const oneTurnAPermit = atMostOnce('prompt.build', { per: 'turn.permit' });
+const oneTurnAPermit = atMostOnce('turn.start', { per: 'turn.permit' });
 const fullBudget = placeBound('turn.budget', REASK_BUDGET);
 
 export const promptBuilderProof: NetProof = {
@@ -75,13 +75,13 @@ export const promptBuilderProof: NetProof = {
   mutants: [
     {
       that: 'begins a turn without the permit',
-      net: withoutInput(builder, 'prompt.build', 'permit'),
+      net: withoutInput(builder, 'turn.start', 'permit'),
       property: oneTurnAPermit,
       bounds: begins,
     },
     {
       that: 'carries the budget of one turn over to the next',
-      net: withoutReset(builder, 'prompt.build', 'turn.budget'),
+      net: withoutReset(builder, 'turn.start', 'turn.budget'),
       property: fullBudget,
       bounds: begins,
     },
@@ -90,7 +90,7 @@ export const promptBuilderProof: NetProof = {
 
 const step = stock.modelStep;
 const modelInputs = { environment: { 'model.request': 2, 'turn.current': 1, 'turn.stopping': 1 } };
-const asksNothingMore = noFireAfterEndInvocation(['model.ask'], 'turn.stopping');
+const asksNothingMore = noFireAfterEndInvocation(['model.call'], 'turn.stopping');
 const failureEndsTurn = joinedOrDeadLettered({
   from: 'model.failed',
   joined: 'turn.ending',
@@ -108,7 +108,7 @@ export const modelStepProof: NetProof = {
           from: 'model.request',
           joined: 'model.response',
           deadLetters: ['model.failed', failing],
-          through: ['running(model.ask)'],
+          through: ['running(model.call)'],
         }),
       ],
       // A fault of any transition is a dead letter. The proof of the model retry covers repeated calls.
@@ -119,7 +119,7 @@ export const modelStepProof: NetProof = {
   mutants: [
     {
       that: 'calls the model after the end of the turn',
-      net: withoutInhibitor(step, 'model.ask', 'turn.stopping'),
+      net: withoutInhibitor(step, 'model.call', 'turn.stopping'),
       property: asksNothingMore,
       bounds: modelInputs,
     },
@@ -178,9 +178,9 @@ const dispatches = {
   faults: 1,
 };
 const asksWhenAllIsIn = mutualExclusion('model.request', 'running(tool.run)');
-const joinsOnce = atMost(['turn.reask', 'turn.conclude'], 1, { per: 'model.response' });
+const joinsOnce = atMost(['turn.continue', 'turn.conclude'], 1, { per: 'model.response' });
 const startsNothingMore = noFireAfterEndInvocation(
-  ['tool.run', 'tool.answer', 'turn.reask', 'turn.conclude'],
+  ['tool.run', 'tool.answer', 'turn.continue', 'turn.conclude'],
   'turn.stopping',
 );
 
@@ -202,7 +202,7 @@ export const toolDispatchProof: NetProof = {
   mutants: [
     {
       that: 'asks again while a tool runs',
-      net: withoutInhibitor(dispatch, 'turn.reask', 'running(tool.run)'),
+      net: withoutInhibitor(dispatch, 'turn.continue', 'running(tool.run)'),
       property: asksWhenAllIsIn,
       bounds: dispatches,
     },
@@ -214,7 +214,7 @@ export const toolDispatchProof: NetProof = {
     },
     {
       that: 'asks again and keeps the batch',
-      net: readingInstead(dispatch, 'turn.reask', 'batch'),
+      net: readingInstead(dispatch, 'turn.continue', 'batch'),
       property: joinsOnce,
       bounds: {
         ...dispatches,
@@ -286,7 +286,7 @@ const fallback = fallbackModelStep({
 });
 const fallsBack = { environment: { 'model.request': 1, 'turn.current': 1, 'turn.stopping': 1 } };
 const oneQuestion = placeBound(
-  ['model.request', 'running(model.ask)', 'model.rescheduled', 'model.response', 'model.failed'],
+  ['model.request', 'running(model.call)', 'model.rescheduled', 'model.response', 'model.failed'],
   1,
 );
 const comesToSomething = deadlockFree([
@@ -297,11 +297,17 @@ const comesToSomething = deadlockFree([
   // The turn was stopped first, or there is no turn to end.
   {
     marked: ['turn.stopping'],
-    allowed: ['model.request', 'model.rescheduled', 'model.tried', 'model.failed', 'turn.current'],
+    allowed: [
+      'model.request',
+      'model.rescheduled',
+      'model.attempted',
+      'model.failed',
+      'turn.current',
+    ],
   },
-  { marked: ['model.failed'], allowed: ['model.request', 'model.tried'] },
+  { marked: ['model.failed'], allowed: ['model.request', 'model.attempted'] },
   // A call waits for its next attempt.
-  { marked: ['model.rescheduled'], allowed: ['model.tried', 'turn.current'] },
+  { marked: ['model.rescheduled'], allowed: ['model.attempted', 'turn.current'] },
 ]);
 
 export const fallbackModelStepProof: NetProof = {
@@ -321,7 +327,7 @@ export const fallbackModelStepProof: NetProof = {
     },
     {
       that: 'calls the next model after the end of the turn',
-      net: withoutInhibitor(fallback, 'model.ask', 'turn.stopping'),
+      net: withoutInhibitor(fallback, 'model.call', 'turn.stopping'),
       property: asksNothingMore,
       bounds: { ...fallsBack, faults: 0 },
     },
@@ -336,7 +342,7 @@ const transfer = transferRouter({
   ],
 });
 const transfers = {
-  environment: { 'turn.transfer': 2, 'turn.transfers': 1 },
+  environment: { 'turn.transfer': 2, 'turn.transfer-budget': 1 },
   upTo: 2,
   faults: 0,
 };
@@ -350,7 +356,7 @@ const refusalIsTold = joinedOrDeadLettered({
   joined: 'tool.batch',
 });
 const noneIsStuck = deadlockFree([
-  'turn.transfers',
+  'turn.transfer-budget',
   'target/billing',
   'target/repairs',
   'tool.batch',

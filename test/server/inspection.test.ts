@@ -113,14 +113,14 @@ test('a client reads the net, the request of a model call, and the fork points',
   assert.equal(net.hash, (await sessions.marking(id)).net_hash);
   assert.ok(
     net.transitions.some(
-      ({ name, on_crash: onCrash }) => name === 'model.ask' && onCrash === 'rerun',
+      ({ name, on_crash: onCrash }) => name === 'model.call' && onCrash === 'rerun',
     ),
   );
   assert.ok(net.subnets.some(({ path }) => path.join('/') === 'model-step'));
-  assert.ok(net.layout.transitions['model.ask'] !== undefined);
+  assert.ok(net.layout.transitions['model.call'] !== undefined);
   const records = await collect(sessions.records(id));
   const ask = records.find(
-    ({ kind, transition }) => kind === 'started' && transition === 'model.ask',
+    ({ kind, transition }) => kind === 'started' && transition === 'model.call',
   );
   const { request, may_differ: mayDiffer } = await sessions.modelRequest(id, ask?.record ?? 0);
   assert.deepEqual(request, JSON.parse(JSON.stringify(requests[0])));

@@ -465,7 +465,7 @@ const requirements: Readonly<Record<string, () => Promise<void>>> = {
         records.map((_, index) => index + 1),
         'each record once, in order',
       );
-      assert.ok(streamed.some((event) => event['transition'] === 'model.ask'));
+      assert.ok(streamed.some((event) => event['transition'] === 'model.call'));
       assert.doesNotMatch(
         JSON.stringify(streamed.filter(isNet)),
         /Hi/,

@@ -84,7 +84,7 @@ test('the successful response of every route is as the document describes it', a
   await get(`${session}/net`);
   await get(`${session}/fork_points`);
   const modelCall = (await list(on, `${session}/records`)).find(
-    ({ kind, transition }) => kind === 'started' && transition === 'model.ask',
+    ({ kind, transition }) => kind === 'started' && transition === 'model.call',
   );
   await get(`${session}/firings/${String(modelCall?.['record'])}/request`);
   await post(`${session}/pause`);

@@ -74,7 +74,7 @@ export function twoToolTurn(session: SessionRow, turn: number, at: number): Turn
   const ask = (round: number): readonly Unnumbered<JournalRecord>[] => [
     {
       kind: 'started',
-      t: 'model.ask',
+      t: 'model.call',
       take: [['model.request', `${first + 2}.0`]],
       pin: { lists: { conversation: [turn * 4 + round, turn * 4 + round] } },
       timeoutAt: at + 120_000,
@@ -113,7 +113,7 @@ export function twoToolTurn(session: SessionRow, turn: number, at: number): Turn
       [
         {
           kind: 'ended',
-          t: 'model.ask',
+          t: 'model.call',
           firing: first + 3,
           outcome: 'ok',
           give: [['model.response', { ...turnId, content: callContent, usage }]],
@@ -187,7 +187,7 @@ export function twoToolTurn(session: SessionRow, turn: number, at: number): Turn
       [
         {
           kind: 'ended',
-          t: 'model.ask',
+          t: 'model.call',
           firing: first + 11,
           outcome: 'ok',
           give: [['model.response', { ...turnId, content: answer, usage }]],

@@ -39,7 +39,7 @@ test('plain sessions of 0.1.0 are inspected: records, markings, model requests a
         assert.notEqual(netHash, '');
       }
       for (const { record, kind, transition } of records) {
-        if (kind !== 'started' || transition !== 'model.ask') continue;
+        if (kind !== 'started' || transition !== 'model.call') continue;
         const { request } = await session.modelRequest(record);
         assert.equal(request.instruction, 'Obey.');
         assert.ok(request.contents.length > 0);

@@ -82,7 +82,7 @@ function withoutControl(net: Net): Net {
   );
   const transitions = net.transitions
     .filter(({ name }) => !control.has(name))
-    .map((t) => (t.name === 'model.ask' ? omitAlternatives(t, 'again') : t));
+    .map((t) => (t.name === 'model.call' ? omitAlternatives(t, 'again') : t));
   return { ...net, transitions };
 }
 

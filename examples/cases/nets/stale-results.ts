@@ -58,7 +58,7 @@ export const staleOut: Outlet<GenerationMessage> = outlet('result.stale', messag
  */
 export function staleResults({ stream, tool, filler }: StaleResultsServices): Net {
   const modelAsked = place('model.asked', askedSchema);
-  const toolAsked = place('tool.asked', askedSchema);
+  const toolAsked = place('tool.requested', askedSchema);
   const fillerAsked = place('filler.asked', askedSchema);
   const chunk = place('model.chunk', messageSchema);
   const result = place('tool.result', messageSchema);

@@ -66,7 +66,7 @@ const SUMMARY_PREFIX = 'summary:';
 
 const rangeSchema = { length: v.number(), lastInvocationId: v.string() } as const;
 
-/** Present while a turn runs: `compaction.judge` checks the conversation when the turn ends. */
+/** Present while a turn runs: `compaction.check` checks the conversation when the turn ends. */
 const watching: TokenPlace<null> = place('compaction.watching');
 const due: TokenPlace<CompactionDue> = place('compaction.due', v.object(rangeSchema), {
   version: 1,
@@ -88,7 +88,8 @@ const summary: TokenPlace<CompactionSummary> = place(
  * the next turn runs; it is applied only between turns. The log keeps every event.
  */
 export function createCompactionNet(config: EventsCompactionConfig, summarize: Summarize): Net {
-  const summarizeItems = effect('compaction.summarise', {
+  const summarizeItems = effect('compaction.summarize', {
+    formerNames: ['compaction.summarise'],
     take: { due },
     read: { conversation },
     unless: effectInhibitors,
@@ -109,13 +110,15 @@ export function createCompactionNet(config: EventsCompactionConfig, summarize: S
       return result === undefined ? { none: { events: [] } } : { summary: { ...range, ...result } };
     },
   });
-  const arm = pure('compaction.arm', {
+  const arm = pure('compaction.watch', {
+    formerNames: ['compaction.arm'],
     take: { turn: turnCurrent },
     unless: [watching, due, running(summarizeItems), summary],
     give: allOf({ turn: turnCurrent, watching }),
     run: ({ turn }) => ({ turn, watching: null }),
   });
-  const findDue = pure('compaction.judge', {
+  const findDue = pure('compaction.check', {
+    formerNames: ['compaction.judge'],
     take: { watching, permit: turnPermit },
     read: { conversation },
     give: oneOf({

@@ -61,7 +61,8 @@ export function multiAgentTurnStart({
       }),
     ]),
   );
-  const build = pure('prompt.build', {
+  const build = pure('turn.start', {
+    formerNames: ['prompt.build'],
     take: { message: userIn, permit: turnPermit },
     unless: [sessionPaused],
     read: { conversation },

@@ -82,7 +82,8 @@ function loopRole(definition: LoopDefinition, maxIterations: number): AgentRole 
               }),
             }),
             ...names.slice(1).map((sub, index) => handOver(names[index] ?? '', sub, endPlace)),
-            pure('loop.again', {
+            pure('loop.repeat', {
+              formerNames: ['loop.again'],
               take: { done: donePlace(names.at(-1) ?? ''), budget: loopBudget },
               unless: [turnStopping],
               give: oneOf({ next: targetPlace(first), exit: endPlace }),
@@ -106,7 +107,8 @@ function loopRole(definition: LoopDefinition, maxIterations: number): AgentRole 
 }
 
 function handOver(before: string, next: string, endPlace: TokenPlace<Ending>): Transition {
-  return pure(`then.${next}`, {
+  return pure(`agent.start-${next}`, {
+    formerNames: [`then.${next}`],
     take: { done: donePlace(before) },
     unless: [turnStopping],
     give: oneOf({ next: targetPlace(next), exit: endPlace }),

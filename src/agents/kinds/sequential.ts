@@ -71,7 +71,8 @@ function sequentialRole(definition: CompositeAgentDefinition): AgentRole {
 }
 
 function handOver(before: string, next: string): Transition {
-  return pure(`then.${next}`, {
+  return pure(`agent.start-${next}`, {
+    formerNames: [`then.${next}`],
     take: { done: donePlace(before) },
     unless: [turnStopping],
     give: allOf({ next: targetPlace(next) }),

@@ -39,17 +39,15 @@ export interface FallbackModelStepOptions extends Omit<ModelStepOptions, 'model'
   readonly coolDownMs?: number;
 }
 
-/** A failed model, by its index in the list. Its token stays in `model.down` for the cool-down time. */
+/** A failed model, by its index in the list. Its token stays in `model.unavailable` for the cool-down time. */
 interface UnavailableModel {
   readonly index: number;
 }
 
 const modelUnavailable: TokenPlace<UnavailableModel> = place(
-  'model.down',
+  'model.unavailable',
   v.object({ index: v.number() }),
-  {
-    version: 1,
-  },
+  { version: 1, formerNames: ['model.down'] },
 );
 
 const DEFAULT_COOL_DOWN_MS = 60_000;
@@ -137,7 +135,8 @@ export function fallbackModelStep(options: FallbackModelStepOptions): Net {
     };
   };
 
-  const ask = effect('model.ask', {
+  const ask = effect('model.call', {
+    formerNames: ['model.ask'],
     take: { request: modelRequest },
     read: {
       conversation,

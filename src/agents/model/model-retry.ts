@@ -20,7 +20,7 @@ import {
 import type { ModelCall, ModelFailure, RescheduledCall } from '../vocabulary/model-call.ts';
 
 // A model call is retried by transitions. Between two attempts the call is a token, so it is visible, and a pause holds
-// it. Each failed attempt is a token of `model.tried`, which bounds the attempts.
+// it. Each failed attempt is a token of `model.attempted`, which bounds the attempts.
 
 /** How often and after which wait a model call is retried. */
 export interface ModelRetryPolicy {
@@ -111,7 +111,8 @@ export function retryTransition(): Transition {
 
 /** Forgets the failed attempts of a call that has its answer or has failed. */
 export function forgetAttemptsTransition(ask: Effect): Transition {
-  return pure('model.forget-attempts', {
+  return pure('model.reset-attempts', {
+    formerNames: ['model.forget-attempts'],
     take: { tried: all(modelTried) },
     unless: [modelRequest, running(ask), modelRescheduled],
     // Before the next call begins.

@@ -106,7 +106,8 @@ export function modelStep(options: ModelStepOptions): {
     ...(await buildRequest(request, tokens, context)),
     ...request.changes,
   });
-  const ask = effect('model.ask', {
+  const ask = effect('model.call', {
+    formerNames: ['model.ask'],
     take: { request: modelRequest },
     read: { conversation, state, tried: all(modelTried, { min: 0 }) },
     unless: effectInhibitors,

@@ -124,7 +124,8 @@ export function outcomeRounds({ agentName, grader, revision }: OutcomeRoundsOpti
   };
   const stopped = { ending: turnEnding, turn: turnCurrent, events: upTo(1, eventOut) };
 
-  const judge = pure('outcome.judge', {
+  const judge = pure('outcome.evaluate', {
+    formerNames: ['outcome.judge'],
     take: ended,
     unless: [sessionClosing],
     priority: JUDGE_PRIORITY,
@@ -141,7 +142,8 @@ export function outcomeRounds({ agentName, grader, revision }: OutcomeRoundsOpti
   });
 
   // A session that will be archived gets no more rounds.
-  const drop = pure('outcome.drop', {
+  const drop = pure('outcome.stop', {
+    formerNames: ['outcome.drop'],
     take: ended,
     read: { closing: sessionClosing },
     priority: JUDGE_PRIORITY,
@@ -157,7 +159,8 @@ export function outcomeRounds({ agentName, grader, revision }: OutcomeRoundsOpti
     events: upTo(1, eventOut),
   };
 
-  const settle = pure('outcome.settle', {
+  const settle = pure('outcome.apply-verdict', {
+    formerNames: ['outcome.settle'],
     take: { ...judgedTurn, round: outcomeRound },
     reset: [turnBudget],
     give: oneOf({

@@ -70,19 +70,19 @@ test('every property of an agent is proved when owners close and others continue
 
 test('a prompt builder that takes no permit is refuted, because two turns run', async () => {
   const subnets: AgentDefinition['subnets'] = ({ turnStart: promptBuilder }) => ({
-    turnStart: mutant(promptBuilder, 'prompt.build', (t) => ({
+    turnStart: mutant(promptBuilder, 'turn.start', (t) => ({
       ...t,
       take: without(t.take, 'permit'),
     })),
   });
   const { verdict, trace } = await proveProperty({ subnets }, 'oneTurn');
   assert.equal(verdict, 'refuted');
-  assert.ok(trace?.steps.some(({ transition }) => transition === 'prompt.build'));
+  assert.ok(trace?.steps.some(({ transition }) => transition === 'turn.start'));
 });
 
 test('a re-ask that takes no budget is refuted, because it happens too often', async () => {
   const subnets: AgentDefinition['subnets'] = ({ toolDispatch }) => ({
-    toolDispatch: mutant(toolDispatch, 'turn.reask', (t) => ({
+    toolDispatch: mutant(toolDispatch, 'turn.continue', (t) => ({
       ...t,
       take: without(t.take, 'budget'),
     })),
@@ -90,7 +90,7 @@ test('a re-ask that takes no budget is refuted, because it happens too often', a
   const { verdict, trace } = await proveProperty({ subnets }, 'reaskBudgetIsBounded');
   assert.equal(verdict, 'refuted');
   assert.equal(
-    trace?.steps.filter(({ kind, transition }) => kind === 'started' && transition === 'model.ask')
+    trace?.steps.filter(({ kind, transition }) => kind === 'started' && transition === 'model.call')
       .length,
     3,
   );
@@ -116,6 +116,6 @@ test('a budget smaller than the bound is proved', async () => {
   });
   assert.deepEqual(
     [verdict, property.name],
-    ['proved', 're-ask budget: model.ask at most 2 times per token of user.in'],
+    ['proved', 're-ask budget: model.call at most 2 times per token of user.in'],
   );
 });

@@ -61,7 +61,7 @@ export interface AgentProof {
 /** The inputs of session control, appended events and outcomes. The proofs of these subnets cover them. */
 const sessionInputs = [pauseIn, resumeIn, archiveIn, completeIn, eventIn, outcomeIn];
 
-const MODEL_CALL = 'model.ask';
+const MODEL_CALL = 'model.call';
 const DEFAULT_AT_ONCE = 2;
 const DEFAULT_STATES = 1_000_000;
 /** A long timeout, so that the number of states decides when the search gives up, not the speed of the machine. */
@@ -198,7 +198,7 @@ function roundBudgets(agent: Agent, atOnce: number): readonly (readonly [string,
       return [`${name}/${owner.slice(0, -1)}`, atMost([full], max, { per })];
     });
   return [
-    ...bounded('loop.again', loopBudget.name, 'loopIsBounded'),
+    ...bounded('loop.repeat', loopBudget.name, 'loopIsBounded'),
     ...bounded('custom.step', customBudget.name, 'yieldsAreBounded'),
     ...workflowBudgets(agent, atOnce),
   ];

@@ -22,7 +22,7 @@ test('our agents satisfy every invariant of their places', () => {
 });
 
 test('a custom net is rejected with all of its problems', () => {
-  const ask = effect('model.ask', {
+  const ask = effect('model.call', {
     take: { asked },
     give: allOf({ transfer }),
     failed: () => ({ transfer: '' }),
@@ -46,7 +46,7 @@ test('a custom net is rejected with all of its problems', () => {
       assert.ok(error instanceof InvariantError);
       assert.equal(error.code, 'invariant');
       assert.equal(error.problems.length, 2);
-      assert.match(error.message, /model\.ask.*"say"/s);
+      assert.match(error.message, /model\.call.*"say"/s);
       return true;
     },
   );

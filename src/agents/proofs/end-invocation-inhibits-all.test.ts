@@ -27,14 +27,14 @@ const findProblems = (...effects: readonly Effect[]): readonly string[] =>
 
 test('effects that the signal inhibits pass, and pure transitions need no arc', () => {
   assert.deepEqual(
-    findProblems(calling('model.ask', [ended]), calling('tool.run', [other, ended])),
+    findProblems(calling('model.call', [ended]), calling('tool.run', [other, ended])),
     [],
   );
 });
 
 test('each effect that the signal does not inhibit is reported by name', () => {
   const problems = findProblems(
-    calling('model.ask', [ended]),
+    calling('model.call', [ended]),
     calling('tool.run', []),
     calling('mail.send', [other]),
   );

@@ -20,7 +20,8 @@ const appendOutputs = {
 
 /** The subnet of every agent that applies appended events to log, state and conversation, in order of arrival. */
 export function appendedEvents(): Net {
-  const noteInTurn = pure('session.note-in-turn', {
+  const noteInTurn = pure('session.append-event-in-turn', {
+    formerNames: ['session.note-in-turn'],
     take: { appended: eventIn, turn: turnCurrent },
     give: allOf({ turn: turnCurrent, ...appendOutputs }),
     priority: 2,
@@ -41,7 +42,8 @@ export function appendedEvents(): Net {
 /** The same for a session without agents, in which no turn runs. */
 export function appendedEventsAlone(): Net {
   // In a session with agents, turn control reports faults.
-  const reportFault = pure('session.fail', {
+  const reportFault = pure('session.report-fault', {
+    formerNames: ['session.fail'],
     take: { fault: faultPlace, permits: all(turnPermit, { min: 0 }) },
     give: allOf({ permit: turnPermit, events: upTo(1, eventOut) }),
     run: ({ fault: { code, transition, message } }) => ({
@@ -57,14 +59,16 @@ export function appendedEventsAlone(): Net {
 }
 
 function betweenTurns(): readonly Transition[] {
-  const note = pure('session.note', {
+  const note = pure('session.append-event', {
+    formerNames: ['session.note'],
     take: { appended: eventIn, permit: turnPermit },
     give: allOf({ permit: turnPermit, ...appendOutputs }),
     // Runs before the next message starts a turn: that message was sent after this event.
     priority: 2,
     run: ({ appended }) => ({ permit: null, ...toAppendOutputs(appended) }),
   });
-  const say = pure('session.say', {
+  const say = pure('session.append-content', {
+    formerNames: ['session.say'],
     take: { said: pendingContent, permit: turnPermit },
     give: allOf({ permit: turnPermit, line: append(conversation) }),
     priority: 3,

@@ -74,15 +74,21 @@ export function sessionControl(): Net {
     run: () => ({ completed: null, events: [{ type: 'session.completed' }] }),
   });
 
-  const archiveCompleted = pure('session.shelve', {
+  const archiveCompleted = pure('session.archive-completed', {
+    formerNames: ['session.shelve'],
     take: { archive: archiveIn, completed: sessionCompleted },
     give: allOf({ archived: sessionArchived, events: upTo(1, eventOut) }),
     run: () => ({ archived: null, events: [{ type: 'session.archived' }] }),
   });
 
   // In a closed session every fault returns a permit, as a failed turn does. It is consumed again.
-  const keepPermit = (name: string, closed: TokenPlace<null>): Transition =>
+  const keepPermit = (
+    name: string,
+    closed: TokenPlace<null>,
+    former: { readonly formerNames: readonly string[] },
+  ): Transition =>
     pure(name, {
+      ...former,
       take: { permit: turnPermit, closed },
       priority: KEEP_PERMIT_PRIORITY,
       give: allOf({ closed }),
@@ -107,8 +113,8 @@ export function sessionControl(): Net {
       close,
       complete,
       archiveCompleted,
-      keepPermit('archived.seal', sessionArchived),
-      keepPermit('completed.seal', sessionCompleted),
+      keepPermit('archived.discard-permit', sessionArchived, { formerNames: ['archived.seal'] }),
+      keepPermit('completed.discard-permit', sessionCompleted, { formerNames: ['completed.seal'] }),
       refusal('pause.refuse', pauseIn, 'pause'),
       refusal('resume.refuse', resumeIn, 'resume'),
       refusal('archive.refuse', archiveIn, 'archive'),

@@ -71,7 +71,8 @@ export function toolDispatch(options: ToolDispatchOptions): {
     ...after.flatMap((t) => [toolCompleted, running(t)]),
   ];
 
-  const reask = pure('turn.reask', {
+  const reask = pure('turn.continue', {
+    formerNames: ['turn.reask'],
     take: { batch: toolBatch, results: all(toolResult, { min: 0 }), budget: turnBudget },
     unless: [...busy, turnStopping],
     give: oneOf({

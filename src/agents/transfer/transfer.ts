@@ -49,7 +49,9 @@ export const targetUnknown: TokenPlace<Transfer> = place('target/unknown', trans
 });
 
 /** One token for each transfer that is still allowed in this turn. */
-export const transferBudget: TokenPlace<null> = place('turn.transfers');
+export const transferBudget: TokenPlace<null> = place('turn.transfer-budget', {
+  formerNames: ['turn.transfers'],
+});
 
 /**
  * A transfer named an agent that does not exist, or that the current agent may not transfer to. The model gets the

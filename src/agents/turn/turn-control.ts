@@ -76,7 +76,8 @@ export function turnControl({ resources, extensions = [] }: TurnControlOptions):
     }),
   });
 
-  const late = pure('interrupt.late', {
+  const late = pure('interrupt.discard', {
+    formerNames: ['interrupt.late'],
     take: { interrupt: interruptIn },
     read: { turns: all(turnCurrent, { min: 0 }) },
     // Lower than the start of a turn, because the interrupt may be for a turn that is about to begin.

@@ -19,7 +19,8 @@ export interface TurnStartOptions {
  * filled in the same firing, so a turn never inherits the budget of another.
  */
 export function turnStart({ reaskBudget }: TurnStartOptions): Net {
-  const transition = pure('prompt.build', {
+  const transition = pure('turn.start', {
+    formerNames: ['prompt.build'],
     take: { message: userIn, permit: turnPermit },
     unless: [sessionPaused],
     reset: [turnBudget, answerIn, sessionQueued, sessionFailed],

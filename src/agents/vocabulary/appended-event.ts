@@ -21,7 +21,7 @@ export const eventIn: TokenPlace<AppendedEvent> = place(
 
 /** Content of appended events, held until no turn runs: within a turn it could separate a call from its result. */
 export const pendingContent: TokenPlace<ConversationItem> = place(
-  'event.said',
+  'event.pending-content',
   object<ConversationItem>(),
-  { owed: true, version: 1 },
+  { owed: true, version: 1, formerNames: ['event.said'] },
 );

@@ -41,7 +41,9 @@ export const rewindIn: TokenPlace<Rewind> = place(
 );
 
 /** A request by an effect to stop the turn. It takes effect when the pure transition `turn.halt` consumes it. */
-export const stopRequested: TokenPlace<Ending> = place('turn.stop-asked', endingSchema);
+export const stopRequested: TokenPlace<Ending> = place('turn.stop-requested', endingSchema, {
+  formerNames: ['turn.stop-asked'],
+});
 
 /**
  * Holds a token once the turn must stop: no transition begins and no result is committed any more, and `turn.stop`

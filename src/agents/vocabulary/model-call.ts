@@ -101,8 +101,9 @@ const modelFailureSchema = v.object({
 });
 
 /** Failures that have not passed the `onModelError` callbacks. Used only by agents that have some. */
-export const modelError: TokenPlace<ModelFailure> = place('model.erred', modelFailureSchema, {
+export const modelError: TokenPlace<ModelFailure> = place('model.error', modelFailureSchema, {
   version: 1,
+  formerNames: ['model.erred'],
 });
 
 /** Failures of a model, and of the callbacks around it. */
@@ -132,4 +133,6 @@ export const modelRescheduled: TokenPlace<RescheduledCall> = place(
 );
 
 /** One token for each failed attempt of the current model call. */
-export const modelTried: TokenPlace<null> = place('model.tried');
+export const modelTried: TokenPlace<null> = place('model.attempted', {
+  formerNames: ['model.tried'],
+});

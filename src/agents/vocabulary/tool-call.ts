@@ -72,9 +72,9 @@ export interface RequestedCall extends Call {
 
 /** Calls that have not passed the `beforeTool` callbacks. Used only by agents that have some. */
 export const toolRequested: TokenPlace<RequestedCall> = place(
-  'tool.asked',
+  'tool.requested',
   v.object({ ...callFields, argsError: v.optional(v.string()) }),
-  { owed: true, version: 1 },
+  { owed: true, version: 1, formerNames: ['tool.asked'] },
 );
 
 /** A call that waits for an answer from outside. It is a token, so it survives the process. */
@@ -146,13 +146,13 @@ export interface CompletedTool {
 
 /** Tool results that have not passed the `afterTool` or `onToolError` callbacks. Used only by agents that have some. */
 export const toolCompleted: TokenPlace<CompletedTool> = place(
-  'tool.ran',
+  'tool.completed',
   v.object({
     args: json<JsonObject>(),
     result: object<CallResult>(),
     write: v.optional(object<SessionWrite>()),
   }),
-  { owed: true, version: 1 },
+  { owed: true, version: 1, formerNames: ['tool.ran'] },
 );
 
 /** State changes of a tool together with its result: both are committed, or neither. */

@@ -273,7 +273,8 @@ function stepLimitReached<T>(
   getInvocationId?: (token: T) => string,
   unless: readonly AnyPlace[] = [],
 ): Transition {
-  return pure(`node.deny-${name}`, {
+  return pure(`node.stop-${name}`, {
+    formerNames: [`node.deny-${name}`],
     take: { waiting, run: workflowRun } as const,
     unless: [workflowBudget, ...unless, turnStopping],
     priority: -1,

@@ -16,8 +16,8 @@ test('a net is drawn as DOT, with its places and transitions', async () => {
   assert.equal(code, 0);
   assert.match(stdout.text, /^digraph /);
   for (const name of [
-    'prompt.build',
-    'model.ask',
+    'turn.start',
+    'model.call',
     'tool.run',
     'turn.interrupt',
     'user.in',
@@ -30,7 +30,7 @@ test('a net is drawn as DOT, with its places and transitions', async () => {
 test('a net is drawn as SVG by default', async () => {
   const { code, stdout } = await createFolder().run(['graph', 'agent.ts']);
   assert.equal(code, 0);
-  assert.match(stdout.text, /<svg [^]*model\.ask[^]*<\/svg>\s*$/);
+  assert.match(stdout.text, /<svg [^]*model\.call[^]*<\/svg>\s*$/);
 });
 
 test('a diagram is written to a file, in the format of its extension', async () => {

@@ -24,7 +24,7 @@ test('the standard properties are proved, and printed with their bounds and mean
   assert.match(stdout.text, /^✔ at most 1 in turn\.permit \+ turn\.current: proved/m);
   assert.match(
     stdout.text,
-    /^✔ re-ask budget: model\.ask at most 2 times per token of user\.in: p/m,
+    /^✔ re-ask budget: model\.call at most 2 times per token of user\.in: p/m,
   );
   assert.match(stdout.text, /^4 proved in /m);
   assert.match(stdout.text, /^Proved means: /m);
@@ -88,13 +88,13 @@ test('properties can be selected by name or as calls, several at once', async ()
 });
 
 test('with --json a refutation has its trace as data', async () => {
-  const args = ['--property', 'atMost(model.ask, 0)', '--json'];
+  const args = ['--property', 'atMost(model.call, 0)', '--json'];
   const { code, stdout } = await createFolder().run(['prove', 'agent.ts', ...smallBounds, ...args]);
   assert.equal(code, 1);
   const trace = stdout.json[0]?.['trace'] as { steps: { kind: string; transition?: string }[] };
   assert.deepEqual(
     [trace.steps[0]?.kind, trace.steps.at(-1)?.kind, trace.steps.at(-1)?.transition],
-    ['injected', 'started', 'model.ask'],
+    ['injected', 'started', 'model.call'],
   );
   assert.equal(stdout.json.at(-1)?.['proved'], false);
 });

@@ -30,12 +30,12 @@ test('a replay prints a line per firing, from the start to the end of the turn',
   assert.deepEqual(names, [
     'begin',
     'input',
-    'prompt.build',
-    'model.ask',
+    'turn.start',
+    'model.call',
     'model.route',
     'tool.run',
-    'turn.reask',
-    'model.ask',
+    'turn.continue',
+    'model.call',
     'model.route',
     'turn.end',
   ]);
@@ -73,7 +73,7 @@ test('the JSON lines number the records, and list places with token counts', asy
     seqs,
     seqs.toSorted((a, b) => a - b),
   );
-  const reask = entries.find(({ transition }) => transition === 'turn.reask');
+  const reask = entries.find(({ transition }) => transition === 'turn.continue');
   assert.partialDeepStrictEqual(reask, {
     type: 'firing',
     outcome: 'fired',

@@ -23,7 +23,7 @@ interface LibpetriArcs {
   readonly resets: readonly LibpetriPlace<unknown>[];
 }
 
-/** The name of the transition that ends an effect, such as `ended(model.ask)`. */
+/** The name of the transition that ends an effect, such as `ended(model.call)`. */
 export function endTransitionName(effect: string): string {
   return `ended(${effect})`;
 }

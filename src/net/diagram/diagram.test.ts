@@ -14,7 +14,7 @@ const response = place('model.response', v.string());
 const stop = place('turn.stop', { environment: true });
 const said = outlet('said', v.string());
 
-const ask = effect('model.ask', {
+const ask = effect('model.call', {
   take: { request },
   unless: [stop],
   give: oneOf({ response }),
@@ -36,10 +36,10 @@ test('a diagram shows the kind of every arc', () => {
   assert.match(dot, /^digraph "agent \\"one\\"" \{/);
   for (const line of [
     /subgraph "cluster_model-step"/,
-    /"t:model\.ask" \[label="model\.ask", shape="box", style="filled,rounded"/,
-    /"p:turn\.stop" -> "t:model\.ask" \[.*arrowhead="odot"\]/,
+    /"t:model\.call" \[label="model\.call", shape="box", style="filled,rounded"/,
+    /"p:turn\.stop" -> "t:model\.call" \[.*arrowhead="odot"\]/,
     /"p:turn\.stop" -> "t:say" \[.*style="dashed"/,
-    /"p:running\(model\.ask\)" -> "t:say" \[.*arrowhead="normalnormal"\]/,
+    /"p:running\(model\.call\)" -> "t:say" \[.*arrowhead="normalnormal"\]/,
     /"p:model\.response" -> "t:say" \[label="2"\]/,
     /"t:say" -> "p:said" \[label="0\.\.3"\]/,
     /"p:said" \[.*peripheries="2"/,
@@ -57,7 +57,7 @@ test('a keyed input is marked, and a part of a net can be drawn alone', () => {
   const compiled = compile(net('pairs', { transitions: [pair, say, ask] }));
   const dot = toDot(compiled, { only: (t) => t === 'pair', without: (name) => name === 'said' });
   assert.match(dot, /"p:model\.request" -> "t:pair" \[label="="\]/);
-  assert.doesNotMatch(dot, /model\.ask|said/);
+  assert.doesNotMatch(dot, /model\.call|said/);
 });
 
 test('a token that is taken and returned is one line with two heads, and a place shows its initial tokens', () => {
@@ -73,10 +73,10 @@ test('a token that is taken and returned is one line with two heads, and a place
   assert.match(dot, /"p:permit" -> "t:pass" \[dir="both"\]/);
   assert.doesNotMatch(dot, /"t:pass" -> "p:permit"/);
   assert.match(dot, /"p:permit" \[label="permit ●"/);
-  assert.match(dot, /"t:model\.ask" -> "p:running\(model\.ask\)" \[.*style="dotted"/);
+  assert.match(dot, /"t:model\.call" -> "p:running\(model\.call\)" \[.*style="dotted"/);
 });
 
 test('a net is drawn as SVG', async () => {
   const svg = await toSvg(compile(net('small', { transitions: [ask] })));
-  assert.match(svg, /<svg[\s\S]*model\.ask[\s\S]*<\/svg>/);
+  assert.match(svg, /<svg[\s\S]*model\.call[\s\S]*<\/svg>/);
 });

@@ -25,7 +25,7 @@ declare const model: {
 };
 
 test('the types of what each transition takes and produces are inferred', () => {
-  const ask = effect('model.ask', {
+  const ask = effect('model.call', {
     take: { request, budget },
     read: { history },
     unless: [stopped],

@@ -67,7 +67,7 @@ test('records have their step, time, transition, firing, and the tokens they too
     records.map(({ record, step, at }) => [record, step, at]),
     steps.flatMap(({ step, records: own }) => own.map(({ seq, at }) => [seq, step, at])),
   );
-  const built = records.find(({ transition }) => transition === 'prompt.build');
+  const built = records.find(({ transition }) => transition === 'turn.start');
   assert.partialDeepStrictEqual(built, {
     kind: 'fired',
     firing: built?.record,
@@ -277,7 +277,7 @@ test('the request of every model call is rebuilt as the model received it', asyn
   const session = await runtime.session('s');
   await say(session, 'one', 'two');
   const calls = (await collect(session.records(0, { values: 'none' }))).filter(
-    ({ kind, transition }) => kind === 'started' && transition === 'model.ask',
+    ({ kind, transition }) => kind === 'started' && transition === 'model.call',
   );
   assert.equal(calls.length, 4);
   for (const [index, { record, step, at }] of calls.entries()) {
@@ -288,7 +288,7 @@ test('the request of every model call is rebuilt as the model received it', asyn
       step,
       at,
       model: 'scripted',
-      transition: 'model.ask',
+      transition: 'model.call',
       netChanged: false,
       mayDiffer: [
         { part: 'instruction', source: 'definition' },
@@ -316,7 +316,7 @@ test('a rebuilt request says which parts a function or a changed agent may have 
   await using runtime = await openRuntime({ agents: [trim], store });
   const again = await runtime.session('s');
   const [call] = (await collect(again.records())).filter(
-    ({ kind, transition }) => kind === 'started' && transition === 'model.ask',
+    ({ kind, transition }) => kind === 'started' && transition === 'model.call',
   );
   const rebuilt = await again.modelRequest(call?.record ?? assert.fail());
   assert.equal(rebuilt.request.instruction, 'New.');
@@ -344,7 +344,7 @@ test('the request of a call of a fallback model is rebuilt for that model', asyn
   const session = await runtime.session('s');
   await say(session, 'one');
   const calls = (await collect(session.records())).filter(
-    ({ kind, transition }) => kind === 'started' && transition === 'model.ask',
+    ({ kind, transition }) => kind === 'started' && transition === 'model.call',
   );
   const rebuilt = await Promise.all(calls.map(async ({ record }) => session.modelRequest(record)));
   assert.deepEqual(
@@ -414,7 +414,7 @@ test('the net is data: places, arcs, policies, subnets, and a layout that does n
   assert.equal(place('tool.call').owed, true);
   const transition = (name: string): (typeof net.transitions)[number] =>
     net.transitions.find((one) => one.name === name) ?? assert.fail(name);
-  assert.partialDeepStrictEqual(transition('model.ask'), {
+  assert.partialDeepStrictEqual(transition('model.call'), {
     kind: 'effect',
     timeoutMs: 5_000,
     onCrash: 'rerun',
@@ -422,7 +422,7 @@ test('the net is data: places, arcs, policies, subnets, and a layout that does n
   assert.equal(transition('model.retry').afterMs, 'computed');
   assert.equal(transition('tool.run').concurrency, 2);
   assert.equal(transition('tool.expire').afterMs, 'computed');
-  const arcs = transition('model.ask').arcs;
+  const arcs = transition('model.call').arcs;
   assert.ok(arcs.some((arc) => arc.kind === 'inhibitor' && arc.place === 'turn.stopping'));
   assert.deepEqual(
     arcs.filter(({ kind }) => kind === 'give').map(({ place: to }) => to),
@@ -430,15 +430,15 @@ test('the net is data: places, arcs, policies, subnets, and a layout that does n
       'model.response',
       'model.failed',
       'model.rescheduled',
-      'model.tried',
-      'model.tried',
+      'model.attempted',
+      'model.attempted',
       'event.out',
     ],
   );
   assert.ok(transition('turn.interrupt').arcs.some(({ kind }) => kind === 'reset'));
   assert.ok(
     net.subnets.some(
-      ({ name, transitions }) => name === 'model-step' && transitions.includes('model.ask'),
+      ({ name, transitions }) => name === 'model-step' && transitions.includes('model.call'),
     ),
   );
 
@@ -449,8 +449,8 @@ test('the net is data: places, arcs, policies, subnets, and a layout that does n
   assert.equal(new Set(all.map(({ x, y }) => `${x} ${y}`)).size, all.length, 'no two at one spot');
   for (const { x, y } of all)
     assert.ok(x > 0 && x < layout.width && y > 0 && y < layout.height, `${x} ${y}`);
-  const build = layout.transitions['prompt.build'] ?? assert.fail();
-  const ask = layout.transitions['model.ask'] ?? assert.fail();
+  const build = layout.transitions['turn.start'] ?? assert.fail();
+  const ask = layout.transitions['model.call'] ?? assert.fail();
   assert.ok((layout.places['user.in']?.x ?? 0) < build.x && build.x < ask.x);
 });
 

@@ -53,7 +53,7 @@ export async function rebuildModelRequest(
   if (shown === undefined) {
     throw new InvalidInputError(
       'firing',
-      `record ${marking.seq} started "${firing.t}", which calls no model: take a start of a model call, such as "model.ask".`,
+      `record ${marking.seq} started "${firing.t}", which calls no model: take a start of a model call, such as "model.call".`,
     );
   }
   return {

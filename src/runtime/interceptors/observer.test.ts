@@ -48,7 +48,7 @@ test('observers see every committed step in order, and together they see the who
     order,
     steps.flatMap(() => ['first', 'last']),
   );
-  assert.ok(lines.includes('x #4 started model.ask'), lines.join('\n'));
+  assert.ok(lines.includes('x #4 started model.call'), lines.join('\n'));
   assert.equal(lines.length, steps.flatMap(({ records }) => records).length);
 });
 

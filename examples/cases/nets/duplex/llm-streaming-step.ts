@@ -36,7 +36,7 @@ export interface StreamingStep {
  * is awaited or under way are heard. No more chunks play at once than there are permits.
  */
 export function llmStreamingStep(services: StreamingServices): StreamingStep {
-  const ask = effect('model.ask', {
+  const ask = effect('model.call', {
     take: { utterance: utteranceEnded },
     give: allOf({ awaited: replyAwaited, silence: silenceFirst }),
     // A question that does not get through is silence: recovery is for that.

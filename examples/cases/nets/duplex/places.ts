@@ -48,7 +48,7 @@ export const liveFresh: TokenPlace<LiveMessage> = place('live.fresh', message);
 export const chunkReady: TokenPlace<string> = place('chunk.ready', z.string());
 /** How many chunks may play at once. (Seed name: CHUNK_BUDGET.) */
 export const chunkBudget: TokenPlace<null> = place('chunk.budget');
-export const toolAsked: TokenPlace<string> = place('tool.asked', z.string());
+export const toolAsked: TokenPlace<string> = place('tool.requested', z.string());
 export const replyDone: TokenPlace<null> = place('reply.done');
 
 /** The clock of the first stage of recovery; its token is as old as the silence. */
