@@ -2,7 +2,7 @@ import type { Agent } from '../agents/index.ts';
 import { optionTable } from '../core/index.ts';
 import type { SessionKey, OptionTable } from '../core/index.ts';
 import type { Clock } from '../net/index.ts';
-import type { AgentSource, Interceptor, Observer } from '../runtime/index.ts';
+import type { AgentSource, Interceptor, ModelsOption, Observer } from '../runtime/index.ts';
 import type { Durability, Store } from '../store/index.ts';
 import type { ArtifactService, MemoryService } from '../tools/index.ts';
 import type { DefinitionOptions } from './compilation/definition-options.ts';
@@ -14,6 +14,11 @@ import type { DefinitionOptions } from './compilation/definition-options.ts';
 export interface ManagedRuntimeOptions extends DefinitionOptions {
   /** Agents from code, and sources of agents, besides the stored definitions. Default: none. */
   readonly agents?: readonly (Agent | AgentSource)[];
+  /**
+   * Resolves the models that agents from code name, as in `openRuntime`. Default: by name, with the keys of `env`; without
+   * `env`, with those of the process.
+   */
+  readonly models?: ModelsOption;
   /** A store that is passed open is not closed with the runtime. Default: `memory:`. */
   readonly store?: string | Store;
   /** Rejects a store that is less durable than this. */
@@ -46,6 +51,7 @@ export const MANAGED_RUNTIME_OPTIONS: OptionTable = optionTable<ManagedRuntimeOp
   'openManagedRuntime',
   {
     agents: true,
+    models: true,
     maxInputBytes: true,
     maxRetryAfterMs: true,
     store: true,

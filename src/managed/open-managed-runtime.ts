@@ -49,7 +49,8 @@ async function openOn(
 ): Promise<ManagedRuntime> {
   const { app = DEFAULT_APP, clock = systemClock, observers = [], agents = [] } = options;
   const onError = safeListener('onError', options.onError);
-  const { memory, artifacts, interceptors, maxInputBytes, maxBuffered, onDelete } = options;
+  const { memory, artifacts, interceptors, maxInputBytes, maxBuffered, onDelete, env } = options;
+  const models = options.models ?? (env === undefined ? undefined : { env });
   const ingestion =
     memory === undefined ? undefined : new MemoryIngestion({ store, memory, onError });
   const runtime = await openRuntime({
@@ -58,7 +59,7 @@ async function openOn(
     app,
     clock,
     observers: ingestion === undefined ? observers : [...observers, ingestion.observe],
-    ...omitUndefined({ interceptors, memory, artifacts, maxInputBytes }),
+    ...omitUndefined({ interceptors, memory, artifacts, maxInputBytes, models }),
     onError,
   });
   const layer = { clock, onError, ...omitUndefined({ maxBuffered, onDelete }) };

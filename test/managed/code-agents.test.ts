@@ -169,6 +169,19 @@ test('stored definitions and agents from code run in one runtime', async () => {
   await assert.rejects(plain.create({ name: 'X', model: 'gpt-5' }), /Pass definitions\(\)/);
 });
 
+test('the models that agents from code name are resolved with the keys of the option env', async () => {
+  const named = agent({ name: 'named', model: 'gpt-5' });
+  await assert.rejects(openManagedRuntime({ agents: [named], env: {} }), {
+    code: 'model_not_resolved',
+    message: /Set OPENAI_API_KEY/,
+  });
+  const models = async (): Promise<ScriptedModel> => new ScriptedModel(() => ({ text: 'Hi.' }));
+  await using managed = await openManagedRuntime({ agents: [named], env: {}, models });
+  const { id } = await managed.startSession('agent_named', owner);
+  await managed.sendEvent(id, userMessage('Hi'));
+  await waitForTurnEnd(managed, id);
+});
+
 test('sessions that a program made are found with their user, and keep labels of their own', async () => {
   const lead = agent({
     name: 'lead',
