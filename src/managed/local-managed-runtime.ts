@@ -1,5 +1,5 @@
 import { omitUndefined } from '../core/internal.ts';
-import { checkOptions, InvalidInputError, sha256Hex } from '../core/index.ts';
+import { checkOptions, InvalidInputError } from '../core/index.ts';
 import type { Clock } from '../net/index.ts';
 import { UnknownAgentError } from '../runtime/index.ts';
 import type { Runtime } from '../runtime/index.ts';
@@ -89,7 +89,8 @@ export class LocalManagedRuntime extends ManagedSessions implements ManagedRunti
     id: string,
     { version }: { readonly version?: number } = {},
   ): Promise<ManagedAgent> {
-    return this.#agents.get(id, version);
+    // Another program may have recorded a newer version of an agent from code.
+    return this.#agents.get(id, version ?? this.#names.findCodeVersion(id));
   }
 
   async listAgents(
@@ -132,13 +133,13 @@ export class LocalManagedRuntime extends ManagedSessions implements ManagedRunti
       );
     if (userId.trim() === '') throw new InvalidInputError('owner.userId', 'must not be blank.');
     const requested = typeof agent === 'string' ? { id: agent } : agent;
-    const found = await this.#agents.get(requested.id, requested.version);
+    const found = await this.getAgent(requested.id, requested);
     if (found.archivedAt !== undefined) throw new AgentArchivedError(found.id);
     const { title, metadata, dedupeKey, events = [], documents } = options;
     const { name, environment } = await this.#resolveAgent(found, options);
-    const startKey = dedupeKey === undefined ? undefined : `${userId}\0${found.id}\0${dedupeKey}`;
+    const startKey = dedupeKey === undefined ? undefined : { userId, agentId: found.id, dedupeKey };
     const earlier =
-      startKey === undefined ? undefined : await this.#records.findByStartKey(sha256Hex(startKey));
+      startKey === undefined ? undefined : await this.#records.findByStartKey(startKey);
     // Compile now, so that an environment that cannot be provided is rejected at the start.
     if (earlier === undefined) await this.#definitions?.compile(this.#runtime.store, name);
     const id = this.#newId('session');
@@ -198,7 +199,13 @@ export class LocalManagedRuntime extends ManagedSessions implements ManagedRunti
     if (agent.source === 'definition') {
       const environment = parseEnvironment(requested, agent.definition);
       const stored = await this.#records.saveEnvironment(environment);
-      return { name: formatAgentName(agent.id, agent.version, stored), environment };
+      const name = formatAgentName(agent.id, agent.version, stored);
+      if (this.#names.findCode(name) !== undefined)
+        throw new InvalidInputError(
+          'agent',
+          `"${agent.id}" in version ${agent.version} has the same name in the journal as the program's agent "${name}": rename that agent.`,
+        );
+      return { name, environment };
     }
     if (requested !== undefined && Object.keys(requested).length > 0)
       throw new InvalidInputError(

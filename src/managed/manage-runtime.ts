@@ -49,7 +49,7 @@ export async function openManagedLayer(
   const { store } = runtime;
   const newId = createIdGenerator(clock);
   const agents = new AgentCatalog({ documents: store, clock, newId: () => newId('agent') });
-  const records = new SessionCatalog(store);
+  const records = new SessionCatalog(store, runtime.app);
   const managed = new LocalManagedRuntime({
     runtime,
     agents,

@@ -4,6 +4,8 @@ import {
   checkOptions,
   childSessionId,
   formatSessionKey,
+  isChildSessionId,
+  rootSessionId,
   parseSessionKey,
   safeListener,
 } from '../core/index.ts';
@@ -177,7 +179,7 @@ export class LocalRuntime implements Runtime {
       clock: this.#clock,
       broadcast: this.#broadcast,
       owner: this.#owner,
-      getInterceptor: (agentName) => this.#interceptors.get(agentName),
+      findInterceptor: async (row) => this.#interceptors.get(await this.#findRootAgent(row)),
       services: this.#tools,
       resolveModel: async (model, agentName) => models.resolve(model, agentName),
       runChild: async (parent, request) => this.#runChild(parent, request),
@@ -437,6 +439,13 @@ export class LocalRuntime implements Runtime {
   }
 
   /** Repeats the notifications between a session and the agents it called that a crash may have lost. */
+  /** The agent whose hooks a session has: for a called agent's session, the agent of the session it was called from. */
+  async #findRootAgent({ key, agent }: SessionRow): Promise<string> {
+    if (!this.#registry.hasInterceptors || !isChildSessionId(key.sessionId)) return agent;
+    const root = await this.store.find({ ...key, sessionId: rootSessionId(key.sessionId) });
+    return root?.agent ?? agent;
+  }
+
   async #recheckCalledAgents(row: SessionRow, agent: Agent, isHosted: boolean): Promise<void> {
     await this.#calledAgents.resumeSettledCalls(row);
     if (row.status === 'idle' && agent.children.size > 0 && !isHosted)

@@ -169,6 +169,86 @@ test('stored definitions and agents from code run in one runtime', async () => {
   await assert.rejects(plain.create({ name: 'X', model: 'gpt-5' }), /Pass definitions\(\)/);
 });
 
+test('programs of two releases run their own versions of an agent, and add no versions by turns', async () => {
+  const store = new MemoryStore();
+  const versions: number[] = [];
+  for (const instruction of ['Old.', 'New.', 'Old.', 'New.']) {
+    const runtime = await openRuntime({ agents: [assistant(instruction)], store });
+    const managed = await manageRuntime(runtime);
+    const { agentVersion } = await managed.startSession('agent_assistant', owner);
+    versions.push(agentVersion);
+    assert.equal((await managed.getAgent('agent_assistant')).version, agentVersion);
+    await runtime.close();
+  }
+  assert.deepEqual(versions, [1, 2, 1, 2]);
+});
+
+test('an agent from code must not have the journal name of a stored definition', async () => {
+  const store = new MemoryStore();
+  const resolver = async (): Promise<ScriptedModel> => new ScriptedModel(() => ({ text: 'Hi.' }));
+  const open = async (name: string): Promise<Runtime> =>
+    openRuntime({ agents: [greeter(name), definitions({ resolver })], store });
+  const first = await open('foo-v2');
+  const managed = await manageRuntime(first);
+  await managed.create({ name: 'Foo', model: 'gpt-5' }, { id: 'foo' });
+  await managed.updateAgent('foo', { name: 'Foo 2', model: 'gpt-5' }, { version: 1 });
+  await assert.rejects(managed.startSession('foo', owner), /program's agent "foo-v2": rename/);
+  await first.close();
+  await using second = await open('foo-v2');
+  await assert.rejects(manageRuntime(second), /must not have the name "foo-v2"/);
+});
+
+test('applications on one store have sessions, labels and deletions of their own', async () => {
+  const store = new MemoryStore();
+  const deleted: string[] = [];
+  const open = async (app: string, fails = false): Promise<ManagedRuntime> =>
+    openManagedRuntime({
+      store,
+      app,
+      agents: [greeter()],
+      onDelete: async ({ appName, sessionId }) => {
+        if (fails) throw new Error('The disk is gone.');
+        deleted.push(`${appName}/${sessionId}`);
+      },
+      onError: () => {},
+    });
+  const [a, b] = [await open('a', true), await open('b')];
+  const { id } = await a.startSession('agent_greeter', owner, { dedupeKey: 'k', title: 'A' });
+  await assert.rejects(b.getSession(id), { code: 'session_not_found' });
+  assert.equal(await b.deleteSession(id), false);
+  assert.deepEqual((await b.listSessions()).data, []);
+  const other = await b.startSession('agent_greeter', owner, { dedupeKey: 'k' });
+  assert.notEqual(other.id, id);
+  assert.equal((await a.startSession('agent_greeter', owner, { dedupeKey: 'k' })).id, id);
+  for (const one of [a, b]) await one.runtime.session('s', { user: 'ana', agent: 'Greeter' });
+  const ref = { id: 's', userId: 'ana' };
+  await a.updateSession(ref, { title: 'Of A' });
+  assert.equal((await b.getSession(ref)).title, undefined);
+  await assert.rejects(a.deleteSession(id), /disk/);
+  await b.close();
+  const again = await open('b');
+  assert.deepEqual(deleted, []);
+  await again.close();
+  await a.close();
+  const last = await open('a');
+  assert.deepEqual(deleted, [`a/${id}`]);
+  await last.close();
+});
+
+test('a fork does not take the id of another session', async () => {
+  await using managed = await openManagedRuntime({ agents: [greeter()] });
+  const { id } = await managed.startSession('agent_greeter', owner);
+  await managed.sendEvent(id, userMessage('Hi'));
+  await waitForTurnEnd(managed, id);
+  const bob = await managed.startSession('agent_greeter', { userId: 'bob' });
+  await assert.rejects(managed.fork(id, { id: bob.id }), /is the id of another session/);
+  const mine = await managed.runtime.session('mine', { user: 'ana', agent: 'Greeter' });
+  await mine.ask('Other.');
+  await assert.rejects(managed.fork(id, { id: 'mine' }), /is the id of another session/);
+  const fork = await managed.fork(id, { id: 'fork' });
+  assert.equal((await managed.fork(id, { id: 'fork' })).id, fork.id);
+});
+
 test('the models that agents from code name are resolved with the keys of the option env', async () => {
   const named = agent({ name: 'named', model: 'gpt-5' });
   await assert.rejects(openManagedRuntime({ agents: [named], env: {} }), {

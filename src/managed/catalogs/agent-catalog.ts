@@ -23,6 +23,9 @@ import { parseAgentDef } from '../parsing/parse-agent-def.ts';
 const HEADS = 'agent';
 const VERSIONS = 'agent-version';
 
+/** How many versions of an agent from code are compared with its present description. */
+const RECENT_VERSIONS = 100;
+
 /** The part of an agent that is not versioned. */
 interface Head {
   readonly version: number;
@@ -68,7 +71,10 @@ export class AgentCatalog {
     return asDefined(agent, 'creating it from a definition');
   }
 
-  /** Records the present version of an agent that a program defines. An unchanged agent gets no new version. */
+  /**
+   * Records the version of an agent that a program defines. A description that is equal to a recent version gets no new
+   * one, so that programs of different releases that start in turns do not add versions.
+   */
   async recordCode(id: string, description: AgentDescription): Promise<ManagedAgent> {
     const content = { source: 'code', description } as const;
     const found = await this.#documents.document(HEADS, id);
@@ -78,15 +84,27 @@ export class AgentCatalog {
       return (await this.#insert(id, head, content)) ?? this.recordCode(id, description);
     }
     const { archivedAt, ...head } = asHead(found.value);
-    const present = await this.#withVersion(id, head, head.version);
-    const isSame =
-      present.source === 'code' &&
-      canonicalJson(asJson(present.description)) === canonicalJson(asJson(description));
-    if (isSame && archivedAt === undefined) return present;
+    const { data: recent } = await this.versions(id, { limit: RECENT_VERSIONS });
+    const text = canonicalJson(asJson(description));
+    const same = recent.find(
+      (one) => one.source === 'code' && canonicalJson(asJson(one.description)) === text,
+    );
+    if (same !== undefined && archivedAt === undefined) return same;
     // The program runs the agent again, so that it is no longer archived.
-    const next: Head = { ...head, version: head.version + (isSame ? 0 : 1), updatedAt: at };
-    const written = await this.#write(id, next, found.version, isSame ? undefined : content);
-    return written ? this.#withVersion(id, next, next.version) : this.recordCode(id, description);
+    const next: Head = {
+      ...head,
+      version: same === undefined ? head.version + 1 : head.version,
+      updatedAt: at,
+    };
+    const written = await this.#write(
+      id,
+      next,
+      found.version,
+      same === undefined ? content : undefined,
+    );
+    return written
+      ? this.#withVersion(id, next, same?.version ?? next.version)
+      : this.recordCode(id, description);
   }
 
   /**
@@ -96,6 +114,12 @@ export class AgentCatalog {
   async get(id: string, version?: number): Promise<ManagedAgent> {
     const { head } = await this.#head(id);
     return this.#withVersion(id, head, version ?? head.version);
+  }
+
+  /** Returns the newest version. Undefined if there is no such agent. */
+  async find(id: string): Promise<ManagedAgent | undefined> {
+    const found = await this.#documents.document(HEADS, id);
+    return found === undefined ? undefined : this.get(id);
   }
 
   async list(

@@ -31,6 +31,7 @@ export class AgentNames {
           `must have different ids: "${other}" and "${agent.name}" both have the id "${id}". Rename one.`,
         );
       names.set(id, agent.name);
+      await assertNoDefinition(agent.name, catalog);
       const { version } = await catalog.recordCode(id, describeAgent(agent));
       code.set(agent.name, { id, version });
     }
@@ -46,10 +47,15 @@ export class AgentNames {
     return this.#code.get(name);
   }
 
+  /** The version of the agent with this id that the program has. Undefined: the program has no such agent. */
+  findCodeVersion(id: string): number | undefined {
+    for (const code of this.#code.values()) if (code.id === id) return code.version;
+    return undefined;
+  }
+
   /** @throws AgentFromCodeError for the id of an agent that the program defines */
   assertNotCode(id: string, action: string): void {
-    for (const code of this.#code.values())
-      if (code.id === id) throw new AgentFromCodeError(id, action);
+    if (this.findCodeVersion(id) !== undefined) throw new AgentFromCodeError(id, action);
   }
 
   /** The agent of a name in a journal. An agent that this program does not run has version 1. */
@@ -61,4 +67,17 @@ export class AgentNames {
       ? { id: deriveAgentId(name), version: 1 }
       : { id: stored.agentId, version: stored.version };
   }
+}
+
+/**
+ * A session of a stored definition stores a name such as `agent_x-v2`. An agent of a program must not have such a name.
+ * @throws InvalidInputError
+ */
+async function assertNoDefinition(name: string, catalog: AgentCatalog): Promise<void> {
+  const stored = parseAgentName(name);
+  if (stored === undefined || (await catalog.find(stored.agentId))?.source !== 'definition') return;
+  throw new InvalidInputError(
+    'agents',
+    `must not have the name "${name}": sessions of the stored agent "${stored.agentId}" use it. Rename the agent.`,
+  );
 }

@@ -22,6 +22,8 @@ export type SessionLabels = Pick<SessionRecord, 'title' | 'metadata'>;
 /** What is stored about a session outside of its journal: its start options and its labels. */
 export interface SessionRecord {
   readonly id: string;
+  /** The application that the session belongs to. Absent in records of earlier releases. */
+  readonly appName?: string;
   readonly agentId: string;
   readonly agentVersion: number;
   /** The name of its agent in the journal. */
@@ -35,12 +37,21 @@ export interface SessionRecord {
   readonly isDeleting?: true;
 }
 
-/** Stores the records of managed sessions. */
+/** A start that a caller may repeat. */
+export interface StartKey {
+  readonly userId: string;
+  readonly agentId: string;
+  readonly dedupeKey: string;
+}
+
+/** Stores the records of the managed sessions of one application. Those of other applications are hidden. */
 export class SessionCatalog {
   readonly #documents: DocumentStore;
+  readonly #appName: string;
 
-  constructor(documents: DocumentStore) {
+  constructor(documents: DocumentStore, appName: string) {
     this.#documents = documents;
+    this.#appName = appName;
   }
 
   /**
@@ -50,7 +61,7 @@ export class SessionCatalog {
   async add(
     record: SessionRecord,
     options: {
-      readonly startKey?: string | undefined;
+      readonly startKey?: StartKey | undefined;
       readonly documents?: readonly DocumentChange[] | undefined;
       readonly write?: (changes: readonly DocumentChange[]) => Promise<{ readonly ok: boolean }>;
     } = {},
@@ -58,22 +69,29 @@ export class SessionCatalog {
     const { startKey, documents = [] } = options;
     const { write = async (changes) => this.#documents.writeDocuments(changes) } = options;
     const { id } = record;
-    const key = startKey === undefined ? undefined : sha256Hex(startKey);
+    const key = startKey === undefined ? undefined : this.#toStartKeyId(startKey);
+    const own = { ...record, appName: this.#appName };
     const written = await write([
-      { kind: SESSIONS, id, version: 0, value: asJson(record) },
+      { kind: SESSIONS, id, version: 0, value: asJson(own) },
       ...(key === undefined ? [] : [{ kind: START_KEYS, id: key, version: 0, value: id }]),
       ...documents,
     ]);
-    if (written.ok) return record;
-    const earlier = key === undefined ? await this.find(id) : await this.findByStartKey(key);
+    if (written.ok) return own;
+    const earlier =
+      startKey === undefined ? await this.find(id) : await this.findByStartKey(startKey);
     if (earlier === undefined)
       throw new InvalidInputError('id', `"${id}" is taken: start the session again.`);
     return earlier;
   }
 
-  async findByStartKey(keyHash: string): Promise<SessionRecord | undefined> {
-    const found = await this.#documents.document(START_KEYS, keyHash);
-    return typeof found?.value === 'string' ? this.find(found.value) : undefined;
+  async findByStartKey(key: StartKey): Promise<SessionRecord | undefined> {
+    // The ids of earlier releases have no application.
+    for (const id of [this.#toStartKeyId(key), sha256Hex(joinStartKey(key))]) {
+      const found = await this.#documents.document(START_KEYS, id);
+      const record = typeof found?.value === 'string' ? await this.find(found.value) : undefined;
+      if (record !== undefined) return record;
+    }
+    return undefined;
   }
 
   async find(id: string): Promise<SessionRecord | undefined> {
@@ -84,7 +102,8 @@ export class SessionCatalog {
   /** Finds a record, also of a session that is being deleted. */
   async findAny(id: string): Promise<SessionRecord | undefined> {
     const found = await this.#documents.document(SESSIONS, id);
-    return found === undefined ? undefined : asSessionRecord(found.value);
+    const record = found === undefined ? undefined : asSessionRecord(found.value);
+    return record !== undefined && this.#isOwn(record) ? record : undefined;
   }
 
   /** @throws ManagedSessionNotFoundError if there is no such session */
@@ -109,10 +128,9 @@ export class SessionCatalog {
       return Promise.all(
         found.map(async ({ id, value }): Promise<ListedEntry<T>> => ({
           id,
-          item:
-            asSessionRecord(value).isDeleting === true
-              ? undefined
-              : await project(asSessionRecord(value)),
+          item: this.#isShown(asSessionRecord(value))
+            ? await project(asSessionRecord(value))
+            : undefined,
         })),
       );
     });
@@ -123,7 +141,7 @@ export class SessionCatalog {
     change: Pick<SessionRecord, 'title' | 'metadata'>,
   ): Promise<SessionRecord> {
     const found = await this.#documents.document(SESSIONS, id);
-    if (found === undefined || asSessionRecord(found.value).isDeleting === true)
+    if (found === undefined || !this.#isShown(asSessionRecord(found.value)))
       throw new ManagedSessionNotFoundError(id);
     const next = { ...asSessionRecord(found.value), ...change };
     const written = await this.#documents.writeDocuments([
@@ -134,7 +152,7 @@ export class SessionCatalog {
 
   /** Reads the labels of a session that a program made. Its id is unique only with its user. */
   async readLabels({ userId, id }: Pick<SessionRecord, 'userId' | 'id'>): Promise<SessionLabels> {
-    const found = await this.#documents.document(LABELS, toLabelsId({ userId, id }));
+    const found = await this.#documents.document(LABELS, this.#toLabelsId({ userId, id }));
     return found === undefined ? {} : asSessionLabels(found.value);
   }
 
@@ -143,7 +161,7 @@ export class SessionCatalog {
     session: Pick<SessionRecord, 'userId' | 'id'>,
     change: SessionLabels,
   ): Promise<SessionLabels> {
-    const id = toLabelsId(session);
+    const id = this.#toLabelsId(session);
     const found = await this.#documents.document(LABELS, id);
     const next = { ...(found === undefined ? {} : asSessionLabels(found.value)), ...change };
     const version = found?.version ?? 0;
@@ -154,7 +172,7 @@ export class SessionCatalog {
   }
 
   async removeLabels(session: Pick<SessionRecord, 'userId' | 'id'>): Promise<void> {
-    const id = toLabelsId(session);
+    const id = this.#toLabelsId(session);
     const found = await this.#documents.document(LABELS, id);
     if (found === undefined) return;
     const change = { kind: LABELS, id, version: found.version };
@@ -174,7 +192,7 @@ export class SessionCatalog {
       this.#documents.document(SESSIONS, id),
       this.#documents.document(DELETIONS, id),
     ]);
-    if (found === undefined) return undefined;
+    if (found === undefined || !this.#isOwn(asSessionRecord(found.value))) return undefined;
     const record: SessionRecord = { ...asSessionRecord(found.value), isDeleting: true };
     const known = Array.isArray(begun?.value) ? begun.value.map(String) : [];
     const all = [...new Set([...known, ...(await threads(record))])];
@@ -188,7 +206,8 @@ export class SessionCatalog {
   /** Lists the sessions whose deletion started and has not finished. */
   async deletions(): Promise<readonly string[]> {
     const begun = await this.#documents.documents({ kind: DELETIONS });
-    return begun.map(({ id }) => id);
+    const records = await Promise.all(begun.map(async ({ id }) => this.findAny(id)));
+    return records.flatMap((record) => record?.id ?? []);
   }
 
   async remove(id: string): Promise<void> {
@@ -220,10 +239,26 @@ export class SessionCatalog {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by saveEnvironment
     return found?.value as SessionEnvironment | undefined;
   }
+
+  #isOwn({ appName }: SessionRecord): boolean {
+    return appName === undefined || appName === this.#appName;
+  }
+
+  #isShown(record: SessionRecord): boolean {
+    return record.isDeleting !== true && this.#isOwn(record);
+  }
+
+  #toStartKeyId(key: StartKey): string {
+    return sha256Hex(canonicalJson([this.#appName, joinStartKey(key)]));
+  }
+
+  #toLabelsId({ userId, id }: Pick<SessionRecord, 'userId' | 'id'>): string {
+    return sha256Hex(canonicalJson([this.#appName, userId, id]));
+  }
 }
 
-function toLabelsId({ userId, id }: Pick<SessionRecord, 'userId' | 'id'>): string {
-  return sha256Hex(canonicalJson([userId, id]));
+function joinStartKey({ userId, agentId, dedupeKey }: StartKey): string {
+  return `${userId}\0${agentId}\0${dedupeKey}`;
 }
 
 function asSessionLabels(value: Json): SessionLabels {

@@ -24,10 +24,10 @@ export class DefinitionSource implements AgentSource {
     this.services = toAgentServices(options);
   }
 
-  readonly open = async ({ store, clock }: AgentSourceHost): Promise<OpenAgentSource> => {
+  readonly open = async ({ app, store, clock }: AgentSourceHost): Promise<OpenAgentSource> => {
     const newId = createIdGenerator(clock);
     const agents = new AgentCatalog({ documents: store, clock, newId: () => newId('agent') });
-    const compiled = new CompiledAgentCache(agents, new SessionCatalog(store), this.services);
+    const compiled = new CompiledAgentCache(agents, new SessionCatalog(store, app), this.services);
     this.#compiled.set(store, compiled);
     return {
       agents: [],

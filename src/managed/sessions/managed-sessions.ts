@@ -1,5 +1,5 @@
 import { isClosedStatus, omitUndefined } from '../../core/internal.ts';
-import { InvalidInputError, isJsonObject, newMessageId } from '../../core/index.ts';
+import { canonicalJson, InvalidInputError, isJsonObject, newMessageId } from '../../core/index.ts';
 import type { Json, Seq, SessionKey, Usage } from '../../core/index.ts';
 import { IllegalTransitionError } from '../../runtime/index.ts';
 import type {
@@ -277,15 +277,21 @@ export class ManagedSessions {
     ref: SessionRef,
     { upTo, id = this.#newId('session'), documents }: ForkOptions = {},
   ): Promise<ManagedSession> {
-    if ((await this.#records.find(id)) !== undefined) return this.getSession(id);
     const found = await this.#lookup.findRoot(ref);
     const { record } = found;
+    const earlier = await this.#records.findAny(id);
+    if (earlier !== undefined) {
+      if (earlier.userId !== record.userId || earlier.agentName !== record.agentName)
+        throw takenIdError(id);
+      return this.getSession(id);
+    }
     const session = await this.#lookup.open(found);
     const { createdAt: _, ...same } = record;
     const { updatedAt } = await session.status();
-    // A copy without a record was left by a process that died. The copy itself is complete.
     const copy = await this.#lookup.findRow({ ...record, id });
+    // A copy without a record was left by a process that died. The copy itself is complete.
     if ((copy?.head ?? 0) === 0) await session.fork({ id, ...omitUndefined({ upTo }) });
+    else if (!(await this.#isCopy(record, id))) throw takenIdError(id);
     const { userId } = await this.#records.add(
       { ...same, id, createdAt: updatedAt },
       { documents: documents?.(id) },
@@ -293,6 +299,18 @@ export class ManagedSessions {
     // A reader of changes may have seen the copy before its record.
     await this.#runtime.store.touch({ appName: this.#runtime.app, userId, sessionId: id });
     return this.getSession(id);
+  }
+
+  /** True if a session begins with the first event of another. */
+  async #isCopy({ id: original, userId }: SessionRecord, id: string): Promise<boolean> {
+    const [first, other] = await Promise.all(
+      [original, id].map(async (sessionId) => {
+        const key = { appName: this.#runtime.app, userId, sessionId };
+        for await (const event of this.#runtime.store.read(key, 0)) return canonicalJson(event);
+        return undefined;
+      }),
+    );
+    return first !== undefined && first === other;
   }
 
   async rewind(
@@ -389,6 +407,10 @@ export class ManagedSessions {
       lastSeq: row.lastSeq,
     };
   }
+}
+
+function takenIdError(id: string): InvalidInputError {
+  return new InvalidInputError('id', `"${id}" is the id of another session: choose another one.`);
 }
 
 function ignoreMissing(error: unknown): undefined {

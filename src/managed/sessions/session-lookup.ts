@@ -95,7 +95,9 @@ export class SessionLookup {
   async #findRoot(id: string, userId: string | undefined): Promise<FoundSession> {
     const record = await this.#records.findAny(id);
     if (record !== undefined && (userId === undefined || record.userId === userId)) {
-      if (record.isDeleting === true) throw new ManagedSessionNotFoundError(id);
+      // A record of an earlier release may belong to another application on this store.
+      const isOwn = record.appName !== undefined || (await this.findRow(record)) !== undefined;
+      if (record.isDeleting === true || !isOwn) throw new ManagedSessionNotFoundError(id);
       return { record, isRecorded: true };
     }
     const row = userId === undefined ? undefined : await this.findRow({ id, userId });

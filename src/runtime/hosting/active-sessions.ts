@@ -10,8 +10,8 @@ import { SessionQuarantinedError } from '../session/runtime-errors.ts';
 
 export interface ActiveSessionsOptions extends HostedSessionServices {
   readonly findAgent: (name: string) => Promise<Agent | undefined>;
-  /** The hooks around the sessions of an agent. */
-  readonly getInterceptor: (agentName: string) => HostedSessionOptions['interceptor'];
+  /** Finds the hooks around a session. */
+  readonly findInterceptor: (row: SessionRow) => Promise<HostedSessionOptions['interceptor']>;
   /** Runs a write. The runtime ignores the change notices that the store sends meanwhile. */
   readonly ignoringOwnChanges: <T>(write: () => Promise<T>) => Promise<T>;
   /** Schedules another drive of the session at a time (epoch ms). */
@@ -178,7 +178,7 @@ export class ActiveSessions {
     const host: HostedSession = await HostedSession.open({
       ...this.#options,
       agent,
-      interceptor: this.#options.getInterceptor(agent.name),
+      interceptor: await this.#options.findInterceptor(row),
       row,
       onStopped: (error) => {
         if (this.#hosts.get(name)?.host === host) this.#hosts.delete(name);

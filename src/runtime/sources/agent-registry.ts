@@ -62,6 +62,11 @@ export class AgentRegistry {
     return only;
   }
 
+  /** Whether any source adds hooks. */
+  get hasInterceptors(): boolean {
+    return this.#sources.some(({ interceptors = [] }) => interceptors.length > 0);
+  }
+
   /** The hooks that the source of an agent adds. Default: none. */
   listInterceptors(agentName: string): readonly Interceptor[] {
     return this.#sourceByAgent.get(agentName)?.interceptors ?? [];

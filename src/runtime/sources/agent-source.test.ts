@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agent } from '../../agents/index.ts';
+import { agent, agentTool } from '../../agents/index.ts';
 import type { Agent } from '../../agents/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
 import { MemoryStore } from '../../store/index.ts';
@@ -54,6 +54,46 @@ test('a message sent before the runtime started is answered by an agent that a s
     types.filter((type) => type !== 'partial'),
     ['user.message', 'turn.started', 'agent.message', 'turn.ended'],
   );
+});
+
+test('a called agent is found by its own name, and two different ones must not have one name', async () => {
+  const helper = (text: string): Agent =>
+    agent({ name: 'helper', model: new ScriptedModel(() => ({ text })) });
+  const caller = (name: string, called: Agent): Agent =>
+    agent({ name, model: new ScriptedModel([]), tools: [agentTool(called)] });
+  const shared = helper('shared');
+  await using runtime = await openRuntime({
+    agents: [caller('one', shared), caller('two', shared), shared],
+  });
+  assert.equal(runtime.agents.get('helper'), shared);
+  await assert.rejects(
+    openRuntime({ agents: [caller('one', helper('a')), caller('two', helper('b'))] }),
+    { code: 'invalid_input', message: /two agents are named "helper"/ },
+  );
+});
+
+test('the hooks of a source see the sessions of agents that its agents call, and no others', async () => {
+  const seen: string[] = [];
+  const called = agent({ name: 'helper', model: new ScriptedModel(() => ({ text: 'Yes.' })) });
+  const caller = (name: string): Agent =>
+    agent({
+      name,
+      model: new ScriptedModel(({ contents }) =>
+        contents.at(-1)?.parts.some((part) => 'functionResponse' in part) === true
+          ? { text: 'Done.' }
+          : { toolCalls: [{ name: 'helper', args: { request: '?' } }] },
+      ),
+      tools: [agentTool(called)],
+    });
+  const source = (name: string): AgentSource => ({
+    open: async () => ({
+      agents: [caller(name)],
+      interceptors: [{ observe: (_, session) => seen.push(`${name}: ${session.agent.name}`) }],
+    }),
+  });
+  await using runtime = await openRuntime({ agents: [source('one'), source('two')] });
+  await (await runtime.session('s', { agent: 'one' })).ask('Hi');
+  assert.deepEqual([...new Set(seen)].toSorted(), ['one: helper', 'one: one']);
 });
 
 test('the error of a runtime with several agents and none chosen shows how to choose one', async () => {

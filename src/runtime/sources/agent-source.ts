@@ -26,7 +26,7 @@ export interface AgentSourceHost {
 
 /**
  * Where agents of a runtime come from, besides `agent()`: an ADK `App`, or stored definitions. Pass it to `openRuntime`
- * in `agents`. A source can be opened by several runtimes.
+ * in `agents`. Several runtimes can open a source, but an `App` closes its plugins with the first of them.
  */
 export interface AgentSource {
   /**

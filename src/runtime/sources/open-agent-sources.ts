@@ -51,7 +51,7 @@ export function isAgentSource(entry: Agent | AgentSource): entry is AgentSource 
 
 function checkNames(agents: readonly Agent[]): void {
   const byName = new Map<string, Agent>();
-  for (const one of agents) {
+  for (const one of agents.flatMap((agent) => [agent, ...agent.children.values()])) {
     const other = byName.get(one.name);
     if (other !== undefined && other !== one)
       throw new InvalidInputError(
