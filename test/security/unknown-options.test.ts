@@ -16,6 +16,9 @@ import {
   SESSION_OWNER,
   START_OPTIONS,
 } from '../../src/managed/interface/managed-runtime.ts';
+import { DEFINITION_OPTIONS } from '../../src/managed/compilation/definition-options.ts';
+import { definitions } from '../../src/managed/index.ts';
+import { manageRuntime, MANAGE_OPTIONS } from '../../src/managed/manage-runtime.ts';
 import { openManagedRuntime } from '../../src/managed/open-managed-runtime.ts';
 import { MANAGED_RUNTIME_OPTIONS } from '../../src/managed/managed-runtime-options.ts';
 import { aiSdkModel, AI_SDK_MODEL_OPTIONS } from '../../src/models/ai-sdk-model.ts';
@@ -183,6 +186,11 @@ const subjects: Readonly<Record<string, Subject>> = {
   SERVER_OPTIONS: { table: SERVER_OPTIONS, call: createServer },
   LISTEN_OPTIONS: { table: LISTEN_OPTIONS, call: async (options) => listen({} as never, options) },
   MANAGED_RUNTIME_OPTIONS: { table: MANAGED_RUNTIME_OPTIONS, call: openManagedRuntime },
+  DEFINITION_OPTIONS: { table: DEFINITION_OPTIONS, call: definitions },
+  MANAGE_OPTIONS: {
+    table: MANAGE_OPTIONS,
+    call: async (options) => manageRuntime((await managed).runtime, options),
+  },
   START_OPTIONS: {
     table: START_OPTIONS,
     call: async (options) => (await managed).startSession('a', { userId: 'u1' }, options),
