@@ -42,7 +42,46 @@ describe('a repeatable request', () => {
     assert.equal(await one.findResult(), undefined);
     assert.ok((await store.submit({ documents: [one.completion(['one'])] })).ok);
     const retried = await read({ retryCount: 1 });
-    assert.deepEqual(await retried.findResult(), ['one'], 'the latest of the equal requests');
+    assert.deepEqual(await retried.findResult(), ['other'], 'the latest that arrived');
+  });
+
+  it('without a key is retried as the latest that arrived, in whatever order the requests end', async () => {
+    const { read, store } = openRequests();
+    const [one, other] = [await read({}), await read({})];
+    await one.claim();
+    await other.claim();
+    await one.read();
+    assert.ok((await store.submit({ documents: [one.completion(['one'])] })).ok);
+    one.onCompleted(['one']);
+    await one.onAnswered(true);
+    const retried = await read({ retryCount: 1 });
+    assert.equal(retried.key, other.key);
+    assert.equal(await retried.findResult(), undefined);
+  });
+
+  it('stays the one that its retry was found to be, when equal requests end meanwhile', async () => {
+    const { read, store } = openRequests();
+    const first = await read({});
+    await first.claim();
+    const retried = await read({ retryCount: 1 });
+    await retried.claim();
+    const late = retried.completion(['retried']);
+    const other = await read({});
+    await other.claim();
+    assert.ok((await store.submit({ documents: [other.completion(['other'])] })).ok);
+    other.onCompleted(['other']);
+    assert.ok(!(await store.submit({ documents: [late] })).ok);
+    await retried.read();
+    assert.deepEqual([retried.key, await retried.findResult()], [first.key, undefined]);
+  });
+
+  it('that was refused keeps what a repetition did meanwhile', async () => {
+    const { read } = openRequests();
+    const refused = await read({ clientKey: 'k' });
+    await refused.claim();
+    assert.equal(await (await read({ clientKey: 'k' })).reserveId('id_1'), 'id_1');
+    await refused.release();
+    assert.equal(await (await read({ clientKey: 'k' })).reserveId('id_2'), 'id_1');
   });
 
   it('that was refused leaves its key free, and keeps what an earlier one did', async () => {

@@ -83,7 +83,7 @@ export class IdempotentRequest {
   async read(): Promise<void> {
     const { kind, id, retryCount } = this.#form;
     this.#document = await this.#documents.document(kind, id);
-    this.#stored = this.#form.findRepeated(this.#document?.value, this.#now);
+    this.#stored = this.#form.findRepeated(this.#document?.value, this.key, this.#now);
     if (this.#stored === undefined) return;
     this.#record = { ...this.#stored, count: Math.max(retryCount, this.#stored.count) };
   }
@@ -110,9 +110,12 @@ export class IdempotentRequest {
     await this.save(true);
   }
 
-  /** Forgets a request that was refused. It had no effect, so the next equal one is a new request. */
+  /**
+   * Forgets a request that was refused. It had no effect, so the next equal one is a new request. What a repetition did
+   * meanwhile is kept.
+   */
   async release(): Promise<void> {
-    if (this.#isFirst) await this.#forget();
+    if (this.#isFirst) await this.#forget(({ result }) => result === undefined);
   }
 
   /**
@@ -126,7 +129,7 @@ export class IdempotentRequest {
       isDelivered === 'unsure'
         ? Math.max(DISCONNECT_WINDOW_MS, this.#retryWindowMs)
         : this.#retryWindowMs;
-    if (windowMs === 0) return this.#forget();
+    if (windowMs === 0) return this.#forget(() => true);
     const until = this.#now + windowMs;
     while (this.#stored !== undefined && this.#stored.until !== until)
       await this.#tryWrite({ ...this.#record, until });
@@ -140,8 +143,8 @@ export class IdempotentRequest {
     return { ...this.#record, result };
   }
 
-  async #forget(): Promise<void> {
-    while (this.#stored !== undefined) {
+  async #forget(isUnneeded: (stored: RequestRecord) => boolean): Promise<void> {
+    while (this.#stored !== undefined && isUnneeded(this.#stored)) {
       const value = this.#form.remove(this.#document?.value, this.key, this.#now);
       if ((await this.#documents.writeDocuments([this.#change(value)])).ok)
         this.#stored = undefined;

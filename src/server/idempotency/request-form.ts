@@ -44,8 +44,15 @@ export interface RequestForm {
   readonly newKey: string;
   /** How many retries the client reports to have sent before. 0 for a request with an `Idempotency-Key`. */
   readonly retryCount: number;
-  /** Finds the request that this one repeats. @throws HttpError 409 for a key that was sent with another body */
-  readonly findRepeated: (value: Json | undefined, now: number) => RequestRecord | undefined;
+  /**
+   * Finds the request with this key, otherwise the one that this one repeats.
+   * @throws HttpError 409 for a key that was sent with another body
+   */
+  readonly findRepeated: (
+    value: Json | undefined,
+    key: string,
+    now: number,
+  ) => RequestRecord | undefined;
   /** The document with this record. */
   readonly put: (value: Json | undefined, record: RequestRecord, now: number) => Json;
   /** The document without the record of this key. Undefined: it is empty. */
@@ -89,7 +96,7 @@ function toKeyedForm({ keyId, path, body }: ClientRequest, clientKey: string): R
     id,
     newKey,
     retryCount: 0,
-    findRepeated: (value, now) => {
+    findRepeated: (value, _, now) => {
       const found = parseKeyedRecord(value, now);
       if (found === undefined) return undefined;
       const { body: storedHash, at, result } = found;
@@ -116,12 +123,17 @@ function toUnkeyedForm({ keyId, path, body, retryCount }: ClientRequest): Reques
     id: sha256Hex(`${keyId}\0${path}\0${body}`),
     newKey,
     retryCount,
-    findRepeated: (value, now) => {
+    findRepeated: (value, ownKey, now) => {
       const records = parseRecentRecords(value, now);
-      return records.find(({ key }) => key === newKey) ?? findRetried(records, retryCount);
+      return records.find(({ key }) => key === ownKey) ?? findRetried(records, retryCount);
     },
     put: (value, record, now) => {
-      const others = parseRecentRecords(value, now).filter(({ key }) => key !== record.key);
+      const records = parseRecentRecords(value, now);
+      const earlier = records.find(({ key }) => key === record.key);
+      // The order is that in which the requests arrived or were retried, not that in which they ended.
+      if (earlier !== undefined && earlier.count >= record.count)
+        return records.map((one) => toJson(one === earlier ? record : one));
+      const others = records.filter((one) => one !== earlier);
       return [...others.slice(1 - MAX_EQUAL_REQUESTS), record].map(toJson);
     },
     remove: (value, ownKey, now) => {

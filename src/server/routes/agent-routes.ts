@@ -78,7 +78,12 @@ export function agentRoutes(context: ServerContext): readonly HttpRoute[] {
       response: agentResponse,
       errors: [405],
       body: agentUpdate,
-      run: async ({ caller: { workspace }, params, body, retryCount }) => {
+      run: async ({ caller: { workspace }, params, body, retryCount, idempotentRequest }) => {
+        const created = await idempotentRequest.findResult();
+        if (typeof created === 'number')
+          return toWireAgent(
+            await getWorkspaceAgent(context, workspace, params('agent_id'), created),
+          );
         const present = await getWorkspaceAgent(context, workspace, params('agent_id'));
         if (present.source === 'code') throw new AgentFromCodeError(present.id, 'an update');
         await assertCalledAgentsExist(context, workspace, body);
@@ -86,7 +91,9 @@ export function agentRoutes(context: ServerContext): readonly HttpRoute[] {
         const version = body.version ?? present.version;
         const definition = applyAgentUpdate(present, body);
         try {
-          return toWireAgent(await runtime.updateAgent(present.id, definition, { version }));
+          const changed = await runtime.updateAgent(present.id, definition, { version });
+          await idempotentRequest.save(changed.version);
+          return toWireAgent(changed);
         } catch (error) {
           const isRepetition =
             error instanceof AgentVersionConflictError &&

@@ -24,7 +24,9 @@ export function sessionControlRoutes(context: ServerContext): readonly HttpRoute
       response: sessionResponse,
       run: async (call) => {
         const session = await getWorkspaceSession(context, call);
-        if (session.status !== 'paused') await runtime.pause(toSessionRef(session));
+        await call.idempotentRequest.runOnce(async () => {
+          if (session.status !== 'paused') await runtime.pause(toSessionRef(session));
+        });
         return toWireSession(context, await runtime.getSession(toSessionRef(session)));
       },
     }),

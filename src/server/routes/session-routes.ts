@@ -163,13 +163,14 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
       run: async (call) => {
         const session = await getWorkspaceSession(context, call);
         const { title, metadata: pairs } = call.body;
-        const changed = await runtime.updateSession(toSessionRef(session), {
-          ...omitUndefined({
-            title: title === undefined ? undefined : (title ?? ''),
-            metadata: pairs != null ? mergeMetadata(session.metadata ?? {}, pairs) : undefined,
-          }),
+        const change = omitUndefined({
+          title: title === undefined ? undefined : (title ?? ''),
+          metadata: pairs != null ? mergeMetadata(session.metadata ?? {}, pairs) : undefined,
         });
-        return toWireSession(context, changed);
+        await call.idempotentRequest.runOnce(async () => {
+          await runtime.updateSession(toSessionRef(session), change);
+        });
+        return toWireSession(context, await runtime.getSession(toSessionRef(session)));
       },
     }),
     defineRoute('POST /v1/sessions/{session_id}/archive: Close a session for ever', {
