@@ -272,7 +272,7 @@ async function modelRequests(
 ): Promise<readonly Awaited<ReturnType<Session['modelRequest']>>[]> {
   const found: Awaited<ReturnType<Session['modelRequest']>>[] = [];
   for await (const { record, kind, transition } of session.records())
-    if (kind === 'started' && transition?.endsWith('model.ask') === true)
+    if (kind === 'started' && transition?.endsWith('model.call') === true)
       found.push(await session.modelRequest(record));
   return found.slice(at);
 }
