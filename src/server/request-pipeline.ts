@@ -134,6 +134,7 @@ export class RequestPipeline {
       query,
       body,
       request,
+      isKeyValid: async () => this.#serverContext.keys.isValid(caller),
       destroyConnection,
       idempotentRequest,
       retryCount,

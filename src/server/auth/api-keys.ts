@@ -151,6 +151,14 @@ export class ApiKeys {
     return { workspace: key.workspace, keyId: id, scope: key.scope };
   }
 
+  /** True if the key of a caller may still be used. A caller without a key has none that could be revoked. */
+  async isValid({ keyId }: Caller): Promise<boolean> {
+    if (keyId === 'local') return true;
+    const found = await this.#documents.document(KIND, keyId);
+    const key = found === undefined ? undefined : parseApiKey(keyId, found.value);
+    return key !== undefined && key.revokedAt === undefined && !this.#isExpired(key);
+  }
+
   #isExpired({ expiresAt = Infinity }: ApiKey): boolean {
     return expiresAt <= this.#clock.now();
   }

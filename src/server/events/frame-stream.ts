@@ -6,6 +6,8 @@ export interface FrameStreamOptions {
   /** The stream ends when any of them aborts. */
   readonly signals: readonly AbortSignal[];
   readonly clock: Clock;
+  /** Whether the reader may still read. Asked once in each `keepAliveMs`; if not, the stream ends. */
+  readonly isAllowed: () => Promise<boolean>;
   /** Send a comment after this long without an event, in milliseconds. */
   readonly keepAliveMs: number;
   /** Disconnect a reader that does not read available data for this long, in milliseconds. */
@@ -25,7 +27,7 @@ const HEADERS = {
  * buffered. It ends with the frames, and when a signal aborts.
  */
 export function frameStream(options: FrameStreamOptions): Response {
-  const { signals, clock, keepAliveMs, readerTimeoutMs, destroyConnection } = options;
+  const { signals, clock, keepAliveMs, readerTimeoutMs, destroyConnection, isAllowed } = options;
   const ended = new AbortController();
   const signal = AbortSignal.any([...signals, ended.signal]);
   const frames = options.frames(signal);
@@ -34,6 +36,7 @@ export function frameStream(options: FrameStreamOptions): Response {
   let next: Promise<IteratorResult<string>> | undefined = frames.next();
   next.catch(() => undefined);
   let cancelReaderTimeout = (): void => {};
+  let nextCheckAt = clock.now() + keepAliveMs;
   const stop = async (): Promise<void> => {
     cancelReaderTimeout();
     ended.abort();
@@ -49,7 +52,9 @@ export function frameStream(options: FrameStreamOptions): Response {
         cancelReaderTimeout();
         next ??= frames.next();
         const result = await nextOrTimeout(next, signal, clock, keepAliveMs);
-        if (result === 'aborted') {
+        const isDue = clock.now() >= nextCheckAt;
+        if (isDue) nextCheckAt = clock.now() + keepAliveMs;
+        if (result === 'aborted' || (isDue && !(await isAllowed()))) {
           controller.close();
           void stop();
           return;

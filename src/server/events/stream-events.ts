@@ -40,8 +40,12 @@ export async function streamEvents(
   {
     query,
     request,
+    isKeyValid,
     destroyConnection,
-  }: Pick<RouteCall<StreamQuery, unknown>, 'query' | 'request' | 'destroyConnection'>,
+  }: Pick<
+    RouteCall<StreamQuery, unknown>,
+    'query' | 'request' | 'isKeyValid' | 'destroyConnection'
+  >,
 ): Promise<Response> {
   const { runtime, clock, closing, keepAliveMs, readerTimeoutMs } = context;
   const { projection, uid } = openProjection(context, session);
@@ -72,6 +76,7 @@ export async function streamEvents(
         : undefined,
     previews: new Set<string>(event_deltas),
     signals: [request.signal, closing],
+    isAllowed: isKeyValid,
     clock,
     keepAliveMs,
     readerTimeoutMs,

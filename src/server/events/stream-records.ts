@@ -22,8 +22,12 @@ export function streamRecords(
   {
     query: { after = 0, values = 'none' },
     request,
+    isKeyValid,
     destroyConnection,
-  }: Pick<RouteCall<StreamRecordsQuery, unknown>, 'query' | 'request' | 'destroyConnection'>,
+  }: Pick<
+    RouteCall<StreamRecordsQuery, unknown>,
+    'query' | 'request' | 'isKeyValid' | 'destroyConnection'
+  >,
 ): Response {
   const lastId = request.headers.get('last-event-id') ?? '';
   if (!/^\d{0,15}$/.test(lastId))
@@ -32,6 +36,7 @@ export function streamRecords(
   return frameStream({
     frames: (signal) => toFrames(inspection, sessionId, { from, values, signal }),
     signals: [request.signal, closing],
+    isAllowed: isKeyValid,
     clock,
     keepAliveMs,
     readerTimeoutMs,

@@ -45,18 +45,26 @@ const period = {
 const DIMENSIONS = ['agent', 'day', 'model'] as const;
 const OPERATOR_DIMENSIONS = [...DIMENSIONS, 'workspace'] as const;
 
-type Call = Pick<RouteCall<unknown, unknown>, 'request' | 'destroyConnection'>;
+type Call = Pick<RouteCall<unknown, unknown>, 'request' | 'isKeyValid' | 'destroyConnection'>;
 
 /** Routes over all sessions of a workspace: pending calls, changes and usage. */
 export function listingRoutes(context: ServerContext): readonly HttpRoute[] {
   const { runtime } = context;
   const stream = (
-    { request, destroyConnection }: Call,
+    { request, isKeyValid: isAllowed, destroyConnection }: Call,
     frames: (signal: AbortSignal) => AsyncGenerator<string, void, undefined>,
   ): Response => {
     const { closing, clock, keepAliveMs, readerTimeoutMs } = context;
     const signals = [request.signal, closing];
-    return frameStream({ frames, signals, clock, keepAliveMs, readerTimeoutMs, destroyConnection });
+    return frameStream({
+      frames,
+      signals,
+      isAllowed,
+      clock,
+      keepAliveMs,
+      readerTimeoutMs,
+      destroyConnection,
+    });
   };
   return [
     defineRoute('GET /v1/pending: List the calls that wait, of all sessions', {

@@ -13,6 +13,8 @@ export interface RouteCall<Q, B> {
   readonly query: Q;
   readonly body: B;
   readonly request: Request;
+  /** Whether the key of the request is still valid. A stream asks from time to time. */
+  readonly isKeyValid: () => Promise<boolean>;
   /** Destroys the connection of the request, if there is one. */
   readonly destroyConnection: () => void;
   /** Its key is the same for every retry of one client request, and different for every other request. */
