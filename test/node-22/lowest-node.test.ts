@@ -51,6 +51,6 @@ for (const [entry, to] of Object.entries(packageJson.exports)) {
 test('the command line program runs', async () => {
   assert.match(
     await run([join(root, packageJson.bin.petrichor), 'help'], root),
-    /^ +serve +Serve agents/m,
+    /^ +serve \[FILE\] +Serve agents/m,
   );
 });
