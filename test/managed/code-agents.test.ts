@@ -198,6 +198,24 @@ test('an agent from code must not have the journal name of a stored definition',
   await assert.rejects(manageRuntime(second), /must not have the name "foo-v2"/);
 });
 
+test('an agent from code must not have the id of a stored definition, nor a definition that of an agent from code', async () => {
+  const store = new MemoryStore();
+  const defined = await openManagedRuntime({ store });
+  await defined.create({ name: 'Greeter', model: 'gpt-5' }, { id: 'agent_greeter' });
+  await assert.rejects(openManagedRuntime({ store, agents: [greeter()] }), {
+    code: 'invalid_input',
+    message: /"agent_greeter" belongs to a stored definition/,
+  });
+  const other = await openManagedRuntime({ store, agents: [greeter('other')] });
+  await other.close();
+  await assert.rejects(
+    defined.updateAgent('agent_other', { name: 'O', model: 'gpt-5' }, { version: 1 }),
+    AgentFromCodeError,
+  );
+  assert.equal((await defined.agentVersions('agent_greeter')).data.length, 1);
+  await defined.close();
+});
+
 test('applications on one store have sessions, labels and deletions of their own', async () => {
   const store = new MemoryStore();
   const deleted: string[] = [];

@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { canonicalJson } from '../../core/index.ts';
+import { canonicalJson, InvalidInputError } from '../../core/index.ts';
 import type { AgentDescription } from '../../agents/index.ts';
 import type { Json } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
@@ -74,6 +74,7 @@ export class AgentCatalog {
   /**
    * Records the version of an agent that a program defines. A description that is equal to a recent version gets no new
    * one, so that programs of different releases that start in turns do not add versions.
+   * @throws InvalidInputError if the id belongs to a stored definition, which may be private to one workspace
    */
   async recordCode(id: string, description: AgentDescription): Promise<ManagedAgent> {
     const content = { source: 'code', description } as const;
@@ -85,6 +86,11 @@ export class AgentCatalog {
     }
     const { archivedAt, ...head } = asHead(found.value);
     const { data: recent } = await this.versions(id, { limit: RECENT_VERSIONS });
+    if (recent.some(({ source }) => source === 'definition'))
+      throw new InvalidInputError(
+        'agents',
+        `must not have the name "${description.name}": its id "${id}" belongs to a stored definition. Rename the agent.`,
+      );
     const text = canonicalJson(asJson(description));
     const same = recent.find(
       (one) => one.source === 'code' && canonicalJson(asJson(one.description)) === text,
@@ -169,6 +175,7 @@ export class AgentCatalog {
 
   /**
    * Stores the next version.
+   * @throws AgentFromCodeError if the versions are those of a program
    * @throws AgentVersionConflictError if the agent is not at version `expected`
    * @throws AgentArchivedError if the agent is archived
    * @throws AgentNotFoundError if the agent does not exist
@@ -177,11 +184,8 @@ export class AgentCatalog {
     const { head, documentVersion } = await this.#head(id);
     if (head.archivedAt !== undefined) throw new AgentArchivedError(id);
     if (head.version !== expected) throw new AgentVersionConflictError(id, head.version, expected);
-    const present = await this.#withVersion(id, head, expected);
-    if (
-      present.source === 'definition' &&
-      canonicalJson(asJson(present.definition)) === canonicalJson(asJson(definition))
-    )
+    const present = asDefined(await this.#withVersion(id, head, expected), 'an update');
+    if (canonicalJson(asJson(present.definition)) === canonicalJson(asJson(definition)))
       return present;
     const next: Head = { ...head, version: expected + 1, updatedAt: this.#clock.now() };
     const content = { source: 'definition', definition } as const;
