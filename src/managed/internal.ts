@@ -2,6 +2,7 @@
 
 export { deriveAgentId } from './catalogs/agent-name.ts';
 export { createIdGenerator } from './catalogs/sortable-id.ts';
+export { ignoreMissingSession } from './interface/managed-errors.ts';
 export { getToolName } from './parsing/parse-agent-def.ts';
 export {
   permissionPolicy,

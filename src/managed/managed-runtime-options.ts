@@ -5,6 +5,7 @@ import type { Clock } from '../net/index.ts';
 import type { AgentSource, Interceptor, ModelsOption, Observer } from '../runtime/index.ts';
 import type { Durability, Store } from '../store/index.ts';
 import type { ArtifactService, MemoryService } from '../tools/index.ts';
+import { DEFINITION_NAMES } from './compilation/definition-options.ts';
 import type { DefinitionOptions } from './compilation/definition-options.ts';
 
 /**
@@ -50,30 +51,17 @@ export interface ManagedRuntimeOptions extends DefinitionOptions {
 export const MANAGED_RUNTIME_OPTIONS: OptionTable = optionTable<ManagedRuntimeOptions>(
   'openManagedRuntime',
   {
+    ...DEFINITION_NAMES,
     agents: true,
     models: true,
     maxInputBytes: true,
-    maxRetryAfterMs: true,
     store: true,
     durability: true,
     app: true,
-    resolver: true,
-    env: true,
-    modelOrigins: true,
-    grader: true,
-    builtIns: true,
-    mcp: true,
-    skills: true,
-    guardrails: true,
     memory: true,
     artifacts: true,
     onDelete: true,
     clock: true,
-    reaskBudget: true,
-    maxModelCalls: true,
-    modelAttempts: true,
-    modelTimeoutMs: true,
-    customToolTimeoutMs: true,
     maxBuffered: true,
     observers: true,
     interceptors: true,

@@ -4,7 +4,6 @@ import { systemClock } from '../net/index.ts';
 import { openRuntime } from '../runtime/index.ts';
 import { openStore } from '../store/index.ts';
 import type { Store } from '../store/index.ts';
-import { pickDefinitionOptions } from './compilation/definition-options.ts';
 import { DefinitionSource } from './compilation/definition-source.ts';
 import { DurabilityError } from './interface/managed-errors.ts';
 import type { ManagedRuntime } from './interface/managed-runtime.ts';
@@ -25,7 +24,7 @@ export async function openManagedRuntime(
   options: ManagedRuntimeOptions = {},
 ): Promise<ManagedRuntime> {
   checkOptions(MANAGED_RUNTIME_OPTIONS, options);
-  const source = new DefinitionSource(pickDefinitionOptions(options));
+  const source = new DefinitionSource(options);
   const { store: storeOption = 'memory:', durability } = options;
   const store = typeof storeOption === 'string' ? await openStore(storeOption) : storeOption;
   const ownsStore = typeof storeOption === 'string';

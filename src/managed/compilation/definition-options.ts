@@ -1,6 +1,6 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { optionTable } from '../../core/index.ts';
-import type { OptionTable } from '../../core/index.ts';
+import type { OptionNames, OptionTable } from '../../core/index.ts';
 import type { BeforeTool, CallbackList } from '../../agents/index.ts';
 import { checkModelOrigin, resolveModel } from '../../models/index.ts';
 import type { Model, ModelRef } from '../../models/index.ts';
@@ -52,8 +52,8 @@ export interface DefinitionOptions {
   readonly customToolTimeoutMs?: number;
 }
 
-/** The options of `definitions`. */
-export const DEFINITION_OPTIONS: OptionTable = optionTable<DefinitionOptions>('definitions', {
+/** The names of the options of definitions. */
+export const DEFINITION_NAMES: OptionNames<DefinitionOptions> = {
   resolver: true,
   env: true,
   modelOrigins: true,
@@ -68,30 +68,13 @@ export const DEFINITION_OPTIONS: OptionTable = optionTable<DefinitionOptions>('d
   modelTimeoutMs: true,
   maxRetryAfterMs: true,
   customToolTimeoutMs: true,
-});
+};
 
-/** The options of definitions among those of a managed runtime. */
-export function pickDefinitionOptions(options: DefinitionOptions): DefinitionOptions {
-  const { resolver, env, modelOrigins, grader, builtIns, mcp, skills, guardrails } = options;
-  const { reaskBudget, maxModelCalls, modelAttempts, modelTimeoutMs } = options;
-  const { maxRetryAfterMs, customToolTimeoutMs } = options;
-  return omitUndefined({
-    resolver,
-    env,
-    modelOrigins,
-    grader,
-    builtIns,
-    mcp,
-    skills,
-    guardrails,
-    reaskBudget,
-    maxModelCalls,
-    modelAttempts,
-    modelTimeoutMs,
-    maxRetryAfterMs,
-    customToolTimeoutMs,
-  });
-}
+/** The options of `definitions`. */
+export const DEFINITION_OPTIONS: OptionTable = optionTable<DefinitionOptions>(
+  'definitions',
+  DEFINITION_NAMES,
+);
 
 const DEFAULT_REASK_BUDGET = 25;
 

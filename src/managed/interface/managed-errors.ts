@@ -81,6 +81,11 @@ export class ManagedSessionNotFoundError extends PetrichorError {
   }
 }
 
+/** Handles the error of a session that does not exist. @throws every other error */
+export function ignoreMissingSession(error: unknown): undefined {
+  if (!(error instanceof ManagedSessionNotFoundError)) throw error;
+}
+
 /**
  * A reader of a stream fell behind by more than its buffer, and the stream was closed. No event is lost.
  * @remedy Stream again from `cursor`, and process events faster or outside the loop.

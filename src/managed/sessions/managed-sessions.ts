@@ -21,7 +21,7 @@ import { BatchSessions } from './batch-sessions.ts';
 import { bufferedStream } from './buffered-stream.ts';
 import { toToolResult } from '../projections/content-blocks.ts';
 import { toSessionEvent } from '../projections/to-session-event.ts';
-import { ManagedSessionNotFoundError } from '../interface/managed-errors.ts';
+import { ignoreMissingSession } from '../interface/managed-errors.ts';
 import type {
   AddedEvent,
   EventBatch,
@@ -252,7 +252,7 @@ export class ManagedSessions {
   }
 
   async deleteSession(ref: SessionRef): Promise<boolean> {
-    const found = await this.#lookup.findRoot(ref).catch(ignoreMissing);
+    const found = await this.#lookup.findRoot(ref).catch(ignoreMissingSession);
     if (found?.isRecorded === false) return this.#deleteUnrecorded(found.record);
     const sessionId = getSessionId(ref);
     if (found === undefined && typeof ref !== 'string') {
@@ -411,10 +411,6 @@ export class ManagedSessions {
 
 function takenIdError(id: string): InvalidInputError {
   return new InvalidInputError('id', `"${id}" is the id of another session: choose another one.`);
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if (!(error instanceof ManagedSessionNotFoundError)) throw error;
 }
 
 function toAddedEvent(input: Json | undefined): AddedEvent {

@@ -102,8 +102,9 @@ export class SessionLookup {
     }
     const row = userId === undefined ? undefined : await this.findRow({ id, userId });
     if (row === undefined) throw new ManagedSessionNotFoundError(id);
-    const labels = await this.#records.readLabels(this.#toRecord(row));
-    return { record: { ...this.#toRecord(row), ...labels }, isRecorded: false };
+    const made = this.#toRecord(row);
+    const labels = await this.#records.readLabels(made);
+    return { record: { ...made, ...labels }, isRecorded: false };
   }
 
   #toRecord({ key, agent, createdAt }: SessionRow): SessionRecord {

@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { ManagedSessionNotFoundError } from '../../managed/index.ts';
+import { ignoreMissingSession } from '../../managed/internal.ts';
 import type { ManagedSession } from '../../managed/index.ts';
 import type { CreationPosition } from '../../store/index.ts';
 import { readTwoWayPage } from '../auth/two-way-page.ts';
@@ -27,14 +27,12 @@ export async function listSessions<T>(
     async (range) => readSessions(context, workspace, range),
     async ({ sessionId: id }) => {
       // A session that is being deleted is listed until it is gone.
-      const session = await runtime.getSession({ id, userId: workspace }).catch(ignoreMissing);
+      const session = await runtime
+        .getSession({ id, userId: workspace })
+        .catch(ignoreMissingSession);
       return session === undefined ? undefined : toItem(session);
     },
   );
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if (!(error instanceof ManagedSessionNotFoundError)) throw error;
 }
 
 async function readSessions(
