@@ -17,6 +17,7 @@ export {
 export type { Property, QuiescentMarking } from './properties/property.ts';
 export { prove } from './prove.ts';
 export type { ProveOptions } from './prove.ts';
+export type { ProofObserver, ProofProgress } from './progress.ts';
 export { formatReport, isProved } from './report.ts';
 export type { ProofReport, PropertyResult, Verdict } from './report.ts';
 export { drawTrace } from './trace/draw-trace.ts';

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../core/internal.ts';
 import type { CompiledNet } from '../net/index.ts';
 import { TokenClasses } from './system/token-classes.ts';
 import type { Bounds } from './properties/bounds.ts';
@@ -18,9 +19,11 @@ import { TransitionSystem } from './system/transition-system.ts';
 import { toTrace } from './trace/trace.ts';
 import { ReplayError } from './properties/verify-errors.ts';
 import { createMonitor } from './search/property-monitor.ts';
+import { ProofRun } from './progress.ts';
+import type { ProofObserver } from './progress.ts';
 
 /** The argument of `prove`. */
-export interface ProveOptions {
+export interface ProveOptions extends ProofObserver {
   readonly properties: readonly Property[];
   readonly bounds?: Bounds;
   /**
@@ -39,7 +42,7 @@ export interface ProveOptions {
 /**
  * Proves or refutes each property of a compiled net, the same object that the runtime executes. A property that it can
  * neither prove nor refute has the verdict `unknown`, with a reason. Each refutation is replayed on the executor before
- * it is returned.
+ * it is returned. A call that is aborted returns what it knows.
  * @throws UnknownNameError if a property or a bound names a place or transition that the net does not have.
  * @throws InvalidPropertyError if a bound is invalid.
  */
@@ -55,17 +58,21 @@ export async function prove(net: CompiledNet, options: ProveOptions): Promise<Pr
       : properties.map((property) => [property, proofCacheKey(expanded, bounds, property)]),
   );
   const results = new Map<Property, PropertyResult>();
+  const run = new ProofRun(options);
   for (const [property, key] of keys) {
     const known = cache?.get(key);
-    if (known !== undefined) results.set(property, known);
+    if (known === undefined) continue;
+    results.set(property, known);
+    run.report(known);
   }
   const open = monitors.filter(({ property }) => !results.has(property));
   const together = open.filter(({ next }) => next === undefined);
   const alone = open.filter(({ next }) => next !== undefined);
-  const proof = new Proof(expanded, options);
+  const proof = new Proof(expanded, options, run);
   for (const group of [...(together.length > 0 ? [together] : []), ...alone.map((one) => [one])]) {
-    for (const result of await proof.decide(group.map(({ property }) => property))) {
+    for await (const result of proof.decide(group.map(({ property }) => property))) {
       results.set(result.property, result);
+      run.report(result);
       const key = keys.get(result.property);
       if (key !== undefined && result.verdict !== 'unknown') cache?.set(key, result);
     }
@@ -84,59 +91,82 @@ class Proof {
   readonly #net: ExpandedNet;
   readonly #bounds: Bounds;
   readonly #options: ProveOptions;
+  readonly #run: ProofRun;
 
-  constructor(net: ExpandedNet, options: ProveOptions) {
+  constructor(net: ExpandedNet, options: ProveOptions, run: ProofRun) {
+    this.#run = run;
     this.#net = net;
     this.#bounds = options.bounds ?? {};
     this.#options = options;
   }
 
+  #notDecided(property: Property, reason: string): PropertyResult {
+    return { ...notSearched(property), by: 'not searched', over: this.#net.statement, reason };
+  }
+
   /** Decides properties that can share a search. */
-  async decide(properties: readonly Property[]): Promise<readonly PropertyResult[]> {
+  async *decide(properties: readonly Property[]): AsyncGenerator<PropertyResult> {
     const { route = 'portfolio', beyondBounds = false } = this.#options;
+    const { endReason } = this.#run;
+    if (endReason !== undefined) {
+      yield* properties.map((one) => this.#notDecided(one, endReason));
+      return;
+    }
     const searched = route === 'solver' ? properties.map(notSearched) : this.#searchAll(properties);
-    const results: PropertyResult[] = [];
-    for (const result of searched) {
+    for await (const result of searched) {
       const needsSolver =
         (result.verdict === 'unknown' && route !== 'search') ||
         (result.verdict === 'proved' && beyondBounds);
-      results.push(needsSolver ? await this.#decideBySolver(result) : result);
+      yield needsSolver ? await this.#decideBySolver(result) : result;
     }
-    return results;
   }
 
-  #searchAll(properties: readonly Property[]): readonly PropertyResult[] {
+  async *#searchAll(properties: readonly Property[]): AsyncGenerator<PropertyResult> {
     const startedAt = performance.now();
     const tokenClasses = new TokenClasses();
     const monitors = properties.map((property) => createMonitor(this.#net, tokenClasses, property));
     const outlets = new Set(monitors.flatMap((monitor) => [...monitor.outlets]));
     const unordered = new TransitionSystem(this.#net, 'unordered', outlets, tokenClasses);
-    const { findings, states } = search(unordered, monitors, this.#bounds);
+    const onPause = this.#run.onPause(properties);
+    const { findings, states } = await search(unordered, monitors, this.#bounds, onPause);
     const durationMs = performance.now() - startedAt;
-    return properties.map((property, index): PropertyResult => {
+    for (const [index, property] of properties.entries()) {
       const finding = findings[index];
       const over = this.#net.statement;
       const facts = { property, by: 'search', over, states, durationMs };
-      if (finding === undefined || finding.verdict === 'unknown')
-        return this.#searchOrdered(property, facts, finding?.reason);
-      if (finding.verdict === 'holds') return { ...facts, verdict: 'proved' };
+      if (finding === undefined || finding.verdict === 'unknown') {
+        yield await this.#searchOrdered(property, facts, finding?.reason);
+        continue;
+      }
+      if (finding.verdict === 'holds') {
+        yield { ...facts, verdict: 'proved' };
+        continue;
+      }
       const ordered = new TransitionSystem(this.#net, 'ordered', outlets, tokenClasses);
       const path = findOrderedPath(unordered, ordered, finding.path);
-      if (path !== undefined) return refuted(facts, ordered, path);
-      return this.#searchOrdered(property, facts);
-    });
+      yield path === undefined
+        ? await this.#searchOrdered(property, facts)
+        : refuted(facts, ordered, path);
+    }
   }
 
   /**
    * Searches again with the ages of tokens. Used if the violation depends on an order among equals that the executor may
    * never choose, or if the unordered search gave up.
    */
-  #searchOrdered(property: Property, before: Facts, gaveUp?: string): PropertyResult {
+  async #searchOrdered(
+    property: Property,
+    before: Facts,
+    gaveUp?: string,
+  ): Promise<PropertyResult> {
+    const { endReason } = this.#run;
+    if (endReason !== undefined) return { ...before, verdict: 'unknown', reason: endReason };
     const startedAt = performance.now();
     const tokenClasses = new TokenClasses();
     const monitor = createMonitor(this.#net, tokenClasses, property);
     const system = new TransitionSystem(this.#net, 'ordered', monitor.outlets, tokenClasses);
-    const { findings, states } = search(system, [monitor], this.#bounds);
+    const onPause = this.#run.onPause([property]);
+    const { findings, states } = await search(system, [monitor], this.#bounds, onPause);
     const facts = {
       ...before,
       by: 'search in the order of ages',
@@ -152,17 +182,18 @@ class Proof {
 
   /** Asks the solver, first for any number of tokens from outside, then within the bounds if they are still undecided. */
   async #decideBySolver(before: PropertyResult): Promise<PropertyResult> {
-    const { solver = anySolver(), solverLimits = {} } = this.#options;
+    const { solver = anySolver(), solverLimits = {}, signal } = this.#options;
     const startedAt = performance.now();
     const bounded = before.verdict === 'unknown' && this.#net.environment.length > 0;
     const reasons: string[] = before.reason === undefined ? [] : [before.reason];
     for (const boundedEnvironment of bounded ? [false, true] : [false]) {
+      if (this.#run.endReason !== undefined) break;
       const query = encodeProperty(this.#net, before.property, boundedEnvironment);
       if ('reason' in query) {
         reasons.push(query.reason);
         break;
       }
-      const solved = await solver.ask(query.text, solverLimits);
+      const solved = await solver.ask(query.text, omitUndefined({ signal, ...solverLimits }));
       const durationMs = before.durationMs + performance.now() - startedAt;
       if (solved.answer === 'sat') {
         const { property } = before;
@@ -184,7 +215,8 @@ class Proof {
     }
     if (before.verdict !== 'unknown') return before;
     const durationMs = before.durationMs + performance.now() - startedAt;
-    return { ...before, durationMs, reason: [...new Set(reasons)].join('; ') };
+    const reason = this.#run.endReason ?? [...new Set(reasons)].join('; ');
+    return { ...before, durationMs, reason };
   }
 }
 

@@ -52,18 +52,30 @@ const MAX_MONITOR_STATE = 65_535;
 /** The memory of a state in addition to its encoding: its entry in the index and its link to its parent. */
 const BYTES_PER_STATE = 120;
 const BYTES_PER_EDGE = 8;
+/** The time between two pauses of a search. */
+const PAUSE_INTERVAL_MS = 50;
+
+/**
+ * Called when the search pauses, with the number of states visited so far. A promise delays the search. A string ends
+ * it: it is the reason why the monitors without a finding stay undecided.
+ */
+export type OnPause = (states: number) => Promise<string | undefined>;
 
 /**
  * Searches all reachable states breadth-first, so the first violation found is a shortest one. Several monitors can
- * share a search if at most one of them has a memory.
+ * share a search if at most one of them has a memory. The search pauses every 50 ms, so that other work can run.
  * @throws RangeError if more than one monitor has a memory.
  */
-export function search(
+export async function search(
   system: TransitionSystem,
   monitors: readonly PropertyMonitor[],
   limits: SearchLimits = {},
-): SearchOutcome {
-  return new Search(system, monitors, limits).run();
+  onPause: OnPause = async () => undefined,
+): Promise<SearchOutcome> {
+  const run = new Search(system, monitors, limits).run();
+  let step = run.next();
+  while (step.done !== true) step = run.next(await onPause(step.value));
+  return step.value;
 }
 
 /** Returns the reachable markings, encoded by `encodeMarking`. Undefined if the search reached a limit. */
@@ -72,7 +84,10 @@ export function reachableMarkings(
   limits: SearchLimits = {},
 ): ReadonlySet<string> | undefined {
   const search = new Search(system, [], limits);
-  return search.run().complete ? search.markings() : undefined;
+  const run = search.run();
+  let step = run.next();
+  while (step.done !== true) step = run.next();
+  return step.value.complete ? search.markings() : undefined;
 }
 
 /** Encodes a marking without attempts, phases and remaining budgets. */
@@ -122,8 +137,9 @@ class Search {
     if (this.#statefulMonitor?.isPending !== undefined) this.#graph = { from: [], to: [] };
   }
 
-  run(): SearchOutcome {
-    const gaveUp = this.#explore();
+  /** Runs the search. Yields the number of states at each pause; a string that it receives is a reason to end. */
+  *run(): Generator<number, SearchOutcome, string | undefined> {
+    const gaveUp = yield* this.#explore();
     if (gaveUp === undefined && this.#open > 0) this.#searchForCycle();
     const reason = gaveUp ?? '';
     return {
@@ -137,15 +153,24 @@ class Search {
   }
 
   /** Visits all states. Returns the limit that it exceeded, if any. */
-  #explore(): string | undefined {
-    const endsAt = performance.now() + this.#limits.searchTimeoutMs;
+  *#explore(): Generator<number, string | undefined, string | undefined> {
+    const { searchTimeoutMs } = this.#limits;
+    const startedAt = performance.now();
+    let pausesAt = startedAt + PAUSE_INTERVAL_MS;
     try {
       this.#addState(this.#system.initial(), this.#statefulMonitor?.initial ?? 0, -1, 0);
       for (let id = 0; id < this.#encodedStates.length; id++) {
         this.#expand(id);
         if (this.#open === 0 && this.#monitors.length > 0) return undefined;
-        const gaveUp = this.#exceededLimit(endsAt);
+        const now = performance.now();
+        if (now > startedAt + searchTimeoutMs)
+          return `more than ${searchTimeoutMs / 1000} s of search`;
+        const gaveUp = this.#exceededLimit();
         if (gaveUp !== undefined) return gaveUp;
+        if (now < pausesAt) continue;
+        const ended = yield this.#encodedStates.length;
+        if (ended !== undefined) return ended;
+        pausesAt = performance.now() + PAUSE_INTERVAL_MS;
       }
       return undefined;
     } catch (error) {
@@ -155,14 +180,11 @@ class Search {
   }
 
   /** Returns the limit that the search exceeded, if any. */
-  #exceededLimit(endsAt: number): string | undefined {
-    const { states, memoryBytes, searchTimeoutMs } = this.#limits;
+  #exceededLimit(): string | undefined {
+    const { states, memoryBytes } = this.#limits;
     if (this.#encodedStates.length > states) return `more than ${states} states`;
     if (this.#bytes > memoryBytes) return `more than ${Math.round(memoryBytes / 1e6)} MB of states`;
-    if (this.#longest > MAX_TOKENS) return `more than ${MAX_TOKENS} tokens in one marking`;
-    return performance.now() > endsAt
-      ? `more than ${searchTimeoutMs / 1000} s of search`
-      : undefined;
+    return this.#longest > MAX_TOKENS ? `more than ${MAX_TOKENS} tokens in one marking` : undefined;
   }
 
   markings(): ReadonlySet<string> {

@@ -15,6 +15,8 @@ export interface SolverLimits {
   readonly timeoutMs?: number;
   /** The maximum memory, in MB. Default: 1000. */
   readonly memoryMb?: number;
+  /** Kills the solver when it aborts. The answer is then `unknown`, with the reason "canceled". */
+  readonly signal?: AbortSignal;
 }
 
 /** Answers queries in SMT-LIB, each in a separate process. */
@@ -42,7 +44,7 @@ export function nativeZ3(command = 'z3', clock: Clock = systemClock): Solver {
       const child = spawn(command, [`-T:${seconds}`, `-memory:${memoryMb}`, '-in', '-smt2'], {
         stdio: ['pipe', 'pipe', 'pipe'],
       });
-      return readAnswer(child, text, 'native z3', timeoutMs, clock);
+      return readAnswer(child, text, 'native z3', { timeoutMs, clock, signal: limits.signal });
     },
   };
 }
@@ -60,7 +62,11 @@ export function npmZ3(): Solver {
         execArgv: [],
       });
       const input = `${memoryMb} ${timeoutMs}\n${text}`;
-      return readAnswer(child, input, 'npm z3-solver', timeoutMs, systemClock);
+      return readAnswer(child, input, 'npm z3-solver', {
+        timeoutMs,
+        clock: systemClock,
+        signal: limits.signal,
+      });
     },
   };
 }
@@ -81,6 +87,7 @@ export function anySolver(): Solver {
 }
 
 const ABSENT = 'absent';
+const CANCELED = 'canceled';
 /** The exit status of z3 when it is out of memory. */
 const OUT_OF_MEMORY_STATUS = '101';
 
@@ -88,8 +95,15 @@ function readAnswer(
   child: ChildProcess,
   text: string,
   by: string,
-  timeoutMs: number,
-  clock: Clock,
+  {
+    timeoutMs,
+    clock,
+    signal,
+  }: {
+    readonly timeoutMs: number;
+    readonly clock: Clock;
+    readonly signal: AbortSignal | undefined;
+  },
 ): Promise<SolverAnswer> {
   const { promise, resolve } = Promise.withResolvers<SolverAnswer>();
   const timedOut = `timed out after ${timeoutMs} ms`;
@@ -123,17 +137,26 @@ function readAnswer(
     const absent = 'code' in error && error.code === 'ENOENT';
     unknown(absent ? `${ABSENT}: ${by} was not found` : `it did not start: ${error.message}`);
   });
-  child.on('close', (code, signal) => {
+  child.on('close', (code, killedBy) => {
     if (/out of memory/i.test(errorOutput)) unknown(outOfMemory);
-    else if (signal !== null) unknown(`killed by ${signal}`);
+    else if (killedBy !== null) unknown(`killed by ${killedBy}`);
     else unknown(`ended with code ${String(code)} and no answer`);
   });
   const cancel = clock.at(clock.now() + timeoutMs + GRACE_MS, () => {
     unknown(timedOut);
     child.kill('SIGKILL');
   });
+  const abort = (): void => {
+    unknown(CANCELED);
+    child.kill('SIGKILL');
+  };
+  if (signal?.aborted === true) abort();
+  signal?.addEventListener('abort', abort);
   // If the solver dies while the query is being written, the `close` event reports it.
   child.stdin?.on('error', () => {});
   child.stdin?.end(text);
-  return promise.finally(cancel);
+  return promise.finally(() => {
+    cancel();
+    signal?.removeEventListener('abort', abort);
+  });
 }
