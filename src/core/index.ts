@@ -181,7 +181,7 @@ export {
 } from './state/state-key.ts';
 export type { StateWrites } from './state/state-writes.ts';
 export { isStopReason, STOP_REASONS, type StopReason } from './events/stop-reason.ts';
-export { STATUS_TABLE, type SessionStatus } from './turn/session-status.ts';
+export { STATUS_TABLE, type SessionActivity, type SessionStatus } from './turn/session-status.ts';
 export { InvalidOutputError, type OutputIssue } from './turn/invalid-output-error.ts';
 export {
   TurnNotCompletedError,

@@ -448,7 +448,7 @@ export class LocalRuntime implements Runtime {
 
   async #recheckCalledAgents(row: SessionRow, agent: Agent, isHosted: boolean): Promise<void> {
     await this.#calledAgents.resumeSettledCalls(row);
-    if (row.status === 'idle' && agent.children.size > 0 && !isHosted)
+    if (row.activity === 'idle' && agent.children.size > 0 && !isHosted)
       await this.#calledAgents.interruptOrphans(row.key);
   }
 

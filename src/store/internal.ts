@@ -4,6 +4,7 @@ export { MemoryStore } from './memory/memory-store.ts';
 export { openStore } from './open/open-store.ts';
 export { parseStoreUrl } from './open/store-url.ts';
 export { checkSessionId } from './rules/check-session-id.ts';
+export { STORED_STATUSES } from './rules/row-status.ts';
 export { answerKey, duplicateReceipt, isAnswerKey } from './rules/dedupe-key.ts';
 export {
   AlreadyAnsweredError,

@@ -1,4 +1,13 @@
-import type { Json, LogEvent, Seq, SessionId, SessionKey, Usage } from '../core/index.ts';
+import type {
+  Json,
+  LogEvent,
+  Seq,
+  SessionActivity,
+  SessionId,
+  SessionKey,
+  SessionStatus,
+  Usage,
+} from '../core/index.ts';
 import type { JournalRecord, MapChange, RecordSeq } from '../net/index.ts';
 import type { DocumentChange, DocumentStore } from './documents.ts';
 
@@ -94,16 +103,15 @@ export interface StoredPendingCall {
 }
 
 /**
- * The status of a session. `idle`: ready for the next message. `running`: a turn runs. `waiting`: a turn waits for an
- * answer from outside. `quarantined`: loading it failed three times in a row, so no runtime tries again.
+ * The status of a session, or `quarantined`: loading it failed three times in a row, so no runtime tries again.
  */
-export type StoredStatus = 'idle' | 'running' | 'waiting' | 'quarantined';
+export type StoredStatus = SessionStatus | 'quarantined';
 
 /** The columns of a session's row that each step sets. They are indexed, so that one query finds sessions with work. */
 export interface SessionSummary {
-  readonly status: StoredStatus;
-  /** The agent's name for the status, if it has one. */
-  readonly phase?: string;
+  readonly status: SessionStatus;
+  /** What the turn does. It follows from the status, except in a paused session. */
+  readonly activity: SessionActivity;
   /** Number of effects that the owner may be running. An effect that waits for a retry counts as a timer instead. */
   readonly inFlight: number;
   /** When the earliest timer is due (epoch ms). Null: there is no timer. */
@@ -113,7 +121,8 @@ export interface SessionSummary {
 }
 
 /** The stored row of a session: its summary, its owner, and the ends of its journal and log. Times are epoch ms. */
-export interface SessionRow extends SessionSummary {
+export interface SessionRow extends Omit<SessionSummary, 'status'> {
+  readonly status: StoredStatus;
   readonly key: SessionKey;
   /**
    * Unique id of the session. A session that was deleted and created again has another one. Event ids derive from it.
@@ -331,6 +340,8 @@ export interface SessionSelection {
    */
   readonly parent?: SessionId | null;
   readonly status?: StoredStatus;
+  /** Leaves out quarantined sessions, because no runtime continues their turns. */
+  readonly activity?: SessionActivity;
   /** Default: `descending`, the newest first. */
   readonly direction?: 'ascending' | 'descending';
   /** An integer of at least 0. Default: no limit. */

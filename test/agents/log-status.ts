@@ -93,9 +93,9 @@ export function findStatusFaults(
   const faults: string[] = [];
   for (const { events, summary } of steps) {
     for (const event of events) logStatus.apply(event);
-    if (summary.phase !== logStatus.status)
+    if (summary.status !== logStatus.status)
       faults.push(
-        `after ${events.at(-1)?.seq}: the row has status ${summary.phase}, the log ${logStatus.status}`,
+        `after ${events.at(-1)?.seq}: the row has status ${summary.status}, the log ${logStatus.status}`,
       );
   }
   return [...logStatus.faults, ...faults];

@@ -110,7 +110,7 @@ test('an attempt during which the process dies counts as an attempt', async () =
     clock.advance(30_000);
   }
   assert.deepEqual(attempts, [1, 2]);
-  assert.equal((await session.status()).phase, 'failed');
+  assert.equal((await session.status()).status, 'failed');
   void first.close();
   await settle();
   clock.advance(60_000);

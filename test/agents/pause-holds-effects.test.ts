@@ -68,15 +68,15 @@ test('a session of any agent is paused, resumed, and archived by its inputs', as
   const session = await runtime.session('s');
   await session.inject('pause.in', null, { dedupeKey: 'pause' });
   for await (const { type } of session.events()) if (type === 'session.paused') break;
-  assert.equal((await session.status()).phase, 'paused');
+  assert.equal((await session.status()).status, 'paused');
   const turn = session.send('hello');
   await turn.accepted;
   assert.equal(model.requests.length, 0);
   await session.inject('resume.in', null, { dedupeKey: 'resume' });
   for await (const { type } of turn) if (type === 'turn.ended') break;
   assert.equal(model.requests.length, 1);
-  assert.equal((await session.status()).phase, 'idle');
+  assert.equal((await session.status()).status, 'idle');
   await session.inject('archive.in', null, { dedupeKey: 'archive' });
   for await (const { type } of session.events()) if (type === 'session.archived') break;
-  assert.equal((await session.status()).phase, 'archived');
+  assert.equal((await session.status()).status, 'archived');
 });

@@ -36,7 +36,7 @@ test('for random inputs to sessions of every kind, the status changes only as th
       assert.deepEqual([...faults, ...findStatusFaults(steps)], []);
       const statuses = seen.get(plan.kind) ?? new Set();
       seen.set(plan.kind, statuses);
-      for (const { summary } of steps) statuses.add(summary.phase as SessionStatus);
+      for (const { summary } of steps) statuses.add(summary.status);
     }),
     { numRuns: 120, seed: 20_261_122, examples: TOURS },
   );

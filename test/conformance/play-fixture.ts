@@ -213,7 +213,7 @@ class FixtureRun implements AsyncDisposable {
       const rows = await this.#store.list({});
       const row = rows.find(({ key }) => key.sessionId === this.#id);
       const isDue = (row?.nextDueAt ?? Infinity) <= this.#clock.now();
-      const isBusy = isDue || row?.inboxPending === true || row?.phase === 'running';
+      const isBusy = isDue || row?.inboxPending === true || row?.status === 'running';
       if (!isBusy) return;
       await setImmediate();
     }

@@ -112,7 +112,7 @@ async function finish(verb: Verb, session: Session): Promise<readonly LogEvent[]
     await answer(session);
   }
   await ensure(session, verb);
-  assert.equal((await session.status()).phase, STATUS_AFTER[verb]);
+  assert.equal((await session.status()).status, STATUS_AFTER[verb]);
   if (verb === 'pause') {
     await session.resume();
     if (count(await readLog(session), 'turn.waiting') === 0) await until(session, 'turn.waiting');

@@ -34,7 +34,7 @@ function differenceIn(
 
 function statusFaults({ steps, status }: SessionResult): readonly string[] {
   // The status of the last row is the status that clients get.
-  const last = steps.at(-1)?.summary.phase ?? 'queued';
+  const last = steps.at(-1)?.summary.status ?? 'queued';
   const isSame = status === (last === 'waiting' ? 'idle' : last);
   return [
     ...findStatusFaults(steps),

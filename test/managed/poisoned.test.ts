@@ -82,6 +82,6 @@ test('a message that crashes three processes ends with an error, and the next me
   const error = log.find((event) => event.type === 'error');
   assert.equal(error?.code, 'message_poisoned');
   assert.deepEqual(requests, ['Poison', 'Poison', 'Poison', 'Water']);
-  assert.equal(row?.phase, 'idle');
+  assert.equal(row?.status, 'idle');
   for (const hostProcess of processes) hostProcess.discard();
 });

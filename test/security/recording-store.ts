@@ -20,7 +20,7 @@ export class RecordingStore extends MemoryStore {
     const kinds = [...this.#kinds].filter((kind) => !REQUEST_RECORD_KINDS.has(kind)).toSorted();
     const documents = await Promise.all(kinds.map(async (kind) => this.documents({ kind })));
     return [
-      ...rows.map(({ key, lastSeq, phase }) => JSON.stringify([key, lastSeq, phase])),
+      ...rows.map(({ key, lastSeq, status }) => JSON.stringify([key, lastSeq, status])),
       ...documents
         .flat()
         .map(({ id, version, value }) => `${id} ${version} ${sha256Hex(JSON.stringify(value))}`),

@@ -56,7 +56,7 @@ export function twoToolTurn(session: SessionRow, turn: number, at: number): Turn
   const settle = (
     records: readonly Unnumbered<JournalRecord>[],
     events: readonly LogEntry[],
-    summary: Pick<SessionSummary, 'status' | 'inFlight'>,
+    summary: Pick<SessionSummary, 'status' | 'activity' | 'inFlight'>,
   ): SettledStep => ({
     key: session.key,
     uid: session.uid,
@@ -107,7 +107,7 @@ export function twoToolTurn(session: SessionRow, turn: number, at: number): Turn
         { type: 'user.message', ...turnId, messageId, author: 'user', content: message },
         { type: 'turn.started', ...turnId },
       ],
-      { status: 'running', inFlight: 1 },
+      { status: 'running', activity: 'running', inFlight: 1 },
     ),
     settle(
       [
@@ -151,7 +151,7 @@ export function twoToolTurn(session: SessionRow, turn: number, at: number): Turn
           needs: 'nothing' as const,
         })),
       ],
-      { status: 'running', inFlight: 2 },
+      { status: 'running', activity: 'running', inFlight: 2 },
     ),
     settle(
       [
@@ -181,7 +181,7 @@ export function twoToolTurn(session: SessionRow, turn: number, at: number): Turn
         response,
         durationMs: 12,
       })),
-      { status: 'running', inFlight: 1 },
+      { status: 'running', activity: 'running', inFlight: 1 },
     ),
     settle(
       [
@@ -213,7 +213,7 @@ export function twoToolTurn(session: SessionRow, turn: number, at: number): Turn
         { type: 'agent.message', ...turnId, author, content: answer, usage, finishReason: 'stop' },
         { type: 'turn.ended', ...turnId, stopReason: 'end_turn', usage },
       ],
-      { status: 'idle', inFlight: 0 },
+      { status: 'idle', activity: 'idle', inFlight: 0 },
     ),
   ];
   return {

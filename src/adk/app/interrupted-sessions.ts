@@ -17,7 +17,7 @@ export async function findInterruptedSessions(
     now: 0,
     limit: MAX_INTERRUPTED,
   });
-  return rows.filter(({ status }) => status === 'running');
+  return rows.filter(({ activity }) => activity === 'running');
 }
 
 /** Closes interrupted invocations, for an app that does not resume them. */

@@ -194,10 +194,10 @@ export class InvocationRunner {
     if (state.endedAt !== undefined && state.endedAt <= from) return;
     const content = await appRuntime.findUserContent(session.key, invocationId);
     const invocation = this.#createInvocation(session, invocationId, content, config, true);
-    const { status } = await session.status();
+    const { activity } = await session.status();
     // A waiting invocation cannot continue before it is answered.
     const stream =
-      status === 'waiting'
+      activity === 'waiting'
         ? filterInvocation(session.events(from, { follow: false }), invocationId)
         : followInvocation({ session, store }, from, invocationId, []);
     yield* this.#follow(

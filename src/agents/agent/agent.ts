@@ -1,4 +1,4 @@
-import type { LogEntry, SessionStatus } from '../../core/index.ts';
+import type { LogEntry, SessionActivity, SessionStatus } from '../../core/index.ts';
 import type { CompiledNet, JournalRecord, Marking, Migrate, Net } from '../../net/index.ts';
 import type { NamedModel } from '../../models/internal.ts';
 import type { Tool } from '../../tools/index.ts';
@@ -16,9 +16,9 @@ export interface ParkedToken extends ParkedCall {
 
 /** The status of an agent's session, read from its marking. */
 export interface AgentStatus {
-  readonly status: 'idle' | 'running' | 'waiting';
-  /** The status of the session. */
-  readonly phase: SessionStatus;
+  readonly status: SessionStatus;
+  /** What the turn does. It follows from the status, except in a paused session. */
+  readonly activity: SessionActivity;
   readonly pending: readonly ParkedToken[];
   readonly invocationId: string | undefined;
 }

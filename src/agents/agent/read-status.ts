@@ -1,6 +1,6 @@
 import { valuesIn } from '../../net/index.ts';
 import type { Marking, TokenPlace } from '../../net/index.ts';
-import type { SessionStatus } from '../../core/index.ts';
+import type { SessionActivity, SessionStatus } from '../../core/index.ts';
 import type { AgentStatus } from './agent.ts';
 import { placesNamed } from '../turn/scoped-place.ts';
 import { turnCurrent, turnPermit, turnWaiting } from '../vocabulary/turn.ts';
@@ -21,10 +21,10 @@ export function readStatus(marking: Marking): AgentStatus {
   const idle = [turnPermit, sessionArchived, sessionCompleted].some(
     (place) => valuesIn(marking, place).length > 0,
   );
-  const status = idle ? 'idle' : waiting ? 'waiting' : 'running';
+  const activity = idle ? 'idle' : waiting ? 'waiting' : 'running';
   return {
-    status,
-    phase: readPhase(marking, status),
+    status: readSessionStatus(marking, activity),
+    activity,
     pending: placesNamed(toolParked, [...marking.tokens.keys()]).flatMap((place) =>
       valuesIn(marking, place).map((call, index) => ({
         ...call,
@@ -36,13 +36,13 @@ export function readStatus(marking: Marking): AgentStatus {
 }
 
 /** The status of the session: that of its turn, unless the session itself has another. */
-function readPhase(marking: Marking, status: AgentStatus['status']): SessionStatus {
+function readSessionStatus(marking: Marking, activity: SessionActivity): SessionStatus {
   const isMarked = <T>(place: TokenPlace<T>): boolean => valuesIn(marking, place).length > 0;
   if (isMarked(sessionArchived)) return 'archived';
   if (isMarked(sessionCompleted)) return 'completed';
   if (isMarked(sessionPaused)) return 'paused';
-  if (status === 'waiting') return 'waiting';
-  if (status === 'idle') {
+  if (activity === 'waiting') return 'waiting';
+  if (activity === 'idle') {
     if (isMarked(sessionFailed)) return 'failed';
     return isMarked(sessionQueued) ? 'queued' : 'idle';
   }

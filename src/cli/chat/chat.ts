@@ -238,8 +238,9 @@ export class Chat {
   }
 
   async #isIdle(session: Session): Promise<boolean> {
-    const { status, lastSeq, inboxPending } = await session.status();
-    return status !== 'running' && !inboxPending && lastSeq <= this.#shownSeq;
+    const { status, activity, lastSeq, inboxPending } = await session.status();
+    const isRunning = activity === 'running' && status !== 'quarantined';
+    return !isRunning && !inboxPending && lastSeq <= this.#shownSeq;
   }
 }
 

@@ -102,7 +102,7 @@ export class TextView implements ChatView {
       const what = needs === 'approval' ? 'an approval' : 'its result';
       this.#screen.line(this.#paint('yellow', printable(`${name} still waits for ${what}.`)));
     }
-    if (row.status === 'running') this.#dim('The turn continues when the session is resumed.');
+    if (row.activity === 'running') this.#dim('The turn continues when the session is resumed.');
     if (resumeCommand !== undefined)
       this.#dim(`The session is saved. Resume with: ${resumeCommand}`);
   }
@@ -231,11 +231,11 @@ const STOP_NOTICES: Readonly<Record<StopReason, string | undefined>> = {
   error: 'The turn failed.',
 };
 
-function describeFound({ status, pending, lastSeq, updatedAt }: SessionRow, now: number): string {
+function describeFound({ activity, pending, lastSeq, updatedAt }: SessionRow, now: number): string {
   const facts = `(${lastSeq} events, the last ${formatAge(now - updatedAt)})`;
   const calls = pending.length === 1 ? '1 call waits' : `${pending.length} calls wait`;
-  if (status === 'running') return `Stopped in the middle of a turn ${facts}. It continues:`;
-  if (status === 'waiting') return `${calls} for your answer ${facts}.`;
+  if (activity === 'running') return `Stopped in the middle of a turn ${facts}. It continues:`;
+  if (activity === 'waiting') return `${calls} for your answer ${facts}.`;
   return `Resumed ${facts}. The last turn was:`;
 }
 

@@ -116,7 +116,7 @@ async function listUnfinished(
     parent: null,
     limit: RECENT_SESSIONS,
   });
-  return rows.filter(({ status }) => status !== 'idle').map((row) => row.key.sessionId);
+  return rows.filter(({ activity }) => activity !== 'idle').map((row) => row.key.sessionId);
 }
 
 async function runChatLoop(

@@ -89,7 +89,10 @@ test('a quarantined session is found by its status and released, and a hung owne
   assert.match(withUser.stderr.text, /There is no session "idle" of user "ann" in sqlite:/);
   const wrong = await folder.run(['sessions', '--store', folder.store, '--status', 'hung']);
   assert.equal(wrong.code, 2);
-  assert.match(wrong.stderr.text, /--status must be one of idle, running, waiting, quarantined/);
+  assert.match(
+    wrong.stderr.text,
+    /--status must be one of queued, running, waiting, .*, quarantined; it is "hung"/,
+  );
   await folder.run(['run', 'agent.ts', '--store', folder.store, '--session', 'hers'], 'hello\n');
   const both = await folder.run(['evict', 'hers', '--store', folder.store]);
   assert.equal(both.code, 2);

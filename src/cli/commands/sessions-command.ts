@@ -1,4 +1,5 @@
 import { omitUndefined } from '../../core/internal.ts';
+import { STORED_STATUSES } from '../../store/internal.ts';
 import type { SessionRow, StoredStatus } from '../../store/index.ts';
 import { defineCommand, type CommandCall, type Command } from '../command/command.ts';
 import { formatAge } from '../terminal/duration.ts';
@@ -25,7 +26,7 @@ const options = {
   status: {
     type: 'string',
     value: 'STATUS',
-    summary: 'Only sessions with this status: idle, running, waiting or quarantined',
+    summary: 'Only sessions with this status',
   },
   limit: {
     type: 'string',
@@ -40,9 +41,11 @@ export const sessionsCommand: Command = defineCommand({
   operands: [],
   summary: 'List the sessions of a store, most recently changed first',
   description: [
-    'idle: the last turn is over. running: a turn is in progress, or was when its process died; opening the session',
-    'continues it. waiting: a call waits for an answer. quarantined: opening it failed three times in a row, and it is',
-    'not opened again until petrichor unquarantine releases it.',
+    'A status is one of: queued: no message yet. running: a turn is in progress, or was when its process died; opening',
+    'the session continues it. waiting: a call waits for an answer. rescheduling: a model call waits for its next',
+    'attempt. idle: the last turn is over. paused: nothing starts until a resume. failed: the model could not be reached.',
+    'completed, archived: the session is closed. quarantined: opening it failed three times in a row, and it is not',
+    'opened again until petrichor unquarantine releases it.',
   ].join('\n'),
   options,
   run: async (call) => {
@@ -60,14 +63,12 @@ export const sessionsCommand: Command = defineCommand({
   },
 });
 
-const STATUSES: readonly StoredStatus[] = ['idle', 'running', 'waiting', 'quarantined'];
-
 function parseStatus(value: string | undefined): { readonly status?: StoredStatus } {
   if (value === undefined) return {};
-  const status = STATUSES.find((known) => known === value);
+  const status = STORED_STATUSES.find((known) => known === value);
   if (status !== undefined) return { status };
   throw new UsageError(
-    `--status must be one of ${STATUSES.join(', ')}; it is "${value}".`,
+    `--status must be one of ${STORED_STATUSES.join(', ')}; it is "${value}".`,
     'sessions',
   );
 }

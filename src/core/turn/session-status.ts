@@ -22,6 +22,12 @@ export type SessionStatus =
   | 'archived';
 
 /**
+ * What the turn of a session does, also while the session is paused. `idle`: no turn runs. `running`: a turn runs.
+ * `waiting`: a turn waits for an answer from outside.
+ */
+export type SessionActivity = 'idle' | 'running' | 'waiting';
+
+/**
  * The statuses that may follow each status. A paused session returns to the status that it has without the pause. All
  * other changes are refused.
  */

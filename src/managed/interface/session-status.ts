@@ -1,4 +1,3 @@
-import { isSessionStatus } from '../../core/internal.ts';
 import { STATUS_TABLE as SESSION_TABLE } from '../../core/index.ts';
 import type { SessionStatus } from '../../core/index.ts';
 import type { SessionRow } from '../../store/index.ts';
@@ -26,9 +25,8 @@ export function isManagedStatus(value: unknown): value is ManagedStatus {
 }
 
 /** The managed status of a session row. */
-export function toManagedStatus({ status, phase }: SessionRow): ManagedStatus {
-  if (status === 'quarantined') return 'failed';
-  return isSessionStatus(phase) ? projectStatus(phase) : 'queued';
+export function toManagedStatus({ status }: SessionRow): ManagedStatus {
+  return status === 'quarantined' ? 'failed' : projectStatus(status);
 }
 
 function projectStatus(status: SessionStatus): ManagedStatus {

@@ -55,7 +55,7 @@ export class CalledAgents {
     for (const [child, via] of listCalledSessions(key, pending)) {
       await this.#reportingErrors(child, async () => {
         const row = await this.#options.store.find(child);
-        if (row?.status !== 'waiting')
+        if (row?.activity !== 'waiting' || row.status === 'quarantined')
           await this.#resumeCall(key, via, `${child.sessionId}:${row?.lastSeq ?? 0}`);
       });
     }
@@ -66,7 +66,7 @@ export class CalledAgents {
     for (const [child] of listCalledSessions(key, pending)) {
       await this.#reportingErrors(child, async () => {
         const row = await this.#options.store.find(child);
-        if (row !== undefined && row.status !== 'idle') await this.#options.interrupt(child);
+        if (row !== undefined && row.activity !== 'idle') await this.#options.interrupt(child);
       });
     }
   }
@@ -76,12 +76,12 @@ export class CalledAgents {
     await this.#reportingErrors(key, async () => {
       const rows = await this.#options.store.list({ ...key, parent: key.sessionId });
       const busy = rows.filter(
-        ({ status, inboxPending }) =>
-          status === 'running' || status === 'waiting' || (status === 'idle' && inboxPending),
+        ({ status, activity, inboxPending }) =>
+          status !== 'quarantined' && (activity !== 'idle' || inboxPending),
       );
       if (busy.length === 0) return;
       // Check after the list: agents that a new turn has called meanwhile must not be interrupted.
-      if ((await this.#options.store.find(key))?.status !== 'idle') return;
+      if ((await this.#options.store.find(key))?.activity !== 'idle') return;
       for (const child of busy) await this.#options.interrupt(child.key);
     });
   }

@@ -58,7 +58,7 @@ export async function runInChildSession(
       if (event.type === 'turn.waiting' && parks) {
         // The log is read from its start, so this wait may be over. The row has the current one.
         const row = await child.status();
-        if (row.status === 'waiting')
+        if (row.activity === 'waiting')
           return { kind: 'waiting', waits: toCalledAgentWaits(row, authorName) };
       }
       const outcome = reader.take(event);

@@ -172,11 +172,11 @@ export class HostedSession {
 
   /** True while the turn waits for an approval or a result from outside. */
   get isWaiting(): boolean {
-    return this.agent.readStatus(this.marking).status === 'waiting';
+    return this.agent.readStatus(this.marking).activity === 'waiting';
   }
 
   get status(): SessionStatus {
-    return this.agent.readStatus(this.marking).phase;
+    return this.agent.readStatus(this.marking).status;
   }
 
   /** Injects the new inputs of the inbox, once each and in order. Concurrent calls run one after the other. */

@@ -35,8 +35,7 @@ export async function listAcceptedInputs(
     record: undefined,
   }));
   // The net of an idle session holds no inputs back.
-  const { status, phase = status } = row ?? { status: 'idle' };
-  if (status === 'idle' && (phase === 'idle' || phase === 'queued')) return waiting;
+  if (row === undefined || row.status === 'idle' || row.status === 'queued') return waiting;
   const marking = await hydrate(store, key);
   const taken = inputPlaces.flatMap((place) =>
     [...place.formerNames, place.name]

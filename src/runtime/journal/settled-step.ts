@@ -69,7 +69,7 @@ export function toSessionSummary(
   const pending = status.pending.flatMap(toPendingCalls);
   return {
     status: status.status,
-    ...omitUndefined({ phase: status.phase }),
+    activity: status.activity,
     inFlight: [...marking.firings.values()].filter(isRunning).length,
     nextDueAt: nextDueAt ?? null,
     pending: pending.map((call) => ({ ...call, since: findSince(call, before) })),

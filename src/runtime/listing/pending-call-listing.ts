@@ -117,7 +117,7 @@ async function listCallers(
   let id = parentSessionId(key.sessionId);
   while (id !== undefined) {
     const row = await store.find({ ...key, sessionId: id });
-    if (row === undefined || row.status === 'idle') return undefined;
+    if (row === undefined || row.activity === 'idle') return undefined;
     callers.unshift(row);
     id = parentSessionId(id);
   }

@@ -18,7 +18,7 @@ export async function findCurrentWait(
   // The inbox before the row: an input that is consumed in between then shows in the row.
   const inbox = await store.inbox(key, 0);
   const row = await store.find(key);
-  if (row?.status !== 'waiting') return undefined;
+  if (row?.activity !== 'waiting' || row.status === 'quarantined') return undefined;
   const wait = await findLastWait(store, key, row.lastSeq);
   return wait === undefined || inbox.some(({ input }) => endsWait(input, wait)) ? undefined : wait;
 }

@@ -12,7 +12,6 @@ import type { Store } from '../../store/index.ts';
 import { tool } from '../../tools/index.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { IllegalTransitionError } from './illegal-transition-error.ts';
-import { readRowStatus } from './read-row-status.ts';
 import type { Session } from './session.ts';
 import type { Turn } from './turn.ts';
 
@@ -91,8 +90,7 @@ async function until(session: Session, type: LogEvent['type']): Promise<void> {
   for await (const event of session.events()) if (event.type === type) return;
 }
 
-const readStatus = async (session: Session): Promise<string | undefined> =>
-  readRowStatus(await session.status());
+const readStatus = async (session: Session): Promise<string> => (await session.status()).status;
 
 for (const [kind, create] of KINDS) {
   test(`${kind}: a session is paused, resumed, completed and archived`, async () => {

@@ -196,7 +196,7 @@ test('a satisfied outcome completes the session if it is asked to', async () => 
     [false, true, first.outcomeId],
   );
   for await (const event of session.events(0)) if (event.type === 'session.completed') break;
-  assert.equal((await session.status()).phase, 'completed');
+  assert.equal((await session.status()).status, 'completed');
 });
 
 test('an agent without outcome rounds, and a composite without a grader, are refused by a typed error', async () => {

@@ -9,19 +9,19 @@ import type { PendingCall } from './session.ts';
  */
 export async function listPendingCalls(
   store: Store,
-  { key, pending, status }: SessionRow,
+  { key, pending, activity }: SessionRow,
   findAuthorName: (agent: string) => Promise<string>,
 ): Promise<{ readonly own: readonly PendingCall[]; readonly called: readonly PendingCall[] }> {
   const own = pending.flatMap((call) =>
     call.via === undefined ? [{ ...call, id: call.callId }] : [],
   );
-  if (status === 'idle') return { own, called: [] };
+  if (activity === 'idle') return { own, called: [] };
   const rows = await store.list({ ...key, parent: key.sessionId });
   const byId = new Map(rows.map((row) => [row.key.sessionId, row]));
   const called: PendingCall[] = [];
   for (const row of rows.toReversed()) {
     const path = pathTo(row, key, byId);
-    if (path === undefined || row.status === 'idle') continue;
+    if (path === undefined || row.activity === 'idle') continue;
     const names = await Promise.all(path.map(async ({ agent }) => findAuthorName(agent)));
     for (const call of row.pending) {
       if (call.via !== undefined) continue;
@@ -45,7 +45,7 @@ function pathTo(
     const parent = parentSessionId(path[0]?.key.sessionId ?? '');
     if (parent === undefined || parent === key.sessionId) return path;
     const above = byId.get(parent);
-    if (above === undefined || above.status === 'idle') return undefined;
+    if (above === undefined || above.activity === 'idle') return undefined;
     path.unshift(above);
   }
 }

@@ -33,7 +33,7 @@ import type { JsonSchema } from '../../models/index.ts';
 import { checkInjection } from '../../net/index.ts';
 import type { AnyPlace, RecordSeq } from '../../net/index.ts';
 import { answerKey, AlreadyAnsweredError, SessionNotFoundError } from '../../store/internal.ts';
-import type { InjectReceipt, SessionRow } from '../../store/index.ts';
+import type { InjectReceipt, SessionRow, StoredStatus } from '../../store/index.ts';
 import { createOutputSchema, toToolResponse } from '../../tools/internal.ts';
 import type { InferArgs, ToolParameters } from '../../tools/index.ts';
 
@@ -59,7 +59,6 @@ import { forkSession } from '../journal/fork-session.ts';
 import { planRewind } from '../journal/plan-rewind.ts';
 import { toMessageMetadata } from './message-metadata.ts';
 import { listPendingCalls } from './pending-calls.ts';
-import { readRowStatus } from './read-row-status.ts';
 import { CallNotPendingError, RuntimeClosedError } from './runtime-errors.ts';
 import type { AskOptions, EventsOptions, PendingCall, SendOptions, Session } from './session.ts';
 import { findCurrentWait } from '../log/find-current-wait.ts';
@@ -522,7 +521,7 @@ export class SessionHandle implements Session {
   }
 
   async #readLogPosition(): Promise<
-    Pick<SentInput, 'from' | 'wasWaiting'> & { readonly status: SessionStatus | 'quarantined' }
+    Pick<SentInput, 'from' | 'wasWaiting'> & { readonly status: StoredStatus }
   > {
     const hosted = this.#services.findHosted(this.key);
     // A session that another runtime has closed, or deleted and created again, is read from the store.
@@ -530,16 +529,16 @@ export class SessionHandle implements Session {
       return { from: hosted.lastSeq, wasWaiting: hosted.isWaiting, status: hosted.status };
     const row = await this.status();
     const { lastSeq: from } = row;
-    return { from, wasWaiting: row.status === 'waiting', status: readRowStatus(row) };
+    return { from, wasWaiting: row.activity === 'waiting', status: row.status };
   }
 
   async #findRunningTurn(): Promise<string | undefined> {
     const { store, read } = this.#services;
-    const { lastSeq, status } = this.#assertFound(await read(async () => store.find(this.key)));
+    const { lastSeq, activity } = this.#assertFound(await read(async () => store.find(this.key)));
     const hosted = this.#services.findHosted(this.key);
     // Trust the hosted session only if it is up to date: another runtime may have taken the session.
     if (hosted !== undefined && hosted.lastSeq >= lastSeq) return hosted.invocationId;
-    if (status === 'idle') return undefined;
+    if (activity === 'idle') return undefined;
     return findLastTurn(this.#services.store, this.key, lastSeq);
   }
 

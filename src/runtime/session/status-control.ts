@@ -4,11 +4,10 @@ import { newMessageId, STATUS_TABLE } from '../../core/index.ts';
 import type { LogEventType, Seq, SessionKey, SessionStatus } from '../../core/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
 import { SessionNotFoundError } from '../../store/internal.ts';
-import type { InputSeq, SessionRow } from '../../store/index.ts';
+import type { InputSeq, SessionRow, StoredStatus } from '../../store/index.ts';
 import { findSeqBeforeFirst } from './find-turn.ts';
 import type { HandleServices } from './handle-services.ts';
 import { IllegalTransitionError } from './illegal-transition-error.ts';
-import { readRowStatus } from './read-row-status.ts';
 import { RuntimeClosedError, SessionQuarantinedError } from './runtime-errors.ts';
 
 /** A status change: the input that requests it, and the event that confirms it. */
@@ -77,7 +76,7 @@ export class StatusControl {
     let lastSeq = 0;
     const { inputSeq } = await submit(async () => {
       const row = await this.#readRow();
-      const status = this.#assertLoads(readRowStatus(row));
+      const status = this.#assertLoads(row.status);
       if (!from.includes(status)) throw this.#refusal(status, action);
       ({ lastSeq } = row);
       const input = { place: place.name, value: null };
@@ -92,7 +91,7 @@ export class StatusControl {
       if (to === 'archive' || (await this.#isUnread(inputSeq))) continue;
       const row = await this.#readCurrentRow();
       if (await this.#isLogged(doneEvent, event.seq, row.lastSeq)) return;
-      throw this.#refusal(this.#assertLoads(readRowStatus(row)), action);
+      throw this.#refusal(this.#assertLoads(row.status), action);
     }
     throw new RuntimeClosedError();
   }
@@ -105,7 +104,7 @@ export class StatusControl {
   async assertStatus(action: string, isAllowed: (status: SessionStatus) => boolean): Promise<void> {
     const hosted = this.#services.findHosted(this.#key);
     if (hosted !== undefined && isAllowed(hosted.status)) return;
-    const status = readRowStatus(await this.#readRow());
+    const { status } = await this.#readRow();
     if (status !== 'quarantined' && !isAllowed(status)) throw this.#refusal(status, action);
   }
 
@@ -113,7 +112,7 @@ export class StatusControl {
    * Refuses a message to a closed session, unless the session has already answered it.
    * @throws IllegalTransitionError
    */
-  async assertTakesMessage(status: SessionStatus | 'quarantined', message: unknown): Promise<void> {
+  async assertTakesMessage(status: StoredStatus, message: unknown): Promise<void> {
     if (status === 'quarantined' || !isClosedStatus(status)) return;
     const sent = await findSeqBeforeFirst(this.#services.store, this.#key, message);
     if (sent === undefined) throw this.#refusal(status, 'sending a message');
@@ -128,7 +127,7 @@ export class StatusControl {
   }
 
   /** @throws SessionQuarantinedError for a session that no runtime loads */
-  #assertLoads(status: SessionStatus | 'quarantined'): SessionStatus {
+  #assertLoads(status: StoredStatus): SessionStatus {
     if (status === 'quarantined') throw new SessionQuarantinedError(this.#key.sessionId);
     return status;
   }

@@ -95,9 +95,8 @@ export class Metrics {
     if (begin < this.#countAgainAt) return;
     this.#countAgainAt = begin + RECOUNT_MS;
     const counts = new Map<string, number>();
-    for (const { status, phase, lastSeq } of await store.list({ parent: null })) {
-      const statusLabel =
-        status === 'quarantined' ? 'failed' : (phase ?? (lastSeq === 0 ? 'queued' : status));
+    for (const { status } of await store.list({ parent: null })) {
+      const statusLabel = status === 'quarantined' ? 'failed' : status;
       counts.set(statusLabel, (counts.get(statusLabel) ?? 0) + 1);
     }
     const end = this.#clock.now();

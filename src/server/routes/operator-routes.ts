@@ -1,7 +1,7 @@
 import { omitUndefined } from '../../core/internal.ts';
 import * as v from 'valibot';
 import { InvalidInputError, isJsonObject } from '../../core/index.ts';
-import type { SessionKey } from '../../core/index.ts';
+import type { SessionActivity, SessionKey } from '../../core/index.ts';
 import type { SessionRow, StoredStatus } from '../../store/index.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute } from '../routing/route.ts';
@@ -16,12 +16,11 @@ import { nonEmptyText, pagination, toWireTime } from '../wire/wire-schemas.ts';
 
 const DEFAULT_LIMIT = 20;
 
-const STATUSES = [
-  'idle',
-  'running',
-  'waiting',
-  'quarantined',
-] as const satisfies readonly StoredStatus[];
+/** The route names the activity of a session `status`. */
+const STATUSES = ['idle', 'running', 'waiting', 'quarantined'] as const satisfies readonly (
+  | SessionActivity
+  | StoredStatus
+)[];
 
 const list = v.object({
   ...pagination,
@@ -57,7 +56,8 @@ export function operatorRoutes({ runtime, store }: ServerContext): readonly Http
             parent: null,
             limit: limit + 1,
             ...omitUndefined({
-              status,
+              status: status === 'quarantined' ? status : undefined,
+              activity: status === 'quarantined' ? undefined : status,
               userId: workspace,
               after: page === undefined ? undefined : parsePageCursor(page),
             }),
@@ -101,13 +101,13 @@ export function operatorRoutes({ runtime, store }: ServerContext): readonly Http
 }
 
 function toOperatorSession(row: SessionRow): Wire<'OperatorSession'> {
-  const { key, agent, status, owner, epoch, inFlight, failures, lastSeq, pending } = row;
+  const { key, agent, owner, epoch, inFlight, failures, lastSeq, pending } = row;
   return {
     id: key.sessionId,
     type: 'operator_session',
     workspace: key.userId,
     agent,
-    status,
+    status: row.status === 'quarantined' ? row.status : row.activity,
     owner,
     epoch,
     in_flight: inFlight,

@@ -51,6 +51,7 @@ export const commitCases: readonly StoreContractCase[] = [
     ] as const;
     const newSummary = {
       status: 'waiting',
+      activity: 'waiting',
       inFlight: 2,
       nextDueAt: AT + 7,
       pending,

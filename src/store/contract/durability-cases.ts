@@ -39,7 +39,7 @@ export const durabilityCases: readonly StoreContractCase[] = [
           { records: 80, events: 80 },
           {
             snapshot: { tokens: [1] },
-            summary: summary({ status: 'waiting', pending }),
+            summary: summary({ status: 'waiting', activity: 'waiting', pending }),
             shared: { reads: {}, writes: { place: 'state', set: { 'app:theme': 'dark' } } },
           },
         ),

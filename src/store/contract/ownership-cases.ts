@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { SessionNotFoundError } from '../store-errors.ts';
+import type { SessionSelection } from '../store.ts';
 import { storeContractCase, type StoreContractCase } from './contract-case.ts';
 import {
   AT,
@@ -112,32 +113,45 @@ export const ownershipCases: readonly StoreContractCase[] = [
   }),
 
   storeContractCase(
-    'sessions are listed by status, and a released session is not quarantined',
+    'sessions are listed by status and by activity, and a released session is not quarantined',
     async (harness) => {
       const store = await harness.open();
       await store.join('one');
-      for (const [id, status] of [
-        ['a', 'running'],
-        ['b', 'waiting'],
-        ['c', 'running'],
+      for (const [id, status, activity] of [
+        ['a', 'running', 'running'],
+        ['b', 'waiting', 'waiting'],
+        ['c', 'running', 'running'],
+        ['d', 'paused', 'waiting'],
+        ['e', 'archived', 'idle'],
       ] as const) {
         const row = await createSession(store, 'one', id);
-        await commitOk(store, [nextStep(row, undefined, { summary: summary({ status }) })]);
+        await commitOk(store, [
+          nextStep(row, undefined, { summary: summary({ status, activity }) }),
+        ]);
       }
+      await createSession(store, 'one', 'f');
       const ids = async (
-        status: 'running' | 'waiting' | 'quarantined',
+        filter: Pick<SessionSelection, 'status' | 'activity'>,
       ): Promise<readonly string[]> =>
-        (await store.list({ status, appName: 'app', limit: 10 }))
+        (await store.list({ ...filter, appName: 'app', limit: 10 }))
           .map(({ key }) => key.sessionId)
           .toSorted();
       for (let failure = 0; failure < 3; failure++)
         await store.recordHydration(sessionKey('c'), false);
-      assert.deepEqual(await ids('running'), ['a']);
-      assert.deepEqual(await ids('waiting'), ['b']);
-      assert.deepEqual(await ids('quarantined'), ['c']);
+      assert.deepEqual(await ids({ status: 'running' }), ['a']);
+      assert.deepEqual(await ids({ status: 'waiting' }), ['b']);
+      assert.deepEqual(await ids({ status: 'quarantined' }), ['c']);
+      assert.deepEqual(await ids({ status: 'paused' }), ['d']);
+      assert.deepEqual(await ids({ status: 'archived' }), ['e']);
+      assert.deepEqual(await ids({ status: 'queued' }), ['f']);
+      assert.deepEqual(await ids({ activity: 'running' }), ['a']);
+      assert.deepEqual(await ids({ activity: 'waiting' }), ['b', 'd']);
+      assert.deepEqual(await ids({ activity: 'idle' }), ['e', 'f']);
+      assert.deepEqual(await ids({ activity: 'waiting', status: 'paused' }), ['d']);
       await store.recordHydration(sessionKey('c'), true);
-      assert.deepEqual(await ids('quarantined'), []);
-      assert.deepEqual(await ids('running'), ['a', 'c']);
+      assert.deepEqual(await ids({ status: 'quarantined' }), []);
+      assert.deepEqual(await ids({ status: 'running' }), ['a', 'c']);
+      assert.deepEqual(await ids({ activity: 'running' }), ['a', 'c']);
     },
   ),
 
@@ -211,7 +225,9 @@ export const ownershipCases: readonly StoreContractCase[] = [
     await make('unowned in flight', 'dead', { inFlight: 1 });
     await make('unowned unread', 'dead', {});
     await make('unowned idle', 'dead', {});
-    await make('mine quarantined', 'one', { inFlight: 1, status: 'quarantined' });
+    await make('mine quarantined', 'one', { inFlight: 1 });
+    for (let failure = 0; failure < 3; failure++)
+      await one.recordHydration(sessionKey('mine quarantined'), false);
     for (const id of ['mine unread', 'theirs unread', 'unowned unread']) {
       await two.inject(sessionKey(id), { place: 'session.input', value: 1 }, 'k');
       await two.inject(sessionKey(id), { place: 'session.input', value: 2 }, 'l');

@@ -31,10 +31,11 @@ async function wait(
   row: SessionRow,
   ...pending: readonly StoredPendingCall[]
 ): Promise<SessionRow> {
+  const status = pending.length > 0 ? 'waiting' : 'idle';
   const step = nextStep(row, undefined, {
     records: [],
     events: [],
-    summary: summary({ status: pending.length > 0 ? 'waiting' : 'idle', pending }),
+    summary: summary({ status, activity: status, pending }),
   });
   await commitOk(store, [step]);
   return getExisting(store, row.key);

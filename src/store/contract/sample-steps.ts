@@ -27,6 +27,7 @@ export function sessionKey(
 export function summary(more: Partial<SessionSummary> = {}): SessionSummary {
   return {
     status: 'running',
+    activity: 'running',
     inFlight: 0,
     nextDueAt: null,
     pending: [],

@@ -32,7 +32,7 @@ export const sessionCases: readonly StoreContractCase[] = [
     const { uid, ...rest } = row;
     assert.notEqual(uid, '');
     assert.deepEqual(rest, {
-      ...summary({ status: 'idle' }),
+      ...summary({ status: 'queued', activity: 'idle' }),
       key,
       agent: 'assistant',
       owner: 'one',
@@ -50,15 +50,18 @@ export const sessionCases: readonly StoreContractCase[] = [
     assert.equal(await store.find(sessionKey('s', 'ada', 'other')), undefined);
   }),
 
-  storeContractCase("the row has the agent's name for the status", async (harness) => {
+  storeContractCase('the row has the status and the activity of the last step', async (harness) => {
     const store = await harness.open();
     await store.join('one');
     const row = await createSession(store, 'one');
-    await commitOk(store, [nextStep(row, undefined, { summary: summary({ phase: 'paused' }) })]);
+    await commitOk(store, [
+      nextStep(row, undefined, { summary: summary({ status: 'paused', activity: 'waiting' }) }),
+    ]);
     const paused = await getExisting(store, row.key);
-    assert.equal(paused.phase, 'paused');
+    assert.deepEqual([paused.status, paused.activity], ['paused', 'waiting']);
     await commitOk(store, [nextStep(paused, { records: 2, events: 2 })]);
-    assert.equal((await getExisting(store, row.key)).phase, undefined);
+    const running = await getExisting(store, row.key);
+    assert.deepEqual([running.status, running.activity], ['running', 'running']);
   }),
 
   storeContractCase('sessions with work are found without naming agents', async (harness) => {
@@ -367,7 +370,7 @@ export const sessionCases: readonly StoreContractCase[] = [
       assert.equal((await store.findRunnable(query)).length, 1);
       assert.deepEqual(await store.recordHydration(row.key, false), { quarantined: true });
       const lost = await getExisting(store, row.key);
-      assert.deepEqual([lost.status, lost.failures], ['quarantined', 3]);
+      assert.deepEqual([lost.status, lost.activity, lost.failures], ['quarantined', 'running', 3]);
 
       // Inputs wait until the quarantine ends.
       await store.inject(row.key, { place: 'session.input', value: 1 }, 'message');

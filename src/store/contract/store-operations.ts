@@ -2,7 +2,8 @@ import { omitUndefined } from '../../core/internal.ts';
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { isPetrichorError } from '../../core/index.ts';
-import type { StoredStatus, SettledStep, Store } from '../store.ts';
+import type { SessionActivity, SessionStatus } from '../../core/index.ts';
+import type { SettledStep, Store } from '../store.ts';
 import {
   AT,
   collect,
@@ -45,7 +46,8 @@ interface StepPlan {
   readonly records: readonly boolean[];
   readonly events: number;
   readonly consumes: number;
-  readonly status: StoredStatus;
+  readonly status: SessionStatus;
+  readonly activity: SessionActivity;
   readonly inFlight: number;
   readonly nextDueAt: number | null;
   readonly text: string | undefined;
@@ -68,7 +70,8 @@ const stepPlan: fc.Arbitrary<StepPlan> = fc.record({
   records: fc.array(fc.boolean(), { maxLength: 3 }),
   events: fc.nat(3),
   consumes: fc.nat(2),
-  status: fc.constantFrom('idle', 'running', 'waiting', 'quarantined'),
+  status: fc.constantFrom('queued', 'idle', 'running', 'waiting', 'paused', 'archived'),
+  activity: fc.constantFrom('idle', 'running', 'waiting'),
   inFlight: fc.nat(2),
   nextDueAt: fc.option(fc.nat(50).map((ms) => AT + ms)),
   text: fc.option(text, { nil: undefined }),
@@ -161,6 +164,7 @@ async function commit(store: Store, plans: readonly StepPlan[], at: number): Pro
       inboxUpTo: unread[plan.consumes - 1]?.inputSeq ?? 0,
       summary: summary({
         status: plan.status,
+        activity: plan.activity,
         inFlight: plan.inFlight,
         nextDueAt: plan.nextDueAt,
         pending: plan.text === undefined ? [] : [pendingCall(plan.text)],

@@ -56,7 +56,8 @@ export class MemorySession {
     this.createdAt = init.at;
     this.updatedAt = init.at;
     this.summary = {
-      status: 'idle',
+      status: 'queued',
+      activity: 'idle',
       inFlight: 0,
       nextDueAt: null,
       pending: [],

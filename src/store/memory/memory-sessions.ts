@@ -70,7 +70,7 @@ export class MemorySessions {
 
   /** @throws SessionNotFoundError when there is no session `after` */
   list(filter: SessionFilter): readonly MemorySession[] {
-    const { appName, userId, agent, parent, status, direction } = filter;
+    const { appName, userId, agent, parent, status, activity, direction } = filter;
     const limit = filter.limit === undefined ? Infinity : parsePosition(filter.limit, 'limit');
     const sign = direction === 'ascending' ? 1 : -1;
     const compare = filter.order === 'created' ? byCreation : byChange;
@@ -83,6 +83,8 @@ export class MemorySessions {
           (agent === undefined || session.agent === agent) &&
           hasParent(session.key.sessionId, parent) &&
           (status === undefined || session.toRow().status === status) &&
+          (activity === undefined ||
+            (!session.quarantined && session.summary.activity === activity)) &&
           isAfter(session),
       )
       .toSorted((a, b) => sign * compare(a, b))
@@ -120,7 +122,6 @@ export class MemorySessions {
         agents?.has(session.agent) !== false &&
         (query.appName === undefined || query.appName === session.key.appName) &&
         !session.quarantined &&
-        session.summary.status !== 'quarantined' &&
         (query.owner === undefined ||
           session.owner === query.owner ||
           session.owner === null ||

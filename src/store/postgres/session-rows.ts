@@ -1,17 +1,10 @@
-import { omitUndefined } from '../../core/internal.ts';
-import type { SessionKey } from '../../core/index.ts';
+import type { SessionActivity, SessionKey } from '../../core/index.ts';
 import { CHILD_REGEX } from '../encoding/child-session-pattern.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
+import { hasActivitySql, ROW_STATUS_SQL, toRowStatus } from '../rules/row-status.ts';
 import { SessionNotFoundError } from '../store-errors.ts';
-import type {
-  InputSeq,
-  OwnerId,
-  StoredPendingCall,
-  SessionFilter,
-  SessionRow,
-  StoredStatus,
-} from '../store.ts';
+import type { InputSeq, OwnerId, StoredPendingCall, SessionFilter, SessionRow } from '../store.ts';
 import type { Queries } from './database.ts';
 import { IS_ROOT } from './schema.ts';
 
@@ -30,7 +23,9 @@ export interface FullRow {
   readonly last_record: number;
   readonly last_input: InputSeq;
   readonly inbox_up_to: InputSeq;
-  readonly status: StoredStatus;
+  /** The activity. */
+  readonly status: SessionActivity;
+  /** The status. Null: no step has set it, or an earlier release wrote the row. */
   readonly phase: string | null;
   readonly in_flight: number;
   readonly next_due_at: number | null;
@@ -51,7 +46,7 @@ const HAS_WORK = '(s.in_flight > 0 OR s.next_due_at IS NOT NULL OR s.last_input 
  * owners.
  */
 const OWNED_HERE_OR_UNOWNED = `
-  ($1::text[] IS NULL OR s.agent = ANY($1)) AND s.failures < ${MAX_HYDRATION_FAILURES} AND s.status <> 'quarantined'
+  ($1::text[] IS NULL OR s.agent = ANY($1)) AND s.failures < ${MAX_HYDRATION_FAILURES}
   AND (s.owner IS NULL OR s.owner <> ALL($2::text[]))`;
 
 /** The rows of sessions. */
@@ -171,7 +166,7 @@ export class SessionRows {
    * @throws SessionNotFoundError when the order is `changed` and the session of `after` does not exist any more
    */
   async list(queries: Queries, filter: SessionFilter): Promise<readonly FullRow[]> {
-    const { appName, userId, agent, parent, status, order, direction } = filter;
+    const { appName, userId, agent, parent, status, activity, order, direction } = filter;
     const limit = filter.limit === undefined ? null : parsePosition(filter.limit, 'limit');
     const after = await this.#getListPosition(queries, filter);
     const columns: readonly (keyof ListPosition)[] =
@@ -191,11 +186,8 @@ export class SessionRows {
       ...(appName === undefined ? [] : [`s.app = ${parameter(appName)}`]),
       ...(userId === undefined ? [] : [`s.user_id = ${parameter(userId)}`]),
       ...(agent === undefined ? [] : [`s.agent = ${parameter(agent)}`]),
-      ...(status === undefined
-        ? []
-        : [
-            `CASE WHEN s.failures >= ${MAX_HYDRATION_FAILURES} THEN 'quarantined' ELSE s.status END = ${parameter(status)}`,
-          ]),
+      ...(status === undefined ? [] : [`${ROW_STATUS_SQL} = ${parameter(status)}`]),
+      ...(activity === undefined ? [] : [hasActivitySql(parameter(activity))]),
       // The pattern is no parameter, because it must equal that of the index.
       ...(parent === null ? [`s.${IS_ROOT}`] : []),
       ...(typeof parent === 'string'
@@ -293,8 +285,13 @@ export function toSessionRow(row: FullRow): SessionRow {
     epoch: row.epoch,
     head: row.head,
     lastSeq: row.last_seq,
-    status: row.failures >= MAX_HYDRATION_FAILURES ? 'quarantined' : row.status,
-    ...omitUndefined({ phase: row.phase ?? undefined }),
+    status: toRowStatus({
+      failures: row.failures,
+      lastSeq: row.last_seq,
+      activity: row.status,
+      status: row.phase,
+    }),
+    activity: row.status,
     inFlight: row.in_flight,
     nextDueAt: row.next_due_at,
     pending: parsePendingCalls(row),

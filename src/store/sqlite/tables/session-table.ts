@@ -1,8 +1,9 @@
-import { omitUndefined } from '../../../core/internal.ts';
-import { type SessionId, formatSessionKey, type SessionKey } from '../../../core/index.ts';
+import { formatSessionKey } from '../../../core/index.ts';
+import type { SessionActivity, SessionId, SessionKey } from '../../../core/index.ts';
 import { CHILD_GLOB } from '../../encoding/child-session-pattern.ts';
 import { parsePosition } from '../../rules/parse-position.ts';
 import { MAX_HYDRATION_FAILURES } from '../../rules/quarantine.ts';
+import { hasActivitySql, ROW_STATUS_SQL, toRowStatus } from '../../rules/row-status.ts';
 import { SessionNotFoundError } from '../../store-errors.ts';
 import type {
   InputSeq,
@@ -10,7 +11,6 @@ import type {
   StoredPendingCall,
   SessionFilter,
   SessionRow,
-  StoredStatus,
   SettledStep,
 } from '../../store.ts';
 import type { BlobTable } from './blob-table.ts';
@@ -45,7 +45,9 @@ interface FullRow {
   readonly epoch: number;
   readonly head: number;
   readonly last_seq: number;
-  readonly status: StoredStatus;
+  /** The activity. */
+  readonly status: SessionActivity;
+  /** The status. Null: no step has set it, or an earlier release wrote the row. */
   readonly phase: string | null;
   readonly in_flight: number;
   readonly next_due_at: number | null;
@@ -63,16 +65,13 @@ const FULL_ROW = `
   s.next_due_at, s.failures, s.net_hash, s.pending, s.created_at, s.updated_at,
   EXISTS (SELECT 1 FROM inbox WHERE inbox.id > s.id << ${ITEM_BITS} AND inbox.id < (s.id + 1) << ${ITEM_BITS}) AS unread`;
 
-/** The status of a row as `SessionRow` has it. */
-const EFFECTIVE_STATUS = `CASE WHEN s.failures >= ${MAX_HYDRATION_FAILURES} THEN 'quarantined' ELSE s.status END`;
-
 /** The number of the next change of any session. Computed before a statement that removes the newest change. */
 const NEXT_CHANGE = `(1 + max(
   coalesce((SELECT max(changed) FROM sessions), 0), coalesce((SELECT max(changed) FROM tombstones), 0)))`;
 
 // The second parameter accepts any agent. The list does not depend on the row, so SQLite builds it only once.
 const OWNED_HERE_OR_UNOWNED = `
-  (s.agent IN (SELECT value FROM json_each(?)) OR ?) AND s.failures < ${MAX_HYDRATION_FAILURES} AND s.status <> 'quarantined'
+  (s.agent IN (SELECT value FROM json_each(?)) OR ?) AND s.failures < ${MAX_HYDRATION_FAILURES}
   AND (s.owner IS NULL OR s.owner NOT IN (SELECT value FROM json_each(?)))`;
 
 // The range lets SQLite use the index of the key. "0" is the character after "/".
@@ -123,14 +122,15 @@ type ListPosition = Readonly<Record<string, string | number>>;
  * filters only, so that SQLite can use an index for an app and a user.
  */
 export function listSessionsSql(
-  { appName, userId, agent, parent, status, order, direction }: SessionFilter,
+  { appName, userId, agent, parent, status, activity, order, direction }: SessionFilter,
   after: ListPosition | undefined,
 ): { readonly sql: string; readonly values: readonly (string | number)[] } {
   const where: { readonly sql: string; readonly values: readonly (string | number)[] }[] = [];
   if (appName !== undefined) where.push({ sql: 's.app = ?', values: [appName] });
   if (userId !== undefined) where.push({ sql: 's.user = ?', values: [userId] });
   if (agent !== undefined) where.push({ sql: 's.agent = ?', values: [agent] });
-  if (status !== undefined) where.push({ sql: `${EFFECTIVE_STATUS} = ?`, values: [status] });
+  if (status !== undefined) where.push({ sql: `${ROW_STATUS_SQL} = ?`, values: [status] });
+  if (activity !== undefined) where.push({ sql: hasActivitySql('?'), values: [activity] });
   // The pattern is no parameter, because it must equal that of the index.
   if (parent === null) where.push({ sql: `s.${IS_ROOT}`, values: [] });
   else if (parent !== undefined) where.push({ sql: IS_CHILD, values: childParameters(parent) });
@@ -292,8 +292,8 @@ export class SessionTable {
       head.lastSeq + step.events.length,
       head.lastRecord + step.records.length,
       Math.max(head.inboxUpTo, step.inboxUpTo),
+      summary.activity,
       summary.status,
-      summary.phase ?? null,
       summary.inFlight,
       summary.nextDueAt,
       summary.netHash,
@@ -365,8 +365,13 @@ export class SessionTable {
       epoch: row.epoch,
       head: row.head,
       lastSeq: row.last_seq,
-      status: row.failures >= MAX_HYDRATION_FAILURES ? 'quarantined' : row.status,
-      ...omitUndefined({ phase: row.phase ?? undefined }),
+      status: toRowStatus({
+        failures: row.failures,
+        lastSeq: row.last_seq,
+        activity: row.status,
+        status: row.phase,
+      }),
+      activity: row.status,
       inFlight: row.in_flight,
       nextDueAt: row.next_due_at,
       pending: this.unpackPending(key, row.pending),

@@ -1,0 +1,42 @@
+import { isSessionStatus } from '../../core/internal.ts';
+import { STATUS_TABLE } from '../../core/index.ts';
+import type { SessionActivity } from '../../core/index.ts';
+import type { StoredStatus } from '../store.ts';
+import { MAX_HYDRATION_FAILURES } from './quarantine.ts';
+
+/** All statuses of a row. */
+export const STORED_STATUSES: readonly StoredStatus[] = [
+  ...Object.keys(STATUS_TABLE).filter(isSessionStatus),
+  'quarantined',
+];
+
+/** The columns from which the status of a session follows. */
+export interface StatusColumns {
+  readonly failures: number;
+  readonly lastSeq: number;
+  readonly activity: SessionActivity;
+  /** Null: no step has set it, or an earlier release wrote the row. */
+  readonly status: string | null;
+}
+
+/** Reads the status of a session from its columns. `rowStatusSql` computes the same in a query. */
+export function toRowStatus({ failures, lastSeq, activity, status }: StatusColumns): StoredStatus {
+  if (failures >= MAX_HYDRATION_FAILURES) return 'quarantined';
+  if (isSessionStatus(status)) return status;
+  return activity === 'idle' && lastSeq === 0 ? 'queued' : activity;
+}
+
+/**
+ * The status of the row `s` of a table `sessions`. Its column `status` holds the activity, and `phase` the status, as
+ * the first release named them.
+ */
+export const ROW_STATUS_SQL: string = `CASE
+  WHEN s.failures >= ${MAX_HYDRATION_FAILURES} THEN 'quarantined'
+  WHEN s.phase IS NOT NULL THEN s.phase
+  WHEN s.status = 'idle' AND s.last_seq = 0 THEN 'queued'
+  ELSE s.status END`;
+
+/** The condition that the row `s` has an activity, which a placeholder of the query gives. */
+export function hasActivitySql(placeholder: string): string {
+  return `s.failures < ${MAX_HYDRATION_FAILURES} AND s.status = ${placeholder}`;
+}
