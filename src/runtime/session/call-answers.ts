@@ -1,0 +1,168 @@
+import { omitUndefined } from '../../core/internal.ts';
+import { assertInputSize, InvalidInputError, newMessageId } from '../../core/index.ts';
+import type { Json } from '../../core/index.ts';
+import { answerIn } from '../../agents/internal.ts';
+import type { Answer } from '../../agents/index.ts';
+import { answerKey, AlreadyAnsweredError } from '../../store/internal.ts';
+import type { InjectReceipt } from '../../store/index.ts';
+import { toToolResponse } from '../../tools/internal.ts';
+import { toAnswer, toAnswerId, truncateAnswer } from './answer-input.ts';
+import type { ResponseAnswer } from './answer-input.ts';
+import { MessageSender } from './message-sender.ts';
+import { listPendingCalls } from './pending-calls.ts';
+import { CallNotPendingError } from './runtime-errors.ts';
+import type { PendingCall } from './session.ts';
+import type { SessionAccess } from './session-access.ts';
+import { createTurn } from './turn.ts';
+import type { Turn } from './turn.ts';
+
+/** Lists and answers the calls that wait, in a session and in those of the agents that it called. */
+export class CallAnswers {
+  readonly #session: SessionAccess;
+
+  constructor(session: SessionAccess) {
+    this.#session = session;
+  }
+
+  async list(): Promise<readonly PendingCall[]> {
+    const { store, findAuthorName } = this.#session.services;
+    const row = await this.#session.readRow();
+    const { own, called } = await listPendingCalls(store, row, findAuthorName);
+    if (called.length === 0) return own;
+    // An answer to a called agent's call continues the turn of this session.
+    const invocationId = (await this.#session.findRunningTurn()) ?? '';
+    return [...own, ...called.map((call) => ({ ...call, invocationId }))];
+  }
+
+  approve(callId: string, fingerprint: string | undefined): Turn {
+    return this.#answer(callId, (call) => {
+      if (call.needs !== 'approval')
+        throw new InvalidInputError(
+          'callId',
+          `"${callId}" waits for a result, not for an approval: answer or deny it.`,
+        );
+      if (fingerprint !== undefined && fingerprint !== call.fingerprint) {
+        throw new InvalidInputError(
+          'fingerprint',
+          `does not match call "${callId}": review its current arguments.`,
+        );
+      }
+      return { callId, decision: 'approved', fingerprint: call.fingerprint };
+    });
+  }
+
+  deny(callId: string, message: string | undefined): Turn {
+    return this.#answer(callId, () => ({
+      callId,
+      decision: 'denied',
+      ...omitUndefined({ message }),
+    }));
+  }
+
+  answer(callId: string, response: Json, isError: boolean | undefined): Turn {
+    this.#assertSize(response, 'response');
+    return this.#answer(callId, (call) => {
+      if (call.needs !== 'result')
+        throw new InvalidInputError(
+          'callId',
+          `"${callId}" waits for an approval, not for a result: approve or deny it.`,
+        );
+      const result = toAnswer(callId, response, isError);
+      // A resumed tool reads its answer itself; no model sees it, so it is not truncated.
+      return call.resumes !== true ? this.#truncate(result, call.name) : result;
+    });
+  }
+
+  async submitEarly(
+    callId: string,
+    response: Json,
+    isError: boolean | undefined,
+  ): Promise<InjectReceipt> {
+    this.#assertSize(response, 'response');
+    return this.#session.services.submit(async () => {
+      const answer = await this.#truncate(toAnswer(callId, response, isError));
+      const value = this.#session.validateInput(answerIn.name, answer);
+      const answerId = toAnswerId({ callId, needs: 'result' });
+      return {
+        key: this.#session.key,
+        input: { place: answerIn.name, value },
+        dedupeKey: answerKey(answerId),
+      };
+    });
+  }
+
+  async update(callId: string, progress: Json, dedupeKey: string = newMessageId()): Promise<void> {
+    this.#assertSize(progress, 'progress');
+    const { key, services } = this.#session;
+    await services.submit(async () => {
+      const { needs, name, session = key.sessionId } = await this.#find(callId);
+      if (needs !== 'result')
+        throw new InvalidInputError(
+          'callId',
+          `"${callId}" waits for an approval, not for a result: approve or deny it first.`,
+        );
+      const { response } = toToolResponse(progress);
+      const update = { callId, decision: 'answered' as const, response, isUpdate: true };
+      const answer = await this.#truncate(update, name);
+      const value = this.#session.validateInput(answerIn.name, answer);
+      return {
+        key: { ...key, sessionId: session },
+        input: { place: answerIn.name, value },
+        dedupeKey: `update:${callId}:${dedupeKey}`,
+      };
+    });
+  }
+
+  #answer(callId: string, answerTo: (call: PendingCall) => Answer | Promise<Answer>): Turn {
+    const { key, services } = this.#session;
+    const sender = new MessageSender(this.#session, async () => this.list());
+    let invocationId = '';
+    const sent = sender.sendAfter(async () => {
+      const call = await this.#find(callId);
+      ({ invocationId } = call);
+      return {
+        place: answerIn,
+        value: await answerTo(call),
+        dedupeKey: answerKey(toAnswerId(call)),
+        ...omitUndefined({ session: call.session }),
+      };
+    });
+    return createTurn({
+      session: key.sessionId,
+      get invocationId() {
+        return invocationId;
+      },
+      sent,
+      ...sender.waits,
+      readLog: (from, filter) => services.readLog(key, from, {}, filter),
+      begins: (event) => 'invocationId' in event && event.invocationId === invocationId,
+    });
+  }
+
+  async #find(callId: string): Promise<PendingCall> {
+    const pending = await this.list();
+    const call = pending.find((one) => one.callId === callId);
+    if (call !== undefined) return call;
+    const { key, services } = this.#session;
+    const called = await services.store.list({ ...key, parent: key.sessionId });
+    for (const holder of [key, ...called.map((row) => row.key)]) {
+      for await (const event of services.store.read(holder, 0)) {
+        if (event.type === 'tool.answered' && event.callId === callId)
+          throw new AlreadyAnsweredError(callId, event.seq);
+      }
+    }
+    throw new CallNotPendingError(
+      callId,
+      pending.map((one) => one.callId),
+    );
+  }
+
+  async #truncate(answer: ResponseAnswer, toolName?: string): Promise<Answer> {
+    const { agent, key, services } = this.#session;
+    return truncateAnswer(answer, { agent, key, artifacts: services.artifacts, toolName });
+  }
+
+  #assertSize(value: Json, name: string): void {
+    assertInputSize(value, name, this.#session.services.maxInputBytes);
+  }
+}

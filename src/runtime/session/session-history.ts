@@ -1,0 +1,61 @@
+import { omitUndefined } from '../../core/internal.ts';
+import { newMessageId } from '../../core/index.ts';
+import type { Seq, SessionStatus } from '../../core/index.ts';
+import { rewindIn } from '../../agents/internal.ts';
+import { checkInjection } from '../../net/index.ts';
+import type { InputSeq } from '../../store/index.ts';
+import { forkSession } from '../journal/fork-session.ts';
+import { planRewind } from '../journal/plan-rewind.ts';
+import type { Session } from './session.ts';
+import type { SessionAccess } from './session-access.ts';
+
+/** The statuses in which the conversation can be rewound. */
+const REWINDABLE: readonly SessionStatus[] = ['idle', 'running', 'waiting', 'failed'];
+
+/** Goes back in a session's history: in a copy, or in the session itself. */
+export class SessionHistory {
+  readonly #session: SessionAccess;
+
+  constructor(session: SessionAccess) {
+    this.#session = session;
+  }
+
+  async fork(id: string, upTo: Seq | undefined): Promise<Session> {
+    const { key, agent, services } = this.#session;
+    const to = { ...key, sessionId: id };
+    await forkSession(services.store, {
+      from: await this.#session.readRow(),
+      agent,
+      to,
+      ...omitUndefined({ upTo }),
+    });
+    return services.open(to, agent.name);
+  }
+
+  async rewind(beforeInvocationId: string, dedupeKey: string = newMessageId()): Promise<void> {
+    const { key, agent, services, control } = this.#session;
+    const { inputSeq } = await services.submit(async () => {
+      await control.assertStatus('a rewind', (status) => REWINDABLE.includes(status));
+      const rewind = await planRewind(services.store, key, agent.compiled, beforeInvocationId);
+      const value = checkInjection(agent.compiled, rewindIn.name, rewind);
+      return {
+        key,
+        input: { place: rewindIn.name, value },
+        dedupeKey: `rewind:${dedupeKey}`,
+      };
+    });
+    await this.#waitUntilConsumed(inputSeq);
+  }
+
+  /** Resolves when the session has consumed the input. */
+  async #waitUntilConsumed(inputSeq: InputSeq): Promise<void> {
+    const { key, services } = this.#session;
+    const { lastSeq } = await this.#session.readRow();
+    const isConsumed = async (): Promise<boolean> =>
+      (await services.store.inbox(key, inputSeq - 1))[0]?.inputSeq !== inputSeq;
+    if (await isConsumed()) return;
+    for await (const event of services.readLog(key, lastSeq, {})) {
+      if ('seq' in event && (await isConsumed())) return;
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import { assertInputSize, isJsonObject, newMessageId, parseUserContent } from '../../core/index.ts';
+import { isClosedStatus } from '../../core/internal.ts';
+import { archiveIn, interruptIn, userIn } from '../../agents/internal.ts';
+import type { OutcomeDefinition } from '../../agents/index.ts';
+import type { AnyPlace } from '../../net/index.ts';
+import type { InjectReceipt } from '../../store/index.ts';
+import { toAppendInput } from './append-event.ts';
+import type { AppendOptions, AppendReceipt, EventToAppend } from './append-event.ts';
+import { toOutcomeInput } from './define-outcome.ts';
+import type { DefineOutcomeOptions, OutcomeReceipt } from './define-outcome.ts';
+import { findNextTurn } from './find-turn.ts';
+import type { SessionAccess } from './session-access.ts';
+
+/** The inputs that a completed session takes. An interrupt that comes late changes nothing. */
+const TAKEN_WHEN_CLOSED: ReadonlySet<string> = new Set([archiveIn.name, interruptIn.name]);
+
+/** Sends inputs that are no messages: signals, appended events, outcomes and interrupts. */
+export class SignalSender {
+  readonly #session: SessionAccess;
+
+  constructor(session: SessionAccess) {
+    this.#session = session;
+  }
+
+  async append(event: EventToAppend, options: AppendOptions): Promise<AppendReceipt> {
+    const { key, services, control } = this.#session;
+    const { place, value, dedupeKey } = toAppendInput(event, options, services.now());
+    const checked = this.#session.validateInput(place.name, value);
+    const { duplicate } = await services.submit(async () => {
+      await control.assertStatus('appending an event', (status) => !isClosedStatus(status));
+      return { key, input: { place: place.name, value: checked }, dedupeKey };
+    });
+    return { eventId: value.event.id, duplicate };
+  }
+
+  async defineOutcome(
+    definition: OutcomeDefinition,
+    options: DefineOutcomeOptions,
+  ): Promise<OutcomeReceipt> {
+    const { place, value, dedupeKey } = toOutcomeInput(this.#session.agent, definition, options);
+    return { ...(await this.inject(place, value, dedupeKey)), outcomeId: value.outcomeId };
+  }
+
+  async inject(
+    place: string | AnyPlace,
+    value: unknown,
+    dedupeKey: string,
+  ): Promise<InjectReceipt> {
+    const { key, services, control } = this.#session;
+    const name = typeof place === 'string' ? place : place.name;
+    assertInputSize(value, name, services.maxInputBytes);
+    const message =
+      name === userIn.name ? this.#withTraceContext(parseSignalMessage(value)) : value;
+    const checked = this.#session.validateInput(name, message);
+    return services.submit(async () => {
+      if (!TAKEN_WHEN_CLOSED.has(name))
+        await control.assertStatus(
+          name === userIn.name ? 'sending a message' : `an input to "${name}"`,
+          (status) => !isClosedStatus(status),
+        );
+      return {
+        key,
+        input: { place: name, value: checked },
+        dedupeKey: `signal:${this.#originalName(name)}:${dedupeKey}`,
+      };
+    });
+  }
+
+  async interrupt(): Promise<void> {
+    const { key, services } = this.#session;
+    await services.submit(async () => {
+      // The inbox before the running turn: a message that starts its turn in between is then found in one of the two.
+      const next = findNextTurn(await services.listUnread(key));
+      const running = await this.#session.findRunningTurn();
+      const invocationId = running ?? next ?? `none:${newMessageId()}`;
+      return {
+        key,
+        input: { place: interruptIn.name, value: { invocationId } },
+        dedupeKey: `interrupt:${running ?? newMessageId()}`,
+      };
+    });
+  }
+
+  /** The first name of a place. A signal that is repeated after the place got another name has the same key. */
+  #originalName(place: string): string {
+    return this.#session.agent.compiled.places.get(place)?.formerNames[0] ?? place;
+  }
+
+  /** Adds the trace context to a message that is sent as a signal. */
+  #withTraceContext(message: unknown): unknown {
+    const { agent, services } = this.#session;
+    const traceContext = services.propagateContext(agent.name);
+    if (traceContext === undefined || !isJsonObject(message)) return message;
+    const { metadata } = message;
+    return {
+      ...message,
+      metadata: { ...(isJsonObject(metadata) ? metadata : {}), traceContext },
+    };
+  }
+}
+
+/** Applies the rules of user content to a message that is sent as a signal. @throws InvalidInputError */
+function parseSignalMessage(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('content' in value)) return value;
+  return { ...value, content: parseUserContent(value.content) };
+}
