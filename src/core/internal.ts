@@ -24,6 +24,7 @@ export {
   toStateWrites,
   writtenValues,
 } from './state/state-writes.ts';
+export { checkChoice } from './validation/check-choice.ts';
 export { describeValue, isPromise } from './validation/describe-value.ts';
 export { isClosedStatus, isSessionStatus } from './turn/session-status.ts';
 export {

@@ -70,7 +70,7 @@ import {
   type PendingCallChange,
   type WatchPendingOptions,
 } from './listing/watch-pending-calls.ts';
-import { USAGE_OPTIONS } from './runtime.ts';
+import { SESSION_LIST_OPTIONS, USAGE_OPTIONS } from './runtime.ts';
 import type { Runtime, SessionListOptions, UsageOptions } from './runtime.ts';
 import { SessionHandle } from './session/session-handle.ts';
 import type { HandleServices } from './session/handle-services.ts';
@@ -292,6 +292,7 @@ export class LocalRuntime implements Runtime {
   }
 
   async sessions(filter: SessionListOptions = {}): Promise<readonly SessionRow[]> {
+    checkOptions(SESSION_LIST_OPTIONS, filter);
     const { user, parent = null, ...rest } = filter;
     return this.store.list({
       appName: this.app,

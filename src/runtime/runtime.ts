@@ -5,6 +5,7 @@ import type {
   SessionOrder,
   SessionRow,
   Store,
+  StoredStatus,
   UsageDimension,
   UsageTotal,
 } from '../store/index.ts';
@@ -32,11 +33,28 @@ export type SessionListOptions = SessionOrder & {
   readonly user?: string;
   readonly agent?: string;
   readonly parent?: string;
+  readonly status?: StoredStatus;
   /** Default: `descending`, the newest first. */
   readonly direction?: 'ascending' | 'descending';
   /** An integer of at least 0. Default: no limit. */
   readonly limit?: number;
 };
+
+/** The options of `runtime.sessions`. */
+export const SESSION_LIST_OPTIONS: OptionTable = optionTable<SessionListOptions>(
+  'sessions',
+  {
+    user: true,
+    agent: true,
+    parent: true,
+    status: true,
+    order: true,
+    direction: true,
+    limit: true,
+    after: true,
+  },
+  { userId: 'user', agentName: 'agent', page: 'after' },
+);
 
 /** The options of `runtime.usage`. */
 export const USAGE_OPTIONS: OptionTable = optionTable<UsageOptions>(
@@ -77,6 +95,8 @@ export interface Runtime extends AsyncDisposable {
   /**
    * Lists sessions, last changed first, or in another order. Sessions of called agents are left out. With `parent`,
    * lists the sessions of the agents that this session called instead.
+   * @throws InvalidInputError for an unknown option, an unknown word, or an invalid `limit`
+   * @throws SessionNotFoundError when the order is `changed` and the session of `after` does not exist any more
    */
   sessions(filter?: SessionListOptions): Promise<readonly SessionRow[]>;
   /**

@@ -63,7 +63,7 @@ import {
 import { PENDING_OPTIONS } from '../../src/runtime/listing/pending-call-listing.ts';
 import { SESSION_CHANGES_OPTIONS } from '../../src/runtime/listing/session-changes.ts';
 import { WATCH_PENDING_OPTIONS } from '../../src/runtime/listing/watch-pending-calls.ts';
-import { USAGE_OPTIONS } from '../../src/runtime/runtime.ts';
+import { SESSION_LIST_OPTIONS, USAGE_OPTIONS } from '../../src/runtime/runtime.ts';
 import { createServer } from '../../src/server/create-server.ts';
 import { SERVER_OPTIONS } from '../../src/server/server-options.ts';
 import { listen, LISTEN_OPTIONS } from '../../src/server/listen.ts';
@@ -171,6 +171,10 @@ const subjects: Readonly<Record<string, Subject>> = {
   SESSION_CHANGES_OPTIONS: {
     table: SESSION_CHANGES_OPTIONS,
     call: async (options) => (await plain).changes(options),
+  },
+  SESSION_LIST_OPTIONS: {
+    table: SESSION_LIST_OPTIONS,
+    call: async (options) => (await plain).sessions(options),
   },
   USAGE_OPTIONS: {
     table: USAGE_OPTIONS,

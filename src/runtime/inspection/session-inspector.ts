@@ -1,4 +1,4 @@
-import { describeValue } from '../../core/internal.ts';
+import { checkChoice, describeValue } from '../../core/internal.ts';
 import { checkOptions, InvalidInputError } from '../../core/index.ts';
 import type { Seq, SessionKey } from '../../core/index.ts';
 import type { Agent, AgentHost } from '../../agents/index.ts';
@@ -19,6 +19,7 @@ import type { InspectedModelRequest } from './model-request.ts';
 import type { NetDescription } from './net-description.ts';
 import { readRecords } from './read-records.ts';
 import type { SessionInspection } from './session-inspection.ts';
+import { VALUE_DETAILS } from './value-detail.ts';
 import type { ValueDetail } from './value-detail.ts';
 
 /** What an inspection needs of its runtime. */
@@ -49,7 +50,7 @@ export class SessionInspector implements SessionInspection {
     checkOptions(RECORDS_OPTIONS, options);
     assertPosition('after', after);
     const { values = 'full', limit = Infinity, follow = false, signal } = options;
-    assertDetail(values);
+    checkChoice('values', values, VALUE_DETAILS);
     if (limit !== Infinity && (!Number.isSafeInteger(limit) || limit < 1))
       throw new InvalidInputError('limit', `must be a whole number of at least 1; it is ${limit}.`);
     return this.#readRecords(after, { values, limit, follow, signal });
@@ -105,7 +106,7 @@ export class SessionInspector implements SessionInspection {
   async markingAt(record?: RecordSeq, options: MarkingOptions = {}): Promise<InspectedMarking> {
     checkOptions(MARKING_OPTIONS, options);
     const { values = 'full' } = options;
-    assertDetail(values);
+    checkChoice('values', values, VALUE_DETAILS);
     if (record !== undefined) assertPosition('record', record);
     const row = await this.#findRow();
     const { marking, step } = await this.#services.history.markingAt(
@@ -150,14 +151,5 @@ function assertPosition(field: string, value: number): void {
   throw new InvalidInputError(
     field,
     `must be a whole number of at least 0; it is ${describeValue(value)}.`,
-  );
-}
-
-/** @throws InvalidInputError for an unknown detail */
-function assertDetail(values: ValueDetail): void {
-  if (['none', 'shape', 'full'].includes(values)) return;
-  throw new InvalidInputError(
-    'values',
-    `must be "none", "shape" or "full"; it is ${describeValue(values)}.`,
   );
 }

@@ -9,6 +9,8 @@ import type { Json } from '../../core/index.ts';
  */
 export type ValueDetail = 'none' | 'shape' | 'full';
 
+export const VALUE_DETAILS: readonly ValueDetail[] = ['none', 'shape', 'full'];
+
 /** Returns a value with this detail. Undefined for `none`. */
 export function showValue(value: Json, detail: ValueDetail): Json | undefined {
   if (detail === 'none') return undefined;

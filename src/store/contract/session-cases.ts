@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { InvalidInputError } from '../../core/index.ts';
 import { SessionNotFoundError } from '../store-errors.ts';
+import type { SessionFilter } from '../store.ts';
 import { storeContractCase, type StoreContractCase } from './contract-case.ts';
 import {
   AT,
@@ -140,6 +141,24 @@ export const sessionCases: readonly StoreContractCase[] = [
     await assert.rejects(collect(store.listSteps(key, Number.NaN)), inputError('fromRecord'));
     await assert.rejects(store.list({ limit: -1 }), inputError('limit'));
   }),
+
+  storeContractCase(
+    'an unknown word in a filter is refused, not taken for the default',
+    async (harness) => {
+      const store = await harness.open();
+      // As a program without types may pass them.
+      const list = async (words: object): Promise<unknown> =>
+        store.list(withWords<SessionFilter>({}, words));
+      await assert.rejects(list({ order: 'oldest' }), inputError('order'));
+      await assert.rejects(list({ direction: 'asc' }), inputError('direction'));
+      await assert.rejects(list({ status: 'done' }), inputError('status'));
+      await assert.rejects(list({ activity: null }), inputError('activity'));
+      const calls = withWords({ appName: 'app', limit: 1 }, { needs: 'answer' });
+      await assert.rejects(store.pendingCalls(calls), inputError('needs'));
+      const documents = withWords({ kind: 'k' }, { order: 'desc' });
+      await assert.rejects(store.documents(documents), inputError('order'));
+    },
+  ),
 
   storeContractCase(
     'sessions are listed last changed first, by app, user and agent',
@@ -384,6 +403,11 @@ export const sessionCases: readonly StoreContractCase[] = [
     },
   ),
 ];
+
+/** Adds members that the type of the query does not allow. */
+function withWords<T extends object>(query: T, words: object): T {
+  return Object.assign({ ...query }, words);
+}
 
 function inputError(field: string): (error: unknown) => boolean {
   return (error) => {

@@ -1,3 +1,4 @@
+import { checkPendingCallQuery } from '../rules/list-filters.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import {
   formatPendingPosition,
@@ -20,6 +21,7 @@ export class MemoryPendingCalls {
   }
 
   list(query: PendingCallQuery): readonly SessionPendingCall[] {
+    checkPendingCallQuery(query);
     const { appName, userId, agent, tool, needs } = query;
     const limit = parsePosition(query.limit, 'limit');
     const after = query.after === undefined ? undefined : parsePendingPosition(query.after);

@@ -7,6 +7,7 @@ import {
 } from '../../core/index.ts';
 import { compareBytes } from '../encoding/compare-bytes.ts';
 import { toMapKey } from '../encoding/map-key.ts';
+import { checkSessionFilter } from '../rules/list-filters.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import { SessionNotFoundError } from '../store-errors.ts';
 import type { CreationPosition, OwnerId, SessionFilter } from '../store.ts';
@@ -70,6 +71,7 @@ export class MemorySessions {
 
   /** @throws SessionNotFoundError when there is no session `after` */
   list(filter: SessionFilter): readonly MemorySession[] {
+    checkSessionFilter(filter);
     const { appName, userId, agent, parent, status, activity, direction } = filter;
     const limit = filter.limit === undefined ? Infinity : parsePosition(filter.limit, 'limit');
     const sign = direction === 'ascending' ? 1 : -1;

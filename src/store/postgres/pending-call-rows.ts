@@ -1,4 +1,5 @@
 import type { SessionKey } from '../../core/index.ts';
+import { checkPendingCallQuery } from '../rules/list-filters.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import {
   formatPendingPosition,
@@ -66,6 +67,7 @@ export async function listPendingCallRows(
   schema: string,
   query: PendingCallQuery,
 ): Promise<readonly SessionPendingCall[]> {
+  checkPendingCallQuery(query);
   const { appName, userId, agent, tool, needs } = query;
   const limit = parsePosition(query.limit, 'limit');
   const after = query.after === undefined ? undefined : parsePendingPosition(query.after);

@@ -1,5 +1,6 @@
 import type { SessionActivity, SessionKey } from '../../core/index.ts';
 import { CHILD_REGEX } from '../encoding/child-session-pattern.ts';
+import { checkSessionFilter } from '../rules/list-filters.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
 import { hasActivitySql, ROW_STATUS_SQL, toRowStatus } from '../rules/row-status.ts';
@@ -166,6 +167,7 @@ export class SessionRows {
    * @throws SessionNotFoundError when the order is `changed` and the session of `after` does not exist any more
    */
   async list(queries: Queries, filter: SessionFilter): Promise<readonly FullRow[]> {
+    checkSessionFilter(filter);
     const { appName, userId, agent, parent, status, activity, order, direction } = filter;
     const limit = filter.limit === undefined ? null : parsePosition(filter.limit, 'limit');
     const after = await this.#getListPosition(queries, filter);

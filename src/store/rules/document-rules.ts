@@ -1,6 +1,7 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { checkChoice, omitUndefined } from '../../core/internal.ts';
 import { frozenJson, InvalidInputError, parseIdentity } from '../../core/index.ts';
 import type { DocumentChange, DocumentQuery } from '../documents.ts';
+import { DIRECTIONS } from './list-filters.ts';
 import { parsePosition } from './parse-position.ts';
 
 /** @throws InvalidInputError, NotSerializableError */
@@ -40,6 +41,7 @@ export interface NormalizedDocumentQuery {
 
 /** @throws InvalidInputError */
 export function normalizeQuery(query: DocumentQuery): NormalizedDocumentQuery {
+  checkChoice('order', query.order, DIRECTIONS);
   return {
     kind: parseIdentity(query.kind, 'kind'),
     prefix: query.prefix ?? '',

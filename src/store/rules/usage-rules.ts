@@ -1,3 +1,4 @@
+import { checkChoice } from '../../core/internal.ts';
 import { InvalidInputError, noUsage, type Usage } from '../../core/index.ts';
 import type { UsageDimension, UsageQuery, UsageTotal } from '../store.ts';
 
@@ -19,11 +20,7 @@ export const TOKEN_COUNTS: readonly (keyof Usage)[] = [
  */
 export function checkUsageQuery({ by, from, to }: UsageQuery): void {
   for (const [index, one] of by.entries()) {
-    if (!DIMENSIONS.includes(one))
-      throw new InvalidInputError(
-        `by[${index}]`,
-        `must be one of ${DIMENSIONS.join(', ')}; it is "${one}".`,
-      );
+    checkChoice(`by[${index}]`, one, DIMENSIONS);
     if (by.indexOf(one) !== index)
       throw new InvalidInputError('by', `must name "${one}" only once.`);
   }

@@ -1,4 +1,5 @@
 import { formatSessionKey, type SessionKey } from '../../../core/index.ts';
+import { checkPendingCallQuery } from '../../rules/list-filters.ts';
 import { parsePosition } from '../../rules/parse-position.ts';
 import {
   formatPendingPosition,
@@ -62,6 +63,7 @@ export class PendingCallTable {
   }
 
   list(query: PendingCallQuery): readonly SessionPendingCall[] {
+    checkPendingCallQuery(query);
     const { appName, userId, agent, tool, needs } = query;
     const limit = parsePosition(query.limit, 'limit');
     const after = query.after === undefined ? undefined : parsePendingPosition(query.after);

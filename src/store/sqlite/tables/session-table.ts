@@ -2,6 +2,7 @@ import { formatSessionKey } from '../../../core/index.ts';
 import type { SessionActivity, SessionId, SessionKey } from '../../../core/index.ts';
 import { CHILD_GLOB } from '../../encoding/child-session-pattern.ts';
 import { parsePosition } from '../../rules/parse-position.ts';
+import { checkSessionFilter } from '../../rules/list-filters.ts';
 import { MAX_HYDRATION_FAILURES } from '../../rules/quarantine.ts';
 import { hasActivitySql, ROW_STATUS_SQL, toRowStatus } from '../../rules/row-status.ts';
 import { SessionNotFoundError } from '../../store-errors.ts';
@@ -243,6 +244,7 @@ export class SessionTable {
   }
 
   list(filter: SessionFilter): readonly SessionRow[] {
+    checkSessionFilter(filter);
     const limit = filter.limit === undefined ? -1 : parsePosition(filter.limit, 'limit');
     const { sql, values } = listSessionsSql(filter, this.#getListPosition(filter));
     return this.#connection
