@@ -20,6 +20,7 @@ export type {
   MapWrites,
   Optional,
   InputValues,
+  KeySource,
   UpTo,
 } from './language/arcs.ts';
 export { clockAhead, createSystemClock, systemClock } from './clock/clock.ts';
@@ -51,6 +52,7 @@ export { compose, instance, join } from './language/compose.ts';
 export { initialToken, net } from './language/net.ts';
 export type { Net, Ports } from './language/net.ts';
 export {
+  FiringKeyError,
   NetBuildError,
   NetChangedError,
   OutputError,
@@ -75,12 +77,12 @@ export type { JournalRecord, MapChange, RecordSeq } from './journal/record.ts';
 export { SimulatedClock } from './clock/simulated-clock.ts';
 export { fromSnapshot, oldestListRecord, toSnapshot } from './journal/snapshot.ts';
 export type { Snapshot } from './journal/snapshot.ts';
+export type { FiringKeySource, FiringToken } from './language/firing-token.ts';
 export { effect, pure, running } from './language/transition.ts';
 export type {
   Effect,
   EffectContext,
   EffectFailure,
-  FiringToken,
   CrashPolicy,
   Retry,
   Transition,

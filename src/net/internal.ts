@@ -20,5 +20,6 @@ export {
 export { currentPlaceName } from './language/former-names.ts';
 export { renameMarking } from './journal/rename-marking.ts';
 export { renameRecord } from './journal/rename-record.ts';
+export { parseTokenValue } from './language/parse-token-value.ts';
 export { renameTransition } from './language/transition.ts';
 export { omitAlternatives, omitOutputs } from './language/omit-outputs.ts';

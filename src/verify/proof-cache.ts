@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { parseTokenValue } from '../net/internal.ts';
+import type { AnyPlace } from '../net/index.ts';
 import type { Bounds } from './properties/bounds.ts';
 import type { ExpandedNet } from './system/expand.ts';
 import type { Property } from './properties/property.ts';
@@ -16,7 +18,7 @@ export function proofCacheKey(net: ExpandedNet, bounds: Bounds, property: Proper
   const initial = net.net.initial.map(({ place, times, value }) => [
     place.name,
     times,
-    keys.getKeyFunctions(place.name).map((getKey) => readKey(getKey, value)),
+    keys.getKeyFunctions(place.name).map((getKey) => readKey(getKey, place, value)),
   ]);
   const question = [
     net.net.hash,
@@ -35,9 +37,13 @@ export function proofCacheKey(net: ExpandedNet, bounds: Bounds, property: Proper
   return createHash('sha256').update(text).digest('hex');
 }
 
-function readKey(getKey: (token: unknown) => string, value: unknown): string | null {
+function readKey(
+  getKey: (token: unknown) => string,
+  place: AnyPlace,
+  value: unknown,
+): string | null {
   try {
-    return getKey(value);
+    return getKey(parseTokenValue(place, value));
   } catch {
     return null;
   }

@@ -1,5 +1,7 @@
 import { listAlternatives, listInputs, listOutputs } from '../language/arcs.ts';
 import type { TaggedInput, TaggedOutput } from '../language/arcs.ts';
+import { faultPlace, unhandledFaultPlace } from '../language/fault.ts';
+import { readsAttempt } from '../language/firing-token.ts';
 import type { Net } from '../language/net.ts';
 import type { AnyPlace } from '../language/place.ts';
 import { effectName } from '../language/place-identity.ts';
@@ -126,6 +128,16 @@ const keysPair: TransitionRule = (t) => {
     : [];
 };
 
+/** The key of a token never changes. The attempt of a firing does. */
+const keysAreConstant: TransitionRule = (t) =>
+  listInputs(t.take).flatMap(({ place, getKey }) =>
+    place.kind === 'running' && getKey !== undefined && readsAttempt(getKey)
+      ? [
+          `matches "${place.name}" by the attempt of a firing, which changes while the firing runs: use its firingId, startedAt or inputs`,
+        ]
+      : [],
+  );
+
 const eachNamesAnInput: TransitionRule = (t) =>
   listOutputs(t.give).flatMap((output) =>
     output.arc === 'each' && !(output.input in t.take)
@@ -154,6 +166,11 @@ const clockIsAToken: TransitionRule = (t) => {
   const [first] = listInputs(t.take);
   return [
     ...(t.kind === 'effect' ? ['is an effect with `after`: use `after` in a pure transition'] : []),
+    ...(first?.place.name === faultPlace.name || first?.place.name === unhandledFaultPlace.name
+      ? [
+          `has \`after\`, but its first input is "${first.place.name}", whose tokens have no clock: take the fault in a transition without \`after\`, and let the clock be that of the token it gives`,
+        ]
+      : []),
     ...(first?.place.kind === 'tokens' && needsToken(first)
       ? []
       : [
@@ -183,6 +200,7 @@ export const arcRules: readonly TransitionRule[] = [
   oneCutPerList,
   alternativesExist,
   keysPair,
+  keysAreConstant,
   eachNamesAnInput,
   countsAreCounts,
   clockIsAToken,

@@ -26,6 +26,9 @@ import type { AnyPlace } from '../language/place.ts';
 import { effect, pure, running } from '../language/transition.ts';
 import type { Effect, Transition } from '../language/transition.ts';
 
+// oxlint-disable-next-line typescript/no-explicit-any -- a key function that the types would reject
+type Untyped = any;
+
 const a = place('a', { environment: true });
 const b = place('b');
 const text = place('text', z.string(), { environment: true });
@@ -65,6 +68,9 @@ const owed = place('owed', { owed: true, environment: true });
 const owing = e('owing', { take: { owed } });
 const permit = place('permit');
 const holding = e('holding', { take: { text, permit }, give: oneOf({ permit }) });
+/** A transition that matches the firings of `ask` by a key. */
+const keyed = (key: (firing: Untyped) => string): Transition =>
+  t({ take: { x: matching(running(ask), key as never), text: matching(text, (x) => x) } });
 const token = (of: AnyPlace): { from: AnyPlace } => ({ from: of });
 
 const cases: readonly RuleCase[] = [
@@ -279,6 +285,10 @@ const cases: readonly RuleCase[] = [
         validNet(t({ after: 5, take: { x: running(ask) } }), ask),
         /its first input is not a token that it needs/,
       ],
+      [
+        validNet(t({ after: 5, take: { x: faultPlace } })),
+        /its first input is "net.fault", whose tokens have no clock/,
+      ],
     ],
     validNets: [validNet(t({ take: { x: many(2, a) }, after: 5, priority: -1 }))],
   },
@@ -294,6 +304,39 @@ const cases: readonly RuleCase[] = [
     validNets: [
       validNet(t({ unless: [running(ask)] }), ask),
       validNet(t({ take: { x: running(ask) } }), ask),
+    ],
+  },
+  {
+    rule: 'a key does not change while its token exists',
+    invalidNets: [
+      [
+        validNet(
+          keyed(({ attempt }) => String(attempt)),
+          ask,
+        ),
+        /by the attempt of a firing/,
+      ],
+      [
+        validNet(
+          keyed(({ inputs, attempt }) => `${inputs.a.id.slice(1)}/${attempt}`),
+          ask,
+        ),
+        /use its firingId, startedAt or inputs/,
+      ],
+    ],
+    validNets: [
+      validNet(
+        keyed(({ firingId, startedAt }) => `${firingId} ${startedAt}`),
+        ask,
+      ),
+      validNet(
+        keyed(({ inputs }) => inputs.a.id),
+        ask,
+      ),
+      validNet(
+        keyed((firing) => JSON.stringify(firing)),
+        ask,
+      ),
     ],
   },
   {

@@ -4,7 +4,8 @@ import type { CompiledInput, CompiledNet, CompiledTransition } from '../build/co
 import { readItems } from '../journal/list-state.ts';
 import { listIn, mapIn, tokensIn } from '../journal/marking.ts';
 import type { Firing, Marking, PinnedReads, Token } from '../journal/marking.ts';
-import type { FiringToken } from '../language/transition.ts';
+import { withoutAttempt } from '../language/firing-token.ts';
+import type { FiringToken } from '../language/firing-token.ts';
 
 /** A token or a firing in flight that an input may take. */
 export type Candidate = Token | Firing;
@@ -117,7 +118,7 @@ function groupByKey(
   for (const candidate of listCandidates(input, state)) {
     let key: string;
     try {
-      key = getKey(candidateValue(candidate, state));
+      key = getKey(readKeyValue(candidate, state));
     } catch (error) {
       throw new BrokenKey(input, candidate, error);
     }
@@ -261,6 +262,13 @@ function inputValue(input: CompiledInput, from: ReadonlyMap<string, readonly Tok
 
 function candidateValue(candidate: Candidate, state: NetState): unknown {
   return candidate.kind === 'token' ? candidate.value : toFiringToken(candidate, state);
+}
+
+/** Returns what a key function reads: a firing in flight without its attempt, which changes while the firing lives. */
+function readKeyValue(candidate: Candidate, state: NetState): unknown {
+  return candidate.kind === 'token'
+    ? candidate.value
+    : withoutAttempt(toFiringToken(candidate, state));
 }
 
 /** Returns a firing in flight as another transition receives it. Its inputs are keyed by the effect's input names. */

@@ -1,3 +1,4 @@
+import type { FiringKeySource, FiringToken } from './firing-token.ts';
 import type { AnyPlace, ListPlace, MapEntries, MapPlace, Place } from './place.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any -- arcs are invariant in T: no other type holds all of them
@@ -17,11 +18,14 @@ export interface All<T> {
   readonly min: number;
 }
 
+/** What a key function reads of a token: the token, or a firing in flight without its attempt, which changes. */
+export type KeySource<T> = T extends FiringToken<infer Inputs> ? FiringKeySource<Inputs> : T;
+
 /** An input of tokens whose key equals the key of all other `matching` inputs of the transition. */
 export interface Matching<T, Taken> {
   readonly arc: 'matching';
   readonly of: Place<T> | Many<T> | All<T>;
-  readonly getKey: (token: T) => string;
+  readonly getKey: (token: KeySource<T>) => string;
   readonly __value?: (taken: Taken) => Taken;
 }
 
@@ -44,16 +48,16 @@ export function all<T>(place: Place<T>, options: { readonly min?: 0 | 1 } = {}):
 /** Takes several tokens whose key equals the key of the transition's other `matching` inputs. */
 export function matching<T>(
   of: Many<T> | All<T>,
-  getKey: (token: T) => string,
+  getKey: (token: KeySource<T>) => string,
 ): Matching<T, readonly T[]>;
 /**
  * Takes one token whose key equals the key of the transition's other `matching` inputs. A transition that matches one
  * single token needs at least two `matching` inputs.
  */
-export function matching<T>(of: Place<T>, getKey: (token: T) => string): Matching<T, T>;
+export function matching<T>(of: Place<T>, getKey: (token: KeySource<T>) => string): Matching<T, T>;
 export function matching<T>(
   of: Place<T> | Many<T> | All<T>,
-  getKey: (token: T) => string,
+  getKey: (token: KeySource<T>) => string,
 ): Matching<T, AnyToken> {
   return { arc: 'matching', of, getKey };
 }

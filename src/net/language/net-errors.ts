@@ -78,3 +78,19 @@ export class NetChangedError extends PetrichorError {
     this.places = places;
   }
 }
+
+/**
+ * A key function of `matching` reads the `attempt` of a firing in flight. The number changes with each retry and each
+ * crash, but the key of a token never changes. `compile` rejects such a net if it can see the read. Otherwise the firing
+ * becomes a fault.
+ * @remedy Compute the key from `firingId`, `startedAt` or `inputs`.
+ */
+export class FiringKeyError extends PetrichorError {
+  override readonly code = 'firing_key' as const;
+
+  constructor() {
+    super(
+      'A key function of matching() reads the `attempt` of a firing, which changes while the firing runs. Use `firingId`, `startedAt` or `inputs`.',
+    );
+  }
+}

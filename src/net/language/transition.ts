@@ -1,4 +1,5 @@
 import { arcPlace } from './arcs.ts';
+import type { FiringToken } from './firing-token.ts';
 import { runningPlaceName } from './place-identity.ts';
 import type { OutputSpec, ReturnValue, Inputs, InputValues } from './arcs.ts';
 import type { AnyPlace, Place } from './place.ts';
@@ -161,15 +162,6 @@ export interface Effect<
 > extends Transition {
   readonly kind: 'effect';
   readonly __inputs?: (inputs: InputValues<I>) => InputValues<I>;
-}
-
-/** The value that a transition receives when it takes or reads a firing in flight. */
-export interface FiringToken<Inputs> {
-  readonly firingId: string;
-  readonly attempt: number;
-  /** When the first attempt of the firing started, epoch milliseconds. */
-  readonly startedAt: number;
-  readonly inputs: Inputs;
 }
 
 /** Defines a pure transition. A firing consumes, resets and outputs in one journal record. */

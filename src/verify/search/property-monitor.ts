@@ -102,16 +102,18 @@ export function createMonitor(
     }
     case 'neverFiresAfter': {
       const transitions = new Set(property.transitions.map(names.transition));
-      const place = names.place(property.place);
+      names.place(property.place);
+      const gained = names.tokensGained(property.place, tokenClasses);
       const { until } = property;
       const ends = until === undefined ? () => 0 : names.event(until, tokenClasses);
       const initially = net.net.initial.some((one) => one.place.name === property.place);
       return {
         ...plain,
+        outlets: new Set(until === undefined ? [] : [until]),
         initial: initially ? 1 : 0,
         next: (memory, _state, move) => {
           if (memory === 1 && begins(move) && transitions.has(move.t)) return VIOLATED;
-          if (move.added.some((code) => tokenClasses.get(code).place === place)) return 1;
+          if (gained(move) > 0) return 1;
           return ends(move) > 0 ? 0 : memory;
         },
         isViolated: never,
@@ -144,7 +146,7 @@ export function createMonitor(
       const allowed = property.resting.map((one) => toMarkingCheck(one, names));
       return {
         ...plain,
-        outlets: new Set(property.answered),
+        outlets: new Set([property.asked, ...property.answered]),
         next: (memory, _state, move) => {
           let after = memory + asks(move);
           for (const answered of answers) after -= answered(move);

@@ -105,6 +105,7 @@ function describeBounds(net: ExpandedNet, boundedEnvironment: boolean): readonly
     ...(boundedEnvironment
       ? net.environment.map(({ tokens }, index) => `<= ${tokens} in ${names[index] ?? ''}`)
       : names.map((name) => `any number in ${name}`)),
+    ...net.empty.map((name) => `no token in ${name}`),
     'every declared number of tokens at once',
     'any number of attempts',
     ...(net.faults === 0 ? ['<= 0 faults'] : limitsFaults(net) ? ['any number of faults'] : []),

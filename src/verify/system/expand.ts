@@ -35,7 +35,7 @@ export interface ExpandedOutput {
   readonly name: string;
   readonly min: number;
   readonly isUpTo: boolean;
-  /** The maximum number of tokens within the bounds. */
+  /** The maximum number of tokens within the bounds; 0 for a place that stays empty. */
   readonly max: number;
   /** The declared maximum number of tokens. */
   readonly declared: number;
@@ -96,6 +96,8 @@ export interface ExpandedNet {
   readonly environment: readonly { readonly place: number; readonly tokens: number }[];
   /** The maximum number of faults; UNLIMITED for any number. */
   readonly faults: number;
+  /** The names of the places that stay empty. */
+  readonly empty: readonly string[];
   /** The bounds as sentences, for the report. */
   readonly statement: readonly string[];
 }
@@ -154,7 +156,8 @@ export function expand(net: CompiledNet, bounds: Bounds = {}): ExpandedNet {
     unhandledFault: indexIn(placeIndex, unhandledFaultPlace.name),
     environment,
     faults,
-    statement: describeBounds(transitions, places, environment, bounds, attempts, shutdowns),
+    empty: bounds.empty ?? [],
+    statement: describeBounds(transitions, places, environment, empty, bounds, attempts, shutdowns),
   };
 }
 
@@ -193,6 +196,7 @@ function expandTransition(
       if (arc === 'append' || arc === 'replacePrefix' || arc === 'truncate' || arc === 'put')
         return [];
       const max = output.arc === 'upTo' ? output.max : 1;
+      const isEmpty = empty.has(places.get(place.name) ?? -1);
       const each =
         output.arc === 'each' ? t.takes.findIndex((input) => input.key === output.input) : -1;
       return [
@@ -202,7 +206,8 @@ function expandTransition(
           name: place.name,
           min: arc === 'one' ? 1 : 0,
           isUpTo: arc === 'upTo',
-          max: arc === 'upTo' ? Math.min(max, cap(place.name)) : max,
+          // An output that may be empty is empty; one that may not be removes its alternative.
+          max: isEmpty ? 0 : arc === 'upTo' ? Math.min(max, cap(place.name)) : max,
           declared: max,
           each,
         },
@@ -210,7 +215,7 @@ function expandTransition(
     }),
   }));
   const alternatives = declared.filter(({ outputs }) =>
-    outputs.every(({ place }) => !empty.has(place)),
+    outputs.every(({ min, max }) => min <= max),
   );
   const isEffect = spec.kind === 'effect';
   const remembered = !isEffect
@@ -302,6 +307,7 @@ function describeBounds(
   transitions: readonly ExpandedTransition[],
   places: readonly ExpandedPlace[],
   environment: ExpandedNet['environment'],
+  empty: ReadonlySet<number>,
   bounds: Bounds,
   attempts: number,
   shutdowns: boolean,
@@ -309,7 +315,13 @@ function describeBounds(
   const capped = new Map<string, ExpandedOutput>();
   for (const t of transitions) {
     for (const output of t.alternatives.flatMap(({ outputs }) => outputs))
-      if (output.place >= 0 && output.max < output.declared) capped.set(output.name, output);
+      if (
+        output.isUpTo &&
+        output.place >= 0 &&
+        output.max < output.declared &&
+        !empty.has(output.place)
+      )
+        capped.set(output.name, output);
   }
   const retried = transitions.some((t) => t.attempts > 1);
   return [

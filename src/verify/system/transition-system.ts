@@ -3,6 +3,7 @@ import type { KeyAssignment } from './assign-keys.ts';
 import { TokenClasses, BROKEN_KEY } from './token-classes.ts';
 import { listChoices } from './binding-choices.ts';
 import type { Choice, Ordering } from './binding-choices.ts';
+import { parseTokenValue } from '../../net/internal.ts';
 import { MAX_SUCCESSORS, UNLIMITED } from '../properties/bounds.ts';
 import type { ExpandedNet, ExpandedTransition } from './expand.ts';
 import { createMove } from './move.ts';
@@ -64,7 +65,8 @@ export class TransitionSystem {
       const own = net.keys.getKeyFunctions(place.name).map((getKey, slot) => {
         const inDomain = known[domains[slot] ?? 0] ?? new Map<string, number>();
         try {
-          const key = getKey(value);
+          // The executor parses the value before it deposits it, and a schema may change it.
+          const key = getKey(parseTokenValue(place, value));
           const name = inDomain.get(key) ?? inDomain.size;
           inDomain.set(key, name);
           return name;

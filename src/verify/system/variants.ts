@@ -44,7 +44,7 @@ export class Variants {
       const each = output.each >= 0 ? (taken[output.each] ?? 0) : undefined;
       const ignored = output.place < 0 && !this.#counted.has(output.name);
       const min = each ?? output.min;
-      const max = each ?? (ignored ? min : output.max);
+      const max = output.max === 0 ? 0 : (each ?? (ignored ? min : output.max));
       const longer: PartialVariant[] = [];
       for (const variant of variants) {
         for (let tokens = min; tokens <= max; tokens++) {
