@@ -31,7 +31,7 @@ import {
   joinedOrDeadLettered,
   mutualExclusion,
   unreachable,
-} from './properties/property.ts';
+} from './properties/create-property.ts';
 import type { Property } from './properties/property.ts';
 import { prove } from './prove.ts';
 import type { PropertyResult } from './report.ts';

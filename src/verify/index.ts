@@ -3,17 +3,24 @@ export {
   atMost,
   atMostOnce,
   atMostOneCommits,
+  bounded,
+  canFire,
+  costAtMost,
   deadlockFree,
   eventOutBounded,
+  eventually,
   eventuallyAnswered,
+  isolated,
   joinedOrDeadLettered,
   mutualExclusion,
   neverFiresAfter,
   noFireAfterEndInvocation,
+  noStaleCommits,
   placeBound,
+  precedes,
   reaskBudgetIsBounded,
   unreachable,
-} from './properties/property.ts';
+} from './properties/create-property.ts';
 export type { Property, QuiescentMarking } from './properties/property.ts';
 export { prove } from './prove.ts';
 export type { ProveOptions } from './prove.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { allOf, compile, initialToken, net, oneOf, place, pure } from '../net/index.ts';
-import { atMostOnce, placeBound, unreachable } from './properties/property.ts';
+import { atMostOnce, placeBound, unreachable } from './properties/create-property.ts';
 import { prove } from './prove.ts';
 import type { ProofProgress } from './progress.ts';
 import type { PropertyResult } from './report.ts';

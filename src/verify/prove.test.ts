@@ -31,7 +31,7 @@ import {
   noFireAfterEndInvocation,
   placeBound,
   unreachable,
-} from './properties/property.ts';
+} from './properties/create-property.ts';
 import type { Property } from './properties/property.ts';
 import { prove } from './prove.ts';
 import { formatReport, isProved } from './report.ts';

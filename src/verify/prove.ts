@@ -7,11 +7,11 @@ import type { ExpandedNet } from './system/expand.ts';
 import { findOrderedPath } from './search/ordered-path.ts';
 import { proofCacheKey } from './proof-cache.ts';
 import type { ProofCache } from './proof-cache.ts';
-import type { Property } from './properties/property.ts';
+import type { Property, SearchedProperty } from './properties/property.ts';
 import { replay } from './replay/replay.ts';
 import type { ProofReport, PropertyResult } from './report.ts';
 import { search } from './search/search.ts';
-import type { Path } from './search/search.ts';
+import type { Finding, Path } from './search/search.ts';
 import { encodeProperty } from './smt/encode.ts';
 import { anySolver } from './smt/solver.ts';
 import type { Solver, SolverLimits } from './smt/solver.ts';
@@ -19,6 +19,7 @@ import { TransitionSystem } from './system/transition-system.ts';
 import { toTrace } from './trace/trace.ts';
 import { ReplayError } from './properties/verify-errors.ts';
 import { createMonitor } from './search/property-monitor.ts';
+import { Derivations } from './derivations.ts';
 import { ProofRun } from './progress.ts';
 import type { ProofObserver } from './progress.ts';
 
@@ -47,6 +48,22 @@ export interface ProveOptions extends ProofObserver {
  * @throws InvalidPropertyError if a bound is invalid.
  */
 export async function prove(net: CompiledNet, options: ProveOptions): Promise<ProofReport> {
+  const derivations = new Derivations(net, options.properties);
+  const { onResult = () => {} } = options;
+  derivations.takeKnown().forEach(onResult);
+  const report = await proveSearched(net, {
+    ...options,
+    properties: derivations.searched,
+    onResult: (result) => derivations.add(result).forEach(onResult),
+  });
+  return { ...report, results: derivations.results() };
+}
+
+type SearchedOptions = Omit<ProveOptions, 'properties'> & {
+  readonly properties: readonly SearchedProperty[];
+};
+
+async function proveSearched(net: CompiledNet, options: SearchedOptions): Promise<ProofReport> {
   const startedAt = performance.now();
   const { properties, bounds = {}, cache } = options;
   const expanded = expand(net, bounds);
@@ -57,7 +74,7 @@ export async function prove(net: CompiledNet, options: ProveOptions): Promise<Pr
       ? []
       : properties.map((property) => [property, proofCacheKey(expanded, bounds, property)]),
   );
-  const results = new Map<Property, PropertyResult>();
+  const results = new Map<SearchedProperty, PropertyResult>();
   const run = new ProofRun(options);
   for (const [property, key] of keys) {
     const known = cache?.get(key);
@@ -70,10 +87,10 @@ export async function prove(net: CompiledNet, options: ProveOptions): Promise<Pr
   const alone = open.filter(({ next }) => next !== undefined);
   const proof = new Proof(expanded, options, run);
   for (const group of [...(together.length > 0 ? [together] : []), ...alone.map((one) => [one])]) {
-    for await (const result of proof.decide(group.map(({ property }) => property))) {
-      results.set(result.property, result);
+    for await (const [property, result] of proof.decide(group.map(({ property }) => property))) {
+      results.set(property, result);
       run.report(result);
-      const key = keys.get(result.property);
+      const key = keys.get(property);
       if (key !== undefined && result.verdict !== 'unknown') cache?.set(key, result);
     }
   }
@@ -100,31 +117,44 @@ class Proof {
     this.#options = options;
   }
 
-  #notDecided(property: Property, reason: string): PropertyResult {
-    return { ...notSearched(property), by: 'not searched', over: this.#net.statement, reason };
+  #noFacts(property: SearchedProperty): Facts {
+    return { property, by: 'search', over: this.#net.statement, states: 0, durationMs: 0 };
+  }
+
+  #notDecided(property: SearchedProperty, reason: string): Decision {
+    const over = this.#net.statement;
+    return [property, { ...notSearched(property), by: 'not searched', over, reason }];
   }
 
   /** Decides properties that can share a search. */
-  async *decide(properties: readonly Property[]): AsyncGenerator<PropertyResult> {
+  async *decide(properties: readonly SearchedProperty[]): AsyncGenerator<Decision> {
     const { route = 'portfolio', beyondBounds = false } = this.#options;
     const { endReason } = this.#run;
     if (endReason !== undefined) {
       yield* properties.map((one) => this.#notDecided(one, endReason));
       return;
     }
-    const searched = route === 'solver' ? properties.map(notSearched) : this.#searchAll(properties);
-    for await (const result of searched) {
+    const searched =
+      route === 'solver'
+        ? properties.map((one): Decision => [one, notSearched(one)])
+        : this.#searchAll(properties);
+    for await (const [property, result] of searched) {
       const needsSolver =
         (result.verdict === 'unknown' && route !== 'search') ||
         (result.verdict === 'proved' && beyondBounds);
-      yield needsSolver ? await this.#decideBySolver(result) : result;
+      yield [property, needsSolver ? await this.#decideBySolver(property, result) : result];
     }
   }
 
-  async *#searchAll(properties: readonly Property[]): AsyncGenerator<PropertyResult> {
+  async *#searchAll(properties: readonly SearchedProperty[]): AsyncGenerator<Decision> {
     const startedAt = performance.now();
     const tokenClasses = new TokenClasses();
     const monitors = properties.map((property) => createMonitor(this.#net, tokenClasses, property));
+    if (monitors.some(({ needsOrder }) => needsOrder)) {
+      for (const property of properties)
+        yield [property, await this.#searchOrdered(property, this.#noFacts(property))];
+      return;
+    }
     const outlets = new Set(monitors.flatMap((monitor) => [...monitor.outlets]));
     const unordered = new TransitionSystem(this.#net, 'unordered', outlets, tokenClasses);
     const onPause = this.#run.onPause(properties);
@@ -135,18 +165,21 @@ class Proof {
       const over = this.#net.statement;
       const facts = { property, by: 'search', over, states, durationMs };
       if (finding === undefined || finding.verdict === 'unknown') {
-        yield await this.#searchOrdered(property, facts, finding?.reason);
+        yield [property, await this.#searchOrdered(property, facts, finding?.reason)];
         continue;
       }
-      if (finding.verdict === 'holds') {
-        yield { ...facts, verdict: 'proved' };
+      if (finding.verdict !== 'broken') {
+        yield [property, toResult(facts, finding)];
         continue;
       }
       const ordered = new TransitionSystem(this.#net, 'ordered', outlets, tokenClasses);
       const path = findOrderedPath(unordered, ordered, finding.path);
-      yield path === undefined
-        ? await this.#searchOrdered(property, facts)
-        : refuted(facts, ordered, path);
+      yield [
+        property,
+        path === undefined
+          ? await this.#searchOrdered(property, facts)
+          : refuted(facts, ordered, path),
+      ];
     }
   }
 
@@ -155,7 +188,7 @@ class Proof {
    * never choose, or if the unordered search gave up.
    */
   async #searchOrdered(
-    property: Property,
+    property: SearchedProperty,
     before: Facts,
     gaveUp?: string,
   ): Promise<PropertyResult> {
@@ -174,21 +207,25 @@ class Proof {
       durationMs: before.durationMs + performance.now() - startedAt,
     };
     const [finding] = findings;
-    if (finding?.verdict === 'holds') return { ...facts, verdict: 'proved' };
+    if (finding?.verdict === 'holds' || finding?.verdict === 'missing')
+      return toResult(facts, finding);
     if (finding?.verdict === 'broken') return refuted(facts, system, finding.path);
     const reasons = [gaveUp, finding?.reason].filter((one) => one !== undefined);
     return { ...facts, verdict: 'unknown', reason: [...new Set(reasons)].join('; ') };
   }
 
   /** Asks the solver, first for any number of tokens from outside, then within the bounds if they are still undecided. */
-  async #decideBySolver(before: PropertyResult): Promise<PropertyResult> {
+  async #decideBySolver(
+    property: SearchedProperty,
+    before: PropertyResult,
+  ): Promise<PropertyResult> {
     const { solver = anySolver(), solverLimits = {}, signal } = this.#options;
     const startedAt = performance.now();
     const bounded = before.verdict === 'unknown' && this.#net.environment.length > 0;
     const reasons: string[] = before.reason === undefined ? [] : [before.reason];
     for (const boundedEnvironment of bounded ? [false, true] : [false]) {
       if (this.#run.endReason !== undefined) break;
-      const query = encodeProperty(this.#net, before.property, boundedEnvironment);
+      const query = encodeProperty(this.#net, property, boundedEnvironment);
       if ('reason' in query) {
         reasons.push(query.reason);
         break;
@@ -196,7 +233,6 @@ class Proof {
       const solved = await solver.ask(query.text, omitUndefined({ signal, ...solverLimits }));
       const durationMs = before.durationMs + performance.now() - startedAt;
       if (solved.answer === 'sat') {
-        const { property } = before;
         const { by } = solved;
         return {
           property,
@@ -221,6 +257,17 @@ class Proof {
 }
 
 type Facts = Omit<PropertyResult, 'verdict'>;
+
+/** A property and its result. */
+type Decision = readonly [property: SearchedProperty, result: PropertyResult];
+
+function toResult(
+  facts: Facts,
+  finding: Exclude<Finding, { readonly verdict: 'broken' | 'unknown' }>,
+): PropertyResult {
+  if (finding.verdict === 'holds') return { ...facts, verdict: 'proved' };
+  return { ...facts, verdict: 'refuted', reason: `never fires: ${finding.transitions.join(', ')}` };
+}
 
 function notSearched(property: Property): PropertyResult {
   return { property, verdict: 'unknown', by: 'solver', over: [], states: 0, durationMs: 0 };

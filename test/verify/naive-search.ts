@@ -7,7 +7,10 @@ import type {
   CompiledNet,
   CompiledTransition,
 } from '../../src/net/build/compile.ts';
-import type { Property, QuiescentMarking } from '../../src/verify/properties/property.ts';
+import type {
+  QuiescentMarking,
+  SearchedProperty as Property,
+} from '../../src/verify/properties/property.ts';
 
 export interface NaiveBounds {
   readonly environment: Readonly<Record<string, number>>;
@@ -43,6 +46,10 @@ interface Happened {
   readonly taken: readonly string[];
   readonly given: readonly string[];
   readonly ownership?: true;
+  /** The effect that ended. */
+  readonly ended?: string;
+  /** True for an input, a fault, or a clock that may never expire: no fair run depends on it. */
+  readonly uncertain?: boolean;
 }
 
 interface Next {
@@ -80,16 +87,22 @@ function checkProperty(
   const seen = new Map<string, number>([[world.write(first), 0]]);
   const queue: NaiveState[] = [first];
   const edges: number[][] = [];
+  const hopes: Hopes = { pending: new Set(), ends: new Set(), steps: [] };
+  const begun = new Set<string>();
   for (let at = 0; at < queue.length; at++) {
     const state = queue[at];
     if (state === undefined) break;
     const { nexts, stuck } = world.explore(state);
     if (breaks(property, state, stuck)) return { verdict: 'broken', states: queue.length };
     const open = property.kind === 'eventuallyAnswered' && state.memory > 0;
+    const hoping = property.kind === 'eventually' && state.memory > 0;
+    if (hoping) hopes.pending.add(at);
+    if (hoping && stuck) hopes.ends.add(at);
     const out: number[] = [];
     edges[at] = out;
     for (const { state: to, happened } of nexts) {
-      const memory = remember(property, state.memory, happened);
+      if (happened.begun !== undefined) begun.add(happened.begun);
+      const memory = remember(property, state, to, happened);
       if (memory === undefined) return { verdict: 'broken', states: queue.length };
       const next = { ...to, memory };
       const stateText = world.write(next);
@@ -101,9 +114,16 @@ function checkProperty(
         queue.push(next);
       }
       if (open && memory > 0 && happened.ownership === undefined) out.push(id);
+      if (hoping && happened.uncertain !== true) {
+        if (memory === 0) hopes.ends.add(at);
+        else hopes.steps.push([at, id]);
+      }
     }
   }
-  return { verdict: hasCycle(edges) ? 'broken' : 'holds', states: queue.length };
+  const isMissing =
+    property.kind === 'canFire' && property.transitions.some((name) => !begun.has(name));
+  const isBroken = hasCycle(edges) || isHopeless(hopes) || isMissing;
+  return { verdict: isBroken ? 'broken' : 'holds', states: queue.length };
 }
 
 /** Returns the reachable markings as sorted names of places. Undefined if there are too many states. */
@@ -234,7 +254,12 @@ class World {
         for (const [tokens, faults] of this.#put(rest, given.tokens, state.faults, state.tokens))
           nexts.push({
             state: { ...arrived, tokens, faults },
-            happened: { taken: [token.in], given: [...given.tokens, ...given.outlets] },
+            happened: {
+              taken: [token.in],
+              given: [...given.tokens, ...given.outlets],
+              ended: t.name,
+              uncertain: faults < state.faults,
+            },
           });
       }
       const attempts = Math.min(t.spec.retry?.attempts ?? 1, this.#bounds.attempts);
@@ -257,11 +282,14 @@ class World {
             faults,
             outside: { ...state.outside, [place]: remaining - 1 },
           },
-          happened: { taken: [], given: [place] },
+          happened: { taken: [], given: [place], uncertain: true },
         });
     }
     if (!state.closing && this.#bounds.shutdowns && this.#hasEffects())
-      nexts.push({ state: { ...arrived, closing: true }, happened: ownership });
+      nexts.push({
+        state: { ...arrived, closing: true },
+        happened: { ...ownership, uncertain: true },
+      });
     return nexts;
   }
 
@@ -394,7 +422,12 @@ class World {
         const started = { ...firing, firing: { attempt: 1, waiting: false, took } };
         nexts.push({
           state: { ...fired, tokens: [...tokens.slice(0, -1), started], faults },
-          happened: { begun: t.name, taken: out, given: [t.running] },
+          happened: {
+            begun: t.name,
+            taken: out,
+            given: [t.running],
+            uncertain: isUncertain(t) || faults < state.faults,
+          },
         });
       }
     } else {
@@ -402,7 +435,13 @@ class World {
         for (const [tokens, faults] of this.#put(rest, output.tokens, state.faults, state.tokens))
           nexts.push({
             state: { ...fired, tokens, faults },
-            happened: { begun: t.name, taken: out, given: [...output.tokens, ...output.outlets] },
+            happened: {
+              begun: t.name,
+              ended: t.name,
+              taken: out,
+              given: [...output.tokens, ...output.outlets],
+              uncertain: isUncertain(t) || faults < state.faults,
+            },
           });
       }
     }
@@ -421,7 +460,7 @@ class World {
     const rest = state.tokens.filter((_, index) => !indexes.includes(index));
     return this.#put(rest, [to], state.faults - cost, state.tokens).map(([tokens, faults]) => ({
       state: { ...state, tokens, faults },
-      happened: { taken: taken.map((token) => token.in), given: [to] },
+      happened: { taken: taken.map((token) => token.in), given: [to], uncertain: true },
     }));
   }
 
@@ -548,7 +587,35 @@ function combinations(from: readonly number[], count: number): number[][] {
   );
 }
 
+/** The steps between states in which an event is still missing. */
+interface Hopes {
+  readonly pending: Set<number>;
+  /** The states with a step to the event, or in which the net may rest. */
+  readonly ends: Set<number>;
+  readonly steps: (readonly [from: number, to: number])[];
+}
+
+/** True if the event can no longer happen in some pending state. */
+function isHopeless({ pending, ends, steps }: Hopes): boolean {
+  const hopeful = new Set(ends);
+  for (let grows = true; grows;) {
+    grows = false;
+    for (const [from, to] of steps) {
+      if (!hopeful.has(to) || hopeful.has(from)) continue;
+      hopeful.add(from);
+      grows = true;
+    }
+  }
+  return [...pending].some((id) => !hopeful.has(id));
+}
+
+/** True if the time of a transition comes from its token, which may have none. */
+function isUncertain({ spec }: CompiledTransition): boolean {
+  return typeof spec.after === 'function';
+}
+
 function beginMemory(net: CompiledNet, property: Property): number {
+  if (property.kind === 'eventually') return property.after === undefined ? 1 : 0;
   if (property.kind !== 'neverFiresAfter') return 0;
   return net.initial.some(({ place }) => place.name === property.place) ? 1 : 0;
 }
@@ -562,12 +629,18 @@ function events(happened: Happened, name: string): number {
 }
 
 /** Returns the memory of a property after a step. Undefined if the step violates it. */
-function remember(property: Property, before: number, happened: Happened): number | undefined {
+function remember(
+  property: Property,
+  { memory: before }: NaiveState,
+  { tokens }: NaiveState,
+  happened: Happened,
+): number | undefined {
   switch (property.kind) {
     case 'atMost': {
       const since = happened.taken.includes(property.per ?? '') ? 0 : before;
       if (!property.transitions.includes(happened.begun ?? '')) return since;
-      return since + 1 > property.max ? undefined : since + 1;
+      const cost = property.costs?.[happened.begun ?? ''] ?? 1;
+      return cost > 0 && since + cost > property.max ? undefined : since + cost;
     }
     case 'givesAtMost': {
       const since = happened.taken.includes(property.per ?? '') ? 0 : before;
@@ -590,10 +663,27 @@ function remember(property: Property, before: number, happened: Happened): numbe
       for (const answer of property.answered) after -= events(happened, answer);
       return Math.max(0, after);
     }
+    case 'precedes': {
+      const since = happened.taken.includes(property.per ?? '') ? 0 : before;
+      const follows = property.transitions.includes(happened.begun ?? '');
+      if (follows && since === 0) return undefined;
+      const seen = since + events(happened, property.first);
+      if (!property.each) return seen > 0 ? 1 : 0;
+      return follows ? seen - 1 : seen;
+    }
+    case 'neverStale': {
+      if (before === 1 && property.commits.includes(happened.ended ?? '')) return undefined;
+      const isOld = before === 1 || property.renewals.includes(happened.begun ?? '');
+      return isOld && tokens.some((token) => property.work.includes(token.in)) ? 1 : 0;
+    }
+    case 'eventually':
+      if (property.events.some((name) => events(happened, name) > 0)) return 0;
+      return property.after !== undefined && events(happened, property.after) > 0 ? 1 : before;
     case 'deadlockFree':
     case 'placeBound':
     case 'mutualExclusion':
     case 'unreachable':
+    case 'canFire':
       return 0;
     default:
       return property satisfies never;
@@ -612,7 +702,9 @@ function breaks(property: Property, { tokens, memory }: NaiveState, stuck: boole
     case 'deadlockFree':
       return stuck && !mayRest(property.resting);
     case 'placeBound':
-      return property.places.reduce((sum, place) => sum + count(place), 0) > property.max;
+      return property.each === true
+        ? property.places.some((place) => count(place) > property.max)
+        : property.places.reduce((sum, place) => sum + count(place), 0) > property.max;
     case 'mutualExclusion':
       return property.places.filter((place) => count(place) > 0).length > 1;
     case 'unreachable':
@@ -623,10 +715,14 @@ function breaks(property: Property, { tokens, memory }: NaiveState, stuck: boole
     case 'joinedOrDeadLettered':
       return stuck && (memory > 0 || property.through.some((place) => count(place) > 0));
     case 'eventuallyAnswered':
+    case 'eventually':
       return stuck && memory > 0 && !mayRest(property.resting);
     case 'atMost':
     case 'givesAtMost':
     case 'neverFiresAfter':
+    case 'precedes':
+    case 'neverStale':
+    case 'canFire':
       return false;
     default:
       return property satisfies never;

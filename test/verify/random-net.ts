@@ -22,16 +22,20 @@ import { effect, pure, running } from '../../src/net/language/transition.ts';
 import type { Effect, Transition } from '../../src/net/language/transition.ts';
 import {
   atMost,
+  canFire,
+  costAtMost,
   deadlockFree,
   eventOutBounded,
+  eventually,
   eventuallyAnswered,
   joinedOrDeadLettered,
   mutualExclusion,
   neverFiresAfter,
   placeBound,
+  precedes,
   unreachable,
-} from '../../src/verify/properties/property.ts';
-import type { Property } from '../../src/verify/properties/property.ts';
+} from '../../src/verify/properties/create-property.ts';
+import type { SearchedProperty as Property } from '../../src/verify/properties/property.ts';
 import type { NaiveBounds } from './naive-search.ts';
 import { Random } from './random.ts';
 
@@ -291,7 +295,7 @@ class Making {
     const transitions = net.transitions.map((t) => t.name);
     const any = (): string => random.pick(counted);
     const per = random.chance(0.4) ? { per: random.pick(places) } : {};
-    const kind = random.below(11);
+    const kind = random.below(18);
     switch (kind) {
       case 0:
       case 1:
@@ -327,6 +331,44 @@ class Making {
           deadLetters: random.chance(0.6) ? ['net.fault'] : [],
           through: random.some(places, random.below(2)),
         });
+      case 10:
+        return {
+          kind: 'placeBound',
+          name: 'each',
+          places: counted,
+          max: 1 + random.below(3),
+          each: true,
+        };
+      case 11:
+        return costAtMost(
+          Object.fromEntries(random.some(transitions, 2).map((t) => [t, random.below(3)])),
+          1 + random.below(4),
+          per,
+        );
+      case 12:
+        return precedes(
+          random.pick([...places, ...transitions]),
+          random.some(transitions, 1 + random.below(2)),
+          { each: random.chance(0.5), ...per },
+        );
+      case 13:
+        return {
+          kind: 'neverStale',
+          name: 'never stale',
+          commits: random.some(transitions, 1 + random.below(2)),
+          renewals: random.some(transitions, 1 + random.below(2)),
+          work: random.some(counted, 1 + random.below(3)),
+        };
+      case 14:
+      case 15:
+        return eventually(random.some([...places, ...transitions], 1 + random.below(3)), {
+          ...(random.chance(0.7) && { after: random.pick([...places, ...transitions]) }),
+          ...(random.chance(0.5) && {
+            resting: [{ marked: [], allowed: random.some(counted, 5) }],
+          }),
+        });
+      case 16:
+        return canFire(...random.some(transitions, 1 + random.below(2)));
       default:
         return eventuallyAnswered(
           random.pick([...places, ...transitions]),

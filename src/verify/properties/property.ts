@@ -1,5 +1,3 @@
-import { InvalidPropertyError } from './verify-errors.ts';
-
 /**
  * A marking in which a net may rest. Every place of `marked` has a token. Places of `allowed` may have tokens. No other
  * place has one.
@@ -13,7 +11,10 @@ export interface QuiescentMarking {
  * A property of a net, as data. Places have the names of the net; `running(t)` is the place of the firings of an effect
  * in flight. An *event* is the name of a transition (it fires or starts) or of a place (a token is added to it).
  */
-export type Property =
+export type Property = SearchedProperty | DerivedProperty;
+
+/** A property that names everything it is about. A search or a solver decides it. */
+export type SearchedProperty =
   | DeadlockFree
   | PlaceBound
   | MutualExclusion
@@ -21,8 +22,15 @@ export type Property =
   | AtMost
   | GivesAtMost
   | NeverFiresAfter
+  | Precedes
+  | NeverStale
   | JoinedOrDeadLettered
-  | EventuallyAnswered;
+  | EventuallyAnswered
+  | Eventually
+  | CanFire;
+
+/** A property whose places and transitions are found in the net. `resolveProperty` finds them. */
+export type DerivedProperty = Bounded | Isolated | NoStaleCommits;
 
 /** If nothing can happen without input from outside, the marking is one of `resting`. */
 export interface DeadlockFree {
@@ -31,12 +39,13 @@ export interface DeadlockFree {
   readonly resting: readonly QuiescentMarking[];
 }
 
-/** These places together never hold more than `max` tokens. */
+/** These places together never hold more than `max` tokens. With `each`, none of them does. */
 export interface PlaceBound {
   readonly kind: 'placeBound';
   readonly name: string;
   readonly places: readonly string[];
   readonly max: number;
+  readonly each?: true;
 }
 
 /** No two of these places hold tokens at the same time. */
@@ -54,13 +63,17 @@ export interface Unreachable {
   readonly empty: readonly string[];
 }
 
-/** These transitions together fire at most `max` times. With `per`, the count restarts at each token taken from that place. */
+/**
+ * These transitions together fire at most `max` times. With `per`, the count restarts at each token taken from that
+ * place. With `costs`, each firing counts as much as its transition costs; a transition without a cost counts once.
+ */
 export interface AtMost {
   readonly kind: 'atMost';
   readonly name: string;
   readonly transitions: readonly string[];
   readonly max: number;
   readonly per: string | undefined;
+  readonly costs?: Readonly<Record<string, number>>;
 }
 
 /**
@@ -105,221 +118,75 @@ export interface EventuallyAnswered {
 }
 
 /**
- * The net never stops, except in a marking of `resting`. Stopped means that nothing can happen without input from
- * outside. A string is a place that may hold tokens at rest; all strings together are one resting marking that requires
- * no token.
+ * None of these transitions fires before the event `first`. With `each`, every firing needs an event of its own.
+ * With `per`, everything starts again at each token taken from that place.
  */
-export function deadlockFree(resting: readonly (string | QuiescentMarking)[] = []): DeadlockFree {
-  const allowed = resting.filter((one) => typeof one === 'string');
-  const markings = resting.filter((one) => typeof one !== 'string');
-  return {
-    kind: 'deadlockFree',
-    name: 'deadlock-free',
-    resting: [...(allowed.length > 0 ? [{ marked: [], allowed }] : []), ...markings],
-  };
+export interface Precedes {
+  readonly kind: 'precedes';
+  readonly name: string;
+  readonly first: string;
+  readonly transitions: readonly string[];
+  readonly each: boolean;
+  readonly per: string | undefined;
 }
 
 /**
- * These places together never hold more than `max` tokens.
- * @throws InvalidPropertyError if `places` is empty, or if `max` is not an integer of at least 0.
+ * None of the transitions `commits` fires while a place of `work` holds a token that was there when a transition of
+ * `renewals` fired: the work is older than the latest generation. Tokens of `work` are told apart only by this: all work
+ * is new again when the places are empty.
  */
-export function placeBound(places: string | readonly string[], max: number): PlaceBound {
-  const list = toNonEmptyList('places', places);
-  return {
-    kind: 'placeBound',
-    name: `at most ${natural('max', max)} in ${list.join(' + ')}`,
-    places: list,
-    max,
-  };
+export interface NeverStale {
+  readonly kind: 'neverStale';
+  readonly name: string;
+  readonly commits: readonly string[];
+  readonly renewals: readonly string[];
+  readonly work: readonly string[];
 }
 
 /**
- * No two of these places hold tokens at the same time.
- * @throws InvalidPropertyError if there are fewer than two places.
+ * After the event `after`, or from the start if there is none, one of `events` happens, provided that each step which
+ * stays possible happens at some time. Faults, inputs from outside and clocks that may never expire are not counted on.
  */
-export function mutualExclusion(...places: readonly string[]): MutualExclusion {
-  if (places.length < 2) throw new InvalidPropertyError('places', 'must be at least two');
-  return { kind: 'mutualExclusion', name: `only one of ${places.join(', ')} is marked`, places };
+export interface Eventually {
+  readonly kind: 'eventually';
+  readonly name: string;
+  readonly events: readonly string[];
+  readonly after: string | undefined;
+  /** The markings in which the net may wait for input from outside. */
+  readonly resting: readonly QuiescentMarking[];
+}
+
+/** Each of these transitions fires in some order of events. */
+export interface CanFire {
+  readonly kind: 'canFire';
+  readonly name: string;
+  readonly transitions: readonly string[];
+}
+
+/** No place of the net ever holds more than `max` tokens. */
+export interface Bounded {
+  readonly kind: 'bounded';
+  readonly name: string;
+  readonly max: number;
 }
 
 /**
- * No reachable marking has at least the counts of `marked` and no token in the places of `empty`. A string for `marked`
- * means at least one token in that place.
- * @throws InvalidPropertyError if a count is not an integer of at least 0.
+ * Nothing flows between two parts of a net. A part has the places and transitions whose names start with its name and
+ * `/`. No transition of one part ever fires with an arc to a place of the other, or to a place that the other fills.
  */
-export function unreachable(
-  marked: string | Readonly<Record<string, number>>,
-  empty: readonly string[] = [],
-): Unreachable {
-  const counts = typeof marked === 'string' ? { [marked]: 1 } : marked;
-  for (const [place, count] of Object.entries(counts)) natural(`marked["${place}"]`, count);
-  const has = Object.entries(counts).map(([place, count]) => `${count} in ${place}`);
-  const none = empty.map((place) => `none in ${place}`);
-  return {
-    kind: 'unreachable',
-    name: `never ${[...has, ...none].join(' and ')}`,
-    marked: counts,
-    empty,
-  };
+export interface Isolated {
+  readonly kind: 'isolated';
+  readonly name: string;
+  readonly parts: readonly [string, string];
+  /** The places through which the parts may exchange tokens. */
+  readonly through: readonly string[];
 }
 
 /**
- * The transition fires at most once. With `per`, the count restarts at each token taken from that place. An effect
- * fires when it starts.
+ * No commit is older than the latest generation. A *generation* is a place with one token that transitions replace and
+ * others read. A transition that reads it and can skip an output commits to that output.
  */
-export function atMostOnce(transition: string, options: { readonly per?: string } = {}): AtMost {
-  return atMost([transition], 1, options);
-}
-
-/** At most one of several transitions fires. With `per`, the count restarts at each token taken from that place. */
-export function atMostOneCommits(
-  commits: readonly string[],
-  options: { readonly per?: string } = {},
-): AtMost {
-  return atMost(commits, 1, options);
-}
-
-/**
- * These transitions together fire at most `max` times. With `per`, the count restarts at each token taken from that
- * place. An effect fires when it starts.
- * @throws InvalidPropertyError if `transitions` is empty, or if `max` is not an integer of at least 0.
- */
-export function atMost(
-  transitions: readonly string[],
-  max: number,
-  { per }: { readonly per?: string } = {},
-): AtMost {
-  const list = toNonEmptyList('transitions', transitions);
-  const each = per === undefined ? '' : ` per token of ${per}`;
-  return {
-    kind: 'atMost',
-    name: `${list.join(' or ')} at most ${times(natural('max', max))}${each}`,
-    transitions: list,
-    max,
-    per,
-  };
-}
-
-/**
- * The re-ask budget is kept: for each token taken from `per`, `ask` fires at most `budget` + 1 times.
- * @throws InvalidPropertyError if `budget` is not an integer of at least 0.
- */
-export function reaskBudgetIsBounded(options: {
-  readonly ask: string;
-  readonly budget: number;
-  readonly per: string;
-}): AtMost {
-  const bounded = atMost([options.ask], natural('budget', options.budget) + 1, {
-    per: options.per,
-  });
-  return { ...bounded, name: `re-ask budget: ${bounded.name}` };
-}
-
-/**
- * At most `max` tokens are added to `place`, which may be an outlet. With `per`, the count restarts at each token taken
- * from that place.
- * @throws InvalidPropertyError if `max` is not an integer of at least 0.
- */
-export function eventOutBounded(
-  place: string,
-  max: number,
-  { per }: { readonly per?: string } = {},
-): GivesAtMost {
-  const each = per === undefined ? '' : ` per token of ${per}`;
-  return {
-    kind: 'givesAtMost',
-    name: `at most ${natural('max', max)} into ${place}${each}`,
-    place,
-    max,
-    per,
-  };
-}
-
-/**
- * After `place` received a token, none of these transitions fires or starts until the event `until`. Default of `until`:
- * no end.
- * @throws InvalidPropertyError if `transitions` is empty.
- */
-export function neverFiresAfter(
-  transitions: string | readonly string[],
-  place: string,
-  { until }: { readonly until?: string } = {},
-): NeverFiresAfter {
-  const list = toNonEmptyList('transitions', transitions);
-  return {
-    kind: 'neverFiresAfter',
-    name: `${list.join(', ')} never after ${place}${until === undefined ? '' : ` until ${until}`}`,
-    transitions: list,
-    place,
-    until,
-  };
-}
-
-/**
- * After `place` received a token, none of these effects starts until the event `until`.
- * @throws InvalidPropertyError if `effects` is empty.
- */
-export function noFireAfterEndInvocation(
-  effects: readonly string[],
-  place: string,
-  options: { readonly until?: string } = {},
-): NeverFiresAfter {
-  return neverFiresAfter(effects, place, options);
-}
-
-/**
- * For each token that is taken or dropped from `from`, exactly one token arrives at `joined` or at one of `deadLetters`.
- * When the net stops, no place of `through` holds a token. A failed firing counts as a dead letter only if
- * `deadLetters` contains `net.fault`.
- */
-export function joinedOrDeadLettered(options: {
-  readonly from: string;
-  readonly joined: string;
-  readonly deadLetters?: readonly string[];
-  readonly through?: readonly string[];
-}): JoinedOrDeadLettered {
-  const { from, joined, deadLetters = [], through = [] } = options;
-  return {
-    kind: 'joinedOrDeadLettered',
-    name: `each token of ${from} comes to ${[joined, ...deadLetters].join(' or ')}, once`,
-    from,
-    joined,
-    deadLetters,
-    through,
-  };
-}
-
-/**
- * Each event `asked` is followed by one event of `answered`. While one is missing, the net does not loop, and rests only
- * in a marking of `resting`, where it waits for input from outside.
- * @throws InvalidPropertyError if `answered` is empty.
- */
-export function eventuallyAnswered(
-  asked: string,
-  answered: string | readonly string[],
-  { resting = [] }: { readonly resting?: readonly QuiescentMarking[] } = {},
-): EventuallyAnswered {
-  const list = toNonEmptyList('answered', answered);
-  return {
-    kind: 'eventuallyAnswered',
-    name: `${asked} is answered by ${list.join(' or ')}`,
-    asked,
-    answered: list,
-    resting,
-  };
-}
-
-function toNonEmptyList(field: string, names: string | readonly string[]): readonly string[] {
-  const list = typeof names === 'string' ? [names] : names;
-  if (list.length === 0) throw new InvalidPropertyError(field, 'must not be empty');
-  return list;
-}
-
-function natural(field: string, value: number): number {
-  if (Number.isInteger(value) && value >= 0) return value;
-  throw new InvalidPropertyError(field, `must be an integer of at least 0; it is ${value}`);
-}
-
-function times(count: number): string {
-  return count === 1 ? 'once' : `${count} times`;
+export interface NoStaleCommits {
+  readonly kind: 'noStaleCommits';
+  readonly name: string;
 }

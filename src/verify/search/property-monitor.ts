@@ -1,7 +1,7 @@
 import type { TokenClasses } from '../system/token-classes.ts';
 import type { ExpandedNet } from '../system/expand.ts';
 import type { Move } from '../system/move.ts';
-import type { Property, QuiescentMarking } from '../properties/property.ts';
+import type { QuiescentMarking, SearchedProperty } from '../properties/property.ts';
 import type { State, StateView } from '../system/state.ts';
 import { begins, PropertyNames } from './property-names.ts';
 
@@ -10,7 +10,7 @@ export const VIOLATED = -1;
 
 /** A property prepared for the search. It observes each marking, and each step through a number that it remembers. */
 export interface PropertyMonitor {
-  readonly property: Property;
+  readonly property: SearchedProperty;
   /** The memory in the initial state. */
   readonly initial: number;
   /** Returns the memory after a step, or VIOLATED. Undefined for a property of markings only. */
@@ -19,8 +19,17 @@ export interface PropertyMonitor {
   readonly isViolated: (view: StateView, memory: number, isStuck: boolean) => boolean;
   /** The outlets whose tokens the property counts. */
   readonly outlets: ReadonlySet<string>;
-  /** For a property that forbids cycles: true while a question is open. */
+  /** For a liveness property: true while a question is open. */
   readonly isPending: ((memory: number) => boolean) | undefined;
+  /**
+   * For a liveness property: true if a pending state may wait in this marking, provided that each step which stays
+   * possible happens. Undefined if the property forbids every cycle of pending states.
+   */
+  readonly mayWait: ((view: StateView) => boolean) | undefined;
+  /** For a property that transitions can fire: the transitions that some step must begin. */
+  readonly witnesses: ReadonlySet<number> | undefined;
+  /** True if steps that the executor never takes would make the property hold. Only an ordered search decides it. */
+  readonly needsOrder: boolean;
 }
 
 const never = (): boolean => false;
@@ -34,11 +43,20 @@ const BALANCE_OFFSET = 128;
 export function createMonitor(
   net: ExpandedNet,
   tokenClasses: TokenClasses,
-  property: Property,
+  property: SearchedProperty,
 ): PropertyMonitor {
   const names = new PropertyNames(net);
   const outlets: ReadonlySet<string> = new Set();
-  const plain = { property, initial: 0, next: undefined, outlets, isPending: undefined };
+  const plain = {
+    property,
+    initial: 0,
+    next: undefined,
+    outlets,
+    isPending: undefined,
+    mayWait: undefined,
+    witnesses: undefined,
+    needsOrder: false,
+  };
   switch (property.kind) {
     case 'deadlockFree': {
       const allowed = property.resting.map((one) => toMarkingCheck(one, names));
@@ -50,8 +68,12 @@ export function createMonitor(
     }
     case 'placeBound': {
       const places = property.places.map(names.place);
-      const { max } = property;
-      return { ...plain, isViolated: (view) => sum(view, places) > max };
+      const { max, each } = property;
+      return {
+        ...plain,
+        isViolated: (view) =>
+          each === true ? places.some((place) => view.count(place) > max) : sum(view, places) > max,
+      };
     }
     case 'mutualExclusion': {
       const places = property.places.map(names.place);
@@ -73,15 +95,17 @@ export function createMonitor(
       };
     }
     case 'atMost': {
-      const transitions = new Set(property.transitions.map(names.transition));
+      const costs = new Map(
+        property.transitions.map((name) => [names.transition(name), property.costs?.[name] ?? 1]),
+      );
       const renews = toRenewal(property.per, names, tokenClasses);
       const { max } = property;
       return {
         ...plain,
         next: (memory, state, move) => {
           const before = renews(state, move) ? 0 : memory;
-          if (!begins(move) || !transitions.has(move.t)) return before;
-          return before >= max ? VIOLATED : before + 1;
+          const cost = begins(move) ? (costs.get(move.t) ?? 0) : 0;
+          return cost > 0 && before + cost > max ? VIOLATED : before + cost;
         },
         isViolated: never,
       };
@@ -115,6 +139,46 @@ export function createMonitor(
           if (memory === 1 && begins(move) && transitions.has(move.t)) return VIOLATED;
           if (gained(move) > 0) return 1;
           return ends(move) > 0 ? 0 : memory;
+        },
+        isViolated: never,
+      };
+    }
+    case 'precedes': {
+      const happens = names.event(property.first, tokenClasses);
+      const then = new Set(property.transitions.map(names.transition));
+      const renews = toRenewal(property.per, names, tokenClasses);
+      const { each } = property;
+      return {
+        ...plain,
+        outlets: new Set([property.first]),
+        next: (memory, state, move) => {
+          const before = renews(state, move) ? 0 : memory;
+          const follows = begins(move) && then.has(move.t);
+          if (follows && before === 0) return VIOLATED;
+          const after = before + happens(move);
+          return each ? after - (follows ? 1 : 0) : Math.min(1, after);
+        },
+        isViolated: never,
+      };
+    }
+    case 'neverStale': {
+      const commits = new Set(property.commits.map(names.transition));
+      const renewals = new Set(property.renewals.map(names.transition));
+      const work = new Set(property.work.map(names.place));
+      const isWork = (code: number | undefined): boolean =>
+        code !== undefined && work.has(tokenClasses.get(code).place);
+      return {
+        ...plain,
+        next: (memory, { tokens }, move) => {
+          const completes = move.kind === 'fired' || move.kind === 'ended';
+          if (memory === 1 && completes && commits.has(move.t)) return VIOLATED;
+          const renewed = begins(move) && renewals.has(move.t);
+          if (memory === 0 && !renewed) return 0;
+          const removed = new Set(move.removed);
+          const isLeft =
+            move.added.some(isWork) ||
+            tokens.some((code, position) => !removed.has(position) && isWork(code));
+          return isLeft ? 1 : 0;
         },
         isViolated: never,
       };
@@ -157,6 +221,33 @@ export function createMonitor(
         isPending: (memory) => memory > 0,
       };
     }
+    case 'eventually': {
+      const { after } = property;
+      const asks = after === undefined ? () => 0 : names.event(after, tokenClasses);
+      const events = property.events.map((name) => names.event(name, tokenClasses));
+      const allowed = property.resting.map((one) => toMarkingCheck(one, names));
+      const mayWait = (view: StateView): boolean => allowed.some((matches) => matches(view));
+      return {
+        ...plain,
+        initial: after === undefined ? 1 : 0,
+        outlets: new Set([...property.events, ...(after === undefined ? [] : [after])]),
+        next: (memory, _state, move) => {
+          if (events.some((happens) => happens(move) > 0)) return 0;
+          return asks(move) > 0 ? 1 : memory;
+        },
+        isViolated: (view, memory, isStuck) => isStuck && memory > 0 && !mayWait(view),
+        isPending: (memory) => memory > 0,
+        mayWait,
+        needsOrder: true,
+      };
+    }
+    case 'canFire':
+      return {
+        ...plain,
+        isViolated: never,
+        witnesses: new Set(property.transitions.map(names.transition)),
+        needsOrder: true,
+      };
     default:
       return property satisfies never;
   }

@@ -1,3 +1,4 @@
+import { EventualityGraph, isPromised } from './eventuality.ts';
 import { findCycle } from './find-cycle.ts';
 import type { Graph } from './find-cycle.ts';
 import {
@@ -11,6 +12,7 @@ import { SETTLING } from '../system/state.ts';
 import type { State } from '../system/state.ts';
 import type { TransitionSystem } from '../system/transition-system.ts';
 import { VIOLATED } from './property-monitor.ts';
+import { begins } from './property-names.ts';
 import type { PropertyMonitor } from './property-monitor.ts';
 import { SearchLimitError } from '../properties/verify-errors.ts';
 
@@ -26,6 +28,8 @@ export interface Path {
 export type Finding =
   | { readonly verdict: 'holds' }
   | { readonly verdict: 'broken'; readonly path: Path }
+  /** These transitions never fire. */
+  | { readonly verdict: 'missing'; readonly transitions: readonly string[] }
   | { readonly verdict: 'unknown'; readonly reason: string };
 
 /** The result of a search. */
@@ -110,6 +114,10 @@ class Search {
   readonly #findings: (Finding | undefined)[];
   readonly #header: number;
   readonly #graph: Graph | undefined;
+  readonly #eventuality: EventualityGraph | undefined;
+  /** The transitions of which some step begins a firing. Kept only for monitors with witnesses. */
+  readonly #begun = new Set<number>();
+  readonly #needsWitnesses: boolean;
   #open: number;
   #bytes = 0;
   #longest = 0;
@@ -134,13 +142,21 @@ class Search {
     this.#findings = monitors.map(() => undefined);
     this.#open = monitors.length;
     this.#header = 3 + system.net.environment.length;
-    if (this.#statefulMonitor?.isPending !== undefined) this.#graph = { from: [], to: [] };
+    const isFair = this.#statefulMonitor?.mayWait !== undefined;
+    this.#eventuality = isFair ? new EventualityGraph() : undefined;
+    if (this.#statefulMonitor?.isPending !== undefined && !isFair)
+      this.#graph = { from: [], to: [] };
+    this.#needsWitnesses = monitors.some(({ witnesses }) => witnesses !== undefined);
   }
 
   /** Runs the search. Yields the number of states at each pause; a string that it receives is a reason to end. */
   *run(): Generator<number, SearchOutcome, string | undefined> {
     const gaveUp = yield* this.#explore();
-    if (gaveUp === undefined && this.#open > 0) this.#searchForCycle();
+    if (gaveUp === undefined && this.#open > 0) {
+      this.#searchForCycle();
+      this.#searchForTrap();
+      this.#recordMissing();
+    }
     const reason = gaveUp ?? '';
     return {
       findings: this.#findings.map(
@@ -208,6 +224,10 @@ class Search {
       // A settled state equals the same state reached without settling, so merge the two.
       const settled = String.fromCharCode(state.phase & ~SETTLING) + encoded.slice(1);
       if (this.#ids.has(settled)) {
+        if (this.#statefulMonitor?.isPending?.(memory) === true) {
+          this.#eventuality?.addNode(id);
+          this.#eventuality?.addEdge(id, this.#ids.get(settled) ?? 0);
+        }
         this.#graph?.from.push(this.#graph.to.length);
         // The other state with the same encoding gets an edge, because a cycle may close through it.
         this.#graph?.to.push(this.#ids.get(settled) ?? 0);
@@ -218,9 +238,13 @@ class Search {
     }
     this.#graph?.from.push(this.#graph.to.length);
     const monitor = this.#statefulMonitor;
+    const eventuality = monitor?.isPending?.(memory) === true ? this.#eventuality : undefined;
+    eventuality?.addNode(id);
+    if (isStuck && monitor?.mayWait?.(view) === true) eventuality?.addExit(id);
     for (let ordinal = 0; ordinal < moves.length; ordinal++) {
       const move = moves[ordinal];
       if (move === undefined) continue;
+      if (this.#needsWitnesses && begins(move)) this.#recordBegun(move.t);
       let after = memory;
       if (monitor?.next !== undefined) {
         after = monitor.next(memory, state, move);
@@ -231,9 +255,15 @@ class Search {
         }
       }
       const to = this.#addState(this.#system.apply(state, move), after, id, ordinal);
+      if (eventuality !== undefined && isPromised(this.#system.net, move)) {
+        if (monitor?.isPending?.(after) === true) eventuality.addEdge(id, to);
+        else eventuality.addExit(id);
+        this.#bytes += BYTES_PER_EDGE;
+      }
       // A change of the owner does not count as a step of a cycle: owners do not change forever.
       const isOwnership = move.kind === 'draining' || move.kind === 'owned';
       if (
+        this.#graph !== undefined &&
         monitor?.isPending !== undefined &&
         !isOwnership &&
         monitor.isPending(memory) &&
@@ -301,38 +331,78 @@ class Search {
     return move;
   }
 
+  #recordBegun(t: number): void {
+    if (this.#begun.has(t)) return;
+    this.#begun.add(t);
+    this.#monitors.forEach(({ witnesses }, index) => {
+      if (this.#findings[index] !== undefined || witnesses === undefined) return;
+      if (![...witnesses].every((one) => this.#begun.has(one))) return;
+      this.#findings[index] = { verdict: 'holds' };
+      this.#open--;
+    });
+  }
+
+  #recordMissing(): void {
+    this.#monitors.forEach(({ witnesses }, index) => {
+      if (this.#findings[index] !== undefined || witnesses === undefined) return;
+      const transitions = [...witnesses]
+        .filter((t) => !this.#begun.has(t))
+        .map((t) => this.#system.net.transitions[t]?.name ?? '');
+      this.#findings[index] = { verdict: 'missing', transitions };
+      this.#open--;
+    });
+  }
+
   #searchForCycle(): void {
-    const monitor = this.#statefulMonitor;
-    if (this.#graph === undefined || monitor === undefined) return;
+    if (this.#graph === undefined) return;
     const cycle = findCycle(this.#graph);
     const [first] = cycle ?? [];
-    if (cycle === undefined || first === undefined) return;
+    if (cycle !== undefined && first !== undefined) this.#recordLoop([...cycle, first], 0);
+  }
+
+  #searchForTrap(): void {
+    const trap = this.#eventuality?.findTrap();
+    const last = trap?.at(-1);
+    if (trap !== undefined && last !== undefined) this.#recordLoop(trap, trap.indexOf(last));
+  }
+
+  /** Records a violation: the path to the first of these states, then from each to the next. The last one repeats. */
+  #recordLoop(ids: readonly number[], cycleFrom: number): void {
+    const monitor = this.#statefulMonitor;
+    const [first] = ids;
+    if (monitor === undefined || first === undefined) return;
     const stem = this.#path(first, undefined);
     const states = [...stem.states];
     const moves = [...stem.moves];
-    for (const next of [...cycle.slice(1), first]) {
+    let cycleStart = stem.states.length - 1;
+    for (const [index, next] of ids.slice(1).entries()) {
       const from = states.at(-1);
       const target = this.#encodedStates[next] ?? '';
-      const found =
-        from &&
-        this.#system.successors(from).moves.find((move) => this.#leadsTo(from, move, target));
       if (from === undefined) return;
+      const { moves: possible } = this.#system.successors(from);
+      const found =
+        possible.find((move) => this.#leadsTo(from, move, target, 0)) ??
+        // The encoding of a settled state has lost its flag.
+        possible.find((move) => this.#leadsTo(from, move, target, SETTLING));
       // An edge between two states that were merged is not a step.
-      if (found === undefined) continue;
-      states.push(this.#system.apply(from, found));
-      moves.push(found);
+      if (found !== undefined) {
+        states.push(this.#system.apply(from, found));
+        moves.push(found);
+      }
+      if (index + 1 === cycleFrom) cycleStart = states.length - 1;
     }
     this.#findings[this.#monitors.indexOf(monitor)] = {
       verdict: 'broken',
-      path: { states, moves, cycleFrom: stem.states.length - 1 },
+      path: { states, moves, cycleFrom: cycleStart },
     };
     this.#open--;
   }
 
-  #leadsTo(from: State, move: Move, target: string): boolean {
+  /** True if the move leads to the encoded state, apart from the ignored flags of its phase and the memory. */
+  #leadsTo(from: State, move: Move, target: string, ignored: number): boolean {
     const { phase, faults, environment, tokens } = this.#system.apply(from, move);
     return (
-      String.fromCharCode(phase) === target.slice(0, 1) &&
+      (phase & ~ignored) === (target.charCodeAt(0) & ~ignored) &&
       String.fromCharCode(faults, ...environment, ...tokens) === target.slice(2)
     );
   }

@@ -1,5 +1,5 @@
 import type { ExpandedNet } from '../system/expand.ts';
-import type { Property, QuiescentMarking } from '../properties/property.ts';
+import type { QuiescentMarking, SearchedProperty } from '../properties/property.ts';
 import { invariants, toLiteral } from './invariants.ts';
 import { enabled, limitsFaults, toRules } from './rules.ts';
 import { conjunction, counter, counterName } from './terms.ts';
@@ -31,11 +31,15 @@ interface PropertyMemory {
  */
 export function encodeProperty(
   net: ExpandedNet,
-  property: Property,
+  property: SearchedProperty,
   boundedEnvironment: boolean,
 ): SmtQuery | UnsupportedQuery {
-  if (property.kind === 'eventuallyAnswered')
+  if (property.kind === 'eventuallyAnswered' || property.kind === 'eventually')
     return { reason: 'the solver decides only safety properties, and this is a liveness property' };
+  if (property.kind === 'canFire')
+    return { reason: 'the solver decides only what never happens, not what can happen' };
+  if (property.kind === 'neverStale')
+    return { reason: 'the solver does not follow which work is older than a generation' };
   const needsQuiescence =
     property.kind === 'deadlockFree' || property.kind === 'joinedOrDeadLettered';
   if (needsQuiescence && net.net.transitions.some(({ keyed }) => keyed))
@@ -123,11 +127,13 @@ function initialCounts(net: ExpandedNet): (place: number) => number {
 }
 
 /** Returns the condition under which a marking violates the property. Undefined for a property of steps only. */
-function markingViolation(net: ExpandedNet, property: Property): Term | undefined {
+function markingViolation(net: ExpandedNet, property: SearchedProperty): Term | undefined {
   const at = (name: string): Term => counter(net.placeIndex.get(name) ?? 0);
   switch (property.kind) {
     case 'placeBound':
-      return `(> ${sum(property.places.map(at))} ${property.max})`;
+      return property.each === true
+        ? `(or ${property.places.map((name) => `(> ${at(name)} ${property.max})`).join(' ')})`
+        : `(> ${sum(property.places.map(at))} ${property.max})`;
     case 'mutualExclusion': {
       const marked = property.places.map((name) => `(ite (> ${at(name)} 0) 1 0)`);
       return `(> ${sum(marked)} 1)`;
@@ -171,7 +177,7 @@ function matchesMarking(net: ExpandedNet, { marked, allowed = [] }: QuiescentMar
   ]);
 }
 
-function propertyMemory(net: ExpandedNet, property: Property): PropertyMemory | undefined {
+function propertyMemory(net: ExpandedNet, property: SearchedProperty): PropertyMemory | undefined {
   const place = (name: string): number => net.placeIndex.get(name) ?? 0;
   const fires = (names: readonly string[]): ((rule: Rule) => boolean) => {
     const indexes = new Set(names.map((name) => net.net.byName.get(name)?.index ?? -2));
@@ -187,12 +193,22 @@ function propertyMemory(net: ExpandedNet, property: Property): PropertyMemory | 
   };
   switch (property.kind) {
     case 'atMost': {
-      const counts = fires(property.transitions);
+      const costs = new Map(
+        property.transitions.map((name) => [
+          net.net.byName.get(name)?.index ?? -2,
+          property.costs?.[name] ?? 1,
+        ]),
+      );
       const since = before(property.per);
+      const after = (rule: Rule): Term => {
+        const cost = costs.get(rule.begins) ?? 0;
+        return cost === 0 ? since(rule) : `(+ ${cost} ${since(rule)})`;
+      };
       return {
         initial: 0,
-        after: (rule) => (counts(rule) ? `(+ 1 ${since(rule)})` : since(rule)),
-        violatedBy: (rule) => (counts(rule) ? `(>= ${since(rule)} ${property.max})` : undefined),
+        after,
+        violatedBy: (rule) =>
+          (costs.get(rule.begins) ?? 0) > 0 ? `(> ${after(rule)} ${property.max})` : undefined,
       };
     }
     case 'givesAtMost': {
@@ -221,6 +237,20 @@ function propertyMemory(net: ExpandedNet, property: Property): PropertyMemory | 
           return tokens === undefined ? rest : `(ite (> ${tokens} 0) 1 ${rest})`;
         },
         violatedBy: (rule) => (forbidden(rule) ? '(= m 1)' : undefined),
+      };
+    }
+    case 'precedes': {
+      const follows = fires(property.transitions);
+      const since = before(property.per);
+      return {
+        initial: 0,
+        after: (rule) => {
+          const happened = eventIn(net, rule, property.first);
+          const seen = happened === undefined ? since(rule) : `(+ ${since(rule)} ${happened})`;
+          if (!property.each) return `(ite (> ${seen} 0) 1 0)`;
+          return follows(rule) ? `(- ${seen} 1)` : seen;
+        },
+        violatedBy: (rule) => (follows(rule) ? `(<= ${since(rule)} 0)` : undefined),
       };
     }
     case 'joinedOrDeadLettered': {

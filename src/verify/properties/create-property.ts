@@ -1,0 +1,356 @@
+import { InvalidPropertyError } from './verify-errors.ts';
+import type {
+  AtMost,
+  Bounded,
+  CanFire,
+  DeadlockFree,
+  Eventually,
+  EventuallyAnswered,
+  GivesAtMost,
+  Isolated,
+  JoinedOrDeadLettered,
+  MutualExclusion,
+  NeverFiresAfter,
+  NoStaleCommits,
+  PlaceBound,
+  Precedes,
+  QuiescentMarking,
+  Unreachable,
+} from './property.ts';
+
+/**
+ * The net never stops, except in a marking of `resting`. Stopped means that nothing can happen without input from
+ * outside. A string is a place that may hold tokens at rest; all strings together are one resting marking that requires
+ * no token.
+ */
+export function deadlockFree(resting: readonly (string | QuiescentMarking)[] = []): DeadlockFree {
+  const allowed = resting.filter((one) => typeof one === 'string');
+  const markings = resting.filter((one) => typeof one !== 'string');
+  return {
+    kind: 'deadlockFree',
+    name: 'deadlock-free',
+    resting: [...(allowed.length > 0 ? [{ marked: [], allowed }] : []), ...markings],
+  };
+}
+
+/**
+ * These places together never hold more than `max` tokens.
+ * @throws InvalidPropertyError if `places` is empty, or if `max` is not an integer of at least 0.
+ */
+export function placeBound(places: string | readonly string[], max: number): PlaceBound {
+  const list = toNonEmptyList('places', places);
+  return {
+    kind: 'placeBound',
+    name: `at most ${natural('max', max)} in ${list.join(' + ')}`,
+    places: list,
+    max,
+  };
+}
+
+/**
+ * No two of these places hold tokens at the same time.
+ * @throws InvalidPropertyError if there are fewer than two places.
+ */
+export function mutualExclusion(...places: readonly string[]): MutualExclusion {
+  if (places.length < 2) throw new InvalidPropertyError('places', 'must be at least two');
+  return { kind: 'mutualExclusion', name: `only one of ${places.join(', ')} is marked`, places };
+}
+
+/**
+ * No reachable marking has at least the counts of `marked` and no token in the places of `empty`. A string for `marked`
+ * means at least one token in that place.
+ * @throws InvalidPropertyError if a count is not an integer of at least 0.
+ */
+export function unreachable(
+  marked: string | Readonly<Record<string, number>>,
+  empty: readonly string[] = [],
+): Unreachable {
+  const counts = typeof marked === 'string' ? { [marked]: 1 } : marked;
+  for (const [place, count] of Object.entries(counts)) natural(`marked["${place}"]`, count);
+  const has = Object.entries(counts).map(([place, count]) => `${count} in ${place}`);
+  const none = empty.map((place) => `none in ${place}`);
+  return {
+    kind: 'unreachable',
+    name: `never ${[...has, ...none].join(' and ')}`,
+    marked: counts,
+    empty,
+  };
+}
+
+/**
+ * The transition fires at most once. With `per`, the count restarts at each token taken from that place. An effect
+ * fires when it starts.
+ */
+export function atMostOnce(transition: string, options: { readonly per?: string } = {}): AtMost {
+  return atMost([transition], 1, options);
+}
+
+/** At most one of several transitions fires. With `per`, the count restarts at each token taken from that place. */
+export function atMostOneCommits(
+  commits: readonly string[],
+  options: { readonly per?: string } = {},
+): AtMost {
+  return atMost(commits, 1, options);
+}
+
+/**
+ * These transitions together fire at most `max` times. With `per`, the count restarts at each token taken from that
+ * place. An effect fires when it starts.
+ * @throws InvalidPropertyError if `transitions` is empty, or if `max` is not an integer of at least 0.
+ */
+export function atMost(
+  transitions: readonly string[],
+  max: number,
+  { per }: { readonly per?: string } = {},
+): AtMost {
+  const list = toNonEmptyList('transitions', transitions);
+  const each = per === undefined ? '' : ` per token of ${per}`;
+  return {
+    kind: 'atMost',
+    name: `${list.join(' or ')} at most ${times(natural('max', max))}${each}`,
+    transitions: list,
+    max,
+    per,
+  };
+}
+
+/**
+ * The re-ask budget is kept: for each token taken from `per`, `ask` fires at most `budget` + 1 times.
+ * @throws InvalidPropertyError if `budget` is not an integer of at least 0.
+ */
+export function reaskBudgetIsBounded(options: {
+  readonly ask: string;
+  readonly budget: number;
+  readonly per: string;
+}): AtMost {
+  const bounded = atMost([options.ask], natural('budget', options.budget) + 1, {
+    per: options.per,
+  });
+  return { ...bounded, name: `re-ask budget: ${bounded.name}` };
+}
+
+/**
+ * At most `max` tokens are added to `place`, which may be an outlet. With `per`, the count restarts at each token taken
+ * from that place.
+ * @throws InvalidPropertyError if `max` is not an integer of at least 0.
+ */
+export function eventOutBounded(
+  place: string,
+  max: number,
+  { per }: { readonly per?: string } = {},
+): GivesAtMost {
+  const each = per === undefined ? '' : ` per token of ${per}`;
+  return {
+    kind: 'givesAtMost',
+    name: `at most ${natural('max', max)} into ${place}${each}`,
+    place,
+    max,
+    per,
+  };
+}
+
+/**
+ * After `place` received a token, none of these transitions fires or starts until the event `until`. Default of `until`:
+ * no end.
+ * @throws InvalidPropertyError if `transitions` is empty.
+ */
+export function neverFiresAfter(
+  transitions: string | readonly string[],
+  place: string,
+  { until }: { readonly until?: string } = {},
+): NeverFiresAfter {
+  const list = toNonEmptyList('transitions', transitions);
+  return {
+    kind: 'neverFiresAfter',
+    name: `${list.join(', ')} never after ${place}${until === undefined ? '' : ` until ${until}`}`,
+    transitions: list,
+    place,
+    until,
+  };
+}
+
+/**
+ * After `place` received a token, none of these effects starts until the event `until`.
+ * @throws InvalidPropertyError if `effects` is empty.
+ */
+export function noFireAfterEndInvocation(
+  effects: readonly string[],
+  place: string,
+  options: { readonly until?: string } = {},
+): NeverFiresAfter {
+  return neverFiresAfter(effects, place, options);
+}
+
+/**
+ * For each token that is taken or dropped from `from`, exactly one token arrives at `joined` or at one of `deadLetters`.
+ * When the net stops, no place of `through` holds a token. A failed firing counts as a dead letter only if
+ * `deadLetters` contains `net.fault`.
+ */
+export function joinedOrDeadLettered(options: {
+  readonly from: string;
+  readonly joined: string;
+  readonly deadLetters?: readonly string[];
+  readonly through?: readonly string[];
+}): JoinedOrDeadLettered {
+  const { from, joined, deadLetters = [], through = [] } = options;
+  return {
+    kind: 'joinedOrDeadLettered',
+    name: `each token of ${from} comes to ${[joined, ...deadLetters].join(' or ')}, once`,
+    from,
+    joined,
+    deadLetters,
+    through,
+  };
+}
+
+/**
+ * Each event `asked` is followed by one event of `answered`. While one is missing, the net does not loop, and rests only
+ * in a marking of `resting`, where it waits for input from outside.
+ * @throws InvalidPropertyError if `answered` is empty.
+ */
+export function eventuallyAnswered(
+  asked: string,
+  answered: string | readonly string[],
+  { resting = [] }: { readonly resting?: readonly QuiescentMarking[] } = {},
+): EventuallyAnswered {
+  const list = toNonEmptyList('answered', answered);
+  return {
+    kind: 'eventuallyAnswered',
+    name: `${asked} is answered by ${list.join(' or ')}`,
+    asked,
+    answered: list,
+    resting,
+  };
+}
+
+/**
+ * None of these transitions fires before the event `first`, which is a transition or a place. With `each: true`,
+ * every firing needs an event of its own. With `per`, everything starts again at each token taken from that place.
+ * @throws InvalidPropertyError if `transitions` is empty.
+ */
+export function precedes(
+  first: string,
+  transitions: string | readonly string[],
+  { each = false, per }: { readonly each?: boolean; readonly per?: string } = {},
+): Precedes {
+  const list = toNonEmptyList('transitions', transitions);
+  const every = per === undefined ? '' : ` per token of ${per}`;
+  return {
+    kind: 'precedes',
+    name: `${list.join(', ')} never before ${each ? 'its ' : ''}${first}${every}`,
+    first,
+    transitions: list,
+    each,
+    per,
+  };
+}
+
+/**
+ * The firings of these transitions together cost at most `max`. The keys of `costs` are transitions, its values what one
+ * firing costs. With `per`, the sum restarts at each token taken from that place.
+ * @throws InvalidPropertyError if `costs` is empty, or if a cost or `max` is not an integer of at least 0.
+ */
+export function costAtMost(
+  costs: Readonly<Record<string, number>>,
+  max: number,
+  { per }: { readonly per?: string } = {},
+): AtMost {
+  const transitions = toNonEmptyList('costs', Object.keys(costs));
+  const each = per === undefined ? '' : ` per token of ${per}`;
+  const sum = Object.entries(costs).map(
+    ([t, cost]) => `${natural(`costs["${t}"]`, cost)} for each ${t}`,
+  );
+  return {
+    kind: 'atMost',
+    name: `cost at most ${natural('max', max)}${each}: ${sum.join(', ')}`,
+    transitions,
+    max,
+    per,
+    costs,
+  };
+}
+
+/**
+ * After the event `after`, one of `events` happens, provided that each step which stays possible happens at some time.
+ * Default of `after`: the start of the net. Faults, inputs from outside and clocks that may never expire are not counted
+ * on. A net that waits for input from outside may do so in a marking of `resting`.
+ * @throws InvalidPropertyError if `events` is empty.
+ */
+export function eventually(
+  events: string | readonly string[],
+  {
+    after,
+    resting = [],
+  }: { readonly after?: string; readonly resting?: readonly QuiescentMarking[] } = {},
+): Eventually {
+  const list = toNonEmptyList('events', events);
+  return {
+    kind: 'eventually',
+    name: `eventually ${list.join(' or ')}${after === undefined ? '' : ` after ${after}`}`,
+    events: list,
+    after,
+    resting,
+  };
+}
+
+/**
+ * Each of these transitions fires in some order of events within the bounds. A refutation has no trace: it names the
+ * transitions that never fire.
+ * @throws InvalidPropertyError if `transitions` is empty.
+ */
+export function canFire(...transitions: readonly string[]): CanFire {
+  const list = toNonEmptyList('transitions', transitions);
+  return { kind: 'canFire', name: `${list.join(', ')} can fire`, transitions: list };
+}
+
+/**
+ * No place of the net ever holds more than `max` tokens. Default: 10.
+ * @throws InvalidPropertyError if `max` is not an integer of at least 0.
+ */
+export function bounded(max = 10): Bounded {
+  return { kind: 'bounded', name: `at most ${natural('max', max)} in each place`, max };
+}
+
+/**
+ * Nothing flows between two parts of a net, such as two agents, except through the places `through`. A part has the
+ * places and transitions whose names start with its name and `/`.
+ * @throws InvalidPropertyError if both names are equal.
+ */
+export function isolated(
+  one: string,
+  other: string,
+  { through = [] }: { readonly through?: readonly string[] } = {},
+): Isolated {
+  if (one === other) throw new InvalidPropertyError('parts', `must be two; both are "${one}"`);
+  const except = through.length === 0 ? '' : `, except through ${through.join(', ')}`;
+  return {
+    kind: 'isolated',
+    name: `nothing flows between ${one} and ${other}${except}`,
+    parts: [one, other],
+    through,
+  };
+}
+
+/**
+ * No commit is older than the latest generation. A generation is a place with one token that transitions replace and
+ * others read. A transition that reads it and can skip an output commits to that output; every transition that fills the
+ * same output from the same work must read the generation, too.
+ */
+export function noStaleCommits(): NoStaleCommits {
+  return { kind: 'noStaleCommits', name: 'no stale commit' };
+}
+
+function toNonEmptyList(field: string, names: string | readonly string[]): readonly string[] {
+  const list = typeof names === 'string' ? [names] : names;
+  if (list.length === 0) throw new InvalidPropertyError(field, 'must not be empty');
+  return list;
+}
+
+function natural(field: string, value: number): number {
+  if (Number.isInteger(value) && value >= 0) return value;
+  throw new InvalidPropertyError(field, `must be an integer of at least 0; it is ${value}`);
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
+}

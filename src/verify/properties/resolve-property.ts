@@ -1,0 +1,56 @@
+import { faultPlace, unhandledFaultPlace } from '../../net/index.ts';
+import type { CompiledNet } from '../../net/index.ts';
+import { findGenerations } from './find-generations.ts';
+import { findCrossings } from './find-crossings.ts';
+import type { Property, SearchedProperty } from './property.ts';
+
+/** A property with all its names, or the reason why the arcs of the net alone decide that it holds. */
+export type ResolvedProperty =
+  | { readonly properties: readonly SearchedProperty[] }
+  | { readonly heldBy: string };
+
+/**
+ * Finds the places and transitions that a derived property is about. It holds if all the returned properties hold.
+ * @throws UnknownNameError if the property names a part or place that the net does not have.
+ */
+export function resolveProperty(net: CompiledNet, property: Property): ResolvedProperty {
+  const { name } = property;
+  switch (property.kind) {
+    case 'bounded': {
+      const { max } = property;
+      const places = listBoundedPlaces(net);
+      return { properties: [{ kind: 'placeBound', name, places, max, each: true }] };
+    }
+    case 'isolated': {
+      const transitions = findCrossings(net, property);
+      if (transitions.length === 0) return { heldBy: 'the arcs: no transition joins the parts' };
+      return { properties: [{ kind: 'atMost', name, transitions, max: 0, per: undefined }] };
+    }
+    case 'noStaleCommits': {
+      const generations = findGenerations(net).filter(({ unchecked }) => unchecked.length > 0);
+      if (generations.length === 0)
+        return { heldBy: 'the arcs: every commit reads the latest generation' };
+      return {
+        properties: generations.map(({ renewals, unchecked, work }) => ({
+          kind: 'neverStale',
+          name,
+          commits: unchecked,
+          renewals,
+          work,
+        })),
+      };
+    }
+    default:
+      return { properties: [property] };
+  }
+}
+
+/** All places of tokens, and `running(t)`; not the places of faults, which the bounds limit. */
+function listBoundedPlaces(net: CompiledNet): readonly string[] {
+  const tokens = [...net.places.values()].filter(({ kind }) => kind === 'tokens');
+  const effects = net.transitions.filter(({ spec }) => spec.kind === 'effect');
+  const faults: readonly string[] = [faultPlace.name, unhandledFaultPlace.name];
+  return [...tokens.map(({ name }) => name), ...effects.map(({ running }) => running)].filter(
+    (name) => !faults.includes(name),
+  );
+}
