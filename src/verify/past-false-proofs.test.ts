@@ -27,7 +27,7 @@ import {
   type Transition,
 } from '../net/index.ts';
 import type { Bounds } from './properties/bounds.ts';
-import { eventuallyAnswered, neverFiresAfter, unreachable } from './properties/property.ts';
+import { eventuallyAnswered, neverFiresAfter, unreachable } from './properties/create-property.ts';
 import type { Property } from './properties/property.ts';
 import { prove } from './prove.ts';
 import type { PropertyResult } from './report.ts';
