@@ -1,3 +1,4 @@
+import type { Agent } from '../agents/index.ts';
 import { checkDefinition } from '../core/internal.ts';
 import { safeListener } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
@@ -26,12 +27,14 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   checkDefinition(RUNTIME_OPTIONS, options);
   checkAgentEntries(options.agents);
   const models = new NamedModels(options.models);
-  for (const entry of options.agents) if (!isAgentSource(entry)) await models.check(entry);
+  // Agents are checked before the store is opened, those of sources when the sources are open.
+  const checked = new Set<Agent>();
+  for (const entry of options.agents) if (!isAgentSource(entry)) await models.check(entry, checked);
   const { store: storeOption = 'memory:' } = options;
   const ownsStore = typeof storeOption === 'string';
   const store = typeof storeOption === 'string' ? await openStore(storeOption) : storeOption;
   try {
-    return await openOn(options, { store, ownsStore, models });
+    return await openOn(options, { store, ownsStore, models, checked });
   } catch (error) {
     if (ownsStore) await store.close();
     throw error;
@@ -40,12 +43,21 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
 
 async function openOn(
   options: RuntimeOptions,
-  parts: { readonly store: Store; readonly ownsStore: boolean; readonly models: NamedModels },
+  {
+    checked,
+    ...parts
+  }: {
+    readonly store: Store;
+    readonly ownsStore: boolean;
+    readonly models: NamedModels;
+    readonly checked: Set<Agent>;
+  },
 ): Promise<Runtime> {
   const host = createSourceHost(options, parts);
   const sources = await openAgentSources(options.agents, host);
   try {
-    for (const { agents } of sources) for (const agent of agents) await parts.models.check(agent);
+    for (const { agents } of sources)
+      for (const agent of agents) await parts.models.check(agent, checked);
     const runtime = new LocalRuntime(options, { ...parts, sources });
     await runtime.start();
     return runtime;

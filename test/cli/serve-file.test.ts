@@ -84,6 +84,60 @@ test('chat approves a call of an agent from code, and the session goes on after 
   await stop(two);
 });
 
+test('serve --app serves the sessions of run, and of a program, on the same store', async () => {
+  const folder = new CommandFolder();
+  folder.write('agent.ts', agentSource);
+  const talk = ['run', 'agent.ts', '--store', folder.store, '--session', 'demo'];
+  assert.equal((await folder.run(talk, 'Hello\n')).code, 0);
+  const server = await startServer(folder, ['agent.ts', '--app', 'petrichor']);
+  const ids: string[] = [];
+  for await (const { id } of createClient({ baseUrl: server.url }).sessions.list()) ids.push(id);
+  assert.deepEqual(ids, ['demo']);
+  const chat = folder.start(['chat', server.url, '--session', 'demo'], { input: 'Back\n' });
+  assert.equal(await chat.exit, 0, chat.stderr.text);
+  assert.match(chat.stdout.text, /You said: Back/);
+  await stop(server);
+  assert.match((await folder.run(talk, 'Again\n')).stdout.text, /You said: Again/);
+  const other = await startServer(folder, ['agent.ts']);
+  for await (const { id } of createClient({ baseUrl: other.url }).sessions.list())
+    assert.fail(`${id} has another app`);
+  await stop(other);
+});
+
+test('the resolver of a module makes the models that its agents from code name', async () => {
+  const folder = new CommandFolder();
+  folder.write(
+    'named.ts',
+    `${agentSource.replace('export const assistant', 'const plain')}
+import { App, LlmAgent } from '${adk}';
+export const helper = agent({ name: 'helper', model: 'gpt-5' });
+export const desk = new App({ name: 'desk', rootAgent: new LlmAgent({ name: 'clerk', model: 'gpt-5' }) });
+export const resolver = async () => model;`,
+  );
+  const server = await startServer(folder, ['named.ts']);
+  for (const id of ['agent_helper', 'agent_desk']) {
+    const chat = folder.start(['chat', server.url, '--agent', id], { input: 'Hello\n' });
+    assert.equal(await chat.exit, 0, chat.stderr.text);
+    assert.match(chat.stdout.text, /You said: Hello/, id);
+  }
+  await stop(server);
+});
+
+test('serve warns about an export that it leaves out', async () => {
+  const folder = new CommandFolder();
+  folder.write(
+    'odd.ts',
+    `${agentSource}\nexport const cheap = { name: 'cheap', model: 'gpt-5-mini', temperature: 0 };`,
+  );
+  const server = await startServer(folder, ['odd.ts']);
+  assert.match(
+    server.stderr.text,
+    /^Warning: odd\.ts: cheap is not served\. It has a name and a model, but is no definition of an agent: cheap\.temperature: is unknown.*\n$/,
+  );
+  server.signal('SIGTERM');
+  assert.equal(await server.exit, 0);
+});
+
 test('run accepts an ADK app', async () => {
   const folder = new CommandFolder();
   folder.write(

@@ -1,4 +1,5 @@
 import { PetrichorError, type PetrichorErrorOptions } from '../../core/index.ts';
+import type { RejectedExport } from './exported-agents.ts';
 
 /**
  * Why an agent module cannot be used: the file is missing, loading it failed, it exports no agent,
@@ -35,4 +36,12 @@ export class AgentModuleError extends PetrichorError {
     this.problem = problem;
     this.found = options.found ?? [];
   }
+}
+
+export function createCycleError(
+  file: string,
+  { label, reason }: RejectedExport,
+): AgentModuleError {
+  const sentence = `exports ${label}, which ${reason} Remove it from the sub-agents.`;
+  return new AgentModuleError(file, 'failed', sentence, { found: [label] });
 }

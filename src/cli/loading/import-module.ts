@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { AgentModuleError } from './agent-module-error.ts';
+import { describeThrown } from './describe-thrown.ts';
 
 /**
  * Imports a module, which runs it, and returns its exports by name.
@@ -25,9 +26,8 @@ export async function importModule(
 }
 
 function getFailureReason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if ('code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION') {
+  if (error instanceof Error && 'code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION') {
     return 'this Node cannot run TypeScript. Use Node 22.18 or newer, or name the compiled .js file.';
   }
-  return error.message;
+  return describeThrown(error);
 }

@@ -86,6 +86,27 @@ test('an ADK agent is loaded as an app, and an ADK app as its net', async () => 
   );
 });
 
+test('an export that cannot be read is no agent, and an agent that is its own sub-agent is rejected', async () => {
+  const lazy = `export const lazy = { get name() { throw new Error('No key.'); } };`;
+  assert.equal((await load(`${agentSource}\n${lazy}`)).name, 'assistant');
+  await refused(lazy, 'no_agent', /but lazy \(object\)\. lazy cannot be read: No key\. Export/);
+  await refused(
+    `${agentSource}\n${lazy}`,
+    'not_found',
+    /Its agents are: assistant\. lazy cannot be read: No key\.$/,
+    'lazy',
+  );
+  await refused(
+    `import { LlmAgent } from '${adk}';
+     ${agentSource.replace('export const assistant', 'const plain')}
+     const subAgents = [];
+     export const root = new LlmAgent({ name: 'root', model, subAgents });
+     subAgents.push(root);`,
+    'failed',
+    /exports root, which has an agent that is its own sub-agent: root > root\./,
+  );
+});
+
 test('a module that throws is rejected with its error as cause', async () => {
   const error = await refused(
     `throw new Error('No API key.');`,

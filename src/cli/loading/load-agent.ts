@@ -3,9 +3,10 @@ import type { Agent } from '../../agents/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
 import { systemClock } from '../../net/index.ts';
 import { MemoryStore } from '../../store/index.ts';
-import { AgentModuleError } from './agent-module-error.ts';
+import { AgentModuleError, createCycleError } from './agent-module-error.ts';
 import { findExportedAgents } from './exported-agents.ts';
-import { formatExports } from './format-exports.ts';
+import type { RejectedExport } from './exported-agents.ts';
+import { formatExports, formatRejected } from './format-exports.ts';
 import { importModule } from './import-module.ts';
 import { toAgentSource, type RunnableExport } from './to-agent-source.ts';
 
@@ -30,13 +31,16 @@ export interface LoadedAgent {
  */
 export async function loadAgentSource({ file, cwd, name }: AgentSelector): Promise<LoadedAgent> {
   const exported = await importModule(file, resolve(cwd, file));
+  const { agents: exportedAgents, unreadable, cyclic } = findExportedAgents(exported);
+  const [cycle] = cyclic;
+  if (cycle !== undefined) throw createCycleError(file, cycle);
   const agents = new Map(
-    findExportedAgents(exported).agents.flatMap((agent): [string, RunnableExport][] =>
+    exportedAgents.flatMap((agent): [string, RunnableExport][] =>
       agent.kind === 'definition' ? [] : [[agent.name, agent]],
     ),
   );
-  const selected = selectAgent(file, agents, name);
-  if (selected === undefined) throw createNoAgentError(file, exported);
+  const selected = selectAgent(file, agents, { name, unreadable });
+  if (selected === undefined) throw createNoAgentError(file, exported, unreadable);
   return { name: selected.name, source: await toAgentSource(file, selected) };
 }
 
@@ -66,13 +70,16 @@ export async function loadAgent(selector: AgentSelector): Promise<Agent> {
 function selectAgent(
   file: string,
   agents: ReadonlyMap<string, RunnableExport>,
-  name: string | undefined,
+  {
+    name,
+    unreadable,
+  }: { readonly name: string | undefined; readonly unreadable: readonly RejectedExport[] },
 ): RunnableExport | undefined {
   const found = [...agents.keys()];
   if (name !== undefined) {
     const agent = agents.get(name);
     if (agent !== undefined) return agent;
-    const sentence = `exports no agent "${name}". Its agents are: ${found.join(', ') || 'none'}.`;
+    const sentence = `exports no agent "${name}". Its agents are: ${found.join(', ') || 'none'}.${formatRejected(unreadable)}`;
     throw new AgentModuleError(file, 'not_found', sentence, { found });
   }
   if (agents.size > 1) {
@@ -85,7 +92,8 @@ function selectAgent(
 function createNoAgentError(
   file: string,
   exported: Readonly<Record<string, unknown>>,
+  unreadable: readonly RejectedExport[],
 ): AgentModuleError {
-  const sentence = `exports no agent, but ${formatExports(exported)}. Export what agent({ … }) returns, or an ADK App or agent.`;
+  const sentence = `exports no agent, but ${formatExports(exported)}.${formatRejected(unreadable)} Export what agent({ … }) returns, or an ADK App or agent.`;
   return new AgentModuleError(file, 'no_agent', sentence, { found: Object.keys(exported) });
 }

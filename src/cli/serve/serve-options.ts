@@ -10,6 +10,7 @@ export interface ServeOptions extends Options {
   readonly host: TextOption;
   readonly store: TextOption;
   readonly agents: TextOption;
+  readonly app: TextOption;
   readonly sandbox: TextOption;
   readonly 'web-host': ListOption;
   readonly 'allow-origin': ListOption;
@@ -40,6 +41,12 @@ export const serveOptions: ServeOptions = {
     type: 'string',
     value: 'FILE',
     summary: 'The same as FILE',
+  },
+  app: {
+    type: 'string',
+    value: 'NAME',
+    summary:
+      'The application whose sessions are served: petrichor for those of petrichor run. Default: managed',
   },
   sandbox: {
     type: 'string',

@@ -8,6 +8,7 @@ import { createPaint } from '../terminal/paint.ts';
 import { oneLine, printable } from '../terminal/printable.ts';
 import type { ServeCall } from './serve-options.ts';
 import type { ServedCode } from './served-agents.ts';
+import type { RejectedExport } from '../loading/exported-agents.ts';
 import { DEFAULT_STORE } from '../command/shared-options.ts';
 
 interface AnnouncedAgent {
@@ -99,11 +100,28 @@ export function warnIfReadableByOthers({ cwd, stderr }: ServeCall, url: string):
 }
 
 /** Warns about models without an API key. */
-export function warnAboutKeys({ values, stderr }: ServeCall, messages: readonly string[]): void {
-  for (const message of messages)
-    stderr.write(
-      values.json
-        ? `${JSON.stringify({ type: 'warning', code: 'missing_key', message })}\n`
-        : `Warning: ${oneLine(message, 2000)}\n`,
-    );
+export function warnAboutKeys(call: ServeCall, messages: readonly string[]): void {
+  for (const message of messages) warn(call, 'missing_key', message);
+}
+
+/** Warns about exports of the file that are not served. */
+export function warnAboutExports(
+  call: ServeCall,
+  file: string,
+  leftOut: readonly RejectedExport[],
+): void {
+  for (const { label, reason } of leftOut)
+    warn(call, 'export_left_out', `${file}: ${label} is not served. It ${reason}`);
+}
+
+function warn(
+  { values, stderr }: ServeCall,
+  code: 'missing_key' | 'export_left_out',
+  message: string,
+): void {
+  stderr.write(
+    values.json
+      ? `${JSON.stringify({ type: 'warning', code, message })}\n`
+      : `Warning: ${oneLine(message, 2000)}\n`,
+  );
 }

@@ -32,6 +32,7 @@ import {
   announce,
   writeAudit,
   writeFailure,
+  warnAboutExports,
   warnAboutKeys,
   warnIfReadableByOthers,
 } from './serve-output.ts';
@@ -82,11 +83,13 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
   };
   const secretKey = secretKeySource(values.store ?? DEFAULT_STORE, call.cwd, env);
   const metrics = new Metrics(clock);
-  const { tools: _, definitions, code, builtIns: __, ...services } = served;
+  const { tools: _, definitions, code, leftOut, builtIns: __, ...services } = served;
   const { builtIns, toolNames, ...removing } = createServedTools(call, served);
   if (toolNames !== undefined) assertKnownTools(file, definitions, toolNames);
+  warnAboutExports(call, file, leftOut);
   await using runtime = await openManagedRuntime({
     ...services,
+    ...omitUndefined({ app: values.app, models: services.resolver }),
     agents: code.map(({ source }) => source),
     store,
     env,

@@ -72,6 +72,100 @@ test('every agent that a module exports is served, alone or in a list, whatever 
   assert.equal(root.source.name, 'root');
 });
 
+test('an export with a name and a model that is no definition is left out with a reason', async () => {
+  const served = await load(
+    'foreign.mjs',
+    `export const greeter = { name: 'Greeter', model: 'gpt-5' };
+     export const config = { name: 'cheap', model: 'gpt-5-mini', temperature: 0.2 };
+     export const ref = { name: 'cheap', provider: 'openai', model: 'gpt-5-mini' };
+     export const client = { name: 'cheap', model: 'gpt-5-mini', call() {} };`,
+  );
+  assert.deepEqual(
+    served.definitions.map(({ label }) => label),
+    ['greeter'],
+  );
+  assert.deepEqual(
+    served.leftOut.map(({ label }) => label),
+    ['client', 'config', 'ref'],
+  );
+  const reasons = served.leftOut.map(({ reason }) => reason);
+  assert.match(reasons[0] ?? '', /is no definition of an agent: it has a method `call`\.$/);
+  assert.match(reasons[1] ?? '', /is no definition of an agent: config\.temperature: is unknown/);
+  await refused(
+    'only.mjs',
+    `export const config = { name: 'cheap', model: 'gpt-5-mini', temperature: 0.2 };`,
+    /exports no agents to serve, but config \(object\)\. config has a name and a model, but is no/,
+  );
+  const misspelled = await load(
+    'misspelled.mjs',
+    `export const greeter = { name: 'Greeter', model: 'gpt-5', instruction: 'Greet.' };`,
+  );
+  assert.deepEqual(
+    [misspelled.definitions.length, misspelled.leftOut],
+    [1, []],
+    'a misspelled definition is reported when it is registered',
+  );
+});
+
+test('an export that throws when it is read is left out, and in a list of agents it is an error', async () => {
+  const boom = `get name() { throw new Error('No key.'); }`;
+  const served = await load(
+    'throws.mjs',
+    `export const greeter = { name: 'Greeter', model: 'gpt-5' };
+     export const lazy = { ${boom} };
+     export const odd = new Proxy({}, { get() { throw 5; } });`,
+  );
+  assert.deepEqual(
+    served.definitions.map(({ label }) => label),
+    ['greeter'],
+  );
+  assert.deepEqual(served.leftOut, [
+    { label: 'lazy', reason: 'cannot be read: No key.' },
+    { label: 'odd', reason: 'cannot be read: it threw 5.' },
+  ]);
+  await refused(
+    'throws-alone.mjs',
+    `export const lazy = { ${boom} };`,
+    /exports no agents to serve, but lazy \(object\)\. lazy cannot be read: No key\. Export what/,
+  );
+  await refused(
+    'throws-listed.mjs',
+    `export const agents = [{ ${boom} }];`,
+    /exports agents\[0\], which cannot be read: No key\./,
+  );
+  await refused(
+    'throws-deep.mjs',
+    `export const agents = [{ name: 'Greeter', model: 'gpt-5', get system() { throw new Error('No key.'); } }];`,
+    /exports agents\[0\], which cannot be read: No key\./,
+  );
+});
+
+test('an ADK agent that is its own sub-agent is rejected, alone and in an app', async () => {
+  const cycle = `const sub = ${adkAgent('sub')}; const root = { ...${adkAgent('root')}, subAgents: [sub] };
+     sub.subAgents.push(root);`;
+  await refused(
+    'cycle.mjs',
+    `${cycle} export { root };`,
+    /exports root, which has an agent that is its own sub-agent: root > sub > root\. Remove it from/,
+  );
+  await refused(
+    'cycle-app.mjs',
+    `${cycle} export const desk = { name: 'desk', rootAgent: ${adkAgent('front', 'root')} };`,
+    /exports desk, which has an agent that is its own sub-agent: root > sub > root\./,
+  );
+  const shared = await load(
+    'shared.mjs',
+    `const leaf = ${adkAgent('leaf')}; const odd = null;
+     export const one = { ...${adkAgent('one')}, subAgents: [leaf, odd] };
+     export const two = { ...${adkAgent('two')}, subAgents: [leaf] };`,
+  );
+  assert.deepEqual(
+    shared.code.map(({ id }) => id),
+    ['agent_one', 'agent_two'],
+    'a shared sub-agent is no cycle',
+  );
+});
+
 test('an empty list is served: clients can create agents', async () => {
   const { definitions, code } = await load('empty.mjs', 'export const agents = [];');
   assert.deepEqual([definitions, code], [[], []]);

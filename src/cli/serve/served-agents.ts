@@ -1,14 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { decodeJson, isJsonObject } from '../../core/index.ts';
-import { readMember } from '../../core/internal.ts';
+import {
+  decodeJson,
+  isJsonObject,
+  parseJsonWithSchema,
+  UnknownFieldError,
+} from '../../core/index.ts';
+import { isPetrichorError, readMember } from '../../core/internal.ts';
 import type { ManagedRuntimeOptions } from '../../managed/index.ts';
 import { deriveAgentId } from '../../managed/internal.ts';
 import type { Tool, Toolset } from '../../tools/index.ts';
-import { AgentModuleError } from '../loading/agent-module-error.ts';
-import { formatExports } from '../loading/format-exports.ts';
+import { agentCreate } from '../../server/internal.ts';
+import { AgentModuleError, createCycleError } from '../loading/agent-module-error.ts';
+import { describeThrown } from '../loading/describe-thrown.ts';
+import { formatExports, formatRejected } from '../loading/format-exports.ts';
 import { findExportedAgents } from '../loading/exported-agents.ts';
-import type { ExportedAgent } from '../loading/exported-agents.ts';
+import type { ExportedAgent, RejectedExport } from '../loading/exported-agents.ts';
 import { importModule } from '../loading/import-module.ts';
 import { toAgentSource } from '../loading/to-agent-source.ts';
 
@@ -33,6 +40,8 @@ export interface ServedAgents extends Pick<
 > {
   readonly definitions: readonly ServedDefinition[];
   readonly code: readonly ServedCode[];
+  /** Exports that are not served, although they may be meant as agents. */
+  readonly leftOut: readonly RejectedExport[];
   /** The tools that `{ "type": "builtin", "name": … }` in an agent can name. */
   readonly tools: readonly (Tool | Toolset)[];
 }
@@ -45,7 +54,7 @@ const SERVICES: readonly ServiceName[] = ['resolver', 'mcp', 'skills', 'builtIns
 const SERVICE_EXPORTS: ReadonlySet<string> = new Set([...SERVICES, 'tools']);
 
 /** The file of a server that starts without agents. */
-export const NO_AGENTS: ServedAgents = { definitions: [], code: [], tools: [] };
+export const NO_AGENTS: ServedAgents = { definitions: [], code: [], leftOut: [], tools: [] };
 
 const WHAT_TO_EXPORT =
   'Export what agent({ … }) returns, an ADK App or agent, or a definition as data: ' +
@@ -54,8 +63,9 @@ const WHAT_TO_EXPORT =
 /**
  * Reads a .json file with a list of definitions, or runs a module and takes every agent that it exports: alone or in a
  * list, and whatever made it. A module can also export `tools`, `resolver`, `builtIns`, `mcp` and `skills`.
- * @throws AgentModuleError if the file is missing, fails, exports a value of the wrong type, or exports no agent or two
- *   agents with the same id
+ * An export that cannot be read, or that has a name and a model and is no definition, is left out with a reason.
+ * @throws AgentModuleError if the file is missing, fails, exports a value of the wrong type, exports no agent or two
+ *   agents with the same id, or an agent that is its own sub-agent
  */
 export async function loadServedAgents(file: string, cwd: string): Promise<ServedAgents> {
   const path = resolve(cwd, file);
@@ -80,7 +90,7 @@ export async function loadServedAgents(file: string, cwd: string): Promise<Serve
       throw invalidExportError(file, name, 'must be a function', exported);
     services[name] = service;
   }
-  const agents = listAgents(file, exported);
+  const { agents, leftOut } = listAgents(file, exported);
   return {
     definitions: agents.flatMap(({ kind, label, value }) =>
       kind === 'definition' ? { label, value } : [],
@@ -88,6 +98,7 @@ export async function loadServedAgents(file: string, cwd: string): Promise<Serve
     code: await Promise.all(
       agents.flatMap((agent) => (agent.kind === 'definition' ? [] : toServedCode(file, agent))),
     ),
+    leftOut,
     tools: tools as readonly (Tool | Toolset)[],
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- functions; their results are checked where they are used
     ...(services as Pick<ManagedRuntimeOptions, ServiceName>),
@@ -110,13 +121,25 @@ function readJsonFile(file: string, path: string): unknown {
 function listAgents(
   file: string,
   exported: Readonly<Record<string, unknown>>,
-): readonly ExportedAgent[] {
+): { readonly agents: readonly ExportedAgent[]; readonly leftOut: readonly RejectedExport[] } {
   const found = Object.keys(exported);
   const others = Object.fromEntries(
     Object.entries(exported).filter(([name]) => !SERVICE_EXPORTS.has(name)),
   );
-  const { agents, unknown } = findExportedAgents(others);
+  const { agents: all, unknown, unreadable, cyclic } = findExportedAgents(others);
+  const [cycle] = cyclic;
+  if (cycle !== undefined) throw createCycleError(file, cycle);
   const [invalid] = unknown;
+  const problem = unreadable.find(({ label }) => label === invalid?.label);
+  if (problem !== undefined)
+    throw new AgentModuleError(
+      file,
+      'failed',
+      `exports ${problem.label}, which ${problem.reason}`,
+      {
+        found,
+      },
+    );
   if (invalid !== undefined)
     throw new AgentModuleError(
       file,
@@ -124,6 +147,12 @@ function listAgents(
       `exports ${formatExports({ [invalid.label]: invalid.value })}, which is no agent. ${WHAT_TO_EXPORT}`,
       { found },
     );
+  const foreign = all.flatMap((agent) =>
+    agent.kind === 'definition' ? findForeignExport(file, agent, others) : [],
+  );
+  const foreignLabels = new Set(foreign.map(({ label }) => label));
+  const agents = all.filter(({ label }) => !foreignLabels.has(label));
+  const leftOut = [...unreadable, ...foreign];
   const { agents: listed } = exported;
   if (
     listed !== undefined &&
@@ -140,12 +169,52 @@ function listAgents(
     throw new AgentModuleError(
       file,
       'no_agent',
-      `exports no agents to serve, but ${formatExports(others)}. ${WHAT_TO_EXPORT}`,
+      `exports no agents to serve, but ${formatExports(others)}.${formatRejected(leftOut)} ${WHAT_TO_EXPORT}`,
       { found },
     );
   for (const agent of agents) if (agent.kind === 'definition') assertIsData(file, agent, found);
   assertUniqueIds(file, agents);
-  return agents;
+  return { agents, leftOut };
+}
+
+/**
+ * Finds out that an export, which has a name and a model, is something else than a definition: it has a method, or a
+ * field that no definition has and that is no misspelling of one. In a list of agents, such a field is an error.
+ * @throws AgentModuleError if the export cannot be read
+ */
+function findForeignExport(
+  file: string,
+  { label, value }: ServedDefinition,
+  exported: Readonly<Record<string, unknown>>,
+): readonly RejectedExport[] {
+  const isAlone = Object.hasOwn(exported, label);
+  const asForeign = (what: string): readonly RejectedExport[] => [
+    { label, reason: `has a name and a model, but is no definition of an agent: ${what}` },
+  ];
+  try {
+    const method = isAlone ? findMethod(value) : undefined;
+    if (method !== undefined) return asForeign(`it has a method \`${method}\`.`);
+    parseJsonWithSchema(agentCreate, value, label);
+  } catch (error) {
+    if (isAlone && error instanceof UnknownFieldError && error.suggestion === undefined) {
+      const isOwnField = !/[.[]/.test(error.field.slice(label.length + 1));
+      if (isOwnField) return asForeign(error.message);
+    }
+    // Reported when it is registered.
+    if (isPetrichorError(error)) return [];
+    throw new AgentModuleError(
+      file,
+      'failed',
+      `exports ${label}, which cannot be read: ${describeThrown(error)}`,
+      { cause: error, found: [label] },
+    );
+  }
+  return [];
+}
+
+function findMethod(value: unknown): string | undefined {
+  const names = isJsonObject(value) ? Object.keys(value) : [];
+  return names.find((name) => typeof readMember(value, name) === 'function');
 }
 
 function assertUniqueIds(file: string, agents: readonly ExportedAgent[]): void {

@@ -1,0 +1,3 @@
+/** Exports of `server/` for other folders of `src/`. */
+
+export { agentCreate } from './wire/agent-schemas.ts';
