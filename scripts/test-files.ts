@@ -2,11 +2,17 @@
 import { globSync, readFileSync } from 'node:fs';
 
 /** Folders whose tests a `package.json` of their own runs, or that take minutes. */
-const foldersApart = ['test/long', 'test/migration', 'test/node-22', 'test/protocols'];
+const foldersApart = [
+  'test/bench',
+  'test/long',
+  'test/migration',
+  'test/node-22',
+  'test/protocols',
+];
 
 /** Every test file that `npm test` runs, sorted. */
 export function listTestFiles(): readonly string[] {
-  return globSync('{src,test}/**/*.test.ts', {
+  return globSync('{src,test,examples}/**/*.test.ts', {
     exclude: foldersApart.map((folder) => `${folder}/**`),
   })
     .map((path) => path.replaceAll('\\', '/'))
@@ -38,8 +44,8 @@ const longest = [
   'test/postgres/postgres-store.test.ts',
   'test/crash/kills-at-failpoints.test.ts',
   'test/crash/runner-kill.test.ts',
-  'test/examples.test.ts',
-  'test/docs/testing-page.test.ts',
+  'test/examples/examples.test.ts',
+  'examples/testing/crash.test.ts',
   'test/postgres/connection-breaks.test.ts',
 ];
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { promisify } from 'node:util';
+import { listTestFiles } from '../../scripts/test-files.ts';
 import { readPage } from './docs-tables.ts';
 
 const folder = join(import.meta.dirname, '..', '..', 'examples', 'testing');
@@ -41,11 +40,10 @@ describe('docs/testing.md', () => {
     );
   });
 
-  for (const file of files.filter((name) => name.endsWith('.test.ts'))) {
-    it(`examples/testing/${file} passes`, async () => {
-      // Without this variable the test runs as it does for a reader, not as a part of this one.
-      const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-      await promisify(execFile)(process.execPath, [join(folder, file)], { env });
-    });
-  }
+  it('has programs that `npm test` runs', () => {
+    const tests = files.filter((name) => name.endsWith('.test.ts'));
+    assert.ok(tests.length > 5);
+    const run = listTestFiles();
+    for (const file of tests) assert.ok(run.includes(`examples/testing/${file}`), file);
+  });
 });

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { globSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '..', '..');
 const readme = join(root, 'README.md');
 const readmeExample = join(root, 'examples', 'readme.ts');
 
@@ -32,6 +33,24 @@ async function runExample(file: string, times = 1): Promise<ExampleResult> {
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+/** Runs programs in one process. Resolves with those that ended, its exit code, and what it wrote to standard error. */
+async function runPrograms(files: readonly string[]): Promise<{
+  readonly ended: readonly string[];
+  readonly code: number | null;
+  readonly stderr: string;
+}> {
+  const child = fork(join(import.meta.dirname, 'run-programs.ts'), files, {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    timeout: 60_000,
+  });
+  const ended: string[] = [];
+  let stderr = '';
+  child.on('message', (file) => void ended.push(String(file)));
+  child.stderr?.on('data', (chunk: Buffer) => void (stderr += chunk.toString()));
+  await once(child, 'close');
+  return { ended, code: child.exitCode, stderr };
 }
 
 interface ExampleResult {
@@ -88,9 +107,27 @@ describe('examples', () => {
     await rm(folder, { recursive: true });
   });
 
-  for (const path of globSync('examples/*.ts', { cwd: root }).toSorted()) {
-    it(`${path} runs`, async () => {
-      await runExample(join(root, path));
-    });
-  }
+  describe('run to their end, many in one process', () => {
+    const programs = globSync('examples/*.ts', { cwd: root })
+      .toSorted()
+      .map((path) => join(root, path));
+    const perProcess = 10;
+    for (let first = 0; first < programs.length; first += perProcess) {
+      const group = programs.slice(first, first + perProcess);
+      it(group.map((path) => basename(path)).join(', '), async () => {
+        assert.deepEqual(await runPrograms(group), { ended: group, code: 0, stderr: '' });
+      });
+    }
+  });
+
+  it('a program that fails among others is detected', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'petrichor-example-'));
+    const [good, bad] = [join(folder, 'good.ts'), join(folder, 'bad.ts')];
+    await writeFile(good, 'export {};');
+    await writeFile(bad, "throw new Error('No weather today.');");
+    const { ended, code, stderr } = await runPrograms([good, bad, good]);
+    assert.deepEqual({ ended, code }, { ended: [good], code: 1 });
+    assert.match(stderr, /No weather today\./);
+    await rm(folder, { recursive: true });
+  });
 });

@@ -3,10 +3,10 @@ import { execFile } from 'node:child_process';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Figure } from '../bench/figure.ts';
-import { measurements } from '../bench/measurements.ts';
+import type { Figure } from '../../bench/figure.ts';
+import { measurements } from '../../bench/measurements.ts';
 
-const MAIN = fileURLToPath(new URL('../bench/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../bench/main.ts', import.meta.url));
 
 /** All but one: `importTime` needs the build. */
 const NAMES = Object.keys(measurements).filter((name) => name !== 'importTime');
