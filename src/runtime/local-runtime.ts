@@ -81,12 +81,7 @@ import type { Session, SessionOptions } from './session/session.ts';
 
 const DEFAULT_USER = 'default';
 /** The position of a session that is created together with its first inputs. */
-const NOT_CREATED = {
-  lastSeq: 0,
-  invocationId: undefined,
-  isWaiting: false,
-  status: 'queued',
-} as const;
+const NOT_CREATED = { lastSeq: 0, status: 'queued', activity: 'idle' } as const;
 /**
  * How long `close` waits for submitted inputs to be written, and for steps to be committed. It includes the 5 s grace
  * period of running effects.
@@ -420,14 +415,19 @@ export class LocalRuntime implements Runtime {
         return waiting.inject(await prepare());
       },
       listUnread: async (target) => [
-        ...(await this.#handleServices.listUnread(target)),
+        ...(found === undefined ? [] : await this.#handleServices.listUnread(target)),
         ...waiting.forSession(target).map(({ input }) => input),
       ],
-      ...(found === undefined
-        ? // A session that does not exist yet is at the start of its log.
-          { findHosted: (target) => this.#activeSessions.get(target) ?? NOT_CREATED }
-        : // All inputs of a batch are checked against the session as the batch found it.
-          { readRow: async () => found }),
+      // All inputs of a batch are checked against the session as the batch found it, and against those before them.
+      ...omitUndefined({ readRow: found === undefined ? undefined : async () => found }),
+      findHosted: (target) =>
+        found === undefined || waiting.findClosing(target) !== undefined
+          ? undefined
+          : this.#activeSessions.get(target),
+      readPosition: async (target) => {
+        const position = found ?? NOT_CREATED;
+        return { ...position, status: waiting.findClosing(target) ?? position.status };
+      },
     });
     if (found !== undefined) return { session };
     const init = {
@@ -472,6 +472,7 @@ export class LocalRuntime implements Runtime {
       store: this.store,
       read: async (read) => this.#read(read),
       readRow: async (key) => this.#read(async () => this.store.find(key)),
+      readPosition: async (key) => this.#read(async () => this.store.find(key)),
       isClosed: () => this.#state === 'closed',
       artifacts: this.#tools.artifacts,
       propagateContext: (agentName) => this.#interceptors.get(agentName).propagateContext(),

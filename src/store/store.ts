@@ -427,6 +427,9 @@ export interface Store extends DocumentStore {
    */
   submit(submission: Submission): Promise<SubmitResult>;
 
+  /** Finds the input that was accepted under this dedupe key, consumed or not. Undefined when there is none. */
+  findInput(key: SessionKey, dedupeKey: string): Promise<InputSeq | undefined>;
+
   /** Lists the inputs after `after` that no step has consumed, oldest first. */
   inbox(key: SessionKey, after: InputSeq): Promise<readonly InboxRow[]>;
 

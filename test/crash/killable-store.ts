@@ -156,6 +156,10 @@ export class KillableStore implements Store {
     return this.#read(async () => this.#store.list(...args));
   }
 
+  async findInput(...args: Parameters<Store['findInput']>): Promise<number | undefined> {
+    return this.#read(async () => this.#store.findInput(...args));
+  }
+
   async inbox(...args: Parameters<Store['inbox']>): Promise<readonly InboxRow[]> {
     return this.#read(async () => this.#store.inbox(...args));
   }

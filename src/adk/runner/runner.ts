@@ -7,6 +7,7 @@ import {
   checkOptions,
 } from '../../core/index.ts';
 import type { Event, InvocationId, SessionKey } from '../../core/index.ts';
+import { IllegalTransitionError } from '../../runtime/index.ts';
 import type { Session as RuntimeSession } from '../../runtime/index.ts';
 import { SessionNotFoundError } from '../../store/internal.ts';
 import type { SessionRow } from '../../store/index.ts';
@@ -83,8 +84,10 @@ export class Runner implements AsyncDisposable {
     const { row, session } = await this.#findSession(appRuntime, params);
     const stop = (): void =>
       void session.interrupt().catch((error: unknown) => {
-        // A deleted session has nothing to stop.
-        if (!(error instanceof SessionNotFoundError)) this.#options.onError?.(error, session.key);
+        // A deleted or closed session has nothing to stop.
+        const isGone =
+          error instanceof SessionNotFoundError || error instanceof IllegalTransitionError;
+        if (!isGone) this.#options.onError?.(error, session.key);
       });
     if (isAborted(params)) {
       if (params.newMessage !== undefined) return;

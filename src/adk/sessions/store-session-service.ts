@@ -1,5 +1,5 @@
 import { checkAppendedEvent, eventIn, omitTempKeys } from '../../agents/internal.ts';
-import { omitUndefined } from '../../core/internal.ts';
+import { isClosedStatus, omitUndefined } from '../../core/internal.ts';
 import {
   InvalidInputError,
   newSessionId,
@@ -12,6 +12,7 @@ import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
 import { checkSessionId, SessionNotFoundError } from '../../store/internal.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
+import { IllegalTransitionError } from '../../runtime/index.ts';
 import { deleteMemoryCursor } from '../../runtime/internal.ts';
 import { deleteMetadata } from './invocation-metadata.ts';
 import { readSession, readState } from './read-session.ts';
@@ -158,6 +159,8 @@ export class StoreSessionService implements SessionService {
     const { store, detached } = await this.#open();
     const row = await store.find(key);
     if (row === undefined) throw new SessionNotFoundError(key, true);
+    if (row.status !== 'quarantined' && isClosedStatus(row.status))
+      throw new IllegalTransitionError(key.sessionId, row.status, 'appending an event');
     const { position: currentPosition } = await readSession(store, row, { numRecentEvents: 0 });
     if (row.uid !== uid || currentPosition !== position) throw new StaleSessionError(id);
     // Of all callers that read the session at this position, in any process, one gets the key. The others get a

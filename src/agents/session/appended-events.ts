@@ -7,10 +7,17 @@ import type { AppendedEvent } from '../vocabulary/appended-event.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import type { ConversationItem } from '../vocabulary/conversation.ts';
 import { eventOut } from '../vocabulary/messages.ts';
-import { sessionArchived } from '../vocabulary/session.ts';
+import { sessionArchived, sessionCompleted } from '../vocabulary/session.ts';
 import { state } from '../vocabulary/state.ts';
 import { turnCurrent, turnPermit } from '../vocabulary/turn.ts';
 import { refusal } from './refusal.ts';
+import { CLOSE_PRIORITY } from './session-control.ts';
+
+/**
+ * An event wins over the next message, which was sent after it, and over the end of the session: an accepted event is in
+ * the log before it.
+ */
+const APPEND_PRIORITY = CLOSE_PRIORITY + 1;
 
 const appendOutputs = {
   state: put(state),
@@ -24,11 +31,11 @@ export function appendedEvents(): Net {
     formerNames: ['session.note-in-turn'],
     take: { appended: eventIn, turn: turnCurrent },
     give: allOf({ turn: turnCurrent, ...appendOutputs }),
-    priority: 2,
+    priority: APPEND_PRIORITY,
     run: ({ appended, turn }) => ({ turn, ...toAppendOutputs(appended) }),
   });
   return net('session-events', {
-    in: { eventIn, turnPermit, turnCurrent, sessionArchived },
+    in: { eventIn, turnPermit, turnCurrent, sessionArchived, sessionCompleted },
     out: { turnPermit, turnCurrent, state, conversation, eventOut },
     // A closed session has neither a permit nor a turn.
     transitions: [
@@ -63,15 +70,14 @@ function betweenTurns(): readonly Transition[] {
     formerNames: ['session.note'],
     take: { appended: eventIn, permit: turnPermit },
     give: allOf({ permit: turnPermit, ...appendOutputs }),
-    // Runs before the next message starts a turn: that message was sent after this event.
-    priority: 2,
+    priority: APPEND_PRIORITY,
     run: ({ appended }) => ({ permit: null, ...toAppendOutputs(appended) }),
   });
   const say = pure('session.append-content', {
     formerNames: ['session.say'],
     take: { said: pendingContent, permit: turnPermit },
     give: allOf({ permit: turnPermit, line: append(conversation) }),
-    priority: 3,
+    priority: APPEND_PRIORITY + 1,
     run: ({ said }) => ({ permit: null, line: [said] }),
   });
   return [note, say];

@@ -19,7 +19,9 @@ import { turnCurrent, turnPermit } from '../vocabulary/turn.ts';
 import { refusal } from './refusal.ts';
 
 /** Closing wins over any turn that could start at the same time. */
-const CLOSE_PRIORITY = 50;
+export const CLOSE_PRIORITY = 50;
+/** A pause wins over the next message, also over one that arrives with it. */
+const PAUSE_PRIORITY = 10;
 /** Storing a returned permit wins over every transition that could take it. */
 const KEEP_PERMIT_PRIORITY = 1_000;
 
@@ -31,6 +33,7 @@ export function sessionControl(): Net {
   const pause = pure('session.pause', {
     take: { pause: pauseIn },
     unless: [sessionPaused, sessionFailed, sessionClosing, sessionCompleted, sessionArchived],
+    priority: PAUSE_PRIORITY,
     give: allOf({ paused: sessionPaused, events: upTo(1, eventOut) }),
     run: () => ({ paused: null, events: [{ type: 'session.paused' }] }),
   });

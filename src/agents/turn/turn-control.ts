@@ -16,12 +16,18 @@ import {
 } from '../../net/index.ts';
 import type { AnyPlace, MapWrites, Net, Ports } from '../../net/index.ts';
 import { userMessageEvent } from './turn-start-outputs.ts';
+import { isClosed, readClosed } from '../vocabulary/closed-session.ts';
 import { eventOut, userIn } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { sessionWrite, state } from '../vocabulary/state.ts';
 import { turnCurrent, turnEnding, turnPermit, turnWaiting } from '../vocabulary/turn.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
-import { sessionFailed, sessionQueued } from '../vocabulary/session.ts';
+import {
+  sessionArchived,
+  sessionCompleted,
+  sessionFailed,
+  sessionQueued,
+} from '../vocabulary/session.ts';
 import { interruptIn, rewindIn, stopRequested, turnStopping } from '../vocabulary/control.ts';
 import type { Extension } from './extension.ts';
 import { closeOpenCalls, allHeldInputs } from './turn-resources.ts';
@@ -79,14 +85,15 @@ export function turnControl({ resources, extensions = [] }: TurnControlOptions):
   const late = pure('interrupt.discard', {
     formerNames: ['interrupt.late'],
     take: { interrupt: interruptIn },
-    read: { turns: all(turnCurrent, { min: 0 }) },
+    read: { turns: all(turnCurrent, { min: 0 }), ...readClosed },
     // Lower than the start of a turn, because the interrupt may be for a turn that is about to begin.
     priority: -1,
     give: allOf({ events: upTo(1, eventOut) }),
-    run: ({ interrupt: { invocationId }, turns }) => {
+    run: ({ interrupt: { invocationId }, turns, archived, completed }) => {
       const ended: LogEntry = { type: 'turn.ended', invocationId, stopReason: 'interrupted' };
       // While another turn runs the session is not idle, and the end of that turn is logged by `turn.end`.
-      return { events: turns.length > 0 ? [] : [ended] };
+      const isSilent = turns.length > 0 || isClosed({ archived, completed });
+      return { events: isSilent ? [] : [ended] };
     },
   });
 
@@ -217,6 +224,8 @@ export function turnControl({ resources, extensions = [] }: TurnControlOptions):
       sessionWrite,
       sessionQueued,
       sessionFailed,
+      sessionArchived,
+      sessionCompleted,
       state,
     },
     out: {

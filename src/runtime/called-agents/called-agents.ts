@@ -2,6 +2,7 @@ import { answerIn } from '../../agents/internal.ts';
 import { directChildSessionId, parentSessionId, isDescendantSession } from '../../core/index.ts';
 import type { Seq, SessionKey } from '../../core/index.ts';
 import { SessionNotFoundError } from '../../store/internal.ts';
+import { IllegalTransitionError } from '../session/illegal-transition-error.ts';
 import type {
   InjectReceipt,
   InboxInput,
@@ -96,7 +97,10 @@ export class CalledAgents {
     try {
       await work();
     } catch (error) {
-      if (!(error instanceof SessionNotFoundError)) this.#options.onError(error, key);
+      // A session that was deleted or closed runs nothing.
+      const isGone =
+        error instanceof SessionNotFoundError || error instanceof IllegalTransitionError;
+      if (!isGone) this.#options.onError(error, key);
     }
   }
 }

@@ -134,6 +134,20 @@ test('a session continues under new names: tokens, a firing in flight, and input
   assert.deepEqual(values('note.done'), ['a', 'job', 'b']);
 });
 
+test('a program may still name a place by its former name', async () => {
+  await using runtime = await openRuntime({ agents: [createAgent(true)] });
+  const session = await runtime.session('x');
+  const former = place('note.asked', anything, { environment: true, version: 1 });
+  const key = { dedupeKey: 'a' };
+  assert.equal((await session.inject('note.asked', 'a', key)).duplicate, false);
+  for (const name of ['note.requested', 'note.asked', former])
+    assert.equal((await session.inject(name, 'a', key)).duplicate, true);
+  await untilRead(session);
+  const { places } = await session.markingAt();
+  const shown = places['note.requested'];
+  assert.deepEqual(shown?.kind === 'tokens' ? shown.tokens?.map(({ value }) => value) : [], ['a']);
+});
+
 test('an inspection shows old records and markings with the names of the net', async () => {
   const store = new MemoryStore();
   await leaveSession(store, []);

@@ -16,6 +16,9 @@ import type { SessionAccess } from './session-access.ts';
 import { createTurn } from './turn.ts';
 import type { Turn } from './turn.ts';
 
+/** What is left to know of a call whose update was accepted before. */
+const REPEATED: Pick<PendingCall, 'needs'> & Partial<PendingCall> = { needs: 'result' };
+
 /** Lists and answers the calls that wait, in a session and in those of the agents that it called. */
 export class CallAnswers {
   readonly #session: SessionAccess;
@@ -79,15 +82,13 @@ export class CallAnswers {
     isError: boolean | undefined,
   ): Promise<InjectReceipt> {
     this.#assertSize(response, 'response');
-    return this.#session.services.submit(async () => {
+    const { key, services, control } = this.#session;
+    return services.submit(async () => {
+      const dedupeKey = answerKey(toAnswerId({ callId, needs: 'result' }));
+      await control.assertStatus(`a result of call "${callId}"`, dedupeKey);
       const answer = await this.#truncate(toAnswer(callId, response, isError));
       const value = this.#session.validateInput(answerIn.name, answer);
-      const answerId = toAnswerId({ callId, needs: 'result' });
-      return {
-        key: this.#session.key,
-        input: { place: answerIn.name, value },
-        dedupeKey: answerKey(answerId),
-      };
+      return { key, input: { place: answerIn.name, value }, dedupeKey };
     });
   }
 
@@ -95,7 +96,9 @@ export class CallAnswers {
     this.#assertSize(progress, 'progress');
     const { key, services } = this.#session;
     await services.submit(async () => {
-      const { needs, name, session = key.sessionId } = await this.#find(callId);
+      const inputKey = `update:${callId}:${dedupeKey}`;
+      const found = await this.#find(callId, inputKey);
+      const { needs, name, session = key.sessionId } = found ?? REPEATED;
       if (needs !== 'result')
         throw new InvalidInputError(
           'callId',
@@ -108,7 +111,7 @@ export class CallAnswers {
       return {
         key: { ...key, sessionId: session },
         input: { place: answerIn.name, value },
-        dedupeKey: `update:${callId}:${dedupeKey}`,
+        dedupeKey: inputKey,
       };
     });
   }
@@ -139,11 +142,15 @@ export class CallAnswers {
     });
   }
 
-  async #find(callId: string): Promise<PendingCall> {
+  async #find(callId: string): Promise<PendingCall>;
+  /** Undefined when the call does not wait any more, and an input with this key was accepted while it did. */
+  async #find(callId: string, dedupeKey: string): Promise<PendingCall | undefined>;
+  async #find(callId: string, dedupeKey?: string): Promise<PendingCall | undefined> {
     const pending = await this.list();
     const call = pending.find((one) => one.callId === callId);
     if (call !== undefined) return call;
-    const { key, services } = this.#session;
+    const { key, services, control } = this.#session;
+    if (dedupeKey !== undefined && (await control.isAccepted(dedupeKey))) return undefined;
     const called = await services.store.list({ ...key, parent: key.sessionId });
     for (const holder of [key, ...called.map((row) => row.key)]) {
       for await (const event of services.store.read(holder, 0)) {
@@ -151,6 +158,7 @@ export class CallAnswers {
           throw new AlreadyAnsweredError(callId, event.seq);
       }
     }
+    await control.assertStatus(`an answer to call "${callId}"`, undefined);
     throw new CallNotPendingError(
       callId,
       pending.map((one) => one.callId),

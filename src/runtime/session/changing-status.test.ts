@@ -180,22 +180,27 @@ const VERBS = {
       { messageId: 'm', invocationId: 'inv_m', content: userContent('More') },
       { dedupeKey: 'm' },
     ),
+  append: async (on: Session) => on.append({ author: 'crm', content: 'Paid.' }),
+  interrupt: async (on: Session) => on.interrupt(),
+  fork: async (on: Session) => on.fork({ id: 'copy' }),
 } as const;
 
+const INPUTS = ['send', 'inject', 'append', 'interrupt', 'fork'] as const;
+
 const LEGAL: Readonly<Record<SessionStatus, readonly (keyof typeof VERBS)[]>> = {
-  queued: ['pause', 'archive', 'send', 'inject'],
-  running: ['pause', 'archive', 'send', 'inject'],
-  waiting: ['pause', 'archive', 'send', 'inject'],
-  rescheduling: ['pause', 'archive', 'send', 'inject'],
-  idle: ['pause', 'complete', 'archive', 'send', 'inject'],
-  paused: ['resume', 'archive', 'send', 'inject'],
-  failed: ['resume', 'archive', 'send', 'inject'],
-  completed: ['archive'],
-  archived: [],
+  queued: ['pause', 'archive', ...INPUTS],
+  running: ['pause', 'archive', ...INPUTS],
+  waiting: ['pause', 'archive', ...INPUTS],
+  rescheduling: ['pause', 'archive', ...INPUTS],
+  idle: ['pause', 'complete', 'archive', ...INPUTS],
+  paused: ['resume', 'archive', ...INPUTS],
+  failed: ['resume', 'archive', ...INPUTS],
+  completed: ['archive', 'fork'],
+  archived: ['fork'],
 };
 
 for (const status of Object.keys(SET_UPS) as readonly SessionStatus[]) {
-  test(`a session that is ${status} allows ${LEGAL[status].join(', ') || 'nothing'}`, async () => {
+  test(`a session that is ${status} allows ${LEGAL[status].join(', ')}`, async () => {
     const [script, setUp] = SET_UPS[status];
     for (const verb of Object.keys(VERBS) as readonly (keyof typeof VERBS)[]) {
       const clock = new SimulatedClock(1_000);

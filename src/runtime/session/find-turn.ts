@@ -7,6 +7,9 @@ import type { InboxInput, Store } from '../../store/index.ts';
 /** Number of recent events to search before the whole log is read. */
 const RECENT_EVENTS = 500;
 
+/** The most events with which a log ends: that of the completion, and that of the archiving. */
+const CLOSING_EVENTS = 2;
+
 /** Finds the invocation of the last turn that began in a log. Undefined when no turn began. */
 export async function findLastTurn(
   store: Store,
@@ -30,6 +33,17 @@ export function findNextTurn(inbox: readonly InboxInput[]): string | undefined {
     const { invocationId } = value;
     if (typeof invocationId === 'string') return invocationId;
   }
+  return undefined;
+}
+
+/** Finds the log position just before the event that closed a session. Undefined when no event up to `upTo` did. */
+export async function findSeqBeforeClosing(
+  store: Store,
+  key: SessionKey,
+  upTo: Seq,
+): Promise<Seq | undefined> {
+  for await (const { type, seq } of store.read(key, Math.max(0, upTo - CLOSING_EVENTS)))
+    if (type === 'session.completed' || type === 'session.archived') return seq - 1;
   return undefined;
 }
 

@@ -19,6 +19,9 @@ import type { SessionInspection } from '../inspection/session-inspection.ts';
 import type { LogFilter } from '../log/log-cursor.ts';
 import type { EventsOptions, Session } from './session.ts';
 
+/** The end of a session's log, and the status there. */
+export type SessionPosition = Pick<SessionRow, 'lastSeq' | 'status' | 'activity'>;
+
 /** The services that a runtime provides to its session handles. */
 export interface HandleServices {
   readonly store: Store;
@@ -26,6 +29,11 @@ export interface HandleServices {
   readonly read: <T>(read: () => Promise<T>) => Promise<T>;
   /** Reads the row of the handle's session. In a batch, the row as the batch found it. */
   readonly readRow: (key: SessionKey) => Promise<SessionRow | undefined>;
+  /**
+   * Reads the end of the log, and the status there. In a batch, as the inputs of the batch will find the session: a
+   * session that the batch creates is queued, and one that the batch closes is closed.
+   */
+  readonly readPosition: (key: SessionKey) => Promise<SessionPosition | undefined>;
   readonly isClosed: () => boolean;
   /** Stores the whole of a truncated answer. */
   readonly artifacts: ArtifactService | undefined;

@@ -1,3 +1,4 @@
+import { archiveIn, completeIn } from '../../agents/internal.ts';
 import type { Json, SessionKey } from '../../core/index.ts';
 import { duplicateReceipt, isAnswerKey } from '../../store/internal.ts';
 import type {
@@ -102,6 +103,13 @@ export class PendingInputs {
     done.catch(() => {});
     await Promise.race([added, done]);
     return { input: this.inputs[index]?.input.value, done };
+  }
+
+  /** The status that the inputs of this batch give to a session. Undefined when they do not close it. */
+  findClosing(key: SessionKey): 'archived' | 'completed' | undefined {
+    const places = new Set(this.forSession(key).map(({ input }) => input.place));
+    if (places.has(archiveIn.name)) return 'archived';
+    return places.has(completeIn.name) ? 'completed' : undefined;
   }
 
   resolve(receipts: readonly InjectReceipt[]): void {

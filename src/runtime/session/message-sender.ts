@@ -17,7 +17,7 @@ import type { AnyPlace } from '../../net/index.ts';
 import { createOutputSchema } from '../../tools/internal.ts';
 import type { InferArgs, ToolParameters } from '../../tools/index.ts';
 import { findCurrentWait } from '../log/find-current-wait.ts';
-import { findSeqBeforeFirst } from './find-turn.ts';
+import { findSeqBeforeClosing, findSeqBeforeFirst } from './find-turn.ts';
 import { toMessageMetadata } from './message-metadata.ts';
 import type { SendOptions } from './session.ts';
 import type { SessionAccess } from './session-access.ts';
@@ -116,7 +116,7 @@ export class MessageSender {
       const { from, wasWaiting, status } = await this.#session.readLogPosition();
       const { place, value, dedupeKey, session = key.sessionId } = await input();
       const checked = this.#session.validateInput(place.name, value);
-      if (place === userIn) await control.assertTakesMessage(status, value);
+      if (place === userIn) await control.assertAllowed(status, 'sending a message', dedupeKey);
       position = { from, wasWaiting };
       sent = value;
       const target = { ...key, sessionId: session };
@@ -124,7 +124,12 @@ export class MessageSender {
     });
     if (!duplicate) return { inputSeq, ...position };
     const { store, read } = services;
-    const earlier = await read(async () => findSeqBeforeFirst(store, key, sent));
+    const earlier = await read(
+      async () =>
+        (await findSeqBeforeFirst(store, key, sent)) ??
+        // The session was closed before the turn of the input began.
+        (await findSeqBeforeClosing(store, key, position.from)),
+    );
     return { inputSeq, ...position, from: earlier ?? position.from };
   }
 

@@ -30,13 +30,14 @@ export class SessionAccess {
   }
 
   get control(): StatusControl {
-    const readRow = async (): Promise<SessionRow> => this.readRow();
-    return new StatusControl({ key: this.key, services: this.services, readRow });
+    return new StatusControl({ key: this.key, services: this.services });
   }
 
   /** Reads the session's row. @throws SessionNotFoundError */
   async readRow(): Promise<SessionRow> {
-    return this.#assertFound(await this.services.readRow(this.key));
+    const row = await this.services.readRow(this.key);
+    if (row === undefined) throw new SessionNotFoundError(this.key, true);
+    return row;
   }
 
   /** Checks a value for an input place. @throws InputTooLargeError, UnknownPlaceError, TokenSchemaError */
@@ -50,24 +51,20 @@ export class SessionAccess {
     // A session that another runtime has closed, or deleted and created again, is read from the store.
     if (hosted !== undefined && !isClosedStatus(hosted.status))
       return { from: hosted.lastSeq, wasWaiting: hosted.isWaiting, status: hosted.status };
-    const row = await this.readRow();
-    const { lastSeq: from } = row;
-    return { from, wasWaiting: row.activity === 'waiting', status: row.status };
+    const { lastSeq: from, activity, status } = await this.control.readPosition();
+    return { from, wasWaiting: activity === 'waiting', status };
   }
 
   /** Finds the invocation of the turn that runs or waits. Undefined when there is none. */
   async findRunningTurn(): Promise<string | undefined> {
     const { store, read, findHosted } = this.services;
-    const { lastSeq, activity } = this.#assertFound(await read(async () => store.find(this.key)));
+    const row = await read(async () => store.find(this.key));
+    // Only a session that a batch creates is missing and has a position.
+    const { lastSeq, activity } = row ?? (await this.control.readPosition());
     const hosted = findHosted(this.key);
     // Trust the hosted session only if it is up to date: another runtime may have taken the session.
     if (hosted !== undefined && hosted.lastSeq >= lastSeq) return hosted.invocationId;
     if (activity === 'idle') return undefined;
     return findLastTurn(store, this.key, lastSeq);
-  }
-
-  #assertFound(row: SessionRow | undefined): SessionRow {
-    if (row === undefined) throw new SessionNotFoundError(this.key, true);
-    return row;
   }
 }

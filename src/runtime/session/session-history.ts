@@ -34,15 +34,12 @@ export class SessionHistory {
 
   async rewind(beforeInvocationId: string, dedupeKey: string = newMessageId()): Promise<void> {
     const { key, agent, services, control } = this.#session;
+    const inputKey = `rewind:${dedupeKey}`;
     const { inputSeq } = await services.submit(async () => {
-      await control.assertStatus('a rewind', (status) => REWINDABLE.includes(status));
+      await control.assertStatus('a rewind', inputKey, (status) => REWINDABLE.includes(status));
       const rewind = await planRewind(services.store, key, agent.compiled, beforeInvocationId);
       const value = checkInjection(agent.compiled, rewindIn.name, rewind);
-      return {
-        key,
-        input: { place: rewindIn.name, value },
-        dedupeKey: `rewind:${dedupeKey}`,
-      };
+      return { key, input: { place: rewindIn.name, value }, dedupeKey: inputKey };
     });
     await this.#waitUntilConsumed(inputSeq);
   }

@@ -172,7 +172,8 @@ export interface Session extends SessionInspection {
 
   /**
    * Approves a pending call, which then runs once. With a fingerprint, only if the call is unchanged since it was
-   * shown. The turn's `accepted` rejects with AlreadyAnsweredError, CallNotPendingError or InvalidInputError.
+   * shown. The turn's `accepted` rejects with AlreadyAnsweredError, CallNotPendingError or InvalidInputError; in a
+   * completed or archived session with IllegalTransitionError, unless the call has an answer.
    */
   approve(callId: string, options?: { readonly fingerprint?: string | undefined }): Turn;
 
@@ -186,6 +187,7 @@ export interface Session extends SessionInspection {
    * Submits the result of a call that may not be pending yet. The result is used when the call becomes pending, and is
    * dropped when the next turn begins.
    * @throws AlreadyAnsweredError
+   * @throws IllegalTransitionError when the session is completed or archived
    */
   submitResultEarly(
     callId: string,
@@ -196,6 +198,7 @@ export interface Session extends SessionInspection {
   /**
    * Reports progress of a call that waits for its result. The call stays pending. A repeated `dedupeKey` is ignored.
    * @throws AlreadyAnsweredError, CallNotPendingError, InvalidInputError
+   * @throws IllegalTransitionError when the session is completed or archived
    */
   update(callId: string, progress: Json, options?: { readonly dedupeKey?: string }): Promise<void>;
 
@@ -217,6 +220,7 @@ export interface Session extends SessionInspection {
    * Resolves when the outcome is durable.
    * @throws OutcomesNotEnabledError when the agent was created without the option `outcomes`
    * @throws InvalidInputError, UnknownFieldError, InputTooLargeError, RuntimeClosedError
+   * @throws IllegalTransitionError when the session is completed or archived
    * @example
    * await session.defineOutcome({ description: 'A story of two pages.', rubric: 'It has a title.' });
    */
@@ -226,7 +230,8 @@ export interface Session extends SessionInspection {
   ): Promise<OutcomeReceipt>;
 
   /**
-   * Puts a token into an input place of the session's net. A repeated `dedupeKey` is ignored.
+   * Puts a token into an input place of the session's net. A repeated `dedupeKey` is ignored. The place may have its
+   * current name, or one of its former names.
    * @throws UnknownPlaceError, TokenSchemaError, InputTooLargeError
    * @throws IllegalTransitionError when the session is completed or archived
    */
@@ -237,8 +242,10 @@ export interface Session extends SessionInspection {
   ): Promise<InjectReceipt>;
 
   /**
-   * Stops the running turn, or the next one if none runs. The session stays usable. Resolves when the request is
-   * durable.
+   * Stops the running turn, or that of the message that waits. If there is neither, nothing is stopped, and the log has
+   * a `turn.ended` of no turn. The session stays usable. Resolves when the request is durable.
+   * @throws IllegalTransitionError when the session is completed or archived
+   * @throws SessionNotFoundError, RuntimeClosedError
    */
   interrupt(): Promise<void>;
 

@@ -1,7 +1,7 @@
 import { assertInputSize, isJsonObject, newMessageId, parseUserContent } from '../../core/index.ts';
-import { isClosedStatus } from '../../core/internal.ts';
 import { archiveIn, interruptIn, userIn } from '../../agents/internal.ts';
 import type { OutcomeDefinition } from '../../agents/index.ts';
+import { currentPlaceName } from '../../net/internal.ts';
 import type { AnyPlace } from '../../net/index.ts';
 import type { InjectReceipt } from '../../store/index.ts';
 import { toAppendInput } from './append-event.ts';
@@ -10,9 +10,6 @@ import { toOutcomeInput } from './define-outcome.ts';
 import type { DefineOutcomeOptions, OutcomeReceipt } from './define-outcome.ts';
 import { findNextTurn } from './find-turn.ts';
 import type { SessionAccess } from './session-access.ts';
-
-/** The inputs that a completed session takes. An interrupt that comes late changes nothing. */
-const TAKEN_WHEN_CLOSED: ReadonlySet<string> = new Set([archiveIn.name, interruptIn.name]);
 
 /** Sends inputs that are no messages: signals, appended events, outcomes and interrupts. */
 export class SignalSender {
@@ -27,7 +24,7 @@ export class SignalSender {
     const { place, value, dedupeKey } = toAppendInput(event, options, services.now());
     const checked = this.#session.validateInput(place.name, value);
     const { duplicate } = await services.submit(async () => {
-      await control.assertStatus('appending an event', (status) => !isClosedStatus(status));
+      await control.assertStatus('appending an event', dedupeKey);
       return { key, input: { place: place.name, value: checked }, dedupeKey };
     });
     return { eventId: value.event.id, duplicate };
@@ -46,29 +43,31 @@ export class SignalSender {
     value: unknown,
     dedupeKey: string,
   ): Promise<InjectReceipt> {
-    const { key, services, control } = this.#session;
-    const name = typeof place === 'string' ? place : place.name;
+    const { key, agent, services, control } = this.#session;
+    const name = currentPlaceName(
+      agent.compiled.formerNames,
+      typeof place === 'string' ? place : place.name,
+    );
     assertInputSize(value, name, services.maxInputBytes);
     const message =
       name === userIn.name ? this.#withTraceContext(parseSignalMessage(value)) : value;
     const checked = this.#session.validateInput(name, message);
+    const inputKey = `signal:${this.#originalName(name)}:${dedupeKey}`;
+    const action = name === userIn.name ? 'sending a message' : `an input to "${name}"`;
     return services.submit(async () => {
-      if (!TAKEN_WHEN_CLOSED.has(name))
-        await control.assertStatus(
-          name === userIn.name ? 'sending a message' : `an input to "${name}"`,
-          (status) => !isClosedStatus(status),
-        );
-      return {
-        key,
-        input: { place: name, value: checked },
-        dedupeKey: `signal:${this.#originalName(name)}:${dedupeKey}`,
-      };
+      await control.assertStatus(
+        action,
+        inputKey,
+        name === archiveIn.name ? (status) => status !== 'archived' : undefined,
+      );
+      return { key, input: { place: name, value: checked }, dedupeKey: inputKey };
     });
   }
 
   async interrupt(): Promise<void> {
-    const { key, services } = this.#session;
+    const { key, services, control } = this.#session;
     await services.submit(async () => {
+      await control.assertStatus('an interrupt', undefined);
       // The inbox before the running turn: a message that starts its turn in between is then found in one of the two.
       const next = findNextTurn(await services.listUnread(key));
       const running = await this.#session.findRunningTurn();

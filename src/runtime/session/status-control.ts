@@ -5,8 +5,7 @@ import type { LogEventType, Seq, SessionKey, SessionStatus } from '../../core/in
 import type { TokenPlace } from '../../net/index.ts';
 import { SessionNotFoundError } from '../../store/internal.ts';
 import type { InputSeq, SessionRow, StoredStatus } from '../../store/index.ts';
-import { findSeqBeforeFirst } from './find-turn.ts';
-import type { HandleServices } from './handle-services.ts';
+import type { HandleServices, SessionPosition } from './handle-services.ts';
 import { IllegalTransitionError } from './illegal-transition-error.ts';
 import { RuntimeClosedError, SessionQuarantinedError } from './runtime-errors.ts';
 
@@ -50,20 +49,16 @@ const STATUS_CHANGES: Readonly<Record<'pause' | 'resume' | 'complete' | 'archive
 export interface StatusControlOptions {
   readonly key: SessionKey;
   readonly services: HandleServices;
-  /** Reads the session's row from the store. */
-  readonly readRow: () => Promise<SessionRow>;
 }
 
 /** Changes the status of a session, and refuses what its status does not allow. */
 export class StatusControl {
   readonly #key: SessionKey;
   readonly #services: HandleServices;
-  readonly #readRow: () => Promise<SessionRow>;
 
-  constructor({ key, services, readRow }: StatusControlOptions) {
+  constructor({ key, services }: StatusControlOptions) {
     this.#key = key;
     this.#services = services;
-    this.#readRow = readRow;
   }
 
   /**
@@ -75,17 +70,19 @@ export class StatusControl {
     const { readLog, submit } = this.#services;
     let lastSeq = 0;
     const { inputSeq } = await submit(async () => {
-      const row = await this.#readRow();
-      const status = this.#assertLoads(row.status);
+      const position = await this.readPosition();
+      const status = this.#assertLoads(position.status);
       if (!from.includes(status)) throw this.#refusal(status, action);
-      ({ lastSeq } = row);
+      ({ lastSeq } = position);
       const input = { place: place.name, value: null };
       return { key: this.#key, input, dedupeKey: `signal:${place.name}:${newMessageId()}` };
     });
     for await (const event of readLog(this.#key, lastSeq, {})) {
       if (event.type === doneEvent) return;
-      // An archived session refuses without an event.
+      // A closed session refuses without an event.
       if (event.type === 'session.archived') throw this.#refusal('archived', action);
+      if (event.type === 'session.completed' && to !== 'archive')
+        throw this.#refusal('completed', action);
       if (event.type !== 'error' || event.code !== 'illegal_transition') continue;
       // A refused archiving has the same result as the one that is under way.
       if (to === 'archive' || (await this.#isUnread(inputSeq))) continue;
@@ -97,25 +94,55 @@ export class StatusControl {
   }
 
   /**
-   * Refuses an action that the session's status does not allow. A quarantined session keeps the input. Reads the store only if the status is not known here, or
-   * does not allow the action.
+   * Refuses an input that the session's status does not allow, unless it repeats one that was accepted before. A
+   * quarantined session keeps the input. Reads the store only if the status is not known here, or does not allow the
+   * input.
+   * @param isAllowed default: every status but the closed ones
    * @throws IllegalTransitionError
    */
-  async assertStatus(action: string, isAllowed: (status: SessionStatus) => boolean): Promise<void> {
+  async assertStatus(
+    action: string,
+    dedupeKey: string | undefined,
+    isAllowed: (status: SessionStatus) => boolean = isOpenStatus,
+  ): Promise<void> {
     const hosted = this.#services.findHosted(this.#key);
     if (hosted !== undefined && isAllowed(hosted.status)) return;
-    const { status } = await this.#readRow();
-    if (status !== 'quarantined' && !isAllowed(status)) throw this.#refusal(status, action);
+    const { status } = await this.readPosition();
+    await this.assertAllowed(status, action, dedupeKey, isAllowed);
   }
 
   /**
-   * Refuses a message to a closed session, unless the session has already answered it.
+   * The same for a status that the caller has read.
    * @throws IllegalTransitionError
    */
-  async assertTakesMessage(status: StoredStatus, message: unknown): Promise<void> {
-    if (status === 'quarantined' || !isClosedStatus(status)) return;
-    const sent = await findSeqBeforeFirst(this.#services.store, this.#key, message);
-    if (sent === undefined) throw this.#refusal(status, 'sending a message');
+  async assertAllowed(
+    status: StoredStatus,
+    action: string,
+    dedupeKey: string | undefined,
+    isAllowed: (status: SessionStatus) => boolean = isOpenStatus,
+  ): Promise<void> {
+    if (status === 'quarantined' || isAllowed(status)) return;
+    if (dedupeKey !== undefined && (await this.isAccepted(dedupeKey))) return;
+    throw this.#refusal(status, action);
+  }
+
+  /** True if the session has accepted an input under this key. */
+  async isAccepted(dedupeKey: string): Promise<boolean> {
+    const { read, store } = this.#services;
+    try {
+      return (await read(async () => store.findInput(this.#key, dedupeKey))) !== undefined;
+    } catch (error) {
+      // A session that a batch creates has no inputs yet.
+      if (error instanceof SessionNotFoundError) return false;
+      throw error;
+    }
+  }
+
+  /** @throws SessionNotFoundError */
+  async readPosition(): Promise<SessionPosition> {
+    const position = await this.#services.readPosition(this.#key);
+    if (position === undefined) throw new SessionNotFoundError(this.#key, true);
+    return position;
   }
 
   /** Reads the row as it is now. A batch checks its inputs against the row that it found. */
@@ -148,6 +175,10 @@ export class StatusControl {
     }
     return false;
   }
+}
+
+function isOpenStatus(status: SessionStatus): boolean {
+  return !isClosedStatus(status);
 }
 
 function listStatusesBefore(status: SessionStatus): readonly SessionStatus[] {

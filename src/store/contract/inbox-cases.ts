@@ -58,7 +58,11 @@ export const inboxCases: readonly StoreContractCase[] = [
         duplicate: true,
       });
       assert.equal((await store.inbox(row.key, 0)).length, 1);
+      assert.equal(await store.findInput(row.key, 'k1'), 1);
       await commitOk(store, [nextStep(row, undefined, { inboxUpTo: 1 })]);
+      assert.equal(await store.findInput(row.key, 'k1'), 1);
+      assert.equal(await store.findInput(row.key, 'k2'), undefined);
+      assert.equal(await store.findInput(other.key, 'k1'), undefined);
       assert.deepEqual(await store.inject(row.key, input('c'), 'k1'), {
         inputSeq: 1,
         duplicate: true,

@@ -135,6 +135,7 @@ export const sessionCases: readonly StoreContractCase[] = [
     await assert.rejects(store.join(''), inputError('owner'));
     const { key } = await createSession(store, 'one');
     await assert.rejects(store.inject(key, { place: 'p', value: 1 }, ''), inputError('dedupeKey'));
+    await assert.rejects(store.findInput(key, ''), inputError('dedupeKey'));
     await assert.rejects(store.inbox(key, -1), inputError('after'));
     await assert.rejects(collect(store.read(key, 0.5)), inputError('from'));
     await assert.rejects(collect(store.steps(key, -1)), inputError('after'));
@@ -317,6 +318,7 @@ export const sessionCases: readonly StoreContractCase[] = [
       const gone = (error: unknown): boolean =>
         error instanceof SessionNotFoundError && error.deleted;
       await assert.rejects(store.inject(key, { place: 'session.input', value: 1 }, 'late'), gone);
+      await assert.rejects(store.findInput(key, 'late'), gone);
       await assert.rejects(store.claim(key, 'one'), gone);
       await assert.rejects(collect(store.read(key)), gone);
       await assert.rejects(store.snapshot(key), gone);

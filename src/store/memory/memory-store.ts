@@ -227,6 +227,11 @@ export class MemoryStore implements Store {
     return { ok: true, receipts };
   }
 
+  async findInput(key: SessionKey, dedupeKey: string): Promise<InputSeq | undefined> {
+    parseIdentity(dedupeKey, 'dedupeKey');
+    return this.#get(key).inputsByKey.get(dedupeKey);
+  }
+
   async inbox(key: SessionKey, after: InputSeq): Promise<readonly InboxRow[]> {
     parsePosition(after, 'after');
     return this.#get(key).inbox.filter(({ inputSeq }) => inputSeq > after);

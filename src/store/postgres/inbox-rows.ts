@@ -15,11 +15,8 @@ export async function injectInput(
   input: { readonly place: string; readonly value: string; readonly dedupeKey: string },
 ): Promise<InjectReceipt> {
   const { place, value, dedupeKey } = input;
-  const [earlier] = await queries.rows<{ input: InputSeq }>(
-    `SELECT input FROM ${schema}.input_keys WHERE session = $1 AND key = $2`,
-    [id, dedupeKey],
-  );
-  if (earlier !== undefined) return duplicateReceipt(dedupeKey, earlier.input);
+  const earlier = await findInput(queries, schema, id, dedupeKey);
+  if (earlier !== undefined) return duplicateReceipt(dedupeKey, earlier);
   const inputSeq = last + 1;
   await queries.rows(
     `WITH counted AS (UPDATE ${schema}.sessions SET last_input = $2 WHERE id = $1),
@@ -28,6 +25,20 @@ export async function injectInput(
     [id, inputSeq, dedupeKey, place, value],
   );
   return { inputSeq, duplicate: false };
+}
+
+/** Finds the number of the input with this dedupe key. */
+export async function findInput(
+  queries: Queries,
+  schema: string,
+  session: FullRow['id'],
+  dedupeKey: string,
+): Promise<InputSeq | undefined> {
+  const [earlier] = await queries.rows<{ input: InputSeq }>(
+    `SELECT input FROM ${schema}.input_keys WHERE session = $1 AND key = $2`,
+    [session, dedupeKey],
+  );
+  return earlier?.input;
 }
 
 /** Reads the unread inputs of a session with a number above `after`. */

@@ -35,7 +35,7 @@ import { writeSubmission } from './write-submission.ts';
 import { deleteSessions } from './delete-sessions.ts';
 import { listDocumentRows, readDocumentRow, writeDocumentRows } from './document-rows.ts';
 import { readChanges } from './change-rows.ts';
-import { injectInput, readInbox } from './inbox-rows.ts';
+import { findInput, injectInput, readInbox } from './inbox-rows.ts';
 import { listPendingCallRows } from './pending-call-rows.ts';
 import { readUsage } from './usage-rows.ts';
 import { InDoubtCommits } from './in-doubt-commits.ts';
@@ -280,6 +280,12 @@ export class PostgresStore implements Store {
     );
     if (result.ok) this.#feed.publish(listChangedSessions(inputs, result.receipts));
     return result;
+  }
+
+  async findInput(key: SessionKey, dedupeKey: string): Promise<InputSeq | undefined> {
+    parseIdentity(dedupeKey, 'dedupeKey');
+    const { id } = await this.#sessions.get(this.#database, key);
+    return findInput(this.#database, this.#schema, id, dedupeKey);
   }
 
   async inbox(key: SessionKey, after: InputSeq): Promise<readonly InboxRow[]> {

@@ -277,6 +277,11 @@ export class SqliteStore implements Store {
     });
   }
 
+  async findInput(key: SessionKey, dedupeKey: string): Promise<InputSeq | undefined> {
+    parseIdentity(dedupeKey, 'dedupeKey');
+    return this.#read(() => this.#inbox.findByKey(this.#sessions.getHead(key).id, dedupeKey));
+  }
+
   async inbox(key: SessionKey, after: InputSeq): Promise<readonly InboxRow[]> {
     parsePosition(after, 'after');
     return this.#read(() => this.#inbox.unread(key, this.#sessions.getHead(key).id, after));
