@@ -1,4 +1,10 @@
-import { checkOptions, omitUndefined, optionTable, type OptionTable } from '../core/internal.ts';
+import {
+  checkOptions,
+  InvalidInputError,
+  omitUndefined,
+  optionTable,
+  type OptionTable,
+} from '../core/internal.ts';
 import { ask } from './ask.ts';
 import { ConnectionError } from './connection-error.ts';
 import type { ContentBlock } from './content-block.ts';
@@ -361,8 +367,16 @@ function sessionPath(id: string): string {
   return `/v1/sessions/${encodeSegment(id)}`;
 }
 
-/** Encodes an id as one path segment, whatever characters it contains. */
+/**
+ * Encodes an id as one path segment, whatever characters it contains.
+ * @throws InvalidInputError for an id that is no path segment: the request would reach another route
+ */
 function encodeSegment(id: string): string {
+  if (id === '' || id === '.' || id === '..')
+    throw new InvalidInputError(
+      'id',
+      `"${id}" cannot be part of the path of a URL: no resource has it.`,
+    );
   return encodeURIComponent(id);
 }
 

@@ -2,6 +2,7 @@
 
 export { getErrorCode } from './errors/get-error-code.ts';
 export { importOptional, isModuleNotFound } from './errors/import-optional.ts';
+export { InvalidInputError } from './errors/invalid-input-error.ts';
 export { OutcomeUnknownError } from './errors/outcome-unknown-error.ts';
 export { PetrichorError, isPetrichorError } from './errors/petrichor-error.ts';
 export { nearestName } from './errors/unknown-field-error.ts';

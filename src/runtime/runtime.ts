@@ -78,7 +78,8 @@ export interface Runtime extends AsyncDisposable {
   readonly store: Store;
   /**
    * Opens the session with this id and resumes its work, or creates it.
-   * @throws InvalidInputError when the session is new and its id has the form of a called agent's session id
+   * @throws InvalidInputError when the session is new and its id has the form of a called agent's session id, or is `.` or
+   *   `..`, which no URL can name
    * @throws UnknownAgentError when the runtime does not have the agent
    * @throws AgentMismatchError when the session belongs to another agent
    * @throws NetChangedError when the agent has changed and the session's tokens do not fit it

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Anthropic, { APIError } from '@anthropic-ai/sdk';
 import { agent } from '../../src/agents/index.ts';
+import { createClient } from '../../src/client/index.ts';
 import { openManagedRuntime } from '../../src/managed/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
@@ -108,6 +109,33 @@ test('an agent from code is in every workspace, and a client cannot change it', 
     );
     await assert.rejects(beta.agents.archive('agent_help-desk'), { status: 405 });
   }
+});
+
+test('a session with any id is read and continued over HTTP, and ids that no URL can name are refused', async () => {
+  await using on = await serve([assistant]);
+  const odd = ['a/b', '%2e', '%2E%2E', 'a/../b', '...', './', '\\..\\', 'a?b#c', 'é ☂', '%', '+'];
+  const own = createClient({ baseUrl: on.url });
+  for (const id of odd) {
+    await (await on.runtime.session(id)).ask('Hi');
+    assert.equal((await on.client.beta.sessions.retrieve(id)).id, id);
+    assert.equal((await own.sessions.get(id)).id, id);
+    assert.equal(await own.sessions.ask(id, 'Hello'), 'You said: Hello');
+    assert.ok((await send(on.client, id, 'Hi')).includes('agent.message'), id);
+  }
+  assert.deepEqual((await listIds(on.client)).toSorted(), odd.toSorted());
+  const session = await on.runtime.session('a');
+  for (const id of ['.', '..']) {
+    const error = {
+      code: 'invalid_input',
+      message: /"\.{1,2}" cannot be part of the path of a URL/,
+    };
+    await assert.rejects(on.runtime.session(id), error);
+    await assert.rejects(session.fork({ id }), error);
+    await assert.rejects(on.runtime.batch().session(id), error);
+    await assert.rejects(async () => own.sessions.get(id), error);
+    await assert.rejects(async () => own.sessions.delete(id), error);
+  }
+  await assert.rejects(async () => own.sessions.get(''), { code: 'invalid_input' });
 });
 
 test('a session that a program made is listed and can be continued, named and deleted', async () => {

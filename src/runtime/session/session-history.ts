@@ -3,6 +3,7 @@ import { newMessageId } from '../../core/index.ts';
 import type { Seq, SessionStatus } from '../../core/index.ts';
 import { rewindIn } from '../../agents/internal.ts';
 import { checkInjection } from '../../net/index.ts';
+import { checkSessionId } from '../../store/internal.ts';
 import type { InputSeq } from '../../store/index.ts';
 import { forkSession } from '../journal/fork-session.ts';
 import { planRewind } from '../journal/plan-rewind.ts';
@@ -23,6 +24,7 @@ export class SessionHistory {
   async fork(id: string, upTo: Seq | undefined): Promise<Session> {
     const { key, agent, services } = this.#session;
     const to = { ...key, sessionId: id };
+    checkSessionId(id, 'id');
     await forkSession(services.store, {
       from: await this.#session.readRow(),
       agent,

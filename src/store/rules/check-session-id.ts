@@ -1,10 +1,20 @@
 import { isChildSessionId, InvalidInputError, type SessionId } from '../../core/index.ts';
 
-/** @throws InvalidInputError for an id that has the form of a called agent's session, because lists leave those out */
-export function checkSessionId(id: SessionId): void {
+/**
+ * Checks the id of a new session.
+ * @param field the name of the id in the error
+ * @throws InvalidInputError for an id that has the form of a called agent's session, because lists leave those out, and
+ *   for `.` and `..`, because no URL can name them: their segment is removed from a path, however it is encoded
+ */
+export function checkSessionId(id: SessionId, field: string = 'sessionId'): void {
+  if (id === '.' || id === '..')
+    throw new InvalidInputError(
+      field,
+      `"${id}" cannot be part of the path of a URL: choose another id.`,
+    );
   if (isChildSessionId(id))
     throw new InvalidInputError(
-      'sessionId',
+      field,
       `"${id}" has the form of a called agent's session ("<id>/<uuid>/<number>"): choose another id.`,
     );
 }
