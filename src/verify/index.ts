@@ -14,6 +14,7 @@ export {
   joinedOrDeadLettered,
   mutualExclusion,
   neverFiresAfter,
+  neverStale,
   noFireAfterEndInvocation,
   noStaleCommits,
   placeBound,
@@ -22,6 +23,9 @@ export {
   unreachable,
 } from './properties/create-property.ts';
 export type { Property, QuiescentMarking } from './properties/property.ts';
+export { formatProperty, parseProperty } from './properties/property-text.ts';
+export { propertyFromJson, propertyToJson } from './properties/property-json.ts';
+export { PropertySyntaxError } from './properties/property-syntax-error.ts';
 export { prove } from './prove.ts';
 export type { ProveOptions } from './prove.ts';
 export type { ProofObserver, ProofProgress } from './progress.ts';

@@ -48,7 +48,8 @@ export function isProved({ results }: ProofReport): boolean {
 export function formatReport(report: ProofReport): string {
   const { net, hash, places, transitions, results, durationMs } = report;
   const bounds = [...new Set(results.flatMap(({ over }) => over))];
-  const shared = bounds.filter((bound) => results.every(({ over }) => over.includes(bound)));
+  const bounded = results.filter(({ over }) => over.length > 0);
+  const shared = bounds.filter((bound) => bounded.every(({ over }) => over.includes(bound)));
   const counted = (['proved', 'refuted', 'unknown'] as const)
     .map((verdict) => [results.filter((one) => one.verdict === verdict).length, verdict] as const)
     .filter(([n]) => n > 0)

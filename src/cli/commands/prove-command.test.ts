@@ -126,13 +126,19 @@ const misuses: readonly (readonly [property: string, says: RegExp])[] = [
   ['atMostOnce(model.aks)', /has no transition "model\.aks"/],
   [
     'deadlockfree',
-    /There is no property "deadlockfree"\. The properties are deadlockFree, oneTurn/,
+    /At character 1: there is no property "deadlockfree"\. Did you mean deadlockFree\? .*The default properties are deadlockFree, oneTurn/,
   ],
-  ['placeBound(turn.permit)', /must be placeBound\(PLACE, …, MAX\); it is "placeBound\(turn/],
-  ['mutualExclusion(turn.permit)', /must be mutualExclusion\(PLACE, PLACE, …\)/],
-  ['atMostOnce(a, b)', /must be atMostOnce\(TRANSITION\)/],
-  ['unreachable()', /must be unreachable\(PLACE, …\)/],
-  ['toString(a)', /There is no property "toString\(a\)"/],
+  [
+    'placeBound(turn.permit)',
+    /At character 24: places is missing\. Write placeBound\(PLACE, …, MAX/,
+  ],
+  ['mutualExclusion(turn.permit)', /mutualExclusion\(turn\.permit\)': places must be at least two/],
+  [
+    'atMostOnce(a, b)',
+    /At character 15: there are too many arguments\. Write atMostOnce\(TRANSITION/,
+  ],
+  ['unreachable()', /marked is missing\. Write unreachable\(PLACE, …/],
+  ['toString(a)', /there is no property "toString"/],
 ];
 
 for (const [property, message] of misuses) {

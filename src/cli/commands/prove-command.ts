@@ -4,11 +4,12 @@ import { agentProof, checkInvariants, InvariantError } from '../../agents/index.
 import type { Agent, AgentProofLimits } from '../../agents/index.ts';
 import { InvalidPropertyError, isProved, prove, UnknownNameError } from '../../verify/index.ts';
 import type { ProveOptions } from '../../verify/index.ts';
+import { formatForm, propertyForms } from '../../verify/internal.ts';
 import { defineCommand, type Command } from '../command/command.ts';
 import { EXIT_FAILURE, EXIT_OK } from '../command/exit-code.ts';
 import { loadAgent } from '../loading/load-agent.ts';
 import { createPaint } from '../terminal/paint.ts';
-import { parseProperty, propertyForms } from '../loading/parse-property.ts';
+import { parseProperty } from '../loading/parse-property.ts';
 import { agentOption } from '../command/shared-options.ts';
 import { UsageError } from '../command/usage-error.ts';
 import { drawFirstRefutation, reportText, reportJson } from './proof-output.ts';
@@ -25,7 +26,7 @@ export const proveCommand: Command = defineCommand({
     '',
     'Default properties: deadlockFree, oneTurn, reaskBudgetIsBounded, noFireAfterEndInvocation, and for several',
     'agents the bounds of their loops, steps and transfers. A property is one of these names, or a call:',
-    ...propertyForms.map((form) => `  ${form}`),
+    ...propertyForms.map((form) => `  ${formatForm(form)}`),
     '',
     'Exits with 0 if everything is proved and no rule is broken, with 1 if something is refuted or unknown.',
   ].join('\n'),

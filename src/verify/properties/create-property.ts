@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/internal.ts';
 import { InvalidPropertyError } from './verify-errors.ts';
 import type {
   AtMost,
@@ -11,6 +12,7 @@ import type {
   JoinedOrDeadLettered,
   MutualExclusion,
   NeverFiresAfter,
+  NeverStale,
   NoStaleCommits,
   PlaceBound,
   Precedes,
@@ -34,16 +36,21 @@ export function deadlockFree(resting: readonly (string | QuiescentMarking)[] = [
 }
 
 /**
- * These places together never hold more than `max` tokens.
+ * These places together never hold more than `max` tokens. With `each: true`, none of them does.
  * @throws InvalidPropertyError if `places` is empty, or if `max` is not an integer of at least 0.
  */
-export function placeBound(places: string | readonly string[], max: number): PlaceBound {
+export function placeBound(
+  places: string | readonly string[],
+  max: number,
+  { each = false }: { readonly each?: boolean } = {},
+): PlaceBound {
   const list = toNonEmptyList('places', places);
   return {
     kind: 'placeBound',
-    name: `at most ${natural('max', max)} in ${list.join(' + ')}`,
+    name: `at most ${natural('max', max)} in ${each ? `each of ${list.join(', ')}` : list.join(' + ')}`,
     places: list,
     max,
+    ...omitUndefined({ each: each ? (true as const) : undefined }),
   };
 }
 
@@ -328,6 +335,25 @@ export function isolated(
     name: `nothing flows between ${one} and ${other}${except}`,
     parts: [one, other],
     through,
+  };
+}
+
+/**
+ * None of the transitions `commits` fires with work that is older than the last firing of `renewals`. `work` are the
+ * places, and `running(t)`, that hold work between its begin and its commit.
+ * @throws InvalidPropertyError if a list is empty.
+ */
+export function neverStale(
+  commits: string | readonly string[],
+  { renewals, work }: { readonly renewals: readonly string[]; readonly work: readonly string[] },
+): NeverStale {
+  const list = toNonEmptyList('commits', commits);
+  return {
+    kind: 'neverStale',
+    name: `${list.join(', ')} never with work older than ${toNonEmptyList('renewals', renewals).join(' or ')}`,
+    commits: list,
+    renewals,
+    work: toNonEmptyList('work', work),
   };
 }
 
