@@ -30,6 +30,7 @@ export {
 } from './store-errors.ts';
 export { parseStoreUrl, type StoreUrl } from './open/store-url.ts';
 export type {
+  ClaimResult,
   CommitResult,
   CommittedStep,
   Durability,

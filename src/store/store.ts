@@ -284,6 +284,32 @@ export type CommitResult =
    */
   | { readonly ok: false; readonly refused: 'busy' };
 
+/** The result of a claim: the session belongs to the claimer, or nothing changed. */
+export type ClaimResult =
+  /** `recovered`: the session has effects in flight. */
+  | { readonly ok: true; readonly row: SessionRow; readonly recovered: boolean }
+  /** This owner is alive and has effects in flight. */
+  | { readonly ok: false; readonly owned: OwnerId }
+  /** The session is no longer at the step that the claimer expected. The row is the current one. */
+  | { readonly ok: false; readonly changed: SessionRow };
+
+/** Where a session is in the order in which `findRunnable` lists sessions. A `SessionRow` has these members. */
+export type RunnablePosition = Pick<SessionRow, 'updatedAt' | 'key'>;
+
+/** Selects sessions with work that an owner may run. */
+export interface RunnableQuery {
+  readonly owner: OwnerId;
+  readonly appName?: string;
+  /** Default: any. */
+  readonly agents?: readonly string[];
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** An integer of at least 0. */
+  readonly limit: number;
+  /** Continues after this position: that of the last session of the previous page. The session may have changed. */
+  readonly after?: RunnablePosition | undefined;
+}
+
 /** A step as read from the store. `at` is in epoch ms. */
 export interface CommittedStep {
   readonly step: StepNumber;
@@ -391,15 +417,14 @@ export interface Store extends DocumentStore {
   /**
    * Makes `owner`, who must have joined, the session's owner and increases the epoch. Refused (`owned`) while the
    * current owner is alive and has effects in flight, because effects are recovered only when their owner is dead.
-   * Claiming a session that `owner` already has keeps the epoch. `recovered`: the session has effects in flight.
+   * Claiming a session that `owner` already has keeps the epoch. With `expected`, refused (`changed`) if the session has
+   * another uid or head: an owner decides by what it has read that it can run the session.
    */
   claim(
     key: SessionKey,
     owner: OwnerId,
-  ): Promise<
-    | { readonly ok: true; readonly row: SessionRow; readonly recovered: boolean }
-    | { readonly ok: false; readonly owned: OwnerId }
-  >;
+    expected?: Pick<SessionRow, 'uid' | 'head'>,
+  ): Promise<ClaimResult>;
 
   /**
    * Takes the session from its owner, even if that is alive. The session then has no owner and the next epoch, so later
@@ -449,16 +474,10 @@ export interface Store extends DocumentStore {
 
   /**
    * Finds sessions with work: effects in flight, unread inputs, or a timer due by `now`. Includes only sessions that
-   * are owned by `owner`, by a dead owner, or by none. Leaves out quarantined sessions. Longest unchanged first.
-   * Default of `agents`: any.
+   * are owned by `owner`, by a dead owner, or by none. Leaves out quarantined sessions. Longest unchanged first; sessions
+   * that changed at the same time are in the order of their keys.
    */
-  findRunnable(query: {
-    readonly owner: OwnerId;
-    readonly appName?: string;
-    readonly agents?: readonly string[];
-    readonly now: number;
-    readonly limit: number;
-  }): Promise<readonly SessionRow[]>;
+  findRunnable(query: RunnableQuery): Promise<readonly SessionRow[]>;
 
   /**
    * Returns the earliest `nextDueAt` of all sessions. With `owner`, leaves out the sessions of other live owners.

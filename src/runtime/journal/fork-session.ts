@@ -57,8 +57,8 @@ async function createForkTarget(
   const { row, created } = await store.create(to, { agent, owner, at, netHash });
   if (created) return row;
   const isAbandoned = row.head === 0 && row.agent === agent && row.owner?.startsWith(FORK_OWNER);
-  const claim = isAbandoned === true ? await store.claim(to, owner) : undefined;
-  if (claim?.ok === true && claim.row.head === 0) return claim.row;
+  const claim = isAbandoned === true ? await store.claim(to, owner, row) : undefined;
+  if (claim?.ok === true) return claim.row;
   throw new InvalidInputError('id', `"${to.sessionId}" is taken: choose another id.`);
 }
 

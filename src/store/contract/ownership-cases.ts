@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { SessionNotFoundError } from '../store-errors.ts';
-import type { SessionSelection } from '../store.ts';
+import type { SessionRow, SessionSelection } from '../store.ts';
 import { storeContractCase, type StoreContractCase } from './contract-case.ts';
 import {
   AT,
@@ -31,6 +31,57 @@ export const ownershipCases: readonly StoreContractCase[] = [
     assert.deepEqual(again, claimed);
     await assert.rejects(two.claim(sessionKey('none'), 'two'), SessionNotFoundError);
   }),
+
+  storeContractCase(
+    'a claim that expects another step or another session changes nothing, and returns the row',
+    async (harness) => {
+      const [one, two] = [await harness.open(), await harness.open()];
+      await one.join('one');
+      await two.join('two');
+      const found = await createSession(one, 'one');
+      await commitOk(one, [nextStep(found)]);
+      const row = await getExisting(two, found.key);
+      const refused = { ok: false, changed: row };
+      assert.deepEqual(await two.claim(row.key, 'two', found), refused);
+      assert.deepEqual(await two.claim(row.key, 'two', { ...row, uid: 'other' }), refused);
+      // The owner too may have read an older step.
+      assert.deepEqual(await one.claim(row.key, 'one', found), refused);
+      assert.deepEqual(await getExisting(one, row.key), row);
+      const claimed = await two.claim(row.key, 'two', row);
+      assert.deepEqual(claimed, {
+        ok: true,
+        recovered: false,
+        row: { ...row, owner: 'two', epoch: row.epoch + 1 },
+      });
+    },
+  ),
+
+  storeContractCase(
+    'of a commit and a claim that expects the step before it, one is refused',
+    async (harness) => {
+      const [one, two] = [await harness.open(), await harness.open()];
+      await one.join('one');
+      await two.join('two');
+      for (let n = 0; n < 20; n++) {
+        const row = await createSession(one, 'one', `s${n}`);
+        const committed = (): Promise<unknown> => one.commit([nextStep(row)]);
+        const [results, claim] =
+          n % 2 === 0
+            ? await Promise.all([committed(), two.claim(row.key, 'two', row)])
+            : await Promise.all([two.claim(row.key, 'two', row), committed()]).then(
+                ([second, first]) => [first, second] as const,
+              );
+        const after = await getExisting(one, row.key);
+        if (claim.ok) {
+          assert.deepEqual(results, [{ ok: false, refused: 'stale' }]);
+          assert.deepEqual([after.owner, after.head], ['two', 0]);
+        } else {
+          assert.deepEqual(results, [{ ok: true }]);
+          assert.deepEqual([after.owner, after.head], ['one', 1]);
+        }
+      }
+    },
+  ),
 
   storeContractCase(
     'a session with effects in flight cannot be claimed from a live owner',
@@ -292,6 +343,63 @@ export const ownershipCases: readonly StoreContractCase[] = [
       ['a', 'b'],
     );
   }),
+
+  storeContractCase(
+    'sessions with work are read in pages, also when sessions change or are deleted between two pages',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      const rows: SessionRow[] = [];
+      // Three sessions at each time, so that pages end between sessions of the same time.
+      for (const [n, id] of ['z', 'B', 'a', 'ä', 'c', '10', '9', 'A', 'b'].entries()) {
+        const row = await createSession(store, 'one', id, { userId: `u${n % 2}` });
+        const at = AT + Math.floor(n / 3);
+        await commitOk(store, [
+          nextStep(row, undefined, { at, summary: summary({ inFlight: 1 }) }),
+        ]);
+        rows.push(await getExisting(store, row.key));
+      }
+      const query = { owner: 'one', now: AT, limit: 2 };
+      const all = await store.findRunnable({ ...query, limit: 100 });
+      assert.deepEqual(
+        all.map(({ updatedAt }) => updatedAt),
+        rows.map(({ updatedAt }) => updatedAt),
+      );
+      const names = async (): Promise<readonly string[]> => {
+        const read: SessionRow[] = [];
+        for (let page: readonly SessionRow[] = all.slice(0, 1); page.length > 0;) {
+          page = await store.findRunnable({ ...query, after: read.at(-1) });
+          read.push(...page);
+        }
+        return read.map(({ key }) => key.sessionId);
+      };
+      const sorted = all.map(({ key }) => key.sessionId);
+      assert.deepEqual(sorted, ['a', 'z', 'B', 'c', '10', 'ä', '9', 'b', 'A']);
+      assert.deepEqual(await names(), sorted);
+      // The last session of a page moves to the end, and that of the next page is deleted.
+      const [, second, third, fourth] = all;
+      if (second === undefined || third === undefined || fourth === undefined) assert.fail();
+      await commitOk(store, [
+        nextStep(
+          second,
+          { records: 2, events: 2 },
+          { at: AT + 9, summary: summary({ inFlight: 1 }) },
+        ),
+      ]);
+      await store.delete(fourth.key);
+      const afterSecond = await store.findRunnable({ ...query, after: second, limit: 100 });
+      const left = [...sorted.slice(2, 3), ...sorted.slice(4), second.key.sessionId];
+      assert.deepEqual(
+        afterSecond.map(({ key }) => key.sessionId),
+        left,
+      );
+      const afterFourth = await store.findRunnable({ ...query, after: fourth, limit: 100 });
+      assert.deepEqual(
+        afterFourth.map(({ key }) => key.sessionId),
+        left.slice(1),
+      );
+    },
+  ),
 
   storeContractCase(
     'the earliest timer is known, with effects in flight or without',

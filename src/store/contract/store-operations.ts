@@ -27,7 +27,13 @@ type Deviation = 'none' | 'epoch' | 'step' | 'uid' | 'owner' | 'numbers';
 
 export type Operation =
   | { readonly do: 'create'; readonly session: number; readonly owner: number }
-  | { readonly do: 'claim'; readonly session: number; readonly owner: number }
+  | {
+      readonly do: 'claim';
+      readonly session: number;
+      readonly owner: number;
+      /** The step that the claim expects. Null: any. */
+      readonly expectedHead: number | null;
+    }
   | { readonly do: 'join'; readonly owner: number }
   | { readonly do: 'leave'; readonly owner: number }
   | { readonly do: 'delete'; readonly session: number }
@@ -82,7 +88,15 @@ const stepPlan: fc.Arbitrary<StepPlan> = fc.record({
 
 export const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('create' as const), session, owner }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('claim' as const), session, owner }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('claim' as const),
+      session,
+      owner,
+      expectedHead: fc.option(fc.nat(3)),
+    }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({ do: fc.constantFrom('join' as const, 'leave' as const), owner }),
@@ -118,7 +132,11 @@ export async function runOperation(store: Store, one: Operation, index: number):
   const key = SESSIONS[one.session] ?? assert.fail();
   if (one.do === 'delete') return store.delete(key);
   if (one.do === 'hydrated') return store.recordHydration(key, one.ok);
-  if (one.do === 'claim') return store.claim(key, ownerAt(one.owner));
+  if (one.do === 'claim') {
+    const { uid = 'none' } = (await store.find(key)) ?? {};
+    const expected = one.expectedHead === null ? undefined : { uid, head: one.expectedHead };
+    return store.claim(key, ownerAt(one.owner), expected);
+  }
   if (one.do === 'create') {
     return store.create(key, {
       agent: 'assistant',

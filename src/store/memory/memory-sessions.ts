@@ -10,7 +10,7 @@ import { toMapKey } from '../encoding/map-key.ts';
 import { checkSessionFilter } from '../rules/list-filters.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import { SessionNotFoundError } from '../store-errors.ts';
-import type { CreationPosition, OwnerId, SessionFilter } from '../store.ts';
+import type { CreationPosition, OwnerId, RunnablePosition, SessionFilter } from '../store.ts';
 import { MemorySession } from './memory-session.ts';
 
 /** The sessions of a `MemoryStore`, with its indexes: called agents by root session, sessions with work, and deleted ones. */
@@ -147,10 +147,18 @@ function byChange(a: MemorySession, b: MemorySession): number {
 }
 
 function byCreation(a: CreationPosition, b: CreationPosition): number {
+  return a.createdAt - b.createdAt || compareKeys(a.key, b.key);
+}
+
+/** The order of sessions with work. */
+export function byWork(a: RunnablePosition, b: RunnablePosition): number {
+  return a.updatedAt - b.updatedAt || compareKeys(a.key, b.key);
+}
+
+function compareKeys(a: SessionKey, b: SessionKey): number {
   return (
-    a.createdAt - b.createdAt ||
-    compareBytes(a.key.appName, b.key.appName) ||
-    compareBytes(a.key.userId, b.key.userId) ||
-    compareBytes(a.key.sessionId, b.key.sessionId)
+    compareBytes(a.appName, b.appName) ||
+    compareBytes(a.userId, b.userId) ||
+    compareBytes(a.sessionId, b.sessionId)
   );
 }

@@ -26,14 +26,15 @@ import { MemoryChanges } from './memory-changes.ts';
 import { MemoryDocuments } from './memory-documents.ts';
 import { MemoryPendingCalls } from './memory-pending-calls.ts';
 import type { MemorySession } from './memory-session.ts';
-import { MemorySessions } from './memory-sessions.ts';
+import { byWork, MemorySessions } from './memory-sessions.ts';
 import { MemorySharedState } from './memory-shared-state.ts';
 import { MemoryUsage } from './memory-usage.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
-import { checkStep, isStale } from '../rules/step-rules.ts';
+import { checkStep, isAtOtherStep, isStale } from '../rules/step-rules.ts';
 import { StoreClosedError } from '../store-errors.ts';
 import type {
+  ClaimResult,
   CommitResult,
   CommittedStep,
   InboxRow,
@@ -42,6 +43,7 @@ import type {
   InputSeq,
   OwnerId,
   PendingCallQuery,
+  RunnableQuery,
   SessionChangePage,
   SessionChangeQuery,
   SessionFilter,
@@ -133,12 +135,11 @@ export class MemoryStore implements Store {
   async claim(
     key: SessionKey,
     owner: OwnerId,
-  ): Promise<
-    | { readonly ok: true; readonly row: SessionRow; readonly recovered: boolean }
-    | { readonly ok: false; readonly owned: OwnerId }
-  > {
+    expected?: Pick<SessionRow, 'uid' | 'head'>,
+  ): Promise<ClaimResult> {
     this.#assertJoined(owner);
     const session = this.#get(key);
+    if (isAtOtherStep(session, expected)) return { ok: false, changed: session.toRow() };
     if (session.owner === owner) return { ok: true, row: session.toRow(), recovered: false };
     const recovered = session.summary.inFlight > 0;
     if (recovered && session.owner !== null && this.#owners.has(session.owner))
@@ -261,13 +262,7 @@ export class MemoryStore implements Store {
     yield* this.#walk(key, (session) => session.events, parsePosition(from, 'from'));
   }
 
-  async findRunnable(query: {
-    readonly owner: OwnerId;
-    readonly appName?: string;
-    readonly agents?: readonly string[];
-    readonly now: number;
-    readonly limit: number;
-  }): Promise<readonly SessionRow[]> {
+  async findRunnable(query: RunnableQuery): Promise<readonly SessionRow[]> {
     this.#assertOpen();
     return this.#sessions
       .listBusy(query, this.#owners)
@@ -275,7 +270,8 @@ export class MemoryStore implements Store {
         const due = summary.nextDueAt !== null && summary.nextDueAt <= query.now;
         return summary.inFlight > 0 || inbox.length > 0 || due;
       })
-      .toSorted((a, b) => a.updatedAt - b.updatedAt || a.order - b.order)
+      .filter((session) => query.after === undefined || byWork(session, query.after) > 0)
+      .toSorted(byWork)
       .slice(0, parsePosition(query.limit, 'limit'))
       .map((session) => session.toRow());
   }

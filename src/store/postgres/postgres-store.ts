@@ -40,10 +40,11 @@ import { listPendingCallRows } from './pending-call-rows.ts';
 import { readUsage } from './usage-rows.ts';
 import { InDoubtCommits } from './in-doubt-commits.ts';
 import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
-import { checkStep } from '../rules/step-rules.ts';
+import { checkStep, isAtOtherStep } from '../rules/step-rules.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
 import { SessionNotFoundError, StoreClosedError } from '../store-errors.ts';
 import type {
+  ClaimResult,
   CommitResult,
   CommittedStep,
   InboxRow,
@@ -52,6 +53,7 @@ import type {
   InputSeq,
   OwnerId,
   PendingCallQuery,
+  RunnableQuery,
   SessionChangePage,
   SessionChangeQuery,
   SessionFilter,
@@ -163,17 +165,17 @@ export class PostgresStore implements Store {
   async claim(
     key: SessionKey,
     owner: OwnerId,
-  ): Promise<
-    | { readonly ok: true; readonly row: SessionRow; readonly recovered: boolean }
-    | { readonly ok: false; readonly owned: OwnerId }
-  > {
+    expected?: Pick<SessionRow, 'uid' | 'head'>,
+  ): Promise<ClaimResult> {
     this.#assertJoined(owner);
     this.#owners.assertVisible(owner);
     const present = await this.#sessions.get(this.#database, key);
+    if (isAtOtherStep(present, expected)) return { ok: false, changed: toSessionRow(present) };
     // The common case needs no write.
     if (present.owner === owner) return { ok: true, row: toSessionRow(present), recovered: false };
-    return this.#database.write(async (queries) => {
+    return this.#database.write<ClaimResult>(async (queries) => {
       const row = await this.#sessions.lock(queries, key);
+      if (isAtOtherStep(row, expected)) return { ok: false, changed: toSessionRow(row) };
       if (row.owner === owner) return { ok: true, row: toSessionRow(row), recovered: false };
       const recovered = row.in_flight > 0;
       if (recovered && row.owner !== null) {
@@ -325,13 +327,7 @@ export class PostgresStore implements Store {
     );
   }
 
-  async findRunnable(query: {
-    readonly owner: OwnerId;
-    readonly appName?: string;
-    readonly agents?: readonly string[];
-    readonly now: number;
-    readonly limit: number;
-  }): Promise<readonly SessionRow[]> {
+  async findRunnable(query: RunnableQuery): Promise<readonly SessionRow[]> {
     const exceptOwners = await this.#findOtherLiveOwners(query.owner);
     const rows = await this.#sessions.findRunnable(this.#database, { ...query, exceptOwners });
     return rows.map(toSessionRow);

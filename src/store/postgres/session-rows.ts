@@ -5,7 +5,7 @@ import { parsePosition } from '../rules/parse-position.ts';
 import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
 import { hasActivitySql, ROW_STATUS_SQL, toRowStatus } from '../rules/row-status.ts';
 import { SessionNotFoundError } from '../store-errors.ts';
-import type { InputSeq, OwnerId, StoredPendingCall, SessionFilter, SessionRow } from '../store.ts';
+import type { InputSeq, OwnerId, RunnableQuery, StoredPendingCall, SessionFilter, SessionRow } from '../store.ts';
 import type { Queries } from './database.ts';
 import { IS_ROOT } from './schema.ts';
 
@@ -227,25 +227,24 @@ export class SessionRows {
   /** Finds sessions with work, longest unchanged first. */
   async findRunnable(
     queries: Queries,
-    query: {
-      readonly appName?: string;
-      readonly agents?: readonly string[];
-      readonly exceptOwners: readonly OwnerId[];
-      readonly now: number;
-      readonly limit: number;
-    },
+    query: Omit<RunnableQuery, 'owner'> & { readonly exceptOwners: readonly OwnerId[] },
   ): Promise<readonly FullRow[]> {
+    const { after } = query;
     return queries.rows<FullRow>(
       `SELECT s.* FROM ${this.#schema}.sessions AS s
        WHERE ${HAS_WORK} AND (s.in_flight > 0 OR s.last_input > s.inbox_up_to OR s.next_due_at <= $3)
          AND ($4::text IS NULL OR s.app = $4) AND ${OWNED_HERE_OR_UNOWNED}
-       ORDER BY s.updated_at, s.id LIMIT $5`,
+         AND ($6::bigint IS NULL
+           OR (s.updated_at, s.app, s.user_id, s.name) > ($6, $7::text, $8::text, $9::text))
+       ORDER BY s.updated_at, s.app, s.user_id, s.name LIMIT $5`,
       [
         query.agents ?? null,
         query.exceptOwners,
         query.now,
         query.appName ?? null,
         parsePosition(query.limit, 'limit'),
+        after?.updatedAt ?? null,
+        ...(after === undefined ? [null, null, null] : toKeyParameters(after.key)),
       ],
     );
   }

@@ -22,6 +22,14 @@ export function isStale(
   );
 }
 
+/** True when the session is not at the step that a claim expects. */
+export function isAtOtherStep(
+  row: Pick<SessionRow, 'uid' | 'head'>,
+  expected: Pick<SessionRow, 'uid' | 'head'> | undefined,
+): boolean {
+  return expected !== undefined && (row.uid !== expected.uid || row.head !== expected.head);
+}
+
 /**
  * Checks that the records and events of a step continue the journal without gaps. Readers derive their numbers from it.
  * @throws InvalidStepError

@@ -43,10 +43,17 @@ import { SharedTable } from './tables/shared-table.ts';
 import { UsageTable } from './tables/usage-table.ts';
 import { WriteQueue } from './database/write-queue.ts';
 import { writeSubmission } from './write-submission.ts';
-import { checkConsumed, checkNumbering, checkStep, isStale } from '../rules/step-rules.ts';
+import {
+  checkConsumed,
+  checkNumbering,
+  checkStep,
+  isAtOtherStep,
+  isStale,
+} from '../rules/step-rules.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
 import { SessionNotFoundError, StoreClosedError } from '../store-errors.ts';
 import type {
+  ClaimResult,
   CommitResult,
   CommittedStep,
   InboxRow,
@@ -55,6 +62,7 @@ import type {
   InputSeq,
   OwnerId,
   PendingCallQuery,
+  RunnableQuery,
   SessionChangePage,
   SessionChangeQuery,
   SessionFilter,
@@ -187,13 +195,12 @@ export class SqliteStore implements Store {
   async claim(
     key: SessionKey,
     owner: OwnerId,
-  ): Promise<
-    | { readonly ok: true; readonly row: SessionRow; readonly recovered: boolean }
-    | { readonly ok: false; readonly owned: OwnerId }
-  > {
+    expected?: Pick<SessionRow, 'uid' | 'head'>,
+  ): Promise<ClaimResult> {
     for (;;) {
       this.#assertJoined(owner);
       const present = await this.#read(() => this.#sessions.get(key));
+      if (isAtOtherStep(present, expected)) return { ok: false, changed: present };
       // The common case needs no write.
       if (present.owner === owner) return { ok: true, row: present, recovered: false };
       const former = present.inFlight > 0 ? present.owner : null;
@@ -202,6 +209,7 @@ export class SqliteStore implements Store {
       const claimed = await this.#writes.add(() => {
         this.#assertJoined(owner);
         const row = this.#sessions.get(key);
+        if (isAtOtherStep(row, expected)) return { ok: false, changed: row } as const;
         if (row.owner === owner) return { ok: true, row, recovered: false } as const;
         const recovered = row.inFlight > 0;
         // Another owner has the session by now. Check first whether it is alive.
@@ -328,13 +336,7 @@ export class SqliteStore implements Store {
     }
   }
 
-  async findRunnable(query: {
-    readonly owner: OwnerId;
-    readonly appName?: string;
-    readonly agents?: readonly string[];
-    readonly now: number;
-    readonly limit: number;
-  }): Promise<readonly SessionRow[]> {
+  async findRunnable(query: RunnableQuery): Promise<readonly SessionRow[]> {
     const exceptOwners = await this.#findOtherLiveOwners(query.owner);
     return this.#read(() => this.#sessions.findRunnable({ ...query, exceptOwners }));
   }

@@ -9,6 +9,7 @@ import { SessionNotFoundError } from '../../store-errors.ts';
 import type {
   InputSeq,
   OwnerId,
+  RunnableQuery,
   StoredPendingCall,
   SessionFilter,
   SessionRow,
@@ -101,7 +102,8 @@ export const FIND_RUNNABLE: string = `
     )
   SELECT ${FULL_ROW} FROM candidates JOIN sessions AS s ON s.id = candidates.id
   WHERE s.app = coalesce(?, s.app) AND ${OWNED_HERE_OR_UNOWNED}
-  ORDER BY s.updated_at, s.id LIMIT ?`;
+  AND (s.updated_at, s.app, s.user, s.name) > (?, ?, ?, ?)
+  ORDER BY s.updated_at, s.app, s.user, s.name LIMIT ?`;
 
 /**
  * Uses the same index: the first timer in it, and the timers of sessions with effects in flight, which it does not
@@ -114,6 +116,9 @@ export const NEXT_DUE_AT: string = `
       ORDER BY s.work_at LIMIT 1)
     UNION ALL
     SELECT min(s.next_due_at) FROM sessions AS s INDEXED BY sessions_with_work WHERE s.work_at = ${IN_FLIGHT} AND ${OWNED_HERE_OR_UNOWNED})`;
+
+/** A position before all sessions. */
+const BEFORE_ALL = [-Number.MAX_SAFE_INTEGER, '', '', ''] as const;
 
 /** The values of the sort columns of a list, by column. */
 type ListPosition = Readonly<Record<string, string | number>>;
@@ -323,16 +328,17 @@ export class SessionTable {
     this.#remove.run(head.id);
   }
 
-  findRunnable(query: {
-    readonly appName?: string;
-    readonly agents?: readonly string[];
-    readonly exceptOwners: readonly OwnerId[];
-    readonly now: number;
-    readonly limit: number;
-  }): readonly SessionRow[] {
+  findRunnable(
+    query: Omit<RunnableQuery, 'owner'> & { readonly exceptOwners: readonly OwnerId[] },
+  ): readonly SessionRow[] {
+    const { now, appName = null, after } = query;
     const limit = parsePosition(query.limit, 'limit');
+    const position =
+      after === undefined
+        ? BEFORE_ALL
+        : [after.updatedAt, after.key.appName, after.key.userId, after.key.sessionId];
     return this.#findRunnable
-      .all(query.now, query.appName ?? null, ...toFilterParameters(query), limit)
+      .all(now, appName, ...toFilterParameters(query), ...position, limit)
       .map((row) => this.#toSessionRow(row));
   }
 
