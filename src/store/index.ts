@@ -43,6 +43,8 @@ export type {
   StoredPendingCall,
   SessionChangePage,
   SessionChangeQuery,
+  RunnablePosition,
+  RunnableQuery,
   CreationPosition,
   SessionFilter,
   SessionOrder,

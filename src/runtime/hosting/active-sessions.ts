@@ -6,6 +6,9 @@ import { SessionNotFoundError, StoreUnavailableError } from '../../store/interna
 import type { SessionRow } from '../../store/index.ts';
 import { HostedSession } from './hosted-session.ts';
 import type { HostedSessionOptions, HostedSessionServices } from './hosted-session.ts';
+import { isNetChanged, loadSession } from './load-session.ts';
+import type { LoadedSession } from './load-session.ts';
+import { UnrunnableSessions } from './unrunnable-sessions.ts';
 import { SessionQuarantinedError } from '../session/runtime-errors.ts';
 
 export interface ActiveSessionsOptions extends HostedSessionServices {
@@ -28,16 +31,18 @@ const IDLE_MS = 30_000;
 const MAX_ACTIVE = 256;
 /** Delay before a failed session is loaded again. */
 const RETRY_MS = 250;
+/** The most sessions of which a runtime remembers that it cannot run them. A decision takes about 1 KB. */
+const MAX_UNRUNNABLE = 4096;
 
 /**
  * The sessions that a runtime hosts, each with its net in memory, and the sessions that it cannot run. `drive` claims a
- * session in the store when it needs an owner; this is the second half of a failover.
+ * session in the store when it needs an owner; this is the second half of a failover. A session that cannot run here is
+ * not claimed: its inputs wait for a runtime that can.
  */
 export class ActiveSessions {
   readonly #options: ActiveSessionsOptions;
   readonly #hosts = new Map<string, { readonly host: HostedSession; usedAt: number }>();
-  /** Sessions that this runtime cannot run, with the error. Their inputs wait for a runtime that can. */
-  readonly #unrunnable = new Map<string, unknown>();
+  readonly #unrunnable = new UnrunnableSessions(MAX_UNRUNNABLE);
   readonly #claiming = new Map<string, Promise<void>>();
   readonly #starts = new WeakMap<Agent, boolean>();
 
@@ -61,8 +66,14 @@ export class ActiveSessions {
 
   /** @throws NetChangedError, SessionQuarantinedError when the session cannot run here */
   assertRunnable(key: SessionKey): void {
-    const error = this.#unrunnable.get(formatSessionKey(key));
+    const error = this.#unrunnable.getError(key);
     if (error !== undefined) throw error;
+  }
+
+  /** True if a scan need not drive the session of this row: nothing would happen. */
+  canSkip(row: SessionRow): boolean {
+    if (this.get(row.key) !== undefined) return !row.inboxPending;
+    return this.#unrunnable.has(row, this.#options.clock.now());
   }
 
   /**
@@ -71,6 +82,10 @@ export class ActiveSessions {
    */
   async drive(key: SessionKey, found?: SessionRow): Promise<void> {
     const name = formatSessionKey(key);
+    // One claim at a time: two hosts of one session would make each other's steps stale.
+    const claiming = this.#claiming.get(name);
+    // Whoever began the claim gets its error.
+    await claiming?.catch(() => {});
     const hosted = this.#hosts.get(name);
     if (hosted !== undefined) {
       hosted.usedAt = this.#options.clock.now();
@@ -80,13 +95,9 @@ export class ActiveSessions {
           if (!(error instanceof SessionNotFoundError)) throw error;
           this.evict(key);
         });
-    } else if (!this.#unrunnable.has(name)) {
-      // One claim at a time: two hosts of one session would make each other's steps stale.
-      const claiming =
-        this.#claiming.get(name) ??
-        this.#claim(key, name, found).finally(() => this.#claiming.delete(name));
-      this.#claiming.set(name, claiming);
-      await claiming;
+    } else {
+      // The claim that has ended may have read the session before the input that this drive is for.
+      await this.#claimOnce(key, name, claiming === undefined ? found : undefined);
     }
     if (this.#hosts.get(name)?.host.isQuiescent === false) this.#options.onBusy();
   }
@@ -96,22 +107,18 @@ export class ActiveSessions {
     const name = formatSessionKey(key);
     this.#hosts.get(name)?.host.stop();
     this.#hosts.delete(name);
-    this.#unrunnable.delete(name);
+    this.#unrunnable.delete(key);
   }
 
   /**
    * Drops the hosted session when the row shows that it is stale: a new session has its id, or another owner had it
    * meanwhile and is gone.
    */
-  evictStale(row: Pick<SessionRow, 'key' | 'uid' | 'owner' | 'status'>): void {
-    const { key, uid, owner, status } = row;
-    const name = formatSessionKey(key);
-    // An operator released the quarantine: allow another try.
-    if (status !== 'quarantined' && this.#unrunnable.get(name) instanceof SessionQuarantinedError)
-      this.#unrunnable.delete(name);
-    const hosted = this.#hosts.get(name);
+  evictStale(row: Pick<SessionRow, 'key' | 'uid' | 'owner'>): void {
+    const { key, uid, owner } = row;
+    const hosted = this.get(key);
     if (hosted === undefined) return;
-    if (hosted.host.uid !== uid || owner !== this.#options.owner) this.evict(key);
+    if (hosted.uid !== uid || owner !== this.#options.owner) this.evict(key);
   }
 
   /** Aborts the session's effects, commits their steps, and drops the session. */
@@ -140,24 +147,84 @@ export class ActiveSessions {
     }
   }
 
+  async #claimOnce(key: SessionKey, name: string, found?: SessionRow): Promise<void> {
+    const claiming =
+      this.#claiming.get(name) ??
+      this.#claim(key, name, found).finally(() => this.#claiming.delete(name));
+    this.#claiming.set(name, claiming);
+    await claiming;
+  }
+
   async #claim(key: SessionKey, name: string, found?: SessionRow): Promise<void> {
     const { store, owner, clock, findAgent, ignoringOwnChanges, isOpen } = this.#options;
-    const row = found ?? (await store.find(key));
-    if (row === undefined || row.status === 'quarantined') return;
-    const agent = await findAgent(row.agent);
-    if (agent === undefined) return;
-    // A closing runtime has left the store, or is about to. It must not claim sessions.
-    const isNeeded =
-      needsOwner(row, agent, clock.now()) || (row.head === 0 && this.#startsByItself(agent));
-    if (!isNeeded || !isOpen()) return;
-    const claim = await ignoringOwnChanges(async () => store.claim(key, owner));
-    if (!claim.ok || !isOpen()) return;
+    let row = found ?? (await store.find(key));
+    while (row !== undefined && row.status !== 'quarantined' && !this.#unrunnable.isDecided(row)) {
+      const expected = row;
+      const agent = await this.#findAgent(expected, findAgent);
+      if (agent === undefined) return;
+      // A closing runtime has left the store, or is about to. It must not claim sessions.
+      const isNeeded =
+        needsOwner(expected, agent, clock.now()) ||
+        (expected.head === 0 && this.#startsByItself(agent));
+      if (!isNeeded || !isOpen()) return;
+      let loaded: LoadedSession | undefined;
+      if (isNetChanged(expected, agent)) {
+        loaded = await this.#loadIfRunnable(expected, agent);
+        if (loaded === undefined || !isOpen()) return;
+      }
+      // The session is claimed only at the step for which it is known to run here.
+      const claim = await ignoringOwnChanges(async () => store.claim(key, owner, expected));
+      if (claim.ok) {
+        if (isOpen()) await this.#open(claim.row, agent, name, loaded);
+        return;
+      }
+      if ('owned' in claim) return;
+      row = claim.changed;
+    }
+  }
+
+  /** Finds the agent of a session. Scans leave a session alone for a while when its agent is not available. */
+  async #findAgent(
+    row: SessionRow,
+    findAgent: ActiveSessionsOptions['findAgent'],
+  ): Promise<Agent | undefined> {
+    let agent: Agent | undefined;
     try {
-      const host = await this.#host(claim.row, agent, name);
-      this.#hosts.set(name, { host, usedAt: clock.now() });
+      agent = await findAgent(row.agent);
+      return agent;
+    } finally {
+      if (agent === undefined) this.#unrunnable.addWithoutAgent(row, this.#options.clock.now());
+    }
+  }
+
+  /** Loads a session whose net has changed. Undefined, after a report, when it cannot run here. */
+  async #loadIfRunnable(row: SessionRow, agent: Agent): Promise<LoadedSession | undefined> {
+    const { store, onError, broadcast } = this.#options;
+    const name = formatSessionKey(row.key);
+    try {
+      return await loadSession(store, row.key, agent);
+    } catch (error) {
+      if (error instanceof NetChangedError) {
+        this.#unrunnable.add(row, error);
+        onError(error, row.key);
+        broadcast.publish(name, ['changed']);
+      } else await this.#onFailed(row, name, error);
+      return undefined;
+    }
+  }
+
+  async #open(
+    row: SessionRow,
+    agent: Agent,
+    name: string,
+    loaded: LoadedSession | undefined,
+  ): Promise<void> {
+    try {
+      const host = await this.#host(row, agent, name, loaded);
+      this.#hosts.set(name, { host, usedAt: this.#options.clock.now() });
       await host.pull();
     } catch (error) {
-      await this.#onFailed(key, name, error);
+      await this.#onFailed(row, name, error);
     }
   }
 
@@ -174,34 +241,37 @@ export class ActiveSessions {
     return starts;
   }
 
-  async #host(row: SessionRow, agent: Agent, name: string): Promise<HostedSession> {
+  async #host(
+    row: SessionRow,
+    agent: Agent,
+    name: string,
+    loaded: LoadedSession | undefined,
+  ): Promise<HostedSession> {
     const host: HostedSession = await HostedSession.open({
       ...this.#options,
       agent,
+      loaded,
       interceptor: await this.#options.findInterceptor(row),
       row,
       onStopped: (error) => {
         if (this.#hosts.get(name)?.host === host) this.#hosts.delete(name);
         this.#options.broadcast.publish(name, ['changed']);
-        if (error !== undefined) void this.#onFailed(row.key, name, error);
+        if (error !== undefined) void this.#onFailed(row, name, error);
       },
     });
     return host;
   }
 
-  /**
-   * Schedules another try of a session that failed. After three failures the session is quarantined. A session whose
-   * net has changed is not tried again: it waits for a runtime with an agent that fits.
-   */
-  async #onFailed(key: SessionKey, name: string, error: unknown): Promise<void> {
+  /** Schedules another try of a session that failed. After three failures the session is quarantined. */
+  async #onFailed(row: SessionRow, name: string, error: unknown): Promise<void> {
+    const { key } = row;
     const { clock, broadcast, isOpen, onError, schedule } = this.#options;
     this.#hosts.get(name)?.host.stop();
     this.#hosts.delete(name);
     onError(error, key);
     if (!isOpen()) return;
-    if (error instanceof NetChangedError) this.#unrunnable.set(name, error);
-    else if (await this.#quarantineIfRepeated(key, error))
-      this.#unrunnable.set(name, new SessionQuarantinedError(key.sessionId));
+    if (await this.#quarantineIfRepeated(key, error))
+      this.#unrunnable.add(row, new SessionQuarantinedError(key.sessionId));
     else schedule(key, clock.now() + RETRY_MS);
     broadcast.publish(name, ['changed']);
   }
@@ -223,6 +293,10 @@ export class ActiveSessions {
  * session needs no owner.
  */
 function needsOwner(row: SessionRow, agent: Agent, now: number): boolean {
-  const isNetChanged = row.head > 0 && row.netHash !== agent.compiled.hash;
-  return row.inboxPending || row.inFlight > 0 || (row.nextDueAt ?? Infinity) <= now || isNetChanged;
+  return (
+    row.inboxPending ||
+    row.inFlight > 0 ||
+    (row.nextDueAt ?? Infinity) <= now ||
+    isNetChanged(row, agent)
+  );
 }

@@ -1,6 +1,6 @@
 import type { SessionKey } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
-import type { Store } from '../../store/index.ts';
+import type { RunnablePosition, Store } from '../../store/index.ts';
 import type { ActiveSessions } from './active-sessions.ts';
 
 export interface FailoverOptions {
@@ -10,6 +10,8 @@ export interface FailoverOptions {
   /** The agents whose sessions this runtime can run. Undefined: any agent. */
   readonly agents: readonly string[] | undefined;
   readonly clock: Clock;
+  /** The most sessions that a scan schedules. Default: 256. */
+  readonly scanLimit?: number;
   readonly activeSessions: ActiveSessions;
   readonly schedule: (key: SessionKey) => void;
   readonly onScanned: () => void;
@@ -18,11 +20,12 @@ export interface FailoverOptions {
 
 /** The longest time between two scans. It bounds how long the sessions of a dead process wait. */
 const SCAN_INTERVAL_MS = 500;
-const SCAN_LIMIT = 256;
+const DEFAULT_SCAN_LIMIT = 256;
 
 /**
  * Finds the sessions that need an owner and have none: those with unread input, a due timer, or an owner that died.
- * Each one is scheduled; `ActiveSessions.drive` then claims it in the store.
+ * Each one is scheduled; `ActiveSessions.drive` then claims it in the store. Sessions that cannot run here are passed
+ * over, and a scan that reached its limit continues where it ended, so that no session keeps another one waiting.
  */
 export class Failover {
   readonly #options: FailoverOptions;
@@ -30,6 +33,8 @@ export class Failover {
   #scanAgain = false;
   #stopped = false;
   #cancelScan: () => void = () => {};
+  /** Where the next scan begins. Undefined: at the session that is unchanged for longest. */
+  #after: RunnablePosition | undefined;
 
   constructor(options: FailoverOptions) {
     this.#options = options;
@@ -66,19 +71,34 @@ export class Failover {
   /** Returns when the next timer is due, at the earliest. */
   async #scheduleRunnable(now: number): Promise<number> {
     const { store, owner, appName, activeSessions, schedule } = this.#options;
+    const { scanLimit = DEFAULT_SCAN_LIMIT } = this.#options;
     const agents = this.#options.agents === undefined ? {} : { agents: this.#options.agents };
-    const rows = await store.findRunnable({
-      owner,
-      appName,
-      ...agents,
-      now,
-      // The result includes sessions that are hosted here or cannot run here. They must not push out the others.
-      limit: activeSessions.size + SCAN_LIMIT,
-    });
-    for (const row of rows) {
-      activeSessions.evictStale(row);
-      if (row.inboxPending || activeSessions.get(row.key) === undefined) schedule(row.key);
-    }
+    const isContinued = this.#after !== undefined;
+    let scheduled = 0;
+    do {
+      // A page includes sessions that are hosted here or cannot run here, so that one page usually has all.
+      const limit = activeSessions.size + scanLimit;
+      const rows = await store.findRunnable({
+        owner,
+        appName,
+        ...agents,
+        now,
+        limit,
+        after: this.#after,
+      });
+      for (const row of rows) {
+        this.#after = { updatedAt: row.updatedAt, key: row.key };
+        activeSessions.evictStale(row);
+        if (activeSessions.canSkip(row)) continue;
+        schedule(row.key);
+        if (++scheduled === scanLimit) break;
+      }
+      if (scheduled < scanLimit && rows.length < limit) {
+        this.#after = undefined;
+        // The sessions before the one where this scan began.
+        this.#scanAgain ||= isContinued;
+      }
+    } while (scheduled < scanLimit && this.#after !== undefined);
     activeSessions.evictIdle(now);
     const due = await store.nextDueAt({ owner, ...agents });
     return due !== undefined && due > now ? due : Infinity;

@@ -3,19 +3,21 @@ import { readMetadata, state, userIn } from '../../agents/internal.ts';
 import type { Agent, AgentHost, ChildAgentOutcome } from '../../agents/index.ts';
 import { formatSessionKey, isChildSessionId } from '../../core/index.ts';
 import type { LogEvent, Seq, SessionKey, SessionStatus } from '../../core/index.ts';
-import { clockAhead, Driver, Executor, mapIn, planUpgrade } from '../../net/index.ts';
-import { currentPlaceName, renameMarking } from '../../net/internal.ts';
+import { clockAhead, Driver, Executor, mapIn } from '../../net/index.ts';
+import { currentPlaceName } from '../../net/internal.ts';
 import type { Clock, Marking, RecordSeq, Step, StepOutcome } from '../../net/index.ts';
 import type { StoredPendingCall, SessionRow, SettledStep, Store } from '../../store/index.ts';
 import type { Committer } from '../scheduling/committer.ts';
 import type { ToolServices } from '../../tools/index.ts';
 import { rootSessionArtifacts } from '../called-agents/root-session-artifacts.ts';
 import type { CalledAgents } from '../called-agents/called-agents.ts';
-import { hydrate, hydrateFor, toStoredSnapshot } from '../journal/hydrate.ts';
+import { hydrateFor, toStoredSnapshot } from '../journal/hydrate.ts';
 import type { SessionBroadcast } from '../log/session-broadcast.ts';
 import type { ChildCall } from '../called-agents/run-in-child-session.ts';
 import type { ComposedInterceptor, ObservedSession } from '../interceptors/interceptor.ts';
 import type { ModelCallCounts } from '../called-agents/model-call-counts.ts';
+import { loadSession } from './load-session.ts';
+import type { LoadedSession } from './load-session.ts';
 import { PendingWrites } from './pending-writes.ts';
 import { toPartialEvents, toPartialResets } from './to-partial-events.ts';
 import { StepUsageCounter } from '../journal/step-usage.ts';
@@ -46,6 +48,8 @@ export interface HostedSessionOptions extends HostedSessionServices {
   readonly agent: Agent;
   readonly interceptor: Pick<ComposedInterceptor, 'observe' | 'interceptCall'>;
   readonly row: SessionRow;
+  /** The session as of `row`, if it has been loaded. */
+  readonly loaded?: LoadedSession | undefined;
   /** Called when this runtime no longer hosts the session: another owner took it, or it failed (with the error). */
   readonly onStopped: (error?: unknown) => void;
 }
@@ -81,11 +85,8 @@ export class HostedSession {
    * @throws NetChangedError when the session's tokens do not fit the agent
    */
   static async open(options: HostedSessionOptions): Promise<HostedSession> {
-    const { compiled, migrate } = options.agent;
-    const marking = await hydrate(options.store, options.row.key);
-    const upgrade = marking.seq > 0 ? planUpgrade(marking, compiled, migrate) : undefined;
-    // The host reads current names before the upgrade is committed.
-    renameMarking(marking, compiled);
+    const { store, row, agent, loaded } = options;
+    const { marking, upgrade } = loaded ?? (await loadSession(store, row.key, agent));
     const host = new HostedSession(options, marking);
     host.#driver.hold();
     if (upgrade !== undefined) host.#driver.appendSystemRecord(upgrade);
