@@ -81,6 +81,31 @@ test('a renamed place keeps its tokens if the agent maps it, also after another 
   assert.deepEqual(listOutcomes(hosts), ['ok', 'ok']);
 });
 
+test('a process of a version that lacks a place with tokens leaves an interrupted turn to the right version, while both run', async () => {
+  using hosts = new HostSequence();
+  await killMidTurn(hosts, 'with-a-box');
+  await using withoutPlace = await ChildHost.start(
+    hosts.next({ variant: 'with-a-box-renamed-carelessly' }),
+  );
+  const refusal = { code: 'net_changed', places: ['box.letters'] };
+  await assert.rejects(withoutPlace.command({ do: 'open', session }), refusal);
+  await using withPlace = await ChildHost.start(hosts.next({ variant: 'with-a-box' }));
+  await finishTurn(withPlace);
+  await assert.rejects(withoutPlace.command({ do: 'open', session }), refusal);
+  // A message through the process that cannot run the session is answered by the other.
+  await withPlace.command({ do: 'watch', session, from: 0 });
+  const requests = [{ name: 'note', text: 'b' }] as const;
+  await withoutPlace.command({ do: 'send', session, messageId: 'x-m2', requests });
+  const isSecondTurn = (event: LogEvent): boolean =>
+    event.type === 'turn.ended' &&
+    withPlace.events(session).filter(({ type }) => type === 'turn.ended').length === 2;
+  await withPlace.event(session, isSecondTurn);
+  await withPlace.close();
+  await withoutPlace.close();
+  assert.deepEqual(listOutcomes(hosts), ['ok', 'ok', 'ok']);
+  assert.deepEqual(hosts.sessions.get(session)?.gaps, []);
+});
+
 test('an agent version that lacks a place with tokens is rejected with net_changed, and the session continues under the right version', async () => {
   using hosts = new HostSequence();
   await killMidTurn(hosts, 'with-a-box');

@@ -22,6 +22,8 @@ export interface ActiveSessionsOptions extends HostedSessionServices {
   /** Called when a session that was driven has more to do. */
   readonly onBusy: () => void;
   readonly onError: (error: unknown, key?: SessionKey) => void;
+  /** The most sessions of which the runtime remembers that it cannot run them; each takes about 1 KB. Default: 4096. */
+  readonly maxUnrunnable?: number;
   /** False when the runtime is closing and claims no more sessions. */
   readonly isOpen: () => boolean;
 }
@@ -31,8 +33,7 @@ const IDLE_MS = 30_000;
 const MAX_ACTIVE = 256;
 /** Delay before a failed session is loaded again. */
 const RETRY_MS = 250;
-/** The most sessions of which a runtime remembers that it cannot run them. A decision takes about 1 KB. */
-const MAX_UNRUNNABLE = 4096;
+const DEFAULT_MAX_UNRUNNABLE = 4096;
 
 /**
  * The sessions that a runtime hosts, each with its net in memory, and the sessions that it cannot run. `drive` claims a
@@ -42,12 +43,13 @@ const MAX_UNRUNNABLE = 4096;
 export class ActiveSessions {
   readonly #options: ActiveSessionsOptions;
   readonly #hosts = new Map<string, { readonly host: HostedSession; usedAt: number }>();
-  readonly #unrunnable = new UnrunnableSessions(MAX_UNRUNNABLE);
+  readonly #unrunnable: UnrunnableSessions;
   readonly #claiming = new Map<string, Promise<void>>();
   readonly #starts = new WeakMap<Agent, boolean>();
 
   constructor(options: ActiveSessionsOptions) {
     this.#options = options;
+    this.#unrunnable = new UnrunnableSessions(options.maxUnrunnable ?? DEFAULT_MAX_UNRUNNABLE);
   }
 
   /** Number of sessions that are hosted or cannot run here. */
@@ -188,12 +190,16 @@ export class ActiveSessions {
     row: SessionRow,
     findAgent: ActiveSessionsOptions['findAgent'],
   ): Promise<Agent | undefined> {
-    let agent: Agent | undefined;
+    const { clock } = this.#options;
     try {
-      agent = await findAgent(row.agent);
+      const agent = await findAgent(row.agent);
+      if (agent === undefined) this.#unrunnable.addWithoutAgent(row, clock.now());
       return agent;
-    } finally {
-      if (agent === undefined) this.#unrunnable.addWithoutAgent(row, this.#options.clock.now());
+    } catch (error) {
+      // A source may read the store, which can be available again at any time.
+      if (!(error instanceof StoreUnavailableError))
+        this.#unrunnable.addWithoutAgent(row, clock.now());
+      throw error;
     }
   }
 
