@@ -5,7 +5,14 @@ import { parsePosition } from '../rules/parse-position.ts';
 import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
 import { hasActivitySql, ROW_STATUS_SQL, toRowStatus } from '../rules/row-status.ts';
 import { SessionNotFoundError } from '../store-errors.ts';
-import type { InputSeq, OwnerId, RunnableQuery, StoredPendingCall, SessionFilter, SessionRow } from '../store.ts';
+import type {
+  InputSeq,
+  OwnerId,
+  RunnableQuery,
+  StoredPendingCall,
+  SessionFilter,
+  SessionRow,
+} from '../store.ts';
 import type { Queries } from './database.ts';
 import { IS_ROOT } from './schema.ts';
 
