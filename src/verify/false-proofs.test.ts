@@ -30,6 +30,7 @@ import {
   deadlockFree,
   joinedOrDeadLettered,
   mutualExclusion,
+  placeBound,
   unreachable,
 } from './properties/create-property.ts';
 import type { Property } from './properties/property.ts';
@@ -258,6 +259,16 @@ test('a join by key is not proved to end when keys need not match', async () => 
   const of = net('keyed', { transitions: [joinByKey] });
   const { results } = await prove(compile(of), { properties: [deadlockFree(['d'])] });
   assert.equal(results[0]?.verdict, 'refuted');
+});
+
+test('properties that the same marking breaks are all refuted, also in one search', async () => {
+  const of = net('n', { transitions: [move('go', a, b)], initial: [initialToken(a, null, 1)] });
+  const properties = [deadlockFree(['a']), unreachable({ b: 1 }), placeBound('b', 0)];
+  const { results } = await prove(compile(of), { properties, bounds: { faults: 0 } });
+  assert.deepEqual(
+    results.map(({ verdict }) => verdict),
+    ['refuted', 'refuted', 'refuted'],
+  );
 });
 
 async function decideWith(

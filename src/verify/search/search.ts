@@ -216,10 +216,13 @@ class Search {
     const memory = encoded.charCodeAt(1);
     const state = this.#decode(encoded);
     const { moves, view, isSettled, isStuck } = this.#system.successors(state);
-    this.#monitors.forEach((monitor, index) => {
-      if (this.#findings[index] === undefined && monitor.isViolated(view, memory, isStuck))
-        this.#recordViolation(index, id, undefined);
-    });
+    const violated = this.#monitors.flatMap((monitor, index) =>
+      this.#findings[index] === undefined && monitor.isViolated(view, memory, isStuck)
+        ? [index]
+        : [],
+    );
+    // Only now: finding the path reads other states into the same view.
+    for (const index of violated) this.#recordViolation(index, id, undefined);
     if (isSettled && (state.phase & SETTLING) !== 0) {
       // A settled state equals the same state reached without settling, so merge the two.
       const settled = String.fromCharCode(state.phase & ~SETTLING) + encoded.slice(1);
