@@ -40,8 +40,6 @@ export { InvalidPropertyError, ReplayError, UnknownNameError } from './propertie
 export { anySolver, nativeZ3, npmZ3 } from './smt/solver.ts';
 export type { Solver, SolverAnswer, SolverLimits } from './smt/solver.ts';
 export type { ProofCache } from './proof-cache.ts';
-export { proveByContracts } from './prove-by-contracts.ts';
-export type { ContractProofReport, ContractProveOptions } from './prove-by-contracts.ts';
 export type { ContractResult } from './contracts/contract-check.ts';
 export type {
   Component,

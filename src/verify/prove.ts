@@ -2,6 +2,9 @@ import { omitUndefined } from '../core/internal.ts';
 import type { CompiledNet } from '../net/index.ts';
 import { TokenClasses } from './system/token-classes.ts';
 import type { Bounds } from './properties/bounds.ts';
+import type { ContractResult } from './contracts/contract-check.ts';
+import type { ComponentTree } from './contracts/contract.ts';
+import { decideByContracts } from './decide-by-contracts.ts';
 import { expand } from './system/expand.ts';
 import type { ExpandedNet } from './system/expand.ts';
 import { findOrderedPath } from './search/ordered-path.ts';
@@ -27,6 +30,12 @@ import type { ProofObserver } from './progress.ts';
 export interface ProveOptions extends ProofObserver {
   readonly properties: readonly Property[];
   readonly bounds?: Bounds;
+  /**
+   * The components of the net and their contracts. Properties are then proved through the contracts where they follow
+   * from them, which takes as long as all components take one by one. The rest is decided on the whole net. Not used
+   * for `route: 'solver'` and with `beyondBounds`. Default: none.
+   */
+  readonly components?: ComponentTree;
   /**
    * `portfolio`: searches all states, and asks a solver if the search gives up. `search` or `solver`: uses only that
    * method. Default: `portfolio`.
@@ -75,6 +84,11 @@ async function proveSearched(net: CompiledNet, options: SearchedOptions): Promis
       : properties.map((property) => [property, proofCacheKey(expanded, bounds, property)]),
   );
   const results = new Map<SearchedProperty, PropertyResult>();
+  const keep = (property: SearchedProperty, result: PropertyResult): void => {
+    results.set(property, result);
+    const key = keys.get(property);
+    if (key !== undefined && result.verdict !== 'unknown') cache?.set(key, result);
+  };
   const run = new ProofRun(options);
   for (const [property, key] of keys) {
     const known = cache?.get(key);
@@ -82,16 +96,23 @@ async function proveSearched(net: CompiledNet, options: SearchedOptions): Promis
     results.set(property, known);
     run.report(known);
   }
+  const { components, route, beyondBounds = false, signal } = options;
+  const undecided = properties.filter((property) => !results.has(property));
+  let contracts: readonly ContractResult[] | undefined;
+  if (components !== undefined && route !== 'solver' && !beyondBounds && undecided.length > 0) {
+    const question = { components, properties: undecided, bounds, signal };
+    const answer = await decideByContracts(expanded, question, run);
+    contracts = answer.contracts;
+    for (const [property, result] of answer.proved) keep(property, result);
+  }
   const open = monitors.filter(({ property }) => !results.has(property));
   const together = open.filter(({ next }) => next === undefined);
   const alone = open.filter(({ next }) => next !== undefined);
   const proof = new Proof(expanded, options, run);
   for (const group of [...(together.length > 0 ? [together] : []), ...alone.map((one) => [one])]) {
     for await (const [property, result] of proof.decide(group.map(({ property }) => property))) {
-      results.set(property, result);
+      keep(property, result);
       run.report(result);
-      const key = keys.get(property);
-      if (key !== undefined && result.verdict !== 'unknown') cache?.set(key, result);
     }
   }
   return {
@@ -101,6 +122,7 @@ async function proveSearched(net: CompiledNet, options: SearchedOptions): Promis
     transitions: expanded.transitions.length,
     results: properties.flatMap((property) => results.get(property) ?? []),
     durationMs: performance.now() - startedAt,
+    ...omitUndefined({ contracts }),
   };
 }
 

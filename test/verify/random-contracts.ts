@@ -7,7 +7,7 @@ import type {
   Contract,
   StepPattern,
 } from '../../src/verify/contracts/contract.ts';
-import type { Property } from '../../src/verify/properties/property.ts';
+import type { SearchedProperty } from '../../src/verify/properties/property.ts';
 import {
   atMost,
   deadlockFree,
@@ -15,7 +15,7 @@ import {
   neverFiresAfter,
   placeBound,
   unreachable,
-} from '../../src/verify/properties/property.ts';
+} from '../../src/verify/properties/create-property.ts';
 import { expand } from '../../src/verify/system/expand.ts';
 import { naiveVerdict } from './naive-search.ts';
 import { Random } from './random.ts';
@@ -60,7 +60,7 @@ export function compareContracts(
       states: 3_000,
       endsAt: Number.POSITIVE_INFINITY,
     });
-    if (check.prove().some(({ verdict }) => verdict !== 'proved')) {
+    if ([...check.prove()].some(({ verdict }) => verdict !== 'proved')) {
       tally.broken++;
       continue;
     }
@@ -94,10 +94,7 @@ export function randomTree(random: Random, net: CompiledNet): ComponentTree {
   return {
     shared: random.chance(0.5) ? random.some(places, 1 + random.below(2)) : [],
     ports: random.some(places, random.below(3)),
-    children: [
-      component(`c${count - 1}`, last ? leaves : []),
-      ...(last ? [] : leaves),
-    ],
+    children: [component(`c${count - 1}`, last ? leaves : []), ...(last ? [] : leaves)],
   };
 }
 
@@ -133,7 +130,7 @@ function randomContract(random: Random, places: readonly string[]): Contract {
   };
 }
 
-export function randomProperties(random: Random, net: CompiledNet): readonly Property[] {
+export function randomProperties(random: Random, net: CompiledNet): readonly SearchedProperty[] {
   const places = tokenPlaces(net);
   const transitions = net.transitions.map(({ name }) => name);
   const some = <T>(from: readonly T[], least: number): T[] =>

@@ -18,7 +18,9 @@ export interface AgentPorts {
 export function agentContract({ starts, dones }: AgentPorts): Contract {
   const stopped = { stop: 'stopped', abandon: 'off', fail: 'failed' };
   const failed = Object.fromEntries(
-    ['fail', 'turn', 'end', 'stop', 'begin', 'request-stop', 'resume', 'wait', 'done', 'start'].map((event) => [event, 'failed']),
+    ['fail', 'turn', 'end', 'stop', 'begin', 'request-stop', 'resume', 'wait', 'done', 'start'].map(
+      (event) => [event, 'failed'],
+    ),
   );
   return {
     initial: 'off',

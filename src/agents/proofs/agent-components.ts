@@ -6,7 +6,7 @@ import { agentContract } from '../agent/agent-contract.ts';
 import type { AgentSlot } from '../agent/agent-subnet.ts';
 import { targetPlace } from '../vocabulary/handover.ts';
 import { turnCurrent, turnEnding, turnWaiting } from '../vocabulary/turn.ts';
-import { turnStopping } from '../vocabulary/control.ts';
+import { stopRequested, turnStopping } from '../vocabulary/control.ts';
 
 type Inherited = Pick<AgentSlot, 'multiAgent' | 'done'>;
 
@@ -18,7 +18,9 @@ export function agentComponents(agent: Agent): ComponentTree | undefined {
   const { places } = agent.compiled;
   if (!places.has(targetPlace(agent.name).name)) return undefined;
   return {
-    shared: [turnCurrent, turnWaiting, turnStopping, faultPlace].map(({ name }) => name),
+    shared: [turnCurrent, turnWaiting, turnStopping, stopRequested, faultPlace].map(
+      ({ name }) => name,
+    ),
     ports: [targetPlace(agent.name).name],
     children: [visit(agent, { multiAgent: {}, done: turnEnding }, agent)],
   };
@@ -45,14 +47,12 @@ function visit(agent: Pick<Agent, 'name' | 'role'>, inherited: Inherited, root: 
 }
 
 /** The places and transitions of an agent's own subnet. */
-function listOwn(
-  name: string,
-  { compiled }: Agent,
-): Pick<Component, 'places' | 'transitions'> {
+function listOwn(name: string, { compiled }: Agent): Pick<Component, 'places' | 'transitions'> {
   const scope = `${name}/`;
-  const isOwn = (full: string): boolean =>
-    (parseRunningPlaceName(full) ?? full).startsWith(scope);
-  const running = compiled.transitions.flatMap((t) => (t.spec.kind === 'effect' ? [t.running] : []));
+  const isOwn = (full: string): boolean => (parseRunningPlaceName(full) ?? full).startsWith(scope);
+  const running = compiled.transitions.flatMap((t) =>
+    t.spec.kind === 'effect' ? [t.running] : [],
+  );
   const tokens = [...compiled.places.values()].flatMap((place) =>
     place.kind === 'tokens' ? [place.name] : [],
   );

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/internal.ts';
 import type { CompiledNet } from '../../net/index.ts';
 import type { Property, QuiescentMarking } from '../properties/property.ts';
 import { UnknownNameError } from '../properties/verify-errors.ts';
@@ -77,25 +78,26 @@ export class ContractCheck {
     this.#parts = listParts(this.#core);
   }
 
-  /** Proves all contracts. Properties can be decided if every result is `proved`. */
-  prove(): readonly ContractResult[] {
+  /** Proves the contracts one by one, up to the first that is not proved. Then no property can be decided. */
+  *prove(): Generator<ContractResult> {
     const results: ContractResult[] = [];
+    this.#results = results;
     for (const part of this.#parts) {
       const view = this.#view(part);
       const { outcome, component } = this.#search(part, view, 'contract', {});
       this.#resting.set(part, outcome.collected);
-      results.push({
+      const result: ContractResult = {
         component: part.name,
         states: component === part.name ? outcome.states : 0,
-        ...(component === part.name ? {} : { sameAs: component }),
+        ...omitUndefined({ sameAs: component === part.name ? undefined : component }),
         ...(outcome.problem === undefined
           ? { verdict: 'proved' }
           : { verdict: 'unknown', reason: outcome.problem }),
-      });
-      if (outcome.problem !== undefined) break;
+      };
+      results.push(result);
+      yield result;
+      if (outcome.problem !== undefined) return;
     }
-    this.#results = results;
-    return results;
   }
 
   /** Decides a property on the proved contracts. It may hold even if the decision is that it is unknown. */
@@ -119,9 +121,14 @@ export class ContractCheck {
           ),
         );
       case 'placeBound':
-        return this.#decideBound(property.places, property.max);
+        return property.each === true
+          ? this.#decideAll(
+              property.places.map((place) => () => this.#decideBound([place], property.max)),
+            )
+          : this.#decideBound(property.places, property.max);
       case 'atMost': {
-        const { transitions, max, per } = property;
+        const { transitions, max, per, costs } = property;
+        if (costs !== undefined) return unknown('contracts do not add costs');
         return this.#decideAtMost(transitions, max, per);
       }
       case 'neverFiresAfter': {
@@ -129,9 +136,7 @@ export class ContractCheck {
         return this.#decideAll(
           this.#parts.flatMap((part) => {
             const own = transitions.filter((name) => part.transitions.has(this.#transition(name)));
-            return own.length === 0
-              ? []
-              : [() => this.#decideNeverAfter(part, own, place, until)];
+            return own.length === 0 ? [] : [() => this.#decideNeverAfter(part, own, place, until)];
           }),
         );
       }
@@ -275,7 +280,7 @@ export class ContractCheck {
    */
   #dropStatesThatRun(): ReadonlyMap<Part, readonly ViewState[]> {
     const left = new Map(this.#resting);
-    for (let removed = true; removed; ) {
+    for (let removed = true; removed;) {
       removed = false;
       const empty = new Set(
         this.#parts.flatMap((part) =>
@@ -301,11 +306,10 @@ export class ContractCheck {
   }
 
   /** Decides whether no reachable marking has these counts: by the states of each part that agree with them. */
-  #decideUnreachable(
-    marked: Readonly<Record<string, number>>,
-    empty: readonly string[],
-  ): Decision {
-    const needed = new Map(Object.entries(marked).map(([name, count]) => [this.#place(name), count]));
+  #decideUnreachable(marked: Readonly<Record<string, number>>, empty: readonly string[]): Decision {
+    const needed = new Map(
+      Object.entries(marked).map(([name, count]) => [this.#place(name), count]),
+    );
     const without = new Set(empty.map((name) => this.#place(name)));
     if ([...needed].some(([place, count]) => count > 0 && !this.#live.places.has(place)))
       return { holds: true, states: 0 };
@@ -347,7 +351,9 @@ export class ContractCheck {
       return indexes.every((place) => kept.includes(place));
     });
     if (part === undefined)
-      return unknown('its places belong to several components; only a search of the whole net adds them');
+      return unknown(
+        'its places belong to several components; only a search of the whole net adds them',
+      );
     const view = this.#view(part, [], undefined, new Set(indexes));
     const kept = this.#kept(part);
     const positions = indexes.map((place) => kept.indexOf(place));
@@ -368,11 +374,7 @@ export class ContractCheck {
     return toDecision(outcome, component === part.name);
   }
 
-  #decideAtMost(
-    transitions: readonly string[],
-    max: number,
-    per: string | undefined,
-  ): Decision {
+  #decideAtMost(transitions: readonly string[], max: number, per: string | undefined): Decision {
     const counted = new Set(transitions.map((name) => this.#transition(name)));
     const renewal = per === undefined ? undefined : this.#place(per);
     const candidates = this.#parts.filter(
@@ -460,9 +462,7 @@ export class ContractCheck {
   }
 
   #combine(
-    list: (
-      part: Part,
-    ) => readonly { readonly state: ViewState; readonly answers: bigint }[],
+    list: (part: Part) => readonly { readonly state: ViewState; readonly answers: bigint }[],
   ): readonly bigint[] {
     const toTree = (part: Part): StateTree => {
       const offset = part.own === undefined ? 0 : 1;
@@ -472,9 +472,7 @@ export class ContractCheck {
       );
       return {
         states: list(part).map(({ state: { counts, contracts }, answers }) => ({
-          shared: sharedAt
-            .map((position) => Math.min(MOST_COMPARED, counts[position] ?? 0))
-            .join(),
+          shared: sharedAt.map((position) => Math.min(MOST_COMPARED, counts[position] ?? 0)).join(),
           own: offset === 0 ? '' : (contracts[0] ?? ''),
           children: contracts.slice(offset),
           answers,
@@ -524,8 +522,7 @@ function toBits(answers: readonly boolean[]): bigint {
 
 /** The moves of a view without their names, which do not change what a search finds. */
 function omitNames(view: Omit<View, 'places' | 'outside' | 'contracts'>): unknown {
-  const strip = (moves: View['arrivals']): unknown =>
-    moves.map(({ name: _name, ...move }) => move);
+  const strip = (moves: View['arrivals']): unknown => moves.map(({ name: _name, ...move }) => move);
   return {
     ...view,
     now: view.now.map(strip),

@@ -17,7 +17,7 @@ export function findLiveParts(net: ExpandedNet): LiveParts {
   const transitions = new Set<number>();
   const isLive = ({ takes, reads }: ExpandedTransition): boolean =>
     [...takes, ...reads].every(({ place, count }) => count === 0 || places.has(place));
-  for (let before = -1; before !== transitions.size; ) {
+  for (let before = -1; before !== transitions.size;) {
     before = transitions.size;
     for (const t of net.transitions) {
       if (transitions.has(t.index) || !isLive(t)) continue;

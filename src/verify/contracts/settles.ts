@@ -13,7 +13,7 @@ export function findEndlessTransitions(net: ExpandedNet): readonly string[] {
   const live = findLiveParts(net);
   const firing = net.transitions.filter((t) => live.transitions.has(t.index));
   let open = firing;
-  for (let before = -1; before !== open.length; ) {
+  for (let before = -1; before !== open.length;) {
     before = open.length;
     const endless = open;
     open = endless.filter(
@@ -42,7 +42,9 @@ function endsByInput(
 function endsByInhibitor(t: ExpandedTransition, open: readonly ExpandedTransition[]): boolean {
   return t.unless.some(
     (place) =>
-      alwaysFills(t, place) && !t.resets.includes(place) && !open.some((one) => empties(one, place)),
+      alwaysFills(t, place) &&
+      !t.resets.includes(place) &&
+      !open.some((one) => empties(one, place)),
   );
 }
 

@@ -1,3 +1,4 @@
+import { UNLIMITED } from '../properties/bounds.ts';
 import type { MoveInput, View, ViewMove } from './view.ts';
 
 /** A property of a view's search. Its memory changes with the moves that it watches. */
@@ -191,7 +192,7 @@ class ViewSearch {
     const at = this.#countsAt;
     const base = [...state];
     base[0] = phase;
-    if (move.faults > 0 && base[1] !== UNLIMITED_FAULTS) base[1] = (base[1] ?? 0) - move.faults;
+    if (move.faults > 0 && base[1] !== UNLIMITED) base[1] = (base[1] ?? 0) - move.faults;
     if (move.environment >= 0) {
       const index = HEADER + move.environment;
       base[index] = (base[index] ?? 0) - 1;
@@ -269,9 +270,6 @@ class ViewSearch {
     return undefined;
   }
 }
-
-/** The number of faults that stands for any number. */
-const UNLIMITED_FAULTS = 255;
 
 /** How many tokens an input may take, and how many are left. A count at the cap means that many or more. */
 function ways(

@@ -1,8 +1,4 @@
-import type {
-  ExpandedAlternative,
-  ExpandedNet,
-  ExpandedTransition,
-} from '../system/expand.ts';
+import type { ExpandedAlternative, ExpandedNet, ExpandedTransition } from '../system/expand.ts';
 import type { Contract, StepPattern } from './contract.ts';
 import type { LiveParts } from './live-parts.ts';
 
@@ -106,6 +102,8 @@ export interface View {
 
 const LEAST_CAP = 3;
 const MOST_CAP = 64;
+/** The priority of the faults of timed transitions, which are due when no other transition can fire. */
+const AFTER_ALL: number = Number.MIN_SAFE_INTEGER;
 
 /**
  * Reduces a net to some of its places. A transition loses its arcs to the other places, so it may fire in more states
@@ -162,9 +160,7 @@ class ViewBuilder {
       if (t.keyed) this.#addBrokenKeys(t);
     }
     this.#net.environment.forEach(({ place }) => this.#addInjection(place));
-    const moves = [...this.#moves]
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([, move]) => move);
+    const moves = [...this.#moves].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, move]) => move);
     const now = moves.filter(({ when }) => when === 'now');
     const priorities = [...new Set(now.map(({ priority }) => priority))].toSorted((a, b) => b - a);
     return {
@@ -249,7 +245,7 @@ class ViewBuilder {
     if (t.timed !== 'never') {
       const fired: readonly Variant[] =
         t.kind === 'pure'
-          ? t.alternatives.flatMap((one) => this.#variants(one, positions))
+          ? t.alternatives.flatMap((one) => this.#variants(t, one, positions))
           : [this.#deposit(t.running)];
       for (const variant of fired) this.#addMove(t, 'begins', { ...shape, resets }, variant);
       this.#addFault(t, shape);
@@ -260,7 +256,7 @@ class ViewBuilder {
       takes: this.#one(t.running),
       when: 'arrival' as const,
     };
-    for (const variant of t.alternatives.flatMap((one) => this.#variants(one, new Map())))
+    for (const variant of t.alternatives.flatMap((one) => this.#variants(t, one, new Map())))
       this.#addMove(t, 'ends', arrival, variant);
     this.#addFault(t, arrival, 'ends');
   }
@@ -289,7 +285,12 @@ class ViewBuilder {
   #addBrokenKeys(t: ExpandedTransition): void {
     for (const input of t.takes) {
       if (input.slot < 0) continue;
-      this.#addFault(t, { ...loose, takes: this.#one(input.place), when: 'now' }, 'broken');
+      const priority = t.timed === 'no' ? t.priority : AFTER_ALL;
+      this.#addFault(
+        t,
+        { ...loose, takes: this.#one(input.place), priority, when: 'now' },
+        'broken',
+      );
     }
   }
 
@@ -403,6 +404,7 @@ class ViewBuilder {
 
   /** Lists how many tokens an alternative may add to the places of the view. */
   #variants(
+    t: ExpandedTransition,
     { outputs }: ExpandedAlternative,
     positions: ReadonlyMap<number, number>,
   ): readonly Variant[] {
@@ -411,14 +413,21 @@ class ViewBuilder {
       const { place } = output;
       const position = this.#at.get(place);
       if (position === undefined && !this.#options.tracked.has(place)) continue;
-      const each = output.each >= 0 ? positions.get(output.each) : undefined;
+      const input = t.takes[output.each];
+      const each = input?.mode === 'all' ? positions.get(output.each) : undefined;
       const isExact = each !== undefined && !this.#options.tracked.has(place);
-      // As many tokens as a place that the view leaves out had: any number.
-      const max = output.each >= 0 ? this.#cap : Math.min(output.max, this.#cap);
-      const least = output.each >= 0 ? 0 : output.min;
-      const counts = isExact
-        ? [0]
-        : Array.from({ length: Math.max(0, max - least) + 1 }, (_, index) => least + index);
+      const range =
+        input === undefined
+          ? [output.min, Math.min(output.max, this.#cap)]
+          : input.mode === 'all'
+            ? // As many tokens as a place had: any number.
+              [0, this.#cap]
+            : [input.count, input.count];
+      const [least = 0, max = 0] = isExact ? [0, 0] : range;
+      const counts = Array.from(
+        { length: Math.max(0, max - least) + 1 },
+        (_, index) => least + index,
+      );
       variants = variants.flatMap((variant) =>
         counts.map((count): Variant => ({
           gives:
@@ -427,7 +436,7 @@ class ViewBuilder {
               : [...variant.gives, { place: position, count, each: isExact ? each : -1 }],
           added: new Map(variant.added).set(place, (variant.added.get(place) ?? 0) + count),
           finds:
-            each === undefined || isExact
+            each === undefined || isExact || input?.slot !== -1
               ? (variant.finds ?? new Map())
               : new Map(variant.finds).set(each, count),
         })),
