@@ -11,7 +11,7 @@ import {
   prove,
   UnknownNameError,
 } from './index.ts';
-import type { Component, ComponentTree, Contract } from './index.ts';
+import type { NetComponent, ComponentTree, Contract } from './index.ts';
 
 const orders = place('orders', { environment: true });
 const idle = place('idle');
@@ -76,7 +76,7 @@ const contract = ({ ask, answer }: typeof a): Contract => ({
   steps: { free: { asked: 'asked' }, asked: { answers: 'free' } },
 });
 
-const component = (name: string, ports: typeof a): Component => ({
+const component = (name: string, ports: typeof a): NetComponent => ({
   name,
   places: [ports.ask.name, `running(${name}.work)`],
   transitions: [`${name}.work`],

@@ -42,7 +42,7 @@ export type { Solver, SolverAnswer, SolverLimits } from './smt/solver.ts';
 export type { ProofCache } from './proof-cache.ts';
 export type { ContractResult } from './contracts/contract-check.ts';
 export type {
-  Component,
+  NetComponent,
   ComponentTree,
   Contract,
   ContractEvent,

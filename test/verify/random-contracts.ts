@@ -2,7 +2,7 @@
 import type { CompiledNet } from '../../src/net/build/compile.ts';
 import { ContractCheck } from '../../src/verify/contracts/contract-check.ts';
 import type {
-  Component,
+  NetComponent,
   ComponentTree,
   Contract,
   StepPattern,
@@ -82,7 +82,7 @@ export function randomTree(random: Random, net: CompiledNet): ComponentTree {
   const places = tokenPlaces(net);
   const transitions = net.transitions.map(({ name }) => name);
   const count = 1 + random.below(3);
-  const component = (name: string, children: readonly Component[]): Component => ({
+  const component = (name: string, children: readonly NetComponent[]): NetComponent => ({
     name,
     places: random.some(places, 1 + random.below(places.length)),
     transitions: transitions.filter((_, index) => index % count === Number(name.slice(1))),

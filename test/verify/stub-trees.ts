@@ -15,7 +15,7 @@ import type { AnyPlace, TokenPlace } from '../../src/net/language/place.ts';
 import { effect, pure, running } from '../../src/net/language/transition.ts';
 import type { Transition } from '../../src/net/language/transition.ts';
 import { ContractCheck } from '../../src/verify/contracts/contract-check.ts';
-import type { Component, ComponentTree } from '../../src/verify/contracts/contract.ts';
+import type { NetComponent, ComponentTree } from '../../src/verify/contracts/contract.ts';
 import { prove } from '../../src/verify/prove.ts';
 import type { Bounds } from '../../src/verify/properties/bounds.ts';
 import {
@@ -76,7 +76,7 @@ const nothing = (): never => {
 interface Part {
   readonly transitions: readonly Transition[];
   readonly places: readonly AnyPlace[];
-  readonly component: Component;
+  readonly component: NetComponent;
   readonly parked: readonly Signal[];
   readonly working: readonly AnyPlace[];
   readonly names: readonly string[];

@@ -1,4 +1,4 @@
-import type { Component, ComponentTree } from '../../verify/index.ts';
+import type { NetComponent, ComponentTree } from '../../verify/index.ts';
 import { faultPlace } from '../../net/index.ts';
 import { parseRunningPlaceName } from '../../net/internal.ts';
 import type { Agent } from '../agent/agent.ts';
@@ -26,7 +26,11 @@ export function agentComponents(agent: Agent): ComponentTree | undefined {
   };
 }
 
-function visit(agent: Pick<Agent, 'name' | 'role'>, inherited: Inherited, root: Agent): Component {
+function visit(
+  agent: Pick<Agent, 'name' | 'role'>,
+  inherited: Inherited,
+  root: Agent,
+): NetComponent {
   const { name, role } = agent;
   const slots = role.subAgents.map((_, index) => role.childSlot(index, inherited));
   const children = role.subAgents.map((sub, index) => visit(sub, slots[index] ?? inherited, root));
@@ -47,7 +51,7 @@ function visit(agent: Pick<Agent, 'name' | 'role'>, inherited: Inherited, root: 
 }
 
 /** The places and transitions of an agent's own subnet. */
-function listOwn(name: string, { compiled }: Agent): Pick<Component, 'places' | 'transitions'> {
+function listOwn(name: string, { compiled }: Agent): Pick<NetComponent, 'places' | 'transitions'> {
   const scope = `${name}/`;
   const isOwn = (full: string): boolean => (parseRunningPlaceName(full) ?? full).startsWith(scope);
   const running = compiled.transitions.flatMap((t) =>

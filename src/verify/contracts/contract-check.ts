@@ -5,7 +5,7 @@ import { UnknownNameError } from '../properties/verify-errors.ts';
 import type { ExpandedNet } from '../system/expand.ts';
 import { combineStates } from './combine-states.ts';
 import type { StateTree } from './combine-states.ts';
-import type { Component, ComponentTree } from './contract.ts';
+import type { NetComponent, ComponentTree } from './contract.ts';
 import { findLiveParts } from './live-parts.ts';
 import type { LiveParts } from './live-parts.ts';
 import { createView } from './view.ts';
@@ -33,7 +33,7 @@ export type Decision =
 /** A component with what its proof looks at. */
 interface Part {
   readonly name: string;
-  readonly own: Component | undefined;
+  readonly own: NetComponent | undefined;
   readonly children: readonly Part[];
   readonly depth: number;
   /** Indexes of the places that it keeps beside the shared ones. */
@@ -166,7 +166,7 @@ export class ContractCheck {
     };
   }
 
-  #createPart(own: Component, depth: number): Part {
+  #createPart(own: NetComponent, depth: number): Part {
     const children = own.children.map((child) => this.#createPart(child, depth + 1));
     const transitions = new Set(own.transitions.map((name) => this.#transition(name)));
     for (const { on } of own.contract.events)

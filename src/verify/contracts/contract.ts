@@ -36,14 +36,14 @@ export interface Contract {
 }
 
 /** A part of a net with a contract, and the parts that it contains. */
-export interface Component {
+export interface NetComponent {
   readonly name: string;
   /** The places that the component's proof looks at: its own ones and its ports. */
   readonly places: readonly string[];
   /** The transitions of the component, without those of its children. */
   readonly transitions: readonly string[];
   readonly contract: Contract;
-  readonly children: readonly Component[];
+  readonly children: readonly NetComponent[];
 }
 
 /** A net as a tree of components. What belongs to no component is the core, which has no contract of its own. */
@@ -52,5 +52,5 @@ export interface ComponentTree {
   readonly shared: readonly string[];
   /** Places of components that the proof of the core looks at as well. */
   readonly ports: readonly string[];
-  readonly children: readonly Component[];
+  readonly children: readonly NetComponent[];
 }
