@@ -338,7 +338,7 @@ export interface CreationPosition {
 
 /**
  * The order of a list of sessions, and where it begins. `changed`: by the time of the last change. `created`: by the
- * time of creation, then by key; a session never moves in this order. Default: `changed`.
+ * time of creation, then by id, user and app; a session never moves in this order. Default: `changed`.
  */
 export type SessionOrder =
   | {

@@ -9,6 +9,7 @@ import {
   openManagedRuntime,
 } from '../../src/managed/index.ts';
 import type { ManagedRuntime, SessionRef } from '../../src/managed/index.ts';
+import { omitUndefined } from '../../src/core/internal.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import type { Runtime } from '../../src/runtime/index.ts';
@@ -82,6 +83,40 @@ test('an agent from code is started, paused, approved, forked and archived by th
     await managed.usageTotals({ by: ['agent'] }).then((all) => all[0]?.agent),
     'agent_assistant',
   );
+});
+
+test('sessions that a program made are listed with those that were started, page by page', async () => {
+  await using runtime = await openRuntime({ agents: [greeter()] });
+  const managed = await manageRuntime(runtime);
+  const made: SessionRef[] = [];
+  for (const id of ['a/b', 'b', 'c']) {
+    await (await runtime.session(id, { user: 'ö/1' })).ask('Hi');
+    made.push({ id, userId: 'ö/1' });
+  }
+  const started = await managed.startSession('agent_greeter', owner, { title: 'Started' });
+  await managed.updateSession(made[0] ?? '', { title: 'Made' });
+  await managed.archive(made[1] ?? '');
+  const listAll = async (filter: object): Promise<readonly string[]> => {
+    const found: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await managed.listSessions({ ...filter, limit: 1, ...omitUndefined({ after }) });
+      found.push(...page.data.map(({ id, title }) => title ?? id));
+      after = page.next;
+    } while (after !== undefined);
+    return found.toSorted();
+  };
+  assert.deepEqual(await listAll({}), ['Made', 'Started', 'b', 'c']);
+  assert.deepEqual(await listAll({ userId: 'ö/1', includeArchived: false }), ['Made', 'c']);
+  assert.deepEqual(await listAll({ agentId: 'agent_greeter', userId: 'ana' }), ['Started']);
+  assert.deepEqual(await listAll({ agentId: 'agent_nobody' }), []);
+  // A page of an earlier release continues after the id of its last session.
+  const { data } = await managed.listSessions({ userId: 'ana', after: started.id });
+  assert.deepEqual(data, []);
+  await assert.rejects(managed.listSessions({ after: 'none' }), {
+    code: 'invalid_input',
+    field: 'after',
+  });
 });
 
 test('an agent from code is described as data, with a version that grows when it changes', async () => {

@@ -1,11 +1,8 @@
-import { omitUndefined } from '../../core/internal.ts';
 import { canonicalJson, InvalidInputError, sha256Hex } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
 import type { DocumentChange, DocumentStore } from '../../store/index.ts';
 import { ManagedSessionNotFoundError } from '../interface/managed-errors.ts';
-import type { PageOptions, Page, SessionEnvironment } from '../interface/managed-runtime.ts';
-import { paginate } from './paginate.ts';
-import type { ListedEntry } from './paginate.ts';
+import type { SessionEnvironment } from '../interface/managed-runtime.ts';
 
 const SESSIONS = 'session';
 const START_KEYS = 'session-start';
@@ -111,29 +108,6 @@ export class SessionCatalog {
     const record = await this.find(id);
     if (record === undefined) throw new ManagedSessionNotFoundError(id);
     return record;
-  }
-
-  /** Lists sessions, newest first. Sessions for which `shown` returns `undefined` are omitted. */
-  async list<T>(
-    options: PageOptions,
-    project: (record: SessionRecord) => Promise<T | undefined>,
-  ): Promise<Page<T>> {
-    return paginate(options, async ({ after, limit }) => {
-      const found = await this.#documents.documents({
-        kind: SESSIONS,
-        order: 'descending',
-        limit,
-        ...omitUndefined({ after }),
-      });
-      return Promise.all(
-        found.map(async ({ id, value }): Promise<ListedEntry<T>> => ({
-          id,
-          item: this.#isShown(asSessionRecord(value))
-            ? await project(asSessionRecord(value))
-            : undefined,
-        })),
-      );
-    });
   }
 
   async change(

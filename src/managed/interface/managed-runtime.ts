@@ -289,7 +289,10 @@ export interface ManagedRuntime extends AsyncDisposable {
    * @throws ManagedSessionNotFoundError if the session does not exist
    */
   threads(session: SessionRef): Promise<readonly ManagedSession[]>;
-  /** Lists sessions, newest first. */
+  /**
+   * Lists sessions, newest first: those that `startSession` started, and those that a program made.
+   * @throws InvalidInputError when `after` is not the `next` of a page
+   */
   listSessions(
     options?: PageOptions & {
       readonly agentId?: string;

@@ -16,7 +16,7 @@ import type {
   WatchPendingOptions,
 } from '../../runtime/index.ts';
 import { SessionNotFoundError } from '../../store/index.ts';
-import type { SessionRow, UsageTotal } from '../../store/index.ts';
+import type { CreationPosition, SessionRow, UsageTotal } from '../../store/index.ts';
 import { BatchSessions } from './batch-sessions.ts';
 import { bufferedStream } from './buffered-stream.ts';
 import { toToolResult } from '../projections/content-blocks.ts';
@@ -36,10 +36,13 @@ import type {
 } from '../interface/managed-runtime.ts';
 import { parseUserEvent } from '../parsing/parse-user-event.ts';
 import type { AgentNames } from '../catalogs/agent-names.ts';
+import { paginate } from '../catalogs/paginate.ts';
+import type { ListedEntry } from '../catalogs/paginate.ts';
 import type { SessionCatalog, SessionRecord } from '../catalogs/session-catalog.ts';
 import type { SessionEvent } from '../interface/session-event.ts';
 import { toManagedStatus } from '../interface/session-status.ts';
 import type { ManagedStatus } from '../interface/session-status.ts';
+import { parseListCursor, toListCursor } from './list-cursor.ts';
 import { SessionListings } from './session-listings.ts';
 import { UsageTotals } from './usage-totals.ts';
 import type { UserEvent } from '../interface/user-event.ts';
@@ -98,14 +101,43 @@ export class ManagedSessions {
     } = {},
   ): Promise<Page<ManagedSession>> {
     const { agentId, userId, includeArchived = true } = options;
-    return this.#records.list(options, async (record) => {
-      if (agentId !== undefined && record.agentId !== agentId) return undefined;
-      if (userId !== undefined && record.userId !== userId) return undefined;
-      const row = await this.#lookup.findRow(record);
-      if (row === undefined) return undefined;
-      const session = this.#toManagedSession(record, row);
-      return session.status === 'archived' && !includeArchived ? undefined : session;
+    const toItem = async (row: SessionRow): Promise<ManagedSession | undefined> => {
+      if (!includeArchived && toManagedStatus(row) === 'archived') return undefined;
+      const found = await this.#lookup.findByRow(row);
+      if (found === undefined) return undefined;
+      if (agentId !== undefined && found.record.agentId !== agentId) return undefined;
+      return this.#toManagedSession(found.record, row);
+    };
+    return paginate(options, async ({ after, limit }) => {
+      const position = after === undefined ? undefined : await this.#findPosition(after);
+      const rows = await this.#runtime.sessions({
+        order: 'created',
+        limit,
+        ...omitUndefined({ user: userId, after: position }),
+      });
+      return Promise.all(
+        rows.map(async (row): Promise<ListedEntry<ManagedSession>> => ({
+          id: toListCursor(row),
+          item: await toItem(row),
+        })),
+      );
     });
+  }
+
+  /**
+   * The position of a cursor. A cursor of an earlier release is the id of a session.
+   * @throws InvalidInputError
+   */
+  async #findPosition(cursor: string): Promise<CreationPosition> {
+    const position = parseListCursor(cursor, this.#runtime.app);
+    if (position !== undefined) return position;
+    const record = await this.#records.findAny(cursor);
+    const row = record === undefined ? undefined : await this.#lookup.findRow(record);
+    if (row !== undefined) return row;
+    throw new InvalidInputError(
+      'after',
+      'is not the `next` of a page of this list. Start the list again without after.',
+    );
   }
 
   async updateSession(

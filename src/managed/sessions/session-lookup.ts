@@ -92,6 +92,20 @@ export class SessionLookup {
     return (await this.findRow(found.record)) ?? (await (await this.open(found)).status());
   }
 
+  /** The session of a row. Undefined while it is being deleted. */
+  async findByRow(row: SessionRow): Promise<FoundSession | undefined> {
+    const { sessionId, userId } = row.key;
+    const record = await this.#records.findAny(sessionId);
+    if (record?.userId !== userId) return this.#withLabels(row);
+    return record.isDeleting === true ? undefined : { record, isRecorded: true };
+  }
+
+  async #withLabels(row: SessionRow): Promise<FoundSession> {
+    const made = this.#toRecord(row);
+    const labels = await this.#records.readLabels(made);
+    return { record: { ...made, ...labels }, isRecorded: false };
+  }
+
   async #findRoot(id: string, userId: string | undefined): Promise<FoundSession> {
     const record = await this.#records.findAny(id);
     if (record !== undefined && (userId === undefined || record.userId === userId)) {
@@ -102,9 +116,7 @@ export class SessionLookup {
     }
     const row = userId === undefined ? undefined : await this.findRow({ id, userId });
     if (row === undefined) throw new ManagedSessionNotFoundError(id);
-    const made = this.#toRecord(row);
-    const labels = await this.#records.readLabels(made);
-    return { record: { ...made, ...labels }, isRecorded: false };
+    return this.#withLabels(row);
   }
 
   #toRecord({ key, agent, createdAt }: SessionRow): SessionRecord {

@@ -212,6 +212,20 @@ export const sessionCases: readonly StoreContractCase[] = [
       const names = async (filter: Filter): Promise<readonly string[]> =>
         (await store.list(filter)).map(({ key }) => key.sessionId);
       const ada = { appName: 'app', userId: 'ada', parent: null, order: 'created' } as const;
+      // Ids of the same time are in their order, whoever has them.
+      await createSession(store, 'one', 'aa', { at: AT + 20, userId: 'zoe' });
+      await createSession(store, 'one', 'ab', { at: AT + 20, userId: 'abe' });
+      await createSession(store, 'one', 'aa', { at: AT + 20, userId: 'abe' });
+      const latest = await store.list({ parent: null, order: 'created', limit: 3 });
+      assert.deepEqual(
+        latest.map(({ key: { sessionId, userId } }) => [sessionId, userId]),
+        [
+          ['ab', 'abe'],
+          ['aa', 'zoe'],
+          ['aa', 'abe'],
+        ],
+      );
+      for (const { key } of latest) await store.delete(key);
 
       // Sessions of the same time are in the order of the bytes of their ids.
       const oldestFirst = ['early', 'a', 'b', 'ä', '\uffee', '\u{1f600}'];

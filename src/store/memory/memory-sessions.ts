@@ -147,18 +147,20 @@ function byChange(a: MemorySession, b: MemorySession): number {
 }
 
 function byCreation(a: CreationPosition, b: CreationPosition): number {
-  return a.createdAt - b.createdAt || compareKeys(a.key, b.key);
+  return (
+    a.createdAt - b.createdAt ||
+    compareBytes(a.key.sessionId, b.key.sessionId) ||
+    compareBytes(a.key.userId, b.key.userId) ||
+    compareBytes(a.key.appName, b.key.appName)
+  );
 }
 
 /** The order of sessions with work. */
 export function byWork(a: RunnablePosition, b: RunnablePosition): number {
-  return a.updatedAt - b.updatedAt || compareKeys(a.key, b.key);
-}
-
-function compareKeys(a: SessionKey, b: SessionKey): number {
   return (
-    compareBytes(a.appName, b.appName) ||
-    compareBytes(a.userId, b.userId) ||
-    compareBytes(a.sessionId, b.sessionId)
+    a.updatedAt - b.updatedAt ||
+    compareBytes(a.key.appName, b.key.appName) ||
+    compareBytes(a.key.userId, b.key.userId) ||
+    compareBytes(a.key.sessionId, b.key.sessionId)
   );
 }

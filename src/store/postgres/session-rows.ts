@@ -182,9 +182,9 @@ export class SessionRows {
       order === 'created'
         ? [
             'created_at',
-            ...(appName === undefined ? (['app'] as const) : []),
-            ...(userId === undefined ? (['user_id'] as const) : []),
             'name',
+            ...(userId === undefined ? (['user_id'] as const) : []),
+            ...(appName === undefined ? (['app'] as const) : []),
           ]
         : ['updated_at', 'id'];
     const [operator, keyword] = direction === 'ascending' ? ['>', 'ASC'] : ['<', 'DESC'];

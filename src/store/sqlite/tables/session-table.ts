@@ -144,9 +144,9 @@ export function listSessionsSql(
     order === 'created'
       ? [
           'created_at',
-          ...(appName === undefined ? ['app'] : []),
-          ...(userId === undefined ? ['user'] : []),
           'name',
+          ...(userId === undefined ? ['user'] : []),
+          ...(appName === undefined ? ['app'] : []),
         ]
       : ['updated_at', 'id'];
   const [operator, keyword] = direction === 'ascending' ? ['>', 'ASC'] : ['<', 'DESC'];
