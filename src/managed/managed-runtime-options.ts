@@ -28,6 +28,11 @@ export interface ManagedRuntimeOptions extends DefinitionOptions {
   readonly app?: string;
   /** Maximum size of an input, in bytes of JSON. Default: 16 MiB. */
   readonly maxInputBytes?: number;
+  /**
+   * How long `close` waits for the sources of agents to close, in milliseconds. `onError` receives a CloseTimeoutError for
+   * each that takes longer. Default: 10,000.
+   */
+  readonly closeTimeoutMs?: number;
   /** Ingests each turn when it ends. Tools can search it. */
   readonly memory?: MemoryService;
   /** Where tools keep files. */
@@ -55,6 +60,7 @@ export const MANAGED_RUNTIME_OPTIONS: OptionTable = optionTable<ManagedRuntimeOp
     agents: true,
     models: true,
     maxInputBytes: true,
+    closeTimeoutMs: true,
     store: true,
     durability: true,
     app: true,

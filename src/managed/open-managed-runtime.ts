@@ -48,7 +48,8 @@ async function openOn(
 ): Promise<ManagedRuntime> {
   const { app = DEFAULT_APP, clock = systemClock, observers = [], agents = [] } = options;
   const onError = safeListener('onError', options.onError);
-  const { memory, artifacts, interceptors, maxInputBytes, maxBuffered, onDelete, env } = options;
+  const { memory, artifacts, interceptors, maxInputBytes, closeTimeoutMs } = options;
+  const { maxBuffered, onDelete, env } = options;
   const models = options.models ?? (env === undefined ? undefined : { env });
   const ingestion =
     memory === undefined ? undefined : new MemoryIngestion({ store, memory, onError });
@@ -58,7 +59,7 @@ async function openOn(
     app,
     clock,
     observers: ingestion === undefined ? observers : [...observers, ingestion.observe],
-    ...omitUndefined({ interceptors, memory, artifacts, maxInputBytes, models }),
+    ...omitUndefined({ interceptors, memory, artifacts, maxInputBytes, closeTimeoutMs, models }),
     onError,
   });
   const layer = { clock, onError, ...omitUndefined({ maxBuffered, onDelete }) };

@@ -15,6 +15,7 @@ export {
 export {
   AgentMismatchError,
   CallNotPendingError,
+  CloseTimeoutError,
   RuntimeClosedError,
   SessionQuarantinedError,
   UnknownAgentError,

@@ -13,6 +13,7 @@ import type { SessionKey } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
 import { createCommitter, type Committer } from './scheduling/committer.ts';
+import { closeInTime, type CloseLimit } from './scheduling/close-in-time.ts';
 import { createDispatcher, type Dispatcher } from './scheduling/dispatcher.ts';
 import {
   checkSessionId,
@@ -32,6 +33,7 @@ import { openLogCursor } from './log/log-cursor.ts';
 import { ModelCallCounts } from './called-agents/model-call-counts.ts';
 import {
   AgentMismatchError,
+  CloseTimeoutError,
   RuntimeClosedError,
   SessionQuarantinedError,
 } from './session/runtime-errors.ts';
@@ -43,7 +45,12 @@ import { createActiveSessions } from './hosting/create-active-sessions.ts';
 import { Failover } from './hosting/failover.ts';
 import { KeepAlive } from './hosting/keep-alive.ts';
 import type { NamedModels } from './sources/named-models.ts';
-import { DEFAULT_APP, parseMaxInputBytes, toToolServices } from './runtime-options.ts';
+import {
+  DEFAULT_APP,
+  parseCloseTimeoutMs,
+  parseMaxInputBytes,
+  toToolServices,
+} from './runtime-options.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
 import { MarkingHistory } from './inspection/marking-history.ts';
 import { SessionInspector } from './inspection/session-inspector.ts';
@@ -102,6 +109,7 @@ export class LocalRuntime implements Runtime {
   readonly #toolsets: readonly AsyncDisposable[];
   readonly #interceptors: AgentInterceptors;
   readonly #maxInputBytes: number;
+  readonly #closeTimeoutMs: number;
   readonly #clock: Clock;
   readonly #owner = `runtime-${globalThis.crypto.randomUUID()}`;
   readonly #broadcast = new SessionBroadcast();
@@ -148,6 +156,7 @@ export class LocalRuntime implements Runtime {
     this.#tools = toToolServices(options);
     this.#clock = options.clock ?? systemClock;
     this.#maxInputBytes = parseMaxInputBytes(options);
+    this.#closeTimeoutMs = parseCloseTimeoutMs(options);
     this.#onError = safeListener('onError', options.onError);
     const { observers = [], interceptors = [] } = options;
     this.#interceptors = new AgentInterceptors({
@@ -347,10 +356,18 @@ export class LocalRuntime implements Runtime {
   }
 
   async #closeToolsets(): Promise<void> {
-    const closing = this.#toolsets.map(async (set) => set[Symbol.asyncDispose]());
-    for (const outcome of await Promise.allSettled(closing)) {
-      if (outcome.status === 'rejected') this.#onError(outcome.reason);
-    }
+    const limit = this.#closeLimit;
+    await Promise.all(
+      this.#toolsets.map(async (toolset, index) => {
+        if (await closeInTime(async () => toolset[Symbol.asyncDispose](), limit)) return;
+        const part = `toolsets[${index}]`;
+        this.#onError(new CloseTimeoutError(part, 'a toolset', limit.timeoutMs));
+      }),
+    );
+  }
+
+  get #closeLimit(): CloseLimit {
+    return { clock: this.#clock, timeoutMs: this.#closeTimeoutMs, onError: this.#onError };
   }
 
   async #close(): Promise<void> {
@@ -368,7 +385,7 @@ export class LocalRuntime implements Runtime {
     await this.#committer.close();
     await submitted;
     await this.#closeToolsets();
-    await closeAgentSources(this.#openSources, this.#onError);
+    await closeAgentSources(this.#openSources, this.#closeLimit);
     // A failure here is harmless: the other owners detect that this one is gone.
     await this.store.leave(this.#owner).catch(this.#onError);
     if (this.#ownsStore) await this.store.close();

@@ -5,7 +5,7 @@ import { systemClock } from '../net/index.ts';
 import { openStore } from '../store/internal.ts';
 import type { Store } from '../store/index.ts';
 import { LocalRuntime } from './local-runtime.ts';
-import { DEFAULT_APP, RUNTIME_OPTIONS } from './runtime-options.ts';
+import { DEFAULT_APP, parseCloseTimeoutMs, RUNTIME_OPTIONS } from './runtime-options.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
 import type { Runtime } from './runtime.ts';
 import type { AgentSourceHost } from './sources/agent-source.ts';
@@ -26,6 +26,7 @@ import {
 export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   checkDefinition(RUNTIME_OPTIONS, options);
   checkAgentEntries(options.agents);
+  parseCloseTimeoutMs(options);
   const models = new NamedModels(options.models);
   // Agents are checked before the store is opened, those of sources when the sources are open.
   const checked = new Set<Agent>();
@@ -54,7 +55,8 @@ async function openOn(
   },
 ): Promise<Runtime> {
   const host = createSourceHost(options, parts);
-  const sources = await openAgentSources(options.agents, host);
+  const closeTimeoutMs = parseCloseTimeoutMs(options);
+  const sources = await openAgentSources(options.agents, host, closeTimeoutMs);
   try {
     for (const { agents } of sources)
       for (const agent of agents) await parts.models.check(agent, checked);
@@ -62,7 +64,8 @@ async function openOn(
     await runtime.start();
     return runtime;
   } catch (error) {
-    await closeAgentSources(sources, host.onError);
+    const { clock, onError } = host;
+    await closeAgentSources(sources, { clock, onError, timeoutMs: closeTimeoutMs });
     throw error;
   }
 }

@@ -10,6 +10,9 @@ import type { AgentSource } from './sources/agent-source.ts';
 import type { ModelsOption } from './sources/named-models.ts';
 import type { Observer } from './interceptors/observer.ts';
 
+/** Default of the option `closeTimeoutMs`. */
+export const DEFAULT_CLOSE_TIMEOUT_MS = 10_000;
+
 /** Default of the option `app`. */
 export const DEFAULT_APP = 'petrichor';
 
@@ -43,6 +46,11 @@ export interface RuntimeOptions {
    * Default: 16 MiB.
    */
   readonly maxInputBytes?: number;
+  /**
+   * How long `close` waits for the sources of agents, and for `toolsets`, to close, in milliseconds. `onError` receives a
+   * CloseTimeoutError for each that takes longer. Default: 10,000.
+   */
+  readonly closeTimeoutMs?: number;
   /** Called in this order after every committed step. They run before `interceptors`. */
   readonly observers?: readonly Observer[];
   /** Hooks around messages, committed steps and calls. The first is the outermost. */
@@ -53,6 +61,7 @@ export interface RuntimeOptions {
 
 /** The options of `openRuntime`. */
 export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>('openRuntime', {
+  closeTimeoutMs: true,
   maxInputBytes: true,
   agents: true,
   store: true,
@@ -75,9 +84,17 @@ export function toToolServices({ artifacts, memory }: RuntimeOptions): ToolServi
 export function parseMaxInputBytes({
   maxInputBytes = DEFAULT_MAX_INPUT_BYTES,
 }: RuntimeOptions): number {
-  if (Number.isSafeInteger(maxInputBytes) && maxInputBytes > 0) return maxInputBytes;
-  throw new InvalidInputError(
-    'maxInputBytes',
-    `must be an integer above 0; it is ${maxInputBytes}.`,
-  );
+  return parsePositive('maxInputBytes', maxInputBytes);
+}
+
+/** @throws InvalidInputError */
+export function parseCloseTimeoutMs({
+  closeTimeoutMs = DEFAULT_CLOSE_TIMEOUT_MS,
+}: Pick<RuntimeOptions, 'closeTimeoutMs'>): number {
+  return parsePositive('closeTimeoutMs', closeTimeoutMs);
+}
+
+function parsePositive(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new InvalidInputError(name, `must be an integer above 0; it is ${value}.`);
 }

@@ -2,6 +2,7 @@ import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { Agent } from '../../agents/index.ts';
 import type { Model } from '../../models/index.ts';
+import { closeInTime } from '../../runtime/internal.ts';
 import type { OpenAgentSource } from '../../runtime/index.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
 import { createCompactionNet } from '../compaction/compaction-net.ts';
@@ -14,7 +15,8 @@ import { createSummarizer } from './create-summarizer.ts';
 import { closeInterruptedSessions, findInterruptedSessions } from './interrupted-sessions.ts';
 import { UserMessages } from './user-messages.ts';
 
-const DEFAULT_PLUGIN_CLOSE_MS = 5000;
+/** Default of the option `pluginCloseTimeoutMs`. */
+export const DEFAULT_PLUGIN_CLOSE_MS = 5000;
 
 /** What an app is opened with. */
 export interface OpenAppOptions {
@@ -104,38 +106,16 @@ async function closeToolsets(
 }
 
 async function closePlugins({ plugins }: AppSettings, options: OpenAppOptions): Promise<void> {
+  const { clock = systemClock, pluginCloseTimeoutMs = DEFAULT_PLUGIN_CLOSE_MS, onError } = options;
   for (const plugin of plugins) {
-    // Also catches a synchronous throw, so the remaining plugins are closed.
-    const closed = await closesInTime(
-      Promise.resolve().then(async () => plugin.close()),
-      options,
-    );
+    const closed = await closeInTime(async () => plugin.close(), {
+      clock,
+      timeoutMs: pluginCloseTimeoutMs,
+      onError: (error) => onError?.(error),
+    });
     if (!closed)
       options.onWarning?.(
         `Plugin "${plugin.name}" did not close in time. The runner no longer waits for it.`,
       );
   }
-}
-
-async function closesInTime(
-  closing: Promise<void>,
-  { clock = systemClock, pluginCloseTimeoutMs = DEFAULT_PLUGIN_CLOSE_MS, onError }: OpenAppOptions,
-): Promise<boolean> {
-  let cancel = (): void => {};
-  // The clock's timers do not keep the process alive, so this one must.
-  const hold = setInterval(() => {}, 1000);
-  const late = new Promise<boolean>((resolve) => {
-    cancel = clock.at(clock.now() + pluginCloseTimeoutMs, () => resolve(false));
-  });
-  const closed = closing.then(
-    () => true,
-    (error: unknown) => {
-      onError?.(error);
-      return true;
-    },
-  );
-  return Promise.race([closed, late]).finally(() => {
-    cancel();
-    clearInterval(hold);
-  });
 }

@@ -3,13 +3,17 @@ import { formatSessionKey } from '../../core/index.ts';
 import type { Content, InvocationId, Seq, SessionKey } from '../../core/index.ts';
 import { resolveModel } from '../../models/index.ts';
 import type { Model } from '../../models/index.ts';
+import { DEFAULT_CLOSE_TIMEOUT_MS } from '../../runtime/internal.ts';
 import { openRuntime } from '../../runtime/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import type { App } from '../app/app.ts';
-import { openApp } from '../app/open-app.ts';
+import { DEFAULT_PLUGIN_CLOSE_MS, openApp } from '../app/open-app.ts';
 import type { OpenApp } from '../app/open-app.ts';
 import type { CredentialService } from '../tools/credential-service.ts';
 import type { RunnerOptions } from './runner-options.ts';
+
+/** No time limit in practice: a year. */
+const MAX_PLUGINS_MS = 31_536_000_000;
 
 /** A running app: its agents, in a runtime over the store of its sessions. */
 export class AppRuntime {
@@ -33,7 +37,11 @@ export class AppRuntime {
       onError,
       resolveModel: async (name) => resolveByName(name, app, options),
     });
+    // Plugins are closed one after the other, each within its own time limit.
+    const pluginsMs = app.plugins.length * (pluginCloseTimeoutMs ?? DEFAULT_PLUGIN_CLOSE_MS);
     const runtime = await openRuntime({
+      closeTimeoutMs:
+        DEFAULT_CLOSE_TIMEOUT_MS + Math.ceil(Math.max(0, Math.min(pluginsMs, MAX_PLUGINS_MS))),
       agents: [{ open: async () => opened }],
       store,
       app: app.name,

@@ -77,6 +77,24 @@ export class SessionQuarantinedError extends PetrichorError {
 }
 
 /**
+ * A source of agents, or a toolset, did not close within `closeTimeoutMs`. The runtime no longer waits for it and closes.
+ * It goes to `onError`.
+ * @remedy Let the `close` of the named part end, or give it more time with `closeTimeoutMs`.
+ */
+export class CloseTimeoutError extends PetrichorError {
+  override readonly code = 'close_timeout' as const;
+  /** The option that the part was passed in, with its position, such as `agents[0]`. */
+  readonly part: string;
+
+  constructor(part: string, description: string, timeoutMs: number) {
+    super(
+      `${part} (${description}) did not close within ${timeoutMs} ms. The runtime no longer waits for it. Let its close end, or raise \`closeTimeoutMs\`.`,
+    );
+    this.part = part;
+  }
+}
+
+/**
  * A runtime was used after `close`.
  * @remedy Open a new runtime, or close it later.
  */

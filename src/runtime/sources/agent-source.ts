@@ -46,6 +46,8 @@ export interface OpenAgentSource {
   readonly find?: ((name: string) => Promise<Agent | undefined>) | undefined;
   /** Hooks around the sessions of this source's agents, inside those of the runtime. Default: none. */
   readonly interceptors?: readonly Interceptor[] | undefined;
-  /** Called when the runtime closes, after its sessions have stopped. */
+  /**
+   * Called when the runtime closes, after its sessions have stopped. The runtime waits for it, up to `closeTimeoutMs`.
+   */
   readonly close?: (() => Promise<void>) | undefined;
 }

@@ -2,6 +2,9 @@ import { checkAgent, checkAgentList } from '../../agents/internal.ts';
 import type { Agent } from '../../agents/index.ts';
 import { isRecord } from '../../core/internal.ts';
 import { InvalidInputError } from '../../core/index.ts';
+import { closeInTime } from '../scheduling/close-in-time.ts';
+import type { CloseLimit } from '../scheduling/close-in-time.ts';
+import { CloseTimeoutError } from '../session/runtime-errors.ts';
 import type { AgentSource, AgentSourceHost, OpenAgentSource } from './agent-source.ts';
 
 /**
@@ -21,6 +24,7 @@ export function checkAgentEntries(entries: readonly (Agent | AgentSource)[]): vo
 export async function openAgentSources(
   entries: readonly (Agent | AgentSource)[],
   host: AgentSourceHost,
+  closeTimeoutMs: number,
 ): Promise<readonly OpenAgentSource[]> {
   const opened: OpenAgentSource[] = [];
   try {
@@ -29,19 +33,28 @@ export async function openAgentSources(
     checkNames(opened.flatMap(({ agents }) => agents));
     return opened;
   } catch (error) {
-    await closeAgentSources(opened, host.onError);
+    const { clock, onError } = host;
+    await closeAgentSources(opened, { clock, onError, timeoutMs: closeTimeoutMs });
     throw error;
   }
 }
 
-/** Closes sources. Their errors go to `onError`. */
+/**
+ * Closes sources, in the order of the option `agents`, at the same time. Their errors go to `onError`, and a
+ * `CloseTimeoutError` for each that does not close in time.
+ */
 export async function closeAgentSources(
   sources: readonly OpenAgentSource[],
-  onError: (error: unknown) => void,
+  limit: CloseLimit,
 ): Promise<void> {
-  const closing = sources.map(async ({ close }) => close?.());
-  for (const outcome of await Promise.allSettled(closing))
-    if (outcome.status === 'rejected') onError(outcome.reason);
+  await Promise.all(
+    sources.map(async ({ close, agents }, index) => {
+      if (close === undefined || (await closeInTime(close, limit))) return;
+      const names = agents.map(({ name }) => `"${name}"`).join(', ');
+      const description = `the source of ${names === '' ? 'agents found by name' : names}`;
+      limit.onError(new CloseTimeoutError(`agents[${index}]`, description, limit.timeoutMs));
+    }),
+  );
 }
 
 /** True for a source of agents, as opposed to an agent. */
