@@ -91,6 +91,7 @@ test('a toolset that does not close in time is reported, and the runtime closes'
   const errors: unknown[] = [];
   const disposing = Promise.withResolvers<void>();
   const toolset: Toolset & AsyncDisposable = {
+    name: 'stuck',
     tools: () => [],
     [Symbol.asyncDispose]: async () => {
       disposing.resolve();
