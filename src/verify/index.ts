@@ -20,6 +20,7 @@ export {
   placeBound,
   precedes,
   reaskBudgetIsBounded,
+  settles,
   unreachable,
 } from './properties/create-property.ts';
 export type { Property, QuiescentMarking } from './properties/property.ts';
@@ -40,11 +41,3 @@ export { InvalidPropertyError, ReplayError, UnknownNameError } from './propertie
 export { anySolver, nativeZ3, npmZ3 } from './smt/solver.ts';
 export type { Solver, SolverAnswer, SolverLimits } from './smt/solver.ts';
 export type { ProofCache } from './proof-cache.ts';
-export type { ContractResult } from './contracts/contract-check.ts';
-export type {
-  NetComponent,
-  ComponentTree,
-  Contract,
-  ContractEvent,
-  StepPattern,
-} from './contracts/contract.ts';

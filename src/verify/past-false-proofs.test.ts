@@ -11,6 +11,7 @@ import {
   effect,
   Executor,
   emptyMarking,
+  faultPlace,
   FiringKeyError,
   initialToken,
   matching,
@@ -24,10 +25,19 @@ import {
   running,
   type CompiledNet,
   type FiringToken,
+  type TokenPlace,
   type Transition,
 } from '../net/index.ts';
 import type { Bounds } from './properties/bounds.ts';
-import { eventuallyAnswered, neverFiresAfter, unreachable } from './properties/create-property.ts';
+import {
+  atMost,
+  deadlockFree,
+  eventuallyAnswered,
+  neverFiresAfter,
+  placeBound,
+  settles,
+  unreachable,
+} from './properties/create-property.ts';
 import type { Property } from './properties/property.ts';
 import { prove } from './prove.ts';
 import type { PropertyResult } from './report.ts';
@@ -190,4 +200,174 @@ test('a property that holds until a token leaves through an outlet sees it leave
   );
   assert.equal((await decide(of, property)).verdict, 'proved');
   assert.equal((await decide(of, neverFiresAfter('reply', 'b'))).verdict, 'refuted');
+});
+
+const move = (name: string, from: TokenPlace<null>, to: TokenPlace<null>): Transition =>
+  pure(name, { take: { from }, give: allOf({ to }), run: () => ({ to: null }) });
+
+const pingPong = compile(
+  net('ping-pong', {
+    transitions: [move('ping', a, b), move('pong', b, a)],
+    initial: [initialToken(a, null)],
+  }),
+);
+
+/** Runs one settling of a new session. Returns the codes of its faults. */
+function faultCodes(of: CompiledNet): readonly string[] {
+  const executor = new Executor(of, emptyMarking(), { toFiringId: String });
+  executor.begin(0);
+  executor.settle(0);
+  return executor
+    .takeSettled()
+    .records.flatMap((record) => (record.kind === 'faulted' ? [record.error.code] : []));
+}
+
+test('two transitions that feed each other are a livelock, and the executor refuses a firing', async () => {
+  assert.deepEqual(faultCodes(pingPong), ['settle_limit']);
+  const { verdict, trace } = await decide(pingPong, settles());
+  assert.equal(verdict, 'refuted');
+  assert.deepEqual(
+    trace?.steps.map(({ transition }) => transition),
+    ['ping', 'pong'],
+  );
+  assert.equal(trace?.circleFrom, 0);
+});
+
+test('a fault by the limit of a settling is reachable without any other fault', async () => {
+  const { verdict, trace } = await decide(pingPong, unreachable('net.fault'));
+  assert.equal(verdict, 'refuted');
+  assert.deepEqual(
+    trace?.steps.map(({ kind, transition }) => `${kind} ${transition ?? ''}`),
+    ['fired ping', 'fired pong', 'faulted ping'],
+  );
+  assert.deepEqual([trace?.circleFrom, trace?.circleTo], [0, 2]);
+  assert.equal((await decide(pingPong, deadlockFree(['a', 'b']))).verdict, 'refuted');
+});
+
+test('a property that holds with refused firings is proved for a net with a livelock', async () => {
+  const result = await decide(pingPong, placeBound(['a', 'b', 'net.fault'], 1));
+  assert.deepEqual([result.verdict, result.by], ['proved', 'search with refused firings']);
+});
+
+test('a property that only refused firings may break is not proved', async () => {
+  // Of an odd cycle, the limit refuses one certain firing. The search cannot say which tokens the rest of the settling has.
+  const c = place('c');
+  const of = compile(
+    net('grow', {
+      transitions: [
+        pure('grow', { take: { a }, give: allOf({ a, b }), run: () => ({ a: null, b: null }) }),
+        pure('rescue', {
+          take: { fault: faultPlace },
+          give: allOf({ c }),
+          run: () => ({ c: null }),
+        }),
+      ],
+      initial: [initialToken(a, null)],
+    }),
+  );
+  const { verdict } = await decide(of, unreachable('c'), { states: 2_000 });
+  assert.equal(verdict, 'unknown');
+});
+
+test('a settling that adds tokens without end is a livelock', async () => {
+  const grow = pure('grow', {
+    take: { a },
+    give: allOf({ a, b }),
+    run: () => ({ a: null, b: null }),
+  });
+  const of = compile(net('grow', { transitions: [grow], initial: [initialToken(a, null)] }));
+  assert.deepEqual(faultCodes(of), ['settle_limit']);
+  const { verdict, trace } = await decide(of, settles());
+  assert.equal(verdict, 'refuted');
+  assert.deepEqual(
+    trace?.steps.map(({ transition }) => transition),
+    ['grow'],
+  );
+});
+
+test('tokens that an inhibitor limits do not grow without end', async () => {
+  const grow = pure('grow', {
+    take: { a },
+    unless: [b],
+    give: allOf({ a, b }),
+    run: () => ({ a: null, b: null }),
+  });
+  const of = compile(net('inhibited', { transitions: [grow], initial: [initialToken(a, null)] }));
+  const { verdict, by } = await decide(of, settles());
+  assert.deepEqual([verdict, by, faultCodes(of)], ['proved', 'search for livelocks', []]);
+});
+
+test('a cycle through an effect, an input or a delay is no livelock, and a delay of 0 is one', async () => {
+  const around = effect('around', {
+    take: { b },
+    give: allOf({ a }),
+    failed: () => ({ a: null }),
+    run: async () => ({ a: null }),
+  });
+  const initial = [initialToken(a, null)];
+  const through = (back: Transition): CompiledNet =>
+    compile(net('through', { transitions: [move('go', a, b), back], initial }));
+  const later = (after: number): Transition =>
+    pure('later', { take: { b }, give: allOf({ a }), after, run: () => ({ a: null }) });
+  const verdicts = [];
+  for (const back of [around, later(5), later(0)]) {
+    const { verdict, by } = await decide(through(back), settles());
+    verdicts.push(`${verdict}, ${by}`);
+  }
+  assert.deepEqual(verdicts, [
+    'proved, structure',
+    'proved, structure',
+    'refuted, search for livelocks',
+  ]);
+  assert.deepEqual(faultCodes(through(later(0))), ['settle_limit']);
+  assert.deepEqual(faultCodes(through(later(5))), []);
+});
+
+test('an effect that is started and canceled without end is a livelock', async () => {
+  const begin = effect('begin', {
+    take: { a },
+    give: allOf({ b }),
+    failed: () => ({ b: null }),
+    run: async () => ({ b: null }),
+  });
+  const cancel = pure('cancel', {
+    take: { firing: running(begin) },
+    give: allOf({ a }),
+    run: () => ({ a: null }),
+  });
+  const of = compile(
+    net('cancel', { transitions: [begin, cancel], initial: [initialToken(a, null)] }),
+  );
+  assert.deepEqual(faultCodes(of), ['settle_limit']);
+  assert.equal((await decide(of, settles())).verdict, 'refuted');
+});
+
+test('a fault that is repaired without end is a livelock if any number of faults is allowed', async () => {
+  const repair = pure('repair', {
+    take: { fault: faultPlace },
+    give: allOf({ a }),
+    run: () => ({ a: null }),
+  });
+  const of = compile(
+    net('repair', { transitions: [move('go', a, b), repair], initial: [initialToken(a, null)] }),
+  );
+  const { results } = await prove(of, { properties: [settles()], bounds: {}, route: 'search' });
+  assert.equal(results[0]?.verdict, 'refuted');
+  assert.equal((await decide(of, settles(), { faults: 3 })).verdict, 'proved');
+});
+
+test('a livelock behind an input and a result of an effect replays from the start', async () => {
+  const ask = effect('ask', {
+    take: { asked },
+    give: oneOf({ a, job }),
+    failed: () => ({ job: { id: 'j' } }),
+    run: async () => ({ a: null }),
+  });
+  const of = compile(net('behind', { transitions: [ask, move('ping', a, b), move('pong', b, a)] }));
+  const { verdict, trace } = await decide(of, settles());
+  assert.equal(verdict, 'refuted');
+  assert.equal(trace?.circleFrom, 3);
+  const broken = await decide(of, atMost(['ping'], 3));
+  assert.equal(broken.verdict, 'refuted');
+  assert.equal((await decide(of, unreachable('net.fault'))).verdict, 'refuted');
 });

@@ -2,9 +2,6 @@ import { omitUndefined } from '../core/internal.ts';
 import type { CompiledNet } from '../net/index.ts';
 import { TokenClasses } from './system/token-classes.ts';
 import type { Bounds } from './properties/bounds.ts';
-import type { ContractResult } from './contracts/contract-check.ts';
-import type { ComponentTree } from './contracts/contract.ts';
-import { decideByContracts } from './decide-by-contracts.ts';
 import { expand } from './system/expand.ts';
 import type { ExpandedNet } from './system/expand.ts';
 import { findOrderedPath } from './search/ordered-path.ts';
@@ -24,18 +21,13 @@ import { ReplayError } from './properties/verify-errors.ts';
 import { createMonitor } from './search/property-monitor.ts';
 import { Derivations } from './derivations.ts';
 import { ProofRun } from './progress.ts';
+import { Settling } from './settling.ts';
 import type { ProofObserver } from './progress.ts';
 
 /** The argument of `prove`. */
 export interface ProveOptions extends ProofObserver {
   readonly properties: readonly Property[];
   readonly bounds?: Bounds;
-  /**
-   * The components of the net and their contracts. Properties are then proved through the contracts where they follow
-   * from them, which takes as long as all components take one by one. The rest is decided on the whole net. Not used
-   * for `route: 'solver'` and with `beyondBounds`. Default: none.
-   */
-  readonly components?: ComponentTree;
   /**
    * `portfolio`: searches all states, and asks a solver if the search gives up. `search` or `solver`: uses only that
    * method. Default: `portfolio`.
@@ -84,11 +76,6 @@ async function proveSearched(net: CompiledNet, options: SearchedOptions): Promis
       : properties.map((property) => [property, proofCacheKey(expanded, bounds, property)]),
   );
   const results = new Map<SearchedProperty, PropertyResult>();
-  const keep = (property: SearchedProperty, result: PropertyResult): void => {
-    results.set(property, result);
-    const key = keys.get(property);
-    if (key !== undefined && result.verdict !== 'unknown') cache?.set(key, result);
-  };
   const run = new ProofRun(options);
   for (const [property, key] of keys) {
     const known = cache?.get(key);
@@ -96,24 +83,24 @@ async function proveSearched(net: CompiledNet, options: SearchedOptions): Promis
     results.set(property, known);
     run.report(known);
   }
-  const { components, route, beyondBounds = false, signal } = options;
-  const undecided = properties.filter((property) => !results.has(property));
-  let contracts: readonly ContractResult[] | undefined;
-  if (components !== undefined && route !== 'solver' && !beyondBounds && undecided.length > 0) {
-    const question = { components, properties: undecided, bounds, signal };
-    const answer = await decideByContracts(expanded, question, run);
-    contracts = answer.contracts;
-    for (const [property, result] of answer.proved) keep(property, result);
-  }
+  const settling = new Settling(expanded, bounds, run);
+  const decided = async (property: SearchedProperty, found: PropertyResult): Promise<void> => {
+    const result = await settling.recheck(property, found);
+    results.set(property, result);
+    run.report(result);
+    const key = keys.get(property);
+    if (key !== undefined && result.verdict !== 'unknown') cache?.set(key, result);
+  };
+  for (const property of properties)
+    if (property.kind === 'settles' && !results.has(property))
+      await decided(property, await settling.decide(property));
   const open = monitors.filter(({ property }) => !results.has(property));
   const together = open.filter(({ next }) => next === undefined);
   const alone = open.filter(({ next }) => next !== undefined);
   const proof = new Proof(expanded, options, run);
   for (const group of [...(together.length > 0 ? [together] : []), ...alone.map((one) => [one])]) {
-    for await (const [property, result] of proof.decide(group.map(({ property }) => property))) {
-      keep(property, result);
-      run.report(result);
-    }
+    for await (const decision of proof.decide(group.map(({ property }) => property)))
+      await decided(...decision);
   }
   return {
     net: net.name,
@@ -122,7 +109,6 @@ async function proveSearched(net: CompiledNet, options: SearchedOptions): Promis
     transitions: expanded.transitions.length,
     results: properties.flatMap((property) => results.get(property) ?? []),
     durationMs: performance.now() - startedAt,
-    ...omitUndefined({ contracts }),
   };
 }
 

@@ -1,4 +1,3 @@
-import type { ContractResult } from './contracts/contract-check.ts';
 import type { Property } from './properties/property.ts';
 import { drawTrace } from './trace/draw-trace.ts';
 import { formatTrace } from './trace/trace.ts';
@@ -35,8 +34,6 @@ export interface ProofReport {
   readonly transitions: number;
   readonly results: readonly PropertyResult[];
   readonly durationMs: number;
-  /** The results of the contracts of the net's components, if `components` were given and a property needed them. */
-  readonly contracts?: readonly ContractResult[];
 }
 
 /** The width of a drawn trace: a terminal line of 100 characters minus the indentation. */
@@ -49,7 +46,7 @@ export function isProved({ results }: ProofReport): boolean {
 
 /** Formats a report as text for a terminal. */
 export function formatReport(report: ProofReport): string {
-  const { net, hash, places, transitions, results, durationMs, contracts = [] } = report;
+  const { net, hash, places, transitions, results, durationMs } = report;
   const bounds = [...new Set(results.flatMap(({ over }) => over))];
   const bounded = results.filter(({ over }) => over.length > 0);
   const shared = bounds.filter((bound) => bounded.every(({ over }) => over.includes(bound)));
@@ -62,8 +59,6 @@ export function formatReport(report: ProofReport): string {
     `for ${shared.length === 0 ? 'any number of tokens' : shared.join(', ')}`,
     '',
     ...results.flatMap((result) => formatResult(result, shared)),
-    ...(contracts.length === 0 ? [] : ['', 'Contracts of the components:']),
-    ...contracts.map(formatContract),
     '',
     `${counted.join(', ') || 'nothing to prove'} in ${seconds(durationMs)}`,
     'Proved means: for every order of events, every declared outcome and every failure within these bounds; values and times are left out.',
@@ -90,14 +85,6 @@ function formatResult(result: PropertyResult, shared: readonly string[]): readon
           .split('\n')
           .map((line) => `  ${line}`.trimEnd())),
   ];
-}
-
-function formatContract(result: ContractResult): string {
-  const { component, verdict, states, sameAs, reason } = result;
-  const facts =
-    sameAs === undefined ? `${states.toLocaleString('en')} states` : `same as ${sameAs}`;
-  const because = reason === undefined ? '' : ` because ${reason}`;
-  return `${verdict === 'proved' ? '✔' : '?'} ${component}: ${verdict} (${facts})${because}`;
 }
 
 function seconds(ms: number): string {

@@ -150,6 +150,8 @@ async function compareVerdicts(
   const [result] = report.results;
   if (result === undefined) throw new Error(`seed ${seed}: no result`);
   count(tally, generated, result);
+  // The naive search does not know the limit of a settling, after which the executor refuses firings.
+  if (result.trace?.circleTo !== undefined) return;
   const expected = naive === 'holds' ? 'proved' : 'refuted';
   if (result.verdict !== 'unknown' && result.verdict !== expected)
     tally.disagreements.push(

@@ -50,6 +50,8 @@ interface Happened {
   readonly ended?: string;
   /** True for an input, a fault, or a clock that may never expire: no fair run depends on it. */
   readonly uncertain?: boolean;
+  /** Set for a firing that needs time to pass. */
+  readonly waited?: true;
 }
 
 interface Next {
@@ -113,7 +115,8 @@ function checkProperty(
         seen.set(stateText, id);
         queue.push(next);
       }
-      if (open && memory > 0 && happened.ownership === undefined) out.push(id);
+      const settlesOn = property.kind === 'settles' && to.settling && happened.waited === undefined;
+      if (settlesOn || (open && memory > 0 && happened.ownership === undefined)) out.push(id);
       if (hoping && happened.uncertain !== true) {
         if (memory === 0) hopes.ends.add(at);
         else hopes.steps.push([at, id]);
@@ -337,7 +340,10 @@ class World {
       if (after === undefined) return [];
       const bindings = this.#bindings(t, state, true).filter(({ broken }) => !broken);
       if (bindings.length > 0 && typeof after === 'number') surely = true;
-      return bindings.flatMap((binding) => this.#fire(t, binding, state));
+      const fired = bindings.flatMap((binding) => this.#fire(t, binding, state));
+      return typeof after === 'number' && after > 0
+        ? fired.map((next): Next => ({ ...next, happened: { ...next.happened, waited: true } }))
+        : fired;
     });
     return { nexts, surely };
   }
@@ -685,6 +691,8 @@ function remember(
     case 'unreachable':
     case 'canFire':
       return 0;
+    case 'settles':
+      return 0;
     default:
       return property satisfies never;
   }
@@ -723,6 +731,8 @@ function breaks(property: Property, { tokens, memory }: NaiveState, stuck: boole
     case 'precedes':
     case 'neverStale':
     case 'canFire':
+      return false;
+    case 'settles':
       return false;
     default:
       return property satisfies never;

@@ -81,12 +81,12 @@ export const proveCommand: Command = defineCommand({
     const solver = parseSolver(values['solver-seconds']);
     const agent = await loadAgent({ file, cwd, name: values.agent });
     const report = await rethrowMisuse(async () => {
-      const { properties: known, ...proof } = agentProof(agent, limits);
+      const { properties: known, bounds } = agentProof(agent, limits);
       const properties =
         values.property.length === 0
           ? Object.values(known)
           : values.property.map((text) => parseProperty(text, known));
-      return prove(agent.compiled, { ...proof, properties, ...solver });
+      return prove(agent.compiled, { properties, bounds, ...solver });
     });
     const broken = findBrokenRules(agent);
     stdout.write(

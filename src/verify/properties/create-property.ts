@@ -17,6 +17,7 @@ import type {
   PlaceBound,
   Precedes,
   QuiescentMarking,
+  Settles,
   Unreachable,
 } from './property.ts';
 
@@ -364,6 +365,15 @@ export function neverStale(
  */
 export function noStaleCommits(): NoStaleCommits {
   return { kind: 'noStaleCommits', name: 'no stale commit' };
+}
+
+/**
+ * Every settling ends: the net has no livelock. A livelock is a sequence of firings that repeats, or that adds tokens
+ * without end, although no effect ends, no input arrives and no time passes. The executor refuses the firings after the
+ * 10,000th of one settling.
+ */
+export function settles(): Settles {
+  return { kind: 'settles', name: 'every settling ends' };
 }
 
 function toNonEmptyList(field: string, names: string | readonly string[]): readonly string[] {

@@ -20,6 +20,7 @@ import {
   placeBound,
   precedes,
   reaskBudgetIsBounded,
+  settles,
   unreachable,
 } from './create-property.ts';
 import type { Property, QuiescentMarking } from './property.ts';
@@ -261,6 +262,12 @@ export const propertyForms: readonly PropertyForm[] = [
       'each of these transitions fires in some order of events; a refutation names the others, without a trace',
     create: (args) => canFire(...args.names('transitions')),
   },
+  {
+    name: 'settles',
+    parameters: [],
+    states: 'every settling ends: no firings repeat, or add tokens, without end',
+    create: () => settles(),
+  },
 ];
 
 /** Shows a form in one line, such as `placeBound(PLACE, …, MAX)`. Options are in brackets. */
@@ -338,6 +345,8 @@ export function readArguments(property: Property): {
         args: { one: first, other: second, through: property.through },
       };
     }
+    case 'settles':
+      return { form: 'settles', args: {} };
     case 'canFire':
       return { form: 'canFire', args: { transitions: property.transitions } };
     default:

@@ -17,6 +17,7 @@ import {
   noStaleCommits,
   placeBound,
   precedes,
+  settles,
   unreachable,
 } from './create-property.ts';
 import { formatForm, propertyForms } from './property-forms.ts';
@@ -86,6 +87,7 @@ const samples: readonly (readonly [property: Property, text: string, json: unkno
     'neverFiresAfter(a, b, c, until: d)',
     { property: 'neverFiresAfter', transitions: ['a', 'b'], place: 'c', until: 'd' },
   ],
+  [settles(), 'settles()', { property: 'settles' }],
   [noStaleCommits(), 'noStaleCommits()', { property: 'noStaleCommits' }],
   [
     neverStale('commit', { renewals: ['renew'], work: ['a', 'running(b)'] }),

@@ -27,7 +27,8 @@ export type SearchedProperty =
   | JoinedOrDeadLettered
   | EventuallyAnswered
   | Eventually
-  | CanFire;
+  | CanFire
+  | Settles;
 
 /** A property whose places and transitions are found in the net. `resolveProperty` finds them. */
 export type DerivedProperty = Bounded | Isolated | NoStaleCommits;
@@ -188,5 +189,11 @@ export interface Isolated {
  */
 export interface NoStaleCommits {
   readonly kind: 'noStaleCommits';
+  readonly name: string;
+}
+
+/** Every settling ends: firings that need no effect, no input and no passing time never go on without end. */
+export interface Settles {
+  readonly kind: 'settles';
   readonly name: string;
 }

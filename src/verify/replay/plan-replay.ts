@@ -32,7 +32,7 @@ export interface ScriptedStep {
 /** Tracks every token of a path, and assigns a time to each step. */
 export function planReplay(
   system: TransitionSystem,
-  { states, moves }: Path,
+  { states, moves, isLivelock = false, cycleFrom = 0 }: Path,
 ): { readonly initial: readonly TrackedToken[]; readonly scripted: readonly ScriptedStep[] } {
   const { tokenClasses, net } = system;
   const keys = new ReplayKeys(system);
@@ -53,7 +53,10 @@ export function planReplay(
     const settles = move.kind === 'restarted' || (move.phase & SETTLING) !== 0;
     const timed = net.transitions[move.t]?.timed !== 'no' && move.t >= 0 && settles;
     // Each timed step and each input has a different time. Firings of one settling share a time.
-    if (!settles || !settling || timed || move.kind === 'restarted') at = (index + 1) * STEP_MS;
+    // So do the timers of a livelock, whose delay is 0.
+    const isInLap = isLivelock && index > cycleFrom;
+    if (!isInLap && (!settles || !settling || timed || move.kind === 'restarted'))
+      at = (index + 1) * STEP_MS;
     settling = settles;
     if (isRecorded(move)) seq++;
     const before = tracked;
@@ -99,6 +102,13 @@ export function planReplay(
     }));
     return step;
   });
+  if (isLivelock) {
+    // The tokens of a lap are taken in the next lap, by timers whose delay is 0.
+    const lap = scripted.slice(cycleFrom);
+    const names = lap.flatMap(({ move }) => net.transitions[move.t]?.name ?? []);
+    for (const { value } of lap.flatMap(({ added }) => added))
+      for (const name of names) value.after[name] ??= 0;
+  }
   return { initial, scripted };
 }
 

@@ -1,6 +1,7 @@
 import { runningPlaceName } from '../../net/internal.ts';
 import {
   Executor,
+  SettleLimitError,
   applyRecord,
   emptyMarking,
   type Marking,
@@ -54,6 +55,8 @@ class Replay {
   readonly #scripted: readonly ScriptedStep[];
   /** The steps that write a record, from the second record on. */
   readonly #recorded: readonly ScriptedStep[];
+  /** For a livelock: the recorded steps that repeat, from the first to the one after the last. */
+  readonly #lap: { readonly from: number; readonly to: number } | undefined;
   #executor: Executor;
   readonly #records: JournalRecord[] = [];
 
@@ -65,6 +68,7 @@ class Replay {
     this.#initial = plan.initial;
     this.#scripted = plan.scripted;
     this.#recorded = plan.scripted.filter(({ move }) => isRecorded(move));
+    this.#lap = findLap(path);
     this.#executor = this.#newExecutor(emptyMarking());
   }
 
@@ -108,7 +112,8 @@ class Replay {
         if (next?.move.kind !== 'retrying') return undefined;
         return (next.retryAt ?? Number.MAX_SAFE_INTEGER) - next.at;
       },
-      firingKeys: (firingId) => this.#recorded[Number(firingId) - 2]?.added[0]?.value.keys ?? [],
+      firingKeys: (firingId) =>
+        this.#recorded[this.#toStep(Number(firingId) - 2)]?.added[0]?.value.keys ?? [],
       brokenKeyError: () => this.#error(),
     };
     return new Executor(createSkeleton(this.#system.net.net, script), marking, {
@@ -117,7 +122,14 @@ class Replay {
   }
 
   #next(): ScriptedStep | undefined {
-    return this.#recorded[this.#executor.marking.seq - 1];
+    return this.#recorded[this.#toStep(this.#executor.marking.seq - 1)];
+  }
+
+  /** Returns the recorded step that a record after the first one follows. The steps of a livelock repeat. */
+  #toStep(index: number): number {
+    if (this.#lap === undefined || index < this.#lap.to) return index;
+    const { from, to } = this.#lap;
+    return from + ((index - from) % (to - from));
   }
 
   /** Returns the next step of the path if it matches. Otherwise it throws, and the fault makes the final check fail. */
@@ -196,23 +208,17 @@ class Replay {
 
   /** Checks the records up to the end of the path. Records that the executor wrote after it are ignored. */
   #checkedResult(): ReplayResult {
-    const records = this.#records.slice(0, this.#recorded.length + 1);
-    this.#recorded.forEach(({ move }, index) => {
-      const record = records[index + 1];
-      const name = this.#system.net.transitions[move.t]?.name;
-      const actual = record && `${record.kind} ${'t' in record ? record.t : ''}`.trim();
-      const expected = `${move.kind} ${move.kind === 'injected' ? '' : (name ?? '')}`.trim();
-      if (actual !== expected)
-        throw new ReplayError(
-          index + 1,
-          `expected "${expected}", but the executor recorded "${actual ?? 'nothing'}"`,
-        );
-    });
+    const limit = this.#lap === undefined ? undefined : this.#checkLimit(this.#lap);
+    const count = limit?.records ?? this.#recorded.length + 1;
+    const records = this.#records.slice(0, count);
+    for (let index = 0; index < (limit?.firings ?? this.#recorded.length); index++)
+      this.#checkRecord(index);
     const marking = emptyMarking();
     for (const record of records) applyRecord(marking, record);
     const counts = countTokens(marking);
     const end = this.#path.states.at(-1);
-    const expected = end === undefined ? {} : countByPlace(this.#system, end);
+    const expected =
+      end === undefined || limit?.isEndOfPath === false ? counts : countByPlace(this.#system, end);
     if (!areEqual(counts, expected))
       throw new ReplayError(
         records.length,
@@ -220,6 +226,50 @@ class Replay {
       );
     return { records, marking: counts };
   }
+
+  /** Checks that the executor repeated the lap until it refused a firing. */
+  #checkLimit({ from, to }: { readonly from: number; readonly to: number }): {
+    readonly records: number;
+    readonly firings: number;
+    readonly isEndOfPath: boolean;
+  } {
+    const at = this.#records.findIndex(
+      (record) => record.kind === 'faulted' && record.error.code === SETTLE_LIMIT,
+    );
+    if (at < 0) throw new ReplayError(to, 'expected the steps to repeat, but the settling ended');
+    const tail = this.#recorded.slice(to);
+    if (tail.length > 0 && (at - 1 - from) % (to - from) !== tail.length - 1)
+      throw new ReplayError(at, 'the executor refused another firing than the path');
+    return { records: at + 1, firings: at - 1, isEndOfPath: tail.length > 0 };
+  }
+
+  #checkRecord(index: number): void {
+    const record = this.#records[index + 1];
+    const move = this.#recorded[this.#toStep(index)]?.move;
+    const name = this.#system.net.transitions[move?.t ?? -1]?.name;
+    const actual = record && `${record.kind} ${'t' in record ? record.t : ''}`.trim();
+    const expected = `${move?.kind ?? ''} ${move?.kind === 'injected' ? '' : (name ?? '')}`.trim();
+    if (actual !== expected)
+      throw new ReplayError(
+        index + 1,
+        `expected "${expected}", but the executor recorded "${actual ?? 'nothing'}"`,
+      );
+  }
+}
+
+/** The code of the fault of a refused firing. */
+const SETTLE_LIMIT = new SettleLimitError().code;
+
+/** Returns the recorded steps of a path that repeat. */
+function findLap({
+  moves,
+  isLivelock,
+  cycleFrom,
+  cycleTo = moves.length,
+}: Path): { readonly from: number; readonly to: number } | undefined {
+  if (isLivelock !== true || cycleFrom === undefined) return undefined;
+  const count = (until: number): number => moves.slice(0, until).filter(isRecorded).length;
+  return { from: count(cycleFrom), to: count(cycleTo) };
 }
 
 function areEqual(

@@ -248,6 +248,9 @@ export function createMonitor(
         witnesses: new Set(property.transitions.map(names.transition)),
         needsOrder: true,
       };
+    case 'settles':
+      // `findLivelock` decides it. No marking and no single step violates it.
+      return { ...plain, isViolated: never };
     default:
       return property satisfies never;
   }

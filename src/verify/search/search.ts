@@ -22,6 +22,10 @@ export interface Path {
   readonly moves: readonly Move[];
   /** For a path with a cycle: the index of the state that equals the last state. */
   readonly cycleFrom?: number;
+  /** For a path that refused firings follow: the index of the last state of the cycle. Default: the last state. */
+  readonly cycleTo?: number;
+  /** True if the cycle repeats in one settling, so that the executor reaches its limit. */
+  readonly isLivelock?: boolean;
 }
 
 /** The result of a search for one monitor. */
@@ -50,14 +54,14 @@ export interface SearchLimits {
 }
 
 /** A marking with more tokens than this is assumed to grow without end. */
-const MAX_TOKENS = 500;
+export const MAX_TOKENS = 500;
 /** The maximum memory of a monitor: an encoded state stores it in 16 bits. */
 const MAX_MONITOR_STATE = 65_535;
 /** The memory of a state in addition to its encoding: its entry in the index and its link to its parent. */
-const BYTES_PER_STATE = 120;
+export const BYTES_PER_STATE = 120;
 const BYTES_PER_EDGE = 8;
 /** The time between two pauses of a search. */
-const PAUSE_INTERVAL_MS = 50;
+export const PAUSE_INTERVAL_MS = 50;
 
 /**
  * Called when the search pauses, with the number of states visited so far. A promise delays the search. A string ends

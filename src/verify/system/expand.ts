@@ -58,6 +58,8 @@ export interface ExpandedTransition {
   readonly priority: number;
   /** `finite`: the delay is finite. `maybe`: a token may have no clock. `never`: the delay is infinite. */
   readonly timed: 'no' | 'finite' | 'maybe' | 'never';
+  /** True if it can fire in the settling in which its tokens arrive: it has no clock, or its delay may be 0. */
+  readonly isImmediate: boolean;
   readonly concurrency: number;
   readonly takes: readonly ExpandedInput[];
   readonly reads: readonly { readonly place: number; readonly count: number }[];
@@ -244,6 +246,7 @@ function expandTransition(
             : Number.isFinite(after)
               ? 'finite'
               : 'never',
+    isImmediate: after === undefined || after === 0 || typeof after === 'function',
     concurrency: spec.concurrency ?? Number.POSITIVE_INFINITY,
     takes,
     reads: t.reads.filter(isCounted).map((input) => ({

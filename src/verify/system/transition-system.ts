@@ -31,7 +31,8 @@ export interface Successors {
  * The transition system of an expanded net. Its steps follow the executor: enabled transitions fire by priority until
  * none is enabled; then inputs and results of effects arrive, one or several before the next settling; then timers
  * expire. If ordered, states keep the ages of tokens and steps match the executor exactly. If unordered, every order
- * among equals is a step, so it has all behaviors of the executor and possibly more.
+ * among equals is a step, so it has all behaviors of the executor and possibly more. If `refuses`, the executor may
+ * refuse every firing of a settling, as it does after too many firings: a fault that no limit on faults counts.
  */
 export class TransitionSystem {
   readonly net: ExpandedNet;
@@ -39,16 +40,19 @@ export class TransitionSystem {
   readonly tokenClasses: TokenClasses;
   readonly #view: StateView;
   readonly #variants: Variants;
+  readonly #refuses: boolean;
 
   constructor(
     net: ExpandedNet,
     ordering: Ordering,
     countedOutlets: ReadonlySet<string> = new Set(),
     tokenClasses: TokenClasses = new TokenClasses(),
+    { refuses = false }: { readonly refuses?: boolean } = {},
   ) {
     this.net = net;
     this.ordering = ordering;
     this.tokenClasses = tokenClasses;
+    this.#refuses = refuses;
     this.#view = new StateView(net.places.length, net.keys.domains);
     this.#variants = new Variants(countedOutlets, net.bounds.together, ordering === 'ordered');
   }
@@ -291,7 +295,8 @@ export class TransitionSystem {
       for (const variant of this.#variants.list(t, counts))
         this.#addMoves('fired', variant, { ...facts, removed }, state, view, moves);
     }
-    if (state.faults > 0) this.#addFault(facts, state, moves, 1);
+    if (this.#refuses && t.isImmediate) this.#addFault(facts, state, moves, 0);
+    else if (state.faults > 0) this.#addFault(facts, state, moves, 1);
   }
 
   #addFault(

@@ -24,6 +24,8 @@ export interface Trace {
   readonly marking: Readonly<Record<string, number>>;
   /** The index of the first step of a cycle. The steps from there lead back to their start, so they can repeat forever. */
   readonly circleFrom?: number;
+  /** The index after the last step of the cycle, if steps follow it. */
+  readonly circleTo?: number;
 }
 
 /** Returns the trace of a path. */
@@ -33,7 +35,7 @@ export function toTrace(system: TransitionSystem, path: Path): Trace {
     steps: path.moves.map((move) => toTraceStep(system, move)),
     markings: path.states.map((state) => countByPlace(system, state)),
     marking: end === undefined ? {} : countByPlace(system, end),
-    ...omitUndefined({ circleFrom: path.cycleFrom }),
+    ...omitUndefined({ circleFrom: path.cycleFrom, circleTo: path.cycleTo }),
   };
 }
 
@@ -67,10 +69,10 @@ function toTraceStep({ net, tokenClasses }: TransitionSystem, move: Move): Trace
 }
 
 /** Formats a trace as text, one line for each step. */
-export function formatTrace({ steps, marking, circleFrom }: Trace): string {
+export function formatTrace({ steps, marking, circleFrom, circleTo }: Trace): string {
   const width = String(steps.length).length;
   const lines = steps.map((step, index) => {
-    const mark = index === circleFrom ? '↻' : ' ';
+    const mark = index === circleFrom || index + 1 === circleTo ? '↻' : ' ';
     return `${mark} ${String(index + 1).padStart(width)}. ${formatStep(step)}`;
   });
   const tokens = Object.entries(marking).map(([place, n]) => (n === 1 ? place : `${n} ${place}`));
