@@ -105,7 +105,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'builder',
   ],
   managed: ['interface', 'parsing', 'catalogs', 'projections', 'compilation', 'sessions', '.'],
-  interop: ['google-adk', 'libpetri'],
+  interop: ['google-adk', 'libpetri', 'pnml'],
   server: [
     'http',
     'metrics',
