@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { AGENT_TOOL_OPTIONS, agentTool } from '../../src/agents/tools/agent-tool.ts';
 import { custom, CUSTOM_OPTIONS } from '../../src/agents/custom/custom.ts';
+import { fromPnml, FROM_PNML_OPTIONS } from '../../src/interop/pnml/from-pnml.ts';
 import { agent, AGENT_OPTIONS } from '../../src/agents/llm/define-agent.ts';
 import { loop, LOOP_OPTIONS } from '../../src/agents/kinds/loop.ts';
 import { parallel, PARALLEL_OPTIONS } from '../../src/agents/kinds/parallel.ts';
@@ -249,6 +250,10 @@ const subjects: Readonly<Record<string, Subject>> = {
     call: (options) => new DatabaseSessionService('sqlite::memory:', options),
   },
   CLIENT_OPTIONS: { table: CLIENT_OPTIONS, call: createClient },
+  FROM_PNML_OPTIONS: {
+    table: FROM_PNML_OPTIONS,
+    call: (options) => fromPnml('<pnml/>', options),
+  },
 };
 
 for (const [name, { table, call }] of Object.entries(subjects)) {

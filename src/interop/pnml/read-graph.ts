@@ -3,7 +3,7 @@ import { childrenNamed, optionalChild, readAttribute } from './xml-element.ts';
 import type { XmlElement } from './xml-element.ts';
 
 /** A node of the document: a place or a transition. */
-export interface GraphNode {
+export interface PnmlNode {
   readonly id: string;
   /** The text of its `<name>`. Default: its id. */
   readonly label: string;
@@ -14,10 +14,10 @@ export interface GraphNode {
 export type ArcKind = 'normal' | 'inhibitor' | 'reset' | 'read';
 
 /** An arc between a place and a transition. */
-export interface GraphArc {
+export interface PnmlArc {
   readonly kind: ArcKind;
-  readonly place: GraphNode;
-  readonly transition: GraphNode;
+  readonly place: PnmlNode;
+  readonly transition: PnmlNode;
   /** True if the arc leads from the place to the transition. */
   readonly isInput: boolean;
   readonly element: XmlElement;
@@ -25,9 +25,9 @@ export interface GraphArc {
 
 /** The graph of a net, over all its pages. */
 export interface PnmlGraph {
-  readonly places: readonly GraphNode[];
-  readonly transitions: readonly GraphNode[];
-  readonly arcs: readonly GraphArc[];
+  readonly places: readonly PnmlNode[];
+  readonly transitions: readonly PnmlNode[];
+  readonly arcs: readonly PnmlArc[];
 }
 
 /** The elements inside each element that this import understands. Another element may change the meaning of the net. */
@@ -71,7 +71,7 @@ export function readGraph(net: XmlElement, known: KnownElements): PnmlGraph {
     }
     ids.set(id, element);
   }
-  const toNodes = (name: 'place' | 'transition'): readonly GraphNode[] =>
+  const toNodes = (name: 'place' | 'transition'): readonly PnmlNode[] =>
     named(name).map((element) => {
       refuseUnknown(element, ['name', ...known[name]]);
       const id = readAttribute(element, 'id');
@@ -87,7 +87,7 @@ export function readGraph(net: XmlElement, known: KnownElements): PnmlGraph {
   );
   const placesById = new Map(places.map((place) => [place.id, place]));
   const transitionsById = new Map(transitions.map((t) => [t.id, t]));
-  const arcs = named('arc').map((element): GraphArc => {
+  const arcs = named('arc').map((element): PnmlArc => {
     refuseUnknown(element, ['name', 'type', ...known.arc]);
     const source = resolve(readAttribute(element, 'source'), element, references);
     const target = resolve(readAttribute(element, 'target'), element, references);

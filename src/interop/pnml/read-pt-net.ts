@@ -1,6 +1,6 @@
 import { PnmlFormatError } from './pnml-errors.ts';
 import { readGraph, refuseUnknown } from './read-graph.ts';
-import type { GraphArc } from './read-graph.ts';
+import type { PnmlArc } from './read-graph.ts';
 import type { SkeletonArc, SkeletonBuilder } from './skeleton-builder.ts';
 import { onlyChild, optionalChild, parseInteger } from './xml-element.ts';
 import type { XmlElement } from './xml-element.ts';
@@ -32,7 +32,7 @@ function readMarking(place: XmlElement): number {
   return marking === undefined ? 0 : parseInteger(readText(marking), 0, marking.at);
 }
 
-function readWeight({ kind, element }: GraphArc): number {
+function readWeight({ kind, element }: PnmlArc): number {
   const inscription = optionalChild(element, 'inscription');
   if (inscription === undefined) return 1;
   if (kind === 'reset') {

@@ -1,7 +1,7 @@
 import { PnmlFormatError, PnmlUnsupportedError, shorten } from './pnml-errors.ts';
 import type { PnmlLocation } from './pnml-errors.ts';
 import type { LimitCheck } from './pnml-limits.ts';
-import type { ArcKind, GraphNode } from './read-graph.ts';
+import type { ArcKind, PnmlNode } from './read-graph.ts';
 import type { PlaceTransitionNet, SkeletonPlace, SkeletonTransition } from './skeleton.ts';
 
 /** One arc of a transition that is being built. */
@@ -17,7 +17,7 @@ export interface SkeletonArc {
 /** Builds a place/transition net, with the limits and the rules that hold for every type of net. */
 export class SkeletonBuilder {
   readonly #limits: LimitCheck;
-  readonly #toName: (node: GraphNode) => string;
+  readonly #toName: (node: PnmlNode) => string;
   readonly #places: SkeletonPlace[] = [];
   readonly #transitions: SkeletonTransition[] = [];
   readonly #placesById = new Map<string, string[]>();
@@ -32,7 +32,7 @@ export class SkeletonBuilder {
   }
 
   /** Adds a place. `color` distinguishes the places of one colored place. Returns its name. */
-  addPlace(node: GraphNode, color: string, tokens: number): string {
+  addPlace(node: PnmlNode, color: string, tokens: number): string {
     const { at } = node.element;
     const name = this.#addName(node, color);
     this.#tokens += tokens;
@@ -44,7 +44,7 @@ export class SkeletonBuilder {
   }
 
   /** Adds a transition with its arcs. `binding` distinguishes the transitions of one colored transition. */
-  addTransition(node: GraphNode, binding: string, arcs: readonly SkeletonArc[]): void {
+  addTransition(node: PnmlNode, binding: string, arcs: readonly SkeletonArc[]): void {
     const { at } = node.element;
     const name = this.#addName(node, binding);
     const take = new Map<string, number>();
@@ -89,7 +89,7 @@ export class SkeletonBuilder {
   }
 
   /** A place and a transition may not share a name either: traces name both. */
-  #addName(node: GraphNode, color: string): string {
+  #addName(node: PnmlNode, color: string): string {
     const base = this.#toName(node);
     const name = color === '' ? base : `${base}[${color}]`;
     if (this.#names.has(name)) {

@@ -7,7 +7,7 @@ import { childrenNamed, onlyChild, parseInteger, readAttribute } from './xml-ele
 import type { XmlElement } from './xml-element.ts';
 
 /** The colors of the variables, by id of the variable. */
-export type Binding = ReadonlyMap<string, number>;
+export type VariableBinding = ReadonlyMap<string, number>;
 /** A multiset: the number of tokens by color. Colors without tokens are left out. */
 export type Multiset = ReadonlyMap<number, number>;
 
@@ -15,13 +15,13 @@ export type Multiset = ReadonlyMap<number, number>;
 export interface ColorTerm {
   readonly sort: Sort;
   readonly variables: ReadonlySet<string>;
-  readonly evaluate: (binding: Binding) => Multiset;
+  readonly evaluate: (binding: VariableBinding) => Multiset;
 }
 
 /** A term that is true or false. */
 export interface Condition {
   readonly variables: ReadonlySet<string>;
-  readonly holds: (binding: Binding) => boolean;
+  readonly holds: (binding: VariableBinding) => boolean;
 }
 
 /** Parses the terms of a net, with their sorts. */

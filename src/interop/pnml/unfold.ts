@@ -1,12 +1,12 @@
 import { PnmlFormatError } from './pnml-errors.ts';
 import type { LimitCheck } from './pnml-limits.ts';
 import { readGraph } from './read-graph.ts';
-import type { GraphArc, GraphNode } from './read-graph.ts';
+import type { PnmlArc, PnmlNode } from './read-graph.ts';
 import type { SkeletonArc, SkeletonBuilder } from './skeleton-builder.ts';
 import { Declarations } from './sorts.ts';
 import type { Sort, Variable } from './sorts.ts';
 import { readStructure, TermParser } from './terms.ts';
-import type { Binding, ColorTerm, Condition, Multiset } from './terms.ts';
+import type { VariableBinding, ColorTerm, Condition, Multiset } from './terms.ts';
 import { onlyChild, optionalChild } from './xml-element.ts';
 import type { XmlElement } from './xml-element.ts';
 
@@ -18,7 +18,7 @@ interface ColoredPlace {
 
 /** An arc of a colored net. Without a term it concerns every color of its place. */
 interface ColoredArc {
-  readonly arc: GraphArc;
+  readonly arc: PnmlArc;
   readonly place: ColoredPlace;
   readonly term: ColorTerm | undefined;
 }
@@ -54,7 +54,7 @@ export function unfoldColoredNet(
 }
 
 function unfoldPlace(
-  node: GraphNode,
+  node: PnmlNode,
   declarations: Declarations,
   parser: TermParser,
   builder: SkeletonBuilder,
@@ -74,7 +74,7 @@ function unfoldPlace(
 }
 
 function readArcTerm(
-  { kind, element }: GraphArc,
+  { kind, element }: PnmlArc,
   { sort }: ColoredPlace,
   parser: TermParser,
 ): ColorTerm | undefined {
@@ -103,7 +103,7 @@ interface UnfoldContext {
 }
 
 function unfoldTransition(
-  node: GraphNode,
+  node: PnmlNode,
   arcs: readonly ColoredArc[],
   { declarations, parser, builder, limits }: UnfoldContext,
 ): void {
@@ -158,13 +158,16 @@ function orderConjuncts(
   return ready;
 }
 
-function describeBinding(variables: readonly Variable[], binding: Binding): string {
+function describeBinding(variables: readonly Variable[], binding: VariableBinding): string {
   return variables
     .map(({ id, label, sort }) => `${label}=${sort.toLabel(binding.get(id) ?? 0)}`)
     .join(',');
 }
 
-function evaluateArcs(arcs: readonly ColoredArc[], binding: Binding): readonly SkeletonArc[] {
+function evaluateArcs(
+  arcs: readonly ColoredArc[],
+  binding: VariableBinding,
+): readonly SkeletonArc[] {
   return arcs.flatMap(({ arc, place, term }) => {
     const colors = term?.evaluate(binding) ?? new Map(place.names.map((_, color) => [color, 1]));
     return [...colors].map(([color, weight]): SkeletonArc => {

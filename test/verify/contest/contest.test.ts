@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { checkImports, checkModel, checkProver } from './check-instance.ts';
+import { toRow } from './contest-page.ts';
 import { INSTANCES } from './published.ts';
 
 for (const instance of INSTANCES.filter(({ quick }) => quick)) {
@@ -19,4 +22,15 @@ test('a net that differs from the published one does not pass', () => {
   assert.throws(() => checkModel({ ...first, net: () => withoutOne }), assert.AssertionError);
   const changed = { ...published, hasDeadlock: !published.hasDeadlock };
   assert.throws(() => checkModel({ ...first, published: changed }), assert.AssertionError);
+});
+
+test('docs/conformance/contest.md lists every instance with its published facts', () => {
+  const path = join(import.meta.dirname, '../../../docs/conformance/contest.md');
+  const rows = readFileSync(path, 'utf8')
+    .split('\n')
+    .map((line) => line.replaceAll(/ +/g, ' '));
+  assert.deepEqual(
+    rows.filter((row) => row.includes('-PT-') && row.startsWith('|')),
+    INSTANCES.map(toRow),
+  );
 });
