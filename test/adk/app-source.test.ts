@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { App, BasePlugin, BaseToolset, LlmAgent } from '../../src/adk/index.ts';
+import { App, BasePlugin, BaseToolset, contentText, LlmAgent } from '../../src/adk/index.ts';
 import { agent } from '../../src/agents/index.ts';
+import type { Content } from '../../src/core/index.ts';
 import { manageRuntime } from '../../src/managed/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import type { ModelRequest } from '../../src/models/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
+import type { Interceptor } from '../../src/runtime/index.ts';
 import { MemoryStore } from '../../src/store/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import type { Tool } from '../../src/tools/index.ts';
@@ -136,9 +138,46 @@ test('a callback that only a Runner calls is refused by name, and nothing is ope
   const store = new MemoryStore();
   await assert.rejects(openRuntime({ agents: [app], store }), {
     code: 'invalid_input',
-    message: /plugins.*"greeting" has beforeRunCallback, which only a Runner calls/,
+    message:
+      /plugins.*"greeting" has beforeRunCallback, which only a Runner calls: .* or answer in beforeAgentCallback\.$/,
   });
   assert.equal(tools.isClosed, false);
+});
+
+test('what to use instead of the callbacks of a Runner works in a runtime', async () => {
+  const ended: (string | undefined)[] = [];
+  class Greeting extends BasePlugin {
+    constructor() {
+      super('greeting');
+    }
+
+    override readonly interceptor: Interceptor = {
+      observe: ({ events }) => {
+        for (const event of events) if (event.type === 'turn.ended') ended.push(event.invocationId);
+      },
+    };
+
+    override async beforeAgentCallback({
+      callbackContext,
+    }: Parameters<BasePlugin['beforeAgentCallback']>[0]): Promise<Content | undefined> {
+      const isGreeting = contentText(callbackContext.userContent) === 'Hi';
+      return isGreeting ? { role: 'model', parts: [{ text: 'Welcome.' }] } : undefined;
+    }
+
+    override async beforeModelCallback({
+      llmRequest,
+    }: Parameters<BasePlugin['beforeModelCallback']>[0]): Promise<undefined> {
+      llmRequest.contents = [{ role: 'user', parts: [{ text: 'Replaced.' }] }];
+    }
+  }
+  const model = new ScriptedModel(({ contents }) => ({ text: contentText(contents.at(-1)) }));
+  const rootAgent = new LlmAgent({ name: 'clerk', model });
+  const app = new App({ name: 'shop', rootAgent, plugins: [new Greeting()] });
+  await using runtime = await openRuntime({ agents: [app] });
+  const session = await runtime.session('s');
+  assert.equal(await session.ask('Hi'), 'Welcome.');
+  assert.equal(await session.ask('Something else'), 'Replaced.');
+  assert.equal(ended.length, 2);
 });
 
 test('a source that fails to open closes those that were opened before it', async () => {

@@ -31,12 +31,12 @@ export const APP_OPTIONS: OptionTable = optionTable<AppConfig>(
   { agent: 'rootAgent', appName: 'name' },
 );
 
-/** The callbacks of plugins that a Runner calls around a run, outside of the agent's net. */
+/** The callbacks of plugins that a Runner calls around a run, outside of the agent's net, and what to use instead. */
 const RUNNER_CALLBACKS = [
-  'onUserMessageCallback',
-  'beforeRunCallback',
-  'onEventCallback',
-  'afterRunCallback',
+  ['onUserMessageCallback', 'change the request in beforeModelCallback'],
+  ['beforeRunCallback', 'answer in beforeAgentCallback'],
+  ['onEventCallback', 'observe events with an interceptor'],
+  ['afterRunCallback', 'observe turn.ended with an interceptor'],
 ] as const;
 
 /**
@@ -95,12 +95,13 @@ export class App implements AgentSource, AppSettings {
 /** @throws InvalidInputError */
 function checkRuntimePlugins(plugins: readonly BasePlugin[]): void {
   for (const plugin of plugins) {
-    const callback = RUNNER_CALLBACKS.find((name) => hasCallback(plugin, name));
-    if (callback !== undefined)
-      throw new InvalidInputError(
-        'plugins',
-        `"${plugin.name}" has ${callback}, which only a Runner calls: run the app with a Runner, or remove the plugin.`,
-      );
+    const found = RUNNER_CALLBACKS.find(([name]) => hasCallback(plugin, name));
+    if (found === undefined) continue;
+    const [callback, instead] = found;
+    throw new InvalidInputError(
+      'plugins',
+      `"${plugin.name}" has ${callback}, which only a Runner calls: run the app with a Runner, or ${instead}.`,
+    );
   }
 }
 
