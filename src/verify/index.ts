@@ -27,6 +27,8 @@ export type { Property, QuiescentMarking } from './properties/property.ts';
 export { formatProperty, parseProperty } from './properties/property-text.ts';
 export { propertyFromJson, propertyToJson } from './properties/property-json.ts';
 export { PropertySyntaxError } from './properties/property-syntax-error.ts';
+export { netProof } from './net-proof.ts';
+export type { NetProof } from './net-proof.ts';
 export { prove } from './prove.ts';
 export type { ProveOptions } from './prove.ts';
 export type { ProofObserver, ProofProgress } from './progress.ts';

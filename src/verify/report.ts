@@ -46,26 +46,48 @@ export function isProved({ results }: ProofReport): boolean {
 
 /** Formats a report as text for a terminal. */
 export function formatReport(report: ProofReport): string {
-  const { net, hash, places, transitions, results, durationMs } = report;
+  const { results } = report;
   const bounds = [...new Set(results.flatMap(({ over }) => over))];
   const bounded = results.filter(({ over }) => over.length > 0);
   const shared = bounds.filter((bound) => bounded.every(({ over }) => over.includes(bound)));
+  return [
+    ...formatReportStart({ ...report, over: shared }),
+    '',
+    ...results.flatMap((result) => formatResult(result, shared)),
+    '',
+    ...formatReportEnd(report),
+  ].join('\n');
+}
+
+/** What is known of a proof before it runs. */
+export interface ProofStart extends Pick<ProofReport, 'net' | 'hash' | 'places' | 'transitions'> {
+  /** The bounds of all its properties. */
+  readonly over: readonly string[];
+}
+
+/** Formats the first lines of a report: the net and the bounds. */
+export function formatReportStart(start: ProofStart): readonly string[] {
+  const { net, hash, places, transitions, over } = start;
+  return [
+    `${net} (${hash}): ${places} places and ${transitions} transitions, expanded`,
+    `for ${over.length === 0 ? 'any number of tokens' : over.join(', ')}`,
+  ];
+}
+
+/** Formats the last lines of a report: the verdicts, and what they mean. */
+export function formatReportEnd({ results, durationMs }: ProofReport): readonly string[] {
   const counted = (['proved', 'refuted', 'unknown'] as const)
     .map((verdict) => [results.filter((one) => one.verdict === verdict).length, verdict] as const)
     .filter(([n]) => n > 0)
     .map(([n, verdict]) => `${n} ${verdict}`);
   return [
-    `${net} (${hash}): ${places} places and ${transitions} transitions, expanded`,
-    `for ${shared.length === 0 ? 'any number of tokens' : shared.join(', ')}`,
-    '',
-    ...results.flatMap((result) => formatResult(result, shared)),
-    '',
     `${counted.join(', ') || 'nothing to prove'} in ${seconds(durationMs)}`,
     'Proved means: for every order of events, every declared outcome and every failure within these bounds; values and times are left out.',
-  ].join('\n');
+  ];
 }
 
-function formatResult(result: PropertyResult, shared: readonly string[]): readonly string[] {
+/** Formats a result. The bounds that all results share are left out. */
+export function formatResult(result: PropertyResult, shared: readonly string[]): readonly string[] {
   const { property, verdict, by, over, states, durationMs, trace, reason } = result;
   const mark = { proved: '✔', refuted: '✖', unknown: '?' }[verdict];
   const own = over.filter((bound) => !shared.includes(bound));

@@ -120,7 +120,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'routes',
     '.',
   ],
-  cli: ['command', 'loading', 'terminal', 'chat', 'replay', 'serve', 'commands', '.'],
+  cli: ['command', 'loading', 'terminal', 'chat', 'replay', 'serve', 'prove', 'commands', '.'],
 };
 
 /** Inside a folder, a sub-folder imports only itself and the sub-folders before it. */

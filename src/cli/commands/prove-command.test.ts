@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { agentSource } from '../../../test/cli/agent-source.ts';
@@ -159,6 +160,7 @@ for (const [property, message] of misuses) {
 const source = new URL('../../index.ts', import.meta.url).href;
 const agents = new URL('../../agents/index.ts', import.meta.url).href;
 const nets = new URL('../../net/index.ts', import.meta.url).href;
+const verify = new URL('../../verify/index.ts', import.meta.url).href;
 const testing = new URL('../../testing/index.ts', import.meta.url).href;
 
 /** An agent with an extension net that keeps a token forever. */
@@ -214,4 +216,189 @@ test('an agent that names its model is drawn and proved without a key', async ()
   const proved = await folder.run(['prove', 'agent.ts', ...smallBounds]);
   assert.deepEqual([proved.code, proved.stderr.raw], [0, '']);
   assert.match(proved.stdout.text, /^4 proved in /m);
+});
+
+/** A net that deadlocks: two workers take two locks in opposite order. */
+const twoLocks = `
+import { allOf, effect, initialToken, net, place } from '${nets}';
+const [one, two] = [place('lock.one'), place('lock.two')];
+const jobs = { a: place('a.in', { environment: true }), b: place('b.in', { environment: true }) };
+const worker = (name, first, second) => {
+  const held = place(name + '.held');
+  const done = place(name + '.done');
+  return [
+    effect(name + '.lock', { take: { job: jobs[name], first }, give: allOf({ held }), failed: () => ({ held: null }), run: async () => ({ held: null }) }),
+    effect(name + '.work', { take: { held, second }, give: allOf({ done, one, two }), failed: () => ({ done: null, one: null, two: null }), run: async () => ({ done: null, one: null, two: null }) }),
+  ];
+};
+export const locks = net('locks', {
+  initial: [initialToken(one, null), initialToken(two, null)],
+  transitions: [...worker('a', one, two), ...worker('b', BROKEN ? two : one, BROKEN ? one : two)],
+});
+`;
+const brokenLocks = twoLocks.replaceAll('BROKEN', 'true');
+const mendedLocks = twoLocks.replaceAll('BROKEN', 'false');
+
+test('a module without agents may export a net, which has default properties', async () => {
+  const folder = createFolder(mendedLocks);
+  const mended = await folder.run(['prove', 'agent.ts', '--json']);
+  assert.equal(mended.code, 0);
+  assert.deepEqual(
+    mended.stdout.json.map(({ type, name, verdict }) => [type, name, verdict]),
+    [
+      ['property', 'deadlock-free', 'proved'],
+      ['property', 'at most 10 in each place', 'proved'],
+      ['report', undefined, undefined],
+    ],
+  );
+  const broken = await createFolder(brokenLocks).run(['prove', 'agent.ts']);
+  assert.equal(broken.code, 1);
+  assert.match(broken.stdout.text, /^✖ deadlock-free: refuted/m);
+  assert.match(broken.stdout.text, /^ +ends with: a\.held, b\.held$/m);
+  assert.doesNotMatch(broken.stdout.text, /rules of an agent/);
+});
+
+test('verdicts come with their text, which proves the same property again', async () => {
+  const folder = createFolder(brokenLocks);
+  const all = await folder.run(['prove', 'agent.ts', '--json']);
+  const text = all.stdout.json.find(({ verdict }) => verdict === 'refuted')?.['text'];
+  assert.equal(typeof text, 'string');
+  const again = await folder.run(['prove', 'agent.ts', '--property', String(text)]);
+  assert.match(again.stdout.text, /^✖ deadlock-free: refuted/m);
+});
+
+test('--save-test writes a test that fails while the fault is there, and passes when it is mended', async () => {
+  const folder = createFolder(brokenLocks);
+  const { code, stderr } = await folder.run(['prove', 'agent.ts', '--save-test', 'locks.test.ts']);
+  assert.equal(code, 1);
+  assert.equal(stderr.text, 'Wrote locks.test.ts.\n');
+  mkdirSync(join(folder.path, 'node_modules/petrichor'), { recursive: true });
+  folder.write(
+    'node_modules/petrichor/package.json',
+    JSON.stringify({
+      name: 'petrichor',
+      type: 'module',
+      exports: { './net': './net.js', './verify': './verify.js' },
+    }),
+  );
+  folder.write('node_modules/petrichor/net.js', `export * from '${nets}';`);
+  folder.write('node_modules/petrichor/verify.js', `export * from '${verify}';`);
+  const run = (): { readonly status: number | null; readonly stdout: string } =>
+    spawnSync(process.execPath, ['--test', '--test-reporter=tap', 'locks.test.ts'], {
+      cwd: folder.path,
+      encoding: 'utf8',
+      // A test process that inherits this runs no tests of its own.
+      env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+    });
+  const failing = run();
+  assert.equal(failing.status, 1);
+  assert.match(failing.stdout, /not ok \d+ - deadlock-free[^]*ends with: a\.held, b\.held/);
+  folder.write('agent.ts', mendedLocks);
+  const passing = run();
+  assert.equal(passing.status, 0, passing.stdout);
+  assert.match(passing.stdout, /ok \d+ - deadlock-free/);
+});
+
+test('--save-test writes nothing if nothing is refuted', async () => {
+  const folder = createFolder(mendedLocks);
+  const { code, stderr } = await folder.run(['prove', 'agent.ts', '--save-test', 'none.test.ts']);
+  assert.equal(code, 0);
+  assert.equal(stderr.text, 'Nothing was refuted; did not write none.test.ts.\n');
+  assert.equal(existsSync(join(folder.path, 'none.test.ts')), false);
+});
+
+test('the test of an agent imports the agent', async () => {
+  const folder = createFolder();
+  const args = ['--property', 'unreachable(turn.waiting)', '--save-test', 'tests/agent.test.ts'];
+  mkdirSync(join(folder.path, 'tests'));
+  await folder.run(['prove', 'agent.ts', ...smallBounds, ...args]);
+  const text = readFileSync(join(folder.path, 'tests/agent.test.ts'), 'utf8');
+  assert.match(text, /^import \* as subject from '\.\.\/agent\.ts';$/m);
+  assert.match(text, /^const net = subject\.assistant\.compiled;$/m);
+  assert.match(text, /parseProperty\('unreachable\(\{turn\.waiting: 1\}\)'\)/);
+  assert.match(text, /^\/\/ +1\. from outside → user\.in$/m);
+});
+
+test('--explain shows what a property states, where, and why it holds or fails', async () => {
+  const folder = createFolder(brokenLocks);
+  const held = await folder.run([
+    'prove',
+    'agent.ts',
+    '--explain',
+    'placeBound(a.held, b.held, 2)',
+  ]);
+  assert.equal(held.code, 0);
+  assert.match(held.stdout.text, /^ {2}text: placeBound\(a\.held, b\.held, 2\)$/m);
+  assert.match(held.stdout.text, /^ {2}states: these places together never hold more/m);
+  assert.match(held.stdout.text, /^ {2}places: a\.held, b\.held$/m);
+  assert.match(held.stdout.text, /^ {2}It holds: /m);
+  const failed = await folder.run(['prove', 'agent.ts', '--explain', 'deadlockFree']);
+  assert.equal(failed.code, 1);
+  assert.match(failed.stdout.text, /^ {2}It fails: the executor follows the \d+ steps above/m);
+});
+
+test('--fail-fast leaves the other properties open after a refutation', async () => {
+  const args = ['atMost(a.lock, 0)', 'atMost(b.lock, 0)'].flatMap((text) => ['--property', text]);
+  const { code, stdout } = await createFolder(brokenLocks).run([
+    'prove',
+    'agent.ts',
+    ...args,
+    '--fail-fast',
+  ]);
+  assert.equal(code, 1);
+  assert.match(stdout.text, /^1 refuted, 1 unknown in /m);
+  assert.match(stdout.text, /because not checked, because another property was refuted/);
+});
+
+/** A net whose search does not end: two places grow, and the property is about a third. */
+const growing = `
+import { allOf, effect, initialToken, net, oneOf, place } from '${nets}';
+const [start, left, right, never] = ['start', 'left', 'right', 'never'].map((name) => place(name));
+const grow = effect('grow', {
+  take: { start },
+  give: oneOf({ left: allOf({ start, left }), right: allOf({ start, right }) }),
+  failed: () => ({ left: { start: null, left: null } }),
+  run: async () => ({ left: { start: null, left: null } }),
+});
+const spend = effect('spend', { take: { never, left, right }, give: allOf({ never }), failed: () => ({ never: null }), run: async () => ({ never: null }) });
+export const growing = net('growing', { initial: [initialToken(start, null)], transitions: [grow, spend] });
+`;
+
+test('Ctrl-C ends a proof, keeps the verdicts that are known, and leaves the others open', async () => {
+  const properties = ['unreachable(left)', 'atMostOnce(spend)'];
+  const args = properties.flatMap((text) => ['--property', text]);
+  const running = createFolder(growing).start([
+    'prove',
+    'agent.ts',
+    '--states',
+    '100000000',
+    ...args,
+  ]);
+  await running.stdout.shows(/never 1 in left: refuted/);
+  await running.stdout.shows(/states: spend at most once/);
+  running.signal('SIGINT');
+  assert.equal(await running.exit, 1);
+  assert.match(running.stdout.text, /^\? spend at most once: unknown/m);
+  assert.match(running.stdout.text, /because canceled/);
+  assert.match(running.stdout.text, /^1 refuted, 1 unknown in /m);
+  assert.equal(running.listened(), 0);
+});
+
+test('a module with several nets needs a name, and a wrong name lists them', async () => {
+  const folder = createFolder(`${mendedLocks}export const other = { ...locks, name: 'other' };`);
+  const several = await folder.run(['prove', 'agent.ts']);
+  assert.match(several.stderr.text, /exports 2 nets: locks, other\. Choose one with --agent NAME/);
+  const wrong = await folder.run(['prove', 'agent.ts', '--agent', 'lock']);
+  assert.match(wrong.stderr.text, /exports no net "lock"\. Its nets are: locks, other/);
+  assert.equal((await folder.run(['prove', 'agent.ts', '--agent', 'other'])).code, 0);
+});
+
+test('--watch proves again when the module changes, until Ctrl-C', async () => {
+  const folder = createFolder(brokenLocks);
+  const running = folder.start(['prove', 'agent.ts', '--watch'], { input: '' });
+  await running.stdout.shows(/deadlock-free: refuted[^]*Proved means/);
+  folder.write('agent.ts', mendedLocks);
+  await running.stdout.shows(/deadlock-free: proved/);
+  running.signal('SIGINT');
+  assert.equal(await running.exit, 0);
 });

@@ -1,31 +1,40 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { agentProof, checkInvariants, InvariantError } from '../../agents/index.ts';
-import type { Agent, AgentProofLimits } from '../../agents/index.ts';
+import type { AgentProofLimits } from '../../agents/index.ts';
 import { InvalidPropertyError, isProved, prove, UnknownNameError } from '../../verify/index.ts';
-import type { ProveOptions } from '../../verify/index.ts';
-import { formatForm, propertyForms } from '../../verify/internal.ts';
+import type { Property, ProveOptions } from '../../verify/index.ts';
+import { checkNames, describeProof, formatForm, propertyForms } from '../../verify/internal.ts';
+import type { CliContext } from '../command/cli-context.ts';
 import { defineCommand, type Command } from '../command/command.ts';
 import { EXIT_FAILURE, EXIT_OK } from '../command/exit-code.ts';
-import { loadAgent } from '../loading/load-agent.ts';
-import { createPaint } from '../terminal/paint.ts';
 import { parseProperty } from '../loading/parse-property.ts';
 import { agentOption } from '../command/shared-options.ts';
 import { UsageError } from '../command/usage-error.ts';
-import { drawFirstRefutation, reportText, reportJson } from './proof-output.ts';
+import { explainProperty, explainVerdict } from '../prove/explain-property.ts';
+import { loadProofSubject } from '../prove/proof-subject.ts';
+import type { ProofSubject } from '../prove/proof-subject.ts';
+import { toProofTestFile } from '../prove/proof-test-file.ts';
+import { drawFirstRefutation, JsonProofView, TextProofView } from '../prove/proof-view.ts';
+import { watchProof } from '../prove/watch-proof.ts';
+import { createPaint } from '../terminal/paint.ts';
+import { printable } from '../terminal/printable.ts';
 
 /** The command that proves properties of an agent's net, or shows a counterexample. */
 export const proveCommand: Command = defineCommand({
   name: 'prove',
   operands: ['AGENT_MODULE'],
-  summary: 'Prove properties of the net of an agent',
+  summary: 'Prove properties of the net of an agent, or of a net',
   description: [
     'Explores every order of events, every declared outcome and every failure, within the bounds that the report',
     'names. Nothing runs: no model and no tool is called. A refuted property comes with a counterexample: the steps',
     'that lead to it and its markings. The rules that an agent keeps by its arcs alone are checked, too.',
     '',
-    'Default properties: deadlockFree, oneTurn, reaskBudgetIsBounded, noFireAfterEndInvocation, and for several',
-    'agents the bounds of their loops, steps and transfers. A property is one of these names, or a call:',
+    'Verdicts are printed as they come. Ctrl-C ends the proof and keeps what is known.',
+    '',
+    'Default properties of an agent: deadlockFree, oneTurn, reaskBudgetIsBounded, noFireAfterEndInvocation, and for several',
+    'agents the bounds of their loops, steps and transfers. A module without agents may export a net; its default',
+    'properties are deadlockFree, bounded, and those that its arcs suggest. A property is one of these names, or a',
+    'property as text or JSON:',
     ...propertyForms.map((form) => `  ${formatForm(form)}`),
     '',
     'Exits with 0 if everything is proved and no rule is broken, with 1 if something is refuted or unknown.',
@@ -69,9 +78,25 @@ export const proveCommand: Command = defineCommand({
       summary:
         'Time limit of the solver for what the search does not decide. 0: no solver. Default: 20',
     },
+    'fail-fast': { type: 'boolean', summary: 'Stop after the first refuted property' },
+    watch: {
+      type: 'boolean',
+      summary: 'Prove again when the module or a file that it imports changes',
+    },
+    explain: {
+      type: 'string',
+      value: 'PROPERTY',
+      summary: 'Prove this property, and explain what it states and why it holds or fails',
+    },
+    'save-test': {
+      type: 'string',
+      value: 'FILE',
+      summary: 'Write a test file with each refuted property; it passes when they are proved',
+    },
     svg: { type: 'string', value: 'FILE', summary: 'Draw the first counterexample to this file' },
   },
-  run: async ({ values, operands, cwd, env, stdout, stderr }) => {
+  run: async (call) => {
+    const { values, operands, cwd, env, stdout, stderr, clock } = call;
     const [file = ''] = operands;
     const limits: AgentProofLimits = {
       ...parseLimits(values),
@@ -79,30 +104,96 @@ export const proveCommand: Command = defineCommand({
       quiescentPlaces: values.rests,
     };
     const solver = parseSolver(values['solver-seconds']);
-    const agent = await loadAgent({ file, cwd, name: values.agent });
+    if (values.watch) return watchProof(call);
+    const subject = await loadProofSubject({ file, cwd, name: values.agent }, limits);
+    const { net, bounds, brokenRules } = subject;
+    if (values['save-test'] !== undefined && subject.expression === undefined)
+      throw new UsageError(
+        `--save-test needs an agent or a net that ${file} exports; "${subject.name}" is an agent of ADK.`,
+        'prove',
+      );
+    const properties = selectProperties(subject, values);
+    const paint = createPaint(stdout, env);
+    const view = values.json
+      ? new JsonProofView(stdout, subject.name)
+      : new TextProofView(stdout, paint, clock);
     const report = await rethrowMisuse(async () => {
-      const { properties: known, bounds } = agentProof(agent, limits);
-      const properties =
-        values.property.length === 0
-          ? Object.values(known)
-          : values.property.map((text) => parseProperty(text, known));
-      return prove(agent.compiled, { properties, bounds, ...solver });
+      const start = describeProof(net, bounds);
+      checkNames(net, properties);
+      if (values.explain !== undefined && !values.json)
+        for (const property of properties)
+          stdout.write(`${printable(explainProperty(property).join('\n'))}\n`);
+      view.start(start);
+      return untilInterrupted(call, (signal) =>
+        prove(net, {
+          properties,
+          bounds,
+          ...solver,
+          signal,
+          failFast: values['fail-fast'],
+          onProgress: (progress) => view.progress(progress),
+          onResult: (result) => {
+            view.result(result);
+            if (values.explain !== undefined && !values.json)
+              stdout.write(`  ${explainVerdict(result)}\n`);
+          },
+        }),
+      );
     });
-    const broken = findBrokenRules(agent);
-    stdout.write(
-      values.json
-        ? reportJson(agent.name, report, broken)
-        : reportText(report, broken, createPaint(stdout, env)),
-    );
-    if (values.svg !== undefined) {
-      const svg = drawFirstRefutation(report);
-      if (svg !== undefined) await writeFile(resolve(cwd, values.svg), svg);
-      const message = svg === undefined ? 'Nothing was refuted; did not write' : 'Wrote';
-      stderr.write(`${message} ${values.svg}.\n`);
+    view.end(report, brokenRules);
+    await saveFile(call, values.svg, drawFirstRefutation(report));
+    if (values['save-test'] !== undefined) {
+      const testFile = resolve(cwd, values['save-test']);
+      const moduleFile = resolve(cwd, file);
+      const { expression = '' } = subject;
+      const text = toProofTestFile(report, { testFile, moduleFile, expression, bounds });
+      await saveFile({ cwd, stderr }, values['save-test'], text);
     }
-    return isProved(report) && broken.length === 0 ? EXIT_OK : EXIT_FAILURE;
+    return isProved(report) && (brokenRules ?? []).length === 0 ? EXIT_OK : EXIT_FAILURE;
   },
 });
+
+/** Runs a proof until it ends. The first Ctrl-C cancels it, and keeps what it knows; a second one ends the process. */
+async function untilInterrupted<T>(
+  { signals }: Pick<CliContext, 'signals'>,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const cancel = (): void => {
+    signals.off('SIGINT', cancel);
+    controller.abort();
+  };
+  signals.on('SIGINT', cancel);
+  try {
+    return await work(controller.signal);
+  } finally {
+    signals.off('SIGINT', cancel);
+  }
+}
+
+/** Writes a file that a refutation gives; without one, the file is not written. */
+async function saveFile(
+  { cwd, stderr }: Pick<CliContext, 'cwd' | 'stderr'>,
+  file: string | undefined,
+  text: string | undefined,
+): Promise<void> {
+  if (file === undefined) return;
+  if (text !== undefined) await writeFile(resolve(cwd, file), text);
+  const message = text === undefined ? 'Nothing was refuted; did not write' : 'Wrote';
+  stderr.write(`${message} ${file}.\n`);
+}
+
+function selectProperties(
+  { properties }: ProofSubject,
+  {
+    property,
+    explain,
+  }: { readonly property: readonly string[]; readonly explain: string | undefined },
+): readonly Property[] {
+  const selected = [...property, ...(explain === undefined ? [] : [explain])];
+  if (selected.length === 0) return Object.values(properties);
+  return selected.map((text) => parseProperty(text, properties));
+}
 
 const numericOptions = [
   ['messages', 'messages', 0],
@@ -145,17 +236,6 @@ async function rethrowMisuse<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof UnknownNameError || error instanceof InvalidPropertyError)
       throw new UsageError(error.message, 'prove');
-    throw error;
-  }
-}
-
-/** The rules of agents that the arcs of this one break. */
-function findBrokenRules({ compiled }: Agent): readonly string[] {
-  try {
-    checkInvariants(compiled);
-    return [];
-  } catch (error) {
-    if (error instanceof InvariantError) return error.problems;
     throw error;
   }
 }

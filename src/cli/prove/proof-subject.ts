@@ -1,0 +1,146 @@
+import { resolve } from 'node:path';
+import { readMember } from '../../core/internal.ts';
+import { agentProof, checkInvariants, InvariantError } from '../../agents/index.ts';
+import type { Agent, AgentProofLimits } from '../../agents/index.ts';
+import { compile } from '../../net/index.ts';
+import type { CompiledNet, Net } from '../../net/index.ts';
+import { netProof } from '../../verify/index.ts';
+import type { Bounds, Property } from '../../verify/index.ts';
+import { AgentModuleError } from '../loading/agent-module-error.ts';
+import { findExportedAgents } from '../loading/exported-agents.ts';
+import { importModule } from '../loading/import-module.ts';
+import { loadAgent } from '../loading/load-agent.ts';
+import type { AgentSelector } from '../loading/load-agent.ts';
+
+/** What a proof is about: the net of an agent, or a net that a module exports. */
+export interface ProofSubject {
+  readonly name: string;
+  readonly net: CompiledNet;
+  /** The default properties by name. */
+  readonly properties: Readonly<Record<string, Property>>;
+  readonly bounds: Bounds;
+  /** The rules of agents that the arcs break. Undefined for a net without an agent. */
+  readonly brokenRules: readonly string[] | undefined;
+  /** The compiled net as an expression of the namespace `subject` of its module. Undefined for an agent of ADK. */
+  readonly expression: string | undefined;
+}
+
+/**
+ * Loads the agent, or the net, that a module exports. A net is found only in a module without agents.
+ * @throws AgentModuleError if the module cannot be loaded, or exports nothing to prove or several
+ * @throws NetBuildError if an exported net breaks a build rule
+ */
+export async function loadProofSubject(
+  selector: AgentSelector,
+  limits: AgentProofLimits,
+): Promise<ProofSubject> {
+  const { file, cwd, name } = selector;
+  const exported = await importModule(file, resolve(cwd, file));
+  const { agents } = findExportedAgents(exported);
+  const nets = findExportedNets(exported);
+  if (agents.length === 0 && nets.length > 0) {
+    const found = nets.map((one) => one.name);
+    const selected = nets.filter((one) => name === undefined || one.name === name);
+    const [only, ...others] = selected;
+    if (only !== undefined && others.length === 0) return toNetSubject(only, limits);
+    const sentence =
+      only === undefined
+        ? `exports no net "${name ?? ''}". Its nets are: ${found.join(', ')}.`
+        : `exports ${selected.length} nets: ${found.join(', ')}. Choose one with --agent NAME.`;
+    throw new AgentModuleError(
+      file,
+      only === undefined ? 'not_found' : 'several_agents',
+      sentence,
+      {
+        found,
+      },
+    );
+  }
+  const agent = await loadAgent(selector);
+  const own = agents.find(({ value }) => value === agent);
+  return {
+    name: agent.name,
+    net: agent.compiled,
+    ...agentProof(agent, limits),
+    brokenRules: listBrokenRules(agent),
+    expression: own && `subject.${own.label}.compiled`,
+  };
+}
+
+interface ExportedNet {
+  readonly name: string;
+  readonly net: CompiledNet;
+  readonly expression: string;
+}
+
+function toNetSubject(
+  { name, net, expression }: ExportedNet,
+  { faults, messages, atOnce, shutdowns, states, quiescentPlaces }: AgentProofLimits,
+): ProofSubject {
+  const { properties, bounds } = netProof(
+    net,
+    quiescentPlaces === undefined ? {} : { quiescentPlaces },
+  );
+  const environment = [...net.places.values()].flatMap((place) =>
+    place.kind === 'tokens' && place.environment ? [place.name] : [],
+  );
+  return {
+    name,
+    net,
+    properties,
+    bounds: {
+      ...bounds,
+      ...(messages !== undefined && {
+        environment: Object.fromEntries(environment.map((place) => [place, messages])),
+      }),
+      ...(atOnce !== undefined && { upTo: atOnce }),
+      ...(faults !== undefined && { faults }),
+      ...(shutdowns !== undefined && { shutdowns }),
+      ...(states !== undefined && { states }),
+    },
+    brokenRules: undefined,
+    expression,
+  };
+}
+
+function findExportedNets(exported: Readonly<Record<string, unknown>>): readonly ExportedNet[] {
+  const nets = Object.entries(exported).flatMap(([label, value]): ExportedNet[] => {
+    if (isCompiledNet(value))
+      return [{ name: value.name, net: value, expression: `subject.${label}` }];
+    if (!isNet(value)) return [];
+    return [{ name: value.name, net: compile(value), expression: `compile(subject.${label})` }];
+  });
+  // A default export often has a name, too.
+  return nets.filter(({ name, net }, index) =>
+    nets.slice(0, index).every((one) => one.name !== name || one.net.hash !== net.hash),
+  );
+}
+
+// These check the shape, not the class: the module may have loaded another copy of this package.
+
+function isCompiledNet(value: unknown): value is CompiledNet {
+  return (
+    typeof readMember(value, 'hash') === 'string' &&
+    readMember(value, 'byName') instanceof Map &&
+    readMember(value, 'places') instanceof Map
+  );
+}
+
+function isNet(value: unknown): value is Net {
+  return (
+    typeof readMember(value, 'name') === 'string' &&
+    Array.isArray(readMember(value, 'transitions')) &&
+    Array.isArray(readMember(value, 'initial')) &&
+    Array.isArray(readMember(value, 'clusters'))
+  );
+}
+
+function listBrokenRules({ compiled }: Agent): readonly string[] {
+  try {
+    checkInvariants(compiled);
+    return [];
+  } catch (error) {
+    if (error instanceof InvariantError) return error.problems;
+    throw error;
+  }
+}
