@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { CliContext } from '../command/cli-context.ts';
 import { EXIT_OK, type ExitCode } from '../command/exit-code.ts';
@@ -26,13 +26,14 @@ export async function watchProof({
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   const program = fileURLToPath(new URL(`../main.${extension}`, import.meta.url));
   const rest = args.filter((argument) => argument !== '--watch');
-  const child = spawn(
-    process.execPath,
-    ['--watch', '--watch-preserve-output', program, 'prove', ...rest],
-    { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
-  child.stdout.on('data', (chunk: Buffer) => stdout.write(chunk));
-  child.stderr.on('data', (chunk: Buffer) => stderr.write(chunk));
+  const child = fork(program, ['prove', ...rest], {
+    cwd,
+    env: { ...env },
+    execArgv: ['--watch', '--watch-preserve-output'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  child.stdout?.on('data', (chunk: Buffer) => stdout.write(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => stderr.write(chunk));
   const { promise, resolve, reject } = Promise.withResolvers<ExitCode>();
   let cancelKill = (): void => {};
   const stop = (): void => {
