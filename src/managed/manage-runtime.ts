@@ -63,6 +63,6 @@ export async function openManagedLayer(
     onClose,
   });
   const report = safeListener('onError', onError);
-  for (const id of await records.deletions()) await managed.deleteSession(id).catch(report);
+  await managed.resumeDeletions(report);
   return managed;
 }

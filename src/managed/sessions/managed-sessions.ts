@@ -21,7 +21,6 @@ import { BatchSessions } from './batch-sessions.ts';
 import { bufferedStream } from './buffered-stream.ts';
 import { toToolResult } from '../projections/content-blocks.ts';
 import { toSessionEvent } from '../projections/to-session-event.ts';
-import { ignoreMissingSession } from '../interface/managed-errors.ts';
 import type {
   AddedEvent,
   EventBatch,
@@ -48,7 +47,8 @@ import { UsageTotals } from './usage-totals.ts';
 import type { UserEvent } from '../interface/user-event.ts';
 import { resolveCall } from './resolve-call.ts';
 import { sendInput } from './send-input.ts';
-import { getSessionId, SessionLookup } from './session-lookup.ts';
+import { SessionDeletion } from './session-deletion.ts';
+import { SessionLookup } from './session-lookup.ts';
 
 export interface ManagedSessionsOptions {
   readonly runtime: Runtime;
@@ -66,18 +66,18 @@ export class ManagedSessions {
   readonly #lookup: SessionLookup;
   readonly #newId: (prefix: string) => string;
   readonly #maxBuffered: number;
-  readonly #onDelete: ManagedSessionsOptions['onDelete'];
+  readonly #deletion: SessionDeletion;
   readonly #usage: UsageTotals;
   readonly #listings: SessionListings;
 
   constructor(options: ManagedSessionsOptions) {
     const { runtime, records, names, newId, maxBuffered, onDelete } = options;
-    this.#onDelete = onDelete;
     this.#runtime = runtime;
     this.#usage = new UsageTotals(runtime.store);
     this.#listings = new SessionListings(runtime, names);
     this.#records = records;
     this.#lookup = new SessionLookup({ runtime, records, names });
+    this.#deletion = new SessionDeletion({ runtime, records, lookup: this.#lookup, onDelete });
     this.#newId = newId;
     this.#maxBuffered = maxBuffered;
   }
@@ -284,25 +284,12 @@ export class ManagedSessions {
   }
 
   async deleteSession(ref: SessionRef): Promise<boolean> {
-    const found = await this.#lookup.findRoot(ref).catch(ignoreMissingSession);
-    if (found?.isRecorded === false) return this.#deleteUnrecorded(found.record);
-    const sessionId = getSessionId(ref);
-    if (found === undefined && typeof ref !== 'string') {
-      const begun = await this.#records.findAny(sessionId);
-      if (begun?.userId !== ref.userId) return false;
-    }
-    // If a crash interrupts the deletion, the next runtime to open continues it. The session is hidden meanwhile.
-    const begun = await this.#records.beginDelete(sessionId, async (record) => {
-      const threads = await this.#lookup.listThreads(record);
-      return threads.map(({ row }) => row.key.sessionId);
-    });
-    if (begun === undefined) return false;
-    const { userId } = begun.record;
-    await this.#runtime.delete(sessionId, { user: userId });
-    for (const id of [...begun.threads, sessionId])
-      await this.#onDelete?.({ appName: this.#runtime.app, userId, sessionId: id });
-    await this.#records.remove(sessionId);
-    return true;
+    return this.#deletion.delete(ref);
+  }
+
+  /** Continues the deletions that a crash or an error has interrupted. */
+  async resumeDeletions(onError: (error: unknown) => void): Promise<void> {
+    await this.#deletion.resume(onError);
   }
 
   async fork(
@@ -411,17 +398,6 @@ export class ManagedSessions {
 
   async #session(ref: SessionRef): Promise<Session> {
     return this.#lookup.open(await this.#lookup.find(ref));
-  }
-
-  /** Deletes a session that a program made. */
-  async #deleteUnrecorded(record: SessionRecord): Promise<boolean> {
-    const { id, userId } = record;
-    const threads = await this.#lookup.listThreads(record);
-    const isDeleted = await this.#runtime.delete(id, { user: userId });
-    await this.#records.removeLabels(record);
-    for (const sessionId of [...threads.map((thread) => thread.record.id), id])
-      await this.#onDelete?.({ appName: this.#runtime.app, userId, sessionId });
-    return isDeleted;
   }
 
   #toManagedSession(record: SessionRecord, row: SessionRow): ManagedSession {
