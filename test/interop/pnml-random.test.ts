@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { fromPnml } from '../../src/interop/pnml/index.ts';
+import { fromPnml, toPnml } from '../../src/interop/pnml/index.ts';
 import { compile } from '../../src/net/index.ts';
+import type { CompiledNet } from '../../src/net/index.ts';
 import { deadlockFree, prove, unreachable } from '../../src/verify/index.ts';
+import type { Bounds } from '../../src/verify/index.ts';
 import { reachableMarkings } from '../../src/verify/search/search.ts';
 import { expand } from '../../src/verify/system/expand.ts';
 import { TransitionSystem } from '../../src/verify/system/transition-system.ts';
@@ -45,7 +47,7 @@ const randomNet: fc.Arbitrary<RandomNet> = fc.record({
   }),
 });
 
-function toPnml({ marking, transitions }: RandomNet): string {
+function toDocument({ marking, transitions }: RandomNet): string {
   const arc = (source: string, target: string, weight: number, type = 'normal'): string =>
     `<arc id="${type}-${source}-${target}" source="${source}" target="${target}"><type value="${type}"/>${type === 'normal' ? `<inscription><text>${weight}</text></inscription>` : ''}</arc>`;
   return document(
@@ -101,7 +103,11 @@ function explore({
   return { reached: queue, hasDeadlock };
 }
 
-test('random nets with all kinds of arcs have the markings of the textbook rule', async () => {
+function countMarkings(net: CompiledNet, bounds: Bounds): number | undefined {
+  return reachableMarkings(new TransitionSystem(expand(net, bounds), 'unordered'))?.size;
+}
+
+test('random nets with all kinds of arcs have the markings of the textbook rule, also after an export', async () => {
   let compared = 0;
   let dead = 0;
   await fc.assert(
@@ -110,10 +116,13 @@ test('random nets with all kinds of arcs have the markings of the textbook rule'
       if (explored === undefined) return;
       compared++;
       if (explored.hasDeadlock) dead++;
-      const { net, bounds } = fromPnml(toPnml(random));
+      const { net, bounds } = fromPnml(toDocument(random));
       const compiled = compile(net);
-      const system = new TransitionSystem(expand(compiled, bounds), 'unordered');
-      assert.equal(reachableMarkings(system)?.size, explored.reached.length);
+      assert.equal(countMarkings(compiled, bounds), explored.reached.length);
+      const exported = toPnml(net);
+      assert.deepEqual(exported.losses, []);
+      const again = fromPnml(exported.document, { names: 'name' }).net;
+      assert.equal(countMarkings(compile(again), bounds), explored.reached.length);
       const last = explored.reached.at(-1) ?? [];
       const marked = Object.fromEntries(
         last.flatMap((tokens, p) => (tokens > 0 ? [[`p${p}`, tokens]] : [])),

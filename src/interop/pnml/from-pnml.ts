@@ -3,6 +3,7 @@ import type { OptionTable } from '../../core/internal.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { Net } from '../../net/index.ts';
 import type { Bounds } from '../../verify/index.ts';
+import { GRAMMAR } from './grammar.ts';
 import { PnmlFormatError, PnmlUnsupportedError, shorten } from './pnml-errors.ts';
 import { LIMIT_NAMES, LimitCheck } from './pnml-limits.ts';
 import type { PnmlLimits } from './pnml-limits.ts';
@@ -49,7 +50,6 @@ export interface ImportedPnml {
   readonly transitions: ReadonlyMap<string, readonly string[]>;
 }
 
-const GRAMMAR = 'http://www.pnml.org/version-2009/grammar/';
 const COLORED: ReadonlySet<string> = new Set(['symmetricnet', 'pt-hlpng', 'highlevelnet']);
 
 /**

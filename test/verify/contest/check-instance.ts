@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { fromPnml } from '../../../src/interop/pnml/index.ts';
+import { fromPnml, toPnml } from '../../../src/interop/pnml/index.ts';
 import type { ImportedPnml } from '../../../src/interop/pnml/index.ts';
 import { compile } from '../../../src/net/index.ts';
 import { deadlockFree, placeBound, prove } from '../../../src/verify/index.ts';
@@ -20,14 +20,18 @@ export function checkModel({ net, published }: ContestInstance): void {
   assert.deepEqual(found, published);
 }
 
-/** Checks that an import has the same reachable markings, by the same exploration. */
+/** Checks that an import, and an import of its export, have the same reachable markings, by the same exploration. */
 export function checkImports({ net, colored }: ContestInstance): void {
   const { reached } = explore(net());
   const documents = [toPtPnml(net()), ...(colored === undefined ? [] : [colored()])];
   for (const document of documents) {
-    const imported = explore(toContestNet(fromPnml(document).net));
-    assert.equal(imported.reached.size, reached.size);
-    assert.ok([...imported.reached].every((marking) => reached.has(marking)));
+    const first = fromPnml(document).net;
+    const again = fromPnml(toPnml(first).document, { names: 'name' }).net;
+    for (const imported of [first, again]) {
+      const found = explore(toContestNet(imported)).reached;
+      assert.equal(found.size, reached.size);
+      assert.ok([...found].every((marking) => reached.has(marking)));
+    }
   }
 }
 
