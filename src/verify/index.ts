@@ -43,3 +43,11 @@ export { InvalidPropertyError, ReplayError, UnknownNameError } from './propertie
 export { anySolver, nativeZ3, npmZ3 } from './smt/solver.ts';
 export type { Solver, SolverAnswer, SolverLimits } from './smt/solver.ts';
 export type { ProofCache } from './proof-cache.ts';
+export type { ContractResult } from './contracts/contract-check.ts';
+export type {
+  NetComponent,
+  ComponentTree,
+  Contract,
+  ContractEvent,
+  StepPattern,
+} from './contracts/contract.ts';

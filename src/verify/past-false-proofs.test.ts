@@ -14,6 +14,7 @@ import {
   faultPlace,
   FiringKeyError,
   initialToken,
+  many,
   matching,
   net,
   NetBuildError,
@@ -292,7 +293,11 @@ test('tokens that an inhibitor limits do not grow without end', async () => {
     give: allOf({ a, b }),
     run: () => ({ a: null, b: null }),
   });
-  const of = compile(net('inhibited', { transitions: [grow], initial: [initialToken(a, null)] }));
+  // By its arcs, `pair` empties the place. It never has two tokens.
+  const pair = pure('pair', { take: { b: many(2, b) }, give: allOf({}), run: () => ({}) });
+  const of = compile(
+    net('inhibited', { transitions: [grow, pair], initial: [initialToken(a, null)] }),
+  );
   const { verdict, by } = await decide(of, settles());
   assert.deepEqual([verdict, by, faultCodes(of)], ['proved', 'search for livelocks', []]);
 });

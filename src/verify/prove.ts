@@ -2,6 +2,9 @@ import { omitUndefined } from '../core/internal.ts';
 import type { CompiledNet } from '../net/index.ts';
 import { TokenClasses } from './system/token-classes.ts';
 import type { Bounds } from './properties/bounds.ts';
+import type { ContractResult } from './contracts/contract-check.ts';
+import type { ComponentTree } from './contracts/contract.ts';
+import { decideByContracts } from './decide-by-contracts.ts';
 import { expand } from './system/expand.ts';
 import type { ExpandedNet } from './system/expand.ts';
 import { findOrderedPath } from './search/ordered-path.ts';
@@ -28,6 +31,12 @@ import type { ProofObserver } from './progress.ts';
 export interface ProveOptions extends ProofObserver {
   readonly properties: readonly Property[];
   readonly bounds?: Bounds;
+  /**
+   * The components of the net and their contracts. Properties are then proved through the contracts where they follow
+   * from them, which takes as long as all components take one by one. The rest is decided on the whole net. Not used
+   * for `route: 'solver'` and with `beyondBounds`. Default: none.
+   */
+  readonly components?: ComponentTree;
   /**
    * `portfolio`: searches all states, and asks a solver if the search gives up. `search` or `solver`: uses only that
    * method. Default: `portfolio`.
@@ -76,6 +85,11 @@ async function proveSearched(net: CompiledNet, options: SearchedOptions): Promis
       : properties.map((property) => [property, proofCacheKey(expanded, bounds, property)]),
   );
   const results = new Map<SearchedProperty, PropertyResult>();
+  const keep = (property: SearchedProperty, result: PropertyResult): void => {
+    results.set(property, result);
+    const key = keys.get(property);
+    if (key !== undefined && result.verdict !== 'unknown') cache?.set(key, result);
+  };
   const run = new ProofRun(options);
   for (const [property, key] of keys) {
     const known = cache?.get(key);
@@ -84,23 +98,31 @@ async function proveSearched(net: CompiledNet, options: SearchedOptions): Promis
     run.report(known);
   }
   const settling = new Settling(expanded, bounds, run);
-  const decided = async (property: SearchedProperty, found: PropertyResult): Promise<void> => {
-    const result = await settling.recheck(property, found);
-    results.set(property, result);
+  for (const property of properties) {
+    if (property.kind !== 'settles' || results.has(property)) continue;
+    const result = await settling.decide(property);
+    keep(property, result);
     run.report(result);
-    const key = keys.get(property);
-    if (key !== undefined && result.verdict !== 'unknown') cache?.set(key, result);
-  };
-  for (const property of properties)
-    if (property.kind === 'settles' && !results.has(property))
-      await decided(property, await settling.decide(property));
+  }
+  const { components, route, beyondBounds = false, signal } = options;
+  const undecided = properties.filter((property) => !results.has(property));
+  let contracts: readonly ContractResult[] | undefined;
+  if (components !== undefined && route !== 'solver' && !beyondBounds && undecided.length > 0) {
+    const question = { components, properties: undecided, bounds, signal };
+    const answer = await decideByContracts(expanded, question, run);
+    contracts = answer.contracts;
+    for (const [property, result] of answer.proved) keep(property, result);
+  }
   const open = monitors.filter(({ property }) => !results.has(property));
   const together = open.filter(({ next }) => next === undefined);
   const alone = open.filter(({ next }) => next !== undefined);
   const proof = new Proof(expanded, options, run);
   for (const group of [...(together.length > 0 ? [together] : []), ...alone.map((one) => [one])]) {
-    for await (const decision of proof.decide(group.map(({ property }) => property)))
-      await decided(...decision);
+    for await (const [property, found] of proof.decide(group.map(({ property }) => property))) {
+      const result = await settling.recheck(property, found);
+      keep(property, result);
+      run.report(result);
+    }
   }
   return {
     net: net.name,
@@ -109,6 +131,7 @@ async function proveSearched(net: CompiledNet, options: SearchedOptions): Promis
     transitions: expanded.transitions.length,
     results: properties.flatMap((property) => results.get(property) ?? []),
     durationMs: performance.now() - startedAt,
+    ...omitUndefined({ contracts }),
   };
 }
 

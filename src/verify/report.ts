@@ -1,3 +1,4 @@
+import type { ContractResult } from './contracts/contract-check.ts';
 import type { Property } from './properties/property.ts';
 import { drawTrace } from './trace/draw-trace.ts';
 import { formatTrace } from './trace/trace.ts';
@@ -34,6 +35,8 @@ export interface ProofReport {
   readonly transitions: number;
   readonly results: readonly PropertyResult[];
   readonly durationMs: number;
+  /** The results of the contracts of the net's components, if `components` were given and a property needed them. */
+  readonly contracts?: readonly ContractResult[];
 }
 
 /** The width of a drawn trace: a terminal line of 100 characters minus the indentation. */
@@ -75,12 +78,19 @@ export function formatReportStart(start: ProofStart): readonly string[] {
 }
 
 /** Formats the last lines of a report: the verdicts, and what they mean. */
-export function formatReportEnd({ results, durationMs }: ProofReport): readonly string[] {
+export function formatReportEnd({
+  results,
+  durationMs,
+  contracts = [],
+}: ProofReport): readonly string[] {
   const counted = (['proved', 'refuted', 'unknown'] as const)
     .map((verdict) => [results.filter((one) => one.verdict === verdict).length, verdict] as const)
     .filter(([n]) => n > 0)
     .map(([n, verdict]) => `${n} ${verdict}`);
   return [
+    ...(contracts.length === 0 ? [] : ['Contracts of the components:']),
+    ...contracts.map(formatContract),
+    ...(contracts.length === 0 ? [] : ['']),
     `${counted.join(', ') || 'nothing to prove'} in ${seconds(durationMs)}`,
     'Proved means: for every order of events, every declared outcome and every failure within these bounds; values and times are left out.',
   ];
@@ -107,6 +117,14 @@ export function formatResult(result: PropertyResult, shared: readonly string[]):
           .split('\n')
           .map((line) => `  ${line}`.trimEnd())),
   ];
+}
+
+function formatContract(result: ContractResult): string {
+  const { component, verdict, states, sameAs, reason } = result;
+  const facts =
+    sameAs === undefined ? `${states.toLocaleString('en')} states` : `same as ${sameAs}`;
+  const because = reason === undefined ? '' : ` because ${reason}`;
+  return `${verdict === 'proved' ? '✔' : '?'} ${component}: ${verdict} (${facts})${because}`;
 }
 
 function seconds(ms: number): string {

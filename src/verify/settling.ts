@@ -1,4 +1,5 @@
 import { MAX_FIRINGS_PER_SETTLE } from '../net/internal.ts';
+import { findEndlessTransitions } from './contracts/settles.ts';
 import type { ProofRun } from './progress.ts';
 import { UNLIMITED } from './properties/bounds.ts';
 import type { Bounds } from './properties/bounds.ts';
@@ -13,7 +14,6 @@ import type { PropertyMonitor } from './search/property-monitor.ts';
 import { search } from './search/search.ts';
 import type { Path } from './search/search.ts';
 import type { ExpandedNet } from './system/expand.ts';
-import { settlesByStructure } from './system/settles-by-structure.ts';
 import { SETTLING } from './system/state.ts';
 import type { State } from './system/state.ts';
 import { TokenClasses } from './system/token-classes.ts';
@@ -42,14 +42,21 @@ export class Settling {
     this.#net = net;
     this.#bounds = bounds;
     this.#run = run;
-    this.#endsByStructure = settlesByStructure(net);
+    this.#endsByStructure = findEndlessTransitions(net).length === 0;
   }
 
   /** Decides whether every settling ends. */
   async decide(property: Settles): Promise<PropertyResult> {
     const startedAt = performance.now();
     if (this.#endsByStructure)
-      return { property, verdict: 'proved', by: 'structure', over: [], states: 0, durationMs: 0 };
+      return {
+        property,
+        verdict: 'proved',
+        by: 'structure',
+        over: this.#net.statement,
+        states: 0,
+        durationMs: 0,
+      };
     const livelock = await this.#find(property);
     const facts = {
       property,

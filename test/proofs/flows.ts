@@ -318,7 +318,8 @@ const kinds: Readonly<Record<string, Kind>> = {
 export const flowProofs: readonly NetProof[] = Object.entries(kinds).map(([name, kind]) => {
   const { net, compiled } = kind.agent;
   const limits = { atOnce: kind.atOnce ?? 1, faults: 0 };
-  const { properties: promised, bounds } = promisesOf(kind.agent, limits);
+  const { properties: promised, bounds, components } = promisesOf(kind.agent, limits);
+  assert.ok(name === 'an agent with every callback' || components !== undefined, name);
   const { deadlockFree, oneTurn } = promised;
   assert.ok(deadlockFree !== undefined && oneTurn !== undefined, name);
   const properties: Readonly<Record<string, Property>> = { ...promised, ...kind.more };
@@ -331,6 +332,7 @@ export const flowProofs: readonly NetProof[] = Object.entries(kinds).map(([name,
   return {
     name,
     net,
+    ...(components !== undefined && { components }),
     claims: [
       { properties: Object.values(properties), bounds: within },
       // If any part of the net's own logic fails, the turn ends and the session continues.

@@ -2,7 +2,7 @@
 import { compile } from '../../src/net/index.ts';
 import type { Net } from '../../src/net/index.ts';
 import { prove } from '../../src/verify/index.ts';
-import type { Bounds, ProofReport, Property } from '../../src/verify/index.ts';
+import type { Bounds, ComponentTree, ProofReport, Property } from '../../src/verify/index.ts';
 
 /** Properties that are proved together, within the same bounds. */
 export interface Claim {
@@ -31,6 +31,8 @@ export interface NetProof {
   readonly net: Net;
   readonly claims: readonly Claim[];
   readonly mutants: readonly Mutant[];
+  /** The net as components with contracts. Default: none. */
+  readonly components?: ComponentTree;
 }
 
 /** Limits states and not time, so that the result does not depend on the load of the machine. */

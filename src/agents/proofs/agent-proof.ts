@@ -7,8 +7,9 @@ import {
   reaskBudgetIsBounded,
 } from '../../verify/index.ts';
 import { isInAnyScope } from '../../net/internal.ts';
-import type { Bounds, Property, QuiescentMarking } from '../../verify/index.ts';
+import type { Bounds, ComponentTree, Property, QuiescentMarking } from '../../verify/index.ts';
 import { agentCallers } from '../transfer/agent-returns.ts';
+import { agentComponents } from './agent-components.ts';
 import type { Agent } from '../agent/agent.ts';
 import { customBudget, customWaiting } from '../custom/custom-places.ts';
 import { loopBudget } from '../kinds/loop.ts';
@@ -56,6 +57,8 @@ export interface AgentProof {
    */
   readonly properties: Readonly<Record<string, Property>>;
   readonly bounds: Bounds;
+  /** The agents of a session of several as components with contracts, for `prove`. Not set for a single agent. */
+  readonly components?: ComponentTree;
 }
 
 /** The inputs of session control, appended events and outcomes. The proofs of these subnets cover them. */
@@ -125,6 +128,7 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
       states: limits.states ?? DEFAULT_STATES,
       searchTimeoutMs: SEARCH_TIMEOUT_MS,
     },
+    ...omitUndefined({ components: agentComponents(agent) }),
   };
 }
 

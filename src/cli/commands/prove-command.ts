@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { omitUndefined } from '../../core/internal.ts';
 import type { AgentProofLimits } from '../../agents/index.ts';
 import { InvalidPropertyError, isProved, prove, UnknownNameError } from '../../verify/index.ts';
 import type { Property, ProveOptions } from '../../verify/index.ts';
@@ -106,7 +107,7 @@ export const proveCommand: Command = defineCommand({
     const solver = parseSolver(values['solver-seconds']);
     if (values.watch) return watchProof(call);
     const subject = await loadProofSubject({ file, cwd, name: values.agent }, limits);
-    const { net, bounds, brokenRules } = subject;
+    const { net, bounds, components, brokenRules } = subject;
     if (values['save-test'] !== undefined && subject.expression === undefined)
       throw new UsageError(
         `--save-test needs an agent or a net that ${file} exports; "${subject.name}" is an agent of ADK.`,
@@ -128,6 +129,7 @@ export const proveCommand: Command = defineCommand({
         prove(net, {
           properties,
           bounds,
+          ...omitUndefined({ components }),
           ...solver,
           signal,
           failFast: values['fail-fast'],

@@ -5,7 +5,7 @@ import type { Agent, AgentProofLimits } from '../../agents/index.ts';
 import { compile } from '../../net/index.ts';
 import type { CompiledNet, Net } from '../../net/index.ts';
 import { netProof } from '../../verify/index.ts';
-import type { Bounds, Property } from '../../verify/index.ts';
+import type { Bounds, Property, ProveOptions } from '../../verify/index.ts';
 import { AgentModuleError } from '../loading/agent-module-error.ts';
 import { findExportedAgents } from '../loading/exported-agents.ts';
 import { importModule } from '../loading/import-module.ts';
@@ -19,6 +19,8 @@ export interface ProofSubject {
   /** The default properties by name. */
   readonly properties: Readonly<Record<string, Property>>;
   readonly bounds: Bounds;
+  /** The components of the net, by whose contracts properties are proved. Undefined for a net without an agent. */
+  readonly components?: ProveOptions['components'];
   /** The rules of agents that the arcs break. Undefined for a net without an agent. */
   readonly brokenRules: readonly string[] | undefined;
   /** The compiled net as an expression of the namespace `subject` of its module. Undefined for an agent of ADK. */

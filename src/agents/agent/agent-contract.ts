@@ -1,0 +1,69 @@
+import type { Contract } from '../../verify/index.ts';
+import { stopRequested } from '../vocabulary/control.ts';
+import { turnCurrent, turnWaiting } from '../vocabulary/turn.ts';
+import { faultPlace } from '../../net/index.ts';
+
+/** The ports of an agent: where it starts, and where its tokens go when it is done. */
+export interface AgentPorts {
+  readonly starts: readonly string[];
+  readonly dones: readonly string[];
+}
+
+/**
+ * The contract of an agent in a session of several, whatever its kind. Its environment promises that it starts only in a
+ * turn and only while it is not at work, and that a turn ends only then. The agent promises that it begins once and is done
+ * once for each start; and when it has said that the turn waits, it takes that back before it goes on. A transition that empties its start place stops it, and nothing starts again in that turn. After a
+ * fault everything may happen until the turn is abandoned.
+ */
+export function agentContract({ starts, dones }: AgentPorts): Contract {
+  const stopped = { stop: 'stopped', abandon: 'off', fail: 'failed' };
+  const failed = Object.fromEntries(
+    ['fail', 'turn', 'end', 'stop', 'begin', 'request-stop', 'resume', 'wait', 'done', 'start'].map(
+      (event) => [event, 'failed'],
+    ),
+  );
+  return {
+    initial: 'off',
+    events: [
+      {
+        name: 'abandon',
+        promisedBy: 'environment',
+        on: { takes: [faultPlace.name], empties: starts, by: 'environment' },
+      },
+      { name: 'fail', promisedBy: 'environment', on: { faults: true } },
+      { name: 'stop', promisedBy: 'environment', on: { empties: starts, by: 'environment' } },
+      { name: 'end', promisedBy: 'environment', on: { takes: [turnCurrent.name] } },
+      { name: 'turn', promisedBy: 'environment', on: { gives: [turnCurrent.name] } },
+      { name: 'begin', promisedBy: 'component', on: { takes: starts, by: 'component' } },
+      {
+        name: 'request-stop',
+        promisedBy: 'component',
+        on: { gives: [stopRequested.name], by: 'component' },
+      },
+      {
+        name: 'resume',
+        promisedBy: 'component',
+        on: { empties: [turnWaiting.name], by: 'component' },
+      },
+      { name: 'wait', promisedBy: 'component', on: { gives: [turnWaiting.name], by: 'component' } },
+      { name: 'done', promisedBy: 'component', on: { gives: dones, by: 'component' } },
+      { name: 'start', promisedBy: 'environment', on: { gives: starts, by: 'environment' } },
+    ],
+    steps: {
+      off: { turn: 'idle', stop: 'off', abandon: 'off', fail: 'failed' },
+      idle: { start: 'starting', end: 'off', ...stopped },
+      starting: { begin: 'working', ...stopped },
+      working: {
+        begin: 'working',
+        'request-stop': 'working',
+        resume: 'working',
+        wait: 'waiting',
+        done: 'idle',
+        ...stopped,
+      },
+      waiting: { 'request-stop': 'waiting', resume: 'working', wait: 'waiting', ...stopped },
+      stopped: { end: 'off', ...stopped },
+      failed: { abandon: 'off', ...failed },
+    },
+  };
+}

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { allOf, compile, effect, initialToken, net, oneOf, place, pure } from '../net/index.ts';
+import type { CompiledNet } from '../net/index.ts';
+import {
+  deadlockFree,
+  formatReport,
+  isProved,
+  mutualExclusion,
+  placeBound,
+  prove,
+  UnknownNameError,
+} from './index.ts';
+import type { NetComponent, ComponentTree, Contract } from './index.ts';
+
+const orders = place('orders', { environment: true });
+const idle = place('idle');
+
+const worker = (name: string) => ({
+  ask: place(`${name}.ask`),
+  answer: place(`${name}.answer`),
+});
+const a = worker('a');
+const b = worker('b');
+
+/** A clerk gives an order to worker a, then to worker b, and is idle again. */
+function office({ skips = false } = {}): CompiledNet {
+  const work = (name: string, { ask, answer }: typeof a) =>
+    effect(`${name}.work`, {
+      take: { ask },
+      give: oneOf({ answer, again: ask }),
+      failed: () => ({ again: null }),
+      run: () => Promise.resolve({ answer: null }),
+    });
+  return compile(
+    net('office', {
+      in: { orders, idle, aAsk: a.ask, bAsk: b.ask, aAnswer: a.answer, bAnswer: b.answer },
+      initial: [initialToken(idle, null)],
+      transitions: [
+        pure('clerk.begin', {
+          take: skips ? { orders } : { orders, idle },
+          give: allOf({ ask: a.ask }),
+          run: () => ({ ask: null }),
+        }),
+        pure('clerk.next', {
+          take: { answer: a.answer },
+          give: allOf({ ask: b.ask }),
+          run: () => ({ ask: null }),
+        }),
+        pure('clerk.end', {
+          take: { answer: b.answer },
+          give: allOf({ idle }),
+          run: () => ({ idle: null }),
+        }),
+        work('a', a),
+        work('b', b),
+      ],
+    }),
+  );
+}
+
+const contract = ({ ask, answer }: typeof a): Contract => ({
+  initial: 'free',
+  events: [
+    {
+      name: 'asked',
+      promisedBy: 'environment',
+      on: { gives: [ask.name], by: 'environment' },
+    },
+    {
+      name: 'answers',
+      promisedBy: 'component',
+      on: { gives: [answer.name], by: 'component' },
+    },
+  ],
+  steps: { free: { asked: 'asked' }, asked: { answers: 'free' } },
+});
+
+const component = (name: string, ports: typeof a): NetComponent => ({
+  name,
+  places: [ports.ask.name, `running(${name}.work)`],
+  transitions: [`${name}.work`],
+  contract: contract(ports),
+  children: [],
+});
+
+const components: ComponentTree = {
+  shared: [],
+  ports: [a.ask.name, b.ask.name],
+  children: [component('a', a), component('b', b)],
+};
+
+const bounds = { environment: { orders: 2 }, faults: 0 };
+const properties = [
+  deadlockFree([{ marked: ['idle'] }]),
+  mutualExclusion('running(a.work)', 'running(b.work)'),
+  placeBound('running(a.work)', 1),
+];
+
+test('properties follow from contracts, and equal components are searched once', async () => {
+  const report = await prove(office(), { properties, bounds, components });
+  assert.ok(isProved(report), formatReport(report));
+  assert.deepEqual(
+    report.results.map(({ by }) => by),
+    ['contracts', 'contracts', 'contracts'],
+  );
+  assert.deepEqual(
+    report.contracts?.map(({ component: name, verdict, sameAs }) => [name, verdict, sameAs]),
+    [
+      ['a', 'proved', undefined],
+      ['b', 'proved', 'a'],
+      ['core', 'proved', undefined],
+    ],
+  );
+  assert.match(formatReport(report), /✔ b: proved \(same as a\)/);
+  const whole = await prove(office(), { properties, bounds });
+  assert.equal(whole.contracts, undefined);
+  assert.deepEqual(
+    report.results.map(({ verdict }) => verdict),
+    whole.results.map(({ verdict }) => verdict),
+  );
+});
+
+test('if a neighbor does not keep its promise, the whole net is searched, and a refutation has a trace', async () => {
+  const report = await prove(office({ skips: true }), { properties, bounds, components });
+  const core = report.contracts?.at(-1);
+  assert.equal(core?.verdict, 'unknown');
+  assert.match(
+    core.reason ?? '',
+    /"clerk.begin" may break the contract of "a": asked in state asked/,
+  );
+  assert.deepEqual(
+    report.results.map(({ verdict, by }) => [verdict, by.startsWith('search')]),
+    [
+      ['proved', true],
+      ['refuted', true],
+      ['refuted', true],
+    ],
+  );
+  assert.ok(
+    report.results.every(({ verdict, trace }) => verdict !== 'refuted' || trace !== undefined),
+  );
+});
+
+test('a contract that the component does not keep proves nothing', async () => {
+  const silent: Contract = { ...contract(a), steps: { free: { asked: 'asked' }, asked: {} } };
+  const report = await prove(office(), {
+    properties,
+    bounds,
+    components: {
+      ...components,
+      children: [{ ...component('a', a), contract: silent }, component('b', b)],
+    },
+  });
+  assert.match(report.contracts?.[0]?.reason ?? '', /answers in state asked/);
+  assert.ok(report.results.every(({ by }) => by !== 'contracts'));
+});
+
+test('a net that may fire without end by its arcs is not proved through contracts', async () => {
+  const ping = place('ping');
+  const pong = place('pong');
+  const endless = compile(
+    net('endless', {
+      initial: [initialToken(ping, null)],
+      transitions: [
+        pure('to', { take: { ping }, give: allOf({ pong }), run: () => ({ pong: null }) }),
+        pure('fro', { take: { pong }, give: allOf({ ping }), run: () => ({ ping: null }) }),
+      ],
+    }),
+  );
+  const report = await prove(endless, {
+    properties: [placeBound('ping', 1)],
+    components: { shared: [], ports: [], children: [] },
+  });
+  assert.match(report.contracts?.[0]?.reason ?? '', /to, fro may fire without end/);
+  assert.ok(report.results.every(({ by }) => by !== 'contracts'));
+});
+
+test('a component with an unknown name is refused', async () => {
+  const wrong = { ...components, shared: ['nowhere'] };
+  await assert.rejects(
+    prove(office(), { properties, bounds, components: wrong }),
+    (error) => error instanceof UnknownNameError && error.what === 'place "nowhere"',
+  );
+});

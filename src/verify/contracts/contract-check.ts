@@ -1,0 +1,536 @@
+import { omitUndefined } from '../../core/internal.ts';
+import type { CompiledNet } from '../../net/index.ts';
+import type { Property, QuiescentMarking } from '../properties/property.ts';
+import { UnknownNameError } from '../properties/verify-errors.ts';
+import type { ExpandedNet } from '../system/expand.ts';
+import { combineStates } from './combine-states.ts';
+import type { StateTree } from './combine-states.ts';
+import type { NetComponent, ComponentTree } from './contract.ts';
+import { findLiveParts } from './live-parts.ts';
+import type { LiveParts } from './live-parts.ts';
+import { createView } from './view.ts';
+import type { ObservedContract, View, ViewStep } from './view.ts';
+import { searchView } from './view-search.ts';
+import type { ViewLimits, ViewOutcome, ViewQuestion, ViewState } from './view-search.ts';
+
+/** The result of the proof of one contract, or of the core. */
+export interface ContractResult {
+  readonly component: string;
+  readonly verdict: 'proved' | 'unknown';
+  /** The number of states visited. */
+  readonly states: number;
+  /** The component whose proof is used, because the two are equal up to names. */
+  readonly sameAs?: string;
+  /** Why the contract is not proved. */
+  readonly reason?: string;
+}
+
+/** The result for a property: `states` is the number of states visited for it alone. */
+export type Decision =
+  | { readonly holds: true; readonly states: number }
+  | { readonly holds: false; readonly reason: string };
+
+/** A component with what its proof looks at. */
+interface Part {
+  readonly name: string;
+  readonly own: NetComponent | undefined;
+  readonly children: readonly Part[];
+  readonly depth: number;
+  /** Indexes of the places that it keeps beside the shared ones. */
+  readonly places: readonly number[];
+  /** Indexes of its transitions, without those of its children. */
+  readonly transitions: ReadonlySet<number>;
+  readonly inside: ReadonlySet<number>;
+}
+
+interface Searched {
+  readonly outcome: ViewOutcome;
+  readonly component: string;
+}
+
+/** The name of the part of a net that is in no component. */
+const CORE = 'core';
+/** Counts are compared between views up to this number, which then means this many or more. */
+const MOST_COMPARED = 2;
+
+/**
+ * Proves the contracts of a net's components, each in a view of the net that keeps only the places of the component, and
+ * then properties in these views. Components that are equal up to names are searched once.
+ */
+export class ContractCheck {
+  readonly #net: ExpandedNet;
+  readonly #limits: ViewLimits;
+  readonly #live: LiveParts;
+  readonly #shared: readonly number[];
+  readonly #core: Part;
+  readonly #parts: readonly Part[];
+  readonly #searched = new Map<string, Searched>();
+  readonly #resting = new Map<Part, readonly ViewState[]>();
+  #results: readonly ContractResult[] = [];
+
+  /** @throws UnknownNameError if the tree names a place or transition that the net does not have. */
+  constructor(net: ExpandedNet, tree: ComponentTree, limits: ViewLimits) {
+    this.#net = net;
+    this.#limits = limits;
+    this.#live = findLiveParts(net);
+    this.#shared = tree.shared.map((name) => this.#place(name));
+    this.#core = this.#createCore(tree);
+    this.#parts = listParts(this.#core);
+  }
+
+  /** Proves the contracts one by one, up to the first that is not proved. Then no property can be decided. */
+  *prove(): Generator<ContractResult> {
+    const results: ContractResult[] = [];
+    this.#results = results;
+    for (const part of this.#parts) {
+      const view = this.#view(part);
+      const { outcome, component } = this.#search(part, view, 'contract', {});
+      this.#resting.set(part, outcome.collected);
+      const result: ContractResult = {
+        component: part.name,
+        states: component === part.name ? outcome.states : 0,
+        ...omitUndefined({ sameAs: component === part.name ? undefined : component }),
+        ...(outcome.problem === undefined
+          ? { verdict: 'proved' }
+          : { verdict: 'unknown', reason: outcome.problem }),
+      };
+      results.push(result);
+      yield result;
+      if (outcome.problem !== undefined) return;
+    }
+  }
+
+  /** Decides a property on the proved contracts. It may hold even if the decision is that it is unknown. */
+  decide(property: Property): Decision {
+    if (
+      this.#results.length < this.#parts.length ||
+      this.#results.some(({ verdict }) => verdict !== 'proved')
+    )
+      return unknown('a contract is not proved');
+    switch (property.kind) {
+      case 'deadlockFree':
+        return this.#decideResting(property.resting);
+      case 'unreachable':
+        return this.#decideUnreachable(property.marked, property.empty);
+      case 'mutualExclusion':
+        return this.#decideAll(
+          property.places.flatMap((one, index) =>
+            property.places
+              .slice(index + 1)
+              .map((other) => () => this.#decideUnreachable({ [one]: 1, [other]: 1 }, [])),
+          ),
+        );
+      case 'placeBound':
+        return property.each === true
+          ? this.#decideAll(
+              property.places.map((place) => () => this.#decideBound([place], property.max)),
+            )
+          : this.#decideBound(property.places, property.max);
+      case 'atMost': {
+        const { transitions, max, per, costs } = property;
+        if (costs !== undefined) return unknown('contracts do not add costs');
+        return this.#decideAtMost(transitions, max, per);
+      }
+      case 'neverFiresAfter': {
+        const { transitions, place, until } = property;
+        return this.#decideAll(
+          this.#parts.flatMap((part) => {
+            const own = transitions.filter((name) => part.transitions.has(this.#transition(name)));
+            return own.length === 0 ? [] : [() => this.#decideNeverAfter(part, own, place, until)];
+          }),
+        );
+      }
+      default:
+        return unknown(`contracts do not decide a property of kind ${property.kind}`);
+    }
+  }
+
+  #createCore(tree: ComponentTree): Part {
+    const children = tree.children.map((child) => this.#createPart(child, 1));
+    const below = children.flatMap(listParts);
+    const owned = new Set([...this.#shared, ...below.flatMap(({ places }) => places)]);
+    const inside = new Set(below.flatMap((part) => [...part.transitions]));
+    return {
+      name: CORE,
+      own: undefined,
+      children,
+      depth: 0,
+      places: [
+        ...tree.ports.map((name) => this.#place(name)),
+        ...this.#net.places.map(({ index }) => index).filter((index) => !owned.has(index)),
+      ],
+      transitions: new Set(
+        this.#net.transitions.map(({ index }) => index).filter((index) => !inside.has(index)),
+      ),
+      inside: new Set(this.#net.transitions.map(({ index }) => index)),
+    };
+  }
+
+  #createPart(own: NetComponent, depth: number): Part {
+    const children = own.children.map((child) => this.#createPart(child, depth + 1));
+    const transitions = new Set(own.transitions.map((name) => this.#transition(name)));
+    for (const { on } of own.contract.events)
+      for (const name of [...(on.gives ?? []), ...(on.takes ?? []), ...(on.empties ?? [])])
+        this.#place(name);
+    return {
+      name: own.name,
+      own,
+      children,
+      depth,
+      places: own.places.map((name) => this.#place(name)),
+      transitions,
+      inside: new Set([...transitions, ...children.flatMap(({ inside }) => [...inside])]),
+    };
+  }
+
+  /** The net as a part sees it: its own places and the shared ones, its contract and those of its children. */
+  #view(
+    part: Part,
+    tracked: readonly number[] = [],
+    watch: (step: ViewStep) => readonly string[] = () => [],
+    counted: ReadonlySet<number> = new Set(),
+  ): View {
+    const contracts: ObservedContract[] = part.children.map((child) =>
+      observe(child, 'environment'),
+    );
+    if (part.own !== undefined) contracts.unshift(observe(part, 'component'));
+    const ports = contracts.flatMap(({ contract }) =>
+      contract.events.flatMap(({ on }) => (on.gives ?? []).map((name) => this.#place(name))),
+    );
+    return createView(this.#net, this.#live, {
+      kept: this.#kept(part),
+      tracked: new Set([...ports, ...tracked]),
+      contracts,
+      watch,
+      counted,
+    });
+  }
+
+  #kept(part: Part): readonly number[] {
+    const places = new Set([...part.places, ...this.#shared]);
+    return [...places].filter((place) => this.#live.places.has(place));
+  }
+
+  /** Searches a view, or returns the result of an equal search. */
+  #search(part: Part, view: View, about: string, question: ViewQuestion): Searched {
+    const { places: _places, outside, contracts, ...rest } = view;
+    const key = JSON.stringify([
+      about,
+      outside.length,
+      contracts.map(({ contract: { initial, events, steps }, checks, depth }) => [
+        initial,
+        events.map(({ name, promisedBy }) => [name, promisedBy]),
+        steps,
+        checks,
+        depth - part.depth,
+      ]),
+      omitNames(rest),
+    ]);
+    const known = this.#searched.get(key);
+    if (known !== undefined) return known;
+    const searched = { outcome: searchView(view, question, this.#limits), component: part.name };
+    this.#searched.set(key, searched);
+    return searched;
+  }
+
+  #decideAll(parts: readonly (() => Decision)[]): Decision {
+    let states = 0;
+    for (const decide of parts) {
+      const decision = decide();
+      if (!decision.holds) return decision;
+      states += decision.states;
+    }
+    return { holds: true, states };
+  }
+
+  /** Decides whether the net stops only in one of these markings: by the states in which each part may have stopped. */
+  #decideResting(markings: readonly QuiescentMarking[]): Decision {
+    const resting = this.#dropStatesThatRun();
+    const named = markings.map(({ marked, allowed = [] }) => ({
+      marked: marked.map((name) => this.#place(name)),
+      may: new Set([...marked, ...allowed].map((name) => this.#place(name))),
+    }));
+    const possible = named.map(({ marked }) =>
+      marked.every((place) => this.#live.places.has(place)),
+    );
+    const combined = this.#combine((part) => {
+      const kept = this.#kept(part);
+      return (resting.get(part) ?? []).map((state) => ({
+        state,
+        answers: toBits(
+          named.map(
+            ({ marked, may }, index) =>
+              possible[index] === true &&
+              kept.every((place, position) => {
+                const count = state.counts[position] ?? 0;
+                return count === 0 ? !marked.includes(place) : may.has(place);
+              }),
+          ),
+        ),
+      }));
+    });
+    return combined.includes(0n)
+      ? unknown('by their contracts, the components may stop together where the net may not rest')
+      : { holds: true, states: 0 };
+  }
+
+  /**
+   * Removes the states in which a part cannot have stopped, because places of other parts that inhibit it are empty
+   * whenever the net has stopped. Each round uses only what earlier rounds have shown.
+   */
+  #dropStatesThatRun(): ReadonlyMap<Part, readonly ViewState[]> {
+    const left = new Map(this.#resting);
+    for (let removed = true; removed;) {
+      removed = false;
+      const empty = new Set(
+        this.#parts.flatMap((part) =>
+          this.#kept(part).filter((_, position) =>
+            (left.get(part) ?? []).every(({ counts }) => counts[position] === 0),
+          ),
+        ),
+      );
+      for (const part of this.#parts) {
+        const { outside } = this.#view(part);
+        const before = left.get(part) ?? [];
+        const after = before.filter(
+          ({ unlessMarked }) =>
+            !unlessMarked.some((places) =>
+              places.every((position) => empty.has(outside[position] ?? -1)),
+            ),
+        );
+        if (after.length < before.length) removed = true;
+        left.set(part, after);
+      }
+    }
+    return left;
+  }
+
+  /** Decides whether no reachable marking has these counts: by the states of each part that agree with them. */
+  #decideUnreachable(marked: Readonly<Record<string, number>>, empty: readonly string[]): Decision {
+    const needed = new Map(
+      Object.entries(marked).map(([name, count]) => [this.#place(name), count]),
+    );
+    const without = new Set(empty.map((name) => this.#place(name)));
+    if ([...needed].some(([place, count]) => count > 0 && !this.#live.places.has(place)))
+      return { holds: true, states: 0 };
+    let states = 0;
+    let problem: string | undefined;
+    const combined = this.#combine((part) => {
+      if (problem !== undefined) return [];
+      const kept = this.#kept(part);
+      const view = this.#view(part);
+      const fits = (count: (position: number) => number): boolean =>
+        kept.every((place, position) => {
+          const tokens = count(position);
+          return (
+            tokens >= Math.min(needed.get(place) ?? 0, view.caps[position] ?? 1) &&
+            !(without.has(place) && tokens > 0)
+          );
+        });
+      const about = JSON.stringify([
+        'marking',
+        kept.map((place) => [needed.get(place) ?? 0, without.has(place)]),
+      ]);
+      const { outcome, component } = this.#search(part, view, about, { collects: fits });
+      problem = outcome.problem;
+      if (component === part.name) states += outcome.states;
+      return outcome.collected.map((state) => ({ state, answers: 0n }));
+    });
+    if (problem !== undefined) return unknown(problem);
+    return combined.length === 0
+      ? { holds: true, states }
+      : unknown('by their contracts, the components may reach such a marking together');
+  }
+
+  #decideBound(places: readonly string[], max: number): Decision {
+    const indexes = places
+      .map((name) => this.#place(name))
+      .filter((place) => this.#live.places.has(place));
+    const part = this.#parts.find((one) => {
+      const kept = this.#kept(one);
+      return indexes.every((place) => kept.includes(place));
+    });
+    if (part === undefined)
+      return unknown(
+        'its places belong to several components; only a search of the whole net adds them',
+      );
+    const view = this.#view(part, [], undefined, new Set(indexes));
+    const kept = this.#kept(part);
+    const positions = indexes.map((place) => kept.indexOf(place));
+    const { outcome, component } = this.#search(
+      part,
+      view,
+      JSON.stringify(['bound', positions, max]),
+      {
+        isViolated: (count) => {
+          const counts = positions.map(count);
+          return (
+            counts.some((one, index) => one >= (view.caps[positions[index] ?? 0] ?? 1)) ||
+            counts.reduce((all, one) => all + one, 0) > max
+          );
+        },
+      },
+    );
+    return toDecision(outcome, component === part.name);
+  }
+
+  #decideAtMost(transitions: readonly string[], max: number, per: string | undefined): Decision {
+    const counted = new Set(transitions.map((name) => this.#transition(name)));
+    const renewal = per === undefined ? undefined : this.#place(per);
+    const candidates = this.#parts.filter(
+      (part) =>
+        (renewal === undefined || this.#kept(part).includes(renewal)) &&
+        (part.own === undefined || [...counted].some((t) => part.transitions.has(t))),
+    );
+    let reason = 'no component sees where its count restarts';
+    for (const part of candidates) {
+      const view = this.#view(part, [], ({ t, begins }) =>
+        begins && counted.has(t) ? ['counted'] : [],
+      );
+      const restarts = renewal === undefined ? -1 : this.#kept(part).indexOf(renewal);
+      const { outcome, component } = this.#search(
+        part,
+        view,
+        JSON.stringify(['atMost', restarts, max]),
+        {
+          monitor: {
+            initial: 0,
+            next: (memory, { watched }, removed) => {
+              const before = restarts >= 0 && removed(restarts) ? 0 : memory;
+              if (!watched.includes('counted')) return before;
+              return before >= max ? -1 : before + 1;
+            },
+          },
+        },
+      );
+      if (outcome.problem === undefined) return toDecision(outcome, component === part.name);
+      reason = outcome.problem;
+    }
+    return unknown(reason);
+  }
+
+  #decideNeverAfter(
+    part: Part,
+    transitions: readonly string[],
+    place: string,
+    until: string | undefined,
+  ): Decision {
+    const watched = new Set(transitions.map((name) => this.#transition(name)));
+    const begin = this.#place(place);
+    // A retry puts the token of a running place there again, and views do not count attempts.
+    if ((this.#net.places[begin]?.effect ?? -1) >= 0)
+      return unknown('contracts do not see the attempts of an effect');
+    const end = until === undefined ? undefined : this.#event(until);
+    const tracked = [begin, ...(end?.place === undefined ? [] : [end.place])];
+    const view = this.#view(part, tracked, ({ t, begins, added }) => [
+      ...(begins && watched.has(t) ? ['forbidden'] : []),
+      ...((added.get(begin) ?? 0) > 0 ? ['begins'] : []),
+      ...((begins && end?.transition === t) ||
+      (end?.place !== undefined && (added.get(end.place) ?? 0) > 0)
+        ? ['ends']
+        : []),
+    ]);
+    const initially = this.#net.net.initial.some((one) => one.place.name === place) ? 1 : 0;
+    const { outcome, component } = this.#search(
+      part,
+      view,
+      JSON.stringify(['neverAfter', initially]),
+      {
+        monitor: {
+          initial: initially,
+          next: (memory, { watched: seen }) => {
+            if (memory === 1 && seen.includes('forbidden')) return -1;
+            if (seen.includes('begins')) return 1;
+            return seen.includes('ends') ? 0 : memory;
+          },
+        },
+      },
+    );
+    return toDecision(outcome, component === part.name);
+  }
+
+  #event(name: string): { readonly transition?: number; readonly place?: number } {
+    const { net, placeIndex } = this.#net;
+    const t = net.byName.get(name);
+    if (t !== undefined) return { transition: t.index };
+    const place = placeIndex.get(name);
+    if (place !== undefined) return { place };
+    throw new UnknownNameError(net.name, `transition or place "${name}"`, [
+      ...net.byName.keys(),
+      ...placeIndex.keys(),
+    ]);
+  }
+
+  #combine(
+    list: (part: Part) => readonly { readonly state: ViewState; readonly answers: bigint }[],
+  ): readonly bigint[] {
+    const toTree = (part: Part): StateTree => {
+      const offset = part.own === undefined ? 0 : 1;
+      const kept = this.#kept(part);
+      const sharedAt = this.#shared.flatMap((place) =>
+        this.#live.places.has(place) ? [kept.indexOf(place)] : [],
+      );
+      return {
+        states: list(part).map(({ state: { counts, contracts }, answers }) => ({
+          shared: sharedAt.map((position) => Math.min(MOST_COMPARED, counts[position] ?? 0)).join(),
+          own: offset === 0 ? '' : (contracts[0] ?? ''),
+          children: contracts.slice(offset),
+          answers,
+        })),
+        children: part.children.map(toTree),
+      };
+    };
+    return combineStates(toTree(this.#core));
+  }
+
+  #place(name: string): number {
+    const index = this.#net.placeIndex.get(name);
+    if (index !== undefined) return index;
+    throw unknownName(this.#net.net, `place "${name}"`, this.#net.placeIndex.keys());
+  }
+
+  #transition(name: string): number {
+    const t = this.#net.net.byName.get(name);
+    if (t !== undefined) return t.index;
+    throw unknownName(this.#net.net, `transition "${name}"`, this.#net.net.byName.keys());
+  }
+}
+
+function observe(
+  { name, own, inside, depth }: Part,
+  checks: ObservedContract['checks'],
+): ObservedContract {
+  if (own === undefined) throw new RangeError('the core has no contract');
+  return { name, contract: own.contract, inside, checks, depth };
+}
+
+function listParts(part: Part): readonly Part[] {
+  return [...part.children.flatMap(listParts), part];
+}
+
+function toDecision({ problem, states }: ViewOutcome, isNew: boolean): Decision {
+  return problem === undefined ? { holds: true, states: isNew ? states : 0 } : unknown(problem);
+}
+
+function unknown(reason: string): Decision {
+  return { holds: false, reason };
+}
+
+function toBits(answers: readonly boolean[]): bigint {
+  return answers.reduce((bits, one, index) => (one ? bits | (1n << BigInt(index)) : bits), 0n);
+}
+
+/** The moves of a view without their names, which do not change what a search finds. */
+function omitNames(view: Omit<View, 'places' | 'outside' | 'contracts'>): unknown {
+  const strip = (moves: View['arrivals']): unknown => moves.map(({ name: _name, ...move }) => move);
+  return {
+    ...view,
+    now: view.now.map(strip),
+    arrivals: strip(view.arrivals),
+    timers: strip(view.timers),
+  };
+}
+
+function unknownName(net: CompiledNet, what: string, known: Iterable<string>): UnknownNameError {
+  return new UnknownNameError(net.name, what, [...known]);
+}

@@ -1,0 +1,291 @@
+import { UNLIMITED } from '../properties/bounds.ts';
+import type { MoveInput, View, ViewMove } from './view.ts';
+
+/** A property of a view's search. Its memory changes with the moves that it watches. */
+export interface ViewMonitor {
+  readonly initial: number;
+  /** Returns the memory after a move, or a negative number if the move violates the property. */
+  readonly next: (memory: number, move: ViewMove, removed: (place: number) => boolean) => number;
+}
+
+/** What a search of a view looks for. */
+export interface ViewQuestion {
+  /** Returns true for a marking that violates a property, by the position of the place in the view. */
+  readonly isViolated?: (count: (place: number) => number) => boolean;
+  readonly monitor?: ViewMonitor;
+  /** Which states to return. Default: those in which the net may have stopped. */
+  readonly collects?: (count: (place: number) => number) => boolean;
+}
+
+/** A state of a view that a search returns. */
+export interface ViewState {
+  readonly counts: readonly number[];
+  /** By observed contract: the name of its state. */
+  readonly contracts: readonly string[];
+  /** Moves that can run unless one of these places is marked, as positions in `View.outside`. */
+  readonly unlessMarked: readonly (readonly number[])[];
+}
+
+/** The result of a search of a view. */
+export interface ViewOutcome {
+  /** Why the search ended early: a promise or the property may be broken, or there are too many states. */
+  readonly problem: string | undefined;
+  readonly states: number;
+  readonly collected: readonly ViewState[];
+}
+
+/** The limits of a search of a view. */
+export interface ViewLimits {
+  readonly states: number;
+  readonly endsAt: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A state is a list: phase, faults, memory, tokens from outside, states of contracts, tokens. */
+const HEADER = 3;
+const MAX_MEMORY = 10_000;
+
+/** Visits all states of a view, as long as no promise is broken. */
+export function searchView(view: View, question: ViewQuestion, limits: ViewLimits): ViewOutcome {
+  return new ViewSearch(view, question, limits).run();
+}
+
+class ViewSearch {
+  readonly #view: View;
+  readonly #question: ViewQuestion;
+  readonly #limits: ViewLimits;
+  readonly #known = new Set<string>();
+  readonly #open: (readonly number[])[] = [];
+  readonly #contractsAt: number;
+  readonly #countsAt: number;
+  readonly #stateNames: readonly (readonly string[])[];
+  readonly #collected: ViewState[] = [];
+  /** By observed contract: the next state by state and event; -1 for none. */
+  readonly #tables: readonly (readonly (readonly number[])[])[];
+  /** The positions of observed contracts in the order in which their promises count. */
+  readonly #order: readonly { readonly contract: number; readonly side: string }[];
+  #problem: string | undefined;
+
+  constructor(view: View, question: ViewQuestion, limits: ViewLimits) {
+    this.#view = view;
+    this.#question = question;
+    this.#limits = limits;
+    this.#contractsAt = HEADER + view.environment.length;
+    this.#countsAt = this.#contractsAt + view.contracts.length;
+    this.#stateNames = view.contracts.map(({ contract }) => Object.keys(contract.steps));
+    this.#tables = view.contracts.map(({ contract }, index) => {
+      const names = this.#stateNames[index] ?? [];
+      return names.map((name) =>
+        contract.events.map((event) => names.indexOf(contract.steps[name]?.[event.name] ?? '')),
+      );
+    });
+    // A step may break several promises. Deeper components count first, then their environments from the core down: so
+    // each step is judged by the view that checks the first promise it breaks.
+    const all = view.contracts.map(({ depth }, contract) => ({ depth, contract }));
+    this.#order = [
+      ...all
+        .toSorted((a, b) => b.depth - a.depth)
+        .map(({ contract }) => ({ contract, side: 'component' })),
+      ...all
+        .toSorted((a, b) => a.depth - b.depth)
+        .map(({ contract }) => ({ contract, side: 'environment' })),
+    ];
+  }
+
+  run(): ViewOutcome {
+    const view = this.#view;
+    this.#visit([
+      0,
+      view.faults,
+      this.#question.monitor?.initial ?? 0,
+      ...view.environment,
+      ...view.contracts.map(({ contract }, index) =>
+        (this.#stateNames[index] ?? []).indexOf(contract.initial),
+      ),
+      ...view.initial.map((count, place) => Math.min(count, view.caps[place] ?? 1)),
+    ]);
+    for (let state = this.#open.pop(); state !== undefined; state = this.#open.pop()) {
+      this.#expand(state);
+      if (this.#problem !== undefined) break;
+      if (this.#known.size > this.#limits.states) {
+        this.#problem = `more than ${this.#limits.states} states`;
+        break;
+      }
+      if (this.#limits.signal?.aborted === true || performance.now() > this.#limits.endsAt) {
+        this.#problem = 'the search ran out of time';
+        break;
+      }
+    }
+    return { problem: this.#problem, states: this.#known.size, collected: this.#collected };
+  }
+
+  #visit(state: readonly number[]): void {
+    const key = String.fromCharCode(...state);
+    if (this.#known.has(key)) return;
+    this.#known.add(key);
+    this.#open.push(state);
+  }
+
+  #expand(state: readonly number[]): void {
+    const { now, arrivals, timers, running } = this.#view;
+    const count = (place: number): number => state[this.#countsAt + place] ?? 0;
+    if (this.#question.isViolated?.(count) === true) {
+      this.#problem = 'a marking violates the property';
+      return;
+    }
+    if (this.#question.collects?.(count) === true) this.#collect(state, []);
+    let isCertain = false;
+    let mayRest = true;
+    const unlessMarked: (readonly number[])[] = [];
+    const note = ({ prevents, ifEmpty }: ViewMove): void => {
+      if (prevents) mayRest = false;
+      else if (ifEmpty !== undefined && ifEmpty.length > 0) unlessMarked.push(ifEmpty);
+    };
+    for (const group of now) {
+      for (const move of group) {
+        if (!this.#isEnabled(move, state)) continue;
+        this.#apply(move, state, 1);
+        isCertain ||= move.isCertain;
+        note(move);
+      }
+      if (isCertain) break;
+    }
+    // While a transition is certain to fire, only a state that was not settling takes more from outside.
+    if (isCertain && state[0] === 1) return;
+    for (const move of arrivals) if (this.#isEnabled(move, state)) this.#apply(move, state, 0);
+    if (isCertain) return;
+    for (const move of timers) {
+      if (!this.#isEnabled(move, state)) continue;
+      this.#apply(move, state, 1);
+      note(move);
+    }
+    if (this.#question.collects === undefined && mayRest)
+      if (running.every((place) => count(place) === 0)) this.#collect(state, unlessMarked);
+  }
+
+  #collect(state: readonly number[], unlessMarked: readonly (readonly number[])[]): void {
+    this.#collected.push({
+      counts: state.slice(this.#countsAt),
+      contracts: this.#stateNames.map(
+        (names, index) => names[state[this.#contractsAt + index] ?? 0] ?? '',
+      ),
+      unlessMarked,
+    });
+  }
+
+  #isEnabled(move: ViewMove, state: readonly number[]): boolean {
+    const at = this.#countsAt;
+    if (move.faults > 0 && state[1] === 0) return false;
+    if (move.environment >= 0 && state[HEADER + move.environment] === 0) return false;
+    for (const { place, count, most } of move.takes) {
+      const have = state[at + place] ?? 0;
+      if (have < count || (most !== undefined && have > most)) return false;
+    }
+    for (const { place, count } of move.reads) if ((state[at + place] ?? 0) < count) return false;
+    for (const place of move.unless) if ((state[at + place] ?? 0) > 0) return false;
+    return move.limit === undefined || (state[at + move.limit[0]] ?? 0) < move.limit[1];
+  }
+
+  #apply(move: ViewMove, state: readonly number[], phase: number): void {
+    const contracts = this.#stepContracts(move, state);
+    if (contracts === undefined) return;
+    const at = this.#countsAt;
+    const base = [...state];
+    base[0] = phase;
+    if (move.faults > 0 && base[1] !== UNLIMITED) base[1] = (base[1] ?? 0) - move.faults;
+    if (move.environment >= 0) {
+      const index = HEADER + move.environment;
+      base[index] = (base[index] ?? 0) - 1;
+    }
+    contracts.forEach((next, index) => {
+      base[this.#contractsAt + index] = next;
+    });
+    const { caps } = this.#view;
+    const finish = (counts: number[], taken: readonly number[]): void => {
+      const { monitor } = this.#question;
+      if (monitor !== undefined) {
+        const removed = (place: number): boolean =>
+          move.takes.some((input, index) => input.place === place && (taken[index] ?? 0) > 0) ||
+          (move.resets.includes(place) && (state[at + place] ?? 0) > 0);
+        const memory = monitor.next(state[2] ?? 0, move, removed);
+        if (memory < 0 || memory > MAX_MEMORY) {
+          this.#problem = `"${move.name}" violates the property`;
+          return;
+        }
+        counts[2] = memory;
+      }
+      for (const place of move.resets) counts[at + place] = 0;
+      for (const { place, count, each } of move.gives)
+        counts[at + place] = Math.min(
+          caps[place] ?? 1,
+          (counts[at + place] ?? 0) + (each < 0 ? count : (taken[each] ?? 0)),
+        );
+      this.#visit(counts);
+    };
+    const take = (index: number, counts: number[], taken: readonly number[]): void => {
+      const input = move.takes[index];
+      if (input === undefined) {
+        finish(counts, taken);
+        return;
+      }
+      const have = counts[at + input.place] ?? 0;
+      for (const [takes, left] of ways(input, have, caps[input.place] ?? 1)) {
+        const after = [...counts];
+        after[at + input.place] = left;
+        take(index + 1, after, [...taken, takes]);
+      }
+    };
+    take(0, base, []);
+  }
+
+  /** Returns the states of the contracts after a move; undefined if the move does not happen. */
+  #stepContracts(move: ViewMove, state: readonly number[]): readonly number[] | undefined {
+    const after: number[] = [];
+    const broken = new Map<string, string>();
+    this.#tables.forEach((table, index) => {
+      let at = state[this.#contractsAt + index] ?? 0;
+      for (const event of move.events[index] ?? []) {
+        const next = table[at]?.[event] ?? -1;
+        if (next < 0) {
+          const declared = this.#view.contracts[index]?.contract.events[event];
+          broken.set(
+            `${index} ${declared?.promisedBy}`,
+            `${declared?.name} in state ${this.#stateNames[index]?.[at]}`,
+          );
+          break;
+        }
+        at = next;
+      }
+      after.push(at);
+    });
+    if (broken.size === 0) return after;
+    for (const { contract, side } of this.#order) {
+      const what = broken.get(`${contract} ${side}`);
+      if (what === undefined) continue;
+      const { name, checks } = this.#view.contracts[contract] ?? {};
+      if (checks === side)
+        this.#problem = `"${move.name}" may break the contract of "${name}": ${what}`;
+      return undefined;
+    }
+    return undefined;
+  }
+}
+
+/** How many tokens an input may take, and how many are left. A count at the cap means that many or more. */
+function ways(
+  { mode, count }: MoveInput,
+  have: number,
+  cap: number,
+): readonly (readonly [takes: number, left: number])[] {
+  if (mode === 'all') return [[have, 0]];
+  const numbers = mode === 'count' ? [count] : range(count, have);
+  return numbers.flatMap((takes) =>
+    have < cap
+      ? [[takes, have - takes] as const]
+      : range(Math.max(0, cap - takes), cap).map((left) => [takes, left] as const),
+  );
+}
+
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: Math.max(0, to - from) + 1 }, (_, index) => from + index);
+}

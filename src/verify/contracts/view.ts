@@ -1,0 +1,511 @@
+import type { ExpandedAlternative, ExpandedNet, ExpandedTransition } from '../system/expand.ts';
+import type { Contract, StepPattern } from './contract.ts';
+import type { LiveParts } from './live-parts.ts';
+
+/** A contract that a view observes. */
+export interface ObservedContract {
+  readonly name: string;
+  readonly contract: Contract;
+  /** The indexes of the transitions of the component and its children. */
+  readonly inside: ReadonlySet<number>;
+  /** The side whose promises this view checks. The promises of the other side are assumed. */
+  readonly checks: 'component' | 'environment';
+  /** The distance from the core. */
+  readonly depth: number;
+}
+
+/** The part of a net that a view looks at. */
+export interface ViewOptions {
+  /** Indexes of the places whose tokens are counted. */
+  readonly kept: readonly number[];
+  /** Indexes of more places: the view sees when a step adds tokens there. */
+  readonly tracked: ReadonlySet<number>;
+  readonly contracts: readonly ObservedContract[];
+  /** Names for a step that a property watches; the step stays apart from equal ones. */
+  readonly watch: (step: ViewStep) => readonly string[];
+  /** Places whose tokens must be counted even if no transition does. */
+  readonly counted?: ReadonlySet<number>;
+}
+
+/** A step of the net as `watch` sees it. */
+export interface ViewStep {
+  readonly t: number;
+  /** True if a pure transition fires or an effect starts. */
+  readonly begins: boolean;
+  /** Tokens added, by index of the place. Only kept and tracked places; 2 or more may be shown as 2 for a tracked place. */
+  readonly added: ReadonlyMap<number, number>;
+}
+
+/** An input of a move. Places are positions in `View.places`. */
+export interface MoveInput {
+  readonly place: number;
+  readonly mode: 'count' | 'all' | 'some';
+  /** The exact number for `count`, otherwise the minimum. */
+  readonly count: number;
+  /** The most tokens that the place may have; no limit if undefined. */
+  readonly most: number | undefined;
+}
+
+/** The tokens that a move adds: a number, or as many as an input takes. */
+export interface MoveOutput {
+  readonly place: number;
+  readonly count: number;
+  readonly each: number;
+}
+
+/** A move of a view: a step of the net without the places that the view leaves out. */
+export interface ViewMove {
+  readonly name: string;
+  readonly takes: readonly MoveInput[];
+  readonly reads: readonly { readonly place: number; readonly count: number }[];
+  readonly unless: readonly number[];
+  /** The place of firings in flight and their limit; undefined without one. */
+  readonly limit: readonly [place: number, max: number] | undefined;
+  readonly resets: readonly number[];
+  readonly gives: readonly MoveOutput[];
+  readonly faults: number;
+  readonly environment: number;
+  /** `now`: it fires before anything else. `arrival`: it comes from outside or from an effect. `timer`: it expires. */
+  readonly when: 'now' | 'arrival' | 'timer';
+  readonly priority: number;
+  /** True if the net can do it whenever the view can, so it comes before all moves of lower priority. */
+  readonly isCertain: boolean;
+  /** True if the net cannot stop where the view can do it. */
+  readonly prevents: boolean;
+  /** Positions in `View.outside` of inhibitors that the view leaves out, if it leaves out nothing else of the move. */
+  readonly ifEmpty: readonly number[] | undefined;
+  /** By observed contract: the events of the step, as positions in `Contract.events`. */
+  readonly events: readonly (readonly number[])[];
+  readonly watched: readonly string[];
+}
+
+/** A net reduced to some of its places: it has every behavior of the net on these places, and possibly more. */
+export interface View {
+  /** Indexes in the expanded net. */
+  readonly places: readonly number[];
+  /** Indexes of places that the view leaves out and that inhibit a move of which it leaves out nothing else. */
+  readonly outside: readonly number[];
+  /** Positions of running places. */
+  readonly running: readonly number[];
+  readonly initial: readonly number[];
+  /** By environment place that is kept: the number of tokens. */
+  readonly environment: readonly number[];
+  readonly faults: number;
+  /** By place: a count of this many tokens means this many or more. */
+  readonly caps: readonly number[];
+  readonly contracts: readonly ObservedContract[];
+  /** Moves that fire at once, by priority, highest first. */
+  readonly now: readonly (readonly ViewMove[])[];
+  readonly arrivals: readonly ViewMove[];
+  readonly timers: readonly ViewMove[];
+}
+
+const LEAST_CAP = 3;
+const MOST_CAP = 64;
+/** The priority of the faults of timed transitions, which are due when no other transition can fire. */
+const AFTER_ALL: number = Number.MIN_SAFE_INTEGER;
+
+/**
+ * Reduces a net to some of its places. A transition loses its arcs to the other places, so it may fire in more states
+ * than in the net. It is then not certain: it does not come before transitions of lower priority, and does not prevent
+ * that the net stops. Keys, ages, attempts and the phases of an owner are left out in the same way.
+ */
+export function createView(net: ExpandedNet, live: LiveParts, options: ViewOptions): View {
+  return new ViewBuilder(net, live, options).build();
+}
+
+interface Variant {
+  readonly gives: readonly MoveOutput[];
+  /** By input: the number of tokens that the firing must find there. */
+  readonly finds?: ReadonlyMap<number, number>;
+  readonly added: ReadonlyMap<number, number>;
+}
+
+class ViewBuilder {
+  readonly #net: ExpandedNet;
+  readonly #live: LiveParts;
+  readonly #options: ViewOptions;
+  readonly #at: ReadonlyMap<number, number>;
+  readonly #environment: readonly { readonly place: number; readonly tokens: number }[];
+  readonly #cap: number;
+  readonly #moves = new Map<string, ViewMove>();
+  readonly #outside: readonly number[];
+
+  constructor(net: ExpandedNet, live: LiveParts, options: ViewOptions) {
+    this.#net = net;
+    this.#live = live;
+    this.#options = options;
+    this.#at = new Map(options.kept.map((place, position) => [place, position]));
+    this.#environment = net.environment.filter(({ place }) => this.#at.has(place));
+    this.#outside = net.places.flatMap(({ index }) => {
+      const inhibits = net.transitions.some(
+        (t) => live.transitions.has(t.index) && this.#isWhole(t) && t.unless.includes(index),
+      );
+      return inhibits && !this.#at.has(index) && live.places.has(index) ? [index] : [];
+    });
+    const counts = net.transitions.flatMap((t) => [
+      ...t.takes.map(({ count }) => count),
+      ...t.reads.map(({ count }) => count),
+      ...t.alternatives.flatMap(({ outputs }) =>
+        outputs.flatMap((output) => (this.#at.has(output.place) ? [output.max] : [])),
+      ),
+    ]);
+    this.#cap = Math.min(MOST_CAP, Math.max(LEAST_CAP, 1 + Math.max(0, ...counts)));
+  }
+
+  build(): View {
+    const { kept, contracts } = this.#options;
+    for (const t of this.#net.transitions) {
+      if (this.#live.transitions.has(t.index)) this.#add(t);
+      if (t.keyed) this.#addBrokenKeys(t);
+    }
+    this.#net.environment.forEach(({ place }) => this.#addInjection(place));
+    const moves = [...this.#moves].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, move]) => move);
+    const now = moves.filter(({ when }) => when === 'now');
+    const priorities = [...new Set(now.map(({ priority }) => priority))].toSorted((a, b) => b - a);
+    return {
+      places: kept,
+      outside: this.#outside,
+      running: kept.flatMap((place, position) =>
+        (this.#net.places[place]?.effect ?? -1) >= 0 ? [position] : [],
+      ),
+      initial: kept.map((place) => this.#initialCount(place)),
+      environment: this.#environment.map(({ tokens }) => tokens),
+      faults: this.#net.faults,
+      caps: kept.map((place) => (this.#isCounted(place) ? this.#cap : 1)),
+      contracts,
+      now: priorities.map((one) => now.filter(({ priority }) => priority === one)),
+      arrivals: moves.filter(({ when }) => when === 'arrival'),
+      timers: moves.filter(({ when }) => when === 'timer'),
+    };
+  }
+
+  /** False for a place whose tokens are only taken all at once: one and several tokens then allow the same. */
+  #isCounted(place: number): boolean {
+    return (
+      this.#options.counted?.has(place) === true ||
+      (this.#net.places[place]?.effect ?? -1) >= 0 ||
+      this.#net.transitions.some(
+        (t) =>
+          t.reads.some((input) => input.place === place && input.count > 1) ||
+          t.takes.some(
+            (input, index) =>
+              input.place === place &&
+              (input.mode !== 'all' ||
+                input.slot >= 0 ||
+                input.count > 1 ||
+                t.alternatives.some(({ outputs }) => outputs.some(({ each }) => each === index))),
+          ),
+      )
+    );
+  }
+
+  #initialCount(place: number): number {
+    const name = this.#net.places[place]?.name;
+    return this.#net.net.initial
+      .filter((token) => token.place.name === name)
+      .reduce((all, { times }) => all + times, 0);
+  }
+
+  /** Adds the moves of a transition: its firings, the ends of its firings in flight, and their faults. */
+  #add(t: ExpandedTransition): void {
+    const { bounds } = this.#net;
+    const leftOut = t.unless.flatMap((place) => {
+      const position = this.#outside.indexOf(place);
+      return position < 0 ? [] : [position];
+    });
+    const isWhole = this.#isWhole(t);
+    const isCertain =
+      isWhole && t.unless.every((place) => this.#at.has(place) || !this.#live.places.has(place));
+    const positions = new Map<number, number>();
+    const takes: MoveInput[] = [];
+    t.takes.forEach(({ place, mode, slot }, index) => {
+      const position = this.#at.get(place);
+      if (position === undefined) return;
+      positions.set(index, takes.length);
+      takes.push({
+        place: position,
+        mode: mode !== 'all' ? 'count' : slot >= 0 ? 'some' : 'all',
+        count: leastTokens(t, index),
+        most: undefined,
+      });
+    });
+    const shape = {
+      takes,
+      reads: t.reads.flatMap(({ place, count }) => this.#input(place, count)),
+      unless: this.#positions(t.unless),
+      limit: this.#limit(t),
+      priority: t.priority,
+      when: t.timed === 'no' ? ('now' as const) : ('timer' as const),
+      isCertain: isCertain && !(t.kind === 'effect' && bounds.shutdowns),
+      prevents: isCertain && (t.timed === 'no' || t.timed === 'finite'),
+      ifEmpty: isWhole && (t.timed === 'no' || t.timed === 'finite') ? leftOut : undefined,
+    };
+    const resets = this.#positions(t.resets);
+    if (t.timed !== 'never') {
+      const fired: readonly Variant[] =
+        t.kind === 'pure'
+          ? t.alternatives.flatMap((one) => this.#variants(t, one, positions))
+          : [this.#deposit(t.running)];
+      for (const variant of fired) this.#addMove(t, 'begins', { ...shape, resets }, variant);
+      this.#addFault(t, shape);
+    }
+    if (t.kind === 'pure') return;
+    const arrival = {
+      ...loose,
+      takes: this.#one(t.running),
+      when: 'arrival' as const,
+    };
+    for (const variant of t.alternatives.flatMap((one) => this.#variants(t, one, new Map())))
+      this.#addMove(t, 'ends', arrival, variant);
+    this.#addFault(t, arrival, 'ends');
+  }
+
+  /** True if the view keeps everything that the transition needs, apart from inhibitors. */
+  #isWhole(t: ExpandedTransition): boolean {
+    return (
+      !t.keyed &&
+      t.takes.every(({ place }, index) => this.#at.has(place) || leastTokens(t, index) === 0) &&
+      t.reads.every(({ place, count }) => this.#at.has(place) || count === 0) &&
+      (!Number.isFinite(t.concurrency) || this.#at.has(t.running))
+    );
+  }
+
+  #addInjection(place: number): void {
+    const environment = this.#environment.findIndex((one) => one.place === place);
+    this.#addMove(
+      undefined,
+      'injected',
+      { ...loose, when: 'arrival', environment },
+      this.#deposit(place),
+    );
+  }
+
+  /** A key function that throws: the firing is a fault that holds only that token. */
+  #addBrokenKeys(t: ExpandedTransition): void {
+    for (const input of t.takes) {
+      if (input.slot < 0) continue;
+      const priority = t.timed === 'no' ? t.priority : AFTER_ALL;
+      this.#addFault(
+        t,
+        { ...loose, takes: this.#one(input.place), priority, when: 'now' },
+        'broken',
+      );
+    }
+  }
+
+  #addFault(t: ExpandedTransition, shape: Shape, kind: StepKind = 'faults'): void {
+    if (this.#net.faults === 0) return;
+    const { fault, unhandledFault } = this.#net;
+    // A firing that may have taken a fault ends as an unhandled one.
+    const holds = t.takes.filter(({ place }) => place === fault);
+    const places =
+      holds.length === 0
+        ? [fault]
+        : holds.some(({ count }) => count > 0) && kind !== 'broken'
+          ? [unhandledFault]
+          : [fault, unhandledFault];
+    for (const place of places)
+      this.#addMove(
+        t,
+        kind === 'ends' ? 'ends-faulted' : kind,
+        { ...shape, faults: 1 },
+        this.#deposit(place),
+      );
+  }
+
+  #addMove(
+    t: ExpandedTransition | undefined,
+    kind: StepKind,
+    shape: Shape,
+    { gives, added, finds }: Variant,
+  ): void {
+    const resets = shape.resets ?? [];
+    const step = { t: t?.index ?? -1, begins: kind === 'begins', added };
+    const events = this.#options.contracts.map((one) => this.#events(one, t, kind, added));
+    const move = {
+      takes: shape.takes.map((input, index) => {
+        const found = finds?.get(index);
+        return found === undefined
+          ? input
+          : { ...input, count: Math.max(input.count, found), most: found };
+      }),
+      reads: shape.reads ?? [],
+      unless: shape.unless ?? [],
+      limit: shape.limit,
+      resets,
+      gives: gives.filter(({ count, each }) => count > 0 || each >= 0),
+      faults: shape.faults ?? 0,
+      environment: shape.environment ?? -1,
+      when: shape.when,
+      priority: shape.priority ?? 0,
+      isCertain: shape.isCertain ?? false,
+      prevents: shape.prevents ?? false,
+      ifEmpty: shape.ifEmpty,
+      events,
+      watched: this.#options.watch(step),
+    };
+    if (isIdle(move)) return;
+    const key = JSON.stringify(move);
+    if (!this.#moves.has(key))
+      this.#moves.set(key, { name: t?.name ?? 'a token from outside', ...move });
+  }
+
+  /** The events of a step for one contract, in the order of the contract. */
+  #events(
+    { contract, inside }: ObservedContract,
+    t: ExpandedTransition | undefined,
+    kind: StepKind,
+    added: ReadonlyMap<number, number>,
+  ): readonly number[] {
+    return contract.events.flatMap(({ on }, event) => {
+      const times = this.#matches(on, inside, t, kind, added);
+      return Array.from({ length: times }, () => event);
+    });
+  }
+
+  #matches(
+    { gives, takes, empties, faults, by }: StepPattern,
+    inside: ReadonlySet<number>,
+    t: ExpandedTransition | undefined,
+    kind: StepKind,
+    added: ReadonlyMap<number, number>,
+  ): number {
+    const isInside = t !== undefined && inside.has(t.index);
+    if (by !== undefined && (by === 'component') !== isInside) return 0;
+    const isFault = kind === 'faults' || kind === 'broken' || kind === 'ends-faulted';
+    if (faults === true && !isFault) return 0;
+    const fires = kind === 'begins' || kind === 'faults';
+    const taken = (place: number): number =>
+      t === undefined || !fires
+        ? 0
+        : t.takes
+            .filter((input) => input.place === place && input.mode !== 'all')
+            .reduce((all, { count }) => all + count, 0);
+    const gained = (name: string): number => {
+      const place = this.#place(name);
+      return (added.get(place) ?? 0) - taken(place);
+    };
+    if (takes !== undefined && !takes.some((name) => gained(name) < 0)) return 0;
+    if (empties !== undefined) {
+      if (t === undefined || kind !== 'begins') return 0;
+      const emptied = empties.every((name) => {
+        const place = this.#place(name);
+        return (
+          t.resets.includes(place) ||
+          t.takes.some((input) => input.place === place && input.mode === 'all' && input.slot < 0)
+        );
+      });
+      if (!emptied) return 0;
+    }
+    if (gives === undefined) return 1;
+    return Math.min(2, Math.max(0, ...gives.map(gained)));
+  }
+
+  /** Lists how many tokens an alternative may add to the places of the view. */
+  #variants(
+    t: ExpandedTransition,
+    { outputs }: ExpandedAlternative,
+    positions: ReadonlyMap<number, number>,
+  ): readonly Variant[] {
+    let variants: Variant[] = [{ gives: [], added: new Map() }];
+    for (const output of outputs) {
+      const { place } = output;
+      const position = this.#at.get(place);
+      if (position === undefined && !this.#options.tracked.has(place)) continue;
+      const input = t.takes[output.each];
+      const each = input?.mode === 'all' ? positions.get(output.each) : undefined;
+      const isExact = each !== undefined && !this.#options.tracked.has(place);
+      const range =
+        input === undefined
+          ? [output.min, Math.min(output.max, this.#cap)]
+          : input.mode === 'all'
+            ? // As many tokens as a place had: any number.
+              [0, this.#cap]
+            : [input.count, input.count];
+      const [least = 0, max = 0] = isExact ? [0, 0] : range;
+      const counts = Array.from(
+        { length: Math.max(0, max - least) + 1 },
+        (_, index) => least + index,
+      );
+      variants = variants.flatMap((variant) =>
+        counts.map((count): Variant => ({
+          gives:
+            position === undefined
+              ? variant.gives
+              : [...variant.gives, { place: position, count, each: isExact ? each : -1 }],
+          added: new Map(variant.added).set(place, (variant.added.get(place) ?? 0) + count),
+          finds:
+            each === undefined || isExact || input?.slot !== -1
+              ? (variant.finds ?? new Map())
+              : new Map(variant.finds).set(each, count),
+        })),
+      );
+    }
+    return variants;
+  }
+
+  #deposit(place: number): Variant {
+    const position = this.#at.get(place);
+    return {
+      gives: position === undefined ? [] : [{ place: position, count: 1, each: -1 }],
+      added: new Map([[place, 1]]),
+    };
+  }
+
+  #limit({ concurrency, running }: ExpandedTransition): readonly [number, number] | undefined {
+    const position = this.#at.get(running);
+    return Number.isFinite(concurrency) && position !== undefined
+      ? [position, concurrency]
+      : undefined;
+  }
+
+  #input(
+    place: number,
+    count: number,
+  ): readonly { readonly place: number; readonly count: number }[] {
+    const position = this.#at.get(place);
+    return position === undefined ? [] : [{ place: position, count }];
+  }
+
+  /** The input of a firing that takes one token of a place; none if the view leaves the place out. */
+  #one(place: number): readonly MoveInput[] {
+    return this.#input(place, 1).map((one) => ({ ...one, mode: 'count', most: undefined }));
+  }
+
+  #positions(places: readonly number[]): readonly number[] {
+    return places.flatMap((place) => this.#at.get(place) ?? []);
+  }
+
+  #place(name: string): number {
+    return this.#net.placeIndex.get(name) ?? -1;
+  }
+}
+
+type StepKind = 'begins' | 'faults' | 'broken' | 'ends' | 'ends-faulted' | 'injected';
+type Shape = Pick<ViewMove, 'takes' | 'when'> & Partial<ViewMove>;
+
+/** The least number of tokens that an input takes. A timed transition needs a token that carries its clock. */
+function leastTokens({ takes, timed }: ExpandedTransition, index: number): number {
+  const count = takes[index]?.count ?? 0;
+  return index === 0 && timed !== 'no' ? Math.max(1, count) : count;
+}
+
+/** A move that needs nothing but its inputs, and that nothing can rely on. */
+const loose = { takes: [], priority: 0, isCertain: false, prevents: false } as const;
+
+/** True for a move that changes nothing in the view and tells it nothing. */
+function isIdle(move: Omit<ViewMove, 'name'>): boolean {
+  return (
+    !move.isCertain &&
+    !move.prevents &&
+    (move.ifEmpty === undefined || move.when === 'arrival') &&
+    move.takes.length === 0 &&
+    move.resets.length === 0 &&
+    move.gives.length === 0 &&
+    move.faults === 0 &&
+    move.environment < 0 &&
+    move.watched.length === 0 &&
+    move.events.every((events) => events.length === 0)
+  );
+}

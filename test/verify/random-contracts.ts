@@ -1,0 +1,164 @@
+/** Cuts random nets into components with random contracts, and compares what follows from them with a naive search. */
+import type { CompiledNet } from '../../src/net/build/compile.ts';
+import { ContractCheck } from '../../src/verify/contracts/contract-check.ts';
+import type {
+  NetComponent,
+  ComponentTree,
+  Contract,
+  StepPattern,
+} from '../../src/verify/contracts/contract.ts';
+import type { SearchedProperty } from '../../src/verify/properties/property.ts';
+import {
+  atMost,
+  deadlockFree,
+  mutualExclusion,
+  neverFiresAfter,
+  placeBound,
+  unreachable,
+} from '../../src/verify/properties/create-property.ts';
+import { expand } from '../../src/verify/system/expand.ts';
+import { naiveVerdict } from './naive-search.ts';
+import { Random } from './random.ts';
+import { randomNet } from './random-net.ts';
+
+export interface ContractTally {
+  /** Nets whose contracts were all proved. */
+  kept: number;
+  /** Nets with a contract that was not proved. */
+  broken: number;
+  /** Properties that follow from the contracts. */
+  proved: number;
+  /** Properties that do not. */
+  unknown: number;
+  /** Of those that do not: properties that the naive search refutes. */
+  refuted: number;
+  /** Properties that follow from the contracts although the naive search refutes them. */
+  readonly unsound: string[];
+}
+
+/** Compares this number of nets, from this seed on. */
+export function compareContracts(
+  nets: number,
+  firstSeed: number,
+  mostNaiveStates: number,
+): ContractTally {
+  const tally: ContractTally = {
+    kept: 0,
+    broken: 0,
+    proved: 0,
+    unknown: 0,
+    refuted: 0,
+    unsound: [],
+  };
+  for (let seed = firstSeed; tally.kept < nets; seed++) {
+    const generated = randomNet(seed);
+    if (generated === undefined) continue;
+    const { net, bounds } = generated;
+    const random = new Random(seed + 1_000_003);
+    const tree = randomTree(random, net);
+    const check = new ContractCheck(expand(net, bounds), tree, {
+      states: 3_000,
+      endsAt: Number.POSITIVE_INFINITY,
+    });
+    if ([...check.prove()].some(({ verdict }) => verdict !== 'proved')) {
+      tally.broken++;
+      continue;
+    }
+    tally.kept++;
+    for (const property of [generated.property, ...randomProperties(random, net)]) {
+      const { holds } = check.decide(property);
+      const { verdict } = naiveVerdict(net, property, bounds, mostNaiveStates);
+      if (holds) tally.proved++;
+      else tally.unknown++;
+      if (verdict !== 'broken') continue;
+      if (holds) tally.unsound.push(`seed ${seed}: ${property.name}`);
+      else tally.refuted++;
+    }
+  }
+  return tally;
+}
+
+export function randomTree(random: Random, net: CompiledNet): ComponentTree {
+  const places = tokenPlaces(net);
+  const transitions = net.transitions.map(({ name }) => name);
+  const count = 1 + random.below(3);
+  const component = (name: string, children: readonly NetComponent[]): NetComponent => ({
+    name,
+    places: random.some(places, 1 + random.below(places.length)),
+    transitions: transitions.filter((_, index) => index % count === Number(name.slice(1))),
+    contract: randomContract(random, places),
+    children,
+  });
+  const leaves = Array.from({ length: count - 1 }, (_, index) => component(`c${index}`, []));
+  const last = random.chance(0.5);
+  return {
+    shared: random.chance(0.5) ? random.some(places, 1 + random.below(2)) : [],
+    ports: random.some(places, random.below(3)),
+    children: [component(`c${count - 1}`, last ? leaves : []), ...(last ? [] : leaves)],
+  };
+}
+
+/** A contract with few states. Half of them allow every event, so that they hold. */
+function randomContract(random: Random, places: readonly string[]): Contract {
+  const states = ['s0', 's1', 's2'].slice(0, 1 + random.below(3));
+  const total = random.chance(0.4);
+  const pattern = (): StepPattern => ({
+    ...(random.chance(0.6) && { gives: random.some(places, 1 + random.below(2)) }),
+    ...(random.chance(0.3) && { takes: random.some(places, 1) }),
+    ...(random.chance(0.2) && { empties: random.some(places, 1) }),
+    ...(random.chance(0.1) && { faults: true as const }),
+    ...(random.chance(0.7) && { by: random.pick(['component', 'environment'] as const) }),
+  });
+  const events = Array.from({ length: random.below(4) }, (_, index) => ({
+    name: `e${index}`,
+    promisedBy: random.pick(['component', 'environment'] as const),
+    on: pattern(),
+  }));
+  return {
+    initial: 's0',
+    events,
+    steps: Object.fromEntries(
+      states.map((state) => [
+        state,
+        Object.fromEntries(
+          events.flatMap(({ name }) =>
+            total || random.chance(0.75) ? [[name, random.pick(states)]] : [],
+          ),
+        ),
+      ]),
+    ),
+  };
+}
+
+export function randomProperties(random: Random, net: CompiledNet): readonly SearchedProperty[] {
+  const places = tokenPlaces(net);
+  const transitions = net.transitions.map(({ name }) => name);
+  const some = <T>(from: readonly T[], least: number): T[] =>
+    random.some(from, least + random.below(2));
+  return [
+    deadlockFree(random.some(places, random.below(places.length + 1))),
+    deadlockFree([
+      { marked: some(places, 1), allowed: some(places, 2) },
+      { marked: [], allowed: some(places, 3) },
+    ]),
+    placeBound(some(places, 1), 1 + random.below(3)),
+    mutualExclusion(...some(places, 2)),
+    unreachable(
+      Object.fromEntries(some(places, 1).map((place) => [place, 1 + random.below(2)])),
+      some(places, 0),
+    ),
+    atMost(some(transitions, 1), 1 + random.below(2), {
+      ...(random.chance(0.6) && { per: random.pick(places) }),
+    }),
+    neverFiresAfter(some(transitions, 1), random.pick(places), {
+      ...(random.chance(0.6) && { until: random.pick([...places, ...transitions]) }),
+    }),
+  ];
+}
+
+function tokenPlaces({ places, transitions }: CompiledNet): readonly string[] {
+  return [
+    ...[...places.values()].flatMap(({ name, kind }) => (kind === 'tokens' ? [name] : [])),
+    ...transitions.flatMap(({ spec, running }) => (spec.kind === 'effect' ? [running] : [])),
+  ];
+}
