@@ -111,6 +111,23 @@ export const managedPictures: readonly ManagedPicture[] = [
     without: ['event.out'],
   },
   {
+    name: 'managed-outcome-order',
+    transitions: [
+      'outcome.define',
+      'outcome.queue',
+      'outcome.begin',
+      'outcome.define-next',
+      'outcome.release',
+    ],
+    without: [
+      'event.out',
+      'conversation',
+      'outcome.round',
+      'session.completed',
+      'session.archived',
+    ],
+  },
+  {
     name: 'managed-outcome',
     transitions: [
       'outcome.define',

@@ -14,7 +14,12 @@ export { resultLimit } from './tools/result-limit.ts';
 export type { UncommittedState } from './vocabulary/agent-host.ts';
 export { appendedEvents, appendedEventsAlone } from './session/appended-events.ts';
 export { checkAppendedEvent, omitTempKeys } from './session/check-appended-event.ts';
-export { MAX_ITERATIONS, outcomeIn } from './outcomes/outcome-places.ts';
+export {
+  MAX_ITERATIONS,
+  outcomeIn,
+  outcomeNext,
+  outcomeWaiting,
+} from './outcomes/outcome-places.ts';
 export { OUTCOMES_NAMES } from './outcomes/outcomes-option.ts';
 export { toOutcome } from './outcomes/define-outcome.ts';
 export { eventIn, type AppendedEvent } from './vocabulary/appended-event.ts';

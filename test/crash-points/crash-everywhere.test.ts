@@ -4,7 +4,7 @@ import { agentTurn, appendedTurn } from './agent-turn.ts';
 import { crashCases } from './cases.ts';
 import { crashEverywhere, failpoints } from './crash-everywhere.ts';
 import { manyAgentsTurn } from './many-agents-turn.ts';
-import { outcomeOfAgents, outcomeTurn } from './outcome-turns.ts';
+import { outcomeOfAgents, outcomeTurn, queuedCriteria, queuedOutcome } from './outcome-turns.ts';
 import { withFormerNames } from '../nets/with-former-names.ts';
 import { workflowTurn } from './workflow-turn.ts';
 
@@ -16,7 +16,7 @@ for (const turn of [...crashCases, agentTurn, appendedTurn, outcomeTurn]) {
 }
 
 // The long tests crash these twice, because their nets are large.
-for (const turn of [manyAgentsTurn, workflowTurn, outcomeOfAgents]) {
+for (const turn of [manyAgentsTurn, workflowTurn, outcomeOfAgents, queuedOutcome, queuedCriteria]) {
   test(`${turn.name}: a crash at every commit and failpoint does not change the result`, async () => {
     const { runs, commits } = await crashEverywhere(turn, { once: true });
     assert.ok(commits > 6 && runs === 1 + failpoints.length * commits);

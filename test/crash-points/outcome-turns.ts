@@ -1,7 +1,7 @@
 import { agent, conversation, sequential, state } from '../../src/agents/index.ts';
 import type { ConversationItem } from '../../src/agents/index.ts';
-import { outcomeIn } from '../../src/agents/internal.ts';
-import { contentText } from '../../src/core/index.ts';
+import { outcomeIn, userIn } from '../../src/agents/internal.ts';
+import { contentText, userContent } from '../../src/core/index.ts';
 import type { LogEntry } from '../../src/core/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import type { Model } from '../../src/models/index.ts';
@@ -38,16 +38,17 @@ const writer = (world: EffectRunner): Model =>
     })),
   );
 
+const outcomeFields = {
+  outcomeId: 'o1',
+  description: 'A story.',
+  maxIterations: 3,
+  completeWhenSatisfied: false,
+};
+
 const outcome: CrashCase['inputs'][number] = {
   at: 0,
   place: outcomeIn.name,
-  value: {
-    outcomeId: 'o1',
-    description: 'A story.',
-    maxIterations: 3,
-    completeWhenSatisfied: false,
-    startsNow: true,
-  },
+  value: { ...outcomeFields, startsNow: true },
 };
 
 const readOutcome: CrashCase['outcome'] = (marking, outlets) => [
@@ -91,4 +92,43 @@ export const outcomeOfAgents: CrashCase = {
       subAgents: ['one', 'two'].map((name) => agent({ name, model: writer(world) })),
       outcomes: { grader: grader(world) },
     }).net,
+};
+
+const message = (id: string, at: number): CrashCase['inputs'][number] => ({
+  at,
+  place: userIn.name,
+  value: { messageId: id, invocationId: `e-${id}`, content: userContent(id) },
+});
+
+const plainTurn = 'user.message turn.started agent.message turn.ended';
+
+/** A goal that arrives between two messages, while the turn of the first one runs. It judges its own turn only. */
+export const queuedOutcome: CrashCase = {
+  ...outcomeTurn,
+  name: 'the outcome of an agent behind a message',
+  inputs: [message('a', 0), { ...outcome, at: 2 }, message('b', 2)],
+  expected: [
+    ['draft 0', 'draft 0', 'draft 1', 'draft 1'],
+    `${plainTurn} user.message turn.started outcome.defined agent.message outcome.evaluated agent.message outcome.evaluated outcome.ended turn.ended ${plainTurn}`,
+    ['turn.permit'],
+    {},
+  ],
+};
+
+/** Criteria that arrive between messages, while a turn runs. They judge the turn of the first message after them. */
+export const queuedCriteria: CrashCase = {
+  ...outcomeTurn,
+  name: 'the criteria of an agent behind messages',
+  inputs: [
+    message('a', 0),
+    message('b', 1),
+    { ...outcome, at: 2, value: { ...outcomeFields, startsNow: false } },
+    message('c', 2),
+  ],
+  expected: [
+    ['draft 0', 'draft 0', 'draft 0', 'draft 1'],
+    `${plainTurn} ${plainTurn} outcome.defined user.message turn.started agent.message outcome.evaluated agent.message outcome.evaluated outcome.ended turn.ended`,
+    ['turn.permit'],
+    {},
+  ],
 };

@@ -313,6 +313,8 @@ const standing = [
   'outcome.round',
   'answer.in',
 ];
+/** The places of outcomes that messages come before. */
+const queuedOutcomes = ['outcome.waiting', 'outcome.next'];
 /** The places that may have tokens while a turn rests. */
 const inTurn = [
   ...standing,
@@ -320,9 +322,9 @@ const inTurn = [
   'tool.result',
   'model.attempted',
   'user.in',
-  'outcome.in',
+  ...queuedOutcomes,
 ];
-const unserved = [...standing, 'user.in', 'outcome.in'];
+const unserved = [...standing, 'user.in', 'outcome.in', ...queuedOutcomes];
 /** A session rests between turns, while it is paused or closed, and while it waits for a person or a retry. */
 const restsAsItStands = deadlockFree([
   { marked: ['turn.permit'], allowed: standing },
@@ -401,6 +403,12 @@ export const managedSessionProof: NetProof = {
       net: withoutInhibitor(session, 'outcome.grade', 'session.paused'),
       property: heldStartsNothing,
       bounds: coming(['outcome', 'pause']),
+    },
+    {
+      that: 'keeps criteria that a message came before',
+      net: withoutTransition(session, 'outcome.define-next'),
+      property: restsAsItStands,
+      bounds: coming(['user', 'outcome']),
     },
     {
       that: 'judges a turn and loses it',

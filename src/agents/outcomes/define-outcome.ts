@@ -7,7 +7,7 @@ const DEFAULT_ITERATIONS = 3;
 
 /** What a good result is. It has either a description or criteria. It replaces an outcome that is still open. */
 export interface OutcomeDefinition {
-  /** The result to work for. Work on it starts immediately, with this text as the message. */
+  /** The result to work for. Work on it starts with this text as the message. */
   readonly description?: string | undefined;
   /** The result that the turns from the next message on are judged by. */
   readonly criteria?: string | undefined;

@@ -17,7 +17,7 @@ export interface Outcome {
   readonly rubric?: string | undefined;
   readonly maxIterations: number;
   readonly completeWhenSatisfied: boolean;
-  /** Work starts immediately, with the description as the message. */
+  /** Work starts with the description as the message. */
   readonly startsNow: boolean;
 }
 
@@ -30,8 +30,28 @@ const outcomeFields = {
   startsNow: v.boolean(),
 };
 
+/** Outcomes, in the order of arrival among messages: those in `user.in` at that time come before. */
 export const outcomeIn: TokenPlace<Outcome> = place('outcome.in', v.object(outcomeFields), {
   environment: true,
+  barrier: true,
+  version: 1,
+});
+
+/** An outcome that messages come before. */
+export interface WaitingOutcome extends Outcome {
+  /** The turn with which it begins: that of its own message. Without one: the last turn that it does not judge. */
+  readonly invocationId: string;
+}
+
+/** Present until the turn of its invocation begins. */
+export const outcomeWaiting: TokenPlace<WaitingOutcome> = place(
+  'outcome.waiting',
+  v.object({ ...outcomeFields, invocationId: v.string() }),
+  { version: 1 },
+);
+
+/** An outcome that begins when the running turn has ended. */
+export const outcomeNext: TokenPlace<Outcome> = place('outcome.next', v.object(outcomeFields), {
   version: 1,
 });
 

@@ -1,9 +1,9 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { deriveInvocationId, contentText } from '../../core/index.ts';
+import { contentText } from '../../core/index.ts';
 import type { LogEntry, StopReason } from '../../core/index.ts';
 import { ModelError } from '../../models/internal.ts';
 import type { Model } from '../../models/index.ts';
-import { all, allOf, append, effect, net, oneOf, pure, running, upTo } from '../../net/index.ts';
+import { allOf, append, effect, net, oneOf, pure, running, upTo } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
 import { omitOutputs } from '../../net/internal.ts';
 import type { Extension } from '../turn/extension.ts';
@@ -12,19 +12,25 @@ import { conversation } from '../vocabulary/conversation.ts';
 import { findModel } from '../vocabulary/find-model.ts';
 import { eventOut, userIn } from '../vocabulary/messages.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
-import { completeIn, sessionClosing, sessionPaused } from '../vocabulary/session.ts';
+import {
+  completeIn,
+  sessionArchived,
+  sessionClosing,
+  sessionCompleted,
+  sessionPaused,
+} from '../vocabulary/session.ts';
 import { turnBudget, turnCurrent, turnEnding, turnPermit } from '../vocabulary/turn.ts';
 import type { Ending } from '../vocabulary/turn.ts';
-import { gradingRequest, parseVerdict, revisionText, taskText } from './grader-prompt.ts';
+import { defineOutcomes } from './define-outcomes.ts';
+import { gradingRequest, parseVerdict, revisionText } from './grader-prompt.ts';
 import {
   outcomeActive,
   outcomeGrading,
   outcomeIn,
   outcomeRound,
   outcomeVerdict,
-  MAX_ITERATIONS,
 } from './outcome-places.ts';
-import type { ActiveOutcome, Outcome, OutcomeVerdict } from './outcome-places.ts';
+import type { ActiveOutcome, OutcomeVerdict } from './outcome-places.ts';
 
 export interface OutcomeRoundsOptions {
   /** The agent whose work is judged. */
@@ -51,41 +57,6 @@ const JUDGED: readonly StopReason[] = ['end_turn', 'max_tokens', 'budget_reached
 export function outcomeRounds({ agentName, grader, revision }: OutcomeRoundsOptions): Extension {
   const { reaskBudget = 0 } = revision;
   const hasBudget = revision.reaskBudget !== undefined;
-  const define = pure('outcome.define', {
-    // Between turns, so that the outcome is added to the conversation where a message may be.
-    take: {
-      asked: outcomeIn,
-      permit: turnPermit,
-      replaced: all(outcomeActive, { min: 0 }),
-    },
-    reset: [outcomeRound],
-    priority: 1,
-    give: allOf({
-      permit: turnPermit,
-      active: outcomeActive,
-      rounds: upTo(MAX_ITERATIONS, outcomeRound),
-      start: upTo(1, userIn),
-      said: append(conversation),
-      events: upTo(2, eventOut),
-    }),
-    run: ({ asked, replaced }) => {
-      const message = { role: 'user' as const, parts: [{ text: taskText(asked) }] };
-      const messageId = `outcome:${asked.outcomeId}`;
-      const invocationId = deriveInvocationId(messageId);
-      return {
-        permit: null,
-        active: { ...asked, iteration: 1 },
-        rounds: Array.from({ length: asked.maxIterations - 1 }, () => null),
-        start: asked.startsNow ? [{ messageId, invocationId, content: message }] : [],
-        said: asked.startsNow ? [] : [{ invocationId, content: message }],
-        events: [
-          ...replaced.map(({ outcomeId }) => endedEvent(outcomeId, 'replaced')),
-          definedEvent(asked),
-        ],
-      };
-    },
-  });
-
   const grade = effect('outcome.grade', {
     take: { grading: outcomeGrading },
     read: { conversation },
@@ -209,8 +180,11 @@ export function outcomeRounds({ agentName, grader, revision }: OutcomeRoundsOpti
       conversation,
       ...(hasBudget && { turnBudget }),
       outcomeRound,
+      userIn,
       sessionClosing,
       sessionPaused,
+      sessionCompleted,
+      sessionArchived,
     },
     out: {
       turnPermit,
@@ -227,7 +201,7 @@ export function outcomeRounds({ agentName, grader, revision }: OutcomeRoundsOpti
       eventOut,
     },
     transitions: [
-      define,
+      ...defineOutcomes(),
       grade,
       judge,
       drop,
@@ -290,16 +264,6 @@ function completeOutcome<Turn>(
     events: [
       endedEvent(outcomeId, result === 'needs_revision' ? 'max_iterations_reached' : result),
     ],
-  };
-}
-
-function definedEvent({ outcomeId, description, rubric, maxIterations }: Outcome): LogEntry {
-  return {
-    type: 'outcome.defined',
-    outcomeId,
-    description,
-    maxIterations,
-    ...omitUndefined({ rubric }),
   };
 }
 

@@ -51,7 +51,7 @@ export interface UserToolResultEvent {
 
 /**
  * Defines an outcome: what a good result is. With `criteria`, the turns from the next message on are judged by them.
- * With `description`, work on it starts immediately. It replaces an outcome that is still open.
+ * With `description`, work on it starts with this text as the message. It replaces an outcome that is still open.
  */
 export interface UserDefineOutcomeEvent {
   readonly type: 'user.define_outcome';

@@ -145,6 +145,7 @@ function mergePlaces(a: AnyPlace, b: AnyPlace): AnyPlace {
     version: a.version ?? b.version,
     owed: a.owed || b.owed,
     environment: a.environment || b.environment,
+    barrier: a.barrier || b.barrier,
     formerNames: [...new Set([...a.formerNames, ...b.formerNames])],
   };
 }

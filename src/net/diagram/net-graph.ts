@@ -148,6 +148,7 @@ function runningPlace(name: string, kind: AnyPlace['kind']): AnyPlace {
     version: undefined,
     owed: false,
     environment: false,
+    barrier: false,
     formerNames: [],
   };
 }

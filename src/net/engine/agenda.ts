@@ -150,6 +150,14 @@ export class Agenda {
     return this.#first(this.#ready) ?? this.#first(this.#due);
   }
 
+  /** Returns the next enabled transition without a clock. What is due waits. */
+  nextUntimed(now: number): Binding | undefined {
+    for (const t of this.#touched) this.#evaluate(t, now);
+    this.#touched.clear();
+    const next = this.#first(this.#ready);
+    return next === undefined || 'what' in next ? undefined : next;
+  }
+
   #expireTimers(now: number): void {
     for (
       let top = this.#timers.peek();

@@ -91,6 +91,43 @@ test('inputs and results of one moment share a step; inputs that arrive during i
   assert.equal(harness.steps.length, 3);
 });
 
+test('an input to a barrier keeps its order among the inputs that arrive with it, and timers wait for all of them', async () => {
+  const letter = place('letter', z.string(), { environment: true });
+  const mark = place('mark', { environment: true, barrier: true });
+  const due = place('due', { environment: true });
+  const said = place('said', z.string());
+  const harness = new DriverHarness(
+    net('ordered', {
+      transitions: [
+        pure('letter.count', {
+          take: { mark },
+          read: { letters: all(letter, { min: 0 }) },
+          give: allOf({ said }),
+          run: ({ letters }) => ({ said: `after ${letters.join('')}` }),
+        }),
+        pure('due.expire', {
+          take: { due },
+          after: 10,
+          give: allOf({ said }),
+          run: () => ({ said: 'due' }),
+        }),
+      ],
+    }),
+  );
+  harness.inject(due, null);
+  await harness.whenIdle();
+  const commit = harness.hold();
+  harness.inject(letter, 'a');
+  await harness.flush();
+  harness.clock.advance(10);
+  harness.inject(letter, 'b');
+  harness.inject(mark, null);
+  harness.inject(letter, 'c');
+  commit.let();
+  await harness.whenIdle();
+  assert.deepEqual(harness.values(said), ['after ab', 'due']);
+});
+
 test('an interrupt aborts at once, even while a step is being committed', async () => {
   const aborted = deferred<string>();
   const harness = new DriverHarness(

@@ -190,12 +190,7 @@ export class Driver {
         case 'injection':
           injected.push(input.injection);
           try {
-            this.#executor.inject(
-              input.injection.place,
-              input.injection.value,
-              now,
-              input.injection.key,
-            );
+            this.#inject(input.injection, now);
           } catch (error) {
             rejected.push({ injection: input.injection, error });
           }
@@ -228,6 +223,13 @@ export class Driver {
     this.#executor.settle(now);
     if (!this.#executor.hasUncommitted && rejected.length === 0) return undefined;
     return { ...this.#executor.takeSettled(), injected, rejected };
+  }
+
+  #inject({ place, value, key }: Injection, now: number): void {
+    const isBarrier = this.#executor.net.places.get(place)?.barrier === true;
+    if (isBarrier) this.#executor.settleUntimed(now);
+    this.#executor.inject(place, value, now, key);
+    if (isBarrier) this.#executor.settleUntimed(now);
   }
 
   /** Queues the inputs of a step again after a conflict. `loaded` records are dropped: `reload` loads shared state again. */

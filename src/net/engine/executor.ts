@@ -134,9 +134,18 @@ export class Executor {
 
   /** Fires until no transition is enabled and nothing is due at `now`. */
   settle(now: number): void {
+    this.#settle(now, (at) => this.#agenda.next(at));
+  }
+
+  /** Fires until no transition is enabled. Timers that are due wait, because more inputs follow. */
+  settleUntimed(now: number): void {
+    this.#settle(now, (at) => this.#agenda.nextUntimed(at));
+  }
+
+  #settle(now: number, findNext: (at: number) => ReturnType<Agenda['next']>): void {
     let limit: SettleLimit | undefined;
     for (let firings = 0; ; firings++) {
-      const next = this.#agenda.next(this.#step.at(now));
+      const next = findNext(this.#step.at(now));
       if (next === undefined) return;
       if (firings === MAX_FIRINGS_PER_SETTLE) limit = new SettleLimit(this.#step.records);
       if ('what' in next) {

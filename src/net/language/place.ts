@@ -27,6 +27,11 @@ export interface Place<T = unknown, K extends PlaceKind = PlaceKind> {
   /** True if tokens may be injected from outside the net. */
   readonly environment: boolean;
   /**
+   * True if an input to this place keeps its order among the inputs to other places. The driver fires what is enabled
+   * before it injects the input, and again after it; without this, inputs that arrive together are injected first.
+   */
+  readonly barrier: boolean;
+  /**
    * The names that the place had in earlier versions of its net, oldest first. Stored tokens of these names are in this
    * place.
    */
@@ -58,6 +63,8 @@ export interface PlaceOptions {
   readonly owed?: boolean;
   /** Default: false. */
   readonly environment?: boolean;
+  /** Default: false. */
+  readonly barrier?: boolean;
   /** Default: none. */
   readonly formerNames?: readonly string[];
 }
@@ -75,6 +82,7 @@ function define<T, K extends PlaceKind>(
     version: options.version,
     owed: options.owed ?? false,
     environment: options.environment ?? false,
+    barrier: options.barrier ?? false,
     formerNames: options.formerNames ?? [],
   });
 }

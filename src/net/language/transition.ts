@@ -211,6 +211,7 @@ export function running<I extends Inputs>(
     version: undefined,
     owed: Object.values(t.take).some((input) => arcPlace(input).owed),
     environment: false,
+    barrier: false,
     formerNames: t.formerNames.map(runningPlaceName),
   };
 }

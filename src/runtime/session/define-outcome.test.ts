@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { agent, custom, loop, parallel, sequential, START, workflow } from '../../agents/index.ts';
 import type { Agent, OutcomeDefinition, OutcomesOption } from '../../agents/index.ts';
-import { contentText, UnknownFieldError } from '../../core/index.ts';
+import { contentText, deriveInvocationId, UnknownFieldError } from '../../core/index.ts';
 import type { LogEvent } from '../../core/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
 import type { Model } from '../../models/index.ts';
@@ -236,4 +236,141 @@ test('a wrong outcome is refused by the name of the field, and nothing is writte
     UnknownFieldError,
   );
   assert.deepEqual(await runtime.store.inbox(session.key, 0), []);
+});
+
+/** Answers each message with `re:` and its text, at once or when it may. */
+function echo(mayAnswer: () => Promise<void> = async () => {}): Agent {
+  const model = new ScriptedModel(
+    ({ contents }) => ({
+      text: `re: ${contentText(contents.findLast(({ role }) => role === 'user')).slice(0, 30)}`,
+      delayMs: 1,
+    }),
+    { sleep: mayAnswer },
+  );
+  return agent({ name: 'echo', model, outcomes: { grader: grader(0) } });
+}
+
+/** A sequence of the same behavior. Its revisions begin in another place. */
+const echoes = (mayAnswer?: () => Promise<void>): Agent =>
+  sequential({ name: 'team', subAgents: [echo(mayAnswer)], outcomes: { grader: grader(0) } });
+
+type Input = 'message' | 'description' | 'criteria';
+
+/** Sends inputs named by their index. */
+async function sendAll(session: Session, inputs: readonly Input[]): Promise<void> {
+  for (const [index, input] of inputs.entries()) {
+    if (input === 'message') await session.send(`m${index}`).accepted;
+    else await session.defineOutcome({ [input]: `o${index}` }, { dedupeKey: `${index}` });
+  }
+}
+
+/** What each turn was about, in order, with the outcome that it was judged by. */
+function listTurns(log: readonly LogEvent[]): readonly string[] {
+  const turns: string[] = [];
+  let text = '';
+  let judgedBy = '';
+  for (const event of log) {
+    if (event.type === 'user.message') {
+      text = /[mo]\d/.exec(contentText(event.content))?.[0] ?? '';
+      judgedBy = '';
+    }
+    if (event.type === 'outcome.evaluated') judgedBy = ` by ${event.outcomeId}`;
+    if (event.type === 'turn.ended') turns.push(`${text}${judgedBy}`);
+  }
+  return turns;
+}
+
+const ORDERS: readonly (readonly [inputs: readonly Input[], turns: readonly string[]])[] = [
+  [
+    ['description', 'message'],
+    ['o0 by outcome_0', 'm1'],
+  ],
+  [
+    ['criteria', 'message', 'message'],
+    ['m1 by outcome_0', 'm2'],
+  ],
+  [
+    ['message', 'description', 'message'],
+    ['m0', 'o1 by outcome_1', 'm2'],
+  ],
+  [
+    ['message', 'criteria', 'message', 'message'],
+    ['m0', 'm2 by outcome_1', 'm3'],
+  ],
+  [
+    ['message', 'message', 'description', 'description', 'message'],
+    ['m0', 'm1', 'o2 by outcome_2', 'o3 by outcome_3', 'm4'],
+  ],
+  [
+    ['message', 'criteria', 'description', 'criteria', 'message'],
+    ['m0', 'o2 by outcome_2', 'm4 by outcome_3'],
+  ],
+  // The second replaces the first.
+  [
+    ['message', 'criteria', 'criteria', 'message'],
+    ['m0', 'm3 by outcome_2'],
+  ],
+];
+
+for (const [inputs, turns] of ORDERS) {
+  const count = turns.length;
+
+  test(`${inputs.join(', ')}: while a turn runs, an outcome judges only its own turn, in the order of arrival`, async () => {
+    for (const create of [echo, echoes]) {
+      const answered = Promise.withResolvers<void>();
+      await using runtime = await openRuntime({ agents: [create(async () => answered.promise)] });
+      const session = await runtime.session('x');
+      await session.send('first').accepted;
+      for await (const { type } of session.events()) if (type === 'turn.started') break;
+      await sendAll(session, inputs);
+      while ((await session.status()).inboxPending) await new Promise(setImmediate);
+      answered.resolve();
+      const log = await readTurns(session, count + 1);
+      assert.deepEqual(listTurns(log), ['', ...turns]);
+    }
+  });
+
+  test(`${inputs.join(', ')}: the same while the session is paused`, async () => {
+    await using runtime = await openRuntime({ agents: [echo()] });
+    const session = await runtime.session('x');
+    await session.pause();
+    await sendAll(session, inputs);
+    while ((await session.status()).inboxPending) await new Promise(setImmediate);
+    await session.resume();
+    assert.deepEqual(listTurns(await readTurns(session, count)), turns);
+  });
+
+  test(`${inputs.join(', ')}: the same when they arrive in one transaction`, async () => {
+    await using runtime = await openRuntime({ agents: [echo()] });
+    const batch = runtime.batch();
+    const session = await batch.session('x');
+    for (const [index, input] of inputs.entries())
+      await batch.add(async () =>
+        input === 'message'
+          ? session.send(`m${index}`).accepted
+          : session.defineOutcome({ [input]: `o${index}` }, { dedupeKey: `${index}` }),
+      );
+    await batch.submit();
+    const opened = await runtime.session('x');
+    assert.deepEqual(listTurns(await readTurns(opened, count)), turns);
+  });
+}
+
+test('an outcome whose turn is interrupted as it begins ends as interrupted', async () => {
+  await using runtime = await openRuntime({ agents: [echo(async () => new Promise(() => {}))] });
+  const session = await runtime.session('x');
+  const running = session.send('m');
+  await running.accepted;
+  for await (const { type } of session.events()) if (type === 'turn.started') break;
+  const { outcomeId } = await session.defineOutcome({ description: 'A story.' });
+  const batch = runtime.batch();
+  const same = await batch.session('x');
+  for (const invocationId of [running.invocationId, deriveInvocationId(`outcome:${outcomeId}`)])
+    await batch.add(async () =>
+      same.inject('interrupt.in', { invocationId }, { dedupeKey: invocationId }),
+    );
+  await batch.submit();
+  const log = await readTurns(session, 2);
+  assert.deepEqual(listRounds(log), ['interrupted']);
+  assert.equal(log.findLast(({ type }) => type === 'outcome.defined')?.type, 'outcome.defined');
 });

@@ -216,7 +216,8 @@ export interface Session extends SessionInspection {
 
   /**
    * Sets a goal for the agent. A turn that would end is judged first. If the grader asks for a revision, the turn
-   * continues with its explanation. A `description` starts work immediately; `criteria` apply from the next message on.
+   * continues with its explanation. A `description` starts work, after the messages that were sent before; `criteria`
+   * apply from the next message on. The turns of earlier messages are not judged.
    * Resolves when the outcome is durable.
    * @throws OutcomesNotEnabledError when the agent was created without the option `outcomes`
    * @throws InvalidInputError, UnknownFieldError, InputTooLargeError, RuntimeClosedError

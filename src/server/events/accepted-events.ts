@@ -4,7 +4,7 @@ import { isJsonObject } from '../../core/index.ts';
 import { parseContent } from '../../core/index.ts';
 import type { JsonObject, Seq } from '../../core/index.ts';
 import type { ManagedSession } from '../../managed/index.ts';
-import { outcomeIn } from '../../agents/internal.ts';
+import { outcomeIn, outcomeNext, outcomeWaiting } from '../../agents/internal.ts';
 import { toContentBlocks } from '../../managed/internal.ts';
 import { listAcceptedInputs, lastSeqBefore, type AcceptedInput } from '../../runtime/internal.ts';
 import type { ServerContext } from '../routing/server-context.ts';
@@ -64,7 +64,11 @@ async function listPendingInputs(
   { store }: ServerContext,
   session: ManagedSession,
 ): Promise<readonly AcceptedInput[]> {
-  return listAcceptedInputs(store, { key: toSessionKey(session) }, [outcomeIn]);
+  return listAcceptedInputs(store, { key: toSessionKey(session) }, [
+    outcomeIn,
+    outcomeWaiting,
+    outcomeNext,
+  ]);
 }
 
 /** Converts an input to the event that a client sent. Returns undefined for inputs that clients do not send. */
@@ -106,7 +110,10 @@ async function toSentEvent(
       return typeof invocationId !== 'string'
         ? undefined
         : { key: interruptKey(invocationId), type: 'user.interrupt' };
-    case outcomeIn.name: {
+    // An outcome waits behind messages in places of its own.
+    case outcomeIn.name:
+    case outcomeWaiting.name:
+    case outcomeNext.name: {
       const { description = '', rubric = description, maxIterations } = value;
       const isOutcome =
         typeof outcomeId === 'string' &&
