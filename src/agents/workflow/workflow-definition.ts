@@ -48,7 +48,10 @@ export interface EachNodeDefinition extends FunctionNodeBase {
   readonly maxAtOnce?: number;
 }
 
-/** A node that runs an agent for each item of a list, each in a child session. */
+/**
+ * A node that runs an agent for each item of a list, each in a child session. An item whose agent waits for a person stays
+ * in flight, and fails after `timeoutMs`.
+ */
 export interface EachAgentNodeDefinition {
   readonly kind: 'each-agent';
   readonly name: string;
