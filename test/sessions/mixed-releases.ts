@@ -219,6 +219,28 @@ export const mixedReleasesCases: readonly MixedReleasesCase[] = [
     },
   },
   {
+    name: 'an older release leaves a session with an unread input that only the newer one takes',
+    check: async (open) => {
+      const first = await start(open, newer());
+      const session = await first.runtime.session('x');
+      const { key } = session;
+      assert.deepEqual(await say(session, 'one'), ['You said one']);
+      await first.runtime.close();
+      await (await open()).inject(key, { place: 'note.kept', value: 'late' }, 'signal:note.kept:l');
+      const left = await readRow(open, { key });
+      const former = await start(open, older());
+      await using _former = former.runtime;
+      await assert.rejects(former.runtime.session('x'), netChanged);
+      assert.deepEqual(await readRow(open, { key }), left);
+      assert.deepEqual(listWrites(former), []);
+      const second = await start(open, newer());
+      await using _second = second.runtime;
+      const taken = await second.runtime.session('x');
+      await untilRead(taken);
+      assert.equal((await taken.markingAt()).places['note.kept']?.count, 1);
+    },
+  },
+  {
     name: 'an older release that decides to claim just before the newer one commits does not get the session',
     check: async (open) => {
       const current = await start(open, newer());

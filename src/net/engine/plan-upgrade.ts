@@ -33,7 +33,7 @@ export interface Migration {
 
 /**
  * Returns the migration for a changed net. `marked` lists the places with tokens that the new net does not have at the
- * same version.
+ * same version. A runtime also calls it with the places of unread inputs that the new net does not have.
  */
 export type Migrate = (marked: readonly string[]) => Migration;
 

@@ -75,6 +75,7 @@ export class HostedSession {
   #versions: Readonly<Record<string, number>>;
   #events: readonly LogEvent[] = [];
   readonly #usage = new StepUsageCounter();
+  #movedInputs: LoadedSession['movedInputs'] = new Map();
   #pending: readonly StoredPendingCall[];
   #pulling = 0;
   #pulled: Promise<void> = Promise.resolve();
@@ -86,8 +87,9 @@ export class HostedSession {
    */
   static async open(options: HostedSessionOptions): Promise<HostedSession> {
     const { store, row, agent, loaded } = options;
-    const { marking, upgrade } = loaded ?? (await loadSession(store, row.key, agent));
+    const { marking, upgrade, movedInputs } = loaded ?? (await loadSession(store, row.key, agent));
     const host = new HostedSession(options, marking);
+    host.#movedInputs = movedInputs;
     host.#driver.hold();
     if (upgrade !== undefined) host.#driver.appendSystemRecord(upgrade);
     // This process runs nothing for the session yet, so every firing in flight belongs to a former owner.
@@ -205,7 +207,8 @@ export class HostedSession {
   async #takeInbox(): Promise<void> {
     const { store } = this.#options;
     for (const { inputSeq, input, key } of await store.inbox(this.key, this.#lastInput)) {
-      const place = currentPlaceName(this.agent.compiled.formerNames, input.place);
+      const moved = this.#movedInputs.get(input.place);
+      const place = moved ?? currentPlaceName(this.agent.compiled.formerNames, input.place);
       if (place === userIn.name) await this.#loadShared();
       // Only now: if loading shared state fails, the next pull takes this input.
       this.#lastInput = inputSeq;

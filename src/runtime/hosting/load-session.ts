@@ -1,9 +1,9 @@
 import type { Agent } from '../../agents/index.ts';
 import type { SessionKey } from '../../core/index.ts';
-import { planUpgrade } from '../../net/index.ts';
-import { renameMarking } from '../../net/internal.ts';
+import { NetChangedError, planUpgrade } from '../../net/index.ts';
+import { currentPlaceName, renameMarking } from '../../net/internal.ts';
 import type { Marking } from '../../net/index.ts';
-import type { SessionRow, Store } from '../../store/index.ts';
+import type { InboxRow, SessionRow, Store } from '../../store/index.ts';
 import { hydrate } from '../journal/hydrate.ts';
 
 /** A stored session, in the names of an agent's net. */
@@ -11,6 +11,8 @@ export interface LoadedSession {
   readonly marking: Marking;
   /** How the session continues under the agent's net. Undefined: it is under that net. */
   readonly upgrade: ReturnType<typeof planUpgrade>;
+  /** The places to which `migrate` moves unread inputs, by the place that they were sent to. */
+  readonly movedInputs: ReadonlyMap<string, string>;
 }
 
 /** True when the last step of the session was committed under another net. */
@@ -20,16 +22,54 @@ export function isNetChanged(row: SessionRow, agent: Agent): boolean {
 
 /**
  * Loads a session for an agent. Writes nothing.
- * @throws NetChangedError when the session's tokens do not fit the agent
+ * @throws NetChangedError when the session's tokens, or its unread inputs, do not fit the agent
  */
 export async function loadSession(
   store: Store,
   key: SessionKey,
-  { compiled, migrate }: Agent,
+  agent: Agent,
 ): Promise<LoadedSession> {
+  const { compiled, migrate } = agent;
   const marking = await hydrate(store, key);
   const upgrade = marking.seq > 0 ? planUpgrade(marking, compiled, migrate) : undefined;
+  const movedInputs =
+    upgrade === undefined
+      ? new Map<string, string>()
+      : moveInputs(await store.inbox(key, 0), marking, agent);
   // The host reads current names before the upgrade is committed.
   renameMarking(marking, compiled);
-  return { marking, upgrade };
+  return { marking, upgrade, movedInputs };
+}
+
+/**
+ * Decides about unread inputs that only the stored net takes: the agent's net would reject them. Like tokens, they
+ * need `migrate`. An input that it drops is rejected.
+ */
+function moveInputs(
+  inbox: readonly InboxRow[],
+  { net: { versions } }: Marking,
+  { compiled, migrate }: Agent,
+): ReadonlyMap<string, string> {
+  const isInput = (place: string): boolean => compiled.places.get(place)?.environment === true;
+  const lost = new Set(
+    inbox
+      .map(({ input }) => input.place)
+      .filter(
+        (place) =>
+          versions[place] !== undefined && !isInput(currentPlaceName(compiled.formerNames, place)),
+      ),
+  );
+  if (lost.size === 0) return new Map();
+  const { moved = {} } = migrate?.([...lost]) ?? {};
+  const left = [...lost].filter((place) => {
+    const target = moved[place];
+    return target === undefined || (target !== null && !isInput(target));
+  });
+  if (left.length > 0) throw new NetChangedError(compiled.name, left);
+  return new Map(
+    [...lost].flatMap((place) => {
+      const target = moved[place];
+      return typeof target === 'string' ? [[place, target] as const] : [];
+    }),
+  );
 }

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { agent } from '../../agents/index.ts';
+import type { Agent, AgentDefinition } from '../../agents/index.ts';
+import { omitUndefined } from '../../core/internal.ts';
+import { ScriptedModel } from '../../models/index.ts';
+import { allOf, net, place, pure } from '../../net/index.ts';
+import type { Net } from '../../net/index.ts';
+import { MemoryStore } from '../../store/index.ts';
+import { openRuntime } from '../open-runtime.ts';
+import type { Session } from '../session/session.ts';
+
+const anything = {
+  '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) },
+} as const;
+
+/** Keeps what is sent to a place until it is released. */
+function box(name: string): Net {
+  const kept = place(name, anything, { environment: true, version: 1 });
+  const release = place('box.release', anything, { environment: true, version: 1 });
+  return net('box', {
+    in: { kept, release },
+    transitions: [pure('box.empty', { take: { kept, release }, give: allOf({}), run: () => ({}) })],
+  });
+}
+
+const boxed = (name: string, migrate?: AgentDefinition['migrate']): Agent =>
+  agent({
+    name: 'clerk',
+    model: new ScriptedModel(() => ({ text: 'Yes.' })),
+    extensions: [box(name)],
+    ...omitUndefined({ migrate }),
+  });
+
+/** Leaves an unread letter in a session of an earlier version. */
+async function leaveLetter(store: MemoryStore): Promise<void> {
+  await using runtime = await openRuntime({ agents: [boxed('box.letters')], store });
+  const session = await runtime.session('x');
+  for await (const _ of session.send('Hi'));
+  await runtime.close();
+  await store.inject(session.key, { place: 'box.letters', value: 'Dear all' }, 'signal:letter');
+}
+
+async function untilRead(session: Session): Promise<void> {
+  while ((await session.status()).inboxPending) await new Promise(setImmediate);
+}
+
+async function listRejected(session: Session): Promise<readonly string[]> {
+  const messages: string[] = [];
+  for await (const event of session.events(0, { follow: false }))
+    if (event.type === 'error' && event.code === 'input_rejected') messages.push(event.message);
+  return messages;
+}
+
+test('an unread input of a removed place is refused like a token there', async () => {
+  const store = new MemoryStore();
+  await leaveLetter(store);
+  await using runtime = await openRuntime({ agents: [boxed('box.mail')], store });
+  await assert.rejects(runtime.session('x'), { code: 'net_changed', places: ['box.letters'] });
+});
+
+test('migrate moves an unread input of a removed place', async () => {
+  const store = new MemoryStore();
+  await leaveLetter(store);
+  const asked: (readonly string[])[] = [];
+  const moved = boxed('box.mail', (places) => {
+    asked.push(places);
+    return { moved: { 'box.letters': 'box.mail' } };
+  });
+  await using runtime = await openRuntime({ agents: [moved], store });
+  const session = await runtime.session('x');
+  await untilRead(session);
+  const { places } = await session.markingAt();
+  const mail = places['box.mail'];
+  assert.deepEqual(mail?.kind === 'tokens' && mail.tokens?.map(({ value }) => value), ['Dear all']);
+  assert.deepEqual(await listRejected(session), []);
+  assert.deepEqual(asked, [['box.letters']]);
+});
+
+test('an unread input of a place that migrate drops is rejected, and the session continues', async () => {
+  const store = new MemoryStore();
+  await leaveLetter(store);
+  const dropped = boxed('box.mail', () => ({ moved: { 'box.letters': null } }));
+  await using runtime = await openRuntime({ agents: [dropped], store });
+  const session = await runtime.session('x');
+  await untilRead(session);
+  assert.match(String(await listRejected(session)), /Input for "box.letters" rejected/);
+  for await (const _ of session.send('Hi'));
+  assert.equal((await session.status()).status, 'idle');
+});
+
+test('migrate cannot move an unread input to a place that takes none', async () => {
+  const store = new MemoryStore();
+  await leaveLetter(store);
+  const wrong = boxed('box.mail', () => ({ moved: { 'box.letters': 'turn.permit' } }));
+  await using runtime = await openRuntime({ agents: [wrong], store });
+  await assert.rejects(runtime.session('x'), { code: 'net_changed', places: ['box.letters'] });
+});
