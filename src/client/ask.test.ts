@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { scriptedChat } from '../../test/server/scripted-chat.ts';
 import { openServerFixture } from '../../test/server/server-fixture.ts';
 import { tool } from '../tools/index.ts';
-import { ApiError, createClient, TurnNotCompletedError } from './index.ts';
+import { ApiError, createClient, TurnNotCompletedError, userMessage } from './index.ts';
 import type { Client } from './index.ts';
 
 const remove = tool({
@@ -38,6 +38,17 @@ async function rejection(promise: Promise<unknown>): Promise<TurnNotCompletedErr
   return error;
 }
 
+async function lastText(client: Client, id: string): Promise<string | undefined> {
+  let text: string | undefined;
+  for await (const event of client.sessions.events(id)) {
+    if (!('seq' in event)) continue;
+    if (event.type === 'agent.message')
+      text = event.content.map((block) => ('text' in block ? block.text : '')).join('');
+    if (event.type === 'session.status_idle') return text;
+  }
+  return text;
+}
+
 const hasCode = (code: string) => (error: unknown) =>
   error instanceof ApiError && error.errorCode === code;
 
@@ -47,6 +58,41 @@ test('ask resolves with the text of the answer to this message', async () => {
   assert.equal(await client.sessions.ask(id, 'Hi'), 'You said: Hi');
   const both = [client.sessions.ask(id, 'one'), client.sessions.ask(id, 'two')];
   assert.deepEqual(await Promise.all(both), ['You said: one', 'You said: two']);
+});
+
+test('a message may have the schema of its answer, which is refused by name if it is none', async () => {
+  const seen: unknown[] = [];
+  await using on = await openServerFixture(
+    ({ config }) => {
+      seen.push(config?.responseSchema);
+      return { text: config?.responseSchema === undefined ? 'Seven.' : '{"total":7}' };
+    },
+    { tools: [remove] },
+  );
+  const { client, id } = await openSession(on.url);
+  const schema = {
+    type: 'object',
+    properties: { total: { type: 'number' } },
+    required: ['total'],
+  };
+  const question = { ...userMessage('How much?'), output_schema: schema } as const;
+  const key = { idempotencyKey: 'm1' };
+  assert.equal(await client.sessions.ask(id, question, key), '{"total":7}');
+  assert.equal(await client.sessions.ask(id, question, key), '{"total":7}');
+  assert.equal(await client.sessions.ask(id, 'Hi'), 'Seven.');
+  assert.deepEqual(seen, [schema, undefined], 'the schema is that of one message');
+  const wrongSchemas: readonly unknown[] = [{ type: 'array' }, 'text', []];
+  for (const wrong of wrongSchemas)
+    await assert.rejects(
+      client.sessions.send(id, [{ ...userMessage('?'), output_schema: wrong as typeof schema }]),
+      (error) =>
+        error instanceof ApiError && error.status === 400 && /output_schema/.test(error.message),
+    );
+  const started = await client.sessions.create({
+    agent: (await client.sessions.get(id)).agent.id,
+    initial_events: [question],
+  });
+  assert.equal(await lastText(client, started.id), '{"total":7}');
 });
 
 test('a turn that waits rejects with its calls; approve, deny and answer continue it, once', async () => {

@@ -9,7 +9,7 @@ import type { FollowOptions } from './follow-events.ts';
 import type { HttpCallOptions } from './http-caller.ts';
 import type { PageParams, Session } from './resources.ts';
 import type { AcceptedEvent, IdleReason, SessionEvent, StreamedEvent } from './session-event.ts';
-import { userMessage, type UserEvent } from './user-event.ts';
+import { userMessage, type UserEvent, type UserMessage } from './user-event.ts';
 
 /** The calls of the client that `ask` makes. */
 interface SessionCalls {
@@ -32,7 +32,7 @@ type AskOptions = Pick<HttpCallOptions, 'signal' | 'idempotencyKey'>;
 export async function ask(
   { get, send, events, listEvents }: SessionCalls,
   id: string,
-  message: string | Extract<UserEvent, { readonly type: 'user.message' }>,
+  message: string | UserMessage,
   options: AskOptions = {},
 ): Promise<string> {
   const { signal, idempotencyKey } = options;

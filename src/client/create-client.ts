@@ -36,7 +36,7 @@ import type {
   UsageTotal,
 } from './resources.ts';
 import type { AcceptedEvent, SessionEvent, StreamedEvent } from './session-event.ts';
-import { userMessage, type UserEvent } from './user-event.ts';
+import { userMessage, type UserEvent, type UserMessage } from './user-event.ts';
 
 /** Options of `createClient`: server address, API key, retries and timeouts. All are optional. */
 export interface ClientOptions {
@@ -118,7 +118,7 @@ export interface Client {
      */
     readonly ask: (
       id: string,
-      message: string | Extract<UserEvent, { readonly type: 'user.message' }>,
+      message: string | UserMessage,
       options?: RequestOptions,
     ) => Promise<string>;
     /**

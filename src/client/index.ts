@@ -47,4 +47,4 @@ export type {
   SessionEvent,
   StreamedEvent,
 } from './session-event.ts';
-export { userMessage, type UserEvent } from './user-event.ts';
+export { userMessage, type UserEvent, type UserMessage } from './user-event.ts';

@@ -180,6 +180,23 @@ test('what to use instead of the callbacks of a Runner works in a runtime', asyn
   assert.equal(ended.length, 2);
 });
 
+test('the answer of an app has the schema that the sender of a message asks for', async () => {
+  const model = new ScriptedModel(({ config }) => ({
+    text: config?.responseSchema === undefined ? 'Seven.' : '{"total":7}',
+  }));
+  const rootAgent = new LlmAgent({ name: 'clerk', model });
+  await using runtime = await openRuntime({ agents: [new App({ name: 'shop', rootAgent })] });
+  const session = await runtime.session('s');
+  const output = { type: 'object', properties: { total: { type: 'number' } } } as const;
+  assert.deepEqual(await session.ask('How much?', { output }), { total: 7 });
+  const turn = session.send('How much?', { output, messageId: 'm' });
+  assert.equal(await turn.text(), '{"total":7}');
+  const again = session.send('How much?', { output, messageId: 'm' });
+  const { inputSeq } = await turn.receipt;
+  assert.deepEqual(await again.receipt, { inputSeq, duplicate: true });
+  assert.equal(await session.ask('How much?'), 'Seven.');
+});
+
 test('a source that fails to open closes those that were opened before it', async () => {
   const tools = new OrderTools();
   const rootAgent = new LlmAgent({ name: 'clerk', model: helpful(), tools: [tools] });

@@ -12,6 +12,8 @@ export type ContentBlock =
 export interface UserMessageEvent {
   readonly type: 'user.message';
   readonly content: readonly ContentBlock[];
+  /** A JSON Schema of an object: the final answer of this turn is JSON of this schema. Default: text. */
+  readonly output_schema?: JsonObject;
 }
 
 /** Stops the running turn. The session stays usable. */

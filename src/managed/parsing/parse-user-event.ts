@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { InvalidInputError, parseJsonWithSchema } from '../../core/index.ts';
+import { InvalidInputError, isJsonObject, parseJsonWithSchema } from '../../core/index.ts';
 import type { JsonObject } from '../../core/index.ts';
 import { MAX_ITERATIONS } from '../../agents/internal.ts';
 import { anyCaseObject } from './snake-case-keys.ts';
@@ -71,7 +71,13 @@ const event: v.GenericSchema<unknown, UserEvent> = anyCaseObject(
   v.variant(
     'type',
     [
-      v.object({ type: v.literal('user.message'), content: nonEmptyBlocks }),
+      v.object({
+        type: v.literal('user.message'),
+        content: nonEmptyBlocks,
+        output_schema: v.exactOptional(
+          v.custom<JsonObject>(isJsonObject, 'must be a JSON Schema of an object'),
+        ),
+      }),
       v.object({ type: v.literal('user.interrupt') }),
       v.object({
         type: v.literal('user.tool_confirmation'),

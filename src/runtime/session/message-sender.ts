@@ -44,7 +44,7 @@ export class MessageSender {
   }
 
   /** Sends a message. @throws InvalidInputError, InputTooLargeError */
-  send(message: string | Content, options: SendOptions, schema?: JsonSchema): Turn {
+  send(message: string | Content, options: SendOptions): Turn {
     const { key, agent, services } = this.#session;
     assertMessage(message);
     assertInputSize(message, 'message', services.maxInputBytes);
@@ -53,11 +53,14 @@ export class MessageSender {
       throw new InvalidInputError('message', 'must have the role "user" and at least one part.');
     }
     const messageId = options.messageId ?? newMessageId();
-    const { stateDelta = {} } = options;
+    const { stateDelta = {}, output } = options;
     const metadata = toMessageMetadata({
       runConfig: options.runConfig,
       traceContext: services.propagateContext(agent.name),
-      requestedOutput: schema === undefined ? undefined : this.#requestOutput(schema),
+      requestedOutput:
+        output === undefined
+          ? undefined
+          : this.#requestOutput(createOutputSchema(output).jsonSchema),
       custom: options.metadata,
     });
     const delta = validateStateDelta(stateDelta);
@@ -91,8 +94,8 @@ export class MessageSender {
     options: SendOptions,
     output: S,
   ): Promise<InferArgs<S>> {
-    const { jsonSchema, parse } = createOutputSchema(output);
-    const text = await this.send(message, options, jsonSchema).text();
+    const { parse } = createOutputSchema(output);
+    const text = await this.send(message, options).text();
     const parsed = await parse(text);
     if (parsed.ok) return parsed.value;
     throw new InvalidOutputError(this.#session.key.sessionId, text, parsed.issues);
@@ -122,7 +125,7 @@ export class MessageSender {
       const target = { ...key, sessionId: session };
       return { key: target, input: { place: place.name, value: checked }, dedupeKey };
     });
-    if (!duplicate) return { inputSeq, ...position };
+    if (!duplicate) return { inputSeq, duplicate, ...position };
     const { store, read } = services;
     const earlier = await read(
       async () =>
@@ -130,7 +133,7 @@ export class MessageSender {
         // The session was closed before the turn of the input began.
         (await findSeqBeforeClosing(store, key, position.from)),
     );
-    return { inputSeq, ...position, from: earlier ?? position.from };
+    return { inputSeq, duplicate, ...position, from: earlier ?? position.from };
   }
 
   #requestOutput(schema: JsonSchema): RequestedOutput {

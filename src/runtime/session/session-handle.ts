@@ -57,7 +57,10 @@ export class SessionHandle implements Session {
     return this.#messages.send(message, options);
   }
 
-  async ask(message: string | Content, options?: SendOptions): Promise<string>;
+  async ask(
+    message: string | Content,
+    options?: SendOptions & { readonly output?: undefined },
+  ): Promise<string>;
   async ask<S extends ToolParameters>(
     message: string | Content,
     options: AskOptions<S>,

@@ -39,15 +39,16 @@ export interface SendOptions {
   readonly runConfig?: RunConfigJson;
   /** Custom metadata. Tools, callbacks and interceptors of this invocation read it; no model sees it. Default: none. */
   readonly metadata?: JsonObject;
-}
-
-/** The options of `session.ask`: those of `send`, and the schema of the answer. */
-export interface AskOptions<S extends ToolParameters> extends SendOptions {
   /**
    * The schema of the answer: of zod, valibot or arktype, or a JSON Schema of an object. The model is asked for JSON of
    * this schema for this message, instead of the agent's own `config.responseSchema`. Agents that it calls as tools are
-   * not.
+   * not. `ask` parses and checks the answer; a reader of the turn gets it as text. Default: text.
    */
+  readonly output?: ToolParameters;
+}
+
+/** The options of `session.ask` with a schema of the answer. */
+export interface AskOptions<S extends ToolParameters> extends SendOptions {
   readonly output: S;
 }
 
@@ -77,8 +78,14 @@ export const SESSION_OPTIONS: OptionTable = optionTable<SessionOptions>(
 /** The options of `session.send`. */
 export const SEND_OPTIONS: OptionTable = optionTable<SendOptions>(
   'send',
-  { messageId: true, stateDelta: true, runConfig: true, metadata: true },
-  { dedupeKey: 'messageId', state: 'stateDelta' },
+  { messageId: true, stateDelta: true, runConfig: true, metadata: true, output: true },
+  {
+    dedupeKey: 'messageId',
+    state: 'stateDelta',
+    schema: 'output',
+    responseSchema: 'output',
+    outputSchema: 'output',
+  },
 );
 
 /** The options of `session.ask`. */
@@ -154,7 +161,10 @@ export interface Session extends SessionInspection {
    * @example
    * const invoice = await session.ask('Read the invoice.', { output: z.object({ total: z.number() }) });
    */
-  ask(message: string | Content, options?: SendOptions): Promise<string>;
+  ask(
+    message: string | Content,
+    options?: SendOptions & { readonly output?: undefined },
+  ): Promise<string>;
   ask<S extends ToolParameters>(
     message: string | Content,
     options: AskOptions<S>,

@@ -7,7 +7,7 @@ import type {
 } from '../../core/index.ts';
 import { readAnswer, TurnNotCompletedError } from '../../core/internal.ts';
 import type { WaitingCall } from '../../core/internal.ts';
-import type { InputSeq } from '../../store/index.ts';
+import type { InjectReceipt, InputSeq } from '../../store/index.ts';
 import type { LogFilter } from '../log/log-cursor.ts';
 import { IllegalTransitionError } from './illegal-transition-error.ts';
 import { RuntimeClosedError } from './runtime-errors.ts';
@@ -27,6 +27,8 @@ export interface Turn extends AsyncIterable<LogEvent | PartialEvent> {
    * prints a warning with the code `PETRICHOR_INPUT_REFUSED`.
    */
   readonly accepted: Promise<InputSeq>;
+  /** As `accepted`, and whether the input had been sent before: then nothing was added. */
+  readonly receipt: Promise<InjectReceipt>;
   /**
    * Reads the turn to its end and returns the text of the agent's last message. A wait that was answered since counts
    * as over. It rejects as `accepted` does when the input was refused.
@@ -39,6 +41,8 @@ export interface Turn extends AsyncIterable<LogEvent | PartialEvent> {
 /** An input that was sent, and the log position from which its events can be read. */
 export interface SentInput {
   readonly inputSeq: InputSeq;
+  /** True when it had been sent before. Nothing was added. */
+  readonly duplicate: boolean;
   readonly from: Seq;
   /** True when a turn waited for an answer at the time. */
   readonly wasWaiting: boolean;
@@ -79,6 +83,10 @@ export function createTurn(options: TurnOptions): Turn {
     get accepted() {
       isObserved = true;
       return accepted;
+    },
+    get receipt() {
+      isObserved = true;
+      return sent.then(({ inputSeq, duplicate }) => ({ inputSeq, duplicate }));
     },
     [Symbol.asyncIterator]: () => {
       isObserved = true;

@@ -1,7 +1,9 @@
 import { omitUndefined } from '../../core/internal.ts';
 import * as v from 'valibot';
+import { isJsonObject } from '../../core/index.ts';
+import type { JsonObject } from '../../core/index.ts';
 import type { ContentBlock, UserEvent } from '../../managed/index.ts';
-import { component } from './component.ts';
+import { component, field } from './component.ts';
 import { nonEmptyText, text, unsupported } from './wire-schemas.ts';
 
 const MAX_EVENTS_PER_SEND = 256;
@@ -76,7 +78,17 @@ export const contentBlocks: v.GenericSchema<unknown, readonly WireBlock[]> = v.p
 const nonEmptyContent = v.pipe(contentBlocks, v.minLength(1, 'must not be empty'));
 const isError = v.nullish(v.boolean('must be true or false'));
 
-const messageEvent = v.object({ type: v.literal('user.message'), content: nonEmptyContent });
+const messageEvent = v.object({
+  type: v.literal('user.message'),
+  content: nonEmptyContent,
+  /** Extension of Petrichor: the schema of the answer to this message. */
+  output_schema: v.nullish(
+    field(
+      'A JSON Schema of an object: the final answer of this turn is JSON of this schema.',
+      v.custom<JsonObject>(isJsonObject, 'must be a JSON Schema of an object'),
+    ),
+  ),
+});
 const outcomeEvent = v.object({
   type: v.literal('user.define_outcome'),
   description: nonEmptyText(100_000),
@@ -149,7 +161,11 @@ export type WireBlock =
     };
 
 type InitialEvent =
-  | { readonly type: 'user.message'; readonly content: readonly WireBlock[] }
+  | {
+      readonly type: 'user.message';
+      readonly content: readonly WireBlock[];
+      readonly output_schema?: JsonObject | null | undefined;
+    }
   | {
       readonly type: 'user.define_outcome';
       readonly description: string;
@@ -212,7 +228,11 @@ export function toInitialEvent(
   wire: InitialEvent,
 ): Extract<UserEvent, { readonly type: InitialEvent['type'] }> {
   if (wire.type === 'user.message')
-    return { type: wire.type, content: wire.content.flatMap(toContentBlocks) };
+    return {
+      type: wire.type,
+      content: wire.content.flatMap(toContentBlocks),
+      ...omitUndefined({ output_schema: wire.output_schema ?? undefined }),
+    };
   const { description, rubric, max_iterations } = wire;
   return {
     type: wire.type,
