@@ -3,10 +3,11 @@ import type { CompiledNet } from '../net/index.ts';
 import type { CompiledTransition } from '../net/internal.ts';
 import type { Bounds } from './properties/bounds.ts';
 import {
+  atMostOneCommits,
   bounded,
   deadlockFree,
   noStaleCommits,
-  placeBound,
+  settles,
   precedes,
 } from './properties/create-property.ts';
 import { findGenerations } from './properties/find-generations.ts';
@@ -23,8 +24,9 @@ export interface NetProof {
  *
  * - `deadlockFree`: the net rests only where it began, or where tokens leave it: in initial places, in places that no
  *   transition takes from, and in `quiescentPlaces`.
+ * - `settles`: transitions without effects do not fire for ever.
  * - `bounded`: no place grows without end.
- * - `once/PLACE`: a place that inhibits every transition which fills it, as a flag does, holds at most one token.
+ * - `once/PLACE`: of the transitions that lead to a flag and that it inhibits, only one fires.
  * - `approved/PLACE`: what a transition releases with an input from outside is never used before.
  * - `noStaleCommits`, if the net has a generation.
  *
@@ -34,12 +36,12 @@ export function netProof(
   net: CompiledNet,
   { quiescentPlaces = [] }: { readonly quiescentPlaces?: readonly string[] } = {},
 ): NetProof {
-  const flags = listTokenPlaces(net).filter((name) => isFlag(net, name));
   return {
     properties: {
       deadlockFree: deadlockFree([...listRestingPlaces(net), ...quiescentPlaces]),
+      settles: settles(),
       bounded: bounded(),
-      ...Object.fromEntries(flags.map((name) => [`once/${name}`, placeBound(name, 1)])),
+      ...Object.fromEntries(listFlags(net)),
       ...Object.fromEntries(listApprovals(net)),
       ...(findGenerations(net).length > 0 && { noStaleCommits: noStaleCommits() }),
     },
@@ -57,14 +59,27 @@ function listRestingPlaces(net: CompiledNet): readonly string[] {
   );
 }
 
-/** True for a place that inhibits every transition which fills it, and that no transition takes from. */
-function isFlag(net: CompiledNet, name: string): boolean {
-  const producers = net.transitions.filter((t) => gives(t, name));
-  return (
-    producers.length > 0 &&
-    producers.every(({ unless }) => unless.some((place) => place.name === name)) &&
-    !net.transitions.some((t) => takesFrom(t, name))
-  );
+/**
+ * Finds flags: places that stay marked, and inhibit transitions that lead to them. A transition leads to a flag if it
+ * fills it, or if what fills it takes one of its outputs. Only one of these transitions may fire.
+ */
+function listFlags(net: CompiledNet): readonly (readonly [string, Property])[] {
+  return listTokenPlaces(net).flatMap((name): (readonly [string, Property])[] => {
+    const producers = net.transitions.filter((t) => gives(t, name));
+    const stays = !net.transitions.some(
+      (t) => takesFrom(t, name) || t.reset.some((place) => place.name === name),
+    );
+    const leads = (t: CompiledTransition, producer: CompiledTransition): boolean =>
+      t === producer || producer.takes.some(({ place }) => gives(t, place));
+    const guarded = net.transitions.filter(
+      (t) =>
+        t.unless.some((place) => place.name === name) &&
+        producers.some((producer) => leads(t, producer)),
+    );
+    const isOwn = producers.every((producer) => guarded.some((t) => leads(t, producer)));
+    if (!stays || !isOwn || guarded.length < 2) return [];
+    return [[`once/${name}`, atMostOneCommits(guarded.map((t) => t.name))]];
+  });
 }
 
 /**

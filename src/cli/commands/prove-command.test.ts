@@ -246,6 +246,7 @@ test('a module without agents may export a net, which has default properties', a
   assert.deepEqual(
     mended.stdout.json.map(({ type, name, verdict }) => [type, name, verdict]),
     [
+      ['property', 'every settling ends', 'proved'],
       ['property', 'deadlock-free', 'proved'],
       ['property', 'at most 10 in each place', 'proved'],
       ['report', undefined, undefined],

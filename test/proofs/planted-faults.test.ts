@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { CommandFolder } from '../cli/command-folder.ts';
+
+interface PlantedFault {
+  /** Options of the command, for a net that is large with the default bounds. */
+  readonly options?: readonly string[];
+  /** The name of the property that is refuted. */
+  readonly refuted: RegExp;
+  /** The steps of the trace, in this order, with any steps between them. */
+  readonly steps: readonly string[];
+  /** True if the trace ends in a loop. */
+  readonly isLoop?: boolean;
+}
+
+const planted: Readonly<Record<string, PlantedFault>> = {
+  'two-locks': { refuted: /^deadlock-free$/, steps: ['a.lock', 'b.lock'] },
+  'double-commit': {
+    refuted: /at most once$/,
+    steps: ['split', 'primary.commit', 'fallback.commit'],
+  },
+  'unbounded-place': {
+    options: ['--property', 'bounded'],
+    refuted: /^at most 10 in each place$/,
+    steps: Array.from({ length: 11 }, () => 'feed.poll'),
+  },
+  'stale-commit': {
+    refuted: /^no stale commit$/,
+    steps: ['search', 'correct', 'reply.quickly'],
+  },
+  'bypassed-approval': {
+    refuted: /^charge\.send never before its charge\.approve$/,
+    steps: ['charge.ask', 'charge.skip', 'charge.send'],
+  },
+  'reask-without-budget': {
+    options: ['--at-once', '1', '--faults', '0', '--solver-seconds', '0'],
+    refuted: /^re-ask budget: model\.call at most 2 times/,
+    steps: ['model.call', 'answer.insist', 'model.call', 'answer.insist', 'model.call'],
+  },
+  livelock: { refuted: /^every settling ends$/, steps: ['hit', 'return'], isLoop: true },
+};
+
+const folder = new CommandFolder();
+
+for (const [name, { options = [], refuted, steps, isLoop = false }] of Object.entries(planted)) {
+  test(`petrichor prove finds the planted fault: ${name}`, async () => {
+    const file = fileURLToPath(new URL(join('planted', `${name}.ts`), import.meta.url));
+    const { code, stdout } = await folder.run(['prove', file, '--json', ...options]);
+    assert.equal(code, 1);
+    const found = stdout.json.find(
+      (line) => line['verdict'] === 'refuted' && refuted.test(String(line['name'])),
+    );
+    assert.ok(found, stdout.text);
+    const trace = found['trace'] as {
+      readonly steps: readonly { readonly kind: string; readonly transition?: string }[];
+      readonly circleFrom?: number;
+    };
+    const begun = trace.steps.flatMap(({ kind, transition }) =>
+      kind === 'fired' || kind === 'started' ? (transition ?? []) : [],
+    );
+    let at = 0;
+    for (const step of begun) if (step === steps[at]) at++;
+    assert.equal(at, steps.length, begun.join(', '));
+    assert.equal(trace.circleFrom !== undefined, isLoop);
+  });
+}
