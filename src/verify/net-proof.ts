@@ -66,7 +66,7 @@ function listRestingPlaces(net: CompiledNet): readonly string[] {
 function listFlags(net: CompiledNet): readonly (readonly [string, Property])[] {
   return listTokenPlaces(net).flatMap((name): (readonly [string, Property])[] => {
     const producers = net.transitions.filter((t) => gives(t, name));
-    const stays = !net.transitions.some(
+    const isPermanent = !net.transitions.some(
       (t) => takesFrom(t, name) || t.reset.some((place) => place.name === name),
     );
     const leads = (t: CompiledTransition, producer: CompiledTransition): boolean =>
@@ -77,7 +77,7 @@ function listFlags(net: CompiledNet): readonly (readonly [string, Property])[] {
         producers.some((producer) => leads(t, producer)),
     );
     const isOwn = producers.every((producer) => guarded.some((t) => leads(t, producer)));
-    if (!stays || !isOwn || guarded.length < 2) return [];
+    if (!isPermanent || !isOwn || guarded.length < 2) return [];
     return [[`once/${name}`, atMostOneCommits(guarded.map((t) => t.name))]];
   });
 }
