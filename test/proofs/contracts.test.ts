@@ -1,8 +1,13 @@
 /** What follows from the contracts of agents: the proved properties of every kind, and nothing that a mutant breaks. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { agent, agentProof, loop, parallel, sequential } from '../../src/agents/index.ts';
+import type { Agent } from '../../src/agents/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
 import { compile } from '../../src/net/index.ts';
 import type { Net } from '../../src/net/index.ts';
+import { tool } from '../../src/tools/index.ts';
+import { formatReport, isProved, prove } from '../../src/verify/index.ts';
 import type { Bounds, Property } from '../../src/verify/index.ts';
 import { ContractCheck } from '../../src/verify/contracts/contract-check.ts';
 import type { ComponentTree } from '../../src/verify/contracts/contract.ts';
@@ -22,16 +27,15 @@ function listOpen(
   return properties.filter((one) => !check.decide(one).holds).map(({ name }) => name);
 }
 
-/** Properties that only a search of the whole net proves: of agents that transfer the turn, and of waiting beside work. */
-const needsWholeNet = (kind: string, property: string): boolean =>
-  kind.includes('hand the turn to each other') ||
+/** A property that only a search of the whole net proves: it is about the waiting of one agent and the work of another. */
+const needsWholeNet = (property: string): boolean =>
   property === 'only one of turn.waiting, running(b/custom.step) is marked';
 
 for (const { name, net, claims, mutants, components } of flowProofs) {
   if (components === undefined) continue;
   describe(name, () => {
     for (const { properties, bounds } of claims) {
-      const open = properties.map((one) => one.name).filter((one) => needsWholeNet(name, one));
+      const open = properties.map((one) => one.name).filter(needsWholeNet);
       it(`follows from its contracts: ${properties.length - open.length} properties`, () => {
         assert.deepEqual(listOpen(net, components, bounds, properties), open);
       });
@@ -44,3 +48,47 @@ for (const { name, net, claims, mutants, components } of flowProofs) {
     }
   });
 }
+
+const look = tool({ name: 'look', description: 'Looks.' });
+const speaker = (name: string): Agent =>
+  agent({ name, model: new ScriptedModel([]), tools: [look] });
+const speakers = (...names: readonly string[]): readonly Agent[] => names.map(speaker);
+
+describe('a tree of agents', () => {
+  it('is proved through contracts with the limits of the command line', async () => {
+    const tree = sequential({
+      name: 'flow',
+      subAgents: [
+        speaker('plan'),
+        parallel({ name: 'research', subAgents: speakers('web', 'files') }),
+        speaker('write'),
+      ],
+    });
+    const { properties, ...proof } = agentProof(tree);
+    const report = await prove(tree.compiled, { ...proof, properties: Object.values(properties) });
+    assert.ok(isProved(report), formatReport(report));
+    assert.deepEqual(new Set(report.results.map(({ by }) => by)), new Set(['contracts']));
+  });
+
+  it('costs the sum of its different agents', async () => {
+    const team = (name: string): Agent =>
+      sequential({
+        name,
+        subAgents: [
+          parallel({ name: `${name}-many`, subAgents: speakers(`${name}-a`, `${name}-b`) }),
+          loop({ name: `${name}-again`, subAgents: speakers(`${name}-c`, `${name}-d`) }),
+        ],
+      });
+    const tree = sequential({ name: 'flow', subAgents: ['x', 'y', 'z'].map(team) });
+    const { properties, ...proof } = agentProof(tree, { atOnce: 1 });
+    const report = await prove(tree.compiled, { ...proof, properties: Object.values(properties) });
+    assert.ok(isProved(report), formatReport(report));
+    const { contracts = [] } = report;
+    assert.equal(contracts.length, 1 + 3 * 7 + 1);
+    assert.equal(
+      contracts.filter(({ component }) => component.startsWith('y')).length,
+      contracts.filter(({ component, sameAs }) => component.startsWith('y') && sameAs).length,
+    );
+    assert.ok(contracts.reduce((all, { states }) => all + states, 0) < 20_000);
+  });
+});

@@ -18,9 +18,19 @@ export interface AgentPorts {
 export function agentContract({ starts, dones }: AgentPorts): Contract {
   const stopped = { stop: 'stopped', abandon: 'off', fail: 'failed' };
   const failed = Object.fromEntries(
-    ['fail', 'turn', 'end', 'stop', 'begin', 'request-stop', 'resume', 'wait', 'done', 'start'].map(
-      (event) => [event, 'failed'],
-    ),
+    [
+      'fail',
+      'turn',
+      'end',
+      'stop',
+      'begin',
+      'continue',
+      'request-stop',
+      'resume',
+      'wait',
+      'done',
+      'start',
+    ].map((event) => [event, 'failed']),
   );
   return {
     initial: 'off',
@@ -35,6 +45,8 @@ export function agentContract({ starts, dones }: AgentPorts): Contract {
       { name: 'end', promisedBy: 'environment', on: { takes: [turnCurrent.name] } },
       { name: 'turn', promisedBy: 'environment', on: { gives: [turnCurrent.name] } },
       { name: 'begin', promisedBy: 'component', on: { takes: starts, by: 'component' } },
+      // Inside a group of agents that transfer the turn, one starts the next.
+      { name: 'continue', promisedBy: 'component', on: { gives: starts, by: 'component' } },
       {
         name: 'request-stop',
         promisedBy: 'component',
@@ -55,6 +67,7 @@ export function agentContract({ starts, dones }: AgentPorts): Contract {
       starting: { begin: 'working', ...stopped },
       working: {
         begin: 'working',
+        continue: 'working',
         'request-stop': 'working',
         resume: 'working',
         wait: 'waiting',

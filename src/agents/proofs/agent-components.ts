@@ -1,67 +1,199 @@
-import type { NetComponent, ComponentTree } from '../../verify/index.ts';
 import { faultPlace } from '../../net/index.ts';
-import { parseRunningPlaceName } from '../../net/internal.ts';
+import type { CompiledNet } from '../../net/index.ts';
+import { parseRunningPlaceName, scopedName } from '../../net/internal.ts';
+import type { CompiledTransition } from '../../net/internal.ts';
+import type { ComponentTree, NetComponent } from '../../verify/index.ts';
 import type { Agent } from '../agent/agent.ts';
 import { agentContract } from '../agent/agent-contract.ts';
+import type { AgentPorts } from '../agent/agent-contract.ts';
 import type { AgentSlot } from '../agent/agent-subnet.ts';
-import { targetPlace } from '../vocabulary/handover.ts';
-import { turnCurrent, turnEnding, turnWaiting } from '../vocabulary/turn.ts';
+import { agentReturning, returnPlaces } from '../transfer/agent-returns.ts';
+import { transferBudget } from '../transfer/transfer.ts';
+import { scopedPlace } from '../turn/scoped-place.ts';
 import { stopRequested, turnStopping } from '../vocabulary/control.ts';
+import { agentEnded, agentStarting, targetPlace } from '../vocabulary/handover.ts';
+import { modelRequest } from '../vocabulary/model-call.ts';
+import { sessionWrite } from '../vocabulary/state.ts';
+import { turnCurrent, turnEnding, turnPermit, turnWaiting } from '../vocabulary/turn.ts';
 
 type Inherited = Pick<AgentSlot, 'multiAgent' | 'done'>;
+type AgentPart = Pick<Agent, 'name' | 'role'>;
+
+/** Places that the proofs of all agents look at: the signals of the turn. */
+const signals = [turnCurrent, turnWaiting, turnStopping, stopRequested, transferBudget, faultPlace];
 
 /**
- * The agents of a session as components with contracts: each keeps the places of its own subnet. Undefined for an agent
- * that is a session by itself.
+ * The agents of a session as components with contracts: each keeps the places of its own subnet. Agents that transfer
+ * the turn to each other are one component that contains them.
  */
-export function agentComponents(agent: Agent): ComponentTree | undefined {
+export function agentComponents(agent: Agent): ComponentTree {
   const { places } = agent.compiled;
-  if (!places.has(targetPlace(agent.name).name)) return undefined;
+  const shared = signals.map(({ name }) => name).filter((name) => places.has(name));
+  if (!places.has(targetPlace(agent.name).name))
+    return { shared, ...singleAgent(agent.name, agent.compiled, shared) };
+  const root = new ComponentBuilder(agent.compiled).build(agent, {
+    multiAgent: {},
+    done: turnEnding,
+  });
   return {
-    shared: [turnCurrent, turnWaiting, turnStopping, stopRequested, faultPlace].map(
-      ({ name }) => name,
+    shared,
+    ports: root.contract.events.flatMap(({ name, on }) =>
+      name === 'start' ? (on.gives ?? []) : [],
     ),
-    ports: [targetPlace(agent.name).name],
-    children: [visit(agent, { multiAgent: {}, done: turnEnding }, agent)],
+    children: [root],
   };
 }
 
-function visit(
-  agent: Pick<Agent, 'name' | 'role'>,
+class ComponentBuilder {
+  readonly #net: CompiledNet;
+  readonly #places: readonly string[];
+
+  constructor(net: CompiledNet) {
+    this.#net = net;
+    const tokens = [...net.places.values()].filter(({ kind }) => kind === 'tokens');
+    const effects = net.transitions.filter(({ spec }) => spec.kind === 'effect');
+    this.#places = [...tokens.map(({ name }) => name), ...effects.map(({ running }) => running)];
+  }
+
+  build(agent: AgentPart, inherited: Inherited): NetComponent {
+    return agent.role.kind === 'model' && agent.role.subAgents.length > 0
+      ? this.#buildGroup(agent, inherited)
+      : this.#buildAgent(agent, inherited, []);
+  }
+
+  /** An agent with a model and the agents below it, which may all transfer the turn. */
+  #buildGroup(agent: AgentPart, inherited: Inherited): NetComponent {
+    const { name } = agent;
+    const returns = returnPlaces(name);
+    const hasReturns = this.#net.places.has(returns.ending.name);
+    const within = hasReturns ? { ...inherited, done: returns.ending } : inherited;
+    const members = listMembers(agent, within);
+    const starts = members.map(([member]) => targetPlace(member.name).name);
+    const transition = scopedName(name, 'agent.return');
+    const children = members.map(([member, slot]) =>
+      this.#buildAgent(
+        member,
+        slot,
+        starts.filter((start) => start !== targetPlace(member.name).name),
+        new Set([transition, returns.ending.name, returns.callers.name]),
+      ),
+    );
+    // Where the callbacks of a caller start again.
+    const ended = members
+      .map(([member]) => scopedPlace(member.name, agentEnded).name)
+      .filter((place) => this.#net.places.has(place));
+    return {
+      name: `${name} and its sub-agents`,
+      places: [
+        ...starts,
+        ...(hasReturns ? [returns.ending.name, returns.callers.name, ...ended] : []),
+      ],
+      transitions: hasReturns ? [transition] : [],
+      contract: agentContract({ starts, dones: [inherited.done.name] }),
+      children,
+    };
+  }
+
+  /**
+   * @param targets the start places of the agents that it may transfer the turn to
+   * @param others names in its scope that belong to its group
+   */
+  #buildAgent(
+    { name, role }: AgentPart,
+    inherited: Inherited,
+    targets: readonly string[],
+    others: ReadonlySet<string> = new Set(),
+  ): NetComponent {
+    const subAgents = role.kind === 'model' ? [] : role.subAgents;
+    const slots = subAgents.map((_, index) => role.childSlot(index, inherited));
+    const isOwn = (full: string): boolean =>
+      (parseRunningPlaceName(full) ?? full).startsWith(scopedName(name, '')) && !others.has(full);
+    const ended = scopedPlace(name, agentEnded).name;
+    const returns = inherited.done.name.endsWith(scopedName('', agentReturning.name));
+    const starts = [
+      targetPlace(name).name,
+      // After a transfer, the callbacks of the caller run when the other agent is done.
+      ...(returns && this.#net.places.has(ended) ? [ended] : []),
+    ];
+    const ports: AgentPorts = { starts, dones: [inherited.done.name, ...targets] };
+    const inner = slots.map(({ done }) => done.name).filter((done) => done !== inherited.done.name);
+    return {
+      name,
+      places: [
+        ...new Set([
+          ...this.#places.filter(isOwn),
+          ...starts,
+          ...subAgents.map((sub) => targetPlace(sub.name).name),
+          ...inner,
+        ]),
+      ],
+      transitions: this.#net.transitions.map((t) => t.name).filter(isOwn),
+      contract: agentContract(ports),
+      children: subAgents.map((sub, index) => this.build(sub, slots[index] ?? inherited)),
+    };
+  }
+}
+
+/** The agents of a transfer group, each with its position. Agents of other kinds keep their sub-agents. */
+function listMembers(
+  agent: AgentPart,
   inherited: Inherited,
-  root: Agent,
-): NetComponent {
-  const { name, role } = agent;
-  const slots = role.subAgents.map((_, index) => role.childSlot(index, inherited));
-  const children = role.subAgents.map((sub, index) => visit(sub, slots[index] ?? inherited, root));
-  const start = targetPlace(name).name;
-  const ports = [
-    start,
-    ...role.subAgents.map((sub) => targetPlace(sub.name).name),
-    ...slots.map(({ done }) => done.name).filter((done) => done !== inherited.done.name),
-  ];
-  const { places, transitions } = listOwn(name, root);
-  return {
-    name,
-    places: [...new Set([...places, ...ports])],
-    transitions,
-    contract: agentContract({ starts: [start], dones: [inherited.done.name] }),
-    children,
-  };
+): readonly (readonly [AgentPart, Inherited])[] {
+  if (agent.role.kind !== 'model') return [[agent, inherited]];
+  const below = agent.role.subAgents.flatMap((sub, index) =>
+    listMembers(sub, agent.role.childSlot(index, inherited)),
+  );
+  return [[agent, inherited], ...below];
 }
 
-/** The places and transitions of an agent's own subnet. */
-function listOwn(name: string, { compiled }: Agent): Pick<NetComponent, 'places' | 'transitions'> {
-  const scope = `${name}/`;
-  const isOwn = (full: string): boolean => (parseRunningPlaceName(full) ?? full).startsWith(scope);
-  const running = compiled.transitions.flatMap((t) =>
-    t.spec.kind === 'effect' ? [t.running] : [],
+/**
+ * The agent of a session of one: what is left of the net without the subnets that start and end turns, control the
+ * session, or write its state.
+ */
+function singleAgent(
+  name: string,
+  net: CompiledNet,
+  shared: readonly string[],
+): Pick<ComponentTree, 'ports' | 'children'> {
+  const start = (net.places.has(agentStarting.name) ? agentStarting : modelRequest).name;
+  const isOfSession = ({ takes, alternatives }: CompiledTransition): boolean =>
+    takes.some(({ place }) => place === turnPermit.name || place === sessionWrite.name) ||
+    [...alternatives.values()].some(({ outputs }) =>
+      outputs.some(({ place }) => place.name === turnPermit.name),
+    );
+  const session = new Set(
+    net.clusters
+      .filter(({ transitions }) =>
+        transitions.some((one) => net.transitions.some((t) => t.name === one && isOfSession(t))),
+      )
+      .flatMap(({ transitions }) => transitions),
   );
-  const tokens = [...compiled.places.values()].flatMap((place) =>
-    place.kind === 'tokens' ? [place.name] : [],
+  const own = net.transitions.filter((t) => !session.has(t.name));
+  const needed = new Set(
+    net.transitions
+      .filter((t) => session.has(t.name))
+      .flatMap(({ takes, reads, unless }) => [
+        ...takes.filter(({ mode }) => mode !== 'all').map(({ place }) => place),
+        ...reads.map(({ place }) => place),
+        ...unless.map((place) => place.name),
+      ]),
   );
+  const places = own.flatMap(({ takes, reads, running, spec }) => [
+    ...[...takes, ...reads].flatMap(({ place, kind }) => (kind === 'tokens' ? [place] : [])),
+    ...(spec.kind === 'effect' ? [running] : []),
+  ]);
+  const isOwn = (place: string): boolean =>
+    !needed.has(place) && !shared.includes(place) && net.places.get(place)?.environment !== true;
   return {
-    places: [...tokens, ...running].filter(isOwn),
-    transitions: compiled.transitions.map((t) => t.name).filter(isOwn),
+    ports: [start],
+    children: [
+      {
+        name,
+        places: [...new Set([...places.filter(isOwn), start])],
+        transitions: own.map((t) => t.name),
+        contract: agentContract({ starts: [start], dones: [turnEnding.name] }),
+        children: [],
+      },
+    ],
   };
 }

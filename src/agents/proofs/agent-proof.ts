@@ -57,8 +57,8 @@ export interface AgentProof {
    */
   readonly properties: Readonly<Record<string, Property>>;
   readonly bounds: Bounds;
-  /** The agents of a session of several as components with contracts, for `prove`. Not set for a single agent. */
-  readonly components?: ComponentTree;
+  /** The agents of the session as components with contracts. */
+  readonly components: ComponentTree;
 }
 
 /** The inputs of session control, appended events and outcomes. The proofs of these subnets cover them. */
@@ -128,7 +128,7 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
       states: limits.states ?? DEFAULT_STATES,
       searchTimeoutMs: SEARCH_TIMEOUT_MS,
     },
-    ...omitUndefined({ components: agentComponents(agent) }),
+    components: agentComponents(agent),
   };
 }
 

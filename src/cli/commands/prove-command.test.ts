@@ -21,7 +21,7 @@ test('the standard properties are proved, and printed with their bounds and mean
   assert.equal(code, 0);
   assert.match(stdout.text, /^assistant \([0-9a-f]{16}\): \d+ places and \d+ transitions/);
   assert.match(stdout.text, /^for .*<= 1 in user\.in.*<= 0 faults, no shutdown$/m);
-  assert.match(stdout.text, /^✔ deadlock-free: proved \(search.*, [\d,]+ states, [\d.]+ m?s/m);
+  assert.match(stdout.text, /^✔ deadlock-free: proved \(contracts, [\d,]+ states, [\d.]+ m?s/m);
   assert.match(stdout.text, /^✔ at most 1 in turn\.permit \+ turn\.current: proved/m);
   assert.match(
     stdout.text,

@@ -28,6 +28,8 @@ export function explainVerdict({ verdict, by, states, trace }: PropertyResult): 
     return trace === undefined
       ? 'It fails: every state within the bounds was visited, and something that it requires never happens.'
       : `It fails: the executor follows the ${trace.steps.length} steps above, which are a shortest path that the search found.`;
+  if (by === 'contracts')
+    return 'It holds by contracts: each component was searched alone, against what its neighbors promise.';
   if (states > 0)
     return `It holds: all ${states.toLocaleString('en')} states that the bounds allow were visited, and none violates it.`;
   return `It holds by ${by}: no state needed to be visited.`;

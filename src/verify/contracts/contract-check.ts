@@ -377,16 +377,20 @@ export class ContractCheck {
   #decideAtMost(transitions: readonly string[], max: number, per: string | undefined): Decision {
     const counted = new Set(transitions.map((name) => this.#transition(name)));
     const renewal = per === undefined ? undefined : this.#place(per);
-    const candidates = this.#parts.filter(
-      (part) =>
-        (renewal === undefined || this.#kept(part).includes(renewal)) &&
-        (part.own === undefined || [...counted].some((t) => part.transitions.has(t))),
-    );
-    let reason = 'no component sees where its count restarts';
-    for (const part of candidates) {
-      const view = this.#view(part, [], ({ t, begins }) =>
-        begins && counted.has(t) ? ['counted'] : [],
+    const renews = ({ t, takes }: ViewStep): boolean =>
+      takes &&
+      (this.#net.transitions[t]?.takes ?? []).some(
+        ({ place, mode, count }) => place === renewal && mode !== 'all' && count > 0,
       );
+    const candidates = this.#parts.filter(
+      (part) => part.own === undefined || [...counted].some((t) => part.transitions.has(t)),
+    );
+    let reason = '';
+    for (const part of candidates) {
+      const view = this.#view(part, [], (step) => [
+        ...(step.begins && counted.has(step.t) ? ['counted'] : []),
+        ...(renews(step) ? ['renews'] : []),
+      ]);
       const restarts = renewal === undefined ? -1 : this.#kept(part).indexOf(renewal);
       const { outcome, component } = this.#search(
         part,
@@ -396,7 +400,9 @@ export class ContractCheck {
           monitor: {
             initial: 0,
             next: (memory, { watched }, removed) => {
-              const before = restarts >= 0 && removed(restarts) ? 0 : memory;
+              // Tokens that leave a place outside the view by a reset are not seen: the count then goes on.
+              const isNew = watched.includes('renews') || (restarts >= 0 && removed(restarts));
+              const before = isNew ? 0 : memory;
               if (!watched.includes('counted')) return before;
               return before >= max ? -1 : before + 1;
             },

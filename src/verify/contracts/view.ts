@@ -32,6 +32,8 @@ export interface ViewStep {
   readonly t: number;
   /** True if a pure transition fires or an effect starts. */
   readonly begins: boolean;
+  /** True if the transition takes its tokens: it fires, starts, or fails to. */
+  readonly takes: boolean;
   /** Tokens added, by index of the place. Only kept and tracked places; 2 or more may be shown as 2 for a tracked place. */
   readonly added: ReadonlyMap<number, number>;
 }
@@ -321,7 +323,8 @@ class ViewBuilder {
     { gives, added, finds }: Variant,
   ): void {
     const resets = shape.resets ?? [];
-    const step = { t: t?.index ?? -1, begins: kind === 'begins', added };
+    const takes = kind === 'begins' || kind === 'faults';
+    const step = { t: t?.index ?? -1, begins: kind === 'begins', takes, added };
     const events = this.#options.contracts.map((one) => this.#events(one, t, kind, added));
     const move = {
       takes: shape.takes.map((input, index) => {
