@@ -401,7 +401,13 @@ export class LocalRuntime implements Runtime {
       void this.#failover.scan();
       return;
     }
-    if (this.#ownWrites > 0) return;
+    if (this.#ownWrites > 0) {
+      // The notice can be of another runtime on this store object. Its readers here must not miss the last event.
+      for (const key of changed)
+        if (this.#activeSessions.get(key) === undefined)
+          this.#broadcast.publish(formatSessionKey(key), ['changed']);
+      return;
+    }
     for (const key of changed) {
       this.#broadcast.publish(formatSessionKey(key), ['changed']);
       if (this.#activeSessions.get(key) !== undefined) this.#dispatcher.schedule(key);

@@ -81,6 +81,38 @@ test('a message that arrives while the agent of its session is being found is an
   assert.equal((await session.status()).status, 'idle');
 });
 
+test('a reader sees the end of a turn that another runtime on the same store runs, while its own runtime writes', async () => {
+  const store = new MemoryStore();
+  const written = Promise.withResolvers<void>();
+  const writing = Promise.withResolvers<void>();
+  const slow = new Proxy(store, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]): unknown => {
+        const call = (): unknown => Reflect.apply(member, target, args);
+        if (name !== 'inject') return call();
+        writing.resolve();
+        return written.promise.then(call);
+      };
+    },
+  });
+  const clock = new SimulatedClock(1_000_000);
+  await using reading = await openRuntime({ agents: [echo], store: slow, clock });
+  await using running = await openRuntime({ agents: [echo], store, clock });
+  const session = await running.session('x');
+  const seen = (await reading.find('x')) ?? assert.fail();
+  const ended = (async () => {
+    for await (const event of seen.events()) if (event.type === 'turn.ended') return;
+  })();
+  const sending = (await reading.session('y')).send('Hi').accepted;
+  await writing.promise;
+  for await (const _ of session.send('Hi'));
+  await ended;
+  written.resolve();
+  await sending;
+});
+
 test('a session whose agent is not available is asked for at its messages, and by scans after half a minute', async () => {
   const store = new MemoryStore();
   const source = new SlowSource();
