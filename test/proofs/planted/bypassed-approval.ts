@@ -9,7 +9,7 @@ const approved = place('charge.approved', z.number());
 const refused = outlet('charge.refused', z.number());
 const charged = outlet('charge.done', z.number());
 
-/** A charge waits for the approval of a person, but small charges go around it. */
+/** A charge waits for the approval of a person, but one transition goes around it. */
 export const planted: CompiledNet = compile(
   net('bypassed-approval', {
     transitions: [
@@ -26,8 +26,8 @@ export const planted: CompiledNet = compile(
       pure('charge.skip', {
         take: { amount: waiting },
         priority: -1,
-        give: oneOf({ approved, waiting }),
-        run: ({ amount }) => (amount < 10 ? { approved: amount } : { waiting: amount }),
+        give: allOf({ approved }),
+        run: ({ amount }) => ({ approved: amount }),
       }),
       effect('charge.send', {
         take: { amount: approved },
