@@ -569,6 +569,12 @@ for <= 1 in request, <= 0 faults
   reply          · · · ●
 
 1 proved, 1 refuted in N ms
-Proved means: for every order of events, every declared outcome and every failure within these bounds; values and times are left out.`,
+Proved means: for every order of events, every declared outcome and every failure, if:
+- Tokens from outside, outputs, attempts and faults stay within the bounds.
+- Every effect in flight ends, fails, times out or is retried.
+- Values are left out: a transition may choose each declared outcome. A key function depends on its token only.
+- Times are left out: a timer may expire at any time after its token arrived.
+- The items of lists and maps are ignored.
+- The session is not upgraded to another net.`,
   );
 });

@@ -24,6 +24,7 @@ import { ReplayError } from './properties/verify-errors.ts';
 import { createMonitor } from './search/property-monitor.ts';
 import { Derivations } from './derivations.ts';
 import { ProofRun } from './progress.ts';
+import { Coverage, listAssumptions } from './coverage.ts';
 import { Settling } from './settling.ts';
 import type { ProofObserver } from './progress.ts';
 
@@ -131,7 +132,9 @@ async function proveSearched(net: CompiledNet, options: SearchedOptions): Promis
     transitions: expanded.transitions.length,
     results: properties.flatMap((property) => results.get(property) ?? []),
     durationMs: performance.now() - startedAt,
-    ...omitUndefined({ contracts }),
+    excluded: proof.coverage.excluded,
+    assumptions: listAssumptions(expanded),
+    ...omitUndefined({ contracts, unfired: proof.coverage.unfired }),
   };
 }
 
@@ -140,10 +143,12 @@ class Proof {
   readonly #bounds: Bounds;
   readonly #options: ProveOptions;
   readonly #run: ProofRun;
+  readonly coverage: Coverage;
 
   constructor(net: ExpandedNet, options: ProveOptions, run: ProofRun) {
     this.#run = run;
     this.#net = net;
+    this.coverage = new Coverage(net);
     this.#bounds = options.bounds ?? {};
     this.#options = options;
   }
@@ -189,7 +194,9 @@ class Proof {
     const outlets = new Set(monitors.flatMap((monitor) => [...monitor.outlets]));
     const unordered = new TransitionSystem(this.#net, 'unordered', outlets, tokenClasses);
     const onPause = this.#run.onPause(properties);
-    const { findings, states } = await search(unordered, monitors, this.#bounds, onPause);
+    const outcome = await search(unordered, monitors, this.#bounds, onPause);
+    const { findings, states } = outcome;
+    const unreached = this.coverage.add(outcome);
     const durationMs = performance.now() - startedAt;
     for (const [index, property] of properties.entries()) {
       const finding = findings[index];
@@ -200,7 +207,7 @@ class Proof {
         continue;
       }
       if (finding.verdict !== 'broken') {
-        yield [property, toResult(facts, finding)];
+        yield [property, toResult(facts, finding, unreached)];
         continue;
       }
       const ordered = new TransitionSystem(this.#net, 'ordered', outlets, tokenClasses);
@@ -230,7 +237,9 @@ class Proof {
     const monitor = createMonitor(this.#net, tokenClasses, property);
     const system = new TransitionSystem(this.#net, 'ordered', monitor.outlets, tokenClasses);
     const onPause = this.#run.onPause([property]);
-    const { findings, states } = await search(system, [monitor], this.#bounds, onPause);
+    const outcome = await search(system, [monitor], this.#bounds, onPause);
+    const { findings, states } = outcome;
+    const unreached = this.coverage.add(outcome);
     const facts = {
       ...before,
       by: 'search in the order of ages',
@@ -239,7 +248,7 @@ class Proof {
     };
     const [finding] = findings;
     if (finding?.verdict === 'holds' || finding?.verdict === 'missing')
-      return toResult(facts, finding);
+      return toResult(facts, finding, unreached);
     if (finding?.verdict === 'broken') return refuted(facts, system, finding.path);
     const reasons = [gaveUp, finding?.reason].filter((one) => one !== undefined);
     return { ...facts, verdict: 'unknown', reason: [...new Set(reasons)].join('; ') };
@@ -295,8 +304,10 @@ type Decision = readonly [property: SearchedProperty, result: PropertyResult];
 function toResult(
   facts: Facts,
   finding: Exclude<Finding, { readonly verdict: 'broken' | 'unknown' }>,
+  unreached: readonly string[],
 ): PropertyResult {
-  if (finding.verdict === 'holds') return { ...facts, verdict: 'proved' };
+  if (finding.verdict === 'holds')
+    return { ...facts, verdict: 'proved', ...(unreached.length > 0 && { unreached }) };
   return { ...facts, verdict: 'refuted', reason: `never fires: ${finding.transitions.join(', ')}` };
 }
 

@@ -23,6 +23,11 @@ export interface PropertyResult {
   readonly durationMs: number;
   /** For `refuted`: the counterexample. It was replayed on the executor. */
   readonly trace?: Trace;
+  /**
+   * For `proved`: the transitions that no explored run fired, although the arcs allow them within the bounds. The property
+   * is then proved for the reached part of the net only. Not set if there are none, or if no search visited all states.
+   */
+  readonly unreached?: readonly string[];
   /** For `unknown`: why the property was not decided. */
   readonly reason?: string;
 }
@@ -35,6 +40,15 @@ export interface ProofReport {
   readonly transitions: number;
   readonly results: readonly PropertyResult[];
   readonly durationMs: number;
+  /**
+   * The transitions that no explored run fired, although the arcs allow them within the bounds. Not set if no search
+   * visited all states.
+   */
+  readonly unfired?: readonly string[];
+  /** The transitions that the bounds exclude by the arcs alone, such as those that take an input that does not come. */
+  readonly excluded: readonly string[];
+  /** What the proofs take for granted, one sentence each. */
+  readonly assumptions: readonly string[];
   /** The results of the contracts of the net's components, if `components` were given and a property needed them. */
   readonly contracts?: readonly ContractResult[];
 }
@@ -42,9 +56,17 @@ export interface ProofReport {
 /** The width of a drawn trace: a terminal line of 100 characters minus the indentation. */
 const TRACE_WIDTH = 98;
 
-/** True if every property was proved. */
-export function isProved({ results }: ProofReport): boolean {
-  return results.every(({ verdict }) => verdict === 'proved');
+/**
+ * True if every property was proved. If `strict`, false if a property was proved only for the reached part of the net.
+ * Default of `strict`: false.
+ */
+export function isProved(
+  { results }: Pick<ProofReport, 'results'>,
+  { strict = false }: { readonly strict?: boolean } = {},
+): boolean {
+  return results.every(
+    ({ verdict, unreached }) => verdict === 'proved' && !(strict && unreached !== undefined),
+  );
 }
 
 /** Formats a report as text for a terminal. */
@@ -82,6 +104,9 @@ export function formatReportEnd({
   results,
   durationMs,
   contracts = [],
+  unfired = [],
+  excluded,
+  assumptions,
 }: ProofReport): readonly string[] {
   const counted = (['proved', 'refuted', 'unknown'] as const)
     .map((verdict) => [results.filter((one) => one.verdict === verdict).length, verdict] as const)
@@ -92,13 +117,16 @@ export function formatReportEnd({
     ...contracts.map(formatContract),
     ...(contracts.length === 0 ? [] : ['']),
     `${counted.join(', ') || 'nothing to prove'} in ${seconds(durationMs)}`,
-    'Proved means: for every order of events, every declared outcome and every failure within these bounds; values and times are left out.',
+    ...(unfired.length === 0 ? [] : [`Warning: no explored run fires ${unfired.join(', ')}`]),
+    ...(excluded.length === 0 ? [] : [`Excluded by the bounds: ${excluded.join(', ')}`]),
+    'Proved means: for every order of events, every declared outcome and every failure, if:',
+    ...assumptions.map((assumption) => `- ${assumption}`),
   ];
 }
 
 /** Formats a result. The bounds that all results share are left out. */
 export function formatResult(result: PropertyResult, shared: readonly string[]): readonly string[] {
-  const { property, verdict, by, over, states, durationMs, trace, reason } = result;
+  const { property, verdict, by, over, states, durationMs, trace, reason, unreached } = result;
   const mark = { proved: '✔', refuted: '✖', unknown: '?' }[verdict];
   const own = over.filter((bound) => !shared.includes(bound));
   const facts = [
@@ -108,7 +136,7 @@ export function formatResult(result: PropertyResult, shared: readonly string[]):
     ...own,
   ];
   return [
-    `${mark} ${property.name}: ${verdict} (${facts.join(', ')})`,
+    `${mark} ${property.name}: ${verdict}${unreached === undefined ? '' : ' for the reached part'} (${facts.join(', ')})`,
     ...(reason === undefined ? [] : [`  because ${reason}`]),
     ...(trace === undefined
       ? []

@@ -36,7 +36,10 @@ import { workflowBudget, workflowRun } from '../workflow/workflow-places.ts';
 export interface AgentProofLimits {
   /** The number of user messages. Every other input from outside arrives once. Default: 1. */
   readonly messages?: number;
-  /** The most tool calls of one answer, and re-asks of one turn. Default: 2. */
+  /**
+   * The most tool calls of one answer, and re-asks of one turn. The budget of a workflow is at least the number of its
+   * nodes. Default: 2.
+   */
   readonly atOnce?: number;
   /** How often the code of a transition may fail. Default: 1. */
   readonly faults?: number;
@@ -122,7 +125,7 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
       empty: [...agent.compiled.places.keys()].filter((name) =>
         isInAnyScope(name, modelRescheduled.name),
       ),
-      upTo: atOnce,
+      upTo: countsAtOnce(agent, atOnce),
       faults,
       shutdowns,
       states: limits.states ?? DEFAULT_STATES,
@@ -208,17 +211,36 @@ function roundBudgets(agent: Agent, atOnce: number): readonly (readonly [string,
   ];
 }
 
+/**
+ * The number of tokens tried of each output: `atOnce`, but for the budget of a workflow at least the number of steps
+ * that take from it. With a smaller budget, every run would stop before the last node of a chain.
+ */
+function countsAtOnce({ compiled }: Agent, atOnce: number): Readonly<Record<string, number>> {
+  const isBudget = (name: string): boolean => name.endsWith(`/${workflowBudget.name}`);
+  const countSteps = (budget: string): number =>
+    compiled.transitions.filter(({ takes }) =>
+      takes.some(({ place, mode }) => place === budget && mode !== 'all'),
+    ).length;
+  return Object.fromEntries(
+    [...compiled.places.keys()].map((name) => [
+      name,
+      isBudget(name) ? Math.max(atOnce, countSteps(name)) : atOnce,
+    ]),
+  );
+}
+
 /** For each workflow: its nodes take at most as many steps as its budget each time it has the turn. */
 function workflowBudgets(agent: Agent, atOnce: number): readonly (readonly [string, Property])[] {
   const { places, transitions } = agent.compiled;
   const budgets = [...places.keys()].filter((name) => name.endsWith(`/${workflowBudget.name}`));
+  const counts = countsAtOnce(agent, atOnce);
   return budgets.map((budget) => {
     const owner = budget.slice(0, -workflowBudget.name.length);
     const steps = transitions
       .filter(({ takes }) => takes.some(({ place }) => place === budget))
       .map(({ name }) => name);
     const per = targetPlace(owner.slice(0, -1)).name;
-    const max = Math.min(atOnce, maxOutputCount(agent, budget));
+    const max = Math.min(counts[budget] ?? atOnce, maxOutputCount(agent, budget));
     return [`stepsAreBounded/${owner.slice(0, -1)}`, atMost(steps, max, { per })];
   });
 }

@@ -39,6 +39,7 @@ export const proveCommand: Command = defineCommand({
     ...propertyForms.map((form) => `  ${formatForm(form)}`),
     '',
     'Exits with 0 if everything is proved and no rule is broken, with 1 if something is refuted or unknown.',
+    'With --strict, also exits with 1 if something is proved only for the part of the net that the bounds let it reach.',
   ].join('\n'),
   options: {
     agent: agentOption,
@@ -66,6 +67,10 @@ export const proveCommand: Command = defineCommand({
       type: 'string',
       value: 'N',
       summary: 'The number of transitions whose own logic fails. Default: 1',
+    },
+    strict: {
+      type: 'boolean',
+      summary: 'Also fail if the bounds left a part of the net unreached. Use it in CI',
     },
     shutdowns: { type: 'boolean', summary: 'Also let the owner shut down at any time' },
     states: {
@@ -151,7 +156,9 @@ export const proveCommand: Command = defineCommand({
       const text = toProofTestFile(report, { testFile, moduleFile, expression, bounds });
       await saveFile({ cwd, stderr }, values['save-test'], text);
     }
-    return isProved(report) && (brokenRules ?? []).length === 0 ? EXIT_OK : EXIT_FAILURE;
+    return isProved(report, { strict: values.strict }) && (brokenRules ?? []).length === 0
+      ? EXIT_OK
+      : EXIT_FAILURE;
   },
 });
 

@@ -5,7 +5,10 @@ export interface Bounds {
    * a place that is not an environment place, such as a port that another net fills.
    */
   readonly environment?: Readonly<Record<string, number>>;
-  /** The maximum number of tokens of one `upTo` output, for all places or by place. Default: 3. */
+  /**
+   * The maximum number of tokens of one `upTo` output, for all places or by place. Default: 3; for tokens without a value,
+   * such as a budget, at least as many as the transitions that take them need to fire once each.
+   */
   readonly upTo?: number | Readonly<Record<string, number>>;
   /** The maximum number of tokens of all `upTo` outputs of one firing together. Default: no limit. */
   readonly together?: number;

@@ -44,6 +44,8 @@ export interface SearchOutcome {
   readonly states: number;
   /** True if the search visited every reachable state. */
   readonly complete: boolean;
+  /** The transitions that fired or started in some step. */
+  readonly begun: ReadonlySet<number>;
 }
 
 /** The limits of a search; see `Bounds` for units and defaults. */
@@ -119,9 +121,8 @@ class Search {
   readonly #header: number;
   readonly #graph: Graph | undefined;
   readonly #eventuality: EventualityGraph | undefined;
-  /** The transitions of which some step begins a firing. Kept only for monitors with witnesses. */
+  /** The transitions of which some step begins a firing. */
   readonly #begun = new Set<number>();
-  readonly #needsWitnesses: boolean;
   #open: number;
   #bytes = 0;
   #longest = 0;
@@ -150,7 +151,6 @@ class Search {
     this.#eventuality = isFair ? new EventualityGraph() : undefined;
     if (this.#statefulMonitor?.isPending !== undefined && !isFair)
       this.#graph = { from: [], to: [] };
-    this.#needsWitnesses = monitors.some(({ witnesses }) => witnesses !== undefined);
   }
 
   /** Runs the search. Yields the number of states at each pause; a string that it receives is a reason to end. */
@@ -169,6 +169,7 @@ class Search {
       ),
       states: this.#encodedStates.length,
       complete: gaveUp === undefined && (this.#open > 0 || this.#monitors.length === 0),
+      begun: this.#begun,
     };
   }
 
@@ -251,7 +252,7 @@ class Search {
     for (let ordinal = 0; ordinal < moves.length; ordinal++) {
       const move = moves[ordinal];
       if (move === undefined) continue;
-      if (this.#needsWitnesses && begins(move)) this.#recordBegun(move.t);
+      if (begins(move)) this.#recordBegun(move.t);
       let after = memory;
       if (monitor?.next !== undefined) {
         after = monitor.next(memory, state, move);

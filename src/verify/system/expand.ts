@@ -268,7 +268,22 @@ function isCounted(input: CompiledInput): boolean {
   return input.kind === 'tokens' || input.kind === 'running';
 }
 
-function upToLimit(net: CompiledNet, { upTo = DEFAULT_UP_TO }: Bounds): (place: string) => number {
+/**
+ * Returns the number of tokens that is tried of an output without a bound. The tokens of a budget, which have no value,
+ * are as many as its takers need to fire once each.
+ */
+function defaultUpTo(net: CompiledNet, name: string): number {
+  const place = net.places.get(name);
+  if (place?.kind !== 'tokens' || place.schema !== undefined) return DEFAULT_UP_TO;
+  const takes = net.transitions.flatMap((t) => t.takes);
+  const needed = takes.reduce(
+    (sum, input) => (input.place === name && input.mode !== 'all' ? sum + input.count : sum),
+    0,
+  );
+  return Math.max(DEFAULT_UP_TO, Math.min(needed, UNLIMITED - 1));
+}
+
+function upToLimit(net: CompiledNet, { upTo = {} }: Bounds): (place: string) => number {
   if (typeof upTo === 'number') {
     natural('bounds.upTo', upTo, 0);
     return () => upTo;
@@ -278,7 +293,7 @@ function upToLimit(net: CompiledNet, { upTo = DEFAULT_UP_TO }: Bounds): (place: 
     if (!net.places.has(name))
       throw new UnknownNameError(net.name, `place "${name}" (bounds.upTo)`, [...net.places.keys()]);
   }
-  return (place) => upTo[place] ?? DEFAULT_UP_TO;
+  return (place) => upTo[place] ?? defaultUpTo(net, place);
 }
 
 function listEnvironment(
