@@ -261,6 +261,20 @@ test('isolated: an arc to the other part, or to a place that it fills, is a viol
   assert.deepEqual([verdict, by], ['proved', 'search']);
 });
 
+test('isolated: what a transition of neither part carries over is a violation, and so is a shared resource', async () => {
+  const carry = pure('carry', { take: { shared }, give: allOf({ inB }), run: unused });
+  const runB = pure('b/run', { take: { inB }, give: allOf({ outB }), run: unused });
+  assert.equal((await decide([runA, carry, runB], isolated('a', 'b'))).verdict, 'refuted');
+  const declared = isolated('a', 'b', { through: ['shared'] });
+  assert.equal((await decide([runA, carry, runB], declared)).verdict, 'proved');
+  const takes = (name: string): Transition =>
+    pure(name, { take: { request }, give: allOf({}), run: unused });
+  const both = [takes('a/take'), takes('b/take')];
+  assert.equal((await decide(both, isolated('a', 'b'))).verdict, 'refuted');
+  const allowed = isolated('a', 'b', { through: ['request'] });
+  assert.equal((await decide(both, allowed)).verdict, 'proved');
+});
+
 test('a part, a place or a count that does not exist is an error', async () => {
   await assert.rejects(decide([runA], isolated('a', 'c')), UnknownNameError);
   await assert.rejects(decide([runA, ask], isolated('a', 'a2')), /no part "a2": it has a/);

@@ -4,8 +4,8 @@ import type { Isolated } from './property.ts';
 import { UnknownNameError } from './verify-errors.ts';
 
 /**
- * Returns the transitions of one part that have an arc to a place of the other, or that depend on a shared place which
- * the other part fills.
+ * Returns the transitions of one part that have an arc to a place of the other, or that depend on a place which the
+ * other part changes, directly or through transitions of neither part.
  * @throws UnknownNameError if the net does not have one of the parts or a place of `through`.
  */
 export function findCrossings(
@@ -19,23 +19,44 @@ export function findCrossings(
   const [one, other] = parts.map((part) => requirePart(net, part));
   if (one === undefined || other === undefined) return [];
   const open = new Set(through);
-  const crosses = (from: Part, to: Part): readonly string[] =>
-    from.transitions
+  const others = net.transitions.filter(({ name }) => !one.has(name) && !other.has(name));
+  const crosses = (from: Part, to: Part): readonly string[] => {
+    // What a part changes in the other is an arc to it, which counts by itself.
+    const isIgnored = (place: string): boolean => open.has(place) || from.has(place);
+    const changed = findChangedPlaces(to, isIgnored, others, open);
+    return from.transitions
       .filter(
         (t) =>
           listPlaces(t).some((place) => to.has(place) && !open.has(place)) ||
-          listDependencies(t).some(
-            (place) => !from.has(place) && !to.has(place) && !open.has(place) && to.fills(place),
-          ),
+          listDependencies(t).some((place) => changed.has(place)),
       )
       .map(({ name }) => name);
+  };
   return [...crosses(one, other), ...crosses(other, one)];
+}
+
+/** The places that a part changes, and those that the transitions of no part change because of it. */
+function findChangedPlaces(
+  part: Part,
+  isIgnored: (place: string) => boolean,
+  others: readonly CompiledTransition[],
+  open: ReadonlySet<string>,
+): ReadonlySet<string> {
+  const changed = new Set(part.transitions.flatMap(listChanges).filter((p) => !isIgnored(p)));
+  const waiting = new Set(others);
+  for (;;) {
+    const next = [...waiting].filter((t) =>
+      listDependencies(t).some((place) => changed.has(place)),
+    );
+    if (next.length === 0) return changed;
+    for (const t of next) waiting.delete(t);
+    for (const place of next.flatMap(listChanges)) if (!open.has(place)) changed.add(place);
+  }
 }
 
 interface Part {
   readonly transitions: readonly CompiledTransition[];
-  readonly has: (place: string) => boolean;
-  readonly fills: (place: string) => boolean;
+  readonly has: (name: string) => boolean;
 }
 
 function requirePart(net: CompiledNet, part: string): Part {
@@ -46,8 +67,7 @@ function requirePart(net: CompiledNet, part: string): Part {
     const known = net.transitions.flatMap(({ name }) => /^(.*?)\//.exec(name)?.[1] ?? []);
     throw new UnknownNameError(net.name, `part "${part}"`, [...new Set(known)]);
   }
-  const filled = new Set(transitions.flatMap(listOutputs));
-  return { transitions, has, fills: (place) => filled.has(place) };
+  return { transitions, has };
 }
 
 /** The places of all arcs of a transition. */
@@ -61,6 +81,15 @@ function listDependencies(t: CompiledTransition): readonly string[] {
     ...t.takes.map(({ place }) => place),
     ...t.reads.map(({ place }) => place),
     ...t.unless.map(({ name }) => name),
+  ];
+}
+
+/** The places whose tokens a transition takes, drops or gives. */
+function listChanges(t: CompiledTransition): readonly string[] {
+  return [
+    ...t.takes.map(({ place }) => place),
+    ...t.reset.map(({ name }) => name),
+    ...listOutputs(t),
   ];
 }
 
