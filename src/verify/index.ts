@@ -32,6 +32,7 @@ export type { NetProof } from './net-proof.ts';
 export { prove } from './prove.ts';
 export type { ProveOptions } from './prove.ts';
 export type { ProofObserver, ProofProgress } from './progress.ts';
+export type { Reductions } from './reduction/reductions.ts';
 export { formatReport, isProved } from './report.ts';
 export type { ProofReport, PropertyResult, Verdict } from './report.ts';
 export { drawTrace } from './trace/draw-trace.ts';

@@ -49,6 +49,7 @@ test('an aborted proof keeps what it knows, and the open properties are unknown'
   const report = await prove(growing, {
     properties: [atMostOnce('spend'), known],
     bounds: endless,
+    reductions: { slicing: false },
     solver: noSolver,
     signal: controller.signal,
     onResult: (result) => results.push(result),
@@ -80,6 +81,7 @@ test('other work of the process runs during a search', async () => {
   const { results } = await prove(growing, {
     properties: [atMostOnce('spend')],
     bounds: endless,
+    reductions: { slicing: false },
     solver: noSolver,
     signal: controller.signal,
   });
@@ -107,6 +109,7 @@ test('failFast ends the proof after the first refutation', async () => {
   const report = await prove(growing, {
     properties,
     bounds: endless,
+    reductions: { slicing: false },
     failFast: true,
     onResult: ({ verdict }) => reported.push(verdict),
   });

@@ -229,7 +229,8 @@ test('noStaleCommits: an unchecked commit is proved if a renewal drops all work'
   const { verdict, by } = await decide([begin, dropping, quickCommit, commit], noStaleCommits(), [
     generation,
   ]);
-  assert.deepEqual([verdict, by], ['proved', 'search']);
+  assert.equal(verdict, 'proved');
+  assert.match(by, /^search/);
 });
 
 const inA = place('a/in', { environment: true });
@@ -258,7 +259,8 @@ test('isolated: an arc to the other part, or to a place that it fills, is a viol
   assert.equal((await decide([runA, through], declared)).verdict, 'proved');
   const dead = pure('b/run', { take: { inA, work }, give: allOf({ outB }), run: unused });
   const { verdict, by } = await decide([runA, dead], isolated('a', 'b'));
-  assert.deepEqual([verdict, by], ['proved', 'search']);
+  assert.equal(verdict, 'proved');
+  assert.match(by, /^search/);
 });
 
 test('isolated: what a transition of neither part carries over is a violation, and so is a shared resource', async () => {

@@ -23,6 +23,9 @@ import { toTrace } from './trace/trace.ts';
 import { ReplayError } from './properties/verify-errors.ts';
 import { createMonitor } from './search/property-monitor.ts';
 import { Derivations } from './derivations.ts';
+import type { PropertyMonitor } from './search/property-monitor.ts';
+import type { Reductions } from './reduction/reductions.ts';
+import { searchSlices } from './reduction/search-slices.ts';
 import { ProofRun } from './progress.ts';
 import { Coverage, listAssumptions } from './coverage.ts';
 import { Settling } from './settling.ts';
@@ -49,6 +52,8 @@ export interface ProveOptions extends ProofObserver {
   readonly solver?: Solver;
   readonly solverLimits?: SolverLimits;
   readonly cache?: ProofCache;
+  /** The reductions of a search. Default: all. */
+  readonly reductions?: Reductions;
 }
 
 /**
@@ -114,16 +119,22 @@ async function proveSearched(net: CompiledNet, options: SearchedOptions): Promis
     contracts = answer.contracts;
     for (const [property, result] of answer.proved) keep(property, result);
   }
-  const open = monitors.filter(({ property }) => !results.has(property));
+  const decided = async (property: SearchedProperty, found: PropertyResult): Promise<void> => {
+    const result = await settling.recheck(property, found);
+    keep(property, result);
+    run.report(result);
+  };
+  const listOpen = (): readonly PropertyMonitor[] =>
+    monitors.filter(({ property }) => !results.has(property));
+  const proof = new Proof(expanded, options, run);
+  for await (const decision of proof.searchSlices(listOpen().map(({ property }) => property)))
+    await decided(...decision);
+  const open = listOpen();
   const together = open.filter(({ next }) => next === undefined);
   const alone = open.filter(({ next }) => next !== undefined);
-  const proof = new Proof(expanded, options, run);
   for (const group of [...(together.length > 0 ? [together] : []), ...alone.map((one) => [one])]) {
-    for await (const [property, found] of proof.decide(group.map(({ property }) => property))) {
-      const result = await settling.recheck(property, found);
-      keep(property, result);
-      run.report(result);
-    }
+    for await (const decision of proof.decide(group.map(({ property }) => property)))
+      await decided(...decision);
   }
   return {
     net: net.name,
@@ -179,6 +190,25 @@ class Proof {
         (result.verdict === 'unknown' && route !== 'search') ||
         (result.verdict === 'proved' && beyondBounds);
       yield [property, needsSolver ? await this.#decideBySolver(property, result) : result];
+    }
+  }
+
+  /** Yields the properties that a slice of the net decides. */
+  async *searchSlices(properties: readonly SearchedProperty[]): AsyncGenerator<Decision> {
+    if (this.#options.reductions?.slicing === false || this.#options.route === 'solver') return;
+    for (const property of properties) {
+      if (this.#run.endReason !== undefined) return;
+      const startedAt = performance.now();
+      const onPause = this.#run.onPause([property]);
+      const found = await searchSlices(this.#net, property, onPause, this.#bounds.states);
+      if (found === undefined) continue;
+      const over = this.#net.statement;
+      const durationMs = performance.now() - startedAt;
+      const { states } = found;
+      const facts = { property, by: 'search of a slice', over, states, durationMs };
+      const result = { ...facts, verdict: 'proved' } as const;
+      const { beyondBounds = false } = this.#options;
+      yield [property, beyondBounds ? await this.#decideBySolver(property, result) : result];
     }
   }
 

@@ -8,7 +8,17 @@ import type { Rule } from './rules.ts';
 export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
   core: ['errors', 'json', 'validation', 'identity', 'state', 'content', 'events', 'turn'],
   net: ['clock', 'language', 'build', 'journal', 'diagram', 'engine'],
-  verify: ['properties', 'system', 'contracts', 'search', 'smt', 'trace', 'replay', '.'],
+  verify: [
+    'properties',
+    'system',
+    'contracts',
+    'search',
+    'reduction',
+    'smt',
+    'trace',
+    'replay',
+    '.',
+  ],
   store: [
     '.',
     'rules',

@@ -8,6 +8,7 @@ import { features, randomNet } from '../verify/random-net.ts';
 import { runAtRandom } from '../verify/random-run.ts';
 
 const NETS = 5_000;
+const REDUCED_NETS = 10_000;
 const SOLVER_NETS = 1_000;
 const MARKING_NETS = 1_000;
 const RUN_NETS = 1_000;
@@ -16,7 +17,7 @@ test(`on ${NETS} random nets the prover and an independent search never disagree
   const tally = await compareAndReport(t, {
     nets: NETS,
     firstSeed: 1,
-    options: { route: 'search' },
+    options: { route: 'search', reductions: { slicing: false } },
   });
   assert.deepEqual(tally.disagreements, []);
   assert.ok(tally.unknown <= NETS * 0.05, `${tally.unknown} unknown`);
@@ -26,6 +27,13 @@ test(`on ${NETS} random nets the prover and an independent search never disagree
     const nets = tally.withFeature.get(feature) ?? 0;
     assert.ok(nets >= NETS * 0.3, `${feature} in ${nets} of ${NETS} nets`);
   }
+});
+
+test(`on ${REDUCED_NETS} random nets the prover with all reductions and an independent search never disagree`, async (t) => {
+  const options = { route: 'search' } as const;
+  const tally = await compareAndReport(t, { nets: REDUCED_NETS, firstSeed: 400_001, options });
+  assert.deepEqual(tally.disagreements, []);
+  assert.ok((tally.by.get('search of a slice') ?? 0) >= REDUCED_NETS / 10);
 });
 
 test(`on ${SOLVER_NETS} random nets the solver proves no property that does not hold`, async (t) => {

@@ -17,7 +17,7 @@ test('on random nets the prover and an independent search never disagree', async
     nets: NETS,
     firstSeed: 1,
     mostNaiveStates: 400,
-    options: { route: 'search' },
+    options: { route: 'search', reductions: { slicing: false } },
   });
   assert.deepEqual(tally.disagreements, []);
   assert.ok(tally.unknown <= NETS * 0.05, `${tally.unknown} unknown`);
@@ -27,6 +27,14 @@ test('on random nets the prover and an independent search never disagree', async
     const nets = tally.withFeature.get(feature) ?? 0;
     assert.ok(nets >= NETS * 0.3, `${feature} in ${nets} of ${NETS} nets`);
   }
+});
+
+test('on random nets slices prove some safety properties, and none that does not hold', async () => {
+  const options = { route: 'search' } as const;
+  const sliced = await compare({ nets: NETS, firstSeed: 5_001, mostNaiveStates: 400, options });
+  assert.deepEqual(sliced.disagreements, []);
+  const decided = sliced.by.get('search of a slice') ?? 0;
+  assert.ok(decided >= NETS / 10, `${decided} of ${NETS} properties proved in slices`);
 });
 
 test('on random nets the solver proves no property that does not hold', async () => {

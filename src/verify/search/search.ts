@@ -53,6 +53,11 @@ export interface SearchLimits {
   readonly states?: number;
   readonly memoryBytes?: number;
   readonly searchTimeoutMs?: number;
+  /**
+   * `nearest first` finds a shortest violation. `newest first` often finds one sooner; it is not for monitors that look
+   * for cycles. Default: `nearest first`.
+   */
+  readonly order?: 'nearest first' | 'newest first';
 }
 
 /** A marking with more tokens than this is assumed to grow without end. */
@@ -138,6 +143,7 @@ class Search {
       states: limits.states ?? DEFAULT_STATES,
       memoryBytes: limits.memoryBytes ?? DEFAULT_MEMORY_BYTES,
       searchTimeoutMs: limits.searchTimeoutMs ?? DEFAULT_SEARCH_TIMEOUT_MS,
+      order: limits.order ?? 'nearest first',
     };
     const stateful = monitors.filter((monitor) => monitor.next !== undefined);
     if (stateful.length > 1) {
@@ -180,8 +186,11 @@ class Search {
     let pausesAt = startedAt + PAUSE_INTERVAL_MS;
     try {
       this.#addState(this.#system.initial(), this.#statefulMonitor?.initial ?? 0, -1, 0);
-      for (let id = 0; id < this.#encodedStates.length; id++) {
-        this.#expand(id);
+      const newest: number[] = [];
+      for (let next = 0; next < this.#encodedStates.length; next++) {
+        const known = this.#encodedStates.length;
+        this.#expand(this.#limits.order === 'nearest first' ? next : (newest.pop() ?? 0));
+        for (let id = known; id < this.#encodedStates.length; id++) newest.push(id);
         if (this.#open === 0 && this.#monitors.length > 0) return undefined;
         const now = performance.now();
         if (now > startedAt + searchTimeoutMs)

@@ -56,6 +56,8 @@ export interface ExpandedTransition {
   readonly name: string;
   readonly kind: 'pure' | 'effect';
   readonly priority: number;
+  /** True in a slice of a net, for a transition that lost a condition: it may fire, but nothing waits for it. */
+  readonly isOptional?: boolean;
   /** `finite`: the delay is finite. `maybe`: a token may have no clock. `never`: the delay is infinite. */
   readonly timed: 'no' | 'finite' | 'maybe' | 'never';
   /** True if it can fire in the settling in which its tokens arrive: it has no clock, or its delay may be 0. */
@@ -91,7 +93,10 @@ export interface ExpandedNet {
   readonly byPriority: readonly (readonly ExpandedTransition[])[];
   readonly timed: readonly ExpandedTransition[];
   readonly timedByPriority: readonly (readonly ExpandedTransition[])[];
+  /** In a slice of a net: effects without a place for their firings. Their results arrive at any time. */
+  readonly arriving?: readonly ExpandedTransition[];
   readonly keys: KeySlots;
+  /** The index of the place of faults; -1 if a slice of a net leaves it out. */
   readonly fault: number;
   readonly unhandledFault: number;
   /** The places that tokens may enter from outside, and the number of these tokens. */

@@ -15,6 +15,7 @@ import { Variants } from './variants.ts';
 import { SearchLimitError } from '../properties/verify-errors.ts';
 
 const NOTHING: readonly number[] = [];
+const NOTHING_ARRIVES: readonly ExpandedTransition[] = [];
 
 /** A state and its possible steps. */
 export interface Successors {
@@ -103,8 +104,7 @@ export class TransitionSystem {
     const view = this.#view;
     view.read(state, this.tokenClasses, net.places);
     const moves: Move[] = [];
-    this.#addReady(state, view, moves);
-    const isSettled = moves.length === 0;
+    const isSettled = !this.#addReady(state, view, moves);
     const draining = (state.phase & DRAINING) !== 0;
     let isStuck = false;
     if (isSettled || (state.phase & SETTLING) === 0) {
@@ -153,35 +153,42 @@ export class TransitionSystem {
     };
   }
 
-  /** Adds the firings of untimed transitions with the highest priority that can fire. */
-  #addReady(state: State, view: StateView, moves: Move[]): void {
+  /**
+   * Adds the firings of untimed transitions with the highest priority that can fire. Returns true if one of them must
+   * fire before the net has settled.
+   */
+  #addReady(state: State, view: StateView, moves: Move[]): boolean {
     const draining = (state.phase & DRAINING) !== 0;
     for (const group of this.net.byPriority) {
       const able = draining ? group.filter((t) => t.kind === 'pure') : group;
-      this.#addFirst(able, false, state, view, moves);
-      if (moves.length > 0) return;
+      if (this.#addFirst(able, false, state, view, moves)) return true;
     }
     // If a key function of a timed transition throws, its fault is due at once.
     for (const group of this.net.timedByPriority) {
-      this.#addFirst(group, true, state, view, moves);
-      if (moves.length > 0) return;
+      if (this.#addFirst(group, true, state, view, moves)) return true;
     }
+    return false;
   }
 
-  /** Of equal priority, adds only the transition with the oldest token if ordered, or all of them if unordered. */
+  /**
+   * Of equal priority, adds only the transition with the oldest token if ordered, or all of them if unordered. Returns
+   * true if one of them is not optional.
+   */
   #addFirst(
     group: readonly ExpandedTransition[],
     onlyBroken: boolean,
     state: State,
     view: StateView,
     moves: Move[],
-  ): void {
+  ): boolean {
+    let mustFire = false;
     let first: readonly [ExpandedTransition, Choice] | undefined;
     let oldest = Number.POSITIVE_INFINITY;
     for (const t of group) {
       if (onlyBroken && !t.keyed) continue;
       for (const choice of listChoices(t, state, view, this.tokenClasses, this.ordering)) {
         if (onlyBroken && !choice.broken) continue;
+        if (t.isOptional !== true) mustFire = true;
         if (this.ordering === 'unordered') this.#addFiring(t, choice, state, view, moves);
         else if (first === undefined || oldestPosition(choice) < oldest) {
           first = [t, choice];
@@ -190,6 +197,7 @@ export class TransitionSystem {
       }
     }
     if (first !== undefined) this.#addFiring(...first, state, view, moves);
+    return mustFire;
   }
 
   /** Adds expiring timers and due retries. Returns true if some timer is certain to fire. */
@@ -232,6 +240,9 @@ export class TransitionSystem {
         );
       if (state.faults > 0) this.#addFault(facts, state, moves, 1);
     });
+    for (const t of this.net.arriving ?? NOTHING_ARRIVES)
+      for (const variant of this.#variants.list(t, NOTHING))
+        this.#addMoves('ended', variant, { t: t.index, phase }, state, view, moves);
     this.net.environment.forEach(({ place }, environment) => {
       if ((state.environment[environment] ?? 0) === 0) return;
       const variant = { alternative: '', deposits: [place], outlets: [], counts: {} };
@@ -310,7 +321,8 @@ export class TransitionSystem {
       this.#holdsFault(state.tokens[position] ?? 0),
     );
     const place = holdsFault ? unhandledFault : fault;
-    const variant = { alternative: '', deposits: [place], outlets: [], counts: {} };
+    const deposits = place < 0 ? NOTHING : [place];
+    const variant = { alternative: '', deposits, outlets: [], counts: {} };
     this.#addMoves('faulted', variant, { ...facts, faults }, state, this.#view, moves);
   }
 
