@@ -557,7 +557,7 @@ test('a report shows the verdicts, the bounds, the methods and the times', async
     `server (HASH): 6 places and 1 transitions, expanded
 for <= 1 in request, <= 0 faults
 
-✔ at most 1 in permit: proved (search of a slice, 4 states, N ms)
+✔ at most 1 in permit: proved (search, 8 states, N ms)
 ✖ at most 0 in reply: refuted (search, 8 states, N ms)
     1. from outside → request
     2. started serve

@@ -52,7 +52,7 @@ export interface ProveOptions extends ProofObserver {
   readonly solver?: Solver;
   readonly solverLimits?: SolverLimits;
   readonly cache?: ProofCache;
-  /** The reductions of a search. Default: all. */
+  /** The reductions of a search. Default: none. */
   readonly reductions?: Reductions;
 }
 
@@ -195,7 +195,7 @@ class Proof {
 
   /** Yields the properties that a slice of the net decides. */
   async *searchSlices(properties: readonly SearchedProperty[]): AsyncGenerator<Decision> {
-    if (this.#options.reductions?.slicing === false || this.#options.route === 'solver') return;
+    if (this.#options.reductions?.slicing !== true || this.#options.route === 'solver') return;
     for (const property of properties) {
       if (this.#run.endReason !== undefined) return;
       const startedAt = performance.now();

@@ -30,7 +30,7 @@ test('on random nets the prover and an independent search never disagree', async
 });
 
 test('on random nets slices prove some safety properties, and none that does not hold', async () => {
-  const options = { route: 'search' } as const;
+  const options = { route: 'search', reductions: { slicing: true } } as const;
   const sliced = await compare({ nets: NETS, firstSeed: 5_001, mostNaiveStates: 400, options });
   assert.deepEqual(sliced.disagreements, []);
   const decided = sliced.by.get('search of a slice') ?? 0;

@@ -80,7 +80,11 @@ test('a bound that depends on two places is proved without the rest of the net',
   const bounds = { environment: { order: 30 }, faults: 0 };
   const found = await searchSlices(expand(of, bounds), property, async () => undefined);
   assert.ok(found !== undefined && found.states < 10, `${found?.states} states`);
-  const { results } = await prove(of, { properties: [property], bounds });
+  const { results } = await prove(of, {
+    properties: [property],
+    bounds,
+    reductions: { slicing: true },
+  });
   assert.deepEqual(
     results.map(({ verdict, by }) => [verdict, by]),
     [['proved', 'search of a slice']],
