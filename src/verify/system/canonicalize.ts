@@ -53,8 +53,9 @@ export function canonicalRenaming(
         ]),
       ),
   );
-  if (!net.keys.hasMultipleKeys)
-    return signatures.map((inDomain) => toNumbering(groupBySignature(inDomain).flat()));
+  // Whether signatures tie does not depend on the numbers of the keys, so all forms of a state take the same branch.
+  if (!net.keys.hasMultipleKeys || signatures.every(areDistinct))
+    return signatures.map(numberBySignature);
   return searchRenaming(tokens, uses, signatures, context);
 }
 
@@ -107,7 +108,16 @@ function groupBySignature(signatures: ReadonlyMap<number, string>): readonly (re
     if (group === undefined) groups.set(signature, [name]);
     else group.push(name);
   }
+  if (groups.size < 2) return [...groups.values()];
   return [...groups].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+}
+
+function areDistinct(signatures: ReadonlyMap<number, string>): boolean {
+  return signatures.size < 2 || new Set(signatures.values()).size === signatures.size;
+}
+
+function numberBySignature(signatures: ReadonlyMap<number, string>): ReadonlyMap<number, number> {
+  return toNumbering(groupBySignature(signatures).flat());
 }
 
 /**
@@ -121,7 +131,7 @@ function searchRenaming(
   context: CanonicalContext,
 ): Renaming {
   let signatures = first;
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 3 && !signatures.every(areDistinct); round++) {
     const ranks = signatures.map((inDomain) => {
       const rank = new Map<number, number>();
       groupBySignature(inDomain).forEach((group, at) =>
@@ -138,6 +148,7 @@ function searchRenaming(
         ),
     );
   }
+  if (signatures.every(areDistinct)) return signatures.map(numberBySignature);
   let assignments: (readonly (readonly number[])[])[] = [[]];
   for (const inDomain of signatures) {
     let orders: (readonly number[])[] = [[]];
