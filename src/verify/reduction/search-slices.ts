@@ -57,6 +57,8 @@ async function refineSlices(
   let states = 0;
   while (states < maxStates) {
     const slice = dropKeys(sliceNet(net, kept));
+    // Keys without a bound make the states of a slice too large.
+    if (slice.keys.domains > 0) return undefined;
     const tokenClasses = new TokenClasses();
     const monitor = createMonitor(net, tokenClasses, property);
     const system = new SaturatedSystem(slice, caps, monitor.outlets, tokenClasses);
