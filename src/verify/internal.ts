@@ -4,4 +4,3 @@ export { checkNames, describeProof } from './describe-proof.ts';
 export { formatReportEnd, formatReportStart, formatResult } from './report.ts';
 export type { ProofStart } from './report.ts';
 export { formatForm, propertyForms } from './properties/property-forms.ts';
-export type { Parameter, PropertyForm } from './properties/property-forms.ts';
