@@ -28,6 +28,11 @@ export interface ActiveSessionsOptions extends HostedSessionServices {
   readonly isOpen: () => boolean;
 }
 
+/** A session that was loaded before its claim, or why it could not be loaded. */
+type LoadAttempt =
+  | { readonly ok: true; readonly loaded: LoadedSession }
+  | { readonly ok: false; readonly error: unknown };
+
 /** A quiescent session is evicted after this time, or earlier when more than `MAX_ACTIVE` sessions are hosted. */
 const IDLE_MS = 30_000;
 const MAX_ACTIVE = 256;
@@ -160,7 +165,8 @@ export class ActiveSessions {
   async #claim(key: SessionKey, name: string, found?: SessionRow): Promise<void> {
     const { store, owner, clock, findAgent, ignoringOwnChanges, isOpen } = this.#options;
     let row = found ?? (await store.find(key));
-    while (row !== undefined && row.status !== 'quarantined' && !this.#unrunnable.isDecided(row)) {
+    while (row !== undefined && row.status !== 'quarantined') {
+      if (this.#unrunnable.isDecided(row, clock.now())) return;
       const expected = row;
       const agent = await this.#findAgent(expected, findAgent);
       if (agent === undefined) return;
@@ -169,18 +175,24 @@ export class ActiveSessions {
         needsOwner(expected, agent, clock.now()) ||
         (expected.head === 0 && this.#startsByItself(agent));
       if (!isNeeded || !isOpen()) return;
-      let loaded: LoadedSession | undefined;
+      let load: LoadAttempt | undefined;
       if (isNetChanged(expected, agent)) {
-        loaded = await this.#loadIfRunnable(expected, agent);
-        if (loaded === undefined || !isOpen()) return;
+        load = await this.#loadIfRunnable(expected, agent);
+        if (load === undefined || !isOpen()) return;
       }
       // The session is claimed only at the step for which it is known to run here.
       const claim = await ignoringOwnChanges(async () => store.claim(key, owner, expected));
       if (claim.ok) {
-        if (isOpen()) await this.#open(claim.row, agent, name, loaded);
+        if (!isOpen()) return;
+        if (load?.ok === false) await this.#onFailed(claim.row, name, load.error);
+        else await this.#open(claim.row, agent, name, load?.loaded);
         return;
       }
-      if ('owned' in claim) return;
+      if ('owned' in claim) {
+        // The failure does not count: the session's owner may be able to run it.
+        if (load?.ok === false) this.#onUnloadable(expected, name, load.error);
+        return;
+      }
       row = claim.changed;
     }
   }
@@ -203,20 +215,29 @@ export class ActiveSessions {
     }
   }
 
-  /** Loads a session whose net has changed. Undefined, after a report, when it cannot run here. */
-  async #loadIfRunnable(row: SessionRow, agent: Agent): Promise<LoadedSession | undefined> {
+  /** Loads a session whose net has changed. Undefined, after a report, when it must not be claimed now. */
+  async #loadIfRunnable(row: SessionRow, agent: Agent): Promise<LoadAttempt | undefined> {
     const { store, onError, broadcast } = this.#options;
     const name = formatSessionKey(row.key);
     try {
-      return await loadSession(store, row.key, agent);
+      return { ok: true, loaded: await loadSession(store, row.key, agent) };
     } catch (error) {
       if (error instanceof NetChangedError) {
         this.#unrunnable.add(row, error);
         onError(error, row.key);
         broadcast.publish(name, ['changed']);
-      } else await this.#onFailed(row, name, error);
+      } else if (error instanceof StoreUnavailableError) await this.#onFailed(row, name, error);
+      else return { ok: false, error };
       return undefined;
     }
+  }
+
+  /** Leaves a session that cannot be loaded here, and that another runtime owns, alone for a while. */
+  #onUnloadable(row: SessionRow, name: string, error: unknown): void {
+    const { clock, onError, broadcast } = this.#options;
+    this.#unrunnable.addOwned(row, error, clock.now());
+    onError(error, row.key);
+    broadcast.publish(name, ['changed']);
   }
 
   async #open(

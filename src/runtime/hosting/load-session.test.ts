@@ -4,7 +4,7 @@ import { agent } from '../../agents/index.ts';
 import type { Agent, AgentDefinition } from '../../agents/index.ts';
 import { omitUndefined } from '../../core/internal.ts';
 import { ScriptedModel } from '../../models/index.ts';
-import { allOf, net, place, pure } from '../../net/index.ts';
+import { allOf, net, place, pure, SimulatedClock } from '../../net/index.ts';
 import type { Net } from '../../net/index.ts';
 import { MemoryStore } from '../../store/index.ts';
 import { openRuntime } from '../open-runtime.ts';
@@ -24,10 +24,14 @@ function box(name: string): Net {
   });
 }
 
-const boxed = (name: string, migrate?: AgentDefinition['migrate']): Agent =>
+const boxed = (
+  name: string,
+  migrate?: AgentDefinition['migrate'],
+  model: ScriptedModel = new ScriptedModel(() => ({ text: 'Yes.' })),
+): Agent =>
   agent({
     name: 'clerk',
-    model: new ScriptedModel(() => ({ text: 'Yes.' })),
+    model,
     extensions: [box(name)],
     ...omitUndefined({ migrate }),
   });
@@ -95,4 +99,46 @@ test('migrate cannot move an unread input to a place that takes none', async () 
   const wrong = boxed('box.mail', () => ({ moved: { 'box.letters': 'turn.permit' } }));
   await using runtime = await openRuntime({ agents: [wrong], store });
   await assert.rejects(runtime.session('x'), { code: 'net_changed', places: ['box.letters'] });
+});
+
+test('a runtime that cannot load a session does not quarantine it while another runtime runs its turn', async () => {
+  const store = new MemoryStore();
+  const clock = new SimulatedClock(0);
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  const slow = new ScriptedModel([{ text: 'Yes.', delayMs: 1 }], { sleep: async () => answered });
+  await using owner = await openRuntime({
+    agents: [boxed('box.letters', undefined, slow)],
+    store,
+    clock,
+  });
+  const session = await owner.session('x');
+  await session.inject('box.letters', 'Dear all', { dedupeKey: '1' });
+  while ((await session.status()).inboxPending) await new Promise(setImmediate);
+  const turn = session.send('Hi');
+  await turn.accepted;
+  while ((await session.status()).inFlight === 0) await new Promise(setImmediate);
+  const fault = new TypeError('a fault in migrate');
+  const errors: unknown[] = [];
+  await using other = await openRuntime({
+    agents: [
+      boxed('box.mail', () => {
+        throw fault;
+      }),
+    ],
+    store,
+    clock,
+    onError: (error) => errors.push(error),
+  });
+  for (let second = 0; second < 2; second++) {
+    await assert.rejects(other.session('x'), fault);
+    for (let step = 0; step < 4; step++) {
+      clock.advance(240);
+      for (let tick = 0; tick < 50; tick++) await new Promise(setImmediate);
+    }
+  }
+  assert.deepEqual(errors, [fault]);
+  const row = await store.find(session.key);
+  assert.deepEqual([row?.status, row?.failures], ['running', 0]);
+  answer();
+  assert.equal(await turn.text(), 'Yes.');
 });

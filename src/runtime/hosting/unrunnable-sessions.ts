@@ -11,8 +11,8 @@ interface Decision extends Pick<SessionRow, 'uid' | 'head'> {
   readonly until: number;
 }
 
-/** When a scan asks again for an agent that was not available. */
-const AGENT_RETRY_MS = 30_000;
+/** When a scan asks again for an agent that was not available, or looks again at a session of another owner. */
+const RETRY_MS = 30_000;
 
 /**
  * The sessions that this runtime cannot run. A decision holds while the session is at the step at which it was made: as
@@ -38,7 +38,12 @@ export class UnrunnableSessions {
 
   /** Remembers for some time that the agent of the session is not available. */
   addWithoutAgent(row: Pick<SessionRow, 'key' | 'uid' | 'head'>, now: number): void {
-    this.#add(row, { error: undefined, until: now + AGENT_RETRY_MS });
+    this.#add(row, { error: undefined, until: now + RETRY_MS });
+  }
+
+  /** Remembers for some time that a session that another runtime owns cannot be loaded here. */
+  addOwned(row: Pick<SessionRow, 'key' | 'uid' | 'head'>, error: unknown, now: number): void {
+    this.#add(row, { error, until: now + RETRY_MS });
   }
 
   /** True if a scan need not look at the session: it cannot run here, or its agent was not available a moment ago. */
@@ -47,8 +52,8 @@ export class UnrunnableSessions {
   }
 
   /** True if the session cannot run here as it is in this row, whatever message it gets. */
-  isDecided(row: SessionRow): boolean {
-    return this.#find(row)?.error !== undefined;
+  isDecided(row: SessionRow, now: number): boolean {
+    return this.#find(row)?.error !== undefined && this.has(row, now);
   }
 
   /** The reason for which a session could not run here when it was last looked at. */

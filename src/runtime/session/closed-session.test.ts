@@ -183,6 +183,25 @@ test('a message that was accepted and never started is accepted again, and its t
   await assert.rejects(again.text(), { code: 'illegal_transition', status: 'archived' });
 });
 
+test('a message that never started is refused with the reason, even if the log grew after the session was closed', async () => {
+  const store = new MemoryStore();
+  await using runtime = await openRuntime({ agents: [assistant()], store });
+  const session = await runtime.session('s');
+  await session.ask('Hi');
+  await session.pause();
+  const options = { messageId: 'waits' };
+  const inputSeq = await session.send('More', options).accepted;
+  await session.archive();
+  const { lastSeq } = await session.status();
+  for (const dedupeKey of ['1', '2', '3'])
+    await store.inject(session.key, { place: 'nowhere', value: null }, dedupeKey);
+  while ((await runtime.session('s')) && (await session.status()).lastSeq < lastSeq + 3)
+    await new Promise(setImmediate);
+  const again = session.send('More', options);
+  assert.equal(await again.accepted, inputSeq);
+  await assert.rejects(again.text(), { code: 'illegal_transition', status: 'archived' });
+});
+
 test('an answer that was accepted before the session was archived is reported as given', async () => {
   await using runtime = await openRuntime({ agents: [assistant()] });
   const session = await runtime.session('s');

@@ -7,7 +7,7 @@ import type { InboxInput, Store } from '../../store/index.ts';
 /** Number of recent events to search before the whole log is read. */
 const RECENT_EVENTS = 500;
 
-/** The most events with which a log ends: that of the completion, and that of the archiving. */
+/** The most events with which a log usually ends: that of the completion, and that of the archiving. */
 const CLOSING_EVENTS = 2;
 
 /** Finds the invocation of the last turn that began in a log. Undefined when no turn began. */
@@ -42,8 +42,10 @@ export async function findSeqBeforeClosing(
   key: SessionKey,
   upTo: Seq,
 ): Promise<Seq | undefined> {
-  for await (const { type, seq } of store.read(key, Math.max(0, upTo - CLOSING_EVENTS)))
-    if (type === 'session.completed' || type === 'session.archived') return seq - 1;
+  // An input that is rejected after the closing adds an event.
+  for (const from of [Math.max(0, upTo - CLOSING_EVENTS), 0])
+    for await (const { type, seq } of store.read(key, from))
+      if (type === 'session.completed' || type === 'session.archived') return seq - 1;
   return undefined;
 }
 
