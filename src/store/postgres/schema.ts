@@ -185,5 +185,6 @@ function versionTwo(s: string): string {
 function versionThree(s: string): string {
   return `
     -- For lists by creation. Only sessions that no agent called.
-    CREATE INDEX sessions_by_creation ON ${s}.sessions (app, user_id, created_at, name) WHERE ${IS_ROOT};`;
+    CREATE INDEX sessions_by_creation ON ${s}.sessions (app, user_id, created_at, name) WHERE ${IS_ROOT};
+    CREATE INDEX sessions_by_creation_of_any_user ON ${s}.sessions (app, created_at, name, user_id) WHERE ${IS_ROOT};`;
 }

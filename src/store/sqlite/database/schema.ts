@@ -178,6 +178,7 @@ const VERSION_3 = `
 const VERSION_4 = `
   -- For lists by creation. Only sessions that no agent called.
   CREATE INDEX sessions_by_creation ON sessions (app, user, created_at, name) WHERE ${IS_ROOT};
+  CREATE INDEX sessions_by_creation_of_any_user ON sessions (app, created_at, name, user) WHERE ${IS_ROOT};
 `;
 
 export const MIGRATIONS: Migrations = [

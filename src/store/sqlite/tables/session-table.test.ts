@@ -34,6 +34,23 @@ test('a list of a user by creation reads an index in order, from any position', 
   }
 });
 
+test('a list of all users by creation reads an index in order, from any position', () => {
+  const filter = { appName: 'app', parent: null, order: 'created' } as const;
+  const after = { created_at: 1, app: 'app', user: 'ada', name: 's' };
+  for (const direction of ['ascending', 'descending'] as const)
+    for (const position of [undefined, after]) {
+      const { sql } = listSessionsSql({ ...filter, direction }, position);
+      const plan = explainQuery(sql).join('\n');
+      assert.match(
+        plan,
+        position === undefined
+          ? /^SEARCH s USING INDEX sessions_by_creation_of_any_user \(app=\?\)/
+          : /^SEARCH s USING INDEX sessions_by_creation_of_any_user \(app=\? AND \(created_at,name,user\)[<>]/,
+      );
+      assert.doesNotMatch(plan, /TEMP B-TREE/);
+    }
+});
+
 test('a query plan that scans every session would be detected', () => {
   assert.match(
     explainQuery('SELECT * FROM sessions AS s WHERE s.in_flight > 0').join('\n'),
