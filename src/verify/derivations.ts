@@ -44,9 +44,9 @@ export class Derivations {
       .flatMap((one) => this.#combine(one) ?? []);
   }
 
-  /** The results of all properties that are complete, in the order of the properties. */
+  /** The results of all properties, in their order. A property without a complete result is `unknown`. */
   results(): readonly PropertyResult[] {
-    return this.#all.flatMap((one) => this.#combine(one) ?? []);
+    return this.#all.map((one) => this.#combine(one) ?? notDecided(one.property));
   }
 
   #combine({ property, parts, heldBy }: Derivation): PropertyResult | undefined {
@@ -68,4 +68,9 @@ export class Derivations {
       durationMs: sum(({ durationMs }) => durationMs),
     };
   }
+}
+
+function notDecided(property: Property): PropertyResult {
+  const facts = { property, by: 'not searched', over: [], states: 0, durationMs: 0 };
+  return { ...facts, verdict: 'unknown', reason: 'the proof ended without a result for it' };
 }

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { parseTokenValue } from '../net/internal.ts';
 import type { AnyPlace } from '../net/index.ts';
 import type { Bounds } from './properties/bounds.ts';
+import type { ComponentTree } from './contracts/contract.ts';
+import type { Reductions } from './reduction/reductions.ts';
 import type { ExpandedNet } from './system/expand.ts';
 import type { Property } from './properties/property.ts';
 import type { PropertyResult } from './report.ts';
@@ -12,8 +14,30 @@ export interface ProofCache {
   readonly set: (key: string, result: PropertyResult) => unknown;
 }
 
-/** Returns the cache key of a proof: a hash of the expanded net, the initial tokens, the bounds and the property. */
-export function proofCacheKey(net: ExpandedNet, bounds: Bounds, property: Property): string {
+/**
+ * The version of the prover, as part of each cache key. Raise it with every change after which a proof may have another
+ * verdict or another counterexample: otherwise a stored cache returns the results of the faulty prover.
+ */
+const PROVER_VERSION = 2;
+
+/** What decides a verdict besides the net and the property. */
+export interface CachedOptions {
+  readonly bounds?: Bounds;
+  readonly components?: ComponentTree;
+  readonly route?: 'portfolio' | 'search' | 'solver';
+  readonly beyondBounds?: boolean;
+  readonly reductions?: Reductions;
+}
+
+/**
+ * Returns the cache key of a proof: a hash of the version of the prover, the expanded net, the initial tokens, the
+ * options that decide a verdict, and the property.
+ */
+export function proofCacheKey(
+  net: ExpandedNet,
+  { bounds, components, route, beyondBounds, reductions }: CachedOptions,
+  property: Property,
+): string {
   const { places, transitions, environment, faults, keys } = net;
   const initial = net.net.initial.map(({ place, times, value }) => [
     place.name,
@@ -21,13 +45,18 @@ export function proofCacheKey(net: ExpandedNet, bounds: Bounds, property: Proper
     keys.getKeyFunctions(place.name).map((getKey) => readKey(getKey, place, value)),
   ]);
   const question = [
+    PROVER_VERSION,
     net.net.hash,
     places,
     transitions,
     environment,
     faults,
     initial,
-    bounds,
+    bounds ?? {},
+    components ?? null,
+    route ?? 'portfolio',
+    beyondBounds ?? false,
+    reductions ?? {},
     property,
   ];
   // JSON has no Infinity, and null has another meaning here. This text is part of the key.

@@ -496,6 +496,46 @@ test('a decided property is read from the cache', async () => {
   );
 });
 
+test('a cache that stores JSON gives each new property its result', async () => {
+  const texts = new Map<string, string>();
+  const results: PropertyResult[] = [];
+  const cache = {
+    get: (key: string): PropertyResult | undefined => {
+      const text = texts.get(key);
+      return text === undefined ? undefined : JSON.parse(text);
+    },
+    set: (key: string, result: PropertyResult) => texts.set(key, JSON.stringify(result)),
+  };
+  for (let run = 0; run < 2; run++) {
+    const properties = [placeBound('permit', 1), placeBound('reply', 0)];
+    const onResult = (result: PropertyResult): unknown => results.push(result);
+    const report = await prove(server, { properties, bounds: { faults: 0 }, cache, onResult });
+    assert.deepEqual(
+      report.results.map(({ verdict }) => verdict),
+      ['proved', 'refuted'],
+    );
+    assert.ok(report.results.every(({ property }, index) => property === properties[index]));
+    assert.equal(isProved(report), false);
+  }
+  assert.equal(results.length, 4);
+  assert.equal(isProved({ results: [] }), false);
+});
+
+test('the options that decide a verdict are part of the cache key', async () => {
+  const cache = new Map<string, PropertyResult>();
+  const properties = [placeBound('reply', 0)];
+  const components = { shared: [], ports: [], children: [] };
+  for (const options of [
+    {},
+    { beyondBounds: true },
+    { route: 'search' } as const,
+    { reductions: { slicing: true } },
+    { components },
+  ])
+    await prove(server, { properties, bounds: { faults: 0 }, cache, ...options });
+  assert.equal(cache.size, 5);
+});
+
 test('a priority is part of the cache key', async () => {
   const cache = new Map<string, PropertyResult>();
   for (const priority of [0, 1]) {

@@ -88,7 +88,7 @@ async function proveSearched(net: CompiledNet, options: SearchedOptions): Promis
   const keys = new Map(
     cache === undefined
       ? []
-      : properties.map((property) => [property, proofCacheKey(expanded, bounds, property)]),
+      : properties.map((property) => [property, proofCacheKey(expanded, options, property)]),
   );
   const results = new Map<SearchedProperty, PropertyResult>();
   const keep = (property: SearchedProperty, result: PropertyResult): void => {
@@ -98,8 +98,10 @@ async function proveSearched(net: CompiledNet, options: SearchedOptions): Promis
   };
   const run = new ProofRun(options);
   for (const [property, key] of keys) {
-    const known = cache?.get(key);
-    if (known === undefined) continue;
+    const cached = cache?.get(key);
+    if (cached === undefined) continue;
+    // A cached result has the property of another call, which is equal but not the same object.
+    const known = { ...cached, property };
     results.set(property, known);
     run.report(known);
   }

@@ -57,15 +57,18 @@ export interface ProofReport {
 const TRACE_WIDTH = 98;
 
 /**
- * True if every property was proved. If `strict`, false if a property was proved only for the reached part of the net.
+ * True if every property was proved; false without any result. If `strict`, false if a property was proved only for the reached part of the net.
  * Default of `strict`: false.
  */
 export function isProved(
   { results }: Pick<ProofReport, 'results'>,
   { strict = false }: { readonly strict?: boolean } = {},
 ): boolean {
-  return results.every(
-    ({ verdict, unreached }) => verdict === 'proved' && !(strict && unreached !== undefined),
+  return (
+    results.length > 0 &&
+    results.every(
+      ({ verdict, unreached }) => verdict === 'proved' && !(strict && unreached !== undefined),
+    )
   );
 }
 
