@@ -30,15 +30,15 @@ function combine({ states, children }: StateTree): ReadonlyMap<string, readonly 
   const combined = new Map<string, readonly bigint[]>();
   const seen = new Set<string>();
   for (const { shared, own, children: states_, answers } of states) {
-    const row = `${shared}|${own}|${states_.join()}|${answers}`;
+    const row = JSON.stringify([shared, own, states_, String(answers)]);
     if (seen.has(row)) continue;
     seen.add(row);
     let sets: readonly bigint[] = [answers];
     below.forEach((child, index) => {
-      const others = child.get(`${shared}|${states_[index] ?? ''}`) ?? [];
+      const others = child.get(JSON.stringify([shared, states_[index] ?? ''])) ?? [];
       sets = smallest(sets.flatMap((one) => others.map((other) => one & other)));
     });
-    const key = `${shared}|${own}`;
+    const key = JSON.stringify([shared, own]);
     combined.set(key, smallest([...(combined.get(key) ?? []), ...sets]));
   }
   return combined;

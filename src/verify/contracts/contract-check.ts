@@ -1,5 +1,7 @@
 import { omitUndefined } from '../../core/internal.ts';
 import type { CompiledNet } from '../../net/index.ts';
+import { parseTokenValue } from '../../net/internal.ts';
+import { UNLIMITED } from '../properties/bounds.ts';
 import type { Property, QuiescentMarking } from '../properties/property.ts';
 import { UnknownNameError } from '../properties/verify-errors.ts';
 import type { ExpandedNet } from '../system/expand.ts';
@@ -82,6 +84,13 @@ export class ContractCheck {
   *prove(): Generator<ContractResult> {
     const results: ContractResult[] = [];
     this.#results = results;
+    if (hasBrokenKey(this.#net)) {
+      const reason = 'views do not see the faults of an initial token whose key function throws';
+      const result = { component: CORE, verdict: 'unknown', states: 0, reason } as const;
+      results.push(result);
+      yield result;
+      return;
+    }
     for (const part of this.#parts) {
       const view = this.#view(part);
       const { outcome, component } = this.#search(part, view, 'contract', {});
@@ -422,6 +431,8 @@ export class ContractCheck {
     until: string | undefined,
   ): Decision {
     const watched = new Set(transitions.map((name) => this.#transition(name)));
+    if ([place, until].some((name) => this.#isUncounted(name)))
+      return unknown('contracts do not see outlets, lists and maps');
     const begin = this.#place(place);
     // A retry puts the token of a running place there again, and views do not count attempts.
     if ((this.#net.places[begin]?.effect ?? -1) >= 0)
@@ -453,6 +464,14 @@ export class ContractCheck {
       },
     );
     return toDecision(outcome, component === part.name);
+  }
+
+  /** True for an outlet, a list or a map: a place of the net whose tokens are not counted. */
+  #isUncounted(name: string | undefined): boolean {
+    const { net, placeIndex } = this.#net;
+    return (
+      name !== undefined && net.places.has(name) && !placeIndex.has(name) && !net.byName.has(name)
+    );
   }
 
   #event(name: string): { readonly transition?: number; readonly place?: number } {
@@ -500,6 +519,21 @@ export class ContractCheck {
     if (t !== undefined) return t.index;
     throw unknownName(this.#net.net, `transition "${name}"`, this.#net.net.byName.keys());
   }
+}
+
+/** True if the key function of an initial token throws. Such a fault is not one of a limited number. */
+function hasBrokenKey({ net, keys, faults }: ExpandedNet): boolean {
+  if (faults === UNLIMITED) return false;
+  return net.initial.some(({ place, value, times }) =>
+    (times > 0 ? keys.getKeyFunctions(place.name) : []).some((getKey) => {
+      try {
+        getKey(parseTokenValue(place, value));
+        return false;
+      } catch {
+        return true;
+      }
+    }),
+  );
 }
 
 function observe(

@@ -143,8 +143,10 @@ class ViewSearch {
     };
     for (const group of now) {
       for (const move of group) {
-        if (!this.#isEnabled(move, state)) continue;
+        const enabled = this.#isEnabled(move, state);
+        if (enabled === 'no') continue;
         this.#apply(move, state, 1);
+        if (enabled === 'maybe') continue;
         isCertain ||= move.isCertain;
         note(move);
       }
@@ -152,12 +154,14 @@ class ViewSearch {
     }
     // While a transition is certain to fire, only a state that was not settling takes more from outside.
     if (isCertain && state[0] === 1) return;
-    for (const move of arrivals) if (this.#isEnabled(move, state)) this.#apply(move, state, 0);
+    for (const move of arrivals)
+      if (this.#isEnabled(move, state) !== 'no') this.#apply(move, state, 0);
     if (isCertain) return;
     for (const move of timers) {
-      if (!this.#isEnabled(move, state)) continue;
+      const enabled = this.#isEnabled(move, state);
+      if (enabled === 'no') continue;
       this.#apply(move, state, 1);
-      note(move);
+      if (enabled === 'yes') note(move);
     }
     if (this.#question.collects === undefined && mayRest)
       if (running.every((place) => count(place) === 0)) this.#collect(state, unlessMarked);
@@ -173,17 +177,28 @@ class ViewSearch {
     });
   }
 
-  #isEnabled(move: ViewMove, state: readonly number[]): boolean {
-    const at = this.#countsAt;
-    if (move.faults > 0 && state[1] === 0) return false;
-    if (move.environment >= 0 && state[HEADER + move.environment] === 0) return false;
-    for (const { place, count, most } of move.takes) {
-      const have = state[at + place] ?? 0;
-      if (have < count || (most !== undefined && have > most)) return false;
+  /** `maybe`: it depends on how many tokens a place has beyond its cap. */
+  #isEnabled(move: ViewMove, state: readonly number[]): 'no' | 'maybe' | 'yes' {
+    const have = (place: number): number => state[this.#countsAt + place] ?? 0;
+    const isCapped = (place: number): boolean => have(place) >= (this.#view.caps[place] ?? 1);
+    if (move.faults > 0 && state[1] === 0) return 'no';
+    if (move.environment >= 0 && state[HEADER + move.environment] === 0) return 'no';
+    let isSure = true;
+    for (const { place, most } of move.takes)
+      if (most !== undefined && have(place) > most) return 'no';
+    for (const inputs of [move.takes, move.reads])
+      for (const { place, count } of inputs) {
+        if (have(place) >= count) continue;
+        if (!isCapped(place)) return 'no';
+        isSure = false;
+      }
+    for (const place of move.unless) if (have(place) > 0) return 'no';
+    if (move.limit !== undefined) {
+      const [place, max] = move.limit;
+      if (have(place) >= max) return 'no';
+      if (isCapped(place)) isSure = false;
     }
-    for (const { place, count } of move.reads) if ((state[at + place] ?? 0) < count) return false;
-    for (const place of move.unless) if ((state[at + place] ?? 0) > 0) return false;
-    return move.limit === undefined || (state[at + move.limit[0]] ?? 0) < move.limit[1];
+    return isSure ? 'yes' : 'maybe';
   }
 
   #apply(move: ViewMove, state: readonly number[], phase: number): void {
@@ -278,7 +293,7 @@ function ways(
   cap: number,
 ): readonly (readonly [takes: number, left: number])[] {
   if (mode === 'all') return [[have, 0]];
-  const numbers = mode === 'count' ? [count] : range(count, have);
+  const numbers = mode === 'count' ? [count] : range(Math.min(count, cap), have);
   return numbers.flatMap((takes) =>
     have < cap
       ? [[takes, have - takes] as const]

@@ -104,6 +104,8 @@ export interface View {
 
 const LEAST_CAP = 3;
 const MOST_CAP = 64;
+/** A step that adds more tokens than this to the ports of a contract is as many of its events. */
+const MOST_GAINED = 2;
 /** The priority of the faults of timed transitions, which are due when no other transition can fire. */
 const AFTER_ALL: number = Number.MIN_SAFE_INTEGER;
 
@@ -379,12 +381,7 @@ class ViewBuilder {
     const isFault = kind === 'faults' || kind === 'broken' || kind === 'ends-faulted';
     if (faults === true && !isFault) return 0;
     const fires = kind === 'begins' || kind === 'faults';
-    const taken = (place: number): number =>
-      t === undefined || !fires
-        ? 0
-        : t.takes
-            .filter((input) => input.place === place && input.mode !== 'all')
-            .reduce((all, { count }) => all + count, 0);
+    const taken = (place: number): number => (t === undefined || !fires ? 0 : countTaken(t, place));
     const gained = (name: string): number => {
       const place = this.#place(name);
       return (added.get(place) ?? 0) - taken(place);
@@ -402,7 +399,7 @@ class ViewBuilder {
       if (!emptied) return 0;
     }
     if (gives === undefined) return 1;
-    return Math.min(2, Math.max(0, ...gives.map(gained)));
+    return Math.min(MOST_GAINED, Math.max(0, ...gives.map(gained)));
   }
 
   /** Lists how many tokens an alternative may add to the places of the view. */
@@ -419,12 +416,14 @@ class ViewBuilder {
       const input = t.takes[output.each];
       const each = input?.mode === 'all' ? positions.get(output.each) : undefined;
       const isExact = each !== undefined && !this.#options.tracked.has(place);
+      // An event sees what the firing adds beyond what it takes: none, one or more.
+      const most = Math.max(this.#cap, countTaken(t, place) + MOST_GAINED);
       const range =
         input === undefined
-          ? [output.min, Math.min(output.max, this.#cap)]
+          ? [output.min, Math.min(output.max, most)]
           : input.mode === 'all'
             ? // As many tokens as a place had: any number.
-              [0, this.#cap]
+              [0, most]
             : [input.count, input.count];
       const [least = 0, max = 0] = isExact ? [0, 0] : range;
       const counts = Array.from(
@@ -492,6 +491,13 @@ type Shape = Pick<ViewMove, 'takes' | 'when'> & Partial<ViewMove>;
 function leastTokens({ takes, timed }: ExpandedTransition, index: number): number {
   const count = takes[index]?.count ?? 0;
   return index === 0 && timed !== 'no' ? Math.max(1, count) : count;
+}
+
+/** The number of tokens of a place that every firing takes, apart from inputs that take all. */
+function countTaken({ takes }: ExpandedTransition, place: number): number {
+  return takes
+    .filter((input) => input.place === place && input.mode !== 'all')
+    .reduce((all, { count }) => all + count, 0);
 }
 
 /** A move that needs nothing but its inputs, and that nothing can rely on. */
