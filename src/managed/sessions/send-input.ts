@@ -1,8 +1,9 @@
 import { userIn } from '../../agents/index.ts';
 import type { OutcomeDefinition } from '../../agents/index.ts';
 import { deriveInvocationId, InvalidInputError } from '../../core/index.ts';
-import type { Content, JsonObject } from '../../core/index.ts';
-import type { Session, Turn } from '../../runtime/index.ts';
+import type { JsonObject } from '../../core/index.ts';
+import { createOutputSchema } from '../../tools/internal.ts';
+import type { Session } from '../../runtime/index.ts';
 import { fromContentBlocks } from '../projections/content-blocks.ts';
 import type { SentEvent } from '../interface/managed-runtime.ts';
 import type { UserDefineOutcomeEvent, UserMessageEvent } from '../interface/user-event.ts';
@@ -21,24 +22,19 @@ export async function sendInput(
   }
   const invocationId = deriveInvocationId(key);
   const content = fromContentBlocks(event.content);
-  if (event.output_schema !== undefined) {
-    const turn = sendWithOutput(session, content, key, event.output_schema);
-    return { ...(await turn.receipt), invocationId };
-  }
-  const message = { messageId: key, invocationId, content };
+  const message = { messageId: key, invocationId, content, ...toMetadata(event.output_schema) };
   const receipt = await session.inject(userIn, message, { dedupeKey: key });
   return { ...receipt, invocationId };
 }
 
-/** @throws InvalidInputError that names the field of the event */
-function sendWithOutput(
-  session: Session,
-  content: Content,
-  messageId: string,
-  output: JsonObject,
-): Turn {
+/**
+ * Requests an output of this schema. The session adds the agents that answer.
+ * @throws InvalidInputError that names the field of the event
+ */
+function toMetadata(output: JsonObject | undefined): JsonObject {
+  if (output === undefined) return {};
   try {
-    return session.send(content, { messageId, output });
+    return { metadata: { requestedOutput: { schema: createOutputSchema(output).jsonSchema } } };
   } catch (error) {
     if (!(error instanceof InvalidInputError) || error.field !== 'output') throw error;
     const problem = error.message.slice('output: '.length);

@@ -1,5 +1,5 @@
 import { assertInputSize, isJsonObject, newMessageId, parseUserContent } from '../../core/index.ts';
-import { archiveIn, interruptIn, userIn } from '../../agents/internal.ts';
+import { archiveIn, interruptIn, listAnsweringAgents, userIn } from '../../agents/internal.ts';
 import type { OutcomeDefinition } from '../../agents/index.ts';
 import { currentPlaceName } from '../../net/internal.ts';
 import type { AnyPlace } from '../../net/index.ts';
@@ -50,7 +50,9 @@ export class SignalSender {
     );
     assertInputSize(value, name, services.maxInputBytes);
     const message =
-      name === userIn.name ? this.#withTraceContext(parseSignalMessage(value)) : value;
+      name === userIn.name
+        ? this.#withTraceContext(this.#withAnsweringAgents(parseSignalMessage(value)))
+        : value;
     const checked = this.#session.validateInput(name, message);
     const inputKey = `signal:${this.#originalName(name)}:${dedupeKey}`;
     const action = name === userIn.name ? 'sending a message' : `an input to "${name}"`;
@@ -83,6 +85,19 @@ export class SignalSender {
   /** The first name of a place. A signal that is repeated after the place got another name has the same key. */
   #originalName(place: string): string {
     return this.#session.agent.compiled.places.get(place)?.formerNames[0] ?? place;
+  }
+
+  /** Adds the agents that answer to an output that a message requests. */
+  #withAnsweringAgents(message: unknown): unknown {
+    if (!isJsonObject(message) || !isJsonObject(message['metadata'])) return message;
+    const { metadata } = message;
+    const { requestedOutput } = metadata;
+    if (!isJsonObject(requestedOutput)) return message;
+    const agents = listAnsweringAgents(this.#session.agent);
+    return {
+      ...message,
+      metadata: { ...metadata, requestedOutput: { agents, ...requestedOutput } },
+    };
   }
 
   /** Adds the trace context to a message that is sent as a signal. */
