@@ -142,3 +142,32 @@ test('a session that was made again after an interrupted deletion is not deleted
   assert.deepEqual(await store.list({}), []);
   await second.runtime.close();
 });
+
+test('a session that is made again after a crash during a deletion has no labels of the former one', async () => {
+  let interruptions = 0;
+  for (let nth = 1; ; nth++) {
+    const { store, folders, open } = createScene();
+    const hostProcess = new SimulatedProcess();
+    const managed = await open(hostProcess);
+    await makeSession(managed, folders);
+    hostProcess.crashAt({ point: 'after-write', nth });
+    const deleting = managed.deleteSession(ref).then(() => 'deleted');
+    deleting.catch(() => {});
+    const wasInterrupted = (await Promise.race([deleting, hostProcess.over])) !== 'deleted';
+    for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
+    const rows = await store.list({});
+    if (!rows.some(({ key }) => key.sessionId === 's')) {
+      // A program without managed sessions continues no deletion.
+      const program = await openRuntime({ agents: [lead], store });
+      await program.session('s', { user: 'ana', agent: 'lead' });
+      await program.close();
+      const second = await open(new SimulatedProcess());
+      assert.equal((await second.getSession(ref)).title, undefined, `${nth}`);
+      await second.runtime.close();
+      interruptions++;
+    }
+    hostProcess.discard();
+    if (!wasInterrupted) break;
+  }
+  assert.ok(interruptions >= 2, `${interruptions} interruptions`);
+});

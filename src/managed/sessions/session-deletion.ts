@@ -76,8 +76,9 @@ export class SessionDeletion {
     const row = await lookup.findRow(deletion);
     const isOther = row !== undefined && row.uid !== uid;
     if (!isOther) {
-      await runtime.delete(id, { user: userId });
+      // First: a session that is made again with this id must not find them.
       await records.removeLabels(deletion);
+      await runtime.delete(id, { user: userId });
     }
     // The ids of threads contain the uid of their session, so the other session has none of them.
     await this.#notify(userId, isOther ? threads : [...threads, id]);
