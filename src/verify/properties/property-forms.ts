@@ -247,7 +247,7 @@ export const propertyForms: readonly PropertyForm[] = [
     name: 'isolated',
     parameters: [one('one', 'PART'), one('other', 'PART'), option('through', '[PLACE, …]')],
     states:
-      'nothing flows between two parts of the net, such as two agents: the names that start with `PART/`',
+      'nothing flows between two parts of the net, such as two agents: the names that start with `PART/`. A place that one part changes and the other depends on is a flow, also through transitions of neither part',
     create: (args) =>
       isolated(
         args.name('one'),
