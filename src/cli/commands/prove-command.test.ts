@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { agentSource } from '../../../test/cli/agent-source.ts';
 import { CommandFolder } from '../../../test/cli/command-folder.ts';
+import { placeBound } from '../../verify/index.ts';
+import type { ProofReport } from '../../verify/index.ts';
+import { toProofTestFile } from '../prove/proof-test-file.ts';
 
 /** The smallest agent whose proof covers every case. */
 const smallBounds = ['--at-once', '1', '--faults', '0'];
@@ -306,6 +309,53 @@ test('--save-test writes nothing if nothing is refuted', async () => {
   assert.equal(code, 0);
   assert.equal(stderr.text, 'Nothing was refuted; did not write none.test.ts.\n');
   assert.equal(existsSync(join(folder.path, 'none.test.ts')), false);
+});
+
+test('--save-test and --svg replace only files that the command has written', async () => {
+  const folder = createFolder(brokenLocks);
+  for (const option of ['--save-test', '--svg']) {
+    const { code, stderr } = await folder.run(['prove', 'agent.ts', option, 'agent.ts']);
+    assert.equal(code, 2);
+    assert.match(stderr.text, new RegExp(`${option} would replace agent\\.ts`));
+    assert.equal(readFileSync(join(folder.path, 'agent.ts'), 'utf8'), brokenLocks);
+    const args = ['prove', 'agent.ts', option, `own${option}`];
+    assert.equal((await folder.run(args)).code, 1);
+    assert.equal((await folder.run(args)).code, 1);
+  }
+});
+
+test('names with line ends and quotes stay text in a saved test', () => {
+  const name = "q\r\nglobalThis.injected = 1; //\u2028\"'\\'";
+  const report: ProofReport = {
+    net: name,
+    hash: '',
+    places: 1,
+    transitions: 0,
+    results: [
+      {
+        property: placeBound(name, 0),
+        verdict: 'refuted',
+        by: 'search',
+        over: [],
+        states: 1,
+        durationMs: 0,
+        reason: name,
+      },
+    ],
+    durationMs: 0,
+    unfired: [],
+    excluded: [],
+    assumptions: [],
+  };
+  const text = toProofTestFile(report, {
+    testFile: '/a/t.test.ts',
+    moduleFile: '/a/n.ts',
+    expression: 'net',
+    bounds: {},
+  });
+  const lines = (text ?? '').split(/[\r\n\u2028\u2029]+/).filter((line) => line !== '');
+  for (const line of lines) assert.match(line, /^(?:\/\/|import |const |test\(| {2}|\}\);)/);
+  assert.doesNotMatch(lines.filter((line) => !line.startsWith('//')).join('\n'), /^global/m);
 });
 
 test('the test of an agent imports the agent', async () => {

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { omitUndefined } from '../../core/internal.ts';
@@ -14,7 +15,7 @@ import { UsageError } from '../command/usage-error.ts';
 import { explainProperty, explainVerdict } from '../prove/explain-property.ts';
 import { loadProofSubject } from '../prove/proof-subject.ts';
 import type { ProofSubject } from '../prove/proof-subject.ts';
-import { toProofTestFile } from '../prove/proof-test-file.ts';
+import { FIRST_WORDS, toProofTestFile } from '../prove/proof-test-file.ts';
 import { drawFirstRefutation, JsonProofView, TextProofView } from '../prove/proof-view.ts';
 import { watchProof } from '../prove/watch-proof.ts';
 import { createPaint } from '../terminal/paint.ts';
@@ -110,6 +111,8 @@ export const proveCommand: Command = defineCommand({
       quiescentPlaces: values.rests,
     };
     const solver = parseSolver(values['solver-seconds']);
+    assertWritable(cwd, '--save-test', values['save-test'], FIRST_WORDS);
+    assertWritable(cwd, '--svg', values.svg, '<svg');
     if (values.watch) return watchProof(call);
     const subject = await loadProofSubject({ file, cwd, name: values.agent }, limits);
     const { net, bounds, components, brokenRules } = subject;
@@ -178,6 +181,25 @@ async function untilInterrupted<T>(
   } finally {
     signals.off('SIGINT', cancel);
   }
+}
+
+/**
+ * Protects files that this command has not written, such as the module itself.
+ * @throws UsageError if the file exists and does not begin with `firstWords`.
+ */
+function assertWritable(
+  cwd: string,
+  option: string,
+  file: string | undefined,
+  firstWords: string,
+): void {
+  const path = resolve(cwd, file ?? '');
+  if (file === undefined || !existsSync(path)) return;
+  if (readFileSync(path, 'utf8').startsWith(firstWords)) return;
+  throw new UsageError(
+    `${option} would replace ${file}, which petrichor prove has not written. Name another file.`,
+    'prove',
+  );
 }
 
 /** Writes a file that a refutation gives; without one, the file is not written. */

@@ -2,6 +2,9 @@ import { dirname, relative, resolve, sep } from 'node:path';
 import { formatProperty, formatTrace } from '../../verify/index.ts';
 import type { Bounds, ProofReport } from '../../verify/index.ts';
 
+/** The first words of each file that `toProofTestFile` returns. */
+export const FIRST_WORDS = '// Written by `petrichor prove --save-test`.';
+
 /** The parts of a proof that a test file repeats. */
 export interface ProofTest {
   /** The path of the test file, and of the module that exports the net. */
@@ -28,7 +31,7 @@ export function toProofTestFile(
   const tests = refuted.flatMap(({ property, trace, reason }) => [
     '',
     ...(trace === undefined ? (reason ?? '') : formatTrace(trace))
-      .split('\n')
+      .split(/\r\n?|[\n\u2028\u2029]/)
       .map((line) => `// ${line}`.trimEnd()),
     `test(${quote(property.name)}, async () => {`,
     `  const properties = [parseProperty(${quote(formatProperty(property))})];`,
@@ -38,7 +41,7 @@ export function toProofTestFile(
   ]);
   const compiles = expression.startsWith('compile(');
   return [
-    '// Written by `petrichor prove --save-test`. A test fails while its property is refuted, and passes when it is proved.',
+    `${FIRST_WORDS} A test fails while its property is refuted, and passes when it is proved.`,
     "import assert from 'node:assert/strict';",
     "import { test } from 'node:test';",
     ...(compiles ? ["import { compile } from 'petrichor/net';"] : []),
@@ -52,6 +55,12 @@ export function toProofTestFile(
   ].join('\n');
 }
 
+/** Returns a string literal. A name of a net can contain any character. */
 function quote(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n')}'`;
+  const [, inner = ''] = /^"([^]*)"$/.exec(JSON.stringify(text)) ?? [];
+  return `'${inner
+    .replaceAll('\\"', '"')
+    .replaceAll("'", "\\'")
+    .replaceAll('\u2028', '\\u2028')
+    .replaceAll('\u2029', '\\u2029')}'`;
 }
