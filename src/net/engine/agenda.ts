@@ -145,15 +145,13 @@ export class Agenda {
   /** Returns the next event at `now`: an enabled transition, or otherwise the entry that fell due first. */
   next(now: number): Binding | Expiry | undefined {
     this.#expireTimers(now);
-    for (const t of this.#touched) this.#evaluate(t, now);
-    this.#touched.clear();
+    this.#evaluateTouched(now);
     return this.#first(this.#ready) ?? this.#first(this.#due);
   }
 
   /** Returns the next enabled transition without a clock. What is due waits. */
   nextUntimed(now: number): Binding | undefined {
-    for (const t of this.#touched) this.#evaluate(t, now);
-    this.#touched.clear();
+    this.#evaluateTouched(now);
     const next = this.#first(this.#ready);
     return next === undefined || 'what' in next ? undefined : next;
   }
@@ -168,6 +166,11 @@ export class Agenda {
       if (!('firing' in top)) this.#touched.add(top.t);
       else if (this.#isLive(top)) this.#due.push(this.#expiryEntry(top));
     }
+  }
+
+  #evaluateTouched(now: number): void {
+    for (const t of this.#touched) this.#evaluate(t, now);
+    this.#touched.clear();
   }
 
   #evaluate(t: CompiledTransition, now: number): void {
