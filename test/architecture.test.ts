@@ -47,7 +47,7 @@ const optionalPeers = Object.keys(packageJson.peerDependenciesMeta);
  * Entries that only programs with the peer import, because a class of this package extends one of
  * the peer's.
  */
-const ownEntries = { '@google/adk': 'src/interop/google-adk/' };
+const ownEntries = { '@google/adk': 'src/interop/google-adk/', saxes: 'src/interop/pnml/' };
 
 /** Folders that repeat the type names of ADK and of the wire protocol. */
 const OTHER_VOCABULARIES = ['src/adk/', 'src/client/'];
