@@ -31,7 +31,7 @@ export interface RejectedExport {
 export interface ExportedAgents {
   readonly agents: readonly ExportedAgent[];
   readonly unknown: readonly UnknownEntry[];
-  /** Exports that throw when they are read, so nobody knows what they are. */
+  /** Exports that throw when they are read. */
   readonly unreadable: readonly RejectedExport[];
   /** ADK agents that are among their own sub-agents. */
   readonly cyclic: readonly RejectedExport[];

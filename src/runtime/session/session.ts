@@ -75,30 +75,27 @@ export const SESSION_OPTIONS: OptionTable = optionTable<SessionOptions>(
   { userId: 'user', agentName: 'agent' },
 );
 
+/** Names that other libraries use for the options of a message. */
+const OTHER_MESSAGE_NAMES = {
+  dedupeKey: 'messageId',
+  state: 'stateDelta',
+  schema: 'output',
+  responseSchema: 'output',
+  outputSchema: 'output',
+};
+
 /** The options of `session.send`. */
 export const SEND_OPTIONS: OptionTable = optionTable<SendOptions>(
   'send',
   { messageId: true, stateDelta: true, runConfig: true, metadata: true, output: true },
-  {
-    dedupeKey: 'messageId',
-    state: 'stateDelta',
-    schema: 'output',
-    responseSchema: 'output',
-    outputSchema: 'output',
-  },
+  OTHER_MESSAGE_NAMES,
 );
 
 /** The options of `session.ask`. */
 export const ASK_OPTIONS: OptionTable = optionTable<AskOptions<ToolParameters>>(
   'ask',
   { messageId: true, stateDelta: true, runConfig: true, metadata: true, output: true },
-  {
-    dedupeKey: 'messageId',
-    state: 'stateDelta',
-    schema: 'output',
-    responseSchema: 'output',
-    outputSchema: 'output',
-  },
+  OTHER_MESSAGE_NAMES,
 );
 
 /** The options of `session.events`. */
