@@ -28,6 +28,7 @@ const areas: readonly (readonly [folder: string, title: string])[] = [
   ['src/tools/mcp/', 'MCP'],
   ['src/agents/', 'Agents'],
   ['src/runtime/', 'Runtime'],
+  ['src/live/', 'Live sessions'],
   ['src/telemetry/', 'Telemetry'],
   ['src/adk/', 'ADK'],
   ['src/managed/', 'Managed sessions'],

@@ -101,6 +101,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'sources',
     '.',
   ],
+  live: ['models', 'models/scripted', '.'],
   adk: [
     'compaction',
     'sessions',

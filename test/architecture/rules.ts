@@ -23,6 +23,7 @@ export const folderOrder: readonly string[] = [
   'tools',
   'agents',
   'runtime',
+  'live',
   'telemetry',
   'managed',
   'adk',

@@ -1,0 +1,58 @@
+export { audioByteLength, audioDurationMs, type AudioFormat } from './models/audio-format.ts';
+export type {
+  LiveActivityCommand,
+  LiveAudioEndCommand,
+  LiveCommand,
+  LiveCutCommand,
+  LiveNudgeCommand,
+  LiveRespondCommand,
+  LiveTextCommand,
+  LiveToolResult,
+  LiveToolResultCommand,
+  LiveTruncateCommand,
+} from './models/live-command.ts';
+export type {
+  LiveActivityDetection,
+  LiveCompressionConfig,
+  LiveConfig,
+  LiveInputConfig,
+  LiveSpeechConfig,
+  LiveTranscriptionConfig,
+} from './models/live-config.ts';
+export { LiveConnectionClosedError, LiveHandleExpiredError } from './models/live-errors.ts';
+export type {
+  LiveConnection,
+  LiveOpenContext,
+  LiveDiagnostic,
+  LiveListener,
+  LiveMedia,
+  LiveModel,
+  LiveOpenRequest,
+  LivePartial,
+  LiveToolDeclaration,
+} from './models/live-model.ts';
+export {
+  MAX_LIVE_SIGNAL_BYTES,
+  type LiveBegunSignal,
+  type LiveCall,
+  type LiveCallCanceledSignal,
+  type LiveCallSignal,
+  type LiveClosedSignal,
+  type LiveCloseReason,
+  type LiveDoneSignal,
+  type LiveGoAwaySignal,
+  type LiveHandleSignal,
+  type LiveTranscriptSignal,
+  type LiveInterruptedSignal,
+  type LiveReplyError,
+  type LiveReplyTextSignal,
+  type LiveSignal,
+  type LiveVoiceSignal,
+} from './models/live-signal.ts';
+export { ScriptedLive, type ScriptedLiveOptions } from './models/scripted/scripted-live.ts';
+export type {
+  LiveScript,
+  ScriptedLiveCall,
+  ScriptedLiveTurn,
+  ScriptedOpen,
+} from './models/scripted/scripted-live-turn.ts';
