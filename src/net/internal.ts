@@ -20,7 +20,11 @@ export {
 export { currentPlaceName } from './language/former-names.ts';
 export { renameMarking } from './journal/rename-marking.ts';
 export { renameRecord } from './journal/rename-record.ts';
-export { MAX_FIRINGS_PER_SETTLE } from './engine/settle-limit.ts';
+export {
+  limitFirings,
+  MAX_FIRINGS_PER_SETTLE,
+  MAX_FIRINGS_PER_TOKEN,
+} from './engine/settle-limit.ts';
 export { parseTokenValue } from './language/parse-token-value.ts';
 export { renameTransition } from './language/transition.ts';
 export { omitAlternatives, omitOutputs } from './language/omit-outputs.ts';

@@ -2,12 +2,12 @@ import { omitUndefined } from '../core/internal.ts';
 import { ContractCheck } from './contracts/contract-check.ts';
 import type { ContractResult } from './contracts/contract-check.ts';
 import type { ComponentTree } from './contracts/contract.ts';
-import { findEndlessTransitions } from './contracts/settles.ts';
 import type { ProofRun } from './progress.ts';
 import { DEFAULT_SEARCH_TIMEOUT_MS, DEFAULT_STATES } from './properties/bounds.ts';
 import type { Bounds } from './properties/bounds.ts';
 import type { SearchedProperty } from './properties/property.ts';
 import type { PropertyResult } from './report.ts';
+import { boundSettling, isBelowLimit } from './settling-bound.ts';
 import type { ExpandedNet } from './system/expand.ts';
 
 /** What `decideByContracts` needs beside the net. */
@@ -42,10 +42,10 @@ export async function decideByContracts(
     endsAt: startedAt + (bounds.searchTimeoutMs ?? DEFAULT_SEARCH_TIMEOUT_MS),
     ...omitUndefined({ signal }),
   });
-  const endless = findEndlessTransitions(net);
-  if (endless.length > 0) {
-    // A view does not count firings, so it does not see the limit of a settling.
-    const reason = `the arcs do not show that the net settles: ${endless.join(', ')} may fire without end`;
+  // A view does not count firings, so it does not see the limit of a settling.
+  if (!isBelowLimit(boundSettling(net))) {
+    const reason =
+      'the arcs do not show that a settling ends before the executor refuses its firings';
     return {
       contracts: [{ component: net.net.name, verdict: 'unknown', states: 0, reason }],
       proved: [],

@@ -1,5 +1,4 @@
-import { MAX_FIRINGS_PER_SETTLE } from '../net/internal.ts';
-import { findEndlessTransitions } from './contracts/settles.ts';
+import { limitFirings } from '../net/internal.ts';
 import type { ProofRun } from './progress.ts';
 import { UNLIMITED } from './properties/bounds.ts';
 import type { Bounds } from './properties/bounds.ts';
@@ -14,13 +13,17 @@ import type { PropertyMonitor } from './search/property-monitor.ts';
 import { search } from './search/search.ts';
 import type { Path } from './search/search.ts';
 import type { ExpandedNet } from './system/expand.ts';
+import { boundSettling, isBelowLimit } from './settling-bound.ts';
 import { SETTLING } from './system/state.ts';
 import type { State } from './system/state.ts';
 import { TokenClasses } from './system/token-classes.ts';
 import { TransitionSystem } from './system/transition-system.ts';
 import { toTrace } from './trace/trace.ts';
 
-/** Whether every settling of a net ends. A livelock was replayed on the executor. */
+const MAYBE_TOO_LONG =
+  'every settling ends, but the arcs do not show that it ends before the executor refuses its firings';
+
+/** Whether every settling of a net ends below the limit. A livelock was replayed on the executor. */
 type Livelock = { readonly states: number } & (
   | { readonly found: 'no' }
   | { readonly found: 'yes'; readonly path: Path; readonly system: TransitionSystem }
@@ -28,21 +31,25 @@ type Livelock = { readonly states: number } & (
 );
 
 /**
- * The limit on the firings of one settling, as part of the model. A net whose settlings all end never reaches it. In any
- * other net the executor refuses firings, which are faults that no bound counts, so a proof must hold with them.
+ * The limit on the firings of one settling, as part of the model. A net whose settlings all end before it never
+ * reaches it. In any other net the executor refuses firings, which are faults that no bound counts, so a proof must hold with them.
  */
 export class Settling {
   readonly #net: ExpandedNet;
   readonly #bounds: Bounds;
   readonly #run: ProofRun;
   readonly #endsByStructure: boolean;
+  readonly #isLong: boolean;
   #livelock: Promise<Livelock> | undefined;
 
   constructor(net: ExpandedNet, bounds: Bounds, run: ProofRun) {
     this.#net = net;
     this.#bounds = bounds;
     this.#run = run;
-    this.#endsByStructure = findEndlessTransitions(net).length === 0;
+    const bound = boundSettling(net);
+    this.#endsByStructure = isBelowLimit(bound);
+    this.#isLong =
+      bound !== undefined && bound.perToken > SEARCHED && Number.isFinite(bound.perToken);
   }
 
   /** Decides whether every settling ends. */
@@ -98,8 +105,8 @@ export class Settling {
       if (own.outlets.size === 0 && isBrokenBy(own, refused) && isReplayed(refused))
         return { ...facts, verdict: 'refuted', trace: toTrace(refused.system, refused.path) };
     }
-    const limit = MAX_FIRINGS_PER_SETTLE.toLocaleString('en');
-    const reason = `the executor refuses firings after ${limit} in one settling, which this net may reach, and the property may not hold then: prove settles() first`;
+    const reason =
+      'the executor refuses firings after too many in one settling, which this net may reach, and the property may not hold then: prove settles() first';
     return { ...facts, verdict: 'unknown', reason };
   }
 
@@ -109,6 +116,8 @@ export class Settling {
   }
 
   async #search(property: SearchedProperty): Promise<Livelock> {
+    // The settling ends, and a search of so many firings takes too long.
+    if (this.#isLong) return { found: 'unknown', states: 0, reason: MAYBE_TOO_LONG };
     const onPause = this.#run.onPause([property]);
     const tokenClasses = new TokenClasses();
     const unordered = new TransitionSystem(this.#net, 'unordered', new Set(), tokenClasses);
@@ -132,6 +141,9 @@ export class Settling {
       : { found: 'unknown', states: second.states, reason };
   }
 }
+
+/** A settling that the arcs bound by more firings for each token than this is not searched: it takes too long. */
+const SEARCHED = 2_000;
 
 interface SystemPath {
   readonly system: TransitionSystem;
@@ -171,7 +183,7 @@ function refuseFiring({ system, path }: SystemPath): SystemPath | undefined {
   const { states, moves, cycleFrom = 0 } = path;
   if (!isExact(path)) return undefined;
   const lap = moves.length - cycleFrom;
-  const at = cycleFrom + ((MAX_FIRINGS_PER_SETTLE - countBefore(system, path)) % lap);
+  const at = cycleFrom + (countLeft(system, path) % lap);
   const from = states[at];
   if (from === undefined) return undefined;
   const { net, tokenClasses } = system;
@@ -192,6 +204,13 @@ function refuseFiring({ system, path }: SystemPath): SystemPath | undefined {
       isLivelock: true,
     },
   };
+}
+
+/** Returns the number of firings from the beginning of the cycle to the first one that the executor refuses. */
+function countLeft(system: TransitionSystem, path: Path): number {
+  const { states, cycleFrom = 0 } = path;
+  const before = countBefore(system, path);
+  return limitFirings(states[cycleFrom - before]?.tokens.length ?? 0) - before;
 }
 
 /** Returns the number of firings of the settling before its cycle. */
@@ -222,8 +241,7 @@ function isBrokenBy(monitor: PropertyMonitor, { system, path }: SystemPath): boo
   };
   for (let index = 0; index < cycleTo; index++) if (remember(index)) return true;
   const lap = cycleTo - cycleFrom;
-  const before = countBefore(system, { states, moves, cycleFrom });
-  const laps = Math.floor((MAX_FIRINGS_PER_SETTLE - before) / lap);
+  const laps = Math.floor(countLeft(system, { states, moves, cycleFrom }) / lap);
   for (let firing = lap; firing < laps * lap; firing++)
     if (remember(cycleFrom + (firing % lap))) return true;
   for (let index = cycleTo; index < moves.length; index++) if (remember(index)) return true;

@@ -24,7 +24,7 @@ import type {
 } from '../journal/record.ts';
 import { parseTokenValue } from '../language/parse-token-value.ts';
 import type { EffectResult, Settled } from './settled.ts';
-import { MAX_FIRINGS_PER_SETTLE, SettleLimit, SettleLimitError } from './settle-limit.ts';
+import { countForLimit, limitFirings, SettleLimit, SettleLimitError } from './settle-limit.ts';
 import { StepRecorder, writeOutputs, type NewRecord, type Writable } from './step-recorder.ts';
 
 /**
@@ -143,17 +143,18 @@ export class Executor {
   }
 
   #settle(now: number, findNext: (at: number) => ReturnType<Agenda['next']>): void {
+    const most = limitFirings(countForLimit(this.marking));
     let limit: SettleLimit | undefined;
     for (let firings = 0; ; firings++) {
       const next = findNext(this.#step.at(now));
       if (next === undefined) return;
-      if (firings === MAX_FIRINGS_PER_SETTLE) limit = new SettleLimit(this.#step.records);
+      if (firings === most) limit = new SettleLimit(this.#step.records);
       if ('what' in next) {
         // While draining, leave a retry to the owner of the session at the time it falls due.
         if (next.what !== 'retry' || !this.#agenda.isDraining) this.#attempts.expire(next, now);
       } else if (next.broken !== undefined) this.#faultBinding(next, next.broken.error, now);
       else if (limit?.refuses(next.t.name) === true)
-        this.#faultBinding(next, new SettleLimitError(), now);
+        this.#faultBinding(next, new SettleLimitError(most), now);
       else if (next.t.spec.kind === 'pure') this.#fire(next, now);
       else this.#start(next, now);
     }

@@ -1,7 +1,7 @@
 import { runningPlaceName } from '../../net/internal.ts';
 import {
   Executor,
-  SettleLimitError,
+  type SettleLimitError,
   applyRecord,
   emptyMarking,
   type Marking,
@@ -258,7 +258,7 @@ class Replay {
 }
 
 /** The code of the fault of a refused firing. */
-const SETTLE_LIMIT = new SettleLimitError().code;
+const SETTLE_LIMIT: SettleLimitError['code'] = 'settle_limit';
 
 /** Returns the recorded steps of a path that repeat. */
 function findLap({

@@ -1,19 +1,22 @@
+import { MAX_FIRINGS_PER_SETTLE, MAX_FIRINGS_PER_TOKEN } from '../../net/internal.ts';
 import {
   DEFAULT_MEMORY_BYTES,
   DEFAULT_SEARCH_TIMEOUT_MS,
   DEFAULT_STATES,
 } from '../properties/bounds.ts';
 import { SearchLimitError } from '../properties/verify-errors.ts';
+import type { ExpandedNet } from '../system/expand.ts';
 import type { Move } from '../system/move.ts';
 import { SETTLING } from '../system/state.ts';
-import type { State } from '../system/state.ts';
+import type { State, StateView } from '../system/state.ts';
 import type { TransitionSystem } from '../system/transition-system.ts';
 import { BYTES_PER_STATE, MAX_TOKENS, PAUSE_INTERVAL_MS } from './search.ts';
 import type { OnPause, Path, SearchLimits } from './search.ts';
 
 /**
- * The result of a search for a livelock. `loops`: the steps from `path.cycleFrom` on can repeat in one settling.
- * `unknown`: the search gave up.
+ * The result of a search for a livelock. `ends`: every settling ends before the executor refuses a firing. `loops`: the
+ * steps from `path.cycleFrom` on can repeat in one settling. `unknown`: the search gave up, or a settling may end too
+ * late.
  */
 export type LivelockFinding =
   | { readonly found: 'ends'; readonly states: number }
@@ -49,6 +52,7 @@ interface Visit {
 
 /** A growing settling must repeat for this many steps before it is reported. The executor then repeats it to its limit. */
 const CONFIRMED_STEPS = 200;
+const TOO_LONG = 'a settling may end only after the executor refuses its firings';
 const OPEN = 1;
 const DONE = 2;
 
@@ -64,6 +68,12 @@ class LivelockSearch {
   readonly #roots: (readonly [State, number])[] = [];
   #bytes = 0;
   #longest = 0;
+  /** By state: the most firings that can follow in its settling. */
+  readonly #heights: number[] = [];
+  /** The most firings without a clock or an attempt that is due. */
+  #firings = 0;
+  /** The most clocks and attempts that may be due in one state. */
+  #due = 0;
 
   constructor(system: TransitionSystem, limits: SearchLimits, onPause: OnPause) {
     this.#system = system;
@@ -83,6 +93,8 @@ class LivelockSearch {
         const path = this.#settle(...root);
         const states = this.#marks.length;
         if (path !== undefined) return { found: 'loops', states, path };
+        this.#firings = Math.max(this.#firings, this.#heights[root[1]] ?? 0);
+        if (this.#isTooLong()) return { found: 'unknown', states, reason: TOO_LONG };
         const now = performance.now();
         const reason =
           now > endsAt ? `more than ${searchTimeoutMs / 1000} s of search` : this.#exceededLimit();
@@ -104,7 +116,8 @@ class LivelockSearch {
     const trail: Visit[] = [];
     /** Opens a state. Returns the id of an equal state that was found before, if there is one. */
     const open = (state: State, id: number): number => {
-      const { moves, isSettled } = this.#system.successors(state);
+      const { moves, isSettled, view } = this.#system.successors(state);
+      this.#due = Math.max(this.#due, countDue(this.#system.net, view));
       if (isSettled && (state.phase & SETTLING) !== 0) {
         // A settled state equals the same state reached without settling.
         const merged = encode({ ...state, phase: state.phase & ~SETTLING });
@@ -131,6 +144,7 @@ class LivelockSearch {
       if (move === undefined) {
         this.#marks[top.id] = DONE;
         trail.pop();
+        this.#raise(trail.at(-1)?.id, top.id);
         continue;
       }
       const state = this.#system.apply(top.state, move);
@@ -143,6 +157,7 @@ class LivelockSearch {
       if (known !== undefined && this.#marks[known] !== 0) {
         const path = closeLap(known, move, state);
         if (path !== undefined) return path;
+        this.#raise(top.id, known);
         continue;
       }
       const growing = known === undefined ? this.#findGrowth(trail, move, state) : undefined;
@@ -150,12 +165,32 @@ class LivelockSearch {
       const id = known ?? this.#add(encoded, top.id, ordinal);
       if (this.#exceededLimit() !== undefined) return undefined;
       const depth = trail.length;
+      if (depth > MAX_FIRINGS_PER_SETTLE) {
+        this.#firings = depth;
+        return undefined;
+      }
       const opened = open(state, id);
       if (trail.length > depth) continue;
       const path = closeLap(opened, move, state);
       if (path !== undefined) return path;
+      this.#raise(top.id, opened);
     }
     return undefined;
+  }
+
+  /**
+   * True if a settling may end too late. In one settling, each clock and each attempt is due once, and firings may follow
+   * each of them. A token has at most one clock that is due, and a firing in flight may time out and start again.
+   */
+  #isTooLong(): boolean {
+    const each = 1 + this.#firings - MAX_FIRINGS_PER_TOKEN / 2;
+    return this.#firings + this.#due * Math.max(0, each) > MAX_FIRINGS_PER_SETTLE;
+  }
+
+  /** A firing leads from one state to the next. */
+  #raise(from: number | undefined, to: number): void {
+    if (from === undefined) return;
+    this.#heights[from] = Math.max(this.#heights[from] ?? 0, 1 + (this.#heights[to] ?? 0));
   }
 
   /** Returns the path if the new state has the tokens of an open one and more, and the steps between can repeat. */
@@ -213,6 +248,7 @@ class LivelockSearch {
     const id = this.#marks.length;
     this.#ids.set(encoded, id);
     this.#marks.push(0);
+    this.#heights.push(0);
     this.#parents.push(parent);
     this.#ordinals.push(ordinal);
     this.#bytes += BYTES_PER_STATE + encoded.length;
@@ -228,6 +264,16 @@ class LivelockSearch {
     // The encoding has few characters besides one for each token.
     return this.#longest > MAX_TOKENS ? `more than ${MAX_TOKENS} tokens in one marking` : undefined;
   }
+}
+
+/** Counts the clocks and attempts that may be due at the same time. */
+function countDue({ places, timed }: ExpandedNet, view: StateView): number {
+  const clocks = new Set(timed.flatMap(({ takes }) => takes[0]?.place ?? []));
+  return places.reduce(
+    (sum, { index, effect }) =>
+      sum + (effect >= 0 ? 2 * view.count(index) : clocks.has(index) ? view.count(index) : 0),
+    0,
+  );
 }
 
 function encode({ phase, faults, environment, tokens }: State): string {
