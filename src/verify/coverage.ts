@@ -21,6 +21,14 @@ export class Coverage {
     return this.#names((t) => this.#live.has(t) && !begun.has(t));
   }
 
+  /** Adds the `unfired` transitions of an earlier exploration of the net. */
+  addUnfired(names: readonly string[]): void {
+    const unfired = new Set(names);
+    this.#isExplored = true;
+    for (const { index, name } of this.#net.transitions)
+      if (!unfired.has(name)) this.#begun.add(index);
+  }
+
   /**
    * The transitions that no explored run fired, although the arcs allow them within the bounds. Undefined if no search
    * visited all states.

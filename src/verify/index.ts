@@ -43,7 +43,8 @@ export { traceToSvg } from './trace/trace-to-svg.ts';
 export { InvalidPropertyError, ReplayError, UnknownNameError } from './properties/verify-errors.ts';
 export { anySolver, nativeZ3, npmZ3 } from './smt/solver.ts';
 export type { Solver, SolverAnswer, SolverLimits } from './smt/solver.ts';
-export type { ProofCache } from './proof-cache.ts';
+export { createFileProofCache } from './file-proof-cache.ts';
+export type { CachedResult, ProofCache } from './proof-cache.ts';
 export type { ContractResult } from './contracts/contract-check.ts';
 export type {
   NetComponent,

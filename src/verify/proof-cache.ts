@@ -2,16 +2,28 @@ import { createHash } from 'node:crypto';
 import { parseTokenValue } from '../net/internal.ts';
 import type { AnyPlace } from '../net/index.ts';
 import type { Bounds } from './properties/bounds.ts';
+import type { ContractResult } from './contracts/contract-check.ts';
 import type { ComponentTree } from './contracts/contract.ts';
 import type { Reductions } from './reduction/reductions.ts';
 import type { ExpandedNet } from './system/expand.ts';
 import type { Property } from './properties/property.ts';
 import type { PropertyResult } from './report.ts';
 
-/** A cache of decided results. A `Map` is one. A cache that outlives the process can store results as JSON. */
+/** A decided result in a cache, with the facts that the report of its proof states beside the results. */
+export interface CachedResult extends PropertyResult {
+  /** `ProofReport.unfired` */
+  readonly unfired?: readonly string[];
+  /** `ProofReport.contracts` */
+  readonly contracts?: readonly ContractResult[];
+}
+
+/**
+ * A cache of decided results. A `Map` is one. `createFileProofCache` creates one that outlives the process. The property
+ * of a result that `get` returns is not used. A counterexample is checked before it is used.
+ */
 export interface ProofCache {
-  readonly get: (key: string) => PropertyResult | undefined;
-  readonly set: (key: string, result: PropertyResult) => unknown;
+  readonly get: (key: string) => Omit<CachedResult, 'property'> | undefined;
+  readonly set: (key: string, result: CachedResult) => unknown;
 }
 
 /**

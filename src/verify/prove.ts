@@ -11,6 +11,7 @@ import { findOrderedPath } from './search/ordered-path.ts';
 import { proofCacheKey } from './proof-cache.ts';
 import type { ProofCache } from './proof-cache.ts';
 import type { Property, SearchedProperty } from './properties/property.ts';
+import { isRefutation } from './replay/follow-trace.ts';
 import { replay } from './replay/replay.ts';
 import type { ProofReport, PropertyResult } from './report.ts';
 import { search } from './search/search.ts';
@@ -51,6 +52,7 @@ export interface ProveOptions extends ProofObserver {
   /** Default: the `z3` on PATH, or otherwise the npm package `z3-solver`. */
   readonly solver?: Solver;
   readonly solverLimits?: SolverLimits;
+  /** Stores decided results, and returns those of equal proofs. Default: none. */
   readonly cache?: ProofCache;
   /** The reductions of a search. Default: none. */
   readonly reductions?: Reductions;
@@ -91,17 +93,23 @@ async function proveSearched(net: CompiledNet, options: SearchedOptions): Promis
       : properties.map((property) => [property, proofCacheKey(expanded, options, property)]),
   );
   const results = new Map<SearchedProperty, PropertyResult>();
+  const coverage = new Coverage(expanded);
+  let contracts: readonly ContractResult[] | undefined;
   const keep = (property: SearchedProperty, result: PropertyResult): void => {
     results.set(property, result);
     const key = keys.get(property);
-    if (key !== undefined && result.verdict !== 'unknown') cache?.set(key, result);
+    if (key === undefined || result.verdict === 'unknown') return;
+    cache?.set(key, { ...result, ...omitUndefined({ unfired: coverage.unfired, contracts }) });
   };
   const run = new ProofRun(options);
   for (const [property, key] of keys) {
     const cached = cache?.get(key);
-    if (cached === undefined) continue;
+    if (cached === undefined || !isTrusted(expanded, property, cached)) continue;
+    const { unfired, contracts: checked, ...result } = cached;
+    if (unfired !== undefined) coverage.addUnfired(unfired);
+    contracts ??= checked;
     // A cached result has the property of another call, which is equal but not the same object.
-    const known = { ...cached, property };
+    const known = { ...result, property };
     results.set(property, known);
     run.report(known);
   }
@@ -114,7 +122,6 @@ async function proveSearched(net: CompiledNet, options: SearchedOptions): Promis
   }
   const { components, route, beyondBounds = false, signal } = options;
   const undecided = properties.filter((property) => !results.has(property));
-  let contracts: readonly ContractResult[] | undefined;
   if (components !== undefined && route !== 'solver' && !beyondBounds && undecided.length > 0) {
     const question = { components, properties: undecided, bounds, signal };
     const answer = await decideByContracts(expanded, question, run);
@@ -128,7 +135,7 @@ async function proveSearched(net: CompiledNet, options: SearchedOptions): Promis
   };
   const listOpen = (): readonly PropertyMonitor[] =>
     monitors.filter(({ property }) => !results.has(property));
-  const proof = new Proof(expanded, options, run);
+  const proof = new Proof(expanded, options, run, coverage);
   for await (const decision of proof.searchSlices(listOpen().map(({ property }) => property)))
     await decided(...decision);
   const open = listOpen();
@@ -145,10 +152,23 @@ async function proveSearched(net: CompiledNet, options: SearchedOptions): Promis
     transitions: expanded.transitions.length,
     results: properties.flatMap((property) => results.get(property) ?? []),
     durationMs: performance.now() - startedAt,
-    excluded: proof.coverage.excluded,
+    excluded: coverage.excluded,
     assumptions: listAssumptions(expanded),
-    ...omitUndefined({ contracts, unfired: proof.coverage.unfired }),
+    ...omitUndefined({ contracts, unfired: coverage.unfired }),
   };
+}
+
+/**
+ * True if a cached result can be used. A counterexample is replayed. A refutation without one, or with a cycle, is not
+ * used: its steps alone do not show it.
+ */
+function isTrusted(
+  net: ExpandedNet,
+  property: SearchedProperty,
+  { verdict, trace }: Pick<PropertyResult, 'verdict' | 'trace'>,
+): boolean {
+  if (verdict === 'proved') return true;
+  return verdict === 'refuted' && trace !== undefined && isRefutation(net, property, trace);
 }
 
 class Proof {
@@ -156,12 +176,12 @@ class Proof {
   readonly #bounds: Bounds;
   readonly #options: ProveOptions;
   readonly #run: ProofRun;
-  readonly coverage: Coverage;
+  readonly #coverage: Coverage;
 
-  constructor(net: ExpandedNet, options: ProveOptions, run: ProofRun) {
+  constructor(net: ExpandedNet, options: ProveOptions, run: ProofRun, coverage: Coverage) {
     this.#run = run;
     this.#net = net;
-    this.coverage = new Coverage(net);
+    this.#coverage = coverage;
     this.#bounds = options.bounds ?? {};
     this.#options = options;
   }
@@ -228,7 +248,7 @@ class Proof {
     const onPause = this.#run.onPause(properties);
     const outcome = await search(unordered, monitors, this.#bounds, onPause);
     const { findings, states } = outcome;
-    const unreached = this.coverage.add(outcome);
+    const unreached = this.#coverage.add(outcome);
     const durationMs = performance.now() - startedAt;
     for (const [index, property] of properties.entries()) {
       const finding = findings[index];
@@ -271,7 +291,7 @@ class Proof {
     const onPause = this.#run.onPause([property]);
     const outcome = await search(system, [monitor], this.#bounds, onPause);
     const { findings, states } = outcome;
-    const unreached = this.coverage.add(outcome);
+    const unreached = this.#coverage.add(outcome);
     const facts = {
       ...before,
       by: 'search in the order of ages',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { agentSource } from '../../../test/cli/agent-source.ts';
@@ -452,4 +452,55 @@ test('--watch proves again when the module changes, until Ctrl-C', async () => {
   await running.stdout.shows(/deadlock-free: proved/);
   running.signal('SIGINT');
   assert.equal(await running.exit, 0);
+});
+
+/** Runs a proof, and returns its lines without the time of the run. */
+async function proveAgain(
+  folder: CommandFolder,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly code: number; readonly text: string }> {
+  const property = ['--property', 'oneTurn', '--property', 'unreachable(turn.waiting)'];
+  const running = folder.start(['prove', 'agent.ts', ...smallBounds, ...property, ...args], {
+    input: '',
+    env,
+  });
+  const code = await running.exit;
+  return { code, text: running.stdout.text.replace(/(1 proved, 1 refuted) in .*/, '$1') };
+}
+
+test('a second run reads the results from the cache and prints the same', async () => {
+  const folder = createFolder();
+  const cold = await proveAgain(folder, ['--cache', 'proofs']);
+  assert.equal(cold.code, 1);
+  const names = readdirSync(join(folder.path, 'proofs'));
+  assert.equal(names.length, 2);
+  // With the durations of the first run, because nothing is searched.
+  assert.deepEqual(await proveAgain(folder, ['--cache', 'proofs']), cold);
+  for (const name of names) folder.write(join('proofs', name), 'damaged');
+  const { code, text } = await proveAgain(folder, ['--cache', 'proofs']);
+  assert.equal(code, 1);
+  assert.match(text, /✔ at most 1 in [^]*✖ never 1 in turn\.waiting: refuted/);
+});
+
+test('proofs are stored in node_modules of the project, or in the folder of caches', async () => {
+  const folder = createFolder();
+  const caches = join(folder.path, 'caches');
+  await proveAgain(folder, ['--no-cache'], { XDG_CACHE_HOME: caches });
+  assert.equal(existsSync(caches), false);
+  await proveAgain(folder, [], { XDG_CACHE_HOME: caches });
+  assert.equal(readdirSync(join(caches, 'petrichor', 'proofs', '1.2.3')).length, 2);
+  await proveAgain(folder, [], { HOME: folder.path, XDG_CACHE_HOME: 'relative' });
+  assert.equal(readdirSync(join(folder.path, '.cache/petrichor/proofs/1.2.3')).length, 2);
+  mkdirSync(join(folder.path, 'node_modules'));
+  await proveAgain(folder, [], { XDG_CACHE_HOME: caches });
+  const inProject = join(folder.path, 'node_modules/.cache/petrichor/proofs/1.2.3');
+  assert.equal(readdirSync(inProject).length, 2);
+});
+
+test('a cache and no cache exclude each other', async () => {
+  const args = ['prove', 'agent.ts', '--cache', 'proofs', '--no-cache'];
+  const { code, stderr } = await createFolder().run(args);
+  assert.equal(code, 2);
+  assert.match(stderr.text, /--cache and --no-cache exclude each other/);
 });

@@ -3,8 +3,14 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { omitUndefined } from '../../core/internal.ts';
 import type { AgentProofLimits } from '../../agents/index.ts';
-import { InvalidPropertyError, isProved, prove, UnknownNameError } from '../../verify/index.ts';
-import type { Property, ProveOptions } from '../../verify/index.ts';
+import {
+  createFileProofCache,
+  InvalidPropertyError,
+  isProved,
+  prove,
+  UnknownNameError,
+} from '../../verify/index.ts';
+import type { ProofCache, Property, ProveOptions } from '../../verify/index.ts';
 import { checkNames, describeProof, formatForm, propertyForms } from '../../verify/internal.ts';
 import type { CliContext } from '../command/cli-context.ts';
 import { defineCommand, type Command } from '../command/command.ts';
@@ -13,6 +19,7 @@ import { parseProperty } from '../loading/parse-property.ts';
 import { agentOption } from '../command/shared-options.ts';
 import { UsageError } from '../command/usage-error.ts';
 import { explainProperty, explainVerdict } from '../prove/explain-property.ts';
+import { findProofCacheFolder } from '../prove/proof-cache-folder.ts';
 import { loadProofSubject } from '../prove/proof-subject.ts';
 import type { ProofSubject } from '../prove/proof-subject.ts';
 import { FIRST_WORDS, toProofTestFile } from '../prove/proof-test-file.ts';
@@ -31,7 +38,8 @@ export const proveCommand: Command = defineCommand({
     'names. Nothing runs: no model and no tool is called. A refuted property comes with a counterexample: the steps',
     'that lead to it and its markings. The rules that an agent keeps by its arcs alone are checked, too.',
     '',
-    'Verdicts are printed as they come. Ctrl-C ends the proof and keeps what is known.',
+    'Verdicts are printed as they come. Ctrl-C ends the proof and keeps what is known. Decided properties are stored, so',
+    'that the next run searches only what changed. A stored counterexample is replayed before it is printed.',
     '',
     'Default properties of an agent: deadlockFree, oneTurn, reaskBudgetIsBounded, noFireAfterEndInvocation, and for several',
     'agents the bounds of their loops, steps and transfers. A module without agents may export a net; its default',
@@ -85,6 +93,13 @@ export const proveCommand: Command = defineCommand({
       summary:
         'Time limit of the solver for what the search does not decide. 0: no solver. Default: 20',
     },
+    cache: {
+      type: 'string',
+      value: 'DIR',
+      summary:
+        'The folder of stored proofs. Default: node_modules/.cache/petrichor/proofs, or petrichor/proofs in $XDG_CACHE_HOME or ~/.cache',
+    },
+    'no-cache': { type: 'boolean', summary: 'Do not read or store proofs' },
     'fail-fast': { type: 'boolean', summary: 'Stop after the first refuted property' },
     watch: {
       type: 'boolean',
@@ -111,6 +126,7 @@ export const proveCommand: Command = defineCommand({
       quiescentPlaces: values.rests,
     };
     const solver = parseSolver(values['solver-seconds']);
+    const cache = openCache(call, values);
     assertWritable(cwd, '--save-test', values['save-test'], FIRST_WORDS);
     assertWritable(cwd, '--svg', values.svg, '<svg');
     if (values.watch) return watchProof(call);
@@ -137,7 +153,7 @@ export const proveCommand: Command = defineCommand({
         prove(net, {
           properties,
           bounds,
-          ...omitUndefined({ components }),
+          ...omitUndefined({ components, cache }),
           ...solver,
           signal,
           failFast: values['fail-fast'],
@@ -181,6 +197,20 @@ async function untilInterrupted<T>(
   } finally {
     signals.off('SIGINT', cancel);
   }
+}
+
+/** @throws UsageError for `--cache` with `--no-cache`. */
+function openCache(
+  context: Pick<CliContext, 'cwd' | 'env' | 'version'>,
+  values: { readonly cache: string | undefined; readonly 'no-cache': boolean },
+): ProofCache | undefined {
+  if (values['no-cache']) {
+    if (values.cache === undefined) return undefined;
+    throw new UsageError('--cache and --no-cache exclude each other. Use one of them.', 'prove');
+  }
+  const folder =
+    values.cache === undefined ? findProofCacheFolder(context) : resolve(context.cwd, values.cache);
+  return folder === undefined ? undefined : createFileProofCache(folder);
 }
 
 /**
