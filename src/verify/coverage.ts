@@ -6,19 +6,26 @@ import type { ExpandedNet } from './system/expand.ts';
 export class Coverage {
   readonly #net: ExpandedNet;
   readonly #live: ReadonlySet<number>;
+  /** The transitions that a proof expects to fire. */
+  readonly #expected: ReadonlySet<number>;
   readonly #begun = new Set<number>();
   #isExplored = false;
 
   constructor(net: ExpandedNet) {
     this.#net = net;
     this.#live = findLiveParts(net).transitions;
+    this.#expected = new Set(
+      net.net.transitions.flatMap(({ index, spec }) =>
+        this.#live.has(index) && spec.isForFormerTokens !== true ? [index] : [],
+      ),
+    );
   }
 
   /** Adds a search. Returns the transitions that the bounds kept from firing in it, although the arcs allow them. */
   add({ begun, complete }: Pick<SearchOutcome, 'begun' | 'complete'>): readonly string[] {
     for (const t of begun) this.#begun.add(t);
     if (complete) this.#isExplored = true;
-    return this.#names((t) => this.#live.has(t) && !begun.has(t));
+    return this.#names((t) => this.#expected.has(t) && !begun.has(t));
   }
 
   /** Adds the `unfired` transitions of an earlier exploration of the net. */
@@ -35,7 +42,7 @@ export class Coverage {
    */
   get unfired(): readonly string[] | undefined {
     return this.#isExplored
-      ? this.#names((t) => this.#live.has(t) && !this.#begun.has(t))
+      ? this.#names((t) => this.#expected.has(t) && !this.#begun.has(t))
       : undefined;
   }
 

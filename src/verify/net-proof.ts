@@ -6,11 +6,13 @@ import {
   atMostOneCommits,
   bounded,
   deadlockFree,
+  joinsComplete,
   noStaleCommits,
   settles,
   precedes,
 } from './properties/create-property.ts';
 import { findGenerations } from './properties/find-generations.ts';
+import { findAbandonedJoins } from './properties/find-joins.ts';
 import type { Property } from './properties/property.ts';
 
 /** The properties to prove of a net, and the bounds of the proof. */
@@ -29,6 +31,7 @@ export interface NetProof {
  * - `once/PLACE`: of the transitions that lead to a flag and that it inhibits, only one fires.
  * - `approved/PLACE`: what a transition releases with an input from outside is never used before.
  * - `noStaleCommits`, if the net has a generation.
+ * - `joinsComplete`, if a transition gives up the wait of a join.
  *
  * In the bounds, no transition has a fault and no owner shuts down.
  */
@@ -44,6 +47,7 @@ export function netProof(
       ...Object.fromEntries(listFlags(net)),
       ...Object.fromEntries(listApprovals(net)),
       ...(findGenerations(net).length > 0 && { noStaleCommits: noStaleCommits() }),
+      ...(findAbandonedJoins(net, []).length > 0 && { joinsComplete: joinsComplete() }),
     },
     bounds: { faults: 0, shutdowns: false },
   };

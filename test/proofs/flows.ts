@@ -286,7 +286,7 @@ const kinds: Readonly<Record<string, Kind>> = {
       edges: [
         { from: 'START', to: 'plan' },
         { from: 'plan', to: 'a' },
-        { from: 'plan', to: 'items', route: 'more' },
+        { from: 'plan', to: 'items' },
         { from: 'a', to: 'both' },
         { from: 'items', to: 'both' },
         { from: 'both', to: 'plan', route: 'again' },
@@ -307,8 +307,15 @@ const kinds: Readonly<Record<string, Kind>> = {
         'deadlockFree',
       ],
       'is done and keeps the tokens of a join': [
-        { 'flow/workflow.end': notTaking('node.both-from-a') },
+        {
+          'flow/node.route-plan': notGiving('to-items'),
+          'flow/workflow.end': notTaking('node.both-from-a'),
+        },
         'deadlockFree',
+      ],
+      'leaves out a branch to a join': [
+        { 'flow/node.route-plan': notGiving('to-items') },
+        'joinsComplete/flow',
       ],
     },
   },

@@ -34,6 +34,10 @@ const planted: Readonly<Record<string, PlantedFault>> = {
     refuted: /^charge\.send never before its charge\.approve$/,
     steps: ['charge.ask', 'charge.skip', 'charge.send'],
   },
+  'join-behind-branch': {
+    refuted: /^every join gets all its inputs/,
+    steps: ['orders/node.run-read', 'orders/node.route-check', 'orders/workflow.end'],
+  },
   'reask-without-budget': {
     options: ['--at-once', '1', '--faults', '0', '--solver-seconds', '0'],
     refuted: /^re-ask budget: model\.call at most 2 times/,

@@ -682,6 +682,11 @@ function remember(
       const isOld = before === 1 || property.renewals.includes(happened.begun ?? '');
       return isOld && tokens.some((token) => property.work.includes(token.in)) ? 1 : 0;
     }
+    case 'neverTakes':
+      return property.by.includes(happened.begun ?? '') &&
+        property.places.some((place) => happened.taken.includes(place))
+        ? undefined
+        : 0;
     case 'eventually':
       if (property.events.some((name) => events(happened, name) > 0)) return 0;
       return property.after !== undefined && events(happened, property.after) > 0 ? 1 : before;
@@ -730,6 +735,7 @@ function breaks(property: Property, { tokens, memory }: NaiveState, stuck: boole
     case 'neverFiresAfter':
     case 'precedes':
     case 'neverStale':
+    case 'neverTakes':
     case 'canFire':
       return false;
     case 'settles':

@@ -31,6 +31,7 @@ import {
   joinedOrDeadLettered,
   mutualExclusion,
   neverFiresAfter,
+  neverTakes,
   placeBound,
   precedes,
   unreachable,
@@ -295,7 +296,7 @@ class Making {
     const transitions = net.transitions.map((t) => t.name);
     const any = (): string => random.pick(counted);
     const per = random.chance(0.4) ? { per: random.pick(places) } : {};
-    const kind = random.below(18);
+    const kind = random.below(19);
     switch (kind) {
       case 0:
       case 1:
@@ -368,6 +369,10 @@ class Making {
           }),
         });
       case 16:
+        return neverTakes(random.some(transitions, 1 + random.below(2)), {
+          from: random.some(counted, 1 + random.below(2)),
+        });
+      case 17:
         return canFire(...random.some(transitions, 1 + random.below(2)));
       default:
         return eventuallyAnswered(

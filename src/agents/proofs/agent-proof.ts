@@ -2,6 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import {
   atMost,
   deadlockFree,
+  joinsComplete,
   noFireAfterEndInvocation,
   placeBound,
   reaskBudgetIsBounded,
@@ -56,7 +57,7 @@ export interface AgentProof {
   /**
    * The properties by name: `deadlockFree`, `oneTurn`, `noFireAfterEndInvocation`, `reaskBudgetIsBounded` (with several
    * agents one for each, such as `reaskBudgetIsBounded/billing`), `loopIsBounded/…`, `yieldsAreBounded/…`,
-   * `stepsAreBounded/…`, `transfersAreBounded`. A property is left out if the net does not have its places.
+   * `stepsAreBounded/…`, `transfersAreBounded`, `joinsComplete/…` for each workflow with a join. A property is left out if the net does not have its places.
    */
   readonly properties: Readonly<Record<string, Property>>;
   readonly bounds: Bounds;
@@ -68,6 +69,7 @@ export interface AgentProof {
 const sessionInputs = [pauseIn, resumeIn, archiveIn, completeIn, eventIn, outcomeIn];
 
 const MODEL_CALL = 'model.call';
+const WORKFLOW_END = 'workflow.end';
 const DEFAULT_AT_ONCE = 2;
 const DEFAULT_STATES = 1_000_000;
 /** A long timeout, so that the number of states decides when the search gives up, not the speed of the machine. */
@@ -97,6 +99,7 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
       }),
       ...Object.fromEntries(reaskBudgets(agent, atOnce)),
       ...Object.fromEntries(roundBudgets(agent, atOnce)),
+      ...Object.fromEntries(joins(agent)),
       ...omitUndefined({
         transfersAreBounded: has(transferBudget)
           ? atMost(
@@ -242,6 +245,15 @@ function workflowBudgets(agent: Agent, atOnce: number): readonly (readonly [stri
     const per = targetPlace(owner.slice(0, -1)).name;
     const max = Math.min(counts[budget] ?? atOnce, maxOutputCount(agent, budget));
     return [`stepsAreBounded/${owner.slice(0, -1)}`, atMost(steps, max, { per })];
+  });
+}
+
+/** For each workflow with a join: it never ends while a join has some of its inputs. */
+function joins(agent: Agent): readonly (readonly [string, Property])[] {
+  return transitionsNamed(agent, WORKFLOW_END).flatMap((end) => {
+    const takesJoins = agent.compiled.byName.get(end)?.takes.some(({ mode }) => mode === 'all');
+    const owner = end.slice(0, -WORKFLOW_END.length - 1);
+    return takesJoins === true ? [[`joinsComplete/${owner}`, joinsComplete(end)] as const] : [];
   });
 }
 

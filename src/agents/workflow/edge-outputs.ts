@@ -1,17 +1,18 @@
-import { optional } from '../../net/index.ts';
-import type { OutputArc } from '../../net/internal.ts';
-import type { TokenPlace } from '../../net/index.ts';
+import { allOf, oneOf, optional } from '../../net/index.ts';
+import type { AnyPlace, TokenPlace, Transition } from '../../net/index.ts';
+import { listEdgeChoices } from './select-edges.ts';
 import type {
   WorkflowDefinition,
   WorkflowEdge,
   WorkflowNodeDefinition,
 } from './workflow-definition.ts';
-import { joinInput, nodeReady } from './workflow-places.ts';
-import type { NodeDone, NodeReady } from './workflow-places.ts';
+import { joinInput, nodeReady, workflowRun } from './workflow-places.ts';
+import type { NodeDone, NodeReady, WorkflowRun } from './workflow-places.ts';
 
-type Outputs = Readonly<Record<string, OutputArc>>;
+type Outputs = Readonly<Record<string, AnyPlace>>;
+type Tokens = Readonly<Record<string, NodeReady | NodeDone>>;
 
-/** The output arcs of these edges: to a node, or to the input of a join. */
+/** The outputs of edges that are always followed: to a node, or to the input of a join. */
 export function edgeOutputs(
   edges: readonly WorkflowEdge[],
   nodes: readonly WorkflowNodeDefinition[],
@@ -19,24 +20,74 @@ export function edgeOutputs(
   return Object.fromEntries(
     edges.map(({ from, to }) => [
       `to-${to}`,
-      isJoin(to, nodes) ? optional(joinInput(to, from)) : optional(nodeReady(to)),
+      isJoin(to, nodes) ? joinInput(to, from) : nodeReady(to),
     ]),
   );
 }
 
-/** The tokens for those of the edges that start at the node `from`. */
+/** The tokens for these edges, which start at the same node. */
 export function activateEdges(
   edges: readonly WorkflowEdge[],
   nodes: readonly WorkflowNodeDefinition[],
-  from: string,
   ready: NodeReady,
   done: NodeDone,
-): Readonly<Record<string, NodeReady | NodeDone>> {
-  return Object.fromEntries(
-    edges
-      .filter((edge) => edge.from === from)
-      .map(({ to }) => [`to-${to}`, isJoin(to, nodes) ? done : ready]),
-  );
+): Tokens {
+  return Object.fromEntries(edges.map(({ to }) => [`to-${to}`, isJoin(to, nodes) ? done : ready]));
+}
+
+/** The outputs of a transition that follows the edges after a node. */
+export interface RouteOutputs {
+  readonly give: Transition['give'];
+  /** Returns what the transition returns if it follows these edges. */
+  readonly toValue: (taken: readonly WorkflowEdge[], run: WorkflowRun, tokens: Tokens) => unknown;
+}
+
+/**
+ * The outputs of the edges after a node: one alternative for each set of edges that a route can select, so that a proof
+ * follows no other. Very many sets are declared as edges that are followed independently of each other.
+ */
+export function routeOutputs(
+  after: readonly WorkflowEdge[],
+  nodes: readonly WorkflowNodeDefinition[],
+): RouteOutputs {
+  const choices = listEdgeChoices(after);
+  const [only, ...others] = choices ?? [];
+  if (only !== undefined && others.length === 0)
+    return {
+      give: allOf({ run: workflowRun, ...edgeOutputs(only, nodes) }),
+      toValue: (_, run, tokens) => ({ run, ...tokens }),
+    };
+  if (choices !== undefined)
+    return {
+      give: oneOf(
+        Object.fromEntries(
+          choices.map((taken) => [
+            toAlternative(taken),
+            allOf({ run: workflowRun, ...edgeOutputs(taken, nodes) }),
+          ]),
+        ),
+      ),
+      toValue: (taken, run, tokens) => ({ [toAlternative(taken)]: { run, ...tokens } }),
+    };
+  const sometimes = after.filter(({ route }) => route !== undefined);
+  return {
+    give: allOf({
+      run: workflowRun,
+      ...edgeOutputs(
+        after.filter(({ route }) => route === undefined),
+        nodes,
+      ),
+      ...Object.fromEntries(
+        Object.entries(edgeOutputs(sometimes, nodes)).map(([key, place]) => [key, optional(place)]),
+      ),
+    }),
+    toValue: (_, run, tokens) => ({ run, ...tokens }),
+  };
+}
+
+/** The name of the alternative that follows these edges. */
+function toAlternative(edges: readonly WorkflowEdge[]): string {
+  return edges.length === 0 ? 'end' : edges.map(({ to }) => `to-${to}`).join('+');
 }
 
 function isJoin(name: string, nodes: readonly WorkflowNodeDefinition[]): boolean {

@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../core/internal.ts';
-import type { JsonObject, LogEntry } from '../../core/index.ts';
+import type { LogEntry } from '../../core/index.ts';
 import { callFingerprint } from '../../tools/internal.ts';
 import type { RequestInput } from '../generator/yields.ts';
 import type { ParkedCall } from '../vocabulary/tool-call.ts';
@@ -27,14 +27,13 @@ export function inputRequestEvent(
 /** ADK's name for the function call of a node's question. */
 const INPUT_CALL = 'adk_request_input';
 
-/** The parked call of a node's question. It carries the node and its step, so that the answer can resume it. */
+/** The parked call of a node's question. The node waits for its answer in `node.waiting-…`. */
 export function toParkedInputRequest(
   node: string,
   callId: string,
   { message, payload }: RequestInput,
-  step: NodeStep,
+  { invocationId }: NodeStep,
 ): ParkedCall {
-  const { invocationId } = step;
   const request = omitUndefined({ message, payload });
   return {
     invocationId,
@@ -46,16 +45,15 @@ export function toParkedInputRequest(
     reason: 'policy',
     fingerprint: callFingerprint(INPUT_CALL, request),
     request,
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step is the JSON of a token
-    resume: { node, step } as unknown as JsonObject,
+    resume: { node },
   };
 }
 
-/** The node and its step of a parked question. */
-export function fromParkedInputRequest({ resume }: ParkedCall): {
+/** The node and its step of a question that 0.1.0 parked. */
+export function fromFormerInputRequest({ resume }: ParkedCall): {
   readonly node: string;
   readonly step: NodeStep;
 } {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `toParkedInputRequest` wrote it
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- 0.1.0 wrote it
   return resume as unknown as { readonly node: string; readonly step: NodeStep };
 }

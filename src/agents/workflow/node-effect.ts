@@ -12,7 +12,7 @@ import { bodyOptions, NO_TRANSFER, NODE_TIMEOUT_MS, nodeFailed } from './node-bo
 import type { NodeEffectOptions } from './node-body.ts';
 import type { NodeContext } from './node-context.ts';
 import type { FunctionNodeDefinition } from './workflow-definition.ts';
-import { nodeDone, nodeStep, workflowBudget } from './workflow-places.ts';
+import { nodeDone, nodeStep, nodeWaiting, workflowBudget } from './workflow-places.ts';
 import type { NodeDone, NodeStep } from './workflow-places.ts';
 
 /** The effect that runs a function node to its end, or to its next yield. */
@@ -38,7 +38,7 @@ export function functionEffect(
       said: allOf({ next: nodeStep(name), ...messageArcs }),
       done: allOf({ done: nodeDone(name), ...messageArcs }),
       // The node waits for an answer from outside.
-      asks: allOf({ parked: toolParked, ...messageArcs }),
+      asks: allOf({ parked: toolParked, waiting: nodeWaiting(name), ...messageArcs }),
       stopped: allOf({ stop: stopRequested, ...messageArcs }),
     }),
     timeoutMs,
@@ -62,7 +62,8 @@ export function functionEffect(
           const { callId, question } = result;
           const parked = toParkedInputRequest(name, callId, question, after);
           const request = inputRequestEvent(options.identity, after, callId, question);
-          return { asks: { parked, ...outputs, events: [...outputs.events, request] } };
+          const waiting = { ...after, callId };
+          return { asks: { parked, waiting, ...outputs, events: [...outputs.events, request] } };
         }
         case 'runSubAgent':
         case 'transfer':

@@ -34,6 +34,8 @@ export interface NodeStep extends GeneratorStep {
   readonly input: Json;
   /** The answers to its questions, by the id of the question. */
   readonly answers?: JsonObject | undefined;
+  /** The id of the question that it waits for. */
+  readonly callId?: string | undefined;
 }
 
 /** The `nodeInfo` of the events of a node's run. */
@@ -83,7 +85,7 @@ export function nodeStep(node: string): TokenPlace<NodeStep> {
   return place(`node.step-${node}`, object<NodeStep>(), { version: 1 });
 }
 
-/** The place where a node waits for its agent, or for the items of its list. */
+/** The place where a node waits for its agent, for the items of its list, or for the answer to a question. */
 export function nodeWaiting(node: string): TokenPlace<NodeStep> {
   return place(`node.waiting-${node}`, object<NodeStep>(), { version: 1 });
 }

@@ -3,7 +3,7 @@ import { contentText } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import { all, allOf, pure, upTo } from '../../net/index.ts';
 import type { Transition } from '../../net/index.ts';
-import { activateEdges, listJoinInputs, edgeOutputs } from './edge-outputs.ts';
+import { activateEdges, edgeOutputs, listJoinInputs, routeOutputs } from './edge-outputs.ts';
 import { visibleContents, isForeignMessage } from '../prompt/visible-contents.ts';
 import { answerInput } from './node-answer.ts';
 import { nodeStartTransitions } from './node-starts.ts';
@@ -28,7 +28,7 @@ export function workflowRules(options: WorkflowRulesOptions): readonly Transitio
       ...nodeStartTransitions(node, options),
       routeTransition(node, definition),
     ]),
-    ...(canAsk ? [answerInput(options)] : []),
+    ...(canAsk ? answerInput(options) : []),
     endTransition(options),
   ];
 }
@@ -65,7 +65,7 @@ function beginTransition(options: WorkflowRulesOptions): Transition {
           ...omitUndefined({ escalate: escalate === true ? escalate : undefined }),
         },
         budget: Array.from({ length: maxSteps }, () => null),
-        ...activateEdges(first, nodes, START, ready, { path: ready.trail, output: input }),
+        ...activateEdges(first, nodes, ready, { path: ready.trail, output: input }),
       } as never;
     },
   });
@@ -77,10 +77,11 @@ function routeTransition(
   { edges, nodes }: WorkflowDefinition,
 ): Transition {
   const after = edges.filter(({ from }) => from === name);
+  const { give, toValue } = routeOutputs(after, nodes);
   return pure(`node.route-${name}`, {
     take: { done: nodeDone(name), run: workflowRun },
     unless: [turnStopping],
-    give: allOf({ run: workflowRun, ...edgeOutputs(after, nodes) }),
+    give,
     run: ({ done, run }) => {
       const { path: trail, output = null, route } = done;
       const taken = selectEdges(after, route);
@@ -89,15 +90,13 @@ function routeTransition(
           ? { ...run.outputs, [name]: done.output }
           : run.outputs;
       const ready: NodeReady = { input: output, trail };
+      const next = {
+        ...run,
+        outputs,
+        ...omitUndefined({ escalate: done.escalate === true ? true : undefined }),
+      };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the outputs are those of the nodes, and no type can name them
-      return {
-        run: {
-          ...run,
-          outputs,
-          ...omitUndefined({ escalate: done.escalate === true ? true : undefined }),
-        },
-        ...activateEdges(taken, nodes, name, ready, done),
-      } as never;
+      return toValue(taken, next, activateEdges(taken, nodes, ready, done)) as never;
     },
   });
 }

@@ -101,7 +101,14 @@ function workflowRole(definition: WorkflowDefinition, maxSteps: number): AgentRo
             ...agents.flatMap((node) => [targetPlace(node.name), donePlace(node.name)]),
             ...(canAsk ? [answerIn, turnWaiting] : []),
           ],
-          discardable: [workflowRun, ...nodePlaces, ...joins],
+          discardable: [
+            workflowRun,
+            ...nodePlaces,
+            ...joins,
+            ...nodes.flatMap(({ kind, name: node }) =>
+              kind === 'function' ? [nodeWaiting(node)] : [],
+            ),
+          ],
           budgets: [workflowBudget],
           transitions: ({ startPlace, endPlace, identity: of }) => [
             ...effects,

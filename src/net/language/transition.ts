@@ -81,6 +81,11 @@ interface Arcs<I extends Inputs, R extends Inputs, G extends OutputSpec> {
   readonly priority?: number;
   /** The names that the transition had in earlier versions of its net, oldest first. Default: none. */
   readonly formerNames?: readonly string[];
+  /**
+   * True if only tokens that an earlier version of the net stored enable the transition. A proof does not expect it to
+   * fire. Default: false.
+   */
+  readonly isForFormerTokens?: boolean;
 }
 
 type Tokens<I extends Inputs, R extends Inputs> = InputValues<I> & InputValues<R>;
@@ -141,6 +146,8 @@ export interface Transition {
   readonly give: OutputSpec;
   readonly priority: number;
   readonly formerNames: readonly string[];
+  /** Default: false. */
+  readonly isForFormerTokens?: boolean;
   /** Only for pure transitions. The members below it, except `run`, are only for effects. */
   readonly after?: Milliseconds<Untyped>;
   readonly concurrency?: number;

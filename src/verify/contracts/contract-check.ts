@@ -149,6 +149,15 @@ export class ContractCheck {
           }),
         );
       }
+      case 'neverTakes': {
+        const { by, places } = property;
+        return this.#decideAll(
+          this.#parts.flatMap((part) => {
+            const own = by.filter((name) => part.transitions.has(this.#transition(name)));
+            return own.length === 0 ? [] : [() => this.#decideNeverTakes(part, own, places)];
+          }),
+        );
+      }
       default:
         return unknown(`contracts do not decide a property of kind ${property.kind}`);
     }
@@ -460,6 +469,37 @@ export class ContractCheck {
             if (seen.includes('begins')) return 1;
             return seen.includes('ends') ? 0 : memory;
           },
+        },
+      },
+    );
+    return toDecision(outcome, component === part.name);
+  }
+
+  #decideNeverTakes(
+    part: Part,
+    transitions: readonly string[],
+    places: readonly string[],
+  ): Decision {
+    const watched = new Set(transitions.map((name) => this.#transition(name)));
+    const kept = this.#kept(part);
+    const indexes = places
+      .map((name) => this.#place(name))
+      .filter((place) => this.#live.places.has(place));
+    if (!indexes.every((place) => kept.includes(place)))
+      return unknown('its transitions and places belong to several components');
+    const view = this.#view(part, [], ({ t, begins }) =>
+      begins && watched.has(t) ? ['forbidden'] : [],
+    );
+    const positions = indexes.map((place) => kept.indexOf(place));
+    const { outcome, component } = this.#search(
+      part,
+      view,
+      JSON.stringify(['neverTakes', positions]),
+      {
+        monitor: {
+          initial: 0,
+          next: (memory, { watched: seen }, removed) =>
+            seen.includes('forbidden') && positions.some(removed) ? -1 : memory,
         },
       },
     );

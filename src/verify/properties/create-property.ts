@@ -10,9 +10,11 @@ import type {
   GivesAtMost,
   Isolated,
   JoinedOrDeadLettered,
+  JoinsComplete,
   MutualExclusion,
   NeverFiresAfter,
   NeverStale,
+  NeverTakes,
   NoStaleCommits,
   PlaceBound,
   Precedes,
@@ -365,6 +367,34 @@ export function neverStale(
  */
 export function noStaleCommits(): NoStaleCommits {
   return { kind: 'noStaleCommits', name: 'no stale commit' };
+}
+
+/**
+ * None of the transitions `by` ever fires with a token of `places`, neither by taking it nor by a reset.
+ * @throws InvalidPropertyError if a list is empty.
+ */
+export function neverTakes(
+  by: string | readonly string[],
+  { from }: { readonly from: readonly string[] },
+): NeverTakes {
+  const list = toNonEmptyList('by', by);
+  const places = toNonEmptyList('from', from);
+  return {
+    kind: 'neverTakes',
+    name: `${list.join(', ')} never takes from ${places.join(', ')}`,
+    by: list,
+    places,
+  };
+}
+
+/**
+ * No join waits in vain: no transition of `ends` fires while a join has some of its inputs. Default of `ends`: the
+ * transitions that take all tokens of such an input once nothing that leads to the join is left. An interrupt, which takes
+ * them at any time, is none of these.
+ */
+export function joinsComplete(...ends: readonly string[]): JoinsComplete {
+  const by = ends.length === 0 ? '' : ` before ${ends.join(', ')}`;
+  return { kind: 'joinsComplete', name: `every join gets all its inputs${by}`, ends };
 }
 
 /**

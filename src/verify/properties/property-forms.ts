@@ -12,9 +12,11 @@ import {
   eventuallyAnswered,
   isolated,
   joinedOrDeadLettered,
+  joinsComplete,
   mutualExclusion,
   neverFiresAfter,
   neverStale,
+  neverTakes,
   noFireAfterEndInvocation,
   noStaleCommits,
   placeBound,
@@ -207,6 +209,19 @@ export const propertyForms: readonly PropertyForm[] = [
       }),
   },
   {
+    name: 'neverTakes',
+    parameters: [several('by', 'TRANSITION'), named('from', '[PLACE, …]')],
+    states: 'these transitions never fire with a token of these places',
+    create: (args) => neverTakes(args.names('by'), { from: args.names('from') }),
+  },
+  {
+    name: 'joinsComplete',
+    parameters: [optional(several('ends', 'TRANSITION'))],
+    states:
+      'no join has only some of its inputs when one of these transitions fires. Default: the transitions that give up the wait, found from the net',
+    create: (args) => joinsComplete(...(args.optional('ends', args.names) ?? [])),
+  },
+  {
     name: 'joinedOrDeadLettered',
     parameters: [
       one('from', 'PLACE'),
@@ -324,6 +339,10 @@ export function readArguments(property: Property): {
       const { commits, renewals, work } = property;
       return { form: 'neverStale', args: { commits, renewals, work } };
     }
+    case 'neverTakes':
+      return { form: 'neverTakes', args: { by: property.by, from: property.places } };
+    case 'joinsComplete':
+      return { form: 'joinsComplete', args: { ends: property.ends } };
     case 'noStaleCommits':
       return { form: 'noStaleCommits', args: {} };
     case 'joinedOrDeadLettered': {

@@ -24,6 +24,7 @@ export type SearchedProperty =
   | NeverFiresAfter
   | Precedes
   | NeverStale
+  | NeverTakes
   | JoinedOrDeadLettered
   | EventuallyAnswered
   | Eventually
@@ -31,7 +32,7 @@ export type SearchedProperty =
   | Settles;
 
 /** A property whose places and transitions are found in the net. `resolveProperty` finds them. */
-export type DerivedProperty = Bounded | Isolated | NoStaleCommits;
+export type DerivedProperty = Bounded | Isolated | JoinsComplete | NoStaleCommits;
 
 /** If nothing can happen without input from outside, the marking is one of `resting`. */
 export interface DeadlockFree {
@@ -144,6 +145,14 @@ export interface NeverStale {
   readonly work: readonly string[];
 }
 
+/** None of the transitions `by` ever fires with a token of `places`, neither by taking it nor by a reset. */
+export interface NeverTakes {
+  readonly kind: 'neverTakes';
+  readonly name: string;
+  readonly by: readonly string[];
+  readonly places: readonly string[];
+}
+
 /**
  * After the event `after`, or from the start if there is none, one of `events` happens, provided that each step which
  * stays possible happens at some time. Faults, inputs from outside and clocks that may never expire are not counted on.
@@ -190,6 +199,17 @@ export interface Isolated {
 export interface NoStaleCommits {
   readonly kind: 'noStaleCommits';
   readonly name: string;
+}
+
+/**
+ * No join waits in vain. A *join* takes a token of each of several places. None of the transitions `ends` takes what
+ * waits at some inputs of a join because the others got no token.
+ */
+export interface JoinsComplete {
+  readonly kind: 'joinsComplete';
+  readonly name: string;
+  /** The transitions that give up the wait. If empty, they are found from the net. */
+  readonly ends: readonly string[];
 }
 
 /** Every settling ends: firings that need no effect, no input and no passing time never go on without end. */

@@ -2,6 +2,7 @@ import { faultPlace, unhandledFaultPlace } from '../../net/index.ts';
 import type { CompiledNet } from '../../net/index.ts';
 import { findGenerations } from './find-generations.ts';
 import { findCrossings } from './find-crossings.ts';
+import { findAbandonedJoins } from './find-joins.ts';
 import type { Property, SearchedProperty } from './property.ts';
 
 /** A property with all its names, or the reason why the arcs of the net alone decide that it holds. */
@@ -25,6 +26,19 @@ export function resolveProperty(net: CompiledNet, property: Property): ResolvedP
       const transitions = findCrossings(net, property);
       if (transitions.length === 0) return { heldBy: 'the arcs: no transition joins the parts' };
       return { properties: [{ kind: 'atMost', name, transitions, max: 0, per: undefined }] };
+    }
+    case 'joinsComplete': {
+      const ends = findAbandonedJoins(net, property.ends);
+      if (ends.length === 0)
+        return { heldBy: 'the arcs: no transition takes what waits at a join' };
+      return {
+        properties: ends.map(({ end, inputs }) => ({
+          kind: 'neverTakes',
+          name,
+          by: [end],
+          places: inputs,
+        })),
+      };
     }
     case 'noStaleCommits': {
       const generations = findGenerations(net).filter(({ unchecked }) => unchecked.length > 0);

@@ -183,6 +183,19 @@ export function createMonitor(
         isViolated: never,
       };
     }
+    case 'neverTakes': {
+      const by = new Set(property.by.map(names.transition));
+      const places = new Set(property.places.map(names.place));
+      return {
+        ...plain,
+        next: (_memory, { tokens }, move) => {
+          const isTaken = (position: number): boolean =>
+            places.has(tokenClasses.get(tokens[position] ?? 0).place);
+          return begins(move) && by.has(move.t) && move.removed.some(isTaken) ? VIOLATED : 0;
+        },
+        isViolated: never,
+      };
+    }
     case 'joinedOrDeadLettered': {
       const from = names.place(property.from);
       const ends = [property.joined, ...property.deadLetters].map((name) =>

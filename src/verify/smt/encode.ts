@@ -40,6 +40,8 @@ export function encodeProperty(
     return { reason: 'the solver decides only what never happens, not what can happen' };
   if (property.kind === 'neverStale')
     return { reason: 'the solver does not follow which work is older than a generation' };
+  if (property.kind === 'neverTakes')
+    return { reason: 'the solver does not follow which places a firing takes tokens from' };
   if (property.kind === 'settles')
     return { reason: 'the solver ignores phases, so it does not know where a settling ends' };
   const needsQuiescence =
