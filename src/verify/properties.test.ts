@@ -12,6 +12,7 @@ import {
   outlet,
   place,
   pure,
+  running,
 } from '../net/index.ts';
 import type { Transition } from '../net/index.ts';
 import {
@@ -20,11 +21,13 @@ import {
   costAtMost,
   eventually,
   isolated,
+  neverStale,
   noStaleCommits,
   precedes,
 } from './properties/create-property.ts';
 import type { Property } from './properties/property.ts';
 import { prove } from './prove.ts';
+import { formatResult } from './report.ts';
 import type { PropertyResult } from './report.ts';
 import { InvalidPropertyError, UnknownNameError } from './properties/verify-errors.ts';
 
@@ -169,7 +172,11 @@ test('eventually: a step that depends on an input from outside is not counted on
 });
 
 test('canFire: names the transitions that never fire, without a trace', async () => {
-  assert.equal((await decide([ask, approve], canFire('ask', 'approve'))).verdict, 'proved');
+  const found = await decide([ask, approve], canFire('ask', 'approve'));
+  assert.match(
+    formatResult(found, []).join(),
+    /can fire: proved for some declared outcomes and times \(/,
+  );
   const { verdict, reason, trace } = await decide([ask, charge], canFire('ask', 'charge'));
   assert.deepEqual([verdict, reason, trace], ['refuted', 'never fires: charge', undefined]);
 });
@@ -211,6 +218,114 @@ test('noStaleCommits: a commit without a read is refuted by work that is older t
   const names = trace?.steps.map(({ transition }) => transition) ?? [];
   assert.equal(names.at(-1), 'commit.quickly');
   assert.ok(names.indexOf('start') < names.indexOf('renew'));
+});
+
+test('noStaleCommits: a commit of work that passed through an initially marked place is refuted', async () => {
+  const slot = place('slot');
+  const store = pure('store', {
+    priority: 1,
+    take: { work, slot },
+    give: allOf({ slot }),
+    run: unused,
+  });
+  const flush = pure('flush', { take: { slot }, give: allOf({ committed }), run: unused });
+  const { verdict, trace } = await decide([start, renew, store, flush, commit], noStaleCommits(), [
+    generation,
+    slot,
+  ]);
+  assert.equal(verdict, 'refuted');
+  assert.equal(trace?.steps.at(-1)?.transition, 'flush');
+});
+
+test('noStaleCommits: a commit of work that passed through an input from outside is refuted', async () => {
+  const again = place('again', { environment: true });
+  const put = pure('put', { priority: 1, take: { work }, give: allOf({ again }), run: unused });
+  const flush = pure('flush', { take: { again }, give: allOf({ committed }), run: unused });
+  const { verdict } = await decide([start, renew, put, flush, commit], noStaleCommits(), [
+    generation,
+  ]);
+  assert.equal(verdict, 'refuted');
+});
+
+test('noStaleCommits: a permit beside the work is no work', async () => {
+  const permit = place('permit');
+  const begin = pure('begin', { take: { permit, request }, give: allOf({ asked }), run: unused });
+  const send = effect('send', {
+    take: { asked },
+    read: { generation },
+    give: allOf({ work }),
+    failed: unused,
+    run: unused,
+  });
+  const dropping = pure('renew', {
+    take: { renewal, generation },
+    reset: [work, asked],
+    unless: [running(send)],
+    give: allOf({ generation }),
+    run: unused,
+  });
+  const end = pure('commit.quickly', {
+    priority: 1,
+    take: { work },
+    give: allOf({ committed, permit }),
+    run: unused,
+  });
+  const { verdict, by } = await decide([begin, send, dropping, end, commit], noStaleCommits(), [
+    generation,
+    permit,
+  ]);
+  assert.deepEqual([verdict, by], ['proved', 'search']);
+});
+
+test('noStaleCommits: a renewal that commits without a check is refuted', async () => {
+  const renewAndCommit = pure('renew.commit', {
+    take: { generation, work },
+    give: allOf({ generation, committed }),
+    run: unused,
+  });
+  const { verdict, trace } = await decide(
+    [start, renew, renewAndCommit, commit],
+    noStaleCommits(),
+    [generation],
+  );
+  assert.equal(verdict, 'refuted');
+  assert.equal(trace?.steps.at(-1)?.transition, 'renew.commit');
+});
+
+test('noStaleCommits: a commit that reads the generation but cannot skip is refuted', async () => {
+  const log = place('log');
+  const logged = pure('commit.log', {
+    take: { work },
+    read: { generation },
+    give: oneOf({ both: allOf({ committed, log }), only: committed }),
+    run: unused,
+  });
+  const { verdict } = await decide([start, renew, logged, commit], noStaleCommits(), [generation]);
+  assert.equal(verdict, 'refuted');
+});
+
+test('neverStale: an effect renews when it ends, so work that begins before is stale', async () => {
+  const slowly = effect('renew', {
+    take: { renewal, generation },
+    give: allOf({ generation }),
+    failed: unused,
+    run: unused,
+  });
+  const property = neverStale('commit.quickly', { renewals: ['renew'], work: ['work'] });
+  const begin = pure('start', {
+    take: { request },
+    unless: [generation],
+    give: allOf({ work }),
+    run: unused,
+  });
+  const wait = pure('commit.quickly', {
+    take: { work },
+    read: { generation },
+    give: allOf({ committed }),
+    run: unused,
+  });
+  const { verdict } = await decide([begin, slowly, wait], property, [generation]);
+  assert.equal(verdict, 'refuted');
 });
 
 test('noStaleCommits: an unchecked commit is proved if a renewal drops all work', async () => {

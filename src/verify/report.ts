@@ -138,8 +138,14 @@ export function formatResult(result: PropertyResult, shared: readonly string[]):
     seconds(durationMs),
     ...own,
   ];
+  // Such a run may need outcomes and times that the code never has.
+  const isPossible = property.kind === 'canFire' && verdict === 'proved';
+  const scope = [
+    ...(isPossible ? [' for some declared outcomes and times'] : []),
+    ...(unreached === undefined ? [] : [' for the reached part']),
+  ].join(',');
   return [
-    `${mark} ${property.name}: ${verdict}${unreached === undefined ? '' : ' for the reached part'} (${facts.join(', ')})`,
+    `${mark} ${property.name}: ${verdict}${scope} (${facts.join(', ')})`,
     ...(reason === undefined ? [] : [`  because ${reason}`]),
     ...(trace === undefined
       ? []

@@ -679,7 +679,7 @@ function remember(
     }
     case 'neverStale': {
       if (before === 1 && property.commits.includes(happened.ended ?? '')) return undefined;
-      const isOld = before === 1 || property.renewals.includes(happened.begun ?? '');
+      const isOld = before === 1 || property.renewals.includes(happened.ended ?? '');
       return isOld && tokens.some((token) => property.work.includes(token.in)) ? 1 : 0;
     }
     case 'neverTakes':

@@ -304,8 +304,8 @@ export function eventually(
 }
 
 /**
- * Each of these transitions fires in some order of events within the bounds. A refutation has no trace: it names the
- * transitions that never fire.
+ * Each of these transitions fires in some order of events within the bounds, for some declared outcomes, which the code
+ * may never choose. A refutation has no trace: it names the transitions that never fire.
  * @throws InvalidPropertyError if `transitions` is empty.
  */
 export function canFire(...transitions: readonly string[]): CanFire {
@@ -342,7 +342,7 @@ export function isolated(
 }
 
 /**
- * None of the transitions `commits` fires with work that is older than the last firing of `renewals`. `work` are the
+ * None of the transitions `commits` fires with work that is older than the last firing of `renewals` that ended. `work` are the
  * places, and `running(t)`, that hold work between its begin and its commit.
  * @throws InvalidPropertyError if a list is empty.
  */

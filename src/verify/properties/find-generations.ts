@@ -8,7 +8,7 @@ export interface Generation {
   readonly renewals: readonly string[];
   /** The places, lists and outlets to which a transition commits only if its work is of the latest generation. */
   readonly committed: readonly string[];
-  /** The transitions that fill one of them from the same work, but do not read the generation or cannot skip. */
+  /** The transitions that fill one of them from the same work, but do not see the generation or cannot skip. */
   readonly unchecked: readonly string[];
   /** The places of the work: from where it begins to the commit. */
   readonly work: readonly string[];
@@ -31,16 +31,20 @@ function toGeneration(net: CompiledNet, place: string): readonly Generation[] {
   const readers = net.transitions.filter((t) => t.reads.some((input) => input.place === place));
   const guarded = readers.filter((t) => t.spec.kind === 'pure' && listSkippable(t).length > 0);
   const committed = [...new Set(guarded.flatMap(listSkippable))];
+  // An effect that reads the generation commits later. One that takes it holds it until then.
+  const isChecked = (t: CompiledTransition, name: string): boolean =>
+    (takers.includes(t) || guarded.includes(t)) && listSkippable(t).includes(name);
   const work = new Set(guarded.flatMap((t) => [...findWork(net, t, place)]));
   const unchecked = net.transitions.filter(
     (t) =>
-      !guarded.includes(t) &&
-      !takers.includes(t) &&
-      committed.some((name) => gives(t, name)) &&
+      committed.some((name) => gives(t, name) && !isChecked(t, name)) &&
       [...findWork(net, t, place)].some((name) => work.has(name)),
   );
   if (guarded.length === 0) return [];
-  for (const t of unchecked) if (t.spec.kind === 'effect') work.add(t.running);
+  for (const t of unchecked) {
+    for (const name of findWork(net, t, place)) work.add(name);
+    if (t.spec.kind === 'effect') work.add(t.running);
+  }
   return [
     {
       place,
@@ -63,7 +67,10 @@ function listSkippable(t: CompiledTransition): readonly string[] {
   );
 }
 
-/** The places from which tokens come to a transition, up to inputs from outside and places that are marked initially. */
+/**
+ * The places from which tokens come to a transition, up to inputs from outside. Work does not come from a place that is
+ * marked initially and has no values, such as a permit, if the transition also takes something else.
+ */
 function findWork(
   net: CompiledNet,
   t: CompiledTransition,
@@ -72,22 +79,27 @@ function findWork(
   const found = new Set<string>();
   const transitions = [t];
   for (const one of transitions) {
-    for (const { place, kind } of one.takes) {
-      const isBoundary =
-        place === generation ||
-        found.has(place) ||
-        countInitial(net, place) > 0 ||
-        (net.places.get(place)?.kind === 'tokens' && isEnvironment(net, place));
-      if (isBoundary || (kind !== 'tokens' && kind !== 'running')) continue;
+    const inputs = one.takes.filter(
+      ({ place, kind }) => place !== generation && (kind === 'tokens' || kind === 'running'),
+    );
+    const isOther = ({ place }: { readonly place: string }): boolean =>
+      countInitial(net, place) === 0 || hasValues(net, place);
+    for (const { place } of inputs.some(isOther) ? inputs.filter(isOther) : inputs) {
+      const producers = net.transitions.filter((producer) => gives(producer, place));
+      if (found.has(place) || (isEnvironment(net, place) && producers.length === 0)) continue;
       found.add(place);
-      for (const producer of net.transitions) {
-        if (!gives(producer, place)) continue;
+      for (const producer of producers) {
         if (producer.spec.kind === 'effect') found.add(producer.running);
         transitions.push(producer);
       }
     }
   }
   return found;
+}
+
+function hasValues(net: CompiledNet, name: string): boolean {
+  const place = net.places.get(name);
+  return place?.kind === 'tokens' && place.schema !== undefined;
 }
 
 function isEnvironment(net: CompiledNet, name: string): boolean {

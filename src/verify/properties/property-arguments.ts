@@ -43,7 +43,13 @@ export class PropertyArguments {
   readonly counts = (parameter: string): Readonly<Record<string, number>> => {
     const { value, at } = this.#require(parameter);
     const problem = `${parameter} must be numbers by name, such as {a: 2}; it is ${show(value)}`;
-    if (!isRecord(value)) return Object.fromEntries(this.names(parameter).map((name) => [name, 1]));
+    if (!isRecord(value)) {
+      const names = this.names(parameter);
+      const twice = names.find((name, index) => names.indexOf(name) < index);
+      if (twice !== undefined)
+        return this.#fail(at, `${parameter} names "${twice}" twice; write {${twice}: 2} to count`);
+      return Object.fromEntries(names.map((name) => [name, 1]));
+    }
     const entries = Object.entries(value).flatMap(([name, count]): [string, number][] =>
       typeof count === 'number' ? [[name, count]] : [],
     );

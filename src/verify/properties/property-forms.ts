@@ -274,13 +274,14 @@ export const propertyForms: readonly PropertyForm[] = [
     name: 'canFire',
     parameters: [transitions],
     states:
-      'each of these transitions fires in some order of events; a refutation names the others, without a trace',
+      'each of these transitions fires in some order of events, for some declared outcomes; a refutation names the others, without a trace',
     create: (args) => canFire(...args.names('transitions')),
   },
   {
     name: 'settles',
     parameters: [],
-    states: 'every settling ends: no firings repeat, or add tokens, without end',
+    states:
+      'every settling ends below the limit of the executor: no firings repeat, or add tokens, without end',
     create: () => settles(),
   },
 ];

@@ -201,6 +201,23 @@ const mistakes: readonly (readonly [text: string, at: string, message: RegExp])[
   ['unreachable({a: b})', 'character 13', /marked must be numbers by name/],
   ['unreachable({a})', 'character 15', /expected a name and ":", but found "}"/],
   ['deadlockFree({mark: [a]})', 'character 14', /resting must be places or markings/],
+  [
+    'costAtMost({a: 5, a: 0}, 3)',
+    'character 19',
+    /a is given twice, as 5 and 0\. Write costAtMost/,
+  ],
+  [
+    'atMost(a, 1, per: x, per: y)',
+    'character 22',
+    /per is given twice, as x and y\. Write atMost\(/,
+  ],
+  ['unreachable(a, a)', 'character 13', /marked names "a" twice; write \{a: 2\}/],
+  [
+    '{"property": "costAtMost", "costs": {"a": 5, "\\u0061": 0}, "max": 3}',
+    'character 46',
+    /the field "a" is given twice, now as 0}, "max": 3}\. Remove one of them/,
+  ],
+  ['{"property": "bounded", "max": 1, "max": 9}', 'character 35', /the field "max" is given twice/],
   ['mutualExclusion([a, b)', 'character 22', /expected "," or "\]", but found "\)"/],
   ['{"property": "placeBound", }', 'character 28', /the JSON is not well-formed/],
   ['{"kind": "placeBound"}', 'property', /the name of the property is missing/],

@@ -16,7 +16,11 @@ import { PropertySyntaxError } from './property-syntax-error.ts';
  * @throws InvalidPropertyError if an argument is out of its range.
  */
 export function parseProperty(text: string): Property {
-  if (text.trimStart().startsWith('{')) return propertyFromJson(parseJson(text));
+  if (text.trimStart().startsWith('{')) {
+    const json = parseJson(text);
+    failIfTwice(text);
+    return propertyFromJson(json);
+  }
   return new TextParser(text).property();
 }
 
@@ -77,6 +81,8 @@ class TextParser {
       while (!this.#take(')')) {
         const argument = this.#argument();
         const [key, value] = argument;
+        const before = key === undefined ? undefined : args.get(key);
+        if (before !== undefined) this.#failTwice(value.at, key, before.value, value.value);
         if (key === undefined) bare.push(value);
         else args.set(key, value);
         if (!this.#take(',') && !this.#isNext(')')) this.#fail('"," or ")"');
@@ -107,11 +113,17 @@ class TextParser {
       return items;
     }
     if (this.#take('{')) {
-      const fields: [string, unknown][] = [];
+      const fields = new Map<string, unknown>();
       while (!this.#take('}')) {
+        this.#skipSpace();
+        const at = this.#position;
         const name = this.#value();
         if (typeof name !== 'string' || !this.#take(':')) this.#fail('a name and ":"');
-        else fields.push([name, this.#value()]);
+        else {
+          const value = this.#value();
+          if (fields.has(name)) this.#failTwice(at, name, fields.get(name), value);
+          fields.set(name, value);
+        }
         if (!this.#take(',') && !this.#isNext('}')) this.#fail('"," or "}"');
       }
       return Object.fromEntries(fields);
@@ -177,6 +189,11 @@ class TextParser {
     return found;
   }
 
+  #failTwice(at: string, name: string | undefined, first: unknown, second: unknown): never {
+    const values = `${formatValue(first)} and ${formatValue(second)}`;
+    throw new PropertySyntaxError(at, `${name} is given twice, as ${values}`, this.#hint);
+  }
+
   #fail(expected: string): never {
     this.#skipSpace();
     const found = this.#text[this.#at];
@@ -195,5 +212,28 @@ function parseJson(text: string): unknown {
       'the JSON is not well-formed',
       'Write an object such as { "property": "placeBound", "places": ["lock.free"], "max": 1 }.',
     );
+  }
+}
+
+/** `JSON.parse` keeps the last of two fields with one name. @throws PropertySyntaxError if an object has such fields. */
+function failIfTwice(text: string): void {
+  const objects: Set<string>[] = [];
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"(?:\s*:)?|[{}]/g)) {
+    if (token === '{') objects.push(new Set());
+    else if (token === '}') objects.pop();
+    else if (token.endsWith(':')) {
+      const name = String(parseJson(token.slice(0, -1)));
+      const names = objects.at(-1);
+      if (names?.has(name) === true)
+        throw new PropertySyntaxError(
+          `character ${index + 1}`,
+          `the field ${JSON.stringify(name)} is given twice, now as ${text
+            .slice(index + token.length)
+            .trim()
+            .slice(0, 40)}`,
+          'Remove one of them.',
+        );
+      names?.add(name);
+    }
   }
 }

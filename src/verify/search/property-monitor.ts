@@ -172,7 +172,8 @@ export function createMonitor(
         next: (memory, { tokens }, move) => {
           const completes = move.kind === 'fired' || move.kind === 'ended';
           if (memory === 1 && completes && commits.has(move.t)) return VIOLATED;
-          const renewed = begins(move) && renewals.has(move.t);
+          // The next generation comes with the outputs, for an effect when it ends.
+          const renewed = completes && renewals.has(move.t);
           if (memory === 0 && !renewed) return 0;
           const removed = new Set(move.removed);
           const isLeft =
