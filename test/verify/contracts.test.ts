@@ -29,6 +29,7 @@ import { compareStubTrees } from './stub-trees.ts';
 
 // test/long/contracts.test.ts compares thousands.
 const NETS = 60;
+const LARGE_NETS = 20;
 const TREES = 16;
 
 test('nothing follows from random contracts of random nets that an independent search refutes', () => {
@@ -37,6 +38,13 @@ test('nothing follows from random contracts of random nets that an independent s
   assert.ok(tally.proved >= NETS, `${tally.proved} proved`);
   assert.ok(tally.refuted >= NETS, `${tally.refuted} refuted`);
   assert.ok(tally.broken >= NETS / 10, `${tally.broken} nets with a broken contract`);
+});
+
+test('nothing follows from random contracts of random nets with numbers above the caps of views', () => {
+  const tally = compareContracts(LARGE_NETS, 1, 400, 'large');
+  assert.deepEqual(tally.unsound, []);
+  assert.ok(tally.proved >= LARGE_NETS, `${tally.proved} proved`);
+  assert.ok(tally.refuted >= LARGE_NETS, `${tally.refuted} refuted`);
 });
 
 test('nothing follows from the contracts of stub agents that a search of the whole tree refutes', async () => {

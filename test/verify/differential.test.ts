@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { prove } from '../../src/verify/prove.ts';
 import { npmZ3 } from '../../src/verify/smt/solver.ts';
 import { compare, compareMarkings } from './differential.ts';
 import { mutations } from './mutations.ts';
@@ -11,6 +12,7 @@ const NETS = 160;
 const SOLVER_NETS = 4;
 const MARKING_NETS = 30;
 const RUN_NETS = 15;
+const LARGE_NETS = 20;
 
 test('on random nets the prover and an independent search never disagree', async () => {
   const tally = await compare({
@@ -59,6 +61,27 @@ for (const [name, distort] of Object.entries(mutations)) {
     assert.notDeepEqual(compareMarkings({ ...nets, mutate: distort, untilOne: true }), []);
   });
 }
+
+test('on random nets with large weights, limits and numbers of tokens the searches never disagree', async () => {
+  const tally = await compare({
+    nets: LARGE_NETS,
+    firstSeed: 1,
+    size: 'large',
+    mostNaiveStates: 500,
+    options: { route: 'search' },
+  });
+  assert.deepEqual(tally.disagreements, []);
+  assert.ok(tally.proved > 0 && tally.refuted > 0);
+});
+
+test('a counterexample with another attempt of an effect is replayed', async () => {
+  const generated = randomNet(53_932);
+  assert.ok(generated !== undefined);
+  const { net, property, bounds } = generated;
+  const { results } = await prove(net, { properties: [property], bounds, route: 'search' });
+  assert.equal(results[0]?.verdict, 'refuted', results[0]?.reason);
+  assert.ok(results[0]?.trace?.steps.some(({ kind }) => kind === 'restarted'));
+});
 
 test('runs with random outcomes and times stay inside the explored markings', () => {
   let nets = 0;

@@ -11,7 +11,7 @@ import { TransitionSystem } from '../../src/verify/system/transition-system.ts';
 import { naiveMarkings, naiveVerdict } from './naive-search.ts';
 import type { NaiveVerdict } from './naive-search.ts';
 import { randomNet } from './random-net.ts';
-import type { Feature, RandomNet } from './random-net.ts';
+import type { Feature, RandomNet, Size } from './random-net.ts';
 
 export interface Tally {
   nets: number;
@@ -31,6 +31,8 @@ export interface Tally {
 export interface Comparison {
   readonly nets: number;
   readonly firstSeed: number;
+  /** Default: `small`. */
+  readonly size?: Size;
   /** Nets with more states are skipped. */
   readonly mostNaiveStates?: number;
   readonly options?: Partial<ProveOptions>;
@@ -49,7 +51,7 @@ const LIMITS = { states: 20_000 };
 
 /** Compares a number of nets, from this seed on. */
 export async function compare(comparison: Comparison): Promise<Tally> {
-  const { nets, firstSeed, mostNaiveStates = 2_000, atOnce = 1 } = comparison;
+  const { nets, firstSeed, mostNaiveStates = 2_000, atOnce = 1, size } = comparison;
   const tally: Tally = {
     nets: 0,
     proved: 0,
@@ -64,7 +66,7 @@ export async function compare(comparison: Comparison): Promise<Tally> {
   let seed = firstSeed;
   const next = (): readonly [number, RandomNet, NaiveVerdict] => {
     for (; ; tally.skipped++) {
-      const generated = randomNet(seed++);
+      const generated = randomNet(seed++, size);
       if (generated === undefined) continue;
       const { verdict, states } = naiveVerdict(
         generated.net,

@@ -188,7 +188,7 @@ class World {
   begin(): Omit<NaiveState, 'memory'> {
     const tokens = this.#net.initial.flatMap(({ place, value, times }) =>
       Array.from({ length: times }, (): Token => {
-        const keys = (this.#functions.get(place.name) ?? []).map((toKey) => toKey?.(value) ?? null);
+        const keys = (this.#functions.get(place.name) ?? []).map((toKey) => keyOf(toKey, value));
         return { in: place.name, keys };
       }),
     );
@@ -211,7 +211,7 @@ class World {
   }
 
   explore(state: NaiveState): { readonly nexts: readonly Next[]; readonly stuck: boolean } {
-    if (state.tokens.length > MAX_TOKENS) throw new TooManySuccessorsError();
+    if (state.tokens.length > MAX_TOKENS + this.#bounds.upTo) throw new TooManySuccessorsError();
     const ready = this.#firstReady(state);
     if (ready !== undefined) {
       const settled = ready();
@@ -405,6 +405,8 @@ class World {
     if (from.length < input.count || (byClock && from.length === 0)) return [];
     if (input.mode === 'all') return [from];
     if (!byClock) return [from.slice(0, input.count)];
+    // More than this many choices are too many successors.
+    if (from.length > 12) throw new TooManySuccessorsError();
     return from.flatMap((_, start) => combinations(from.slice(start), input.count));
   }
 
@@ -558,8 +560,18 @@ class World {
 
 /** A net that has a state with more successors than this is skipped. */
 const MAX_SUCCESSORS = 2_000;
+/** More tokens than the largest output may add to these. */
 const MAX_TOKENS = 60;
 class TooManySuccessorsError extends Error {}
+
+/** Returns null if the key function throws. */
+function keyOf(getKey: CompiledInput['getKey'], value: unknown): string | null {
+  try {
+    return getKey?.(value) ?? null;
+  } catch {
+    return null;
+  }
+}
 
 /** Returns the value, or `otherwise` if some state has too many successors. */
 function withinLimits<T>(compute: () => T, otherwise: T): T {

@@ -20,6 +20,7 @@ import { expand } from '../../src/verify/system/expand.ts';
 import { naiveVerdict } from './naive-search.ts';
 import { Random } from './random.ts';
 import { randomNet } from './random-net.ts';
+import type { Size } from './random-net.ts';
 
 export interface ContractTally {
   /** Nets whose contracts were all proved. */
@@ -41,6 +42,7 @@ export function compareContracts(
   nets: number,
   firstSeed: number,
   mostNaiveStates: number,
+  size: Size = 'small',
 ): ContractTally {
   const tally: ContractTally = {
     kept: 0,
@@ -51,7 +53,7 @@ export function compareContracts(
     unsound: [],
   };
   for (let seed = firstSeed; tally.kept < nets; seed++) {
-    const generated = randomNet(seed);
+    const generated = randomNet(seed, size);
     if (generated === undefined) continue;
     const { net, bounds } = generated;
     const random = new Random(seed + 1_000_003);

@@ -71,10 +71,16 @@ type Any = TokenPlace;
 
 const anyValue = z.unknown();
 
+/**
+ * `small`: numbers up to 2, so that a naive search visits all states. `large`: also limits, weights and numbers of
+ * tokens above those that a view of the prover counts, and initial tokens whose key function throws.
+ */
+export type Size = 'small' | 'large';
+
 /** Returns the net of a seed. Undefined if the generated net does not build. */
-export function randomNet(seed: number): RandomNet | undefined {
+export function randomNet(seed: number, size: Size = 'small'): RandomNet | undefined {
   try {
-    return new Making(new Random(seed)).net(seed);
+    return new Making(new Random(seed), size).net(seed);
   } catch (error) {
     if (error instanceof NetBuildError) return undefined;
     throw error;
@@ -83,6 +89,7 @@ export function randomNet(seed: number): RandomNet | undefined {
 
 class Making {
   readonly #random: Random;
+  readonly #size: Size;
   readonly #features = new Set<Feature>();
   readonly #places: readonly Any[];
   readonly #outlet: Outlet;
@@ -90,8 +97,9 @@ class Making {
   /** The places that can have tokens so far. */
   readonly #live = new Set<Any>();
 
-  constructor(random: Random) {
+  constructor(random: Random, size: Size) {
     this.#random = random;
+    this.#size = size;
     const count = 4 + random.below(3);
     const outside = random.chance(0.55) ? 1 + random.below(2) : 0;
     if (outside > 0) this.#features.add('environment');
@@ -105,7 +113,17 @@ class Making {
     const random = this.#random;
     const initial = random
       .some(this.#places, 1 + random.below(3))
-      .map((one) => initialToken(one, { keys: ['i'] }, random.chance(0.35) ? 2 : 1));
+      .map((one) =>
+        initialToken(
+          one,
+          { keys: this.#isLarge(0.1) ? [] : ['i'] },
+          this.#isLarge(0.5)
+            ? random.pick([3, 4, 5, 6, 63, 64, 65, 70])
+            : random.chance(0.35)
+              ? 2
+              : 1,
+        ),
+      );
     for (const one of this.#places)
       if (one.environment || initial.some((token) => token.place === one)) this.#live.add(one);
     const count = 3 + random.below(3);
@@ -128,14 +146,28 @@ class Making {
     const environment = Object.fromEntries(
       this.#places
         .filter((one) => one.environment)
-        .map((one) => [one.name, 1 + (random.chance(0.3) ? 1 : 0)]),
+        .map((one) => [
+          one.name,
+          this.#isLarge(0.3) ? random.pick([3, 4, 5, 6]) : 1 + (random.chance(0.3) ? 1 : 0),
+        ]),
     );
     return {
       net: compiled,
-      bounds: { environment, upTo: 2, attempts: 2, faults, shutdowns },
+      bounds: {
+        environment,
+        upTo: this.#size === 'large' ? 70 : 2,
+        attempts: 2,
+        faults,
+        shutdowns,
+      },
       property: this.#property(compiled),
       features: this.#features,
     };
+  }
+
+  /** True with this probability if the net may have large numbers. */
+  #isLarge(probability: number): boolean {
+    return this.#size === 'large' && this.#random.chance(probability);
   }
 
   #transition(name: string, index: number): Transition {
@@ -176,7 +208,9 @@ class Making {
       const candidate: unknown = effect(name, {
         ...common,
         ...(retry && { retry: { attempts: 2, backoff: '1s..2s' as const } }),
-        ...(random.chance(0.3) && { concurrency: 1 + random.below(2) }),
+        ...(random.chance(0.3) && {
+          concurrency: this.#isLarge(0.6) ? 4 + random.below(3) : 1 + random.below(2),
+        }),
         failed: () => unused(),
         run: () => Promise.reject(new Error('never run')),
       } as never);
@@ -212,7 +246,7 @@ class Making {
       const kind = random.next();
       if (kind < 0.17) {
         this.#features.add('weight');
-        inputs[`i${index}`] = many(2, one);
+        inputs[`i${index}`] = many(this.#isLarge(0.6) ? random.pick([3, 4, 64, 65, 70]) : 2, one);
       } else if (kind < 0.45) {
         this.#features.add('all');
         inputs[`i${index}`] = all(one, { min: index === 0 ? 1 : 0 });
@@ -255,7 +289,7 @@ class Making {
       const kind = random.next();
       if (kind < 0.2) {
         this.#features.add('upTo');
-        outputs[`o${at}`] = upTo(2, one);
+        outputs[`o${at}`] = upTo(this.#isLarge(0.5) ? random.pick([4, 5, 6, 70]) : 2, one);
       } else if (kind < 0.3) outputs[`o${at}`] = optional(one);
       else if (kind < 0.48) {
         const counted = Object.keys(take);

@@ -13,6 +13,7 @@ import { isRecorded, planReplay } from './plan-replay.ts';
 import type { ScriptedStep, TrackedToken } from './plan-replay.ts';
 import { toReturnValue, createSkeleton } from './skeleton.ts';
 import type { SkeletonScript } from './skeleton.ts';
+import type { MoveKind } from '../system/move.ts';
 import { SETTLING } from '../system/state.ts';
 import type { TransitionSystem } from '../system/transition-system.ts';
 import { countByPlace } from '../trace/trace.ts';
@@ -97,11 +98,11 @@ class Replay {
         return initialToken(found, value);
       }),
       fire: (t) => {
-        const expected = this.#expected('fired', t.name);
+        const expected = this.#expected(t.name, 'fired');
         return this.#returnValue(expected);
       },
       start: (t) => {
-        this.#expected('started', t.name);
+        this.#expected(t.name, 'started', 'restarted');
         return NEVER_MS;
       },
       fail: () => {
@@ -133,10 +134,10 @@ class Replay {
   }
 
   /** Returns the next step of the path if it matches. Otherwise it throws, and the fault makes the final check fail. */
-  #expected(kind: 'fired' | 'started', t: string): ScriptedStep {
+  #expected(t: string, ...kinds: readonly MoveKind[]): ScriptedStep {
     const next = this.#next();
     const name = next && this.#system.net.transitions[next.move.t]?.name;
-    if (next === undefined || next.move.kind !== kind || name !== t) throw this.#error();
+    if (next === undefined || !kinds.includes(next.move.kind) || name !== t) throw this.#error();
     return next;
   }
 
