@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { allOf, compile, effect, initialToken, net, oneOf, place, pure } from '../net/index.ts';
+import {
+  allOf,
+  compile,
+  effect,
+  initialToken,
+  many,
+  net,
+  oneOf,
+  place,
+  pure,
+} from '../net/index.ts';
 import type { CompiledNet } from '../net/index.ts';
 import {
   deadlockFree,
@@ -24,7 +34,7 @@ const a = worker('a');
 const b = worker('b');
 
 /** A clerk gives an order to worker a, then to worker b, and is idle again. */
-function office({ skips = false } = {}): CompiledNet {
+function office({ skips = false, batches = false } = {}): CompiledNet {
   const work = (name: string, { ask, answer }: typeof a) =>
     effect(`${name}.work`, {
       take: { ask },
@@ -54,6 +64,15 @@ function office({ skips = false } = {}): CompiledNet {
         }),
         work('a', a),
         work('b', b),
+        ...(batches
+          ? [
+              pure('a.batch', {
+                take: { asks: many(2, a.ask) },
+                give: allOf({ answer: a.answer }),
+                run: () => ({ answer: null }),
+              }),
+            ]
+          : []),
       ],
     }),
   );
@@ -172,7 +191,7 @@ test('a net that may fire without end by its arcs is not proved through contract
     properties: [placeBound('ping', 1)],
     components: { shared: [], ports: [], children: [] },
   });
-  assert.match(report.contracts?.[0]?.reason ?? '', /to, fro may fire without end/);
+  assert.match(report.contracts?.[0]?.reason ?? '', /do not show that a settling ends/);
   assert.ok(report.results.every(({ by }) => by !== 'contracts'));
 });
 
@@ -182,4 +201,25 @@ test('a component with an unknown name is refused', async () => {
     prove(office(), { properties, bounds, components: wrong }),
     (error) => error instanceof UnknownNameError && error.what === 'place "nowhere"',
   );
+});
+
+test('a proof by contracts names the transitions that the views never fire', async () => {
+  const batching: ComponentTree = {
+    ...components,
+    children: [{ ...component('a', a), transitions: ['a.work', 'a.batch'] }, component('b', b)],
+  };
+  const report = await prove(office({ batches: true }), {
+    properties,
+    bounds,
+    components: batching,
+  });
+  assert.deepEqual(
+    report.results.map(({ by, unreached }) => [by, unreached]),
+    properties.map(() => ['contracts', ['a.batch']]),
+  );
+  assert.deepEqual(report.unfired, ['a.batch']);
+  assert.deepEqual([isProved(report), isProved(report, { strict: true })], [true, false]);
+  assert.match(formatReport(report), /Warning: no explored run fires a\.batch/);
+  const whole = await prove(office(), { properties, bounds, components });
+  assert.deepEqual([whole.unfired, isProved(whole, { strict: true })], [[], true]);
 });

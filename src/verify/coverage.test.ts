@@ -7,6 +7,7 @@ import { placeBound } from './properties/create-property.ts';
 import { prove } from './prove.ts';
 import { formatReport, isProved } from './report.ts';
 import type { ProofReport } from './report.ts';
+import type { Solver } from './smt/solver.ts';
 
 const start = place('start');
 const budget = place('budget');
@@ -72,4 +73,33 @@ test('without a search of all states it is not known which transitions fire', as
   const report = await proveChain({ faults: 0, states: 3 });
   assert.equal(report.results[0]?.verdict, 'unknown');
   assert.equal(report.unfired, undefined);
+});
+
+const trusting: Solver = {
+  name: 'trusting',
+  ask: async () => ({ answer: 'sat', by: 'trusting' }),
+};
+
+test('a proof by a solver names the transitions that no visited state fires', async () => {
+  for (const route of ['solver', 'portfolio'] as const) {
+    const run = (bounds: Bounds): Promise<ProofReport> =>
+      prove(chain(), { properties: [placeBound('node.1', 1)], bounds, route, solver: trusting });
+    // Too few states for the search, but enough to fire the first two steps.
+    const states = route === 'solver' ? {} : { states: 4 };
+    const report = await run({ upTo: 2, faults: 0, ...states });
+    const [result] = report.results;
+    const unreached = ['step.node.3', 'step.node.4'];
+    assert.deepEqual([result?.verdict, result?.by], ['proved', 'trusting']);
+    for (const name of unreached) assert.ok(result?.unreached?.includes(name));
+    assert.ok(result?.unreached?.includes('begin') === false);
+    assert.deepEqual(report.unfired, result?.unreached);
+    assert.equal(isProved(report, { strict: true }), false);
+  }
+  const whole = await prove(chain(), {
+    properties: [placeBound('node.1', 1)],
+    bounds: { faults: 0 },
+    route: 'solver',
+    solver: trusting,
+  });
+  assert.deepEqual([whole.unfired, isProved(whole, { strict: true })], [[], true]);
 });

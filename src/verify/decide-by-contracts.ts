@@ -2,6 +2,7 @@ import { omitUndefined } from '../core/internal.ts';
 import { ContractCheck } from './contracts/contract-check.ts';
 import type { ContractResult } from './contracts/contract-check.ts';
 import type { ComponentTree } from './contracts/contract.ts';
+import type { Coverage } from './coverage.ts';
 import type { ProofRun } from './progress.ts';
 import { DEFAULT_SEARCH_TIMEOUT_MS, DEFAULT_STATES } from './properties/bounds.ts';
 import type { Bounds } from './properties/bounds.ts';
@@ -34,6 +35,7 @@ export async function decideByContracts(
   net: ExpandedNet,
   { components, properties, bounds, signal }: ContractQuestion,
   run: ProofRun,
+  coverage: Coverage,
 ): Promise<ContractAnswer> {
   const pause = run.onPause(properties);
   let startedAt = performance.now();
@@ -58,6 +60,9 @@ export async function decideByContracts(
     states += result.states;
     if ((await pause(states)) !== undefined) return { contracts, proved: [] };
   }
+  const unreached = contracts.every(({ verdict }) => verdict === 'proved')
+    ? coverage.addViews(check.unfired)
+    : [];
   const proved: [SearchedProperty, PropertyResult][] = [];
   // The first property gets the states and the time of the contracts.
   for (const property of properties) {
@@ -72,6 +77,7 @@ export async function decideByContracts(
         over: net.statement,
         states,
         durationMs: now - startedAt,
+        ...(unreached.length > 0 && { unreached }),
       };
       proved.push([property, result]);
       run.report(result);

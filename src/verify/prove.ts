@@ -1,6 +1,7 @@
 import { omitUndefined } from '../core/internal.ts';
 import type { CompiledNet } from '../net/index.ts';
 import { TokenClasses } from './system/token-classes.ts';
+import { DEFAULT_STATES } from './properties/bounds.ts';
 import type { Bounds } from './properties/bounds.ts';
 import type { ContractResult } from './contracts/contract-check.ts';
 import type { ComponentTree } from './contracts/contract.ts';
@@ -124,7 +125,7 @@ async function proveSearched(net: CompiledNet, options: SearchedOptions): Promis
   const undecided = properties.filter((property) => !results.has(property));
   if (components !== undefined && route !== 'solver' && !beyondBounds && undecided.length > 0) {
     const question = { components, properties: undecided, bounds, signal };
-    const answer = await decideByContracts(expanded, question, run);
+    const answer = await decideByContracts(expanded, question, run, coverage);
     contracts = answer.contracts;
     for (const [property, result] of answer.proved) keep(property, result);
   }
@@ -170,6 +171,9 @@ function isTrusted(
   if (verdict === 'proved') return true;
   return verdict === 'refuted' && trace !== undefined && isRefutation(net, property, trace);
 }
+
+/** The number of states to visit for a proof that needs none, to see which transitions can fire. */
+const STATES_FOR_COVERAGE = 5_000;
 
 class Proof {
   readonly #net: ExpandedNet;
@@ -306,6 +310,17 @@ class Proof {
     return { ...facts, verdict: 'unknown', reason: [...new Set(reasons)].join('; ') };
   }
 
+  /** Returns the transitions that no search fired. Without a search so far, the first states are visited for it. */
+  async #exploreBriefly(): Promise<readonly string[]> {
+    if (!this.#coverage.isExplored) {
+      const system = new TransitionSystem(this.#net, 'unordered');
+      const states = Math.min(this.#bounds.states ?? DEFAULT_STATES, STATES_FOR_COVERAGE);
+      const onPause = this.#run.onPause([]);
+      this.#coverage.add(await search(system, [], { ...this.#bounds, states }, onPause));
+    }
+    return this.#coverage.addWithoutSearch();
+  }
+
   /** Asks the solver, first for any number of tokens from outside, then within the bounds if they are still undecided. */
   async #decideBySolver(
     property: SearchedProperty,
@@ -326,13 +341,19 @@ class Proof {
       const durationMs = before.durationMs + performance.now() - startedAt;
       if (solved.answer === 'sat') {
         const { by } = solved;
+        const { over } = query;
+        const { states } = before;
+        // A proof beyond the bounds keeps what the search within them reached.
+        const { unreached = before.verdict === 'proved' ? [] : await this.#exploreBriefly() } =
+          before;
         return {
           property,
           verdict: 'proved',
           by,
-          over: query.over,
-          states: before.states,
+          over,
+          states,
           durationMs,
+          ...(unreached.length > 0 && { unreached }),
         };
       }
       reasons.push(

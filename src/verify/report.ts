@@ -24,8 +24,9 @@ export interface PropertyResult {
   /** For `refuted`: the counterexample. It was replayed on the executor. */
   readonly trace?: Trace;
   /**
-   * For `proved`: the transitions that no explored run fired, although the arcs allow them within the bounds. The property
-   * is then proved for the reached part of the net only. Not set if there are none, or if no search visited all states.
+   * For `proved`: the transitions that the exploration behind the proof did not fire, although the arcs allow them within
+   * the bounds. The property is then proved for the reached part of the net only. The exploration is the search, the
+   * views of the contracts, or for a solver the states that were visited before. Not set if there are none.
    */
   readonly unreached?: readonly string[];
   /** For `unknown`: why the property was not decided. */
@@ -41,8 +42,8 @@ export interface ProofReport {
   readonly results: readonly PropertyResult[];
   readonly durationMs: number;
   /**
-   * The transitions that no explored run fired, although the arcs allow them within the bounds. Not set if no search
-   * visited all states.
+   * The transitions that the exploration behind a proof did not fire, although the arcs allow them within the bounds. Not
+   * set if no proof is based on an exploration.
    */
   readonly unfired?: readonly string[];
   /** The transitions that the bounds exclude by the arcs alone, such as those that take an input that does not come. */

@@ -10,7 +10,7 @@ import type { StateTree } from './combine-states.ts';
 import type { NetComponent, ComponentTree } from './contract.ts';
 import { findLiveParts } from './live-parts.ts';
 import type { LiveParts } from './live-parts.ts';
-import { createView } from './view.ts';
+import { createView, listMoves } from './view.ts';
 import type { ObservedContract, View, ViewStep } from './view.ts';
 import { searchView } from './view-search.ts';
 import type { ViewLimits, ViewOutcome, ViewQuestion, ViewState } from './view-search.ts';
@@ -68,6 +68,7 @@ export class ContractCheck {
   readonly #parts: readonly Part[];
   readonly #searched = new Map<string, Searched>();
   readonly #resting = new Map<Part, readonly ViewState[]>();
+  readonly #unfired = new Set<number>();
   #results: readonly ContractResult[] = [];
 
   /** @throws UnknownNameError if the tree names a place or transition that the net does not have. */
@@ -95,6 +96,7 @@ export class ContractCheck {
       const view = this.#view(part);
       const { outcome, component } = this.#search(part, view, 'contract', {});
       this.#resting.set(part, outcome.collected);
+      this.#addUnfired(part, view, outcome);
       const result: ContractResult = {
         component: part.name,
         states: component === part.name ? outcome.states : 0,
@@ -107,6 +109,25 @@ export class ContractCheck {
       yield result;
       if (outcome.problem !== undefined) return;
     }
+  }
+
+  /**
+   * The indexes of the transitions that some searched view has, but never fires. The net does not fire them either,
+   * because a view fires whatever the net fires.
+   */
+  get unfired(): ReadonlySet<number> {
+    return this.#unfired;
+  }
+
+  #addUnfired(part: Part, view: View, { moved }: ViewOutcome): void {
+    const moves = listMoves(view);
+    const fired = new Set(moves.flatMap(({ begins }, index) => (moved.has(index) ? begins : [])));
+    const isTimeless = (t: number): boolean => this.#net.transitions[t]?.timed === 'never';
+    for (const t of [
+      ...moves.flatMap(({ begins }) => begins),
+      ...[...part.transitions].filter(isTimeless),
+    ])
+      if (!fired.has(t)) this.#unfired.add(t);
   }
 
   /** Decides a property on the proved contracts. It may hold even if the decision is that it is unknown. */
@@ -602,7 +623,8 @@ function toBits(answers: readonly boolean[]): bigint {
 
 /** The moves of a view without their names, which do not change what a search finds. */
 function omitNames(view: Omit<View, 'places' | 'outside' | 'contracts'>): unknown {
-  const strip = (moves: View['arrivals']): unknown => moves.map(({ name: _name, ...move }) => move);
+  const strip = (moves: View['arrivals']): unknown =>
+    moves.map(({ name: _name, begins: _begins, ...move }) => move);
   return {
     ...view,
     now: view.now.map(strip),

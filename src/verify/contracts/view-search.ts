@@ -1,4 +1,5 @@
 import { UNLIMITED } from '../properties/bounds.ts';
+import { listMoves } from './view.ts';
 import type { MoveInput, View, ViewMove } from './view.ts';
 
 /** A property of a view's search. Its memory changes with the moves that it watches. */
@@ -32,6 +33,8 @@ export interface ViewOutcome {
   readonly problem: string | undefined;
   readonly states: number;
   readonly collected: readonly ViewState[];
+  /** The moves that happened in some state, as positions in `listMoves`. */
+  readonly moved: ReadonlySet<number>;
 }
 
 /** The limits of a search of a view. */
@@ -60,6 +63,7 @@ class ViewSearch {
   readonly #countsAt: number;
   readonly #stateNames: readonly (readonly string[])[];
   readonly #collected: ViewState[] = [];
+  readonly #moved = new Set<ViewMove>();
   /** By observed contract: the next state by state and event; -1 for none. */
   readonly #tables: readonly (readonly (readonly number[])[])[];
   /** The positions of observed contracts in the order in which their promises count. */
@@ -116,7 +120,13 @@ class ViewSearch {
         break;
       }
     }
-    return { problem: this.#problem, states: this.#known.size, collected: this.#collected };
+    const moved = listMoves(view).flatMap((move, index) => (this.#moved.has(move) ? [index] : []));
+    return {
+      problem: this.#problem,
+      states: this.#known.size,
+      collected: this.#collected,
+      moved: new Set(moved),
+    };
   }
 
   #visit(state: readonly number[]): void {
@@ -204,6 +214,7 @@ class ViewSearch {
   #apply(move: ViewMove, state: readonly number[], phase: number): void {
     const contracts = this.#stepContracts(move, state);
     if (contracts === undefined) return;
+    this.#moved.add(move);
     const at = this.#countsAt;
     const base = [...state];
     base[0] = phase;

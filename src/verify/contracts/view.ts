@@ -79,6 +79,8 @@ export interface ViewMove {
   /** By observed contract: the events of the step, as positions in `Contract.events`. */
   readonly events: readonly (readonly number[])[];
   readonly watched: readonly string[];
+  /** The indexes of the transitions that fire or start in this move. Moves that are equal otherwise are one. */
+  readonly begins: readonly number[];
 }
 
 /** A net reduced to some of its places: it has every behavior of the net on these places, and possibly more. */
@@ -100,6 +102,11 @@ export interface View {
   readonly now: readonly (readonly ViewMove[])[];
   readonly arrivals: readonly ViewMove[];
   readonly timers: readonly ViewMove[];
+}
+
+/** Returns all moves of a view. Views that are equal up to names have equal moves at equal positions. */
+export function listMoves({ now, arrivals, timers }: View): readonly ViewMove[] {
+  return [...now.flat(), ...arrivals, ...timers];
 }
 
 const LEAST_CAP = 3;
@@ -352,8 +359,12 @@ class ViewBuilder {
     };
     if (isIdle(move)) return;
     const key = JSON.stringify(move);
-    if (!this.#moves.has(key))
-      this.#moves.set(key, { name: t?.name ?? 'a token from outside', ...move });
+    const { name, begins } = this.#moves.get(key) ?? {
+      name: t?.name ?? 'a token from outside',
+      begins: [],
+    };
+    const begun = kind === 'begins' && t !== undefined ? [t.index] : [];
+    this.#moves.set(key, { name, ...move, begins: [...begins, ...begun] });
   }
 
   /** The events of a step for one contract, in the order of the contract. */
@@ -504,7 +515,7 @@ function countTaken({ takes }: ExpandedTransition, place: number): number {
 const loose = { takes: [], priority: 0, isCertain: false, prevents: false } as const;
 
 /** True for a move that changes nothing in the view and tells it nothing. */
-function isIdle(move: Omit<ViewMove, 'name'>): boolean {
+function isIdle(move: Omit<ViewMove, 'name' | 'begins'>): boolean {
   return (
     !move.isCertain &&
     !move.prevents &&
