@@ -10,7 +10,7 @@ export { FetchError, type FetchErrorCode } from './fetch-error.ts';
 export { fetchWithinOrigin } from './fetch-within-origin.ts';
 export { MissingToolPackageError } from './missing-tool-package-error.ts';
 export { parseOrigins, type OriginMatcher } from './parse-origins.ts';
-export { pinnedRequest } from './pinned-request.ts';
+export { pinLookup, pinnedRequest } from './pinned-request.ts';
 export { loadPublicAddressRule, type AddressRule } from './public-address.ts';
 export { createDecompressor } from './decompressor.ts';
 export { parseWebUrl } from './parse-web-url.ts';

@@ -1,7 +1,7 @@
 import { request as requestHttp } from 'node:http';
 import type { IncomingMessage, RequestOptions } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { isIP } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 
 /** Method, headers and body of a request. */
 export interface PinnedRequest {
@@ -28,11 +28,7 @@ export async function pinnedRequest(
     signal,
     agent: false,
     headers: { 'user-agent': 'petrichor', ...headers },
-    lookup: (_hostname, { all = false }, done) => {
-      const family = isIP(address);
-      if (all) done(null, [{ address, family }]);
-      else done(null, address, family);
-    },
+    lookup: pinLookup(address),
   };
   const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, options);
   request.once('response', resolve);
@@ -42,4 +38,13 @@ export async function pinnedRequest(
   request.once('close', () => reject(new Error(`${url.host} closed without a response.`)));
   request.end(body);
   return promise;
+}
+
+/** Resolves every host name to one address. */
+export function pinLookup(address: string): LookupFunction {
+  return (_hostname, { all = false }, done) => {
+    const family = isIP(address);
+    if (all) done(null, [{ address, family }]);
+    else done(null, address, family);
+  };
 }

@@ -56,3 +56,7 @@ export type {
   ScriptedLiveTurn,
   ScriptedOpen,
 } from './models/scripted/scripted-live-turn.ts';
+export { geminiLive, type GeminiLiveOptions } from './models/gemini/gemini-live.ts';
+export { openaiRealtime, type OpenaiRealtimeOptions } from './models/openai/openai-realtime.ts';
+export type { LiveAccessOptions } from './models/socket/live-access.ts';
+export type { LiveLimits } from './models/socket/live-limits.ts';

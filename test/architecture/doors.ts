@@ -12,6 +12,8 @@ export const ROOM_DOORS: Readonly<Record<string, string>> = {
   'src/models/provider/gemini-context-cache.ts': 'for adk/; no other folder needs it',
   'src/models/reference/model-address-and-key.ts':
     'for cli/; in internal.ts it would be loaded by the root entry',
+  'src/models/response/classify-error.ts':
+    'for live/; in internal.ts it would be loaded by the root entry',
   'src/store/contract/index.ts': 'for testing/ and for unit tests; needs node:assert',
   'src/store/sqlite/sqlite-text-index.ts': 'needs node:sqlite; loaded when a memory is opened',
   'src/tools/built-in/commands/code-execution-tool.ts':

@@ -13,6 +13,9 @@ export const OUTGOING: Readonly<Record<string, string>> = {
   'src/models/resolve-model.ts': 'callers, within modelOrigins; through src/egress/',
   'src/models/reference/load-provider.ts': 'is given the fetch of resolve-model.ts',
   'src/models/provider/gemini-context-cache.ts': 'is given the fetch of resolve-model.ts',
+  'src/live/models/socket/live-socket.ts':
+    'callers, within modelOrigins; at the address of the rule of live-access.ts',
+  'src/live/models/socket/ws-package.d.ts': 'nobody: it declares the types of a package',
   'src/tools/mcp/mcp-source.ts': 'callers; through src/egress/',
   'src/tools/mcp/vocabulary/mcp-sdk.ts':
     'is given the fetch of mcp-source.ts, or that of a program',

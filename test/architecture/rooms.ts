@@ -101,7 +101,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'sources',
     '.',
   ],
-  live: ['models', 'models/scripted', '.'],
+  live: ['models', 'models/scripted', 'models/socket', 'models/gemini', 'models/openai', '.'],
   adk: [
     'compaction',
     'sessions',

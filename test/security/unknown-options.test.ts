@@ -25,6 +25,13 @@ import { MANAGED_RUNTIME_OPTIONS } from '../../src/managed/managed-runtime-optio
 import { aiSdkModel, AI_SDK_MODEL_OPTIONS } from '../../src/models/ai-sdk-model.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { MODEL_REFERENCE, parseModelRef } from '../../src/models/reference/model-ref.ts';
+import { geminiLive, GEMINI_LIVE_OPTIONS } from '../../src/live/models/gemini/gemini-live.ts';
+import { LIVE_CONFIG } from '../../src/live/models/live-config.ts';
+import {
+  openaiRealtime,
+  OPENAI_REALTIME_OPTIONS,
+} from '../../src/live/models/openai/openai-realtime.ts';
+import { ScriptedLive } from '../../src/live/models/scripted/scripted-live.ts';
 import { resolveModel, RESOLVE_MODEL_OPTIONS } from '../../src/models/resolve-model.ts';
 import { App, APP_OPTIONS } from '../../src/adk/app/app.ts';
 import { DatabaseSessionService } from '../../src/adk/index.ts';
@@ -209,6 +216,12 @@ const subjects: Readonly<Record<string, Subject>> = {
     call: async (ref) => (await managed).startSession(ref, { userId: 'u1' }),
   },
   MODEL_REFERENCE: { table: MODEL_REFERENCE, call: parseModelRef },
+  GEMINI_LIVE_OPTIONS: { table: GEMINI_LIVE_OPTIONS, call: geminiLive },
+  OPENAI_REALTIME_OPTIONS: { table: OPENAI_REALTIME_OPTIONS, call: openaiRealtime },
+  LIVE_CONFIG: {
+    table: LIVE_CONFIG,
+    call: async (config) => new ScriptedLive({ turns: [] }).open({ config }, {} as never),
+  },
   RESOLVE_MODEL_OPTIONS: {
     table: RESOLVE_MODEL_OPTIONS,
     call: async (options) => resolveModel('gemini-2.5-flash', options),

@@ -63,7 +63,7 @@ export type LiveActivityDetection = {
   readonly disabled?: boolean;
   readonly startOfSpeechSensitivity?: 'START_SENSITIVITY_HIGH' | 'START_SENSITIVITY_LOW';
   readonly endOfSpeechSensitivity?: 'END_SENSITIVITY_HIGH' | 'END_SENSITIVITY_LOW';
-  /** Speech before the start of an utterance counts, in milliseconds of audio that is included. */
+  /** Gemini: speech that counts as a start. OpenAI: audio before the start that is included. In milliseconds. */
   readonly prefixPaddingMs?: number;
   /** Silence that ends an utterance, in milliseconds. */
   readonly silenceDurationMs?: number;

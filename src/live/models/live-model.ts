@@ -83,7 +83,7 @@ export type LivePartial =
 
 /** Something that a connection noticed and survived. */
 export type LiveDiagnostic = {
-  readonly code:
+  readonly kind:
     /** The server sent a message of a type that this version does not know. It was ignored. */
     | 'unknown_message'
     /** A member of a message had an unexpected value. The member was ignored. */

@@ -25,6 +25,7 @@ export interface ReplyEnd {
 export class LiveReporter {
   readonly #listener: LiveListener;
   readonly #outputAudio: AudioFormat;
+  readonly #redact: (text: string) => string;
   #replies = 0;
   #reply: string | undefined;
   #interrupted = false;
@@ -34,9 +35,15 @@ export class LiveReporter {
   /** The text of the active reply that no `said` signal contains yet, by form. */
   readonly #text = new Map<Form, string>();
 
-  constructor(listener: LiveListener, outputAudio: AudioFormat) {
+  /** @param redact removes secrets from texts of the server */
+  constructor(
+    listener: LiveListener,
+    outputAudio: AudioFormat,
+    redact: (text: string) => string = (text) => text,
+  ) {
     this.#listener = listener;
     this.#outputAudio = outputAudio;
+    this.#redact = redact;
   }
 
   /** The reply that is begun and not done. */
@@ -110,7 +117,7 @@ export class LiveReporter {
     if (reply === undefined) return;
     this.flush();
     const interrupted = this.#interrupted;
-    const details = omitUndefined({ usage, error: error && limitError(error) });
+    const details = omitUndefined({ usage, error: error && this.#limitError(error) });
     this.signal({ kind: 'done', reply, finishReason, interrupted, ...details });
     this.#reply = undefined;
     this.#interrupted = false;
@@ -152,8 +159,14 @@ export class LiveReporter {
     if (this.#closed) return;
     this.flush();
     this.endTranscript();
-    const message = closed.message?.slice(0, MAX_MESSAGE_LENGTH);
-    this.signal({ kind: 'closed', ...closed, ...omitUndefined({ message }) });
+    const { message = '', ...rest } = closed;
+    const shown = message === '' ? undefined : this.#redact(message).slice(0, MAX_MESSAGE_LENGTH);
+    this.signal({ kind: 'closed', ...rest, ...omitUndefined({ message: shown }) });
+    this.#closed = true;
+  }
+
+  /** Reports nothing any more. */
+  silence(): void {
     this.#closed = true;
   }
 
@@ -162,10 +175,11 @@ export class LiveReporter {
     this.#call(() => this.#listener.onSignal(signal));
   }
 
-  diagnostic(code: LiveDiagnostic['code'], message: string): void {
+  diagnostic(kind: LiveDiagnostic['kind'], message: string): void {
     if (this.#closed) return;
     try {
-      this.#listener.onDiagnostic?.({ code, message: message.slice(0, MAX_MESSAGE_LENGTH) });
+      const shown = this.#redact(message).slice(0, MAX_MESSAGE_LENGTH);
+      this.#listener.onDiagnostic?.({ kind, message: shown });
     } catch {
       // There is nobody left to report it to.
     }
@@ -179,6 +193,13 @@ export class LiveReporter {
     if (!this.#closed) this.#call(() => this.#listener.onPartial?.(partial));
   }
 
+  #limitError({ code, message }: LiveReplyError): LiveReplyError {
+    return {
+      code: this.#redact(code).slice(0, 100),
+      message: this.#redact(message).slice(0, MAX_MESSAGE_LENGTH),
+    };
+  }
+
   // An error of the listener must not end the connection, nor the process.
   #call(listen: () => void): void {
     try {
@@ -188,8 +209,4 @@ export class LiveReporter {
       this.diagnostic('listener_failed', `The listener threw: ${reason}`);
     }
   }
-}
-
-function limitError({ code, message }: LiveReplyError): LiveReplyError {
-  return { code: code.slice(0, 100), message: message.slice(0, MAX_MESSAGE_LENGTH) };
 }

@@ -60,6 +60,7 @@ export class ScriptedConversation {
   /** `waiting`: a reply is scheduled and not begun. */
   #reply: 'none' | 'waiting' | 'begun' = 'none';
   readonly #openCalls = new Set<string>();
+  readonly #canceledCalls = new Set<string>();
 
   constructor(options: ScriptedConversationOptions) {
     this.#options = options;
@@ -91,6 +92,17 @@ export class ScriptedConversation {
     else this.#respondToSpeech();
   }
 
+  /** Goes on after turns that the history has already. */
+  skipTurns(count: number): void {
+    this.#turnIndex += count;
+  }
+
+  /** Ends an utterance whose reply is requested apart. */
+  endUtterance(): void {
+    const heard = this.#options.turns[this.#turnIndex]?.heard;
+    if (heard !== undefined && this.#reply === 'none') this.#emit({ type: 'heard', text: heard });
+  }
+
   /** Starts the next reply, unless one is running. */
   respond(): void {
     if (this.#reply !== 'none') return;
@@ -109,9 +121,10 @@ export class ScriptedConversation {
     this.#interruptIf(true);
   }
 
-  /** Accepts a result. Returns false if no such call is open. */
+  /** Accepts a result, also of a call of a former connection. Returns false if the call was canceled. */
   toolResult(callId: string): boolean {
-    return this.#openCalls.delete(callId);
+    this.#openCalls.delete(callId);
+    return !this.#canceledCalls.has(callId);
   }
 
   /** Whether calls have no result yet. */
@@ -133,8 +146,7 @@ export class ScriptedConversation {
   }
 
   #respondToSpeech(): void {
-    const heard = this.#options.turns[this.#turnIndex]?.heard;
-    if (heard !== undefined && this.#reply === 'none') this.#emit({ type: 'heard', text: heard });
+    this.endUtterance();
     this.respond();
   }
 
@@ -185,6 +197,7 @@ export class ScriptedConversation {
     if (cancelCallsAfterMs !== undefined) {
       this.#after(this.#timers, cancelCallsAfterMs, () => {
         const ids = toolCalls.map(({ id }) => id).filter((id) => this.#openCalls.delete(id));
+        for (const id of ids) this.#canceledCalls.add(id);
         if (ids.length > 0) emit({ type: 'calls-canceled', ids });
       });
     }
