@@ -62,6 +62,7 @@ class CompiledCase {
   constructor({ net, firstNet }: CrashCase) {
     const world: EffectRunner = {
       runEffect: async (attempted, ms) => this.world.runEffect(attempted, ms),
+      now: () => this.world.now(),
     };
     this.net = compile(net(world));
     this.firstNet = firstNet === undefined ? this.net : compile(firstNet(world));

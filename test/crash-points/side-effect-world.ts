@@ -6,6 +6,8 @@ import type { Journal } from './journal.ts';
 export interface EffectRunner {
   /** Runs an effect of `ms` milliseconds for an attempt. An effect that hangs never ends. */
   readonly runEffect: (attempted: Attempted, ms: number) => Promise<void>;
+  /** The time of the current owner, in milliseconds. */
+  readonly now: () => number;
 }
 
 /** The world in which side effects happen. It outlives every owner and counts the effects. */
@@ -28,6 +30,10 @@ export class SideEffectWorld implements EffectRunner {
   /** Ends the owner: its unfinished effects never complete. */
   stopOwner(): void {
     this.#clock = undefined;
+  }
+
+  now(): number {
+    return this.#clock?.now() ?? 0;
   }
 
   async runEffect({ firingId, attempt }: Attempted, ms: number): Promise<void> {

@@ -22,10 +22,12 @@ import { toGrader } from '../outcomes/outcomes-option.ts';
 import type { OutcomesOption } from '../outcomes/outcomes-option.ts';
 import { outcomeRevisions } from './outcome-revisions.ts';
 import { appendedEvents } from '../session/appended-events.ts';
+import { failedTurnContinuation } from '../session/failed-turn-retry.ts';
 import { sessionControl } from '../session/session-control.ts';
 import { toExtension } from '../turn/extension.ts';
 import { transferBudget } from '../transfer/transfer.ts';
 import type { TransferTarget } from '../transfer/transfer.ts';
+import { continuedPlaces } from '../turn/failed-turn.ts';
 import { turnControl } from '../turn/turn-control.ts';
 import { noCallEffects } from '../turn/turn-resources.ts';
 import type { TurnResources } from '../turn/turn-resources.ts';
@@ -69,19 +71,22 @@ export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent
     entryAgents: listEntryAgents(root),
     ...omitUndefined({ maxTransfers: transfers ? maxTransfers : undefined }),
   };
+  const handovers = uniquePlaces([
+    ...placed.map(({ slot: { from } }) => from),
+    ...[...placed.map(({ slot }) => slot), ...groups]
+      .map(({ done }) => done)
+      .filter((done) => isDonePlace(done)),
+    ...groups.flatMap(({ returns }) => [returns.ending, returns.callers]),
+  ]);
+  const budgets = transfers ? [transferBudget] : [];
   const shared: TurnResources = {
     identity: { agentName: name },
     scoped: (place) => place,
     callEffects: noCallEffects,
     mustAnswer: [],
-    discardable: uniquePlaces([
-      ...placed.map(({ slot: { from } }) => from),
-      ...[...placed.map(({ slot }) => slot), ...groups]
-        .map(({ done }) => done)
-        .filter((done) => isDonePlace(done)),
-      ...groups.flatMap(({ returns }) => [returns.ending, returns.callers]),
-    ]),
-    budgets: transfers ? [transferBudget] : [],
+    discardable: handovers,
+    budgets,
+    continuation: { kept: [...handovers, ...budgets], restarts: [] },
   };
   const resources = [shared, ...subnets.map(({ subnet: unit }) => unit.resources)];
   const { outcomes } = definition;
@@ -102,10 +107,11 @@ export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent
       ...subnets.map(({ subnet: unit }) => unit.net),
       ...groups.map((group) => agentReturns(group)),
       turnWaits(subnets),
-      turnControl({ resources, extensions }),
+      turnControl({ resources, extensions, continues: true }),
       sessionWriter(),
       sessionControl(),
       appendedEvents(),
+      failedTurnContinuation(continuedPlaces(resources, extensions)),
       ...extensions.map((extension) => extension.net),
     ],
     initial: [initialToken(turnPermit, null)],

@@ -1,4 +1,4 @@
-import { instance, net } from '../../net/index.ts';
+import { instance, net, running } from '../../net/index.ts';
 import type { AnyPlace, Effect, Ports, TokenPlace, Transition } from '../../net/index.ts';
 import {
   afterAgentEffect,
@@ -9,6 +9,7 @@ import {
 import type { AgentSubnet, AgentSlot } from '../agent/agent-subnet.ts';
 import type { Callbacks } from '../callbacks/callbacks.ts';
 import { runningPlaces, scopedPlace } from '../turn/scoped-place.ts';
+import { restart } from '../turn/continuation.ts';
 import { withPorts } from '../turn/turn-resources.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
@@ -40,6 +41,8 @@ export interface CompositeSubnetOptions {
   readonly discardable?: readonly AnyPlace[];
   /** Its scoped places that bound its loops. */
   readonly budgets?: readonly AnyPlace[];
+  /** True if its places contain all of its work, so that a turn that failed can be continued. Default: false. */
+  readonly continues?: boolean;
 }
 
 /** The place where a composite agent is done, before its `afterAgent` callbacks. */
@@ -58,20 +61,19 @@ export function compositeSubnet(options: CompositeSubnetOptions, slot: AgentSlot
   const identity: AgentIdentity = { agentName: name, multiAgent };
   const hasBefore = hasBeforeAgent(callbacks);
   const hasAfter = hasAfterAgent(callbacks);
-  const callbackEffects: readonly Effect[] = [
-    ...(hasBefore
-      ? [
-          beforeAgentEffect({
-            ...identity,
-            callbacks,
-            from,
-            startPlace: agentStarting,
-            endPlace: done,
-          }),
-        ]
-      : []),
-    ...(hasAfter ? [afterAgentEffect({ ...identity, callbacks, endPlace: done })] : []),
-  ];
+  const before = hasBefore
+    ? [
+        beforeAgentEffect({
+          ...identity,
+          callbacks,
+          from,
+          startPlace: agentStarting,
+          endPlace: done,
+        }),
+      ]
+    : [];
+  const after = hasAfter ? [afterAgentEffect({ ...identity, callbacks, endPlace: done })] : [];
+  const callbackEffects: readonly Effect[] = [...before, ...after];
   const transitions = options.transitions({
     startPlace: hasBefore ? agentStarting : from,
     endPlace: hasAfter ? agentEnded : done,
@@ -98,6 +100,23 @@ export function compositeSubnet(options: CompositeSubnetOptions, slot: AgentSlot
     mustAnswer: [],
     discardable: [...held.map((place) => scopedPlace(name, place)), ...runningPlaces(subnet)],
     budgets: budgets.map((place) => scopedPlace(name, place)),
+    ...(options.continues === true && {
+      continuation: {
+        kept: [...held, ...budgets].map((place) => scopedPlace(name, place)),
+        restarts: [
+          ...before.map((t) =>
+            restart(scopedPlace(name, running(t)), from, ({ inputs }) => inputs.start),
+          ),
+          ...after.map((t) =>
+            restart(
+              scopedPlace(name, running(t)),
+              scopedPlace(name, agentEnded),
+              ({ inputs }) => inputs.ending,
+            ),
+          ),
+        ],
+      },
+    }),
   } as const;
   return { net: withPorts(subnet, resources), resources, running: runningPlaces(subnet) };
 }

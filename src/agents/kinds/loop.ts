@@ -64,6 +64,7 @@ function loopRole(definition: LoopDefinition, maxIterations: number): AgentRole 
         {
           kind: 'loop',
           name,
+          continues: true,
           ...omitUndefined({ callbacks }),
           shared: [...names.map(targetPlace), ...names.map(donePlace)],
           budgets: [loopBudget],

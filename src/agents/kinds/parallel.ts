@@ -50,6 +50,7 @@ function parallelRole(definition: CompositeAgentDefinition): AgentRole {
         {
           kind: 'parallel',
           name,
+          continues: true,
           ...omitUndefined({ callbacks }),
           shared: [...names.map(targetPlace), ...names.map(donePlace)],
           transitions: ({ startPlace, endPlace }) => [

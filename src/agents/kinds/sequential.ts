@@ -48,6 +48,7 @@ function sequentialRole(definition: CompositeAgentDefinition): AgentRole {
         {
           kind: 'sequence',
           name,
+          continues: true,
           ...omitUndefined({ callbacks }),
           shared: [
             ...subAgents.map((agent) => targetPlace(agent.name)),

@@ -34,6 +34,8 @@ import {
   modelRescheduled,
   modelResponse,
   modelTried,
+  toFailedCall,
+  toFirstCall,
 } from '../vocabulary/model-call.ts';
 import {
   toolRequested,
@@ -50,10 +52,16 @@ import type { ModelCall } from '../vocabulary/model-call.ts';
 import { router } from '../model/route-answer.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { hasBeforeTool, hasAfterTool } from '../tools/tool-callbacks.ts';
-import { toolDispatch } from '../tools/tool-dispatch.ts';
-import { targetUnknown, transferDeclaration, turnTransfer } from '../transfer/transfer.ts';
+import { toolDispatch, withEscalation } from '../tools/tool-dispatch.ts';
+import {
+  nextModelCall,
+  targetUnknown,
+  transferDeclaration,
+  turnTransfer,
+} from '../transfer/transfer.ts';
 import type { TransferTarget } from '../transfer/transfer.ts';
 import type { TrimOptions } from '../prompt/trim-options.ts';
+import { restart } from '../turn/continuation.ts';
 import type { TurnResources } from '../turn/turn-resources.ts';
 
 /** The stock subnets that each agent has, as opposed to those of the session. */
@@ -184,6 +192,7 @@ export function llmAgentParts(options: LlmAgentOptions): LlmAgentParts {
     ? [afterAgentEffect({ ...identity, callbacks, endPlace: turnEnding })]
     : [];
   const callbackEffects: readonly Effect[] = [...before, ...after];
+  const wrapped = withModelCallbacks(step.subnet, stepOptions);
   return {
     stock,
     netsWith: (subnets) => [
@@ -214,12 +223,39 @@ export function llmAgentParts(options: LlmAgentOptions): LlmAgentParts {
         modelFailed,
         modelRescheduled,
         modelTried,
-        ...withModelCallbacks(step.subnet, stepOptions).discardable,
+        ...wrapped.discardable,
         ...(before.length > 0 ? [agentStarting] : []),
         ...(after.length > 0 ? [agentEnded] : []),
         ...callbackEffects.map((t) => running(t)),
       ],
       budgets: [turnBudget],
+      continuation: {
+        kept: [
+          modelRequest,
+          turnBudget,
+          ...(before.length > 0 ? [agentStarting] : []),
+          ...(after.length > 0 ? [agentEnded] : []),
+          ...wrapped.continuation.kept,
+        ],
+        restarts: [
+          ...before.map((t) => restart(running(t), from, ({ inputs }) => inputs.start)),
+          ...after.map((t) => restart(running(t), agentEnded, ({ inputs }) => inputs.ending)),
+          restart(running(step.ask), modelRequest, ({ inputs }) => toFirstCall(inputs.request)),
+          restart(modelRescheduled, modelRequest, ({ request }) => toFirstCall(request)),
+          restart(modelFailed, modelRequest, toFailedCall),
+          ...wrapped.continuation.restarts,
+          // The answer was not routed, or calls of it were open: the model sees their results.
+          restart(modelResponse, modelRequest, nextModelCall),
+          restart(toolBatch, modelRequest, (batch, read) =>
+            nextModelCall(withEscalation(batch, read(toolResult))),
+          ),
+          ...(transfers
+            ? [turnTransfer, targetUnknown].map((place) =>
+                restart(place, modelRequest, ({ batch }) => nextModelCall(batch)),
+              )
+            : []),
+        ],
+      },
     },
     workPlaces: [
       modelRequest,

@@ -20,6 +20,7 @@ import { runningPlaces, scopedPlace } from '../turn/scoped-place.ts';
 import { withPorts } from '../turn/turn-resources.ts';
 import { transferRouter } from '../transfer/transfer-router.ts';
 import { transferBudget } from '../transfer/transfer.ts';
+import { scopedContinuation } from '../turn/continuation.ts';
 import type { TurnResources } from '../turn/turn-resources.ts';
 
 /** Options of `llmSubnet`. */
@@ -99,7 +100,7 @@ export function llmSubnet(options: LlmSubnetOptions, slot: AgentSlot): AgentSubn
         : []),
     ],
   });
-  const resources = scopedResources(name, parts.resources);
+  const resources = scopedResources(name, parts.resources, from);
   const subnet = instance(name, composed, { turnEnding: done });
   return {
     net: withPorts(subnet, resources),
@@ -110,7 +111,11 @@ export function llmSubnet(options: LlmSubnetOptions, slot: AgentSlot): AgentSubn
   };
 }
 
-function scopedResources(agentName: string, resources: TurnResources): TurnResources {
+function scopedResources(
+  agentName: string,
+  resources: TurnResources,
+  from: AnyPlace,
+): TurnResources {
   const scopedEffect = <E extends Effect>(t: E): E =>
     renameTransition(t, (own) => scopedName(agentName, own));
   const scoped = (place: AnyPlace): AnyPlace => scopedPlace(agentName, place);
@@ -126,5 +131,12 @@ function scopedResources(agentName: string, resources: TurnResources): TurnResou
     mustAnswer: resources.mustAnswer.map(scoped),
     discardable: resources.discardable.map(scoped),
     budgets: resources.budgets.map(scoped),
+    ...omitUndefined({
+      continuation:
+        resources.continuation &&
+        scopedContinuation(resources.continuation, (place) =>
+          place.name === from.name ? place : scoped(place),
+        ),
+    }),
   };
 }

@@ -25,8 +25,12 @@ import {
   modelReady,
   modelRequest,
   modelResponse,
+  toFailedCall,
+  toFirstCall,
 } from '../vocabulary/model-call.ts';
-import type { ModelAnswer, ModelFailure } from '../vocabulary/model-call.ts';
+import type { ModelAnswer, ModelCall, ModelFailure } from '../vocabulary/model-call.ts';
+import { noContinuation, restart } from '../turn/continuation.ts';
+import type { Continuation } from '../turn/continuation.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 
 /** Options of a model step with the agent's identity and callbacks. */
@@ -37,6 +41,7 @@ export type ModelCallbackOptions = ModelStepOptions &
 export interface WrappedModelStep {
   readonly subnet: Net;
   readonly discardable: readonly AnyPlace[];
+  readonly continuation: Continuation;
 }
 
 /**
@@ -52,7 +57,7 @@ export function withModelCallbacks(subnet: Net, options: ModelCallbackOptions): 
   const onError =
     callbacksIn(callbacks.onModelError).length > 0 ? [onModelErrorEffect(options, hasAfter)] : [];
   const added = [...before, ...after, ...onError];
-  if (added.length === 0) return { subnet, discardable: [] };
+  if (added.length === 0) return { subnet, discardable: [], continuation: noContinuation };
   const inner: Ports = omitUndefined({
     modelReady: before.length > 0 ? modelReady : undefined,
     modelAnswered: after.length > 0 ? modelAnswered : undefined,
@@ -81,6 +86,20 @@ export function withModelCallbacks(subnet: Net, options: ModelCallbackOptions): 
       ],
     }),
     discardable: [...Object.values(inner), ...added.map((t: Effect) => running(t))],
+    continuation: {
+      kept: after.length > 0 ? [modelAnswered] : [],
+      restarts: [
+        ...before.flatMap((t) => [
+          restart(running(t), modelRequest, ({ inputs }) => toFirstCall(inputs.request)),
+          restart(modelReady, modelRequest, toFirstCall),
+        ]),
+        ...after.map((t) => restart(running(t), modelAnswered, ({ inputs }) => inputs.answer)),
+        ...onError.flatMap((t) => [
+          restart(running(t), modelRequest, ({ inputs }) => toFailedCall(inputs.failed)),
+          restart(modelError, modelRequest, toFailedCall),
+        ]),
+      ],
+    },
   };
 }
 
@@ -197,7 +216,10 @@ function afterModelEffect(
     timeoutMs: CALLBACK_TIMEOUT_MS,
     onCrash: 'rerun',
     failed: (failure, { answer }) => ({
-      failed: callbackFailure(answer.invocationId, 'afterModel', failure),
+      failed: {
+        ...callbackFailure(answer.invocationId, 'afterModel', failure),
+        request: toAnsweredCall(answer),
+      },
     }),
     run: async ({ answer, state }, effectContext) => {
       const { invocationId, content, finishReason, usage, providerMetadata } = answer;
@@ -266,7 +288,12 @@ function onModelErrorEffect(
     timeoutMs: CALLBACK_TIMEOUT_MS,
     onCrash: 'rerun',
     failed: (failure, { failed }) => ({
-      failed: { failed: callbackFailure(failed.invocationId, 'onModelError', failure) },
+      failed: {
+        failed: {
+          ...callbackFailure(failed.invocationId, 'onModelError', failure),
+          ...omitUndefined({ request: failed.request }),
+        },
+      },
     }),
     run: async ({ failed, ...tokens }, effectContext) => {
       const {
@@ -317,6 +344,11 @@ function onModelErrorEffect(
         : { answered: { response: withEscalation(response, actions), events, write } };
     },
   });
+}
+
+/** The call that an answer is for. */
+function toAnsweredCall({ invocationId, round, escalate, node }: ModelAnswer): ModelCall {
+  return { invocationId, round, ...omitUndefined({ escalate, node }) };
 }
 
 /** Adds `escalate` to the call or answer if a callback requested it. */

@@ -80,7 +80,7 @@ export const DEFAULT_MAX_RETRY_AFTER_MS = 60_000;
  */
 export function modelStep(options: ModelStepOptions): {
   readonly subnet: Net;
-  readonly ask: Effect;
+  readonly ask: Effect<{ readonly request: typeof modelRequest }>;
   readonly fail: Transition;
 } {
   const { model, multiAgent, maxModelCalls } = options;
@@ -178,12 +178,20 @@ export function modelStep(options: ModelStepOptions): {
             events: [toErrorEvent(failed)],
           }),
         })
-      : // In a session of several agents a failure ends the turn of all of them.
+      : // In a session of several agents a failure ends the turn of all of them. What each of them can still do without
+        // waiting comes first, so that a resume finds every agent between two effects.
         pure('model.fail', {
           ...failArcs,
-          give: allOf({ turn: turnCurrent, stop: turnStopping, events: upTo(1, eventOut) }),
+          priority: -2,
+          give: allOf({
+            turn: turnCurrent,
+            failed: modelFailed,
+            stop: turnStopping,
+            events: upTo(1, eventOut),
+          }),
           run: ({ failed, turn }) => ({
             turn,
+            failed,
             stop: toEnding(failed),
             events: [toErrorEvent(failed)],
           }),

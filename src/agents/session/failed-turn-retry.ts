@@ -1,18 +1,20 @@
 import { noUsage } from '../../core/index.ts';
-import { allOf, net, pure, upTo } from '../../net/index.ts';
-import type { Net } from '../../net/index.ts';
+import type { LogEntry } from '../../core/index.ts';
+import { allOf, net, oneOf, pure, upTo } from '../../net/index.ts';
+import type { AnyPlace, Net } from '../../net/index.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { modelRequest } from '../vocabulary/model-call.ts';
+import type { ModelCall } from '../vocabulary/model-call.ts';
 import { resumeIn, sessionFailed } from '../vocabulary/session.ts';
 import { turnBudget, turnCurrent, turnPermit } from '../vocabulary/turn.ts';
+import type { FailedTurn } from '../vocabulary/turn.ts';
 
-/**
- * Lets a resume repeat the model call that failed after its last attempt. The turn continues where it failed. An agent
- * without this subnet refuses a resume after a failure: its next message starts a new turn.
- */
+const retryTakes = { resume: resumeIn, failed: sessionFailed, permit: turnPermit } as const;
+
+/** Lets a resume repeat the model call that failed after its last attempt. The turn continues where it failed. */
 export function failedTurnRetry({ reaskBudget }: { readonly reaskBudget: number }): Net {
   const retry = pure('session.retry', {
-    take: { resume: resumeIn, failed: sessionFailed, permit: turnPermit },
+    take: retryTakes,
     reset: [turnBudget],
     give: allOf({
       turn: turnCurrent,
@@ -24,10 +26,7 @@ export function failedTurnRetry({ reaskBudget }: { readonly reaskBudget: number 
       turn: { invocationId: request.invocationId, round: request.round, usage: noUsage },
       budget: Array.from({ length: reaskBudget }, () => null),
       request,
-      events: [
-        { type: 'session.resumed' },
-        { type: 'turn.started', invocationId: request.invocationId },
-      ],
+      events: resumedEvents(request),
     }),
   });
   return net('failed-turn-retry', {
@@ -35,4 +34,72 @@ export function failedTurnRetry({ reaskBudget }: { readonly reaskBudget: number 
     out: { modelRequest, turnCurrent, turnBudget, eventOut },
     transitions: [retry],
   });
+}
+
+/** The most tokens of one place in a failed turn. */
+const MAX_TOKENS = 100_000;
+
+/**
+ * The same for a session of several agents: each continues where it was when the call failed. A turn whose work is not
+ * known is refused.
+ * @param places where the agents may continue
+ */
+export function failedTurnContinuation(places: readonly AnyPlace[]): Net {
+  const names = new Set(places.map(({ name }) => name));
+  const work = Object.fromEntries(places.map((place) => [place.name, upTo(MAX_TOKENS, place)]));
+  const retry = pure('session.retry', {
+    take: retryTakes,
+    give: oneOf({
+      continued: allOf({ turn: turnCurrent, events: upTo(2, eventOut), ...work }),
+      refused: allOf({ permit: turnPermit, failed: sessionFailed, events: upTo(1, eventOut) }),
+    }),
+    run: ({ failed }) => {
+      const { request, turn } = failed;
+      const reason = findObstacle(turn, names);
+      if (turn?.tokens === undefined || reason !== undefined)
+        return { refused: { permit: null, failed, events: [refusedEvent(reason)] } };
+      return {
+        continued: {
+          turn: { invocationId: request.invocationId, round: turn.round, usage: noUsage },
+          events: resumedEvents(request),
+          ...Object.fromEntries(places.map(({ name }) => [name, turn.tokens?.[name] ?? []])),
+        },
+      };
+    },
+  });
+  return net('failed-turn-retry', {
+    in: { resumeIn, sessionFailed, turnPermit },
+    out: {
+      ...Object.fromEntries(places.map((place) => [place.name, place])),
+      turnCurrent,
+      turnPermit,
+      sessionFailed,
+      eventOut,
+    },
+    transitions: [retry],
+  });
+}
+
+/** Why a turn that failed cannot be continued. */
+function findObstacle(
+  turn: FailedTurn | undefined,
+  places: ReadonlySet<string>,
+): string | undefined {
+  if (turn === undefined) return 'it failed under a release that did not keep its work';
+  if (turn.tokens === undefined)
+    return 'a custom agent, a workflow or an added net was at work in it';
+  const unknown = Object.keys(turn.tokens).find((name) => !places.has(name));
+  return unknown === undefined ? undefined : `its agents have changed: "${unknown}" is gone`;
+}
+
+function resumedEvents({ invocationId }: ModelCall): readonly LogEntry[] {
+  return [{ type: 'session.resumed' }, { type: 'turn.started', invocationId }];
+}
+
+function refusedEvent(reason = 'its work was not kept'): LogEntry {
+  return {
+    type: 'error',
+    code: 'illegal_transition',
+    message: `The turn that failed cannot be continued: ${reason}. Send a message: it starts a new turn.`,
+  };
 }

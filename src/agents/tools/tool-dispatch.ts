@@ -192,7 +192,7 @@ export function toolDispatch(options: ToolDispatchOptions): {
 }
 
 /** The batch, with `escalate` if one of its tools requested it. */
-function withEscalation(batch: Batch, results: readonly CallResult[]): Batch {
+export function withEscalation(batch: Batch, results: readonly CallResult[]): Batch {
   return results.some(({ actions }) => actions?.escalate === true)
     ? { ...batch, escalate: true }
     : batch;

@@ -96,8 +96,13 @@ export function transferDeclaration(targets: readonly TransferTarget[]): ToolDec
   };
 }
 
-/** The model call of the round after a batch, for the agent that continues the turn. */
-export function nextModelCall({ invocationId, round, escalate, node }: Batch): ModelCall {
+/** The model call of the round after an answer or its calls, for the agent that continues the turn. */
+export function nextModelCall({
+  invocationId,
+  round,
+  escalate,
+  node,
+}: Pick<Batch, 'invocationId' | 'round' | 'escalate' | 'node'>): ModelCall {
   return {
     invocationId,
     round: round + 1,

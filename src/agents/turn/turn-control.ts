@@ -21,7 +21,7 @@ import { eventOut, userIn } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { sessionWrite, state } from '../vocabulary/state.ts';
 import { turnCurrent, turnEnding, turnPermit, turnWaiting } from '../vocabulary/turn.ts';
-import type { ModelCall } from '../vocabulary/model-call.ts';
+import { toFirstCall } from '../vocabulary/model-call.ts';
 import {
   sessionArchived,
   sessionCompleted,
@@ -30,8 +30,10 @@ import {
 } from '../vocabulary/session.ts';
 import { interruptIn, rewindIn, stopRequested, turnStopping } from '../vocabulary/control.ts';
 import type { Extension } from './extension.ts';
-import { closeOpenCalls, allHeldInputs } from './turn-resources.ts';
-import type { HeldValues, TurnResources } from './turn-resources.ts';
+import type { HeldValues } from './continuation.ts';
+import { toFailedTurn } from './failed-turn.ts';
+import { allHeldInputs, allInputs, closeOpenCalls } from './turn-resources.ts';
+import type { TurnResources } from './turn-resources.ts';
 
 /** The agents whose tokens are removed when a turn is stopped. Tokens of an agent that is missing here would remain. */
 export interface TurnControlOptions {
@@ -39,6 +41,8 @@ export interface TurnControlOptions {
   readonly resources: readonly TurnResources[];
   /** The nets that are added to the session's agents. */
   readonly extensions?: readonly Extension[];
+  /** Keeps the work of a turn that failed, for a session of several agents. Default: false. */
+  readonly continues?: boolean;
 }
 
 /** Stopping fires before any other transition of the turn that is enabled at the same time. */
@@ -49,17 +53,17 @@ const STOP_PRIORITY = 100;
  * takes every token of the turn and gives each open call a result, because models reject a history with open calls. Also
  * applies rewinds, between two turns.
  */
-export function turnControl({ resources, extensions = [] }: TurnControlOptions): Net {
+export function turnControl({
+  resources,
+  extensions = [],
+  continues = false,
+}: TurnControlOptions): Net {
   const extensionPlaces = extensions.flatMap(({ discardable }) => discardable);
   const held = { ...allHeldInputs(resources), endings: all(turnEnding, { min: 0 }) } as const;
   const budgets = resources.flatMap((part) => part.budgets);
-  const discarded = [
-    ...resources.flatMap(({ discardable: dropped }) => dropped),
-    ...budgets,
-    ...extensionPlaces,
-    turnWaiting,
-    stopRequested,
-  ];
+  const work = [...resources.flatMap(({ discardable }) => discardable), ...budgets];
+  const signals = [turnWaiting, stopRequested];
+  const discarded = [...work, ...extensionPlaces, ...signals];
 
   const interrupt = pure('turn.interrupt', {
     take: {
@@ -105,9 +109,11 @@ export function turnControl({ resources, extensions = [] }: TurnControlOptions):
     run: ({ asked, turn }) => ({ turn, stop: asked[0] ?? { stopReason: 'end_turn' as const } }),
   });
 
+  // Taken instead of reset: a resume continues with them.
+  const left = continues ? allInputs([...work, ...extensionPlaces]) : {};
   const stop = pure('turn.stop', {
-    take: { stops: all(turnStopping), turn: turnCurrent, ...held },
-    reset: discarded,
+    take: { stops: all(turnStopping), turn: turnCurrent, ...held, ...left },
+    reset: continues ? signals : discarded,
     priority: STOP_PRIORITY,
     give: allOf({
       turn: turnCurrent,
@@ -117,7 +123,15 @@ export function turnControl({ resources, extensions = [] }: TurnControlOptions):
     }),
     run: ({ stops, turn, endings: _endings, ...rest }) => ({
       turn,
-      ending: stops[0] ?? { stopReason: 'end_turn' as const },
+      ending: {
+        ...(stops[0] ?? { stopReason: 'end_turn' as const }),
+        ...omitUndefined({
+          failedTurn:
+            continues && stops[0]?.failedRequest !== undefined
+              ? toFailedTurn(turn, resources, extensions, rest)
+              : undefined,
+        }),
+      },
       ...closeOpenCalls(resources, rest, 'The call was dropped because the turn was ended.'),
     }),
   });
@@ -182,9 +196,16 @@ export function turnControl({ resources, extensions = [] }: TurnControlOptions):
       temp: put(state),
       events: upTo(1, eventOut),
     }),
-    run: ({ ending: { stopReason, failedRequest }, turn: { invocationId, usage }, state }) => ({
+    run: ({
+      ending: { stopReason, failedRequest, failedTurn },
+      turn: { invocationId, usage },
+      state,
+    }) => ({
       permit: null,
-      failed: failedRequest === undefined ? undefined : { request: withoutChanges(failedRequest) },
+      failed:
+        failedRequest === undefined
+          ? undefined
+          : { request: toFirstCall(failedRequest), ...omitUndefined({ turn: failedTurn }) },
       temp: deleteTempKeys(state),
       events: [{ type: 'turn.ended', invocationId, stopReason, usage }],
     }),
@@ -240,12 +261,6 @@ export function turnControl({ resources, extensions = [] }: TurnControlOptions):
     },
     transitions: [interrupt, late, halt, stop, abandon, end, rewind],
   });
-}
-
-/** A resume begins the call again: with its callbacks, and with the first model. */
-function withoutChanges(call: ModelCall): ModelCall {
-  const { changes: _, askedModels: __, ...request } = call;
-  return request;
 }
 
 function toPorts(resources: readonly TurnResources[], more: readonly AnyPlace[]): Ports {

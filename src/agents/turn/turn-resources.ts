@@ -25,6 +25,7 @@ import {
   toolWrite,
 } from '../vocabulary/tool-call.ts';
 import type { ConversationItem } from '../vocabulary/conversation.ts';
+import type { Continuation, HeldValues } from './continuation.ts';
 import type { Call, CallResult, ParkedCall } from '../vocabulary/tool-call.ts';
 import { resultEvent } from '../tool-calls/call-events.ts';
 import { toConversationItem } from '../vocabulary/agent-identity.ts';
@@ -44,6 +45,8 @@ export interface TurnResources {
   readonly discardable: readonly AnyPlace[];
   /** Budgets that bound the loops of a turn. They are reset whenever the turn ends. */
   readonly budgets: readonly AnyPlace[];
+  /** Where it continues when a resume continues a turn that failed. Missing if it cannot. */
+  readonly continuation?: Continuation | undefined;
 }
 
 /** Effects that hold calls, or the results of tools. */
@@ -71,9 +74,6 @@ const MAY_STILL_COMPLETE =
 const RESULT_NOT_KEPT =
   'Its tool had ended, but its result and what it wrote to state were not kept. Check before doing it again.';
 
-/** Values by the name of the place they were in. */
-export type HeldValues = Readonly<Record<string, readonly unknown[]>>;
-
 /** The net with the places of its turn resources as ports. */
 export function withPorts(net: Net, { mustAnswer, discardable, budgets }: TurnResources): Net {
   const held: Ports = Object.fromEntries(
@@ -92,6 +92,11 @@ export function allHeldInputs(resources: readonly TurnResources[]): Readonly<Rec
       (t: Effect) => running(t),
     ),
   ]);
+  return allInputs(places);
+}
+
+/** Input arcs that take every token of these places, keyed by the name of the place. */
+export function allInputs(places: readonly AnyPlace[]): Readonly<Record<never, never>> {
   return Object.fromEntries(places.map((place) => [place.name, all(place, { min: 0 })]));
 }
 

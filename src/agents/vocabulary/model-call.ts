@@ -26,6 +26,12 @@ export interface ModelCall {
   readonly askedModels?: readonly number[] | undefined;
 }
 
+/** The call from its beginning: with its callbacks, and with the first model. */
+export function toFirstCall(failed: ModelCall): ModelCall {
+  const { changes: _, askedModels: __, ...call } = failed;
+  return call;
+}
+
 /** Members of a model request that replace those of the agent. */
 export type ModelRequestChanges = Partial<ModelRequest>;
 
@@ -90,6 +96,11 @@ export interface ModelFailure {
   readonly code: string;
   readonly message: string;
   readonly retryable: boolean;
+}
+
+/** The call that failed, from its beginning. */
+export function toFailedCall({ invocationId, request }: ModelFailure): ModelCall {
+  return request === undefined ? { invocationId, round: 0 } : toFirstCall(request);
 }
 
 const modelFailureSchema = v.object({

@@ -3,6 +3,8 @@ import { place } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
 import { modelCallSchema } from './model-call.ts';
 import type { ModelCall } from './model-call.ts';
+import { failedTurnSchema } from './turn.ts';
+import type { FailedTurn } from './turn.ts';
 
 // The places of a session's status, and the inputs that change it.
 
@@ -36,11 +38,13 @@ export const sessionCompleted: TokenPlace<null> = place('session.completed');
 /** The model call whose attempts have all failed. */
 export interface UnansweredCall {
   readonly request: ModelCall;
+  /** The work of the other agents, in a session of several. */
+  readonly turn?: FailedTurn | undefined;
 }
 
 /** Present when the last turn ended because all attempts of a model call failed. A resume makes the call again. */
 export const sessionFailed: TokenPlace<UnansweredCall> = place(
   'session.failed',
-  v.object({ request: modelCallSchema }),
+  v.object({ request: modelCallSchema, turn: v.optional(failedTurnSchema) }),
   { version: 1 },
 );

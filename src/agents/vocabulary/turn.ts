@@ -44,7 +44,23 @@ export interface Ending {
   readonly route?: Route | undefined;
   /** The model call whose attempts have all failed. */
   readonly failedRequest?: ModelCall | undefined;
+  /** The work of the turn that failed, in a session of several agents. */
+  readonly failedTurn?: FailedTurn | undefined;
 }
+
+/** The work of a turn of several agents when a model call failed. A resume continues it. */
+export interface FailedTurn {
+  /** The number of model answers so far. */
+  readonly round: number;
+  /** The tokens with which the agents continue, by the names of their places. Missing: the turn cannot be continued. */
+  readonly tokens?: Readonly<Record<string, readonly Json[]>> | undefined;
+}
+
+/** Schema of a `FailedTurn`. */
+export const failedTurnSchema: v.GenericSchema<unknown, FailedTurn> = v.object({
+  round: v.number(),
+  tokens: v.optional(v.record(v.string(), v.pipe(v.array(json<Json>()), v.readonly()))),
+});
 
 /** Schema of an `Ending`. */
 export const endingSchema: v.GenericSchema<unknown, Ending> = v.object({
@@ -55,6 +71,7 @@ export const endingSchema: v.GenericSchema<unknown, Ending> = v.object({
   output: v.optional(json<Json>()),
   route: v.optional(v.custom<Route>((value) => value !== undefined)),
   failedRequest: v.optional(modelCallSchema),
+  failedTurn: v.optional(failedTurnSchema),
 });
 
 /** The end of the turn, until `turn.end` has logged it and returned the permit. */

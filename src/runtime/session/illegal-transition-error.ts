@@ -11,8 +11,11 @@ export class IllegalTransitionError extends PetrichorError {
   readonly status: SessionStatus;
   readonly action: string;
 
-  constructor(sessionId: string, status: SessionStatus, action: string) {
-    super(`Session "${sessionId}" is ${status}: ${action} is not possible. ${nextStep(status)}`);
+  /** @param reason why, and what to do instead. Default: what the status allows. */
+  constructor(sessionId: string, status: SessionStatus, action: string, reason?: string) {
+    super(
+      `Session "${sessionId}" is ${status}: ${action} is not possible. ${reason ?? nextStep(status)}`,
+    );
     this.sessionId = sessionId;
     this.status = status;
     this.action = action;
@@ -27,6 +30,8 @@ function nextStep(status: SessionStatus): string {
       return 'It can be archived, read, or forked.';
     case 'paused':
       return 'Resume it first.';
+    case 'failed':
+      return 'Resume it, or send a message.';
     default:
       return 'Check its status and its log.';
   }

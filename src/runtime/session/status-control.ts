@@ -88,7 +88,9 @@ export class StatusControl {
       if (to === 'archive' || (await this.#isUnread(inputSeq))) continue;
       const row = await this.#readCurrentRow();
       if (await this.#isLogged(doneEvent, event.seq, row.lastSeq)) return;
-      throw this.#refusal(this.#assertLoads(row.status), action);
+      // A session that still has its failure refused to continue that turn: the event says why.
+      const reason = to === 'resume' && row.status === 'failed' ? event.message : undefined;
+      throw this.#refusal(this.#assertLoads(row.status), action, reason);
     }
     throw new RuntimeClosedError();
   }
@@ -159,8 +161,8 @@ export class StatusControl {
     return status;
   }
 
-  #refusal(status: SessionStatus, action: string): IllegalTransitionError {
-    return new IllegalTransitionError(this.#key.sessionId, status, action);
+  #refusal(status: SessionStatus, action: string, reason?: string): IllegalTransitionError {
+    return new IllegalTransitionError(this.#key.sessionId, status, action, reason);
   }
 
   async #isUnread(inputSeq: InputSeq): Promise<boolean> {

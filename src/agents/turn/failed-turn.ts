@@ -1,0 +1,70 @@
+import { omitUndefined } from '../../core/internal.ts';
+import type { Json } from '../../core/index.ts';
+import { inputValues } from '../../net/index.ts';
+import type { AnyPlace } from '../../net/index.ts';
+import type { CurrentTurn, FailedTurn } from '../vocabulary/turn.ts';
+import type { HeldValues } from './continuation.ts';
+import type { Extension } from './extension.ts';
+import type { TurnResources } from './turn-resources.ts';
+
+/**
+ * The work of a turn of several agents that a failed model call stops. It has no tokens if the turn cannot be continued:
+ * an agent without a continuation, or an effect of an added net, was at work.
+ */
+export function toFailedTurn(
+  { round }: CurrentTurn,
+  resources: readonly TurnResources[],
+  extensions: readonly Extension[],
+  held: HeldValues,
+): FailedTurn {
+  const isEmpty = (place: AnyPlace): boolean => (held[place.name] ?? []).length === 0;
+  const added = extensions.flatMap(({ discardable }) => discardable);
+  const lost = [
+    ...resources.flatMap((part) => (part.continuation === undefined ? listPlaces(part) : [])),
+    ...added.filter((place) => !isToken(place)),
+  ];
+  if (!lost.every(isEmpty)) return { round };
+  const tokens = new Map<string, readonly Json[]>();
+  const add = ({ name }: AnyPlace, values: readonly Json[]): void => {
+    if (values.length > 0) tokens.set(name, [...(tokens.get(name) ?? []), ...values]);
+  };
+  for (const { continuation } of resources) {
+    for (const place of continuation?.kept ?? []) add(place, inputValues<Json>(held, place));
+    for (const { to, toTokens } of continuation?.restarts ?? [])
+      add(to, toTokens(held, (place) => place).map(toJson));
+  }
+  for (const place of added) add(place, inputValues<Json>(held, place));
+  return { round, tokens: Object.fromEntries(tokens) };
+}
+
+/** The places in which a continued turn may begin. */
+export function continuedPlaces(
+  resources: readonly TurnResources[],
+  extensions: readonly Extension[],
+): readonly AnyPlace[] {
+  const places = [
+    ...resources.flatMap(({ continuation }) => [
+      ...(continuation?.kept ?? []),
+      ...(continuation?.restarts ?? []).map(({ to }) => to),
+    ]),
+    ...extensions.flatMap(({ discardable }) => discardable.filter(isToken)),
+  ];
+  return [...new Map(places.map((place) => [place.name, place])).values()];
+}
+
+function listPlaces({ mustAnswer, discardable, budgets }: TurnResources): readonly AnyPlace[] {
+  return [...mustAnswer, ...discardable, ...budgets];
+}
+
+function isToken({ kind }: AnyPlace): boolean {
+  return kind === 'tokens';
+}
+
+/** Tokens are JSON: members that are undefined are left out. */
+function toJson(value: unknown): Json {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the value of a token
+  const json = value as Json;
+  return typeof json === 'object' && json !== null && !Array.isArray(json)
+    ? omitUndefined(json)
+    : json;
+}
