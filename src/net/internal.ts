@@ -6,7 +6,7 @@ export { readFiringTokens } from './engine/binding.ts';
 export type { ListChange, TokenRemoval } from './journal/record.ts';
 export type { CompiledInput, CompiledOutput, CompiledTransition } from './build/compile.ts';
 export { applyMapChange } from './journal/map-state.ts';
-export { arcPlace, type InputArc, type OutputArc } from './language/arcs.ts';
+export { arcPlace, listOutputs, type InputArc, type OutputArc } from './language/arcs.ts';
 export type { InitialToken } from './language/net.ts';
 export {
   hasName,

@@ -27,7 +27,7 @@ import { sessionControl } from '../session/session-control.ts';
 import { toExtension } from '../turn/extension.ts';
 import { transferBudget } from '../transfer/transfer.ts';
 import type { TransferTarget } from '../transfer/transfer.ts';
-import { continuedPlaces } from '../turn/failed-turn.ts';
+import { listContinuedPlaces } from '../turn/failed-turn.ts';
 import { turnControl } from '../turn/turn-control.ts';
 import { noCallEffects } from '../turn/turn-resources.ts';
 import type { TurnResources } from '../turn/turn-resources.ts';
@@ -67,7 +67,7 @@ export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent
   assertUniqueNames(placed);
   const subnets = placed.map((one) => ({ ...one, subnet: one.role.buildSubnet(one.slot) }));
   const transfers = placed.some(({ slot }) => slot.targets.length > 0);
-  const start = {
+  const entry = {
     entryAgents: listEntryAgents(root),
     ...omitUndefined({ maxTransfers: transfers ? maxTransfers : undefined }),
   };
@@ -96,14 +96,15 @@ export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent
       ? []
       : [
           outcomeRounds({ agentName: name, grader, revision: { place: outcomeRevision } }),
-          outcomeRevisions({ ...start, budgets: resources.flatMap(({ budgets }) => budgets) }),
+          outcomeRevisions({ ...entry, budgets: resources.flatMap(({ budgets }) => budgets) }),
         ]),
     ...placed.flatMap((one) => one.role.extensions.map(toExtension)),
   ];
+  const start = multiAgentTurnStart(entry);
   const composed = compose(name, {
     in: { userIn },
     nets: [
-      multiAgentTurnStart(start),
+      start,
       ...subnets.map(({ subnet: unit }) => unit.net),
       ...groups.map((group) => agentReturns(group)),
       turnWaits(subnets),
@@ -111,7 +112,13 @@ export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent
       sessionWriter(),
       sessionControl(),
       appendedEvents(),
-      failedTurnContinuation(continuedPlaces(resources, extensions)),
+      failedTurnContinuation(
+        listContinuedPlaces(resources, extensions, [
+          start,
+          ...subnets.map(({ subnet: { net } }) => net),
+          ...extensions.map(({ net }) => net),
+        ]),
+      ),
       ...extensions.map((extension) => extension.net),
     ],
     initial: [initialToken(turnPermit, null)],

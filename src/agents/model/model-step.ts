@@ -183,16 +183,13 @@ export function modelStep(options: ModelStepOptions): {
         pure('model.fail', {
           ...failArcs,
           priority: -2,
-          give: allOf({
-            turn: turnCurrent,
-            failed: modelFailed,
-            stop: turnStopping,
-            events: upTo(1, eventOut),
-          }),
+          give: allOf({ turn: turnCurrent, stop: turnStopping, events: upTo(1, eventOut) }),
           run: ({ failed, turn }) => ({
             turn,
-            failed,
-            stop: toEnding(failed),
+            stop: {
+              ...toEnding(failed),
+              ...omitUndefined({ failedAgent: failed.retryable ? options.agentName : undefined }),
+            },
             events: [toErrorEvent(failed)],
           }),
         });

@@ -240,7 +240,7 @@ function workflowBudgets(agent: Agent, atOnce: number): readonly (readonly [stri
   return budgets.map((budget) => {
     const owner = budget.slice(0, -workflowBudget.name.length);
     const steps = transitions
-      .filter(({ takes }) => takes.some(({ place }) => place === budget))
+      .filter(({ takes }) => takes.some(({ place, mode }) => place === budget && mode !== 'all'))
       .map(({ name }) => name);
     const per = targetPlace(owner.slice(0, -1)).name;
     const max = Math.min(counts[budget] ?? atOnce, maxOutputCount(agent, budget));

@@ -1,7 +1,8 @@
 import { noUsage } from '../../core/index.ts';
 import type { LogEntry } from '../../core/index.ts';
 import { allOf, net, oneOf, pure, upTo } from '../../net/index.ts';
-import type { AnyPlace, Net } from '../../net/index.ts';
+import type { Net } from '../../net/index.ts';
+import type { ContinuedPlace } from '../turn/failed-turn.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { modelRequest } from '../vocabulary/model-call.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
@@ -36,17 +37,14 @@ export function failedTurnRetry({ reaskBudget }: { readonly reaskBudget: number 
   });
 }
 
-/** The most tokens of one place in a failed turn. */
-const MAX_TOKENS = 100_000;
-
 /**
  * The same for a session of several agents: each continues where it was when the call failed. A turn whose work is not
  * known is refused.
  * @param places where the agents may continue
  */
-export function failedTurnContinuation(places: readonly AnyPlace[]): Net {
-  const names = new Set(places.map(({ name }) => name));
-  const work = Object.fromEntries(places.map((place) => [place.name, upTo(MAX_TOKENS, place)]));
+export function failedTurnContinuation(places: readonly ContinuedPlace[]): Net {
+  const names = new Set(places.map(({ place }) => place.name));
+  const work = Object.fromEntries(places.map(({ place, most }) => [place.name, upTo(most, place)]));
   const retry = pure('session.retry', {
     take: retryTakes,
     give: oneOf({
@@ -62,7 +60,7 @@ export function failedTurnContinuation(places: readonly AnyPlace[]): Net {
         continued: {
           turn: { invocationId: request.invocationId, round: turn.round, usage: noUsage },
           events: resumedEvents(request),
-          ...Object.fromEntries(places.map(({ name }) => [name, turn.tokens?.[name] ?? []])),
+          ...Object.fromEntries([...names].map((name) => [name, turn.tokens?.[name] ?? []])),
         },
       };
     },
@@ -70,7 +68,7 @@ export function failedTurnContinuation(places: readonly AnyPlace[]): Net {
   return net('failed-turn-retry', {
     in: { resumeIn, sessionFailed, turnPermit },
     out: {
-      ...Object.fromEntries(places.map((place) => [place.name, place])),
+      ...Object.fromEntries(places.map(({ place }) => [place.name, place])),
       turnCurrent,
       turnPermit,
       sessionFailed,

@@ -1,8 +1,10 @@
 import { omitUndefined } from '../../core/internal.ts';
 import type { Json } from '../../core/index.ts';
 import { inputValues } from '../../net/index.ts';
-import type { AnyPlace } from '../../net/index.ts';
-import type { CurrentTurn, FailedTurn } from '../vocabulary/turn.ts';
+import type { AnyPlace, Net } from '../../net/index.ts';
+import { listOutputs } from '../../net/internal.ts';
+import { modelRequest, toFirstCall } from '../vocabulary/model-call.ts';
+import type { CurrentTurn, Ending, FailedTurn } from '../vocabulary/turn.ts';
 import type { HeldValues } from './continuation.ts';
 import type { Extension } from './extension.ts';
 import type { TurnResources } from './turn-resources.ts';
@@ -13,6 +15,7 @@ import type { TurnResources } from './turn-resources.ts';
  */
 export function toFailedTurn(
   { round }: CurrentTurn,
+  { failedRequest, failedAgent }: Ending,
   resources: readonly TurnResources[],
   extensions: readonly Extension[],
   held: HeldValues,
@@ -28,7 +31,11 @@ export function toFailedTurn(
   const add = ({ name }: AnyPlace, values: readonly Json[]): void => {
     if (values.length > 0) tokens.set(name, [...(tokens.get(name) ?? []), ...values]);
   };
-  for (const { continuation } of resources) {
+  for (const { continuation, identity, scoped } of resources) {
+    const isFailed = identity.agentName === failedAgent && failedRequest !== undefined;
+    for (const place of continuation?.kept ?? [])
+      if (isFailed && place.name === scoped(modelRequest).name)
+        add(place, [toJson(toFirstCall(failedRequest))]);
     for (const place of continuation?.kept ?? []) add(place, inputValues<Json>(held, place));
     for (const { to, toTokens } of continuation?.restarts ?? [])
       add(to, toTokens(held, (place) => place).map(toJson));
@@ -37,11 +44,21 @@ export function toFailedTurn(
   return { round, tokens: Object.fromEntries(tokens) };
 }
 
-/** The places in which a continued turn may begin. */
-export function continuedPlaces(
+/** A place in which a continued turn may begin, and the most tokens that a firing gives it. */
+export interface ContinuedPlace {
+  readonly place: AnyPlace;
+  readonly most: number;
+}
+
+/**
+ * The places in which a continued turn may begin.
+ * @param nets the nets of the agents
+ */
+export function listContinuedPlaces(
   resources: readonly TurnResources[],
   extensions: readonly Extension[],
-): readonly AnyPlace[] {
+  nets: readonly Net[],
+): readonly ContinuedPlace[] {
   const places = [
     ...resources.flatMap(({ continuation }) => [
       ...(continuation?.kept ?? []),
@@ -49,7 +66,17 @@ export function continuedPlaces(
     ]),
     ...extensions.flatMap(({ discardable }) => discardable.filter(isToken)),
   ];
-  return [...new Map(places.map((place) => [place.name, place])).values()];
+  const most = new Map<string, number>(places.map(({ name }) => [name, 1]));
+  for (const { give } of nets.flatMap(({ transitions }) => transitions))
+    for (const output of listOutputs(give)) {
+      const { name } = output.place;
+      if (output.arc === 'upTo' && most.has(name))
+        most.set(name, Math.max(most.get(name) ?? 1, output.max));
+    }
+  return [...new Map(places.map((place) => [place.name, place])).values()].map((place) => ({
+    place,
+    most: most.get(place.name) ?? 1,
+  }));
 }
 
 function listPlaces({ mustAnswer, discardable, budgets }: TurnResources): readonly AnyPlace[] {

@@ -21,6 +21,7 @@ import { eventOut, userIn } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { sessionWrite, state } from '../vocabulary/state.ts';
 import { turnCurrent, turnEnding, turnPermit, turnWaiting } from '../vocabulary/turn.ts';
+import type { CurrentTurn, Ending } from '../vocabulary/turn.ts';
 import { toFirstCall } from '../vocabulary/model-call.ts';
 import {
   sessionArchived,
@@ -111,6 +112,14 @@ export function turnControl({
 
   // Taken instead of reset: a resume continues with them.
   const left = continues ? allInputs([...work, ...extensionPlaces]) : {};
+  const keepFailedTurn = (
+    stop: Ending = { stopReason: 'end_turn' },
+    turn: CurrentTurn,
+    rest: HeldValues,
+  ): Ending =>
+    stop.failedRequest === undefined
+      ? stop
+      : { ...stop, failedTurn: toFailedTurn(turn, stop, resources, extensions, rest) };
   const stop = pure('turn.stop', {
     take: { stops: all(turnStopping), turn: turnCurrent, ...held, ...left },
     reset: continues ? signals : discarded,
@@ -123,15 +132,9 @@ export function turnControl({
     }),
     run: ({ stops, turn, endings: _endings, ...rest }) => ({
       turn,
-      ending: {
-        ...(stops[0] ?? { stopReason: 'end_turn' as const }),
-        ...omitUndefined({
-          failedTurn:
-            continues && stops[0]?.failedRequest !== undefined
-              ? toFailedTurn(turn, resources, extensions, rest)
-              : undefined,
-        }),
-      },
+      ending: continues
+        ? keepFailedTurn(stops[0], turn, rest)
+        : (stops[0] ?? { stopReason: 'end_turn' as const }),
       ...closeOpenCalls(resources, rest, 'The call was dropped because the turn was ended.'),
     }),
   });

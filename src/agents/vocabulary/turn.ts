@@ -44,6 +44,8 @@ export interface Ending {
   readonly route?: Route | undefined;
   /** The model call whose attempts have all failed. */
   readonly failedRequest?: ModelCall | undefined;
+  /** The agent that made that call, in a session of several. */
+  readonly failedAgent?: string | undefined;
   /** The work of the turn that failed, in a session of several agents. */
   readonly failedTurn?: FailedTurn | undefined;
 }
@@ -71,6 +73,7 @@ export const endingSchema: v.GenericSchema<unknown, Ending> = v.object({
   output: v.optional(json<Json>()),
   route: v.optional(v.custom<Route>((value) => value !== undefined)),
   failedRequest: v.optional(modelCallSchema),
+  failedAgent: v.optional(v.string()),
   failedTurn: v.optional(failedTurnSchema),
 });
 
