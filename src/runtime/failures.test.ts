@@ -333,8 +333,13 @@ test('a session that fails to load three times is quarantined, and only it; its 
   const good = await runtime.session('good');
   assert.equal(getStopReason(await readTurn(good.send('you too?'))), 'end_turn');
 
-  // After its release the session is tried again here, three times.
+  // After its release the session is tried again here, three times. A reader waits for that.
   await store.recordHydration(bad.key, true);
+  const again = (async () => {
+    for await (const _ of bad.events());
+  })();
+  await assert.rejects(again, { code: 'session_quarantined', sessionId: 'bad' });
+  assert.equal(errors.length, 6);
   while (errors.length < 6) await new Promise(setImmediate);
   while ((await bad.status()).status !== 'quarantined') await new Promise(setImmediate);
 });

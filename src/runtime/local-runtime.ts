@@ -554,7 +554,7 @@ export class LocalRuntime implements Runtime {
       // now, injecting that input has shown it.
       isAtEnd: (seq) => filter !== undefined && this.#activeSessions.get(key)?.lastSeq === seq,
       isClosed: () => this.#state === 'closed',
-      assertCanWait: () => this.#activeSessions.assertRunnable(key),
+      assertCanWait: () => this.#activeSessions.checkRunnable(key),
       onWaiting: (waiting) => this.#keepAlive.readerWaits(waiting),
     });
   }

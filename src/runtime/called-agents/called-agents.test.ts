@@ -121,8 +121,16 @@ test('a progress update for a call of a called agent is sent through the root se
   await session.update(call?.id ?? '', { half: 'done' });
   while ((await session.pending())[0]?.request === undefined) await new Promise(setImmediate);
   assert.deepEqual((await session.pending())[0]?.request, { half: 'done' });
+  await session.update(call?.id ?? '', { most: 'done' }, { dedupeKey: 'most' });
   for await (const _ of session.answer(call?.id ?? '', { all: 'done' })) void _;
   assert.match(await lastWords(session), /all.*done/);
+  // A caller that did not learn that its update was accepted sends it again.
+  const { lastSeq } = await session.status();
+  await session.update(call?.id ?? '', { most: 'done' }, { dedupeKey: 'most' });
+  assert.equal((await session.status()).lastSeq, lastSeq);
+  await assert.rejects(session.update(call?.id ?? '', { late: true }, { dedupeKey: 'late' }), {
+    code: 'already_answered',
+  });
 });
 
 test('interrupting a turn that waits for a called agent interrupts that agent', async () => {

@@ -6,7 +6,7 @@ import { SessionNotFoundError, StoreUnavailableError } from '../../store/interna
 import type { SessionRow } from '../../store/index.ts';
 import { HostedSession } from './hosted-session.ts';
 import type { HostedSessionOptions, HostedSessionServices } from './hosted-session.ts';
-import { isNetChanged, loadSession } from './load-session.ts';
+import { isNetChanged, loadSession, mayNotFit } from './load-session.ts';
 import type { LoadedSession } from './load-session.ts';
 import { UnrunnableSessions } from './unrunnable-sessions.ts';
 import { SessionQuarantinedError } from '../session/runtime-errors.ts';
@@ -71,10 +71,30 @@ export class ActiveSessions {
     return this.#hosts.get(formatSessionKey(key))?.host;
   }
 
-  /** @throws NetChangedError, SessionQuarantinedError when the session cannot run here */
+  /**
+   * @throws NetChangedError, SessionQuarantinedError when the session cannot run here
+   * @throws the error with which an idle session could not be loaded
+   */
   assertRunnable(key: SessionKey): void {
     const error = this.#unrunnable.getError(key);
     if (error !== undefined) throw error;
+  }
+
+  /**
+   * The same for a reader that is about to wait. Undefined: the session may run. It reads the row of a quarantined
+   * session, which an operator may have released.
+   * @throws NetChangedError, SessionQuarantinedError when the session cannot run here
+   */
+  checkRunnable(key: SessionKey): Promise<void> | undefined {
+    const error = this.#unrunnable.getError(key);
+    if (error === undefined) return undefined;
+    return this.#assertStillUnrunnable(key, error);
+  }
+
+  async #assertStillUnrunnable(key: SessionKey, error: unknown): Promise<void> {
+    const row = await this.#options.store.find(key);
+    if (row === undefined || this.#unrunnable.isDecided(row, this.#options.clock.now()))
+      throw error;
   }
 
   /** True if a scan need not drive the session of this row: nothing would happen. */
@@ -176,9 +196,14 @@ export class ActiveSessions {
         (expected.head === 0 && this.#startsByItself(agent));
       if (!isNeeded || !isOpen()) return;
       let load: LoadAttempt | undefined;
-      if (isNetChanged(expected, agent)) {
+      if (mayNotFit(expected, agent)) {
         load = await this.#loadIfRunnable(expected, agent);
         if (load === undefined || !isOpen()) return;
+        if (load.ok === false && !hasWork(expected, clock.now())) {
+          // It waits for its next input. Its failure to load does not count until then; who opens it gets the error.
+          this.#unrunnable.addIdle(expected, load.error);
+          return;
+        }
       }
       // The session is claimed only at the step for which it is known to run here.
       const claim = await ignoringOwnChanges(async () => store.claim(key, owner, expected));
@@ -249,6 +274,7 @@ export class ActiveSessions {
     try {
       const host = await this.#host(row, agent, name, loaded);
       this.#hosts.set(name, { host, usedAt: this.#options.clock.now() });
+      this.#unrunnable.delete(row.key);
       await host.pull();
     } catch (error) {
       await this.#onFailed(row, name, error);
@@ -320,10 +346,10 @@ export class ActiveSessions {
  * session needs no owner.
  */
 function needsOwner(row: SessionRow, agent: Agent, now: number): boolean {
-  return (
-    row.inboxPending ||
-    row.inFlight > 0 ||
-    (row.nextDueAt ?? Infinity) <= now ||
-    isNetChanged(row, agent)
-  );
+  return hasWork(row, now) || isNetChanged(row, agent);
+}
+
+/** True for unread inputs, firings in flight, or a due timer. */
+function hasWork(row: SessionRow, now: number): boolean {
+  return row.inboxPending || row.inFlight > 0 || (row.nextDueAt ?? Infinity) <= now;
 }

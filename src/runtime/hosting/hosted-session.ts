@@ -4,7 +4,6 @@ import type { Agent, AgentHost, ChildAgentOutcome } from '../../agents/index.ts'
 import { formatSessionKey, isChildSessionId } from '../../core/index.ts';
 import type { LogEvent, Seq, SessionKey, SessionStatus } from '../../core/index.ts';
 import { clockAhead, Driver, Executor, mapIn } from '../../net/index.ts';
-import { currentPlaceName } from '../../net/internal.ts';
 import type { Clock, Marking, RecordSeq, Step, StepOutcome } from '../../net/index.ts';
 import type { StoredPendingCall, SessionRow, SettledStep, Store } from '../../store/index.ts';
 import type { Committer } from '../scheduling/committer.ts';
@@ -16,7 +15,7 @@ import type { SessionBroadcast } from '../log/session-broadcast.ts';
 import type { ChildCall } from '../called-agents/run-in-child-session.ts';
 import type { ComposedInterceptor, ObservedSession } from '../interceptors/interceptor.ts';
 import type { ModelCallCounts } from '../called-agents/model-call-counts.ts';
-import { loadSession } from './load-session.ts';
+import { findInputPlace, loadSession } from './load-session.ts';
 import type { LoadedSession } from './load-session.ts';
 import { PendingWrites } from './pending-writes.ts';
 import { toPartialEvents, toPartialResets } from './to-partial-events.ts';
@@ -207,8 +206,7 @@ export class HostedSession {
   async #takeInbox(): Promise<void> {
     const { store } = this.#options;
     for (const { inputSeq, input, key } of await store.inbox(this.key, this.#lastInput)) {
-      const moved = this.#movedInputs.get(input.place);
-      const place = moved ?? currentPlaceName(this.agent.compiled.formerNames, input.place);
+      const place = this.#movedInputs.get(input.place) ?? findInputPlace(this.agent, input.place);
       if (place === userIn.name) await this.#loadShared();
       // Only now: if loading shared state fails, the next pull takes this input.
       this.#lastInput = inputSeq;
@@ -256,10 +254,12 @@ export class HostedSession {
     const { executor } = this.#driver;
     const { marking } = executor;
     const number = this.#head + 1;
+    const status = agent.readStatus(marking);
     const events = toLogEvents(
       step,
       (record) => agent.recordEvents(record, marking),
       this.#lastSeq,
+      status.status,
     );
     const shared = toSharedWrites(step.records, this.#versions);
     const consumed = step.injected.reduce(
@@ -278,7 +278,7 @@ export class HostedSession {
       events,
       inboxUpTo: consumed,
       summary: toSessionSummary(
-        agent.readStatus(marking),
+        status,
         marking,
         this.#toRuntimeTime(executor.nextRunAt),
         this.#pending,

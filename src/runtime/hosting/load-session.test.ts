@@ -142,3 +142,102 @@ test('a runtime that cannot load a session does not quarantine it while another 
   answer();
   assert.equal(await turn.text(), 'Yes.');
 });
+
+/** Leaves an unread letter in a session that an earlier version created and that has no steps. */
+async function leaveFirstLetter(store: MemoryStore): Promise<void> {
+  const key = { appName: 'petrichor', userId: 'default', sessionId: 'x' };
+  const netHash = boxed('box.letters').compiled.hash;
+  await store.join('gone');
+  await store.create(key, { agent: 'clerk', owner: 'gone', at: 0, netHash });
+  await store.leave('gone');
+  await store.inject(key, { place: 'box.letters', value: 'Dear all' }, 'signal:letter');
+}
+
+test('the first input of a session, to a removed place, is kept until an agent with the place takes it', async () => {
+  const store = new MemoryStore();
+  await leaveFirstLetter(store);
+  {
+    await using runtime = await openRuntime({ agents: [boxed('box.mail')], store });
+    await assert.rejects(runtime.session('x'), { code: 'net_changed', places: ['box.letters'] });
+  }
+  await using back = await openRuntime({ agents: [boxed('box.letters')], store });
+  const session = await back.session('x');
+  await untilRead(session);
+  const { places } = await session.markingAt();
+  const letters = places['box.letters'];
+  assert.deepEqual(letters?.kind === 'tokens' && letters.tokens?.length, 1);
+  assert.deepEqual(await listRejected(session), []);
+});
+
+test('migrate moves the first input of a session to a removed place', async () => {
+  const store = new MemoryStore();
+  await leaveFirstLetter(store);
+  const moved = boxed('box.mail', () => ({ moved: { 'box.letters': 'box.mail' } }));
+  await using runtime = await openRuntime({ agents: [moved], store });
+  const session = await runtime.session('x');
+  await untilRead(session);
+  const { places } = await session.markingAt();
+  const mail = places['box.mail'];
+  assert.deepEqual(mail?.kind === 'tokens' && mail.tokens?.length, 1);
+  assert.deepEqual(await listRejected(session), []);
+});
+
+for (const moves of [true, false]) {
+  test(`an input of a process of the earlier version, to a removed place, is ${moves ? 'moved by migrate' : 'refused visibly'} after the upgrade`, async () => {
+    const store = new MemoryStore();
+    await leaveLetter(store);
+    const target = moves ? 'box.mail' : null;
+    const newer = boxed('box.mail', () => ({ moved: { 'box.letters': target } }));
+    await using runtime = await openRuntime({ agents: [newer], store });
+    const session = await runtime.session('x');
+    await untilRead(session);
+    await store.inject(session.key, { place: 'box.letters', value: 'PS' }, 'signal:second');
+    await runtime.session('x');
+    await untilRead(session);
+    const { places } = await session.markingAt();
+    const mail = places['box.mail'];
+    const kept = mail?.kind === 'tokens' ? mail.tokens?.map(({ value }) => value) : undefined;
+    assert.deepEqual(kept ?? [], moves ? ['Dear all', 'PS'] : []);
+    assert.equal((await listRejected(session)).length, moves ? 0 : 2);
+  });
+}
+
+test('an idle session whose migrate throws is not quarantined, and its next message counts the failures', async () => {
+  const store = new MemoryStore();
+  {
+    await using runtime = await openRuntime({ agents: [boxed('box.letters')], store });
+    const session = await runtime.session('x');
+    await session.inject('box.letters', 'Dear all', { dedupeKey: '1' });
+    await untilRead(session);
+  }
+  const fault = new TypeError('a fault in migrate');
+  const errors: unknown[] = [];
+  const broken = boxed('box.mail', () => {
+    throw fault;
+  });
+  await using runtime = await openRuntime({
+    agents: [broken],
+    store,
+    onError: (error) => errors.push(error),
+  });
+  for (let n = 0; n < 4; n++) await assert.rejects(runtime.session('x'), fault);
+  assert.deepEqual(errors, []);
+  const session = (await runtime.find('x')) ?? assert.fail();
+  const { status, failures } = await session.status();
+  assert.deepEqual([status, failures], ['queued', 0]);
+  await session.send('Hi').accepted;
+  while ((await session.status()).status !== 'quarantined') await new Promise(setImmediate);
+  assert.equal(errors.length, 3);
+});
+
+test('a rejected input leaves no event in a closed session', async () => {
+  const store = new MemoryStore();
+  await using runtime = await openRuntime({ agents: [boxed('box.letters')], store });
+  const session = await runtime.session('x');
+  await session.archive();
+  const { lastSeq } = await session.status();
+  await store.inject(session.key, { place: 'box.none', value: 'Dear all' }, 'signal:letter');
+  await runtime.session('x');
+  await untilRead(session);
+  assert.equal((await session.status()).lastSeq, lastSeq);
+});

@@ -20,6 +20,23 @@ export function isNetChanged(row: SessionRow, agent: Agent): boolean {
   return row.head > 0 && row.netHash !== agent.compiled.hash;
 }
 
+/** True when the session must be loaded before its claim: its tokens or its unread inputs may not fit the agent. */
+export function mayNotFit(row: SessionRow, agent: Agent): boolean {
+  // The first inputs of a session may come from another release, too.
+  return row.netHash !== agent.compiled.hash && (row.head > 0 || row.inboxPending);
+}
+
+/**
+ * Finds the place that takes a new input. An input of a place that the agent does not have goes where `migrate` moves
+ * it. It comes from a process of another release, after this one has decided about the inputs that were unread. Without
+ * such a place the net rejects it.
+ */
+export function findInputPlace({ compiled, migrate }: Agent, name: string): string {
+  const place = currentPlaceName(compiled.formerNames, name);
+  if (compiled.places.get(place)?.environment === true) return place;
+  return migrate?.([name]).moved?.[name] ?? place;
+}
+
 /**
  * Loads a session for an agent. Writes nothing.
  * @throws NetChangedError when the session's tokens, or its unread inputs, do not fit the agent
@@ -33,7 +50,7 @@ export async function loadSession(
   const marking = await hydrate(store, key);
   const upgrade = marking.seq > 0 ? planUpgrade(marking, compiled, migrate) : undefined;
   const movedInputs =
-    upgrade === undefined
+    upgrade === undefined && marking.seq > 0
       ? new Map<string, string>()
       : moveInputs(await store.inbox(key, 0), marking, agent);
   // The host reads current names before the upgrade is committed.
@@ -43,11 +60,12 @@ export async function loadSession(
 
 /**
  * Decides about unread inputs that only the stored net takes: the agent's net would reject them. Like tokens, they
- * need `migrate`. An input that it drops is rejected.
+ * need `migrate`. An input that it drops is rejected. A session without steps has no stored net: its inputs were
+ * accepted by the agent of their sender.
  */
 function moveInputs(
   inbox: readonly InboxRow[],
-  { net: { versions } }: Marking,
+  { seq, net: { versions } }: Marking,
   { compiled, migrate }: Agent,
 ): ReadonlyMap<string, string> {
   const isInput = (place: string): boolean => compiled.places.get(place)?.environment === true;
@@ -56,7 +74,8 @@ function moveInputs(
       .map(({ input }) => input.place)
       .filter(
         (place) =>
-          versions[place] !== undefined && !isInput(currentPlaceName(compiled.formerNames, place)),
+          (seq === 0 || versions[place] !== undefined) &&
+          !isInput(currentPlaceName(compiled.formerNames, place)),
       ),
   );
   if (lost.size === 0) return new Map();

@@ -46,6 +46,11 @@ export class UnrunnableSessions {
     this.#add(row, { error, until: now + RETRY_MS });
   }
 
+  /** Remembers why an idle session could not be loaded, until it is tried again. */
+  addIdle(row: Pick<SessionRow, 'key' | 'uid' | 'head'>, error: unknown): void {
+    this.#add(row, { error, until: -Infinity });
+  }
+
   /** True if a scan need not look at the session: it cannot run here, or its agent was not available a moment ago. */
   has(row: SessionRow, now: number): boolean {
     return now <= (this.#find(row)?.until ?? -Infinity);

@@ -140,11 +140,17 @@ function stopRunningTurn(
   executor.settle(at);
   const step = { ...executor.takeSettled(), injected: [], rejected: [] };
   const shared = toSharedWrites(step.records, versions);
+  const status = agent.readStatus(marking);
   return {
     at: marking.at,
     records: step.records,
-    events: toLogEvents(step, (record) => agent.recordEvents(record, marking), lastSeq),
-    summary: toSessionSummary(agent.readStatus(marking), marking, executor.nextRunAt),
+    events: toLogEvents(
+      step,
+      (record) => agent.recordEvents(record, marking),
+      lastSeq,
+      status.status,
+    ),
+    summary: toSessionSummary(status, marking, executor.nextRunAt),
     ...omitUndefined({ shared }),
   };
 }

@@ -1,4 +1,5 @@
 import {
+  isClosedStatus,
   isEmptyWrites,
   isSharedKey,
   listOverwrittenKeys,
@@ -9,19 +10,21 @@ import {
 import { eventOut, state } from '../../agents/internal.ts';
 import type { AgentStatus } from '../../agents/index.ts';
 import { calledAgentWaits } from '../../core/index.ts';
-import type { LogEntry, LogEvent, Seq } from '../../core/index.ts';
+import type { LogEntry, LogEvent, Seq, SessionStatus } from '../../core/index.ts';
 import type { Firing, JournalRecord, Marking, Step } from '../../net/index.ts';
 import { outletValue } from '../../net/index.ts';
 import type { StoredPendingCall, SessionSummary, SettledStep } from '../../store/index.ts';
 
 /**
  * Builds the log events of a step, in journal order: the tokens that its firings put on the event outlet, the events of
- * its other records, and an error for each rejected input.
+ * its other records, and an error for each rejected input. The log of a closed session does not grow: there a rejected
+ * input leaves no event.
  */
 export function toLogEvents(
   step: Step,
   recordEvents: (record: JournalRecord) => readonly LogEntry[],
   lastSeq: Seq,
+  status: SessionStatus,
 ): readonly LogEvent[] {
   const events: LogEvent[] = [];
   const byRecord = Map.groupBy(step.outlets, (outlet) => outlet.record);
@@ -36,7 +39,7 @@ export function toLogEvents(
     }
   }
   const at = step.records.at(-1)?.at ?? 0;
-  for (const { error, injection } of step.rejected) {
+  for (const { error, injection } of isClosedStatus(status) ? [] : step.rejected) {
     const message = error instanceof Error ? error.message : 'invalid value';
     add(at, {
       type: 'error',

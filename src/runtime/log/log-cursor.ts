@@ -17,8 +17,11 @@ export interface LogCursorOptions {
   readonly signal?: AbortSignal | undefined;
   /** True when nothing more can be read. */
   readonly isClosed: () => boolean;
-  /** Called before waiting. @throws the reason, when no event will come because the session cannot run here */
-  readonly assertCanWait: () => void;
+  /**
+   * Called before waiting. Undefined: events may come.
+   * @throws the reason, when no event will come because the session cannot run here
+   */
+  readonly assertCanWait: () => Promise<void> | undefined;
   /** Called with true when waiting begins, and with false when it ends. */
   readonly onWaiting?: (waiting: boolean) => void;
   /** True when this event is the last one committed, so the store need not be read. */
@@ -75,7 +78,8 @@ export async function* openLogCursor(
       const live = buffer.shift();
       if (live === undefined) {
         if (!options.follow || options.isClosed()) return;
-        options.assertCanWait();
+        const checking = options.assertCanWait();
+        if (checking !== undefined) await checking;
         await new Promise<void>((resolve) => {
           notify = resolve;
           options.onWaiting?.(true);

@@ -17,7 +17,7 @@ import { createTurn } from './turn.ts';
 import type { Turn } from './turn.ts';
 
 /** What is left to know of a call whose update was accepted before. */
-const REPEATED: Pick<PendingCall, 'needs'> & Partial<PendingCall> = { needs: 'result' };
+type AcceptedUpdate = Pick<PendingCall, 'needs' | 'session'> & { readonly name?: undefined };
 
 /** Lists and answers the calls that wait, in a session and in those of the agents that it called. */
 export class CallAnswers {
@@ -98,7 +98,7 @@ export class CallAnswers {
     await services.submit(async () => {
       const inputKey = `update:${callId}:${dedupeKey}`;
       const found = await this.#find(callId, inputKey);
-      const { needs, name, session = key.sessionId } = found ?? REPEATED;
+      const { needs, name, session = key.sessionId } = found;
       if (needs !== 'result')
         throw new InvalidInputError(
           'callId',
@@ -143,15 +143,19 @@ export class CallAnswers {
   }
 
   async #find(callId: string): Promise<PendingCall>;
-  /** Undefined when the call does not wait any more, and an input with this key was accepted while it did. */
-  async #find(callId: string, dedupeKey: string): Promise<PendingCall | undefined>;
-  async #find(callId: string, dedupeKey?: string): Promise<PendingCall | undefined> {
+  /** The update when the call does not wait any more, and an input with this key was accepted while it did. */
+  async #find(callId: string, dedupeKey: string): Promise<PendingCall | AcceptedUpdate>;
+  async #find(callId: string, dedupeKey?: string): Promise<PendingCall | AcceptedUpdate> {
     const pending = await this.list();
     const call = pending.find((one) => one.callId === callId);
     if (call !== undefined) return call;
     const { key, services, control } = this.#session;
-    if (dedupeKey !== undefined && (await control.isAccepted(dedupeKey))) return undefined;
+    if (dedupeKey !== undefined && (await control.isAccepted(dedupeKey)))
+      return { needs: 'result' };
     const called = await services.store.list({ ...key, parent: key.sessionId });
+    for (const { key: holder } of dedupeKey === undefined ? [] : called)
+      if ((await services.store.findInput(holder, dedupeKey ?? '')) !== undefined)
+        return { needs: 'result', session: holder.sessionId };
     for (const holder of [key, ...called.map((row) => row.key)]) {
       for await (const event of services.store.read(holder, 0)) {
         if (event.type === 'tool.answered' && event.callId === callId)
