@@ -199,7 +199,7 @@ export class ActiveSessions {
       if (mayNotFit(expected, agent)) {
         load = await this.#loadIfRunnable(expected, agent);
         if (load === undefined || !isOpen()) return;
-        if (load.ok === false && !hasWork(expected, clock.now())) {
+        if (!load.ok && !hasWork(expected, clock.now())) {
           // It waits for its next input. Its failure to load does not count until then; who opens it gets the error.
           this.#unrunnable.addIdle(expected, load.error);
           return;
