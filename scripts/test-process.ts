@@ -1,9 +1,36 @@
 /** A process of `run-tests.ts`: runs the test files that are its arguments, and sends the report of them. */
+import { relative } from 'node:path';
+import { readCpuSeconds } from './cpu-time.ts';
 import { runInProcess } from './run-in-process.ts';
 import { toMessages } from './test-reporter.ts';
 
 const TIMEOUT_MS = 300_000;
 
 const files = process.argv.slice(2);
-for await (const message of toMessages(runInProcess({ files, timeout: TIMEOUT_MS })))
-  process.send?.(message);
+const events = runInProcess({ files, timeout: TIMEOUT_MS });
+
+/** CPU seconds by file. A file is charged from its first test to the first test of the next file. */
+const cpuSeconds: Record<string, number> = {};
+let current: string | undefined;
+let since = 0;
+const charge = (next?: string): void => {
+  const now = readCpuSeconds();
+  if (current !== undefined) cpuSeconds[current] = (cpuSeconds[current] ?? 0) + now - since;
+  [current, since] = [next, now];
+};
+// A listener is called when a test starts. The report of it can come much later.
+events.on('test:dequeue', ({ nesting, file }) => {
+  const path = file === undefined ? undefined : relative('.', file);
+  if (nesting === 0 && path !== undefined && path !== current) charge(path);
+});
+
+for await (const message of toMessages(events)) {
+  if (!('totals' in message)) process.send?.(message);
+  else {
+    charge();
+    // The only file of a process is charged for all of it, with the start.
+    const [only] = files.length === 1 ? files : [];
+    if (only !== undefined) cpuSeconds[relative('.', only)] = readCpuSeconds();
+    process.send?.({ totals: { ...message.totals, cpuSeconds } });
+  }
+}

@@ -1,6 +1,6 @@
 /** What a test run counted, and the summary of it that a person reads. */
 
-const SLOWEST_SHOWN = 10;
+const FILES_SHOWN = 10;
 
 export interface TestTotals {
   passed: number;
@@ -8,10 +8,12 @@ export interface TestTotals {
   readonly skipped: string[];
   /** Milliseconds by test file. */
   readonly durations: Record<string, number>;
+  /** CPU seconds by test file, with those of the processes that it started. Empty if they are not known. */
+  readonly cpuSeconds: Record<string, number>;
 }
 
 export function emptyTotals(): TestTotals {
-  return { passed: 0, failed: 0, skipped: [], durations: {} };
+  return { passed: 0, failed: 0, skipped: [], durations: {}, cpuSeconds: {} };
 }
 
 export function addTotals(all: readonly TestTotals[]): TestTotals {
@@ -20,18 +22,23 @@ export function addTotals(all: readonly TestTotals[]): TestTotals {
     failed: all.reduce((sum, { failed }) => sum + failed, 0),
     skipped: all.flatMap(({ skipped }) => skipped),
     durations: Object.assign({}, ...all.map(({ durations }) => durations)),
+    cpuSeconds: Object.assign({}, ...all.map(({ cpuSeconds }) => cpuSeconds)),
   };
 }
 
-export function summarizeTotals({ passed, failed, skipped, durations }: TestTotals): string {
-  const files = Object.entries(durations);
-  const slowest = files.toSorted(([, a], [, b]) => b - a).slice(0, SLOWEST_SHOWN);
+export function summarizeTotals(totals: TestTotals): string {
+  const { passed, failed, skipped, durations, cpuSeconds } = totals;
+  const hasCpu = Object.keys(cpuSeconds).length > 0;
+  const costs = hasCpu
+    ? Object.entries(cpuSeconds)
+    : Object.entries(durations).map(([file, ms]) => [file, ms / 1000] as const);
+  const largest = costs.toSorted(([, a], [, b]) => b - a).slice(0, FILES_SHOWN);
   return [
     '',
     ...skipped.map((name) => `– skipped: ${name}`),
-    `${failed === 0 ? '✔' : '✖'} ${passed} passed, ${failed} failed, ${skipped.length} skipped, in ${files.length} files`,
-    'Slowest files:',
-    ...slowest.map(([file, ms]) => `  ${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`),
+    `${failed === 0 ? '✔' : '✖'} ${passed} passed, ${failed} failed, ${skipped.length} skipped, in ${Object.keys(durations).length} files`,
+    hasCpu ? 'Most CPU time:' : 'Slowest files:',
+    ...largest.map(([file, seconds]) => `  ${seconds.toFixed(1).padStart(6)} s  ${file}`),
     '',
   ].join('\n');
 }

@@ -12,11 +12,12 @@ before(async () => {
 
 after(async () => runner[Symbol.asyncDispose]());
 
-test('every mutant is detected by its fastest tests, which pass without it', async (t) => {
-  const fastestTests = mutants.flatMap(({ tests }) => tests.slice(0, 1));
-  const { passed, failed, output } = await runner.run([...new Set(fastestTests)]);
+test('a mutant of each test file is detected by it, and the file passes without the mutant', async (t) => {
+  // The long tests plant every mutant.
+  const byFile = new Map(mutants.map((mutant) => [mutant.tests[0] ?? '', mutant]));
+  const { passed, failed, output } = await runner.run([...byFile.keys()]);
   assert.ok(passed > 0 && failed === 0, output);
-  for (const mutant of mutants) {
+  for (const mutant of byFile.values()) {
     await t.test(mutant.name, async () => {
       const outcome = await runner.runMutant(mutant, mutant.tests.slice(0, 1));
       assert.ok(isCaught(outcome), outcome.output);

@@ -245,10 +245,14 @@ export interface CrashCoverage {
   readonly commits: number;
 }
 
-/** Crashes a session at every commit and failpoint. Unless once is enough, it also crashes each resumed session at every later one. */
+/**
+ * Crashes a session at every commit and failpoint, and crashes each resumed session again.
+ * @param options `again`: at every later commit and failpoint (`all`), at every later commit at one failpoint, which
+ * changes from pair to pair (`one`), or not at all (`none`). Default: `all`.
+ */
 export async function crashEverywhere(
   crashCase: CrashCase,
-  { once = false }: { readonly once?: boolean } = {},
+  { again = 'all' }: { readonly again?: 'all' | 'one' | 'none' } = {},
 ): Promise<CrashCoverage> {
   const compiled = new CompiledCase(crashCase);
   const uncut = await runCase(crashCase, compiled);
@@ -264,12 +268,13 @@ export async function crashEverywhere(
     return cut;
   };
   for (let first = 1; first <= uncut.commits; first++) {
-    for (const failpoint of failpoints) {
+    for (const [index, failpoint] of failpoints.entries()) {
       const { commits } = await check([first, failpoint]);
-      if (once) continue;
+      if (again === 'none') continue;
       for (let second = first + 1; second <= commits; second++) {
-        for (const laterFailpoint of failpoints)
-          await check([first, failpoint], [second, laterFailpoint]);
+        for (const [later, laterFailpoint] of failpoints.entries())
+          if (again === 'all' || later === (index + second) % failpoints.length)
+            await check([first, failpoint], [second, laterFailpoint]);
       }
     }
   }

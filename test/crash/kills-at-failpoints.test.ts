@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { killAtFailpoints } from './kills-at-failpoints.ts';
 
 test('SIGKILL at a failpoint of a turn, followed by another at a failpoint of the recovery, does not change the turn', async (t) => {
-  const { faults, ...figures } = await killAtFailpoints({ every: 5, first: 2 });
+  const { faults, ...figures } = await killAtFailpoints({ every: 8, first: 2 });
   t.diagnostic(JSON.stringify(figures));
   assert.deepEqual(faults, []);
   assert.ok((figures.kills['tool-did in a turn'] ?? 0) >= 2);

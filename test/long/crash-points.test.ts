@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { agentTurn, appendedTurn } from '../crash-points/agent-turn.ts';
+import { crashCases } from '../crash-points/cases.ts';
 import { crashEverywhere } from '../crash-points/crash-everywhere.ts';
 import {
   failedLoop,
@@ -8,9 +10,14 @@ import {
   failedTransfer,
 } from '../crash-points/failed-turns.ts';
 import { manyAgentsTurn } from '../crash-points/many-agents-turn.ts';
+import { outcomeTurn } from '../crash-points/outcome-turns.ts';
 import { workflowTurn } from '../crash-points/workflow-turn.ts';
 
 for (const turn of [
+  ...crashCases,
+  agentTurn,
+  appendedTurn,
+  outcomeTurn,
   manyAgentsTurn,
   workflowTurn,
   failedSequence,

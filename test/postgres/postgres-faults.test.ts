@@ -88,7 +88,7 @@ describe('a PostgreSQL store with faults', () => {
   const breakAll = async (): Promise<void> => {
     await admin.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-       WHERE pid <> pg_backend_pid() AND application_name = 'petrichor'`,
+       WHERE pid <> pg_backend_pid() AND datname = current_database() AND application_name = 'petrichor'`,
     );
   };
 

@@ -31,13 +31,16 @@ export interface PostgresServer {
 const NOBODY = 65_534;
 
 /**
- * Connects to the server of `PETRICHOR_TEST_POSTGRES_URL`, or starts one from the npm package of this platform, with
- * an empty database, on a socket in a temporary folder. Undefined when there is no package for this platform.
+ * Creates an empty database on the server of `PETRICHOR_TEST_POSTGRES_URL`, or starts a server from the npm package of
+ * this platform, on a socket in a temporary folder. Undefined when there is no package for this platform.
+ * @param options `restartable` starts a server of its own in any case, if there is a package
  */
-export async function startPostgresServer(): Promise<PostgresServer | undefined> {
+export async function startPostgresServer({
+  restartable = false,
+}: { readonly restartable?: boolean } = {}): Promise<PostgresServer | undefined> {
   const url = process.env['PETRICHOR_TEST_POSTGRES_URL'];
-  if (url !== undefined) return { url, stop: async () => undefined };
   const installed = nativeFolder();
+  if (url !== undefined && !(restartable && installed !== undefined)) return createDatabase(url);
   if (installed === undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-pg-'));
   // The server refuses to run as root.
@@ -102,6 +105,29 @@ export async function startPostgresServer(): Promise<PostgresServer | undefined>
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+let databases = 0;
+
+/** A database that no other test file uses, so that a test can break all of its connections. */
+async function createDatabase(serverUrl: string): Promise<PostgresServer> {
+  const name = `petrichor_test_${process.pid}_${databases++}`;
+  await query(serverUrl, `CREATE DATABASE ${name}`);
+  return {
+    // Not a URL of the standard: a server on a socket has a user and no host.
+    url: serverUrl.replace(/^(\w+:\/\/[^/]*\/)[^?]*/, `$1${name}`),
+    stop: async () => query(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+  };
+}
+
+async function query(url: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
 }
 
 /** The folder with the binaries of this platform. */

@@ -42,7 +42,7 @@ describe('PostgreSQL owner failure detection', () => {
   let schemas = 0;
 
   before(async () => {
-    server = await startPostgresServer();
+    server = await startPostgresServer({ restartable: true });
   });
 
   after(async () => {

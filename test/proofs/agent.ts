@@ -106,6 +106,7 @@ export const agentProof: NetProof = {
         unreachable('net.fault.unhandled'),
       ],
       bounds,
+      quick: { bounds: twoCalls },
     },
     {
       // A rewind waits for the running turn.
@@ -121,7 +122,11 @@ export const agentProof: NetProof = {
         },
       },
     },
-    { properties: [budgetIsBounded], bounds: { ...bounds, faults: 0 } },
+    {
+      properties: [budgetIsBounded],
+      bounds: { ...bounds, faults: 0 },
+      quick: { bounds: { ...twoCalls, faults: 0 } },
+    },
     {
       // Every turn ends by itself, by an interrupt or by a fault, unless it waits for a person.
       properties: [

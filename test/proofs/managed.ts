@@ -352,6 +352,7 @@ const archivedStartsNothing = neverFiresAfter(effects, 'session.archived');
 const stoppedStartsNothing = neverFiresAfter(effects, 'turn.stopping', { until: 'turn.permit' });
 const closes = [onePermit, restsAsItStands, archivedStartsNothing];
 const moves = ['user', 'interrupt', 'pause', 'resume', 'archive'];
+const withoutInterrupt = moves.filter((input) => input !== 'interrupt');
 
 export const managedSessionProof: NetProof = {
   name: 'managed session',
@@ -360,9 +361,14 @@ export const managedSessionProof: NetProof = {
     {
       properties: [...closes, heldStartsNothing, stoppedStartsNothing],
       bounds: coming(moves),
+      quick: { bounds: coming(withoutInterrupt) },
     },
     // A failure in a closed session returns a permit, which is removed before anything can take it.
-    { properties: [restsAsItStands, archivedStartsNothing], bounds: coming(moves, 1) },
+    {
+      properties: [restsAsItStands, archivedStartsNothing],
+      bounds: coming(moves, 1),
+      quick: { bounds: coming(['user', 'archive', 'interrupt'], 1) },
+    },
     {
       properties: [...closes, heldStartsNothing, stoppedStartsNothing],
       bounds: coming(['user', 'answer', 'pause', 'archive']),
