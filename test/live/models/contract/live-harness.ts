@@ -169,4 +169,21 @@ export function assertLawful({ reported, signals }: Conversation): void {
     if (signal.kind === 'closed') isClosed = true;
   }
   assert.ok(all.filter(({ kind }) => kind === 'closed').length <= 1);
+  // What was shown in progress is what was said in the end, nothing more and nothing less.
+  for (const reply of begun) {
+    for (const form of ['audio', 'text', 'thought']) {
+      const shown = reported.map((what) =>
+        'partial' in what &&
+        what.partial.kind === 'said' &&
+        what.partial.reply === reply &&
+        what.partial.form === form
+          ? what.partial.text
+          : '',
+      );
+      const said = all.map((signal) =>
+        signal.kind === 'said' && signal.reply === reply && signal.form === form ? signal.text : '',
+      );
+      assert.equal(said.join(''), shown.join(''));
+    }
+  }
 }
