@@ -1,6 +1,15 @@
 import { findLiveParts } from './contracts/live-parts.ts';
-import type { SearchOutcome } from './search/search.ts';
+import { atMost, canFire } from './properties/create-property.ts';
+import { searchSlices } from './reduction/search-slices.ts';
+import { createMonitor } from './search/property-monitor.ts';
+import { search } from './search/search.ts';
+import type { OnPause, SearchLimits, SearchOutcome } from './search/search.ts';
 import type { ExpandedNet } from './system/expand.ts';
+import { TokenClasses } from './system/token-classes.ts';
+import { TransitionSystem } from './system/transition-system.ts';
+
+/** The states of a first search that goes deep into the net, which fires most transitions soon. */
+const DEEP_STATES = 8_000;
 
 /** Which transitions of a net the explorations of a proof reached. */
 export class Coverage {
@@ -11,6 +20,8 @@ export class Coverage {
   readonly #begun = new Set<number>();
   #unfired: Set<string> | undefined;
   #isExplored = false;
+  /** True if the transitions without a firing were searched for. */
+  #isSearchedFor = false;
 
   constructor(net: ExpandedNet) {
     this.#net = net;
@@ -29,10 +40,13 @@ export class Coverage {
 
   /** Adds a search. Returns the transitions that the bounds kept from firing in it, although the arcs allow them. */
   add({ begun, complete }: Pick<SearchOutcome, 'begun' | 'complete'>): readonly string[] {
-    for (const t of begun) this.#begun.add(t);
+    this.addBegun(begun);
     this.#isExplored = true;
     const unreached = this.#names((t) => this.#expected.has(t) && !begun.has(t));
-    if (complete) this.addUnfired(unreached);
+    if (complete) {
+      this.#isSearchedFor = true;
+      this.addUnfired(unreached);
+    }
     return unreached;
   }
 
@@ -41,9 +55,51 @@ export class Coverage {
    * as that of a solver: nothing shows that it is about them.
    */
   addWithoutSearch(): readonly string[] {
-    const unreached = this.#names((t) => this.#expected.has(t) && !this.#begun.has(t));
+    const unreached = this.#missing;
     this.addUnfired(unreached);
     return unreached;
+  }
+
+  /** Adds the transitions that some run within the bounds fires. */
+  addBegun(begun: ReadonlySet<number>): void {
+    for (const t of begun) this.#begun.add(t);
+  }
+
+  /**
+   * Searches for runs that fire the transitions which no search fired so far. Returns those that no run fires, as far as
+   * the limits allow to search. A transition that never fires in a slice of the net is not searched for. For a proof that
+   * holds for all runs, without a search of all states.
+   */
+  async explore(limits: SearchLimits, onPause: OnPause): Promise<readonly string[]> {
+    if (!this.#isSearchedFor) {
+      const states = Math.min(DEEP_STATES, limits.states ?? DEEP_STATES);
+      await this.#searchFor(this.#missing, { ...limits, states, order: 'newest first' }, onPause);
+      const open: string[] = [];
+      for (const name of this.#missing) {
+        const found = await searchSlices(this.#net, atMost([name], 0), onPause, limits.states);
+        if (found === undefined) open.push(name);
+      }
+      await this.#searchFor(open, limits, onPause);
+      this.#isSearchedFor = true;
+    }
+    return this.addWithoutSearch();
+  }
+
+  async #searchFor(
+    names: readonly string[],
+    limits: SearchLimits,
+    onPause: OnPause,
+  ): Promise<void> {
+    if (names.length === 0) return;
+    const tokenClasses = new TokenClasses();
+    const monitor = createMonitor(this.#net, tokenClasses, canFire(...names));
+    const system = new TransitionSystem(this.#net, 'unordered', new Set(), tokenClasses);
+    const { begun } = await search(system, [monitor], limits, onPause);
+    this.addBegun(begun);
+  }
+
+  get #missing(): readonly string[] {
+    return this.#names((t) => this.#expected.has(t) && !this.#begun.has(t));
   }
 
   /**

@@ -9,6 +9,7 @@ import { runAtRandom } from '../verify/random-run.ts';
 
 const NETS = 5_000;
 const REDUCED_NETS = 10_000;
+const COUNTING_NETS = 1_000;
 const SOLVER_NETS = 1_000;
 const MARKING_NETS = 1_000;
 const RUN_NETS = 1_000;
@@ -17,7 +18,7 @@ test(`on ${NETS} random nets the prover and an independent search never disagree
   const tally = await compareAndReport(t, {
     nets: NETS,
     firstSeed: 1,
-    options: { route: 'search', reductions: { slicing: false } },
+    options: { route: 'search', reductions: { anyOrder: false } },
   });
   assert.deepEqual(tally.disagreements, []);
   assert.ok(tally.unknown <= NETS * 0.05, `${tally.unknown} unknown`);
@@ -30,10 +31,23 @@ test(`on ${NETS} random nets the prover and an independent search never disagree
 });
 
 test(`on ${REDUCED_NETS} random nets the prover with all reductions and an independent search never disagree`, async (t) => {
-  const options = { route: 'search', reductions: { slicing: true } } as const;
+  const options = { route: 'search', reductions: { after: 0 } } as const;
   const tally = await compareAndReport(t, { nets: REDUCED_NETS, firstSeed: 400_001, options });
   assert.deepEqual(tally.disagreements, []);
-  assert.ok((tally.by.get('search of a slice') ?? 0) >= REDUCED_NETS / 10);
+  for (const method of ['search of a slice', 'search within smaller bounds'])
+    assert.ok((tally.by.get(method) ?? 0) >= REDUCED_NETS / 10, method);
+});
+
+test(`on ${COUNTING_NETS} random nets with larger counts the same holds`, async (t) => {
+  const options = { route: 'search', reductions: { after: 0 } } as const;
+  const nets = {
+    nets: COUNTING_NETS,
+    firstSeed: 600_001,
+    size: 'large',
+    mostNaiveStates: 1_000,
+  } as const;
+  const tally = await compareAndReport(t, { ...nets, options });
+  assert.deepEqual(tally.disagreements, []);
 });
 
 test(`on ${SOLVER_NETS} random nets the solver proves no property that does not hold`, async (t) => {

@@ -3,8 +3,8 @@ import type { ExpandedNet } from '../system/expand.ts';
 import type { Kept } from './slice-net.ts';
 
 /**
- * Returns what a safety property observes: the smallest slice that may decide it. Undefined for a property of resting
- * markings or of progress, which needs the whole net.
+ * Returns what a safety property observes: the smallest slice that may decide it. A property of resting markings
+ * observes all places: its slice is the net without keys and with limited counts. Undefined for a property of progress.
  */
 export function propertyCone(net: ExpandedNet, property: SearchedProperty): Kept | undefined {
   switch (property.kind) {
@@ -19,6 +19,20 @@ export function propertyCone(net: ExpandedNet, property: SearchedProperty): Kept
       return toCone(net, [property.place, ...list(property.per)]);
     case 'neverFiresAfter':
       return toCone(net, [...property.transitions, property.place, ...list(property.until)]);
+    case 'precedes':
+      // A slice does not see every token that leaves a place with many, and here a renewal may break the property.
+      return property.per === undefined
+        ? toCone(net, [...property.transitions, property.first])
+        : undefined;
+    case 'neverTakes':
+      return toCone(net, [...property.by, ...property.places]);
+    case 'neverStale':
+      return toCone(net, [...property.commits, ...property.renewals, ...property.work]);
+    case 'deadlockFree':
+      return toCone(
+        net,
+        net.places.map(({ name }) => name),
+      );
     default:
       return undefined;
   }

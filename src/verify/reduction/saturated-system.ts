@@ -86,16 +86,32 @@ export class SaturatedSystem extends TransitionSystem {
 /**
  * Returns caps that count what one firing puts in a place, and what a safety property compares. So a place is counted
  * exactly unless it gets tokens again before they are taken.
+ *
+ * An output `each` moves the number of tokens that an input took. So the place of that input is counted as far as the
+ * place of the output, and as far as the input takes: what is more there is also more here.
  */
 export function tokenCaps(net: ExpandedNet, property: SearchedProperty): TokenCaps {
   const most = net.places.map(() => 1);
-  const raise = (place: number, count: number): void => {
-    if (place >= 0) most[place] = Math.max(most[place] ?? 1, count);
+  const raise = (place: number, count: number): boolean => {
+    if (place < 0 || count <= (most[place] ?? 1)) return false;
+    most[place] = count;
+    return true;
   };
   for (const { place, times } of net.net.initial)
     raise(net.placeIndex.get(place.name) ?? -1, times);
-  for (const { outputs } of net.transitions.flatMap((t) => t.alternatives))
-    for (const { place, max } of outputs) raise(place, max);
+  const moved: { readonly from: number; readonly to: number }[] = [];
+  for (const { takes, alternatives } of net.transitions)
+    for (const { place, max, each } of alternatives.flatMap(({ outputs }) => outputs)) {
+      raise(place, max);
+      const input = takes[each];
+      if (input === undefined) continue;
+      raise(input.place, input.count);
+      if (place >= 0) moved.push({ from: input.place, to: place });
+    }
+  for (let grows = true; grows;) {
+    grows = false;
+    for (const { from, to } of moved) if (raise(from, most[to] ?? 1)) grows = true;
+  }
   const compared = 'max' in property ? property.max : 0;
   const marked = property.kind === 'unreachable' ? Object.values(property.marked) : [];
   const least = Math.max(compared, ...marked);

@@ -5,22 +5,29 @@ import {
   all,
   allOf,
   compile,
+  each,
   effect,
   faultPlace,
   initialToken,
+  many,
   matching,
   net,
+  oneOf,
   optional,
   place,
   pure,
+  upTo,
 } from '../../net/index.ts';
 import type { CompiledNet, Transition } from '../../net/index.ts';
 import type { Bounds } from '../properties/bounds.ts';
 import {
+  atMost,
   atMostOnce,
+  deadlockFree,
   mutualExclusion,
   neverFiresAfter,
   placeBound,
+  precedes,
   unreachable,
 } from '../properties/create-property.ts';
 import type { SearchedProperty } from '../properties/property.ts';
@@ -48,7 +55,7 @@ async function decide(
     properties: [property],
     bounds,
     route: 'search',
-    reductions: { slicing: false },
+    reductions: { slicing: false, smallerBounds: false },
   });
   return [found !== undefined, results[0]?.verdict];
 }
@@ -80,11 +87,7 @@ test('a bound that depends on two places is proved without the rest of the net',
   const bounds = { environment: { order: 30 }, faults: 0 };
   const found = await searchSlices(expand(of, bounds), property, async () => undefined);
   assert.ok(found !== undefined && found.states < 10, `${found?.states} states`);
-  const { results } = await prove(of, {
-    properties: [property],
-    bounds,
-    reductions: { slicing: true },
-  });
+  const { results } = await prove(of, { properties: [property], bounds, reductions: { after: 0 } });
   assert.deepEqual(
     results.map(({ verdict, by }) => [verdict, by]),
     [['proved', 'search of a slice']],
@@ -186,12 +189,83 @@ test('a place that fills without end is counted up to a cap, and is still empty 
   assert.deepEqual(await decide(of, neverFiresAfter('fill', 'done'), bounds), [false, 'refuted']);
 });
 
+test('an output that moves all tokens of a place does not lose those above its cap', async () => {
+  const fill = pure('fill', {
+    take: { order },
+    give: allOf({ done }),
+    run: () => ({ done: null }),
+  });
+  const move = pure('move', {
+    take: { go, all: all(done, { min: 1 }) },
+    give: allOf({ held: each('all', held) }),
+    run: () => ({ held: [] }),
+  });
+  const lend = pure('lend', {
+    take: { lock },
+    give: allOf({ held: upTo(3, held) }),
+    run: () => ({ held: [] }),
+  });
+  const spend = pure('spend', { take: { three: many(3, held) }, give: allOf({}), run: () => ({}) });
+  const of = compile(
+    net('moved', { in: { order, go, lock }, transitions: [fill, move, lend, spend] }),
+  );
+  const bounds = { faults: 0, environment: { order: 3, go: 1 } };
+  assert.deepEqual(await decide(of, atMost(['spend'], 0), bounds), [false, 'refuted']);
+});
+
+/** Adds tokens without end, and uses one at a time. */
+const growing = [
+  effect('poll', {
+    take: { lock },
+    give: oneOf({ more: allOf({ lock, held }), end: done }),
+    failed: () => ({ end: null }),
+    run: async () => ({ end: null }),
+  }),
+  effect('use', {
+    take: { held },
+    concurrency: 1,
+    give: allOf({}),
+    failed: () => ({}),
+    run: async () => ({}),
+  }),
+];
+
+test('a net with a place that grows without end is proved to stop only where it may', async () => {
+  const of = build(...growing);
+  const bounds = { faults: 0, states: 2_000 };
+  assert.deepEqual(await decide(of, deadlockFree(['done']), bounds), [true, 'unknown']);
+  assert.deepEqual(await decide(of, deadlockFree(['held']), bounds), [false, 'refuted']);
+});
+
+test('an order of events is proved in a slice', async () => {
+  const of = build(acquire, release, ...unrelated);
+  const bounds = { environment: { order: 3 }, faults: 0 };
+  const inOrder = precedes('acquire', ['release'], { each: true });
+  assert.deepEqual(await decide(of, inOrder, bounds), [true, 'proved']);
+  assert.deepEqual(await decide(of, precedes('count', ['rest']), bounds), [true, 'proved']);
+  assert.deepEqual(await decide(of, precedes('release', ['acquire']), bounds), [false, 'refuted']);
+});
+
+test('the work of an earlier generation is followed in a slice', async () => {
+  const stale = (work: readonly string[]): SearchedProperty => ({
+    kind: 'neverStale',
+    name: 'not stale',
+    commits: ['acquire'],
+    renewals: ['count'],
+    work,
+  });
+  const of = build(acquire, release, ...unrelated);
+  const bounds = { environment: { order: 2 }, faults: 0 };
+  assert.deepEqual(await decide(of, stale(['running(release)']), bounds), [true, 'proved']);
+  assert.deepEqual(await decide(of, stale(['lock']), bounds), [false, 'refuted']);
+});
+
 test('with the slicing off, the whole net is searched', async () => {
   const of = build(acquire, release);
   const { results } = await prove(of, {
     properties: [placeBound(['lock', 'held'], 1)],
     bounds: { faults: 0 },
-    reductions: { slicing: false },
+    reductions: { after: 0, slicing: false },
   });
   assert.equal(results[0]?.by, 'search');
 });

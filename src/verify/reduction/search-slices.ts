@@ -56,7 +56,7 @@ async function refineSlices(
   const caps = tokenCaps(net, property);
   let states = 0;
   while (states < maxStates) {
-    const slice = dropKeys(sliceNet(net, kept));
+    const slice = dropKeys(kept.places.size === net.places.length ? net : sliceNet(net, kept));
     // Keys without a bound make the states of a slice too large.
     if (slice.keys.domains > 0) return undefined;
     const tokenClasses = new TokenClasses();

@@ -1,29 +1,36 @@
 import type { ExpandedNet } from '../system/expand.ts';
 import type { Move } from '../system/move.ts';
 
+/** The choice of a step that can happen whenever it is possible. */
+const ALWAYS = -1;
+
 /**
  * The steps between states in which an event is still missing. The event happens in the end, for every fair run, if the
- * graph has no trap: a state from which no exit can be reached.
+ * graph has no trap: a state from which it cannot be enforced that an exit is reached. A step with a choice counts only
+ * if all choices of its state lead to an exit, because the executor may never make it.
  */
 export class EventualityGraph {
-  /** By edge: its source and its target. */
+  /** By edge: its source, its target and its choice. */
   readonly #from: number[] = [];
   readonly #to: number[] = [];
-  readonly #nodes = new Set<number>();
-  /** The states with a step to the event, and those that may wait for input from outside. */
-  readonly #exits = new Set<number>();
+  readonly #choice: number[] = [];
+  /** By state: the number of its choices. */
+  readonly #nodes = new Map<number, number>();
+  /** The states with a step to the event, and those that may wait for input from outside: with the choice of the step. */
+  readonly #exits: (readonly [id: number, choice: number])[] = [];
 
-  addNode(id: number): void {
-    this.#nodes.add(id);
+  addNode(id: number, choices = 0): void {
+    this.#nodes.set(id, choices);
   }
 
-  addEdge(from: number, to: number): void {
+  addEdge(from: number, to: number, choice: number = ALWAYS): void {
     this.#from.push(from);
     this.#to.push(to);
+    this.#choice.push(choice);
   }
 
-  addExit(id: number): void {
-    this.#exits.add(id);
+  addExit(id: number, choice: number = ALWAYS): void {
+    this.#exits.push([id, choice]);
   }
 
   /**
@@ -31,18 +38,13 @@ export class EventualityGraph {
    * there is no trap.
    */
   findTrap(): readonly number[] | undefined {
-    const before = new Map<number, number[]>();
-    this.#to.forEach((to, edge) => {
-      const sources = before.get(to) ?? [];
-      sources.push(this.#from[edge] ?? 0);
-      before.set(to, sources);
-    });
-    const escapes = new Set(this.#exits);
-    for (const id of escapes) for (const source of before.get(id) ?? []) escapes.add(source);
-    const trapped = [...this.#nodes].filter((id) => !escapes.has(id));
+    const escapes = this.#findEscapes();
+    const trapped = [...this.#nodes.keys()].filter((id) => !escapes.has(id));
     if (trapped.length === 0) return undefined;
     const after = new Map<number, number>();
-    this.#from.forEach((from, edge) => after.set(from, this.#to[edge] ?? 0));
+    this.#to.forEach((to, edge) => {
+      if (!escapes.has(to)) after.set(this.#from[edge] ?? 0, to);
+    });
     const trail = new Set<number>();
     let at: number | undefined = Math.min(...trapped);
     while (at !== undefined && !trail.has(at)) {
@@ -50,6 +52,33 @@ export class EventualityGraph {
       at = after.get(at);
     }
     return at === undefined ? [...trail] : [...trail, at];
+  }
+
+  /** Returns the states from which an exit is reached, whatever the executor chooses. */
+  #findEscapes(): ReadonlySet<number> {
+    const edgesTo = new Map<number, number[]>();
+    this.#to.forEach((to, edge) => {
+      const edges = edgesTo.get(to) ?? [];
+      edges.push(edge);
+      edgesTo.set(to, edges);
+    });
+    const escapes = new Set<number>();
+    /** By state: the choices that lead to an exit. */
+    const leading = new Map<number, Set<number>>();
+    const lead = (id: number, choice: number): void => {
+      if (choice !== ALWAYS) {
+        const known = leading.get(id) ?? new Set();
+        leading.set(id, known.add(choice));
+        if (known.size < (this.#nodes.get(id) ?? 0)) return;
+      }
+      escapes.add(id);
+    };
+    for (const [id, choice] of this.#exits) lead(id, choice);
+    // The set grows during the loop.
+    for (const id of escapes)
+      for (const edge of edgesTo.get(id) ?? [])
+        lead(this.#from[edge] ?? 0, this.#choice[edge] ?? ALWAYS);
+    return escapes;
   }
 }
 

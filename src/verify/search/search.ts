@@ -30,7 +30,11 @@ export interface Path {
 
 /** The result of a search for one monitor. */
 export type Finding =
-  | { readonly verdict: 'holds' }
+  | {
+      readonly verdict: 'holds';
+      /** For a property that transitions can fire: a path to a firing of each. */
+      readonly witnesses?: readonly Path[];
+    }
   | { readonly verdict: 'broken'; readonly path: Path }
   /** These transitions never fire. */
   | { readonly verdict: 'missing'; readonly transitions: readonly string[] }
@@ -126,8 +130,8 @@ class Search {
   readonly #header: number;
   readonly #graph: Graph | undefined;
   readonly #eventuality: EventualityGraph | undefined;
-  /** The transitions of which some step begins a firing. */
-  readonly #begun = new Set<number>();
+  /** The transitions of which some step begins a firing: the first of these steps, and the state before it. */
+  readonly #begun = new Map<number, readonly [id: number, move: Move]>();
   #open: number;
   #bytes = 0;
   #longest = 0;
@@ -175,7 +179,7 @@ class Search {
       ),
       states: this.#encodedStates.length,
       complete: gaveUp === undefined && (this.#open > 0 || this.#monitors.length === 0),
-      begun: this.#begun,
+      begun: new Set(this.#begun.keys()),
     };
   }
 
@@ -229,7 +233,7 @@ class Search {
     const encoded = this.#encodedStates[id] ?? '';
     const memory = encoded.charCodeAt(1);
     const state = this.#decode(encoded);
-    const { moves, view, isSettled, isStuck } = this.#system.successors(state);
+    const { moves, view, isSettled, isStuck, choices } = this.#system.successors(state);
     const violated = this.#monitors.flatMap((monitor, index) =>
       this.#findings[index] === undefined && monitor.isViolated(view, memory, isStuck)
         ? [index]
@@ -256,12 +260,12 @@ class Search {
     this.#graph?.from.push(this.#graph.to.length);
     const monitor = this.#statefulMonitor;
     const eventuality = monitor?.isPending?.(memory) === true ? this.#eventuality : undefined;
-    eventuality?.addNode(id);
+    eventuality?.addNode(id, choices);
     if (isStuck && monitor?.mayWait?.(view) === true) eventuality?.addExit(id);
     for (let ordinal = 0; ordinal < moves.length; ordinal++) {
       const move = moves[ordinal];
       if (move === undefined) continue;
-      if (begins(move)) this.#recordBegun(move.t);
+      if (begins(move) && !this.#begun.has(move.t)) this.#recordBegun(id, move);
       let after = memory;
       if (monitor?.next !== undefined) {
         after = monitor.next(memory, state, move);
@@ -273,8 +277,8 @@ class Search {
       }
       const to = this.#addState(this.#system.apply(state, move), after, id, ordinal);
       if (eventuality !== undefined && isPromised(this.#system.net, move)) {
-        if (monitor?.isPending?.(after) === true) eventuality.addEdge(id, to);
-        else eventuality.addExit(id);
+        if (monitor?.isPending?.(after) === true) eventuality.addEdge(id, to, move.choice);
+        else eventuality.addExit(id, move.choice);
         this.#bytes += BYTES_PER_EDGE;
       }
       // A change of the owner does not count as a step of a cycle: owners do not change forever.
@@ -348,13 +352,16 @@ class Search {
     return move;
   }
 
-  #recordBegun(t: number): void {
-    if (this.#begun.has(t)) return;
-    this.#begun.add(t);
+  #recordBegun(id: number, move: Move): void {
+    this.#begun.set(move.t, [id, move]);
     this.#monitors.forEach(({ witnesses }, index) => {
       if (this.#findings[index] !== undefined || witnesses === undefined) return;
       if (![...witnesses].every((one) => this.#begun.has(one))) return;
-      this.#findings[index] = { verdict: 'holds' };
+      const firings = [...witnesses].flatMap((one) => {
+        const firing = this.#begun.get(one);
+        return firing === undefined ? [] : [this.#path(...firing)];
+      });
+      this.#findings[index] = { verdict: 'holds', witnesses: firings };
       this.#open--;
     });
   }

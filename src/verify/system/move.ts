@@ -36,6 +36,11 @@ export interface Move {
   readonly environment: number;
   /** For a step of a firing in flight, its position. For a timed step, the positions of the tokens whose clock expired. */
   readonly about: readonly number[];
+  /**
+   * For a step of a settling: the number of its transition and tokens among those that may be next. The executor chooses
+   * one of them by age, so it may never take the steps of another. -1 for a step that can happen whenever it is possible.
+   */
+  readonly choice: number;
 }
 
 const NOTHING: readonly number[] = [];
@@ -52,5 +57,6 @@ export function createMove(kind: MoveKind, facts: Partial<Move>): Move {
     faults: facts.faults ?? 0,
     environment: facts.environment ?? -1,
     about: facts.about ?? NOTHING,
+    choice: facts.choice ?? -1,
   };
 }

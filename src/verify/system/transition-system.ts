@@ -26,6 +26,8 @@ export interface Successors {
   readonly isSettled: boolean;
   /** True if nothing can happen without input from outside. */
   readonly isStuck: boolean;
+  /** The number of transitions, with their tokens, of which the executor fires one next. */
+  readonly choices: number;
 }
 
 /**
@@ -39,9 +41,13 @@ export class TransitionSystem {
   readonly net: ExpandedNet;
   readonly ordering: Ordering;
   readonly tokenClasses: TokenClasses;
+  /** The outlets whose tokens are counted. */
+  readonly countedOutlets: ReadonlySet<string>;
   readonly #view: StateView;
   readonly #variants: Variants;
   readonly #refuses: boolean;
+  /** The number of choices of the state whose steps are listed. */
+  #choices = 0;
 
   constructor(
     net: ExpandedNet,
@@ -53,6 +59,7 @@ export class TransitionSystem {
     this.net = net;
     this.ordering = ordering;
     this.tokenClasses = tokenClasses;
+    this.countedOutlets = countedOutlets;
     this.#refuses = refuses;
     this.#view = new StateView(net.places.length, net.keys.domains);
     this.#variants = new Variants(countedOutlets, net.bounds.together, ordering === 'ordered');
@@ -103,6 +110,7 @@ export class TransitionSystem {
     const { net } = this;
     const view = this.#view;
     view.read(state, this.tokenClasses, net.places);
+    this.#choices = 0;
     const moves: Move[] = [];
     const isSettled = !this.#addReady(state, view, moves);
     const draining = (state.phase & DRAINING) !== 0;
@@ -118,7 +126,7 @@ export class TransitionSystem {
       if (!draining && net.bounds.shutdowns)
         moves.push(createMove('draining', { phase: DRAINING }));
     }
-    return { state, view, moves, isSettled, isStuck };
+    return { state, view, moves, isSettled, isStuck, choices: this.#choices };
   }
 
   /** Returns the canonical state after a move. */
@@ -189,14 +197,14 @@ export class TransitionSystem {
       for (const choice of listChoices(t, state, view, this.tokenClasses, this.ordering)) {
         if (onlyBroken && !choice.broken) continue;
         if (t.isOptional !== true) mustFire = true;
-        if (this.ordering === 'unordered') this.#addFiring(t, choice, state, view, moves);
+        if (this.ordering === 'unordered') this.#addReadyFiring(t, choice, state, view, moves);
         else if (first === undefined || oldestPosition(choice) < oldest) {
           first = [t, choice];
           oldest = oldestPosition(choice);
         }
       }
     }
-    if (first !== undefined) this.#addFiring(...first, state, view, moves);
+    if (first !== undefined) this.#addReadyFiring(...first, state, view, moves);
     return mustFire;
   }
 
@@ -207,7 +215,7 @@ export class TransitionSystem {
       const before = moves.length;
       for (const choice of listChoices(t, state, view, this.tokenClasses, this.ordering))
         if (!choice.broken) this.#addFiring(t, choice, state, view, moves);
-      if (moves.length > before && t.timed === 'finite') isCertain = true;
+      if (moves.length > before && t.timed === 'finite' && t.isOptional !== true) isCertain = true;
     }
     if ((phase & DRAINING) === 0) {
       this.#eachFiring(view, state, (position, t, attemptState) => {
@@ -277,18 +285,28 @@ export class TransitionSystem {
     });
   }
 
-  #addFiring(
+  #addReadyFiring(
     t: ExpandedTransition,
     choice: Choice,
     state: State,
     view: StateView,
     moves: Move[],
   ): void {
-    const { takes, broken } = choice;
+    this.#addFiring(t, choice, state, view, moves, this.#choices++);
+  }
+
+  #addFiring(
+    t: ExpandedTransition,
+    { takes, broken }: Choice,
+    state: State,
+    view: StateView,
+    moves: Move[],
+    choice = -1,
+  ): void {
     const taken = takes.length === 1 ? (takes[0] ?? NOTHING) : takes.flat();
     const phase = (state.phase & DRAINING) | SETTLING;
     const about = t.timed === 'no' ? NOTHING : (takes[0] ?? NOTHING);
-    const facts = { t: t.index, removed: taken, phase, about } as const;
+    const facts = { t: t.index, removed: taken, phase, about, choice } as const;
     if (broken) {
       this.#addFault(facts, state, moves, 0);
       return;
@@ -311,7 +329,7 @@ export class TransitionSystem {
   }
 
   #addFault(
-    facts: Pick<Move, 't' | 'removed' | 'phase' | 'about'>,
+    facts: Pick<Move, 't' | 'removed' | 'phase' | 'about'> & Partial<Pick<Move, 'choice'>>,
     state: State,
     moves: Move[],
     faults: number,
