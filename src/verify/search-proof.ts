@@ -28,10 +28,10 @@ export interface SearchProofOptions extends SolverOptions {
 }
 
 /** A property and its result. */
-export type Decision = readonly [property: SearchedProperty, result: PropertyResult];
+type Decision = readonly [property: SearchedProperty, result: PropertyResult];
 
 /** Properties that can share a search. */
-export type Group = readonly SearchedProperty[];
+type Group = readonly SearchedProperty[];
 
 /** Yields the properties that it decides. Returns the others. */
 type Stage = (group: Group) => AsyncGenerator<Decision, Group>;
