@@ -367,7 +367,11 @@ export class SqliteStore implements Store {
   }
 
   async changes(query: SessionChangeQuery): Promise<SessionChangePage> {
-    return this.#read(() => this.#changes.read(query));
+    const found = await this.#read(() => {
+      const page = this.#changes.read(query);
+      return this.#changes.isMarked(page) ? page : undefined;
+    });
+    return found ?? this.#writes.add(() => this.#changes.mark(query));
   }
 
   async touch(key: SessionKey): Promise<void> {

@@ -181,9 +181,17 @@ const VERSION_4 = `
   CREATE INDEX sessions_by_creation_of_any_user ON sessions (app, created_at, name, user) WHERE ${IS_ROOT};
 `;
 
+const VERSION_5 = `
+  -- No reader has a position of the changes after this one. A session whose number is greater keeps it when it changes.
+  CREATE TABLE change_reads (id INTEGER PRIMARY KEY CHECK (id = 1), up_to INTEGER NOT NULL) STRICT;
+  INSERT INTO change_reads SELECT 1, max(
+    coalesce((SELECT max(changed) FROM sessions), 0), coalesce((SELECT max(changed) FROM tombstones), 0));
+`;
+
 export const MIGRATIONS: Migrations = [
   VERSION_1,
   VERSION_2,
   { sql: VERSION_3, convert: indexPendingCalls },
   VERSION_4,
+  VERSION_5,
 ];

@@ -18,11 +18,15 @@ export class ChangeTable {
   readonly #sessions: SessionTable;
   readonly #last: Statement<{ last: number }>;
   readonly #page: Statement<ChangeRow>;
+  readonly #readUpTo: Statement<{ upTo: number }>;
+  readonly #mark: Statement<never>;
 
   constructor(connection: Connection, sessions: SessionTable) {
     this.#sessions = sessions;
     this.#last = connection.prepare(`
       SELECT max(coalesce((SELECT max(changed) FROM sessions), 0), coalesce((SELECT max(changed) FROM tombstones), 0)) AS last`);
+    this.#readUpTo = connection.prepare('SELECT up_to AS upTo FROM change_reads');
+    this.#mark = connection.prepare('UPDATE change_reads SET up_to = max(up_to, ?)');
     // The pages of both tables are read from their indexes, and stop at the limit.
     this.#page = connection.prepare(`
       SELECT * FROM (
@@ -34,6 +38,18 @@ export class ChangeTable {
           SELECT changed, 0, app, user, name, uid FROM tombstones INDEXED BY tombstones_by_change
           WHERE changed > ? AND app = ? ORDER BY changed LIMIT ?))
       ORDER BY changed LIMIT ?`);
+  }
+
+  /** True if the changes after the end of this page get greater numbers. Otherwise the page must be read with `mark`. */
+  isMarked({ cursor }: SessionChangePage): boolean {
+    return Number(cursor) <= (this.#readUpTo.get()?.upTo ?? 0);
+  }
+
+  /** Reads a page, and marks its end: what changes from then on gets a greater number. Must run in a write transaction. */
+  mark(query: SessionChangeQuery): SessionChangePage {
+    const page = this.read(query);
+    this.#mark.run(Number(page.cursor));
+    return page;
   }
 
   /** Reads a page. Must run in one read transaction. */

@@ -172,6 +172,7 @@ export class SessionTable {
   readonly #setOwner: Statement<never>;
   readonly #advance: Statement<never>;
   readonly #advanceWithWork: Statement<never>;
+  readonly #renumber: Statement<never>;
   readonly #fail: Statement<never>;
   readonly #touch: Statement<never>;
   readonly #remove: Statement<never>;
@@ -201,9 +202,12 @@ export class SessionTable {
     // Two statements, because setting work_at writes a page of its index even if the value is the same.
     const advance = `
       UPDATE sessions SET head = ?, last_seq = ?, last_record = ?, inbox_up_to = ?, status = ?, phase = ?, in_flight = ?,
-        next_due_at = ?, net_hash = ?, pending = ?, updated_at = ?, changed = ${NEXT_CHANGE}`;
+        next_due_at = ?, net_hash = ?, pending = ?, updated_at = ?`;
     this.#advance = connection.prepare(`${advance} WHERE id = ?`);
     this.#advanceWithWork = connection.prepare(`${advance}, work_at = ? WHERE id = ?`);
+    // Setting the number writes a page of its index. A session that nobody has read since its last change keeps it.
+    this.#renumber = connection.prepare(`
+      UPDATE sessions SET changed = ${NEXT_CHANGE} WHERE id = ? AND changed <= (SELECT up_to FROM change_reads)`);
     this.#fail = connection.prepare(
       `UPDATE sessions SET failures = ?, changed = ${NEXT_CHANGE} WHERE id = ?`,
     );
@@ -309,6 +313,7 @@ export class SessionTable {
     ];
     if (workAt === head.workAt) this.#advance.run(...values, head.id);
     else this.#advanceWithWork.run(...values, workAt, head.id);
+    this.#renumber.run(head.id);
   }
 
   /** Sets the number of failed attempts in a row to load the session. */
