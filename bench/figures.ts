@@ -132,6 +132,19 @@ export const figureMappers: FigureMappers = {
       ),
     ];
   },
+  liveFrames: (protocols) =>
+    protocols.flatMap((cost) => [
+      speed(`${cost.protocol}, a frame of 20 ms to the model`, 'µs', cost.sendMicroseconds, {
+        atMost: 1_000,
+      }),
+      speed(`${cost.protocol}, a frame of 20 ms from it`, 'µs', cost.receiveMicroseconds, {
+        atMost: 1_000,
+      }),
+      fact(`${cost.protocol}, sent`, 'bytes/byte of audio', cost.sentBytesPerByte, { atMost: 1.5 }),
+      fact(`${cost.protocol}, received`, 'bytes/byte of audio', cost.receivedBytesPerByte, {
+        atMost: 1.75,
+      }),
+    ]),
   parallelTools: ({ turnMs, toolMs }) => [
     speed(`turn of two tools of ${toolMs} ms`, 'ms', turnMs, {
       atMost: 1.2 * toolMs,

@@ -5,6 +5,7 @@ import { measureFreshSessions, type FreshSessions } from './fresh-sessions.ts';
 import { measureIdleSessions, type IdleSessions } from './idle-sessions.ts';
 import { measureImportTime, type ImportTime } from './import-time.ts';
 import { measureInstalledPackages, type InstalledPackages } from './installed-packages.ts';
+import { measureLiveFrames, type FrameCost } from './live-frames.ts';
 import { measureLongSession, type LongSession } from './long-session.ts';
 import { measureManaged, type ManagedSpeeds } from './managed.ts';
 import { measureNet, type NetSpeeds } from './net.ts';
@@ -24,6 +25,7 @@ export interface Measured {
   readonly idleSessions: IdleSessions;
   readonly deltas: Deltas;
   readonly bridge: Bridge;
+  readonly liveFrames: readonly FrameCost[];
   readonly parallelTools: ParallelTools;
   readonly abort: Abort;
   readonly managed: ManagedSpeeds;
@@ -50,6 +52,7 @@ export const measurements: { readonly [Name in MeasurementName]: Measure<Name> }
   idleSessions: measureIdleSessions,
   deltas: measureDeltas,
   bridge: measureBridge,
+  liveFrames: measureLiveFrames,
   parallelTools: measureParallelTools,
   abort: measureAbort,
   managed: measureManaged,

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { userContent, type Content } from '../../../src/core/index.ts';
 import { MissingKeyError, UnsupportedFeatureError } from '../../../src/models/index.ts';
+import { audioByteLength } from '../../../src/live/models/audio-format.ts';
 import { geminiLive, type GeminiLiveOptions } from '../../../src/live/models/gemini/gemini-live.ts';
 import type { LiveConfig } from '../../../src/live/models/live-config.ts';
 import { LiveConnectionClosedError } from '../../../src/live/models/live-errors.ts';
@@ -259,6 +260,45 @@ for (const { title, openServer, createModel, unknownMessage, keyHeader } of prot
       await assert.rejects(opening, { code: 'model_aborted' });
       await closed;
       await server.close();
+    });
+
+    it('an abort ends the wait for a key, and for an address', async () => {
+      await withServer({ turns: [] }, async (server) => {
+        const never = async (): Promise<never> => new Promise<never>(() => undefined);
+        const baseUrl = 'https://live.example.com';
+        const modelOrigins = ['https://*.example.com'];
+        for (const options of [{ apiKey: never }, { baseUrl, modelOrigins, resolve: never }]) {
+          const controller = new AbortController();
+          const model = createModel(server.port, options);
+          const opening = model.open({}, { signal: controller.signal, listener: ignoring });
+          await nextTurn();
+          controller.abort();
+          await assert.rejects(opening, { code: 'model_aborted' });
+        }
+        assert.equal(server.upgrades.length, 0);
+      });
+    });
+
+    it('a minute of frames of 20 ms arrives at the model complete and in order', async () => {
+      await withServer({ turns: [] }, async (server, open) => {
+        const { connection, diagnostics } = await open();
+        const before = server.received.length;
+        const frameBytes = audioByteLength(connection.inputAudio, 20);
+        for (let n = 0; n < 3_000; n++) {
+          const frame = new Uint8Array(frameBytes);
+          new DataView(frame.buffer).setUint16(0, n, true);
+          assert.equal(connection.sendAudio(frame), true);
+          if (n % 50 === 49) await until(() => connection.bufferedBytes() === 0);
+        }
+        await until(() => server.received.length === before + 3_000);
+        const numbers = server.received.slice(before).map((message) => {
+          const data = /"(?:data|audio)":"(?<data>[^"]+)"/.exec(JSON.stringify(message))?.groups;
+          return Buffer.from(data?.['data'] ?? '', 'base64').readUInt16LE(0);
+        });
+        assert.ok(numbers.every((number, n) => number === n));
+        assert.deepEqual(diagnostics(), []);
+        await connection.close();
+      });
     });
 
     it('a server that answers no pings is lost; one that does is not', async () => {

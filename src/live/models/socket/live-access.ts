@@ -76,7 +76,17 @@ export async function resolveLiveAccess(
   if (key === undefined || key === '') throw new MissingKeyError(model, provider, access);
   if (!access.publicOnly) return { baseUrl, key };
   const rule = egressRule({ isTrusted: () => false, ...omitUndefined({ resolve }) });
-  return { baseUrl, key, address: await rule(baseUrl) };
+  return { baseUrl, key, address: await withAbort(name, rule(baseUrl), signal) };
+}
+
+/** Awaits a value, and rejects with a ModelError when the signal aborts. */
+async function withAbort<T>(model: string, awaited: Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await raceWithAbort(awaited, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new ModelError({ model, kind: 'aborted', message: 'the call was aborted.' });
+  }
 }
 
 async function callForKey(
@@ -85,10 +95,9 @@ async function callForKey(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   try {
-    return await raceWithAbort(Promise.resolve(getKey()), signal);
+    return await withAbort(model, Promise.resolve(getKey()), signal);
   } catch (error) {
-    if (signal.aborted)
-      throw new ModelError({ model, kind: 'aborted', message: 'the call was aborted.' });
+    if (signal.aborted) throw error;
     const reason = error instanceof Error ? error.message : 'it failed.';
     throw new ModelError({ model, kind: 'auth', message: `apiKey() failed: ${reason}` });
   }
