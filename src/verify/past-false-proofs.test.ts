@@ -42,6 +42,8 @@ import {
 import type { Property } from './properties/property.ts';
 import { prove } from './prove.ts';
 import type { PropertyResult } from './report.ts';
+import { expand } from './system/expand.ts';
+import { TransitionSystem } from './system/transition-system.ts';
 
 const a = place('a');
 const b = place('b');
@@ -375,4 +377,49 @@ test('a livelock behind an input and a result of an effect replays from the star
   const broken = await decide(of, atMost(['ping'], 3));
   assert.equal(broken.verdict, 'refuted');
   assert.equal((await decide(of, unreachable('net.fault'))).verdict, 'refuted');
+});
+
+test('a livelock behind the fault of an initial token without a key is found, with no other fault', async () => {
+  const [left, right] = [place('left', z.string()), place('right', z.string())];
+  const getKey = (token: string): string => {
+    if (token === 'broken') throw new Error('no key');
+    return token;
+  };
+  const of = compile(
+    net('broken-key', {
+      initial: [initialToken(left, 'broken'), initialToken(right, 'key')],
+      transitions: [
+        pure('join', {
+          take: { left: matching(left, getKey), right: matching(right, getKey) },
+          give: allOf({}),
+          run: () => ({}),
+        }),
+        pure('repair', {
+          take: { fault: faultPlace },
+          give: allOf({ a }),
+          run: () => ({ a: null }),
+        }),
+        pure('repeat', { take: { a }, give: allOf({ a }), run: () => ({ a: null }) }),
+      ],
+    }),
+  );
+  assert.equal((await decide(of, settles())).verdict, 'refuted');
+});
+
+test('after too many firings of a settling, the executor may also refuse a timed transition', () => {
+  const of = compile(
+    net('timed', {
+      initial: [initialToken(a, null)],
+      transitions: [
+        pure('wait', { after: 1_000, take: { a }, give: allOf({ b }), run: () => ({ b: null }) }),
+      ],
+    }),
+  );
+  const expanded = expand(of, { faults: 0 });
+  const kinds = (refuses: boolean): readonly string[] => {
+    const system = new TransitionSystem(expanded, 'ordered', new Set(), undefined, { refuses });
+    return system.successors(system.initial()).moves.map(({ kind }) => kind);
+  };
+  assert.deepEqual(kinds(false), ['fired']);
+  assert.deepEqual(kinds(true), ['fired', 'faulted']);
 });

@@ -392,6 +392,59 @@ test('isolated: what a transition of neither part carries over is a violation, a
   assert.equal((await decide(both, allowed)).verdict, 'proved');
 });
 
+test('isolated: a transition that watches the effect of one part carries over to the other', async () => {
+  const input = place('a/in', { environment: true });
+  const seen = place('seen');
+  const work = effect('a/work', {
+    take: { input },
+    give: allOf({ answer: place('a/done') }),
+    failed: unused,
+    run: unused,
+  });
+  const watch = pure('watch', {
+    take: { request },
+    read: { work: running(work) },
+    give: allOf({ seen }),
+    run: unused,
+  });
+  const follow = pure('b/follow', {
+    take: { seen },
+    give: allOf({ end: place('b/done') }),
+    run: unused,
+  });
+  const { verdict } = await decide([work, watch, follow], isolated('a', 'b'));
+  assert.equal(verdict, 'refuted');
+});
+
+test('noStaleCommits: work that waits before an effect, and work that is read, is followed', async () => {
+  const [queued, stop] = [place('queued'), place('stop', { environment: true })];
+  const queue = pure('queue', { take: { request }, give: allOf({ queued }), run: unused });
+  const send = effect('send', {
+    take: { queued },
+    give: allOf({ sent: place('sent') }),
+    failed: unused,
+    run: unused,
+  });
+  const salvage = pure('salvage', {
+    take: { stop, sending: running(send) },
+    give: allOf({ committed }),
+    run: unused,
+  });
+  const again = pure('again', { take: { queued }, give: allOf({ work }), run: unused });
+  const taken = await decide([queue, send, salvage, again, renew, commit], noStaleCommits(), [
+    generation,
+  ]);
+  assert.equal(taken.verdict, 'refuted');
+  const peek = pure('peek', {
+    take: { stop },
+    read: { work },
+    give: allOf({ committed }),
+    run: unused,
+  });
+  const read = await decide([start, renew, peek, commit], noStaleCommits(), [generation]);
+  assert.equal(read.verdict, 'refuted');
+});
+
 test('a part, a place or a count that does not exist is an error', async () => {
   await assert.rejects(decide([runA], isolated('a', 'c')), UnknownNameError);
   await assert.rejects(decide([runA, ask], isolated('a', 'a2')), /no part "a2": it has a/);

@@ -229,8 +229,9 @@ class Charges {
     if (t.kind === 'pure') return clock;
     // How many tokens a firing holds, the arcs do not show.
     if (t.takes.some((_, input) => this.#each(t, input) > 0)) return Number.POSITIVE_INFINITY;
-    // An attempt times out, and the next one begins.
-    return Math.max(clock, 2 + this.#emptied([t.running]) + this.#outputs(t));
+    // An attempt times out, and the next one begins, which another transition may take.
+    const ended = this.#emptied([t.running]) + this.#outputs(t);
+    return Math.max(clock, 2 + Math.max(ended, this.#token(t.running)));
   }
 
   #emptied(places: readonly number[]): number {

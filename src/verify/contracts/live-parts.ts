@@ -1,4 +1,5 @@
 import type { ExpandedNet, ExpandedTransition } from '../system/expand.ts';
+import { hasBrokenKey } from '../system/has-broken-key.ts';
 
 /** The places that may ever hold a token and the transitions that may ever fire, judged by the arcs alone. */
 export interface LiveParts {
@@ -13,7 +14,7 @@ export function findLiveParts(net: ExpandedNet): LiveParts {
     const index = net.placeIndex.get(place.name);
     if (index !== undefined && times > 0) places.add(index);
   }
-  if (net.faults > 0) places.add(net.fault).add(net.unhandledFault);
+  if (net.faults > 0 || hasBrokenKey(net)) places.add(net.fault).add(net.unhandledFault);
   const transitions = new Set<number>();
   const isLive = ({ takes, reads }: ExpandedTransition): boolean =>
     [...takes, ...reads].every(({ place, count }) => count === 0 || places.has(place));

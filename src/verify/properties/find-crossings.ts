@@ -84,9 +84,10 @@ function listDependencies(t: CompiledTransition): readonly string[] {
   ];
 }
 
-/** The places whose tokens a transition takes, drops or gives. */
+/** The places whose tokens a transition takes, drops or gives. The firings of an effect come and go. */
 function listChanges(t: CompiledTransition): readonly string[] {
   return [
+    ...(t.spec.kind === 'effect' ? [t.running] : []),
     ...t.takes.map(({ place }) => place),
     ...t.reset.map(({ name }) => name),
     ...listOutputs(t),

@@ -79,13 +79,19 @@ function findWork(
   const found = new Set<string>();
   const transitions = [t];
   for (const one of transitions) {
-    const inputs = one.takes.filter(
+    const inputs = [
+      ...one.takes,
+      // What is read may be work too, and what is marked initially is a setting.
+      ...one.reads.filter(({ place }) => countInitial(net, place) === 0),
+    ].filter(
       ({ place, kind }) => place !== generation && (kind === 'tokens' || kind === 'running'),
     );
     const isOther = ({ place }: { readonly place: string }): boolean =>
       countInitial(net, place) === 0 || hasValues(net, place);
     for (const { place } of inputs.some(isOther) ? inputs.filter(isOther) : inputs) {
-      const producers = net.transitions.filter((producer) => gives(producer, place));
+      const producers = net.transitions.filter(
+        (producer) => gives(producer, place) || producer.running === place,
+      );
       if (found.has(place) || (isEnvironment(net, place) && producers.length === 0)) continue;
       found.add(place);
       for (const producer of producers) {

@@ -324,7 +324,7 @@ export class TransitionSystem {
       for (const variant of this.#variants.list(t, counts))
         this.#addMoves('fired', variant, { ...facts, removed }, state, view, moves);
     }
-    if (this.#refuses && t.isImmediate) this.#addFault(facts, state, moves, 0);
+    if (this.#refuses) this.#addFault(facts, state, moves, 0);
     else if (state.faults > 0) this.#addFault(facts, state, moves, 1);
   }
 
