@@ -195,6 +195,15 @@ export const figureMappers: FigureMappers = {
       if (reason?.includes('absent') === true) return [fact(what, 'proofs', 0)];
       return [speed(what, 'ms', ms), ...(states > 0 ? [fact(what, 'states', states)] : [])];
     }),
+  proofs: (costs) =>
+    costs.flatMap(({ agent, coldSeconds, limitSeconds, maxResidentMb, warmSeconds, proved }) => [
+      speed(`petrichor prove, ${agent}, processor time`, 's', coldSeconds, {
+        atMost: limitSeconds,
+      }),
+      speed(`${agent}, most memory`, 'MB', maxResidentMb, { atMost: 512 }),
+      speed(`${agent}, with stored proofs, above the import`, 's', warmSeconds, { atMost: 0.3 }),
+      fact(`${agent}, proved`, 'proofs', proved ? 1 : 0, { atLeast: 1 }),
+    ]),
   importTime: ({ bareMs, importMs }) => [
     speed('import of the root entry, above bare node', 'ms', importMs - bareMs, { atMost: 100 }),
   ],

@@ -10,6 +10,7 @@ import { measureLongSession, type LongSession } from './long-session.ts';
 import { measureManaged, type ManagedSpeeds } from './managed.ts';
 import { measureNet, type NetSpeeds } from './net.ts';
 import { measureParallelTools, type ParallelTools } from './parallel-tools.ts';
+import { measureProofs, type ProofCost } from './proofs.ts';
 import { measureRunnerTurns, type RunnerTurns } from './runner-turns.ts';
 import { measureServer, type ServerStreams } from './server.ts';
 import { measureSqliteTurns, type SqliteTurns } from './sqlite-turns.ts';
@@ -31,6 +32,7 @@ export interface Measured {
   readonly managed: ManagedSpeeds;
   readonly server: ServerStreams;
   readonly verify: readonly Verification[];
+  readonly proofs: readonly ProofCost[];
   readonly importTime: ImportTime;
   readonly installedPackages: InstalledPackages;
 }
@@ -58,6 +60,7 @@ export const measurements: { readonly [Name in MeasurementName]: Measure<Name> }
   managed: measureManaged,
   server: measureServer,
   verify: measureVerify,
+  proofs: measureProofs,
   importTime: measureImportTime,
   installedPackages: measureInstalledPackages,
 };

@@ -8,8 +8,9 @@ import { measurements } from '../../bench/measurements.ts';
 
 const MAIN = fileURLToPath(new URL('../../bench/main.ts', import.meta.url));
 
-/** All but one: `importTime` needs the build. */
-const NAMES = Object.keys(measurements).filter((name) => name !== 'importTime');
+/** All but those that need the build. */
+const NEED_BUILD = ['importTime', 'proofs'];
+const NAMES = Object.keys(measurements).filter((name) => !NEED_BUILD.includes(name));
 
 async function bench(...args: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [MAIN, '--quick', ...args]);

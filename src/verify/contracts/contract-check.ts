@@ -13,6 +13,7 @@ import type { LiveParts } from './live-parts.ts';
 import { createView, listMoves } from './view.ts';
 import type { ObservedContract, View, ViewStep } from './view.ts';
 import { searchView } from './view-search.ts';
+import type { ViewSymmetry } from './view-symmetry.ts';
 import type { ViewLimits, ViewOutcome, ViewQuestion, ViewState } from './view-search.ts';
 
 /** The result of the proof of one contract, or of the core. */
@@ -54,6 +55,8 @@ interface Searched {
 const CORE = 'core';
 /** Counts are compared between views up to this number, which then means this many or more. */
 const MOST_COMPARED = 2;
+/** More states of one component are not combined with those of others. */
+const MAX_COLLECTED = 200_000;
 
 /**
  * Proves the contracts of a net's components, each in a view of the net that keeps only the places of the component, and
@@ -68,6 +71,7 @@ export class ContractCheck {
   readonly #parts: readonly Part[];
   readonly #searched = new Map<string, Searched>();
   readonly #resting = new Map<Part, readonly ViewState[]>();
+  readonly #symmetries = new Map<Part, ViewSymmetry>();
   readonly #unfired = new Set<number>();
   #results: readonly ContractResult[] = [];
 
@@ -96,18 +100,20 @@ export class ContractCheck {
       const view = this.#view(part);
       const { outcome, component } = this.#search(part, view, 'contract', {});
       this.#resting.set(part, outcome.collected);
+      this.#symmetries.set(part, outcome.symmetry);
       this.#addUnfired(part, view, outcome);
+      const { problem } = outcome;
       const result: ContractResult = {
         component: part.name,
         states: component === part.name ? outcome.states : 0,
         ...omitUndefined({ sameAs: component === part.name ? undefined : component }),
-        ...(outcome.problem === undefined
+        ...(problem === undefined
           ? { verdict: 'proved' }
-          : { verdict: 'unknown', reason: outcome.problem }),
+          : { verdict: 'unknown', reason: problem }),
       };
       results.push(result);
       yield result;
-      if (outcome.problem !== undefined) return;
+      if (problem !== undefined) return;
     }
   }
 
@@ -117,6 +123,48 @@ export class ContractCheck {
    */
   get unfired(): ReadonlySet<number> {
     return this.#unfired;
+  }
+
+  /**
+   * Returns the states in which each part may have stopped, without those in which a child of it has not. Undefined if
+   * there are too many.
+   */
+  #expandResting(
+    resting: ReadonlyMap<Part, readonly ViewState[]>,
+  ): ReadonlyMap<Part, readonly ViewState[]> | undefined {
+    const toKey = (shared: string, own: string): string => JSON.stringify([shared, own]);
+    const stops = new Map<Part, ReadonlySet<string>>();
+    const expanded = new Map<Part, readonly ViewState[]>();
+    // Children come before their parents.
+    for (const part of this.#parts) {
+      const offset = part.own === undefined ? 0 : 1;
+      const below = part.children.map((child) => stops.get(child));
+      const all: ViewState[] = [];
+      for (const state of resting.get(part) ?? []) {
+        const shared = this.#toShared(part, state.counts);
+        const allows = (contract: number, own: string): boolean =>
+          contract < offset || below[contract - offset]?.has(toKey(shared, own)) === true;
+        const most = MAX_COLLECTED - all.length;
+        const states = this.#symmetries.get(part)?.expand(state, most, allows);
+        if (states === undefined) return undefined;
+        for (const one of states) all.push(one);
+      }
+      const keys = all.map(({ counts, contracts }) =>
+        toKey(this.#toShared(part, counts), contracts[0] ?? ''),
+      );
+      stops.set(part, new Set(keys));
+      expanded.set(part, all);
+    }
+    return expanded;
+  }
+
+  /** What all views see of a state of this part, as text. */
+  #toShared(part: Part, counts: readonly number[]): string {
+    const kept = this.#kept(part);
+    return this.#shared
+      .flatMap((place) => (this.#live.places.has(place) ? [kept.indexOf(place)] : []))
+      .map((position) => Math.min(MOST_COMPARED, counts[position] ?? 0))
+      .join();
   }
 
   #addUnfired(part: Part, view: View, { moved }: ViewOutcome): void {
@@ -284,7 +332,9 @@ export class ContractCheck {
 
   /** Decides whether the net stops only in one of these markings: by the states in which each part may have stopped. */
   #decideResting(markings: readonly QuiescentMarking[]): Decision {
-    const resting = this.#dropStatesThatRun();
+    const resting = this.#expandResting(this.#dropStatesThatRun());
+    if (resting === undefined)
+      return unknown(`a component has more than ${MAX_COLLECTED} states in which it may stop`);
     const named = markings.map(({ marked, allowed = [] }) => ({
       marked: marked.map((name) => this.#place(name)),
       may: new Set([...marked, ...allowed].map((name) => this.#place(name))),
@@ -323,9 +373,12 @@ export class ContractCheck {
       removed = false;
       const empty = new Set(
         this.#parts.flatMap((part) =>
-          this.#kept(part).filter((_, position) =>
-            (left.get(part) ?? []).every(({ counts }) => counts[position] === 0),
-          ),
+          this.#kept(part).filter((_, position) => {
+            const images = this.#symmetries.get(part)?.images(position) ?? [position];
+            return (left.get(part) ?? []).every(({ counts }) =>
+              images.every((image) => counts[image] === 0),
+            );
+          }),
         ),
       );
       for (const part of this.#parts) {
@@ -370,10 +423,19 @@ export class ContractCheck {
         'marking',
         kept.map((place) => [needed.get(place) ?? 0, without.has(place)]),
       ]);
-      const { outcome, component } = this.#search(part, view, about, { collects: fits });
-      problem = outcome.problem;
+      const { outcome, component } = this.#search(part, view, about, {
+        collects: fits,
+        asked: kept.flatMap((place, position) =>
+          (needed.get(place) ?? 0) > 0 || without.has(place) ? [position] : [],
+        ),
+      });
+      problem ??= outcome.problem;
       if (component === part.name) states += outcome.states;
-      return outcome.collected.map((state) => ({ state, answers: 0n }));
+      return outcome.collected.flatMap((one) => {
+        const states_ = outcome.symmetry.expand(one, MAX_COLLECTED);
+        if (states_ === undefined) problem ??= `more than ${MAX_COLLECTED} states to combine`;
+        return (states_ ?? []).map((state) => ({ state, answers: 0n }));
+      });
     });
     if (problem !== undefined) return unknown(problem);
     return combined.length === 0
@@ -401,6 +463,7 @@ export class ContractCheck {
       view,
       JSON.stringify(['bound', positions, max]),
       {
+        asked: positions,
         isViolated: (count) => {
           const counts = positions.map(count);
           return (
@@ -436,6 +499,7 @@ export class ContractCheck {
         view,
         JSON.stringify(['atMost', restarts, max]),
         {
+          asked: restarts >= 0 ? [restarts] : [],
           monitor: {
             initial: 0,
             next: (memory, { watched }, removed) => {
@@ -552,13 +616,9 @@ export class ContractCheck {
   ): readonly bigint[] {
     const toTree = (part: Part): StateTree => {
       const offset = part.own === undefined ? 0 : 1;
-      const kept = this.#kept(part);
-      const sharedAt = this.#shared.flatMap((place) =>
-        this.#live.places.has(place) ? [kept.indexOf(place)] : [],
-      );
       return {
         states: list(part).map(({ state: { counts, contracts }, answers }) => ({
-          shared: sharedAt.map((position) => Math.min(MOST_COMPARED, counts[position] ?? 0)).join(),
+          shared: this.#toShared(part, counts),
           own: offset === 0 ? '' : (contracts[0] ?? ''),
           children: contracts.slice(offset),
           answers,

@@ -1,6 +1,7 @@
 import { UNLIMITED } from '../properties/bounds.ts';
 import { listMoves } from './view.ts';
 import type { MoveInput, View, ViewMove } from './view.ts';
+import { ViewSymmetry } from './view-symmetry.ts';
 
 /** A property of a view's search. Its memory changes with the moves that it watches. */
 export interface ViewMonitor {
@@ -16,6 +17,8 @@ export interface ViewQuestion {
   readonly monitor?: ViewMonitor;
   /** Which states to return. Default: those in which the net may have stopped. */
   readonly collects?: (count: (place: number) => number) => boolean;
+  /** The positions of the places that `isViolated`, `monitor` and `collects` look at. Default: none. */
+  readonly asked?: readonly number[];
 }
 
 /** A state of a view that a search returns. */
@@ -32,7 +35,9 @@ export interface ViewOutcome {
   /** Why the search ended early: a promise or the property may be broken, or there are too many states. */
   readonly problem: string | undefined;
   readonly states: number;
+  /** One of the states that differ only in an exchange of equal children. `symmetry.expand` returns the others. */
   readonly collected: readonly ViewState[];
+  readonly symmetry: ViewSymmetry;
   /** The moves that happened in some state, as positions in `listMoves`. */
   readonly moved: ReadonlySet<number>;
 }
@@ -68,6 +73,7 @@ class ViewSearch {
   readonly #tables: readonly (readonly (readonly number[])[])[];
   /** The positions of observed contracts in the order in which their promises count. */
   readonly #order: readonly { readonly contract: number; readonly side: string }[];
+  readonly #symmetry: ViewSymmetry;
   #problem: string | undefined;
 
   constructor(view: View, question: ViewQuestion, limits: ViewLimits) {
@@ -76,6 +82,7 @@ class ViewSearch {
     this.#limits = limits;
     this.#contractsAt = HEADER + view.environment.length;
     this.#countsAt = this.#contractsAt + view.contracts.length;
+    this.#symmetry = new ViewSymmetry(view, new Set(question.asked));
     this.#stateNames = view.contracts.map(({ contract }) => Object.keys(contract.steps));
     this.#tables = view.contracts.map(({ contract }, index) => {
       const names = this.#stateNames[index] ?? [];
@@ -125,11 +132,14 @@ class ViewSearch {
       problem: this.#problem,
       states: this.#known.size,
       collected: this.#collected,
-      moved: new Set(moved),
+      symmetry: this.#symmetry,
+      moved: this.#symmetry.close(new Set(moved)),
     };
   }
 
-  #visit(state: readonly number[]): void {
+  #visit(found: readonly number[]): void {
+    const state = [...found];
+    this.#symmetry.sort(state, this.#contractsAt, this.#countsAt);
     const key = String.fromCharCode(...state);
     if (this.#known.has(key)) return;
     this.#known.add(key);

@@ -83,6 +83,12 @@ export interface ViewMove {
   readonly begins: readonly number[];
 }
 
+/** What of a view belongs to one child: its contract, by position, and the places that only this contract names. */
+export interface ViewBlock {
+  readonly contract: number;
+  readonly places: readonly number[];
+}
+
 /** A net reduced to some of its places: it has every behavior of the net on these places, and possibly more. */
 export interface View {
   /** Indexes in the expanded net. */
@@ -98,6 +104,8 @@ export interface View {
   /** By place: a count of this many tokens means this many or more. */
   readonly caps: readonly number[];
   readonly contracts: readonly ObservedContract[];
+  /** The children of the component, each with its own places in the order in which its contract names them. */
+  readonly blocks: readonly ViewBlock[];
   /** Moves that fire at once, by priority, highest first. */
   readonly now: readonly (readonly ViewMove[])[];
   readonly arrivals: readonly ViewMove[];
@@ -185,10 +193,30 @@ class ViewBuilder {
       faults: this.#net.faults,
       caps: kept.map((place) => (this.#isCounted(place) ? this.#cap : 1)),
       contracts,
+      blocks: this.#blocks(),
       now: priorities.map((one) => now.filter(({ priority }) => priority === one)),
       arrivals: moves.filter(({ when }) => when === 'arrival'),
       timers: moves.filter(({ when }) => when === 'timer'),
     };
+  }
+
+  #blocks(): readonly ViewBlock[] {
+    const { contracts } = this.#options;
+    const named = contracts.map(({ contract }) => {
+      const names = contract.events.flatMap(({ on: { gives = [], takes = [], empties = [] } }) => [
+        ...gives,
+        ...takes,
+        ...empties,
+      ]);
+      return new Set(names.flatMap((name) => this.#at.get(this.#place(name)) ?? []));
+    });
+    return contracts.flatMap(({ checks }, contract) => {
+      if (checks !== 'environment') return [];
+      const places = [...(named[contract] ?? [])].filter((place) =>
+        named.every((others, index) => index === contract || !others.has(place)),
+      );
+      return [{ contract, places }];
+    });
   }
 
   /** False for a place whose tokens are only taken all at once: one and several tokens then allow the same. */
