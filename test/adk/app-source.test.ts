@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { App, BasePlugin, BaseToolset, contentText, LlmAgent } from '../../src/adk/index.ts';
+import {
+  App,
+  BasePlugin,
+  BaseToolset,
+  contentText,
+  LlmAgent,
+  SequentialAgent,
+} from '../../src/adk/index.ts';
+import type { BaseAgent } from '../../src/adk/index.ts';
 import { agent } from '../../src/agents/index.ts';
 import type { Content } from '../../src/core/index.ts';
 import { manageRuntime } from '../../src/managed/index.ts';
@@ -206,4 +214,17 @@ test('a source that fails to open closes those that were opened before it', asyn
     /No agents\./,
   );
   assert.equal(tools.isClosed, true);
+});
+
+test('an app with an agent below itself is refused with the path to it', async () => {
+  const steps: BaseAgent[] = [];
+  const inner = new SequentialAgent({ name: 'inner', subAgents: steps });
+  const rootAgent = new SequentialAgent({ name: 'outer', subAgents: [inner] });
+  steps.push(rootAgent);
+  await assert.rejects(openRuntime({ agents: [new App({ name: 'shop', rootAgent })] }), {
+    code: 'invalid_input',
+    field: 'subAgents',
+    message:
+      /"inner" contains "outer", which is above it: outer > inner > outer\. Remove it there\./,
+  });
 });

@@ -101,6 +101,20 @@ export class BaseAgent {
   }
 }
 
+/**
+ * Checks that no agent is below itself, which would never end.
+ * @throws InvalidInputError with the path from the agent to itself
+ */
+export function assertNoCycle(agent: BaseAgent, above: readonly BaseAgent[] = []): void {
+  const path = [...above, agent];
+  if (above.includes(agent))
+    throw new InvalidInputError(
+      'subAgents',
+      `of "${above.at(-1)?.name ?? ''}" contains "${agent.name}", which is above it: ${path.map(({ name }) => name).join(' > ')}. Remove it there.`,
+    );
+  for (const sub of agent.subAgents) assertNoCycle(sub, path);
+}
+
 export async function compileAgents(
   agents: readonly BaseAgent[],
   context: CompileContext,

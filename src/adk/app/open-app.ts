@@ -1,5 +1,6 @@
 import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
+import { assertNoCycle } from '../agents/base-agent.ts';
 import type { Agent } from '../../agents/index.ts';
 import type { Model } from '../../models/index.ts';
 import { closeInTime } from '../../runtime/internal.ts';
@@ -86,6 +87,7 @@ async function compileApp(
   },
 ): Promise<Agent> {
   const context = createCompileContext(app, { ...parts, resolveModel });
+  assertNoCycle(app.rootAgent);
   const root = await app.rootAgent.compile(context);
   const { eventsCompactionConfig: compaction, outcomes } = app;
   const extensions =

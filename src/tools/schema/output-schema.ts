@@ -3,6 +3,8 @@ import { InvalidInputError } from '../../core/index.ts';
 import type { OutputIssue } from '../../core/index.ts';
 import type { JsonSchema } from '../../models/index.ts';
 import { describeValue, isRecord } from '../../core/internal.ts';
+import { checkSchemaKeywords } from './check-schema-keywords.ts';
+import { InvalidToolError } from './invalid-tool-error.ts';
 import { createJsonSchemaValidator } from './json-schema-parser.ts';
 import { pathText } from './parsed-args.ts';
 import { readJsonSchema } from './to-json-schema.ts';
@@ -57,11 +59,30 @@ type Validate = (
 
 function createValidator(output: ToolParameters, jsonSchema: JsonSchema): Validate {
   if (isStandardSchema(output)) return (value) => output['~standard'].validate(value);
-  const issuesIn = createJsonSchemaValidator(jsonSchema, 'output', 'its fields');
+  const issuesIn = createIssueFinder(jsonSchema);
   return (value) => {
     const issues = issuesIn(value);
     return issues.length === 0 ? { value } : { issues };
   };
+}
+
+/** @throws InvalidInputError for `output` */
+function createIssueFinder(jsonSchema: JsonSchema): ReturnType<typeof createJsonSchemaValidator> {
+  let issuesIn;
+  try {
+    issuesIn = createJsonSchemaValidator(jsonSchema, 'output');
+  } catch (error) {
+    if (!(error instanceof InvalidToolError)) throw error;
+    const { cause } = error;
+    const problem = cause instanceof Error ? cause.message.replace(/^schema: /, '') : error.message;
+    throw new InvalidInputError(
+      'output',
+      `cannot be used as a JSON Schema: ${problem} Correct the schema.`,
+      { cause: error },
+    );
+  }
+  checkSchemaKeywords(jsonSchema, 'output');
+  return issuesIn;
 }
 
 function parseText(text: string): { readonly value: unknown } | undefined {
