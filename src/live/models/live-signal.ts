@@ -11,7 +11,8 @@ export const MAX_LIVE_SIGNAL_BYTES: number = 64 * 1024;
  *
  * A reply is `begun` once and `done` once, unless the connection closes before. Between these come
  * its `said` signals, whose texts joined are the whole text of the reply; its calls, if it makes
- * some; and `interrupted`, if it was cut. After `interrupted` the reply has no more media.
+ * some; and `interrupted`, if it was cut. After `interrupted` the reply has no more media. Calls that
+ * the model makes nevertheless are a reply of their own.
  *
  * `reply` is unique within a connection. Signals arrive in the order of the connection, together
  * with media and partials. `closed` is the last one.

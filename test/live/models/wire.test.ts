@@ -588,6 +588,35 @@ describe('geminiLive speaks BidiGenerateContent', () => {
     }
   });
 
+  it('a call that the model makes after a cut is a reply of its own', async () => {
+    await withServer({ turns: [] }, async (server, model) => {
+      const conversation = await converse(model);
+      const send = (message: object): void => server.sockets[0]?.send(JSON.stringify(message));
+      send({
+        serverContent: {
+          modelTurn: { parts: [{ inlineData: { mimeType: 'audio/pcm', data: 'AAAA' } }] },
+        },
+      });
+      await conversation.until('begun');
+      await conversation.connection.send({ kind: 'cut' });
+      send({ toolCall: { functionCalls: [{ id: 'c', name: 'f', args: {} }] } });
+      await conversation.until('done', 2);
+      assert.deepEqual(
+        conversation.signals().map((signal) => [signal.kind, 'reply' in signal && signal.reply]),
+        [
+          ['begun', 'r1'],
+          ['interrupted', 'r1'],
+          ['done', 'r1'],
+          ['begun', 'r2'],
+          ['call', 'r2'],
+          ['done', 'r2'],
+        ],
+      );
+      assertLawful(conversation);
+      await conversation.connection.close();
+    });
+  });
+
   it('a turn without content is an empty reply: the model chose to stay silent', async () => {
     await withServer({ turns: [] }, async (server, model) => {
       const conversation = await converse(model);
@@ -832,6 +861,32 @@ describe('openaiRealtime speaks the Realtime API', () => {
       assert.equal(joinSaid(signals(), reply), 'Then.');
       assert.deepEqual(diagnostics(), []);
       await connection.close();
+    });
+  });
+
+  it('a call that the model makes after a cut is a reply of its own', async () => {
+    await withServer({ turns: [] }, async (server, model) => {
+      const conversation = await converse(model);
+      const send = (message: object): void => server.sockets[0]?.send(JSON.stringify(message));
+      send({ type: 'response.created', response: { id: 'r' } });
+      await conversation.until('begun');
+      await conversation.connection.send({ kind: 'cut' });
+      const output = [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }];
+      send({ type: 'response.done', response: { id: 'r', status: 'completed', output } });
+      await conversation.until('done', 2);
+      assert.deepEqual(
+        conversation.signals().map((signal) => [signal.kind, 'reply' in signal && signal.reply]),
+        [
+          ['begun', 'r1'],
+          ['interrupted', 'r1'],
+          ['done', 'r1'],
+          ['begun', 'r2'],
+          ['call', 'r2'],
+          ['done', 'r2'],
+        ],
+      );
+      assertLawful(conversation);
+      await conversation.connection.close();
     });
   });
 

@@ -262,7 +262,8 @@ export class GeminiProtocol implements LiveProtocol {
       throw new ProtocolViolation(`a message has ${wireCalls.length} calls.`);
     }
     const { reporter } = this.#host;
-    if (reporter.interrupted) return;
+    // The model waits for the results, even if nobody listens to this reply any more.
+    if (reporter.interrupted) reporter.end({ finishReason: 'stop' });
     this.#begin();
     const calls = wireCalls.map((call) => this.#toCall(call));
     for (const { id } of calls) this.#openCalls.add(id);

@@ -270,13 +270,15 @@ export class RealtimeProtocol implements LiveProtocol {
     if (calls.length > MAX_CALLS) {
       throw new ProtocolViolation(`a response has ${calls.length} calls.`);
     }
-    if (calls.length > 0 && !reporter.interrupted) {
+    if (calls.length > 0) {
+      // The call is made, even if nobody listens to this reply any more.
+      if (reporter.interrupted) reporter.end({ finishReason: 'stop' });
       for (const { id } of calls) this.#openCalls.add(id);
       reporter.calls(calls);
     }
     const usage = toUsage(readObject(response, 'usage'));
-    const hasCalls = calls.length > 0 && !reporter.interrupted;
-    reporter.end({ ...toEnd(status, response, hasCalls), ...omitUndefined({ usage }) });
+    const end = toEnd(status, response, calls.length > 0);
+    reporter.end({ ...end, ...omitUndefined({ usage }) });
     if (this.#respondsNext) for (const message of this.#respond()) this.#host.send(message);
   }
 
