@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { agentDiagrams } from './agent-diagrams.ts';
 import { exampleDiagrams } from './example-nets.ts';
+import { liveDiagrams } from './live-nets.ts';
 import { managedDiagrams } from './managed-nets.ts';
 import { drawMessagePath, messagePathPicture, traceMessagePath } from './message-path.ts';
 import { listDiagrams } from './shipped-nets.ts';
@@ -11,6 +12,7 @@ for (const { file, draw } of [
   ...listDiagrams(),
   ...agentDiagrams(),
   ...exampleDiagrams(),
+  ...liveDiagrams(),
   ...(await managedDiagrams()),
 ]) {
   writeFileSync(file, await draw());

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { agentDiagrams } from '../scripts/agent-diagrams.ts';
 import { exampleDiagrams } from '../scripts/example-nets.ts';
+import { liveDiagrams } from '../scripts/live-nets.ts';
 import {
   managedDiagrams,
   managedNet,
@@ -19,6 +20,7 @@ for (const { file, draw } of [
   ...listDiagrams(),
   ...agentDiagrams(),
   ...exampleDiagrams(),
+  ...liveDiagrams(),
   ...(await managedDiagrams()),
 ]) {
   test(`${file} is up to date (npm run diagrams)`, async () => {

@@ -60,3 +60,8 @@ export { geminiLive, type GeminiLiveOptions } from './models/gemini/gemini-live.
 export { openaiRealtime, type OpenaiRealtimeOptions } from './models/openai/openai-realtime.ts';
 export type { LiveAccessOptions } from './models/socket/live-access.ts';
 export type { LiveLimits } from './models/socket/live-limits.ts';
+export { liveAgent, type LiveAgentDefinition } from './agent/live-agent.ts';
+export { LiveHub, type LiveHubOptions } from './hub/live-hub.ts';
+export type { LiveClient, VoiceCall } from './hub/live-client.ts';
+export { liveIsSmall } from './vocabulary/live-is-small.ts';
+export { MissingLiveHubError } from './vocabulary/live-host.ts';

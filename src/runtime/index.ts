@@ -51,6 +51,11 @@ export type {
 } from './inspection/net-description.ts';
 export type { SessionInspection } from './inspection/session-inspection.ts';
 export type { ValueDetail } from './inspection/value-detail.ts';
+export type {
+  AttachableSession,
+  SessionAttachment,
+  SessionAttachments,
+} from './hosting/session-attachment.ts';
 export { openRuntime } from './open-runtime.ts';
 export type { AgentSource, AgentSourceHost, OpenAgentSource } from './sources/agent-source.ts';
 export type { ModelsOption } from './sources/named-models.ts';

@@ -189,6 +189,7 @@ export class LocalRuntime implements Runtime {
       runChild: async (parent, request) => this.#runChild(parent, request),
       calledAgents: this.#calledAgents,
       modelCalls: new ModelCallCounts(store),
+      attachments: options.live,
       findAgent: async (name) => this.#registry.find(name),
       ignoringOwnChanges: async (write) => this.#ignoringOwnChanges(write),
       schedule: (key, at) => this.#dispatcher.schedule(key, at),

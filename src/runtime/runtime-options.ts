@@ -6,6 +6,7 @@ import type { Clock } from '../net/index.ts';
 import type { Store } from '../store/index.ts';
 import type { ArtifactService, MemoryService, Toolset, ToolServices } from '../tools/index.ts';
 import type { Interceptor } from './interceptors/interceptor.ts';
+import type { SessionAttachments } from './hosting/session-attachment.ts';
 import type { AgentSource } from './sources/agent-source.ts';
 import type { ModelsOption } from './sources/named-models.ts';
 import type { Observer } from './interceptors/observer.ts';
@@ -39,6 +40,8 @@ export interface RuntimeOptions {
   readonly artifacts?: ArtifactService;
   /** Memory across sessions. Without it, a tool that searches memory fails. */
   readonly memory?: MemoryService;
+  /** The live connections of the sessions that this runtime owns: a `LiveHub`. Without it, live agents cannot connect. */
+  readonly live?: SessionAttachments;
   /** Toolsets that the runtime closes when it is closed. Every other toolset is closed by the code that opened it. */
   readonly toolsets?: readonly (Toolset & AsyncDisposable)[];
   /**
@@ -70,6 +73,7 @@ export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>('openRun
   clock: true,
   artifacts: true,
   memory: true,
+  live: true,
   toolsets: true,
   observers: true,
   interceptors: true,

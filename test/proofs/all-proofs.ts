@@ -4,6 +4,7 @@ import { compactionProof } from './compaction.ts';
 import { duplexSessionProof } from './duplex-session.ts';
 import { fanOutProof } from './fan-out.ts';
 import { flowProofs } from './flows.ts';
+import { liveProofs } from './live.ts';
 import { managedProofs } from './managed.ts';
 import type { NetProof } from './net-proof.ts';
 import { firstWinsProof, optimisticCommitProof, quorumProof } from './patterns.ts';
@@ -42,4 +43,5 @@ export const allProofs: readonly NetProof[] = [
   firstWinsProof,
   quorumProof,
   optimisticCommitProof,
+  ...liveProofs,
 ];

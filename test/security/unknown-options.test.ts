@@ -25,6 +25,8 @@ import { MANAGED_RUNTIME_OPTIONS } from '../../src/managed/managed-runtime-optio
 import { aiSdkModel, AI_SDK_MODEL_OPTIONS } from '../../src/models/ai-sdk-model.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { MODEL_REFERENCE, parseModelRef } from '../../src/models/reference/model-ref.ts';
+import { liveAgent, LIVE_AGENT_OPTIONS } from '../../src/live/agent/live-agent.ts';
+import { LiveHub, LIVE_HUB_OPTIONS } from '../../src/live/hub/live-hub.ts';
 import { geminiLive, GEMINI_LIVE_OPTIONS } from '../../src/live/models/gemini/gemini-live.ts';
 import { LIVE_CONFIG } from '../../src/live/models/live-config.ts';
 import {
@@ -222,6 +224,12 @@ const subjects: Readonly<Record<string, Subject>> = {
     table: LIVE_CONFIG,
     call: async (config) => new ScriptedLive({ turns: [] }).open({ config }, {} as never),
   },
+  LIVE_AGENT_OPTIONS: {
+    table: LIVE_AGENT_OPTIONS,
+    call: (options) =>
+      liveAgent({ name: 'a', model: new ScriptedLive({ turns: [] }), ...Object(options) }),
+  },
+  LIVE_HUB_OPTIONS: { table: LIVE_HUB_OPTIONS, call: (options) => new LiveHub(options) },
   RESOLVE_MODEL_OPTIONS: {
     table: RESOLVE_MODEL_OPTIONS,
     call: async (options) => resolveModel('gemini-2.5-flash', options),

@@ -21,6 +21,16 @@ export interface AgentStatus {
   readonly activity: SessionActivity;
   readonly pending: readonly ParkedToken[];
   readonly invocationId: string | undefined;
+  /** Connections that a process holds for the session. A session with one needs an owner. Default: 0. */
+  readonly connections?: number;
+}
+
+/** An input that a new owner of a session injects. */
+export interface OwnerInput {
+  readonly place: string;
+  readonly value: unknown;
+  /** The deduplication key, stored with the record. */
+  readonly key: string;
 }
 
 /** A net that takes messages and emits log events. It is plain data and can run in any number of sessions at once. */
@@ -39,6 +49,13 @@ export interface Agent {
   readonly children: ReadonlyMap<string, Agent>;
   readonly migrate: Migrate | undefined;
   readonly readStatus: (marking: Marking) => AgentStatus;
+  /**
+   * The inputs that a new owner of a session injects before all others: what ended with the process of the former owner.
+   * `epoch` is that of the new owner. Default: none.
+   */
+  readonly listOwnerInputs?:
+    | ((marking: Marking, epoch: number) => readonly OwnerInput[])
+    | undefined;
   /** The events for a record that contains none: another attempt, an upgrade. */
   readonly recordEvents: (record: JournalRecord, marking: Marking) => readonly LogEntry[];
   /** How it takes part in a session of several agents. */

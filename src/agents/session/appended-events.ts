@@ -36,7 +36,7 @@ export function appendedEvents(): Net {
   });
   return net('session-events', {
     in: { eventIn, turnPermit, turnCurrent, sessionArchived, sessionCompleted },
-    out: { turnPermit, turnCurrent, state, conversation, eventOut },
+    out: { turnPermit, turnCurrent, pendingContent, state, conversation, eventOut },
     // A closed session has neither a permit nor a turn.
     transitions: [
       ...betweenTurns(),

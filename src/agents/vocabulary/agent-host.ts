@@ -33,6 +33,8 @@ export interface AgentHost {
   ) => void;
   /** Wraps every call of a model or a tool. */
   readonly interceptCall?: CallInterceptor;
+  /** What the runtime attached to the session in memory, such as its live connections. */
+  readonly attachment?: unknown;
   /** Counts one more model call of an invocation. Returns the number of the call within the invocation, from 1. */
   readonly countModelCall?: (invocation: InvocationId) => Promise<number>;
 }

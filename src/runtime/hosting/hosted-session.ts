@@ -16,6 +16,7 @@ import type { ChildCall } from '../called-agents/run-in-child-session.ts';
 import type { ComposedInterceptor, ObservedSession } from '../interceptors/interceptor.ts';
 import type { ModelCallCounts } from '../called-agents/model-call-counts.ts';
 import { findInputPlace, loadSession } from './load-session.ts';
+import type { SessionAttachment, SessionAttachments } from './session-attachment.ts';
 import type { LoadedSession } from './load-session.ts';
 import { PendingWrites } from './pending-writes.ts';
 import { toPartialEvents, toPartialResets } from './to-partial-events.ts';
@@ -41,6 +42,7 @@ export interface HostedSessionServices {
   readonly runChild: (parent: SessionKey, call: ChildCall) => Promise<ChildAgentOutcome>;
   readonly calledAgents: CalledAgents | undefined;
   readonly modelCalls: ModelCallCounts;
+  readonly attachments?: SessionAttachments | undefined;
 }
 
 export interface HostedSessionOptions extends HostedSessionServices {
@@ -66,6 +68,7 @@ export class HostedSession {
   #clockSkewMs: number;
   readonly #clock: Clock;
   readonly #driver: Driver;
+  readonly #attachment: SessionAttachment | undefined;
   #head: number;
   #lastSeq: Seq;
   #lastInput = 0;
@@ -100,6 +103,9 @@ export class HostedSession {
       });
       host.#driver.recover();
     }
+    // Connections of the former owner are gone: the net learns it before anything else.
+    for (const input of agent.listOwnerInputs?.(marking, row.epoch) ?? [])
+      host.#driver.inject(input);
     // Inputs in the inbox come before timers that fell due while the session had no owner.
     await host.pull();
     host.#driver.release();
@@ -120,6 +126,12 @@ export class HostedSession {
     this.#failures = row.failures;
     this.#pending = row.pending;
     this.#versions = marking.shared;
+    this.#attachment = options.attachments?.attach({
+      key: row.key,
+      agent: agent.name,
+      clock,
+      inject: (input) => this.#driver.inject(input),
+    });
     this.#driver = new Driver({
       clock,
       executor: (onAbort) => this.#createExecutor(marking, onAbort),
@@ -138,8 +150,14 @@ export class HostedSession {
       commit: async (step) => this.#commit(step),
       onCommitted: (step) => this.#onCommitted(step),
       onProgress: (progress) => options.broadcast.publish(this.#name, toPartialEvents(progress)),
-      onRefused: () => options.onStopped(),
-      onFailed: (error) => options.onStopped(error),
+      onRefused: () => {
+        this.#attachment?.detach();
+        options.onStopped();
+      },
+      onFailed: (error) => {
+        this.#attachment?.detach();
+        options.onStopped(error);
+      },
     });
     // `nextDueAt` in the store is in the time of the former owner's clock. Keep the remaining wait the same.
     const due = this.#driver.executor.settledNextRunAt;
@@ -160,7 +178,7 @@ export class HostedSession {
 
   /** True when the store has everything, so this object can be dropped. */
   get isQuiescent(): boolean {
-    return this.#pulling === 0 && this.#driver.isIdle;
+    return this.#pulling === 0 && this.#driver.isIdle && this.#attachment?.isActive !== true;
   }
 
   get marking(): Marking {
@@ -196,11 +214,13 @@ export class HostedSession {
   /** Aborts running effects and commits their steps: see `Driver.close`. */
   async close(graceMs?: number): Promise<void> {
     await this.#driver.close(graceMs);
+    this.#attachment?.detach();
   }
 
   /** Stops at once and writes nothing more. */
   stop(): void {
     this.#driver.stop();
+    this.#attachment?.detach();
   }
 
   async #takeInbox(): Promise<void> {
@@ -238,6 +258,7 @@ export class HostedSession {
         const metadata = readMetadata(currentMarking(), request.invocationId);
         return this.#options.runChild(row.key, { ...request, metadata });
       },
+      attachment: this.#attachment,
       countModelCall: async (invocation) => this.#options.modelCalls.next(row.key, invocation),
     };
     const executor = new Executor(agent.compiled, marking, {
@@ -341,6 +362,7 @@ export class HostedSession {
       void this.#options.store.recordHydration(this.key, true).catch(() => {});
     }
     broadcast.publish(this.#name, [...this.#events, ...resets]);
+    this.#attachment?.onCommitted(step.outlets);
     interceptor.observe(
       { key: this.key, step: this.#head, records: step.records, events: this.#events },
       {

@@ -73,7 +73,7 @@ export function toSessionSummary(
   return {
     status: status.status,
     activity: status.activity,
-    inFlight: [...marking.firings.values()].filter(isRunning).length,
+    inFlight: [...marking.firings.values()].filter(isRunning).length + (status.connections ?? 0),
     nextDueAt: nextDueAt ?? null,
     pending: pending.map((call) => ({ ...call, since: findSince(call, before) })),
     netHash: marking.net.hash,

@@ -1,0 +1,356 @@
+import { omitUndefined } from '../../core/internal.ts';
+import { toModelAnswer } from '../../agents/internal.ts';
+import {
+  conversation,
+  effectInhibitors,
+  eventOut,
+  modelRequest,
+  modelResponse,
+  sessionPaused,
+  turnPermit,
+  turnStopping,
+} from '../../agents/index.ts';
+import type { ModelAnswer } from '../../agents/index.ts';
+import type { Part } from '../../core/index.ts';
+import { all, allOf, append, each, matching, net, oneOf, pure, upTo } from '../../net/index.ts';
+import type { AnyPlace, Net } from '../../net/index.ts';
+import type { LiveCall } from '../models/live-signal.ts';
+import { commandReady } from '../vocabulary/command-places.ts';
+import { playOut } from '../vocabulary/play-outlet.ts';
+import { linkBudget, linkChanged, linkUp, liveStale } from '../vocabulary/link-places.ts';
+import type { ActiveReply, DoneReply, ReplyText } from '../vocabulary/reply-places.ts';
+import {
+  modelActive,
+  playbackMark,
+  playQueued,
+  playWindow,
+  replyAwaited,
+  replyBegun,
+  replyCalls,
+  replyCut,
+  replyDone,
+  replySegment,
+  replyText,
+  silenceFirst,
+  silenceSecond,
+  voiceStopped,
+} from '../vocabulary/reply-places.ts';
+import { interruptedMessage } from './barge-in.ts';
+import { joinText } from './audible-text.ts';
+
+/** How many windows of audio may be queued at the client. */
+export const PLAY_WINDOWS = 2;
+/** What is left of a reply goes before the next turn, and before the session is closed. */
+const ABANDON_PRIORITY = 60;
+
+/** Options of the subnet of replies. */
+export interface ReplyOptions {
+  readonly agentName: string;
+  /** How often a connection may be opened until the next reply is finished. */
+  readonly linkBudget: number;
+}
+
+/** Places that are emptied when a turn is stopped. */
+export const replyDiscardable: readonly AnyPlace[] = [
+  replyAwaited,
+  silenceFirst,
+  silenceSecond,
+  replySegment,
+  replyCalls,
+  replyDone,
+];
+
+/**
+ * A reply over the live connection, from the request to the end of its audio. It is a model call in another form: it takes
+ * `model.request` while the session has a connection, and gives `model.response`, so tools, limits and interrupts work as
+ * in any turn.
+ */
+export function replyNet({ agentName, linkBudget: budget }: ReplyOptions): Net {
+  const request = pure('reply.request', {
+    take: { request: modelRequest },
+    read: { link: linkUp },
+    unless: [replyAwaited, modelActive, replyCut, ...effectInhibitors],
+    give: allOf({ awaited: replyAwaited, silence: silenceFirst, command: commandReady }),
+    run: ({ request: { invocationId, round }, link: { conn } }) => ({
+      awaited: { conn, invocationId, round },
+      silence: null,
+      command: { kind: 'request' as const, conn, invocationId, round },
+    }),
+  });
+
+  const begin = pure('reply.begin', {
+    take: { begun: replyBegun, awaited: replyAwaited, window: playWindow },
+    reset: [silenceFirst, silenceSecond],
+    give: allOf({ active: modelActive, queued: playQueued, play: playOut }),
+    run: ({ begun: { reply, toMs }, awaited }) => ({
+      active: { ...awaited, reply },
+      queued: { reply, window: 0, fromMs: 0, toMs },
+      play: { kind: 'play' as const, reply, window: 0 },
+    }),
+  });
+
+  // Nobody asked for it, or no longer.
+  const notRequested = pure('reply.not-requested', {
+    take: { begun: replyBegun },
+    // An utterance that has just ended asks first.
+    unless: [replyAwaited, replyCut, voiceStopped],
+    priority: -1,
+    give: allOf({ stale: liveStale, command: commandReady }),
+    run: ({ begun: { conn, reply } }) => ({
+      stale: { kind: 'begun', reply },
+      command: { kind: 'cut' as const, conn, reply },
+    }),
+  });
+
+  const say = pure('reply.say', {
+    take: { segment: replySegment, window: playWindow },
+    read: { active: modelActive },
+    give: oneOf({
+      kept: allOf({ queued: playQueued, text: replyText, play: playOut }),
+      stale: allOf({ window: playWindow, stale: liveStale }),
+    }),
+    run: ({ segment: { reply, window, fromMs, toMs, text }, active }) =>
+      reply === active.reply
+        ? {
+            kept: {
+              queued: { reply, window, fromMs, toMs },
+              text: { reply, fromMs, toMs, text },
+              play: { kind: 'play', reply, window },
+            },
+          }
+        : { stale: { window: null, stale: { kind: 'segment', reply } } },
+  });
+
+  const sayLate = pure('reply.say-late', {
+    take: { segment: replySegment },
+    unless: [modelActive, replyBegun],
+    priority: -1,
+    give: allOf({ stale: liveStale }),
+    run: ({ segment: { reply } }) => ({ stale: { kind: 'segment', reply } }),
+  });
+
+  const played = pure('playback.played', {
+    take: {
+      mark: matching(playbackMark, toWindowKey),
+      queued: matching(playQueued, toWindowKey),
+    },
+    give: allOf({ window: playWindow }),
+    run: () => ({ window: null }),
+  });
+
+  const playedLate = pure('playback.played-late', {
+    take: { mark: playbackMark },
+    unless: [playQueued],
+    give: allOf({}),
+    run: () => ({}),
+  });
+
+  const finish = pure('reply.finish', {
+    take: { done: replyDone, active: modelActive, texts: all(replyText, { min: 0 }) },
+    // What the model says is over when it was played.
+    unless: [playQueued, replySegment, replyCalls],
+    reset: [linkBudget, playbackMark],
+    give: oneOf({
+      finished: allOf({ response: modelResponse, budget: upTo(budget, linkBudget) }),
+      stale: allOf({ active: modelActive, texts: each('texts', replyText), stale: liveStale }),
+    }),
+    run: ({ done, active, texts }) =>
+      done.reply === active.reply
+        ? {
+            finished: {
+              response: toAnswer(agentName, active, done, texts, []),
+              budget: Array.from({ length: budget }, () => null),
+            },
+          }
+        : { stale: { active, texts, stale: { kind: 'done', reply: done.reply } } },
+  });
+
+  const call = pure('reply.call', {
+    take: {
+      done: replyDone,
+      active: modelActive,
+      calls: all(replyCalls),
+      texts: all(replyText, { min: 0 }),
+    },
+    unless: [replySegment],
+    give: allOf({ response: modelResponse }),
+    run: ({ done, active, calls, texts }) => ({
+      response: toAnswer(
+        agentName,
+        active,
+        done,
+        texts,
+        calls.flatMap((one) => (one.reply === active.reply ? one.calls : [])),
+      ),
+    }),
+  });
+
+  const callLate = pure('reply.call-late', {
+    take: { calls: replyCalls },
+    unless: [modelActive, replyBegun],
+    priority: -1,
+    give: allOf({ stale: liveStale }),
+    run: ({ calls: { reply } }) => ({ stale: { kind: 'call', reply } }),
+  });
+
+  const doneLate = pure('reply.done-late', {
+    take: { done: replyDone },
+    unless: [modelActive, replyBegun],
+    priority: -1,
+    give: allOf({ stale: liveStale }),
+    run: ({ done: { reply } }) => ({ stale: { kind: 'done', reply } }),
+  });
+
+  const kept = {
+    windows: each('queued', playWindow),
+    said: append(conversation),
+    events: upTo(1, eventOut),
+  } as const;
+  const held = {
+    queued: all(playQueued, { min: 0 }),
+    texts: all(replyText, { min: 0 }),
+  } as const;
+
+  // The connection that was to answer is gone: the next one is asked.
+  const requeue = pure('reply.requeue', {
+    take: { changed: linkChanged, awaited: replyAwaited },
+    reset: [silenceFirst, silenceSecond],
+    give: allOf({ request: modelRequest }),
+    run: ({ awaited: { invocationId, round } }) => ({ request: { invocationId, round } }),
+  });
+
+  const lost = pure('reply.lost', {
+    take: {
+      changed: linkChanged,
+      active: modelActive,
+      segments: all(replySegment, { min: 0 }),
+      ...held,
+    },
+    // A reply that is complete needs no connection.
+    unless: [replyDone],
+    reset: [silenceFirst, silenceSecond, replyCalls],
+    give: allOf({ ...kept, request: modelRequest }),
+    run: ({ active, queued, texts, segments }) => ({
+      windows: queued.map(() => null),
+      // The client has all audio that was released, and plays it.
+      ...interruptedMessage(agentName, active, joinText([...texts, ...segments])),
+      request: { invocationId: active.invocationId, round: active.round + 1 },
+    }),
+  });
+
+  const settled = pure('link.settled', {
+    take: { changed: linkChanged },
+    unless: [replyAwaited, modelActive],
+    give: allOf({}),
+    run: () => ({}),
+  });
+
+  // Its turn was stopped.
+  const abandon = pure('reply.abandon', {
+    take: { active: modelActive, ...held },
+    read: { permit: turnPermit },
+    reset: [replySegment, replyCalls, replyDone],
+    priority: ABANDON_PRIORITY,
+    give: allOf({ ...kept, command: commandReady, play: playOut }),
+    run: ({ active, queued, texts }) => ({
+      windows: queued.map(() => null),
+      ...interruptedMessage(agentName, active, joinText(texts)),
+      command: { kind: 'cut' as const, reply: active.reply, conn: active.conn },
+      play: { kind: 'flush' as const, reply: active.reply },
+    }),
+  });
+
+  const abandonCut = pure('reply.abandon-cut', {
+    take: { cut: replyCut, texts: all(replyText, { min: 0 }) },
+    read: { permit: turnPermit },
+    priority: ABANDON_PRIORITY,
+    give: allOf({ said: append(conversation), events: upTo(1, eventOut) }),
+    run: ({ cut, texts }) => interruptedMessage(agentName, cut, joinText(texts)),
+  });
+
+  return net('reply', {
+    in: {
+      modelRequest,
+      linkUp,
+      linkBudget,
+      linkChanged,
+      replyBegun,
+      replySegment,
+      replyCalls,
+      replyDone,
+      replyCut,
+      voiceStopped,
+      turnPermit,
+      turnStopping,
+      sessionPaused,
+      playbackMark,
+      playWindow,
+    },
+    out: {
+      replyAwaited,
+      modelActive,
+      silenceFirst,
+      silenceSecond,
+      playQueued,
+      playWindow,
+      replyText,
+      commandReady,
+      playOut,
+      modelRequest,
+      modelResponse,
+      linkBudget,
+      liveStale,
+      conversation,
+      eventOut,
+    },
+    transitions: [
+      request,
+      begin,
+      notRequested,
+      say,
+      sayLate,
+      played,
+      playedLate,
+      finish,
+      call,
+      callLate,
+      doneLate,
+      requeue,
+      lost,
+      settled,
+      abandon,
+      abandonCut,
+    ],
+  });
+}
+
+function toWindowKey({
+  reply,
+  window,
+}: {
+  readonly reply: string;
+  readonly window: number;
+}): string {
+  return `${reply} ${window}`;
+}
+
+function toAnswer(
+  agentName: string,
+  { invocationId, round }: ActiveReply,
+  { finishReason, usage }: DoneReply,
+  texts: readonly ReplyText[],
+  calls: readonly LiveCall[],
+): ModelAnswer {
+  const text = joinText(texts);
+  const parts: readonly Part[] = [
+    ...(text === '' ? [] : [{ text }]),
+    ...calls.map(({ id, name, args, argsError }) => ({
+      functionCall: { id, name, args, ...omitUndefined({ argsError }) },
+    })),
+  ];
+  return toModelAnswer(
+    { agentName },
+    { invocationId, round },
+    { content: { role: 'model', parts }, finishReason, ...omitUndefined({ usage }) },
+  );
+}

@@ -1,0 +1,126 @@
+import type { AudioFormat } from '../models/audio-format.ts';
+import type { LiveCommand } from '../models/live-command.ts';
+import type {
+  LiveConnection,
+  LiveMedia,
+  LiveModel,
+  LiveOpenRequest,
+  LivePartial,
+} from '../models/live-model.ts';
+import { LiveConnectionClosedError } from '../models/live-errors.ts';
+import type { LiveSignal } from '../models/live-signal.ts';
+
+/** Receives what a connection reports, from when the net knows the connection. */
+export interface LinkListener {
+  readonly onSignal: (signal: LiveSignal) => void;
+  readonly onMedia: (media: LiveMedia) => void;
+  readonly onPartial: (partial: LivePartial) => void;
+}
+
+/** One connection of a session. What it reports while it opens waits until the net has its token. */
+export class LinkConnection {
+  readonly conn: string;
+  readonly #listener: LinkListener;
+  #connection: LiveConnection | undefined;
+  #waiting: (() => void)[] | undefined = [];
+  #abort = new AbortController();
+  #reply: string | undefined;
+  #detectsVoice = true;
+  #isLimited = false;
+
+  constructor(conn: string, listener: LinkListener) {
+    this.conn = conn;
+    this.#listener = listener;
+  }
+
+  get isOpen(): boolean {
+    return this.#connection !== undefined;
+  }
+
+  get inputAudio(): AudioFormat | undefined {
+    return this.#connection?.inputAudio;
+  }
+
+  /** Opens the connection. @throws every error of `LiveModel.open` */
+  async open(model: LiveModel, request: LiveOpenRequest, signal: AbortSignal): Promise<void> {
+    this.#detectsVoice =
+      request.config?.realtimeInputConfig?.automaticActivityDetection?.disabled !== true;
+    const onAbort = (): void => this.#abort.abort(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      if (signal.aborted) onAbort();
+      this.#connection = await model.open(request, {
+        signal: this.#abort.signal,
+        listener: {
+          onSignal: (one) => this.#deliver(() => this.#onSignal(one)),
+          onMedia: (media) => this.#deliver(() => this.#listener.onMedia(media)),
+          onPartial: (partial) => this.#deliver(() => this.#listener.onPartial(partial)),
+        },
+      });
+    } finally {
+      // The firing that opened the connection ends; the connection does not.
+      signal.removeEventListener('abort', onAbort);
+    }
+    // The end of that firing is the next input of the net. What the connection reports comes after it.
+    setImmediate(() => {
+      const waiting = this.#waiting ?? [];
+      this.#waiting = undefined;
+      for (const deliver of waiting) deliver();
+    });
+  }
+
+  async send(command: LiveCommand): Promise<void> {
+    if (this.#connection === undefined)
+      throw new LiveConnectionClosedError(this.conn, command.kind);
+    await this.#connection.send(command);
+  }
+
+  /** Stops this reply; without one, whatever the model is about to say. */
+  async cut(reply: string | undefined): Promise<void> {
+    // A model that detects speech itself has stopped.
+    const isCurrent = reply === undefined ? !this.#detectsVoice : reply === this.#currentReply;
+    if (isCurrent) await this.send({ kind: 'cut' });
+  }
+
+  async truncate(reply: string, playedMs: number): Promise<void> {
+    await this.send({ kind: 'truncate', reply: reply.slice(this.conn.length + 1), playedMs });
+  }
+
+  activity(edge: 'started' | 'stopped'): void {
+    if (this.#detectsVoice || this.#connection === undefined) return;
+    // If the connection breaks, its `closed` signal says so.
+    this.#connection.send({ kind: 'activity', edge }).catch(() => {});
+  }
+
+  sendAudio(pcm: Uint8Array): void {
+    this.#connection?.sendAudio(pcm);
+  }
+
+  /** Stops to read from a connection whose audio is far ahead of the client. */
+  limit(isLimited: boolean): void {
+    if (isLimited === this.#isLimited) return;
+    this.#isLimited = isLimited;
+    if (isLimited) this.#connection?.pause();
+    else this.#connection?.resume();
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort();
+    await this.#connection?.close();
+  }
+
+  get #currentReply(): string | undefined {
+    return this.#reply === undefined ? undefined : `${this.conn}/${this.#reply}`;
+  }
+
+  #onSignal(signal: LiveSignal): void {
+    if (signal.kind === 'begun') this.#reply = signal.reply;
+    if (signal.kind === 'done' || signal.kind === 'interrupted') this.#reply = undefined;
+    this.#listener.onSignal(signal);
+  }
+
+  #deliver(deliver: () => void): void {
+    if (this.#waiting === undefined) deliver();
+    else this.#waiting.push(deliver);
+  }
+}

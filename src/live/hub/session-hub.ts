@@ -1,0 +1,384 @@
+import { omitUndefined } from '../../core/internal.ts';
+import { deriveInvocationId } from '../../core/index.ts';
+import { outletValue } from '../../net/index.ts';
+import type { Step, TokenPlace } from '../../net/index.ts';
+import type { AttachableSession, SessionAttachment } from '../../runtime/index.ts';
+import type { AudioFormat } from '../models/audio-format.ts';
+import type { LiveMedia, LivePartial } from '../models/live-model.ts';
+import type { LiveSignal } from '../models/live-signal.ts';
+import { liveSignal, MAX_CANCELED_CALLS } from '../vocabulary/connection-signal.ts';
+import type { ConnectionSignal } from '../vocabulary/connection-signal.ts';
+import type { CommandToSend, LinkOpening, LiveHost } from '../vocabulary/live-host.ts';
+import { linkStop } from '../vocabulary/link-places.ts';
+import { playOut } from '../vocabulary/play-outlet.ts';
+import type { PlayDecision } from '../vocabulary/play-outlet.ts';
+import {
+  playbackMark,
+  playbackStopped,
+  voiceStarted,
+  voiceStopped,
+} from '../vocabulary/reply-places.ts';
+import { LinkConnection } from './link-connection.ts';
+import type { LiveClient } from './live-client.ts';
+import { ReplyMedia } from './reply-media.ts';
+import { findRequestInput } from './request-input.ts';
+
+/** Options of the media plane. */
+export interface MediaOptions {
+  /** The length of a window of audio, in milliseconds. */
+  readonly windowMs: number;
+  /** How much audio of a reply is kept in memory before the connection is no longer read, in milliseconds. */
+  readonly maxBufferedMs: number;
+  /** How much audio of the user is kept while no connection is open, in milliseconds. */
+  readonly maxQueuedMs: number;
+  /** How long a session without a client keeps its connection, in milliseconds. */
+  readonly clientTimeoutMs: number;
+}
+
+/**
+ * The connections and the client of one session, while this process owns it. Media flows here, beside the net; what
+ * happened is injected in the net, and what the net decided comes back as committed decisions.
+ */
+export class SessionHub implements LiveHost, SessionAttachment {
+  readonly #session: AttachableSession;
+  readonly #options: MediaOptions;
+  readonly #onDetached: () => void;
+  readonly #connections = new Map<string, LinkConnection>();
+  readonly #replies = new Map<string, ReplyMedia>();
+  /** The last signals of replies whose text and audio the net has not all accepted. */
+  readonly #ends = new Map<string, ConnectionSignal>();
+  /** Connections that have closed, until the ends of their replies are reported. */
+  readonly #closing = new Map<string, ConnectionSignal>();
+  /** The connection that has the speech of an invocation. */
+  readonly #speechConnections = new Map<string, string>();
+  #client: LiveClient | undefined;
+  #queued: Uint8Array[] = [];
+  #queuedBytes = 0;
+  #inputs = 0;
+  #utterance: string | undefined;
+  #transcripts = 0;
+  #isPaused = false;
+  #isDetached = false;
+  #cancelTimeout: () => void = () => {};
+
+  constructor(session: AttachableSession, options: MediaOptions, onDetached: () => void) {
+    this.#session = session;
+    this.#options = options;
+    this.#onDetached = onDetached;
+  }
+
+  get isActive(): boolean {
+    return this.#connections.size > 0;
+  }
+
+  get inputAudio(): AudioFormat | undefined {
+    return this.#current?.inputAudio;
+  }
+
+  /** Sets the client. Undefined: it is gone, and the connection follows unless it comes back in time. */
+  setClient(client: LiveClient | undefined): void {
+    this.#client = client;
+    this.#cancelTimeout();
+    this.#cancelTimeout = () => {};
+    if (client === undefined) {
+      for (const media of this.#replies.values()) this.#flow(media);
+      if (this.isActive) this.#awaitClient();
+    }
+  }
+
+  readonly openLink = async (opening: LinkOpening): Promise<void> => {
+    const { conn, model, request, signal } = opening;
+    const connection = new LinkConnection(conn, {
+      onSignal: (one) => this.#onSignal(connection, one),
+      onMedia: (media) => this.#onMedia(connection, media),
+      onPartial: (partial) => this.#onPartial(connection, partial),
+    });
+    this.#connections.set(conn, connection);
+    try {
+      await connection.open(model, request, signal);
+    } catch (error) {
+      this.#connections.delete(conn);
+      throw error;
+    }
+    if (this.#client === undefined) this.#awaitClient();
+    for (const pcm of this.#queued.splice(0)) connection.sendAudio(pcm);
+    this.#queuedBytes = 0;
+  };
+
+  readonly sendCommand = async ({ command, links, conversation }: CommandToSend): Promise<void> => {
+    const connection = this.#connections.get(command.conn);
+    if (connection === undefined) return;
+    switch (command.kind) {
+      case 'request': {
+        const link = links.find(({ conn }) => conn === command.conn);
+        const input = findRequestInput(conversation, {
+          invocationId: command.invocationId ?? '',
+          conn: command.conn,
+          historyLength: link?.historyLength ?? 0,
+          isSpeech:
+            command.round === 0 &&
+            this.#speechConnections.get(command.invocationId ?? '') === command.conn,
+        });
+        if (input !== undefined) await connection.send(input);
+        return;
+      }
+      case 'cut':
+        await connection.cut(command.reply);
+        return;
+      case 'nudge':
+        await connection.send({ kind: 'nudge', instruction: NUDGE });
+        return;
+      case 'truncate': {
+        const { reply = '', playedMs = 0 } = command;
+        const audioMs = this.#replies.get(reply)?.audioMs ?? 0;
+        this.#replies.delete(reply);
+        await connection.truncate(reply, Math.min(playedMs, audioMs));
+        return;
+      }
+      case 'close':
+        this.#connections.delete(command.conn);
+        await connection.close();
+        return;
+      default:
+        command.kind satisfies never;
+    }
+  };
+
+  readonly onCommitted = (outlets: Step['outlets']): void => {
+    for (const output of outlets) {
+      const decision = outletValue(playOut, output);
+      if (decision !== undefined) this.#decide(decision);
+    }
+  };
+
+  readonly detach = (): void => {
+    if (this.#isDetached) return;
+    this.#isDetached = true;
+    this.#onDetached();
+    this.#cancelTimeout();
+    for (const connection of this.#connections.values()) void connection.close();
+    this.#connections.clear();
+  };
+
+  sendAudio(pcm: Uint8Array): void {
+    const connection = this.#current;
+    if (connection?.isOpen === true) {
+      connection.sendAudio(pcm);
+      return;
+    }
+    this.#queued.push(pcm);
+    this.#queuedBytes += pcm.byteLength;
+    const limit = (this.#options.maxQueuedMs / 1000) * QUEUED_BYTES_PER_SECOND;
+    while (this.#queuedBytes > limit) this.#queuedBytes -= this.#queued.shift()?.byteLength ?? 0;
+  }
+
+  /** An edge of the client's voice detection. */
+  edge(edge: 'started' | 'stopped'): void {
+    this.#current?.activity(edge);
+    this.#edge(edge);
+  }
+
+  played(reply: string, playedMs: number): void {
+    const media = this.#replies.get(reply);
+    if (media === undefined) return;
+    media.played(playedMs);
+    this.#flow(media);
+  }
+
+  stopped(reply: string, playedMs: number): void {
+    this.#inject(playbackStopped, { reply, playedMs });
+  }
+
+  get #current(): LinkConnection | undefined {
+    return this.#connections.values().next().value;
+  }
+
+  #edge(edge: 'started' | 'stopped'): void {
+    if (edge === 'started') {
+      this.#utterance = `${this.#current?.conn ?? this.#session.key.sessionId}/u${++this.#inputs}`;
+      this.#transcripts = 0;
+      if ([...this.#replies.values()].some(({ isPlaying }) => isPlaying)) {
+        this.#isPaused = true;
+        this.#client?.onPause();
+      }
+    }
+    const utterance = (this.#utterance ??= `${this.#current?.conn ?? ''}/u${++this.#inputs}`);
+    if (edge === 'stopped' && this.#current !== undefined)
+      this.#speechConnections.set(deriveInvocationId(utterance), this.#current.conn);
+    this.#inject(edge === 'started' ? voiceStarted : voiceStopped, { utterance });
+  }
+
+  #onSignal(connection: LinkConnection, signal: LiveSignal): void {
+    const { conn } = connection;
+    const reply = 'reply' in signal ? `${conn}/${signal.reply}` : '';
+    switch (signal.kind) {
+      case 'voice':
+        this.#edge(signal.edge);
+        return;
+      case 'heard': {
+        const utterance = (this.#utterance ??= `${conn}/u${++this.#inputs}`);
+        this.#signal({
+          conn,
+          kind: 'transcript',
+          utterance,
+          part: this.#transcripts++,
+          text: signal.text,
+        });
+        return;
+      }
+      case 'begun':
+        this.#addReply(reply);
+        this.#signal({ conn, kind: 'begun', reply, toMs: this.#options.windowMs });
+        return;
+      case 'said':
+        if (signal.form !== 'thought') this.#replies.get(reply)?.setFinalText(signal.text);
+        return;
+      case 'call':
+        this.#signal({ conn, kind: 'call', reply, calls: signal.calls });
+        return;
+      case 'call-canceled':
+        for (let at = 0; at < signal.callIds.length; at += MAX_CANCELED_CALLS) {
+          const callIds = signal.callIds.slice(at, at + MAX_CANCELED_CALLS);
+          this.#signal({ conn, kind: 'call-canceled', callIds });
+        }
+        return;
+      case 'interrupted':
+        this.#signal({ conn, kind: 'interrupted', reply });
+        return;
+      case 'done': {
+        const { finishReason, usage } = signal;
+        const media = this.#replies.get(reply);
+        if (media === undefined) return;
+        media.done();
+        this.#ends.set(reply, {
+          conn,
+          kind: 'done',
+          reply,
+          finishReason,
+          ...omitUndefined({ usage }),
+        });
+        this.#flow(media);
+        return;
+      }
+      case 'go-away':
+        this.#signal({ conn, kind: 'go-away' });
+        return;
+      case 'handle':
+        this.#signal({ conn, kind: 'handle', handle: signal.handle });
+        return;
+      case 'closed':
+        this.#connections.delete(conn);
+        this.#closing.set(conn, { conn, kind: 'closed', reason: signal.reason });
+        for (const media of this.#replies.values()) {
+          if (!media.reply.startsWith(`${conn}/`)) continue;
+          // What the client has of the reply is in the net before the loss is.
+          media.done();
+          this.#flow(media);
+        }
+        this.#reportClosed(conn);
+        return;
+      default:
+        signal satisfies never;
+    }
+  }
+
+  #onMedia({ conn }: LinkConnection, frame: LiveMedia): void {
+    const media = this.#replies.get(`${conn}/${frame.reply}`);
+    if (media === undefined) return;
+    media.addFrame({ ...frame, reply: media.reply });
+    this.#flow(media);
+  }
+
+  #onPartial({ conn }: LinkConnection, partial: LivePartial): void {
+    if (partial.kind === 'heard') {
+      this.#client?.onPartial?.(partial);
+      return;
+    }
+    const media = this.#replies.get(`${conn}/${partial.reply}`);
+    if (media === undefined) return;
+    if (partial.form !== 'thought') media.addText(partial.text);
+    this.#client?.onPartial?.({ ...partial, reply: media.reply });
+  }
+
+  #decide({ kind, reply, window = 0 }: PlayDecision): void {
+    if (kind === 'resume') {
+      if (!this.#isPaused) return;
+      this.#isPaused = false;
+      this.#client?.onResume();
+      return;
+    }
+    if (kind === 'flush') {
+      this.#isPaused = false;
+      for (const media of this.#replies.values()) media.flush();
+      this.#client?.onFlush();
+      return;
+    }
+    const media = this.#replies.get(reply ?? '');
+    if (media === undefined) return;
+    media.grant(window);
+    this.#flow(media);
+  }
+
+  /** Moves what can be moved: frames to the client; marks, text and the end of the reply to the net. */
+  #flow(media: ReplyMedia): void {
+    const { reply } = media;
+    const client = this.#client;
+    for (const frame of media.takeReleased()) {
+      // Without a client nobody listens: the audio is over at once, so that the reply ends.
+      if (client === undefined) media.played(frame.toMs);
+      else client.onAudio(frame);
+    }
+    for (const window of media.takePlayedWindows()) this.#inject(playbackMark, { reply, window });
+    const segment = media.nextSegment();
+    const end = this.#ends.get(reply);
+    const conn = reply.slice(0, reply.lastIndexOf('/'));
+    if (segment !== undefined) this.#signal({ conn, kind: 'segment', reply, ...segment });
+    if (end !== undefined && media.takeEnd()) {
+      this.#ends.delete(reply);
+      this.#signal(end);
+      this.#reportClosed(conn);
+    }
+    this.#connections.get(conn)?.limit(media.bufferedMs > this.#options.maxBufferedMs);
+  }
+
+  /** Reports that a connection has closed, after the ends of the replies that were complete. */
+  #reportClosed(conn: string): void {
+    const closed = this.#closing.get(conn);
+    if (closed === undefined || [...this.#ends.values()].some((end) => end.conn === conn)) return;
+    this.#closing.delete(conn);
+    this.#signal(closed);
+  }
+
+  #addReply(reply: string): void {
+    this.#replies.set(reply, new ReplyMedia(reply, this.#options.windowMs));
+    for (const [old] of [...this.#replies].slice(0, -MAX_REPLIES)) {
+      this.#replies.delete(old);
+      this.#ends.delete(old);
+    }
+  }
+
+  /** Ends the connection if no client comes in time. */
+  #awaitClient(): void {
+    const { clock } = this.#session;
+    this.#cancelTimeout();
+    this.#cancelTimeout = clock.at(clock.now() + this.#options.clientTimeoutMs, () => {
+      if (this.#client === undefined) this.#inject(linkStop, null);
+    });
+  }
+
+  #signal(signal: ConnectionSignal): void {
+    this.#inject(liveSignal, signal);
+  }
+
+  #inject<T>(place: TokenPlace<T>, value: T): void {
+    if (this.#isDetached) return;
+    const key = `${this.#current?.conn ?? 'hub'}:${++this.#inputs}`;
+    this.#session.inject({ place: place.name, value, key });
+  }
+}
+
+/** Replies whose audio is kept: the current one, and one that was cut. */
+const MAX_REPLIES = 4;
+/** Audio of the user is counted as 16 kHz PCM until a connection states its format. */
+const QUEUED_BYTES_PER_SECOND = 32_000;
+const NUDGE = 'Continue. If you did not understand the user, ask.';

@@ -1,0 +1,364 @@
+import { omitUndefined } from '../../core/internal.ts';
+import type { JsonObject, LogEntry } from '../../core/index.ts';
+import { conversation, effectInhibitors, eventOut, state } from '../../agents/index.ts';
+import {
+  sessionArchived,
+  sessionCompleted,
+  sessionPaused,
+  turnStopping,
+} from '../../agents/index.ts';
+import {
+  all,
+  allOf,
+  effect,
+  many,
+  matching,
+  net,
+  oneOf,
+  optional,
+  pure,
+  running,
+  upTo,
+} from '../../net/index.ts';
+import type { AnyPlace, Effect, EffectContext, Net } from '../../net/index.ts';
+import { LiveHandleExpiredError } from '../models/live-errors.ts';
+import type { LiveModel, LiveOpenRequest } from '../models/live-model.ts';
+import { commandReady } from '../vocabulary/command-places.ts';
+import { liveSignal } from '../vocabulary/connection-signal.ts';
+import {
+  linkBudget,
+  linkChanged,
+  linkClosed,
+  linkDown,
+  linkExpired,
+  linkGoAway,
+  linkHandle,
+  linkHandleArrived,
+  linkRequest,
+  linkRotating,
+  linkStart,
+  linkStop,
+  linkUp,
+  linkWanted,
+  liveStale,
+} from '../vocabulary/link-places.ts';
+import { getLiveHost } from '../vocabulary/live-host.ts';
+import {
+  callCanceled,
+  modelActive,
+  replyAwaited,
+  replyBegun,
+  replyCalls,
+  replyDone,
+  replyInterrupted,
+  replySegment,
+  utteranceTranscript,
+} from '../vocabulary/reply-places.ts';
+import { dropSignal, routeSignal } from './signal-route.ts';
+
+/** How often a connection may be opened until a reply is finished. */
+export const LINK_BUDGET = 5;
+const OPEN_TIMEOUT_MS = 15_000;
+/** The most connections of a session: two while one replaces the other. */
+const MAX_LINKS = 4;
+/** What happens to a connection comes before what it was used for. */
+const LINK_PRIORITY = 20;
+
+/** The request with which a connection is opened, without handle and history. */
+export type BuildOpenRequest = (
+  tokens: { readonly state: JsonObject },
+  context: EffectContext,
+) => Promise<Pick<LiveOpenRequest, 'instruction' | 'tools' | 'config'>>;
+
+/** What a live connection is opened with. */
+export interface LinkOptions {
+  readonly model: LiveModel;
+  readonly buildRequest: BuildOpenRequest;
+  /** Milliseconds before attempt `attempt`, which is 1 for the first after a loss. */
+  readonly backoffMs: (attempt: number) => number;
+}
+
+/** The subnet of the connection, and its effect. */
+export interface LinkNet {
+  readonly net: Net;
+  readonly open: Effect;
+  /** While all of these are empty, the session has no connection and wants none. */
+  readonly places: readonly AnyPlace[];
+}
+
+/**
+ * The connection of a session as tokens: wanted, being opened, up, down. An open connection is a token and not a firing
+ * in flight, so it has no timeout, and a session that only has a connection is at rest.
+ */
+export function linkNet({ model, buildRequest, backoffMs }: LinkOptions): LinkNet {
+  const open = effect('link.open', {
+    take: { request: linkRequest },
+    read: { conversation, state, handles: all(linkHandle, { min: 0 }) },
+    unless: effectInhibitors,
+    give: oneOf({ up: linkUp, refused: linkDown, expired: linkExpired }),
+    timeoutMs: OPEN_TIMEOUT_MS,
+    // A socket of a process that died is closed.
+    onCrash: 'rerun',
+    failed: ({ error }, { request: { attempt } }) =>
+      error instanceof LiveHandleExpiredError
+        ? { expired: { attempt } }
+        : { refused: { attempt: attempt + 1 } },
+    run: async ({ conversation: items, state: values, handles: [resumption] }, context) => {
+      const conn = `${context.firingId}.${context.attempt}`;
+      const request = await buildRequest({ state: values }, context);
+      await getLiveHost(context.host).openLink({
+        conn,
+        model,
+        signal: context.signal,
+        request: {
+          ...request,
+          ...omitUndefined({ handle: resumption?.handle }),
+          history: items.map(({ content }) => content),
+        },
+      });
+      return { up: { conn, historyLength: resumption?.historyLength ?? items.length } };
+    },
+  });
+
+  const places = [linkWanted, linkRequest, running(open), linkUp, linkDown, linkExpired];
+
+  const start = pure('link.want', {
+    take: { start: linkStart },
+    unless: [...places, sessionArchived, sessionCompleted],
+    reset: [linkBudget],
+    give: allOf({ wanted: linkWanted, budget: upTo(LINK_BUDGET, linkBudget) }),
+    run: () => ({ wanted: { attempt: 0 }, budget: permits() }),
+  });
+
+  const startAgain = pure('link.start-again', {
+    take: { start: linkStart },
+    priority: -1,
+    give: allOf({}),
+    run: () => ({}),
+  });
+
+  const begin = pure('link.begin', {
+    take: { wanted: linkWanted, budget: linkBudget },
+    give: allOf({ request: linkRequest }),
+    run: ({ wanted }) => ({ request: wanted }),
+  });
+
+  const giveUp = pure('link.give-up', {
+    take: { wanted: linkWanted },
+    read: { links: all(linkUp, { min: 0 }) },
+    unless: [linkBudget],
+    reset: [linkRotating],
+    give: allOf({ changed: optional(linkChanged), events: upTo(1, eventOut) }),
+    // While another connection is open, nothing is lost yet.
+    run: ({ links }) =>
+      links.length > 0 ? { events: [] } : { changed: null, events: [lostEvent] },
+  });
+
+  const forget = pure('link.forget-handle', {
+    take: { expired: linkExpired },
+    reset: [linkHandle],
+    give: allOf({ wanted: linkWanted }),
+    run: ({ expired }) => ({ wanted: expired }),
+  });
+
+  const keepHandle = pure('link.keep-handle', {
+    take: { arrived: linkHandleArrived },
+    read: { conversation },
+    reset: [linkHandle],
+    give: allOf({ handle: linkHandle }),
+    priority: LINK_PRIORITY,
+    run: ({ arrived: { handle }, conversation: items }) => ({
+      handle: { handle, historyLength: items.length },
+    }),
+  });
+
+  const lost = pure('link.lost', {
+    take: {
+      closed: matching(linkClosed, ({ conn }) => conn),
+      link: matching(linkUp, ({ conn }) => conn),
+    },
+    read: { budget: all(linkBudget, { min: 0 }) },
+    reset: [linkRotating],
+    give: allOf({ down: linkDown, changed: linkChanged }),
+    priority: LINK_PRIORITY,
+    run: ({ budget }) => ({ down: { attempt: LINK_BUDGET - budget.length }, changed: null }),
+  });
+
+  const closedAgain = pure('link.closed-again', {
+    take: { closed: linkClosed },
+    give: allOf({}),
+    run: () => ({}),
+  });
+
+  const again = pure('link.again', {
+    take: { down: linkDown },
+    unless: [linkWanted, linkRequest, running(open), linkUp],
+    after: ({ attempt }) => backoffMs(attempt),
+    give: allOf({ wanted: linkWanted }),
+    run: ({ down }) => ({ wanted: down }),
+  });
+
+  const settle = pure('link.recovered', {
+    take: { down: linkDown },
+    read: { up: all(linkUp) },
+    reset: [linkRotating],
+    give: allOf({}),
+    priority: LINK_PRIORITY,
+    run: () => ({}),
+  });
+
+  // The next connection is made before the server breaks this one.
+  const rotate = pure('link.rotate', {
+    take: { goAway: linkGoAway },
+    unless: [linkWanted, linkRequest, running(open), linkDown, linkRotating],
+    give: allOf({ wanted: linkWanted, rotating: linkRotating }),
+    run: () => ({ wanted: { attempt: 0 }, rotating: null }),
+  });
+
+  const rotateAgain = pure('link.rotate-again', {
+    take: { goAway: linkGoAway },
+    priority: -1,
+    give: allOf({}),
+    run: () => ({}),
+  });
+
+  const swap = pure('link.swap', {
+    take: { links: many(2, linkUp) },
+    // A reply ends over the connection on which it began.
+    unless: [replyAwaited, modelActive],
+    reset: [linkRotating],
+    priority: LINK_PRIORITY,
+    give: allOf({ up: linkUp, changed: linkChanged, command: commandReady }),
+    run: ({ links: [old, next] }) => ({
+      up: next ?? noLink,
+      changed: null,
+      command: { kind: 'close' as const, conn: (old ?? noLink).conn },
+    }),
+  });
+
+  const held = {
+    wanted: all(linkWanted, { min: 0 }),
+    requests: all(linkRequest, { min: 0 }),
+    opening: all(running(open), { min: 0 }),
+    links: all(linkUp, { min: 0 }),
+    down: all(linkDown, { min: 0 }),
+    expired: all(linkExpired, { min: 0 }),
+  } as const;
+  const ended = {
+    reset: [linkBudget, linkHandle, linkGoAway, linkRotating],
+    give: allOf({ changed: optional(linkChanged), commands: upTo(MAX_LINKS, commandReady) }),
+  } as const;
+
+  const stop = pure('link.stop', {
+    ...ended,
+    take: { stop: linkStop, ...held },
+    priority: LINK_PRIORITY,
+    run: ({ links, wanted, requests, opening, down, expired }) => ({
+      ...toEnd(links),
+      changed: [links, wanted, requests, opening, down, expired].some(({ length }) => length > 0)
+        ? null
+        : undefined,
+    }),
+  });
+
+  const endClosed = [
+    pure('link.end-archived', {
+      ...ended,
+      take: { first: linkUp },
+      read: { closed: sessionArchived },
+      run: ({ first }) => toEnd([first]),
+    }),
+    pure('link.end-completed', {
+      ...ended,
+      take: { first: linkUp },
+      read: { closed: sessionCompleted },
+      run: ({ first }) => toEnd([first]),
+    }),
+  ];
+
+  return {
+    open,
+    places,
+    net: net('link', {
+      in: {
+        linkStart,
+        linkStop,
+        linkWanted,
+        linkUp,
+        linkBudget,
+        replyAwaited,
+        modelActive,
+        liveSignal,
+        conversation,
+        state,
+        turnStopping,
+        sessionPaused,
+        sessionArchived,
+        sessionCompleted,
+      },
+      out: {
+        linkWanted,
+        linkRequest,
+        linkUp,
+        linkDown,
+        linkExpired,
+        linkHandle,
+        linkBudget,
+        linkChanged,
+        commandReady,
+        replyBegun,
+        replySegment,
+        replyCalls,
+        replyInterrupted,
+        replyDone,
+        utteranceTranscript,
+        callCanceled,
+        liveStale,
+        eventOut,
+      },
+      transitions: [
+        open,
+        start,
+        startAgain,
+        begin,
+        giveUp,
+        forget,
+        keepHandle,
+        lost,
+        closedAgain,
+        again,
+        settle,
+        rotate,
+        rotateAgain,
+        swap,
+        stop,
+        ...endClosed,
+        routeSignal(),
+        dropSignal(open),
+      ],
+    }),
+  };
+}
+
+const noLink = { conn: '', historyLength: 0 };
+
+const lostEvent: LogEntry = {
+  type: 'error',
+  /**
+   * The live connection was lost and could not be opened again. The session goes on without it: messages are answered
+   * by its text model.
+   * @remedy Begin the call again. The log of the provider says why it refuses connections.
+   */
+  code: 'live_connection_lost',
+  message: 'The live connection could not be opened again. Begin the call again.',
+};
+
+function permits(): readonly null[] {
+  return Array.from({ length: LINK_BUDGET }, () => null);
+}
+
+function toEnd(links: readonly { readonly conn: string }[]): {
+  readonly commands: readonly { readonly kind: 'close'; readonly conn: string }[];
+} {
+  return { commands: links.map(({ conn }) => ({ kind: 'close', conn })) };
+}

@@ -1,0 +1,93 @@
+import * as v from 'valibot';
+import { outlet, place } from '../../net/index.ts';
+import type { Outlet, TokenPlace } from '../../net/index.ts';
+import { count, id, signalSchema, text } from './signal-schema.ts';
+
+/** Asks for a live connection: a client begins a call. */
+export const linkStart: TokenPlace<null> = place('link.start', { environment: true });
+/** Ends the live connection: the client hangs up. */
+export const linkStop: TokenPlace<null> = place('link.stop', { environment: true });
+
+/** An attempt to connect. */
+export interface LinkAttempt {
+  /** How many attempts in a row have failed. */
+  readonly attempt: number;
+}
+const attemptSchema = signalSchema<LinkAttempt>({ attempt: count });
+
+/** A connection is wanted. */
+export const linkWanted: TokenPlace<LinkAttempt> = place('link.wanted', attemptSchema, {
+  version: 1,
+});
+/** A connection that may be opened: it has taken its part of `link.budget`. */
+export const linkRequest: TokenPlace<LinkAttempt> = place('link.request', attemptSchema, {
+  version: 1,
+});
+
+/** An open connection. Its socket belongs to the process that owns the session. */
+export interface Link {
+  readonly conn: string;
+  /** How many items of the conversation it was opened with. */
+  readonly historyLength: number;
+}
+const linkSchema = signalSchema<Link>({ conn: id, historyLength: count });
+
+/** The open connection. Two tokens only between a `go-away` and the swap to the next connection. */
+export const linkUp: TokenPlace<Link> = place('link.up', linkSchema, { version: 1 });
+/** The connection is lost, or could not be opened. The next attempt follows after a delay. */
+export const linkDown: TokenPlace<LinkAttempt> = place('link.down', attemptSchema, { version: 1 });
+/** The server no longer knows the conversation of `link.handle`. */
+export const linkExpired: TokenPlace<LinkAttempt> = place('link.expired', attemptSchema, {
+  version: 1,
+});
+/** One token for each connection that may still be opened. A finished reply fills it again. */
+export const linkBudget: TokenPlace<null> = place('link.budget');
+
+/** A resumption handle: it restores the server's side of a conversation. */
+export interface LinkHandle {
+  readonly handle: string;
+  /** How many items of the conversation the server has. */
+  readonly historyLength: number;
+}
+/** The newest resumption handle. */
+export const linkHandle: TokenPlace<LinkHandle> = place(
+  'link.handle',
+  signalSchema<LinkHandle>({
+    handle: v.pipe(v.string(), v.maxLength(8_000)),
+    historyLength: count,
+  }),
+  { version: 1 },
+);
+
+/** The session has another connection now, or none. What the old one was to answer is asked again. */
+export const linkChanged: TokenPlace<null> = place('link.changed');
+
+/** The id of a connection. */
+export interface LinkEnd {
+  readonly conn: string;
+}
+const endSchema = signalSchema<LinkEnd>({ conn: id });
+/** The next connection is being made, because the server will close the current one. */
+export const linkRotating: TokenPlace<null> = place('link.rotating');
+/** A connection has closed. */
+export const linkClosed: TokenPlace<LinkEnd> = place('link.closed', endSchema, { version: 1 });
+/** The server will close this connection soon. */
+export const linkGoAway: TokenPlace<LinkEnd> = place('link.go-away', endSchema, { version: 1 });
+/** A handle that has arrived. */
+export const linkHandleArrived: TokenPlace<Pick<LinkHandle, 'handle'>> = place(
+  'link.handle-arrived',
+  signalSchema<Pick<LinkHandle, 'handle'>>({ handle: v.pipe(v.string(), v.maxLength(8_000)) }),
+  { version: 1 },
+);
+
+/** A signal that came too late: its connection or its reply is over. */
+export interface StaleSignal {
+  readonly kind: string;
+  readonly reply?: string | undefined;
+}
+/** Signals of connections and replies that are over. They leave the net, and nothing reads them. */
+export const liveStale: Outlet<StaleSignal> = outlet(
+  'live.stale',
+  signalSchema<StaleSignal>({ kind: text, reply: v.optional(id) }),
+  { version: 1 },
+);

@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as z from 'zod';
+import { LiveHub, liveAgent } from '../../src/live/index.ts';
+import type { LiveConfig } from '../../src/live/index.ts';
+import { ScriptedLive } from '../../src/live/models/scripted/scripted-live.ts';
+import type { LiveScript } from '../../src/live/models/scripted/scripted-live-turn.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { SimulatedClock } from '../../src/net/index.ts';
+import { openRuntime } from '../../src/runtime/index.ts';
+import type { Runtime } from '../../src/runtime/index.ts';
+import { tool } from '../../src/tools/index.ts';
+import type { Tool } from '../../src/tools/index.ts';
+import { SimulatedCall } from './simulated-call.ts';
+
+interface Talk extends AsyncDisposable {
+  readonly call: SimulatedCall;
+  readonly live: ScriptedLive;
+  readonly runtime: Runtime;
+}
+
+/** Begins a call with a scripted model. */
+async function talk(
+  script: LiveScript,
+  tools: readonly Tool[] = [],
+  config: LiveConfig = {},
+): Promise<Talk> {
+  const clock = new SimulatedClock();
+  const live = new ScriptedLive(script, { clock });
+  const hub = new LiveHub();
+  const textModel = new ScriptedModel((request) => ({
+    text: `I have ${request.contents.length} messages.`,
+  }));
+  const runtime = await openRuntime({
+    agents: [liveAgent({ name: 'assistant', model: live, textModel, tools, config })],
+    clock,
+    live: hub,
+  });
+  const call = await SimulatedCall.begin(hub, await runtime.session('demo'), clock);
+  return { call, live, runtime, [Symbol.asyncDispose]: async () => runtime.close() };
+}
+
+test('speech is answered by speech, with both transcripts in the log', async () => {
+  await using one = await talk({ turns: [{ heard: 'Hello?', text: 'Hi there.' }] });
+  await one.call.say(300);
+  await one.call.pass(1_000);
+  assert.deepEqual(await one.call.log(), [
+    'turn.started',
+    'user: Hello?',
+    'model: Hi there.',
+    'ended: end_turn',
+  ]);
+  assert.deepEqual(one.call.client.heard, ['reply']);
+});
+
+test('a message during a call is answered over the connection, and after the call by the text model', async () => {
+  await using one = await talk({ turns: [{ text: 'Spoken.' }] });
+  void one.call.session.send('Say something.');
+  await one.call.pass(1_000);
+  await one.call.hangUp();
+  void one.call.session.send('And now?');
+  await one.call.pass(100);
+  assert.deepEqual(await one.call.log(), [
+    'user: Say something.',
+    'turn.started',
+    'model: Spoken.',
+    'ended: end_turn',
+    'user: And now?',
+    'turn.started',
+    'model: I have 3 messages.',
+    'ended: end_turn',
+  ]);
+});
+
+test('speech interrupts a reply: the client is told at once, and the conversation keeps what was heard', async () => {
+  await using one = await talk({
+    turns: [
+      { heard: 'Tell me all.', text: 'One two three four five six seven eight.' },
+      { heard: 'Stop.', text: 'All right.' },
+    ],
+  });
+  await one.call.say(300);
+  await one.call.until(() => one.call.client.heard.length > 0);
+  await one.call.pass(500);
+  await one.call.say(300);
+  await one.call.pass(2_000);
+  const [, , interrupted = '', ...rest] = await one.call.log();
+  assert.match(interrupted, /^model: One two( three( four)?)?$/);
+  assert.deepEqual(rest, [
+    'ended: interrupted',
+    'turn.started',
+    'user: Stop.',
+    'model: All right.',
+    'ended: end_turn',
+  ]);
+  const [first, paused = '', flushed = '', second] = one.call.client.heard;
+  assert.deepEqual([first, second], ['reply', 'reply']);
+  assert.equal(paused.replace('pause', ''), flushed.replace('flush', ''), 'nothing played between');
+});
+
+test('tools run as in any turn, and one that needs approval waits for it', async () => {
+  const done: string[] = [];
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays.',
+    parameters: z.object({ to: z.string() }),
+    needsApproval: true,
+    execute: async ({ to }) => {
+      done.push(to);
+      return { paid: to };
+    },
+  });
+  await using one = await talk(
+    {
+      turns: [
+        { heard: 'Pay Ann.', toolCalls: [{ id: 'c1', name: 'pay', args: { to: 'Ann' } }] },
+        { text: 'Paid.' },
+      ],
+    },
+    [pay],
+  );
+  await one.call.say(300);
+  await one.call.pass(500);
+  const [pending] = await one.call.session.pending();
+  assert.equal(pending?.name, 'pay');
+  assert.deepEqual(done, []);
+  void one.call.session.approve(pending.callId);
+  await one.call.pass(1_000);
+  assert.deepEqual(done, ['Ann']);
+  assert.deepEqual((await one.call.log()).slice(-3), [
+    'tool: ok',
+    'model: Paid.',
+    'ended: end_turn',
+  ]);
+  const results = one.live.commands.filter(({ kind }) => kind === 'tool-result');
+  assert.deepEqual(results, [
+    { kind: 'tool-result', results: [{ callId: 'c1', name: 'pay', response: { paid: 'Ann' } }] },
+  ]);
+});
+
+test('an interrupt from outside stops the reply and keeps what was released', async () => {
+  await using one = await talk({
+    turns: [{ heard: 'Talk.', text: 'One two three four five six.' }],
+  });
+  await one.call.say(300);
+  await one.call.pass(300);
+  await one.call.session.interrupt();
+  await one.call.pass(300);
+  const log = await one.call.log();
+  assert.ok(log.includes('ended: interrupted'), log.join());
+  assert.ok(one.call.client.heard.some((line) => line.startsWith('flush')));
+});
+
+test('a connection that is lost is opened again with the newest handle', async () => {
+  await using one = await talk({
+    turns: [
+      { heard: 'Hello?', text: 'Hi.', close: { code: 1011 } },
+      { heard: 'And?', text: 'Here.' },
+    ],
+  });
+  await one.call.say(300);
+  await one.call.pass(1_000);
+  await one.call.say(300);
+  await one.call.pass(1_000);
+  assert.deepEqual(
+    one.live.requests.map(({ handle }) => handle),
+    [undefined, 'scripted:1'],
+  );
+  assert.deepEqual((await one.call.log()).slice(-2), ['model: Here.', 'ended: end_turn']);
+});
+
+test('a reply that is lost with its connection is asked for again, and what was heard of it is kept', async () => {
+  await using one = await talk(
+    {
+      turns: [
+        {
+          heard: 'Hello?',
+          text: 'One two three.',
+          wordDelayMs: 100,
+          close: { code: 1011, afterWords: 2 },
+        },
+        { text: 'Once more.' },
+      ],
+    },
+    [],
+    { sessionResumption: null },
+  );
+  await one.call.say(300);
+  await one.call.pass(3_000);
+  assert.deepEqual(await one.call.log(), [
+    'turn.started',
+    'user: Hello?',
+    'model: One two',
+    'model: Once more.',
+    'ended: end_turn',
+  ]);
+});
+
+test('before the server closes a connection, the next one is open', async () => {
+  await using one = await talk({
+    turns: [
+      { heard: 'Hello?', text: 'Hi.', goAway: { timeLeftMs: 10_000 } },
+      { heard: 'Still there?', text: 'Yes.' },
+    ],
+  });
+  await one.call.say(300);
+  await one.call.pass(1_000);
+  assert.equal(one.live.requests.length, 2);
+  await one.call.say(300);
+  await one.call.pass(1_000);
+  assert.deepEqual((await one.call.log()).slice(-3), [
+    'user: Still there?',
+    'model: Yes.',
+    'ended: end_turn',
+  ]);
+});
+
+test('a model that stays silent is nudged, then asked over another connection', async () => {
+  await using one = await talk({
+    turns: [{ heard: 'Hello?', text: 'Hi.', delayMs: 60_000 }],
+  });
+  await one.call.say(300);
+  await one.call.pass(3_500);
+  assert.deepEqual(
+    one.live.commands.map(({ kind }) => kind),
+    ['nudge'],
+  );
+  assert.equal(one.live.requests.length, 1);
+  await one.call.pass(4_000);
+  assert.equal(one.live.requests.length, 2);
+});
+
+test('when no connection can be opened any more, the text model answers', async () => {
+  await using one = await talk({
+    turns: [{ heard: 'Hello?', text: 'Hi.', close: { code: 1011 } }],
+    opens: ['accepted', ...Array.from({ length: 20 }, () => ({ error: 'server' as const }))],
+  });
+  await one.call.say(300);
+  await one.call.pass(30_000);
+  assert.ok((await one.call.log()).includes('error: live_connection_lost'));
+  void one.call.session.send('Anybody?');
+  await one.call.pass(200);
+  assert.deepEqual((await one.call.log()).slice(-2), [
+    'model: I have 3 messages.',
+    'ended: end_turn',
+  ]);
+});

@@ -1,0 +1,377 @@
+/** The proofs of the nets of a live session, each alone: tokens of its ports arrive at any moment. */
+import { compose, initialToken } from '../../src/net/index.ts';
+import type { Net } from '../../src/net/index.ts';
+import { commandNet } from '../../src/live/command/command-net.ts';
+import { bargeInNet } from '../../src/live/duplex/barge-in.ts';
+import { recoveryNet } from '../../src/live/duplex/recovery.ts';
+import { PLAY_WINDOWS, replyNet } from '../../src/live/duplex/reply.ts';
+import { speechTurnNet } from '../../src/live/duplex/speech-turn.ts';
+import { vadNet } from '../../src/live/duplex/vad.ts';
+import { linkNet } from '../../src/live/link/link-net.ts';
+import { ScriptedLive } from '../../src/live/models/scripted/scripted-live.ts';
+import { linkUp } from '../../src/live/vocabulary/link-places.ts';
+import { playWindow } from '../../src/live/vocabulary/reply-places.ts';
+import {
+  atMost,
+  atMostOnce,
+  deadlockFree,
+  eventOutBounded,
+  neverFiresAfter,
+  noFireAfterEndInvocation,
+  placeBound,
+  precedes,
+  unreachable,
+} from '../../src/verify/index.ts';
+import {
+  readingInstead,
+  withChanged,
+  withoutInhibitor,
+  withoutInput,
+  withoutOutput,
+  withoutReset,
+  withoutTransition,
+} from '../cases/net-mutations.ts';
+import type { NetProof } from './net-proof.ts';
+
+const LINK_BUDGET = 2;
+const faults = ['net.fault', 'net.fault.unhandled'];
+
+const link = linkNet({
+  model: new ScriptedLive({ turns: [] }),
+  buildRequest: async () => ({}),
+  backoffMs: () => 0,
+}).net;
+const linkStates = [
+  'link.wanted',
+  'link.request',
+  'running(link.open)',
+  'link.up',
+  'link.down',
+  'link.expired',
+];
+/** What the link gives to the other nets. */
+const linkOutputs = [
+  'link.changed',
+  'command.ready',
+  'reply.begun',
+  'reply.segment',
+  'reply.calls',
+  'reply.interrupted',
+  'reply.done',
+  'utterance.transcript',
+  'call.canceled',
+];
+const linkBounds = {
+  environment: {
+    'link.start': 1,
+    'link.stop': 1,
+    'live.signal': 2,
+    'turn.stopping': 1,
+    'session.paused': 0,
+    'session.archived': 0,
+    'session.completed': 0,
+    'link.wanted': 0,
+    'link.up': 0,
+    'link.budget': 0,
+    'model.active': 1,
+    'reply.awaited': 0,
+  },
+  upTo: LINK_BUDGET,
+  together: 2,
+  faults: 0,
+};
+const oneLink = placeBound(linkStates, 2);
+const swapsAfterGoAway = precedes('link.rotate', ['link.swap'], { each: true });
+const opensWithinBudget = atMost(['link.open'], LINK_BUDGET, { per: 'link.start' });
+const opensInATurn = noFireAfterEndInvocation(['link.open'], 'turn.stopping');
+const linkEnds = [
+  'link.up',
+  // Until its next attempt.
+  'link.down',
+  'link.budget',
+  'link.handle',
+  'turn.stopping',
+  'model.active',
+  ...linkOutputs,
+];
+const linkRests = deadlockFree([
+  ...linkEnds,
+  { marked: ['turn.stopping'], allowed: [...linkEnds, 'link.request', 'link.rotating'] },
+  // The next connection waits for the end of the reply.
+  { marked: ['model.active', 'link.up'], allowed: [...linkEnds, 'link.rotating'] },
+]);
+
+export const linkProof: NetProof = {
+  name: 'live link',
+  net: link,
+  claims: [
+    {
+      properties: [oneLink, swapsAfterGoAway, opensWithinBudget, opensInATurn, linkRests],
+      bounds: linkBounds,
+    },
+  ],
+  mutants: [
+    {
+      that: 'rotates the connection and never swaps',
+      net: withoutTransition(link, 'link.swap'),
+      property: linkRests,
+      bounds: linkBounds,
+    },
+    {
+      that: 'opens a connection after the end of a turn',
+      net: withoutInhibitor(link, 'link.open', 'turn.stopping'),
+      property: opensInATurn,
+      bounds: linkBounds,
+    },
+    {
+      that: 'opens a connection without its part of the budget',
+      net: readingInstead(link, 'link.begin', 'budget'),
+      property: opensWithinBudget,
+      bounds: linkBounds,
+    },
+    {
+      that: 'does not go on after the server has forgotten the handle',
+      net: withoutTransition(link, 'link.forget-handle'),
+      property: linkRests,
+      bounds: linkBounds,
+    },
+    {
+      that: 'rotates a connection that it rotates already',
+      net: withoutInhibitor(
+        withoutInhibitor(link, 'link.rotate', 'running(link.open)'),
+        'link.rotate',
+        'link.rotating',
+      ),
+      property: oneLink,
+      bounds: linkBounds,
+    },
+  ],
+};
+
+const duplex: Net = compose('duplex', {
+  nets: [
+    vadNet(),
+    bargeInNet({ agentName: 'assistant' }),
+    replyNet({ agentName: 'assistant', linkBudget: 1 }),
+    recoveryNet(),
+  ],
+  initial: [initialToken(playWindow, null, PLAY_WINDOWS)],
+});
+const nothing = {
+  'voice.started': 0,
+  'voice.stopped': 0,
+  'reply.begun': 1,
+  'reply.segment': 1,
+  'reply.calls': 0,
+  'reply.done': 1,
+  'reply.interrupted': 0,
+  'playback.mark': 1,
+  'playback.stopped': 0,
+  'model.request': 1,
+  'link.up': 1,
+  'link.changed': 0,
+  'link.budget': 0,
+  'turn.permit': 0,
+  'turn.stopping': 0,
+  'session.paused': 0,
+  'play.window': 0,
+};
+/** The user speaks: before, during and after a reply. */
+const speaks = {
+  environment: { ...nothing, 'voice.started': 1, 'voice.stopped': 1, 'playback.stopped': 1 },
+  faults: 0,
+};
+/** The connection changes. */
+const reconnects = { environment: { ...nothing, 'link.changed': 1 }, faults: 0 };
+/** The server cuts the reply, or the model makes calls. */
+const calls = {
+  environment: { ...nothing, 'reply.interrupted': 1, 'reply.calls': 1, 'playback.stopped': 1 },
+  faults: 0,
+};
+/** The turn is stopped from outside: its permit is free while the model speaks. */
+const stops = { environment: { ...nothing, 'voice.started': 1, 'turn.permit': 1 }, faults: 0 };
+
+const keepsWindows = placeBound(['play.window', 'play.queued'], PLAY_WINDOWS);
+const someWindow = unreachable({}, ['play.window', 'play.queued', ...faults]);
+const oneReply = placeBound(['reply.awaited', 'model.active', 'reply.cut'], 1);
+const recoveries = ['recovery.nudge', 'recovery.reconnect'];
+const silentWhileSpeaking = neverFiresAfter(recoveries, 'model.active', { until: 'reply.request' });
+const cutIsOver = neverFiresAfter(['reply.say', 'reply.finish', 'reply.call'], 'reply.cut', {
+  until: 'reply.begin',
+});
+const oneAnswer = eventOutBounded('model.response', 1, { per: 'model.request' });
+const ends = [
+  'play.window',
+  // The client has not played it yet. A mark of another window is of no use.
+  'play.queued',
+  'playback.mark',
+  'voice.open',
+  'utterance.ended',
+  'link.up',
+  'link.wanted',
+  'link.budget',
+  'command.ready',
+  'model.request',
+  'model.response',
+  'turn.ending',
+  'turn.permit',
+];
+const replying = ['reply.text', 'reply.segment', 'reply.calls', 'reply.done'];
+const asking = ['reply.awaited', 'silence.first', 'silence.second'];
+const rests = deadlockFree([
+  ...ends,
+  { marked: ['model.active'], allowed: [...ends, ...replying] },
+  // The reply is complete, and its audio still plays.
+  { marked: ['model.active', 'reply.done'], allowed: [...ends, ...replying, 'link.changed'] },
+  {
+    marked: ['voice.open'],
+    allowed: [...ends, 'reply.awaited', 'silence.first', 'silence.second'],
+  },
+  { marked: ['reply.awaited', 'play.queued'], allowed: [...ends, 'reply.begun'] },
+]);
+/** The next turn does not begin while something of the last reply is left. */
+const neverSpeaksWithoutTurn = deadlockFree([
+  ...ends.filter((place) => place !== 'turn.permit'),
+  ...replying,
+  ...asking,
+  'model.active',
+  'reply.begun',
+  {
+    marked: ['turn.permit'],
+    allowed: [...ends, 'reply.awaited', 'silence.first', 'silence.second', 'reply.begun'],
+  },
+]);
+const onePerReply = [keepsWindows, someWindow, oneReply, oneAnswer];
+
+export const duplexProof: NetProof = {
+  name: 'live duplex: VAD, barge-in, replies, silence recovery',
+  net: duplex,
+  claims: [
+    { properties: [...onePerReply, cutIsOver, silentWhileSpeaking, rests], bounds: speaks },
+    { properties: [...onePerReply, rests], bounds: reconnects },
+    { properties: [...onePerReply, cutIsOver, rests], bounds: calls },
+    { properties: [...onePerReply, neverSpeaksWithoutTurn], bounds: stops },
+  ],
+  mutants: [
+    {
+      that: 'is interrupted by speech and drops the windows of the reply',
+      net: withoutOutput(duplex, 'barge.in', 'windows'),
+      property: someWindow,
+      bounds: speaks,
+    },
+    {
+      that: 'is interrupted by speech and keeps the reply',
+      net: readingInstead(duplex, 'barge.in', 'active'),
+      property: oneReply,
+      bounds: speaks,
+    },
+    {
+      that: 'gives up a connection over which the model speaks',
+      // The start of the reply also removes the clock: one of the two is enough.
+      net: withoutInhibitor(
+        withoutReset(duplex, 'reply.begin', 'silence.second'),
+        'recovery.reconnect',
+        'model.active',
+      ),
+      property: silentWhileSpeaking,
+      bounds: speaks,
+      shows: /reply\.begin[^]*recovery\.reconnect/,
+    },
+    {
+      that: 'asks for a second reply while it awaits the first',
+      net: withoutInhibitor(duplex, 'reply.request', 'reply.awaited'),
+      property: oneReply,
+      bounds: { ...calls, environment: { ...calls.environment, 'model.request': 2 } },
+    },
+    {
+      that: 'does not ask the next connection for a reply that was lost',
+      net: withoutTransition(duplex, 'reply.lost'),
+      property: rests,
+      bounds: reconnects,
+    },
+    {
+      that: 'waits for the report of a client that is gone',
+      net: withoutTransition(duplex, 'reply.truncate-late'),
+      property: rests,
+      bounds: speaks,
+    },
+    {
+      that: 'keeps a reply whose turn was stopped',
+      net: withoutTransition(duplex, 'reply.abandon'),
+      property: neverSpeaksWithoutTurn,
+      bounds: stops,
+    },
+  ],
+};
+
+const commands = commandNet().net;
+const commandBounds = { environment: { 'command.ready': 3, 'link.up': 1 }, faults: 0 };
+const oneAtATime = placeBound('running(command.send)', 1);
+const allSent = deadlockFree(['link.up']);
+const sentOnce = atMost(['command.send'], 1, { per: 'command.ready' });
+
+export const commandProof: NetProof = {
+  name: 'live commands',
+  net: commands,
+  claims: [{ properties: [oneAtATime, allSent, sentOnce], bounds: commandBounds }],
+  mutants: [
+    {
+      that: 'sends several commands at once, so their order is lost',
+      net: withChanged(commands, 'command.send', () => ({ concurrency: 2 })),
+      property: oneAtATime,
+      bounds: commandBounds,
+    },
+    {
+      that: 'sends commands only while no connection is open',
+      net: withChanged(commands, 'command.send', () => ({ read: {}, unless: [linkUp] })),
+      property: allSent,
+      bounds: commandBounds,
+    },
+  ],
+};
+
+const REASK_BUDGET = 2;
+const speech = speechTurnNet({ reaskBudget: REASK_BUDGET });
+const speechBounds = {
+  environment: {
+    'utterance.ended': 2,
+    'utterance.transcript': 1,
+    'turn.permit': 2,
+    'answer.in': 0,
+    'tool.batch': 1,
+    'session.paused': 1,
+    'session.queued': 1,
+    'session.failed': 0,
+  },
+  upTo: REASK_BUDGET,
+};
+const oneTurnAPermit = atMostOnce('speech.start', { per: 'turn.permit' });
+const fullBudget = placeBound('turn.budget', REASK_BUDGET);
+
+export const speechTurnProof: NetProof = {
+  name: 'live speech turn',
+  net: speech,
+  claims: [{ properties: [oneTurnAPermit, fullBudget], bounds: speechBounds }],
+  mutants: [
+    {
+      that: 'begins a turn without the permit',
+      net: withoutInput(speech, 'speech.start', 'permit'),
+      property: oneTurnAPermit,
+      bounds: speechBounds,
+    },
+    {
+      that: 'carries the budget of one turn over to the next',
+      net: withoutReset(speech, 'speech.start', 'turn.budget'),
+      property: fullBudget,
+      bounds: speechBounds,
+    },
+  ],
+};
+
+/** All proofs of the nets of a live session. */
+export const liveProofs: readonly NetProof[] = [
+  linkProof,
+  duplexProof,
+  commandProof,
+  speechTurnProof,
+];
