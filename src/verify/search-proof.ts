@@ -11,6 +11,7 @@ import { searchSlices } from './reduction/search-slices.ts';
 import { listSmallerNets } from './reduction/smaller-bounds.ts';
 import { replay } from './replay/replay.ts';
 import type { PropertyResult } from './report.ts';
+import { confirmTrap } from './search/confirm-trap.ts';
 import { findOrderedPath } from './search/ordered-path.ts';
 import { createMonitor } from './search/property-monitor.ts';
 import { search } from './search/search.ts';
@@ -36,7 +37,7 @@ type Group = readonly SearchedProperty[];
 /** Yields the properties that it decides. Returns the others. */
 type Stage = (group: Group) => AsyncGenerator<Decision, Group>;
 
-type Facts = Omit<PropertyResult, 'verdict'>;
+type Facts = Omit<PropertyResult, 'verdict'> & { readonly property: SearchedProperty };
 
 /** The states of the whole net after which the reductions of a search are tried. */
 const DEFAULT_AFTER = 5_000;
@@ -240,9 +241,10 @@ export class SearchProof {
     if (verdict === 'unknown') return undefined;
     if (verdict === 'missing') return neverFires(facts, finding.transitions);
     if (verdict === 'broken') {
-      // Without ages, a trap may have an exit.
-      const isTrap = facts.property.kind === 'eventually' && finding.path.cycleFrom !== undefined;
-      return isTrap ? undefined : refuteAnyOrder(facts, system, finding.path);
+      const { path } = finding;
+      return isTrap(facts.property, path)
+        ? refuteTrap(facts, system, path)
+        : refuteAnyOrder(facts, system, path);
     }
     if (finding.witnesses === undefined) return toProved(facts, unreached);
     const ordered = toOrdered(system);
@@ -309,6 +311,25 @@ function notSearched(property: Property): PropertyResult {
 
 function toOrdered({ net, tokenClasses, countedOutlets }: TransitionSystem): TransitionSystem {
   return new TransitionSystem(net, 'ordered', countedOutlets, tokenClasses);
+}
+
+/** True for a path into states from which the event of the property may never happen. */
+function isTrap({ kind }: Property, { cycleFrom }: Path): boolean {
+  return kind === 'eventually' && cycleFrom !== undefined;
+}
+
+/** Returns the refutation by a path into a trap, if it is also one with the ages of tokens: they may show a way out. */
+function refuteTrap(
+  facts: Facts,
+  system: TransitionSystem,
+  { states, moves, cycleFrom = moves.length }: Path,
+): PropertyResult | undefined {
+  const ordered = toOrdered(system);
+  const into = { states: states.slice(0, cycleFrom + 1), moves: moves.slice(0, cycleFrom) };
+  const path = findOrderedPath(system, ordered, into);
+  const monitor = createMonitor(system.net, system.tokenClasses, facts.property);
+  const trap = path && confirmTrap(ordered, monitor, path);
+  return trap && refuted(facts, ordered, trap);
 }
 
 /** Returns the refutation by a path with any order among equals, if the executor chooses such an order. */

@@ -142,9 +142,41 @@ test('an event that only some orders reach is decided by ages: an order that nev
   for (const reductions of [anyOrder, inOrder]) {
     const first = await decide(of, eventually('done', { after: 'request' }), bounds, reductions);
     assert.deepEqual([first?.verdict, first?.by], ['proved', 'search in the order of ages']);
-    const second = await decide(of, eventually('failed', { after: 'request' }), bounds, reductions);
-    assert.equal(second?.verdict, 'refuted');
   }
+});
+
+test('a trap of every order is confirmed with ages, without a search of all of them', async () => {
+  const of = build(begin, left, right);
+  const property = eventually('failed', { after: 'request' });
+  const found = await decide(of, property, bounds, anyOrder);
+  assert.deepEqual([found?.verdict, found?.by], ['refuted', 'search']);
+  const ordered = await decide(of, property, bounds, inOrder);
+  assert.deepEqual([ordered?.verdict, ordered?.by], ['refuted', 'search in the order of ages']);
+});
+
+test('a trap shows the steps that repeat in it', async () => {
+  const ping = effect('ping', {
+    take: { work },
+    give: allOf({ failed }),
+    failed: () => ({ failed: null }),
+    run: async () => ({ failed: null }),
+  });
+  const pong = effect('pong', {
+    take: { failed },
+    give: allOf({ work }),
+    failed: () => ({ work: null }),
+    run: async () => ({ work: null }),
+  });
+  const finishLater = pure('finish later', {
+    take: { other },
+    give: allOf({ done }),
+    run: () => ({ done: null }),
+  });
+  const of = build(begin, ping, pong, finishLater);
+  const property = eventually('done', { after: 'request' });
+  const result = await decide(of, property, bounds, anyOrder);
+  assert.deepEqual([result?.verdict, result?.by], ['refuted', 'search']);
+  assert.ok(result?.trace?.circleFrom !== undefined);
 });
 
 test('a transition that only some orders fire can fire only if the executor chooses such an order', async () => {
