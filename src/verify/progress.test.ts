@@ -55,7 +55,8 @@ test('an aborted proof keeps what it knows, and the open properties are unknown'
     onResult: (result) => results.push(result),
     onProgress: (seen) => {
       progress.push(seen);
-      controller.abort();
+      // On a busy machine the first pause can come before the refutation.
+      if (results.length > 0) controller.abort();
     },
   });
   assert.deepEqual(
@@ -70,9 +71,8 @@ test('an aborted proof keeps what it knows, and the open properties are unknown'
     results.map(({ property }) => property),
     [known, report.results[0]?.property],
   );
-  assert.equal(progress.length, 1);
-  assert.deepEqual(progress[0]?.properties, [report.results[0]?.property]);
-  assert.ok((progress[0]?.states ?? 0) > 1);
+  assert.deepEqual(progress.at(-1)?.properties, [report.results[0]?.property]);
+  assert.ok((progress.at(-1)?.states ?? 0) > 1);
 });
 
 test('other work of the process runs during a search', async () => {

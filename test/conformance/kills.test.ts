@@ -4,7 +4,6 @@ import { checkKill } from './check-kill.ts';
 // test/long/conformance.test.ts tries every commit.
 for (const [scenario, point, nth] of [
   ['turns', 'before', 5],
-  ['turns', 'after', 8],
   ['turns', 'after', 11],
   ['outcome', 'after', 5],
   ['outcome', 'before', 7],

@@ -17,7 +17,7 @@ import {
 } from '../../src/net/journal/index.ts';
 import { openStore } from '../../src/store/index.ts';
 import { readTree } from '../architecture/read-tree.ts';
-import { readSourceTree } from '../architecture/rules.ts';
+import { readModule } from '../architecture/module-facts.ts';
 import { listRandomRecords, randomScenario } from './random-execution.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -25,13 +25,13 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PORTABLE_PACKAGES: ReadonlySet<string> = new Set(['valibot']);
 
 test('petrichor/journal runs in a browser: no module that it loads needs a platform', () => {
-  const tree = readSourceTree(readTree(ROOT));
-  const modules = new Map(tree.modules.map((module) => [module.path, module]));
+  const files = new Map(readTree(ROOT).map((file) => [file.path, file]));
   const loaded = new Set(['src/net/journal/index.ts']);
   const foreign: string[] = [];
   for (const path of loaded) {
-    const module = modules.get(path);
-    assert.ok(module !== undefined, path);
+    const file = files.get(path);
+    assert.ok(file !== undefined, path);
+    const module = readModule(file);
     for (const { specifier, target, typeOnly } of module.imports) {
       if (typeOnly) continue;
       if (target !== undefined) loaded.add(target);

@@ -238,11 +238,11 @@ test('sessions() lists every session, last changed first, in pages', async () =>
   assert.deepEqual(await ids({ agent: 'nobody' }), []);
 });
 
-test('a thousand idle sessions hold no objects, and each continues with its next message', async () => {
+test('idle sessions hold no objects, and each continues with its next message', async () => {
   const clock = new SimulatedClock(1_000);
   await using runtime = await openRuntime({ agents: [echo()], clock });
   const handles: Session[] = [];
-  for (let n = 0; n < 1_200; n++) handles.push(await runtime.session(`s${n}`));
+  for (let n = 0; n < 200; n++) handles.push(await runtime.session(`s${n}`));
   await Promise.all(handles.map(async (session) => readAnswer(session.send('one'))));
   const hosted = (): number => queryObjects(HostedSession, { format: 'count' });
   // Longer than an idle session is kept.
