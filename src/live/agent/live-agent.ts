@@ -18,7 +18,7 @@ import type { LiveConfig } from '../models/live-config.ts';
 import type { LiveModel } from '../models/live-model.ts';
 import { liveSignal } from '../vocabulary/connection-signal.ts';
 import { linkUp } from '../vocabulary/link-places.ts';
-import { playWindow } from '../vocabulary/reply-places.ts';
+import { playbackMark, playQueued, playWindow } from '../vocabulary/reply-places.ts';
 import { liveTextModel } from './live-text-model.ts';
 import { whileNotLinked } from './while-not-linked.ts';
 
@@ -149,11 +149,21 @@ function readLiveStatus(built: Agent, marking: Marking): ReturnType<Agent['readS
   return { ...built.readStatus(marking), connections: tokensIn(marking, linkUp.name).length };
 }
 
-/** The connections of the former owner closed with its process. */
+/**
+ * The connections of the former owner closed with its process. Its client has the audio that was released, and nobody
+ * reports any more that it was played.
+ */
 function listOwnerInputs(marking: Marking, epoch: number): readonly OwnerInput[] {
-  return valuesIn(marking, linkUp).map(({ conn }) => ({
-    place: liveSignal.name,
-    value: { conn, kind: 'closed', reason: 'owner' },
-    key: `${conn}:owner-${epoch}`,
-  }));
+  return [
+    ...valuesIn(marking, playQueued).map(({ reply, window }) => ({
+      place: playbackMark.name,
+      value: { reply, window },
+      key: `${reply}/${window}:owner-${epoch}`,
+    })),
+    ...valuesIn(marking, linkUp).map(({ conn }) => ({
+      place: liveSignal.name,
+      value: { conn, kind: 'closed', reason: 'owner' },
+      key: `${conn}:owner-${epoch}`,
+    })),
+  ];
 }

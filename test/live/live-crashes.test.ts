@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CrashPoint } from '../crash/killable-store.ts';
+import { talkWithCrashes } from './live-crashes.ts';
+import type { LiveOutcome } from './live-crashes.ts';
+
+const points: readonly CrashPoint['point'][] = [
+  'before-write',
+  'after-write',
+  'tool-began',
+  'tool-did',
+];
+
+/** What no crash may change. */
+function check(outcome: LiveOutcome, calm: LiveOutcome): void {
+  const { log, conversation, played } = outcome;
+  const why = `${log.join(', ')} | ${conversation.join(', ')}`;
+  assert.deepEqual(outcome.marking, calm.marking, why);
+  assert.ok(outcome.began <= 1, 'a tool that must not run twice ran twice');
+  assert.equal(new Set(played).size, played.length, 'audio was played twice');
+  assert.equal(count(log, 'turn.started'), count(log, 'ended'), why);
+  for (const line of ['user: Pay Ann.', 'user: Thanks.'])
+    assert.ok(conversation.includes(line), `${line} is missing: ${why}`);
+  assert.equal(conversation.at(-1), 'model: You are welcome.', why);
+  const calls = conversation.findIndex((line) => line === 'model: pay?');
+  assert.match(conversation[calls + 1] ?? '', /^tool: /, why);
+}
+
+function count(log: readonly string[], start: string): number {
+  return log.filter((line) => line.startsWith(start)).length;
+}
+
+test('a conversation continues after a crash at any write, and before and after its tool', async (t) => {
+  const calm = await talkWithCrashes([]);
+  check(calm, calm);
+  t.diagnostic(`${calm.records} records: ${calm.conversation.join(' | ')}`);
+  let runs = 0;
+  for (const point of points) {
+    for (let nth = 1; ; nth++) {
+      const outcome = await talkWithCrashes([{ point, nth }]);
+      if (outcome.deaths === 0) break;
+      runs++;
+      try {
+        check(outcome, calm);
+      } catch (error) {
+        throw new Error(`crash ${point} ${nth}`, { cause: error });
+      }
+    }
+  }
+  t.diagnostic(`${runs} crashes`);
+  assert.ok(runs > 30, `${runs}`);
+});

@@ -1,0 +1,153 @@
+import * as z from 'zod';
+import { conversation } from '../../src/agents/index.ts';
+import type { ConversationItem } from '../../src/agents/index.ts';
+import { LiveHub, liveAgent, ScriptedLive } from '../../src/live/index.ts';
+import type { LiveScript } from '../../src/live/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { listIn, SimulatedClock } from '../../src/net/index.ts';
+import { hydrate } from '../../src/runtime/journal/hydrate.ts';
+import { openRuntime } from '../../src/runtime/index.ts';
+import type { Runtime, SessionAttachment } from '../../src/runtime/index.ts';
+import { MemoryStore } from '../../src/store/index.ts';
+import { tool } from '../../src/tools/index.ts';
+import { KillableStore, SimulatedProcess } from '../crash/killable-store.ts';
+import type { CrashPoint } from '../crash/killable-store.ts';
+import { describeEvent, SimulatedCall } from './simulated-call.ts';
+
+/** The result of two spoken turns, the first with a tool. */
+export interface LiveOutcome {
+  readonly log: readonly string[];
+  readonly conversation: readonly string[];
+  /** The number of tokens by place. A crash costs connections, so the budget is left out. */
+  readonly marking: Readonly<Record<string, number>>;
+  /** How often the tool began. */
+  readonly began: number;
+  /** Each piece of audio that a client received, by reply. */
+  readonly played: readonly string[];
+  /** How many processes crashed. */
+  readonly deaths: number;
+  readonly records: number;
+}
+
+const script: LiveScript = {
+  turns: [
+    { heard: 'Pay Ann.', toolCalls: [{ id: 'c1', name: 'pay', args: { to: 'Ann' } }] },
+    { text: 'It is paid.' },
+    // A reply that a crash has lost is not repeated: the server has said it, and says the next.
+    ...Array.from({ length: 6 }, () => ({ heard: 'Thanks.', text: 'You are welcome.' })),
+  ],
+};
+const KEY = { appName: 'petrichor', userId: 'default', sessionId: 'x' };
+const UTTERANCES = 2;
+const LIMIT_MS = 120_000;
+
+/**
+ * Has a conversation of two utterances in a sequence of processes, each of which crashes at its point. The client calls
+ * again after a crash, and repeats what it said if no turn has begun with it.
+ */
+export async function talkWithCrashes(crashes: readonly CrashPoint[]): Promise<LiveOutcome> {
+  const store = new MemoryStore();
+  const processes: SimulatedProcess[] = [];
+  const played: string[] = [];
+  const detachments: (() => void)[] = [];
+  let lived: Runtime | undefined;
+  let began = 0;
+  let deaths = 0;
+  let now = 0;
+  const agentFor = (
+    simulated: SimulatedProcess,
+    clock: SimulatedClock,
+  ): ReturnType<typeof liveAgent> => {
+    const pay = tool({
+      name: 'pay',
+      description: 'Pays.',
+      parameters: z.object({ to: z.string() }),
+      onCrash: 'unknown',
+      execute: async ({ to }) => {
+        await simulated.pass('tool-began');
+        began++;
+        await simulated.pass('tool-did');
+        return { paid: to };
+      },
+    });
+    return liveAgent({
+      name: 'assistant',
+      model: new ScriptedLive(script, { clock }),
+      textModel: new ScriptedModel(() => ({ text: 'As text.' })),
+      tools: [pay],
+    });
+  };
+  for (const crashPoint of [...crashes, undefined]) {
+    const simulated = new SimulatedProcess(crashPoint);
+    processes.push(simulated);
+    const clock = new SimulatedClock(now);
+    const hub = new LiveHub();
+    const attachments: SessionAttachment[] = [];
+    detachments.push(() => attachments.forEach((one) => one.detach()));
+    const opening = openRuntime({
+      agents: [agentFor(simulated, clock)],
+      store: new KillableStore(store, simulated),
+      clock,
+      live: {
+        attach: (session) => {
+          const attachment = hub.attach(session);
+          attachments.push(attachment);
+          return attachment;
+        },
+      },
+    });
+    opening.catch(() => {});
+    const living = opening.then(async (runtime) => {
+      const session = await runtime.session('x');
+      const call = await SimulatedCall.begin(hub, session, clock, (frame) => played.push(frame));
+      for (;;) {
+        const turns = (await call.log()).filter((line) => line === 'turn.started').length;
+        const ended = (await call.log()).filter((line) => line.startsWith('ended')).length;
+        if (turns > ended) await call.pass(100);
+        else if (turns < UTTERANCES) await call.say(300);
+        else break;
+        if (clock.now() - now > LIMIT_MS) throw new Error((await call.log()).join(', '));
+      }
+      await call.pass(500);
+      lived = runtime;
+      simulated.disarm();
+      return 'lived' as const;
+    });
+    living.catch(() => {});
+    const end = await Promise.race([living, simulated.over.then(() => 'crashed' as const)]);
+    now = clock.now() + 1_000;
+    if (end === 'lived') break;
+    deaths++;
+    for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
+  }
+  const marking = await hydrate(store, KEY);
+  const log: string[] = [];
+  for await (const event of store.read(KEY)) log.push(describeEvent(event));
+  for (const detach of detachments) detach();
+  await lived?.close();
+  for (const simulated of processes) simulated.discard();
+  return {
+    log,
+    conversation: listIn(marking, conversation.name).items.map((item) =>
+      describeItem(item as unknown as ConversationItem),
+    ),
+    marking: Object.fromEntries(
+      [...marking.tokens]
+        .filter(([place]) => place !== 'link.budget')
+        .map(([place, tokens]) => [place, tokens.length]),
+    ),
+    began,
+    played,
+    deaths,
+    records: marking.seq,
+  };
+}
+
+function describeItem({ content }: ConversationItem): string {
+  const parts = content.parts.map((part) => {
+    if ('text' in part) return part.text;
+    if ('functionCall' in part) return `${part.functionCall.name}?`;
+    return 'functionResponse' in part ? JSON.stringify(part.functionResponse.response) : '';
+  });
+  return `${content.role}: ${parts.join(' ')}`;
+}
