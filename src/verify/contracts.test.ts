@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  all,
   allOf,
   compile,
   effect,
@@ -17,8 +18,11 @@ import {
   formatReport,
   isProved,
   mutualExclusion,
+  neverFiresAfter,
+  neverTakes,
   placeBound,
   prove,
+  unreachable,
   UnknownNameError,
 } from './index.ts';
 import type { NetComponent, ComponentTree, Contract } from './index.ts';
@@ -222,4 +226,51 @@ test('a proof by contracts names the transitions that the views never fire', asy
   assert.match(formatReport(report), /Warning: no explored run fires a\.batch/);
   const whole = await prove(office(), { properties, bounds, components });
   assert.deepEqual([whole.unfired, isProved(whole, { strict: true })], [[], true]);
+});
+
+test('a question about one of two equal children keeps them apart', async () => {
+  const go = place('go', { environment: true });
+  const finish = place('finish', { environment: true });
+  const work = (name: string, { ask, answer }: typeof a) =>
+    effect(`${name}.work`, {
+      take: { ask },
+      give: allOf({ answer }),
+      failed: () => ({ answer: null }),
+      run: () => Promise.resolve({ answer: null }),
+    });
+  const either = compile(
+    net('either', {
+      in: { go, finish },
+      transitions: [
+        pure('start', {
+          take: { go },
+          give: oneOf({ a: a.ask, b: b.ask }),
+          run: () => ({ a: null }),
+        }),
+        work('a', a),
+        work('b', b),
+        pure('end', {
+          take: { finish, a: all(a.answer, { min: 0 }), b: all(b.answer, { min: 0 }) },
+          give: allOf({}),
+          run: () => ({}),
+        }),
+      ],
+    }),
+  );
+  const questions = [a, b].flatMap(({ answer, ask }) => [
+    neverTakes('end', { from: [answer.name] }),
+    unreachable(answer.name),
+    placeBound(answer.name, 0),
+    neverFiresAfter('end', answer.name),
+    neverTakes('end', { from: [ask.name] }),
+  ]);
+  const report = await prove(either, { properties: questions, bounds: { faults: 0 }, components });
+  assert.deepEqual(
+    report.contracts?.map(({ verdict }) => verdict),
+    ['proved', 'proved', 'proved'],
+  );
+  assert.deepEqual(
+    report.results.map(({ verdict }) => verdict),
+    ['a', 'b'].flatMap(() => ['refuted', 'refuted', 'refuted', 'refuted', 'proved']),
+  );
 });

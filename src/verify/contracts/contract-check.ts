@@ -98,7 +98,7 @@ export class ContractCheck {
     }
     for (const part of this.#parts) {
       const view = this.#view(part);
-      const { outcome, component } = this.#search(part, view, 'contract', {});
+      const { outcome, component } = this.#search(part, view, 'contract', { asked: [] });
       this.#resting.set(part, outcome.collected);
       this.#symmetries.set(part, outcome.symmetry);
       this.#addUnfired(part, view, outcome);
@@ -547,6 +547,7 @@ export class ContractCheck {
       view,
       JSON.stringify(['neverAfter', initially]),
       {
+        asked: [],
         monitor: {
           initial: initially,
           next: (memory, { watched: seen }) => {
@@ -581,6 +582,7 @@ export class ContractCheck {
       view,
       JSON.stringify(['neverTakes', positions]),
       {
+        asked: positions,
         monitor: {
           initial: 0,
           next: (memory, { watched: seen }, removed) =>

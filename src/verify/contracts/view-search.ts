@@ -17,8 +17,8 @@ export interface ViewQuestion {
   readonly monitor?: ViewMonitor;
   /** Which states to return. Default: those in which the net may have stopped. */
   readonly collects?: (count: (place: number) => number) => boolean;
-  /** The positions of the places that `isViolated`, `monitor` and `collects` look at. Default: none. */
-  readonly asked?: readonly number[];
+  /** The positions of the places that `isViolated`, `monitor` and `collects` look at. */
+  readonly asked: readonly number[];
 }
 
 /** A state of a view that a search returns. */
