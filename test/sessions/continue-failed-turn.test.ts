@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agent, custom, sequential } from '../../src/agents/index.ts';
+import { agent, custom, loop, sequential } from '../../src/agents/index.ts';
 import type { Agent } from '../../src/agents/index.ts';
 import type { ModelContext, ModelRequest, ModelResponse } from '../../src/models/index.ts';
 import { ModelError, ScriptedModel } from '../../src/models/index.ts';
@@ -12,7 +12,7 @@ import { MemoryStore } from '../../src/store/index.ts';
 class SwitchedModel {
   readonly name: string = 'switched';
   isDown: boolean = true;
-  readonly #up: ScriptedModel = new ScriptedModel([{ text: 'Two.' }]);
+  readonly #up: ScriptedModel = new ScriptedModel(() => ({ text: 'Two.' }));
 
   async generate(request: ModelRequest, context: ModelContext): Promise<ModelResponse> {
     if (this.isDown)
@@ -127,4 +127,30 @@ test('a turn is not continued by agents that have changed, and nothing is lost',
   await using runtime = await openRuntime({ agents: [steps(model).agent], store });
   const session = await runtime.session('s');
   assert.deepEqual(await continueTurn(session), ['turn.started', 'two', 'turn.ended end_turn']);
+});
+
+test('a limit that is lower than when the turn failed holds for the rest of it', async () => {
+  const store = new MemoryStore();
+  const model = new SwitchedModel();
+  const drafts = (maxIterations: number, reaskBudget: number): Agent =>
+    loop({
+      name: 'drafts',
+      maxIterations,
+      subAgents: [agent({ name: 'two', model, modelAttempts: 1, reaskBudget })],
+    });
+  {
+    await using runtime = await openRuntime({ agents: [drafts(9, 9)], store });
+    const session = await runtime.session('s');
+    await assert.rejects(session.send('Go.').text(), { code: 'turn_not_completed' });
+  }
+  model.isDown = false;
+  await using runtime = await openRuntime({ agents: [drafts(3, 3)], store });
+  const session = await runtime.session('s');
+  assert.deepEqual(await continueTurn(session), [
+    'turn.started',
+    'two',
+    'two',
+    'two',
+    'turn.ended budget_reached',
+  ]);
 });

@@ -43,7 +43,7 @@ export function failedTurnRetry({ reaskBudget }: { readonly reaskBudget: number 
  * @param places where the agents may continue
  */
 export function failedTurnContinuation(places: readonly ContinuedPlace[]): Net {
-  const names = new Set(places.map(({ place }) => place.name));
+  const byName = new Map(places.map((one) => [one.place.name, one]));
   const work = Object.fromEntries(places.map(({ place, most }) => [place.name, upTo(most, place)]));
   const retry = pure('session.retry', {
     take: retryTakes,
@@ -53,14 +53,20 @@ export function failedTurnContinuation(places: readonly ContinuedPlace[]): Net {
     }),
     run: ({ failed }) => {
       const { request, turn } = failed;
-      const reason = findObstacle(turn, names);
+      const reason = findObstacle(turn, byName);
       if (turn?.tokens === undefined || reason !== undefined)
         return { refused: { permit: null, failed, events: [refusedEvent(reason)] } };
       return {
         continued: {
           turn: { invocationId: request.invocationId, round: turn.round, usage: noUsage },
           events: resumedEvents(request),
-          ...Object.fromEntries([...names].map((name) => [name, turn.tokens?.[name] ?? []])),
+          ...Object.fromEntries(
+            // A limit that is lower now than when the turn failed holds for the rest of it.
+            places.map(({ place: { name }, most }) => [
+              name,
+              (turn.tokens?.[name] ?? []).slice(0, most),
+            ]),
+          ),
         },
       };
     },
@@ -81,13 +87,18 @@ export function failedTurnContinuation(places: readonly ContinuedPlace[]): Net {
 /** Why a turn that failed cannot be continued. */
 function findObstacle(
   turn: FailedTurn | undefined,
-  places: ReadonlySet<string>,
+  places: ReadonlyMap<string, ContinuedPlace>,
 ): string | undefined {
   if (turn === undefined) return 'it failed under a release that did not keep its work';
   if (turn.tokens === undefined)
     return 'a custom agent, a workflow or an added net was at work in it';
-  const unknown = Object.keys(turn.tokens).find((name) => !places.has(name));
-  return unknown === undefined ? undefined : `its agents have changed: "${unknown}" is gone`;
+  for (const [name, { length }] of Object.entries(turn.tokens)) {
+    const place = places.get(name);
+    if (place === undefined) return `its agents have changed: "${name}" is gone`;
+    if (length > place.most && !place.isBudget)
+      return `its agents have changed: "${name}" had ${length} tokens and takes ${place.most}`;
+  }
+  return undefined;
 }
 
 function resumedEvents({ invocationId }: ModelCall): readonly LogEntry[] {

@@ -44,10 +44,13 @@ export function toFailedTurn(
   return { round, tokens: Object.fromEntries(tokens) };
 }
 
-/** A place in which a continued turn may begin, and the most tokens that a firing gives it. */
+/** A place in which a continued turn may begin. */
 export interface ContinuedPlace {
   readonly place: AnyPlace;
+  /** The most tokens that a firing gives it. */
   readonly most: number;
+  /** True for a budget: of the tokens that it had, it keeps as many as it may have now. */
+  readonly isBudget: boolean;
 }
 
 /**
@@ -73,9 +76,11 @@ export function listContinuedPlaces(
       if (output.arc === 'upTo' && most.has(name))
         most.set(name, Math.max(most.get(name) ?? 1, output.max));
     }
+  const budgets = new Set(resources.flatMap((part) => part.budgets).map(({ name }) => name));
   return [...new Map(places.map((place) => [place.name, place])).values()].map((place) => ({
     place,
     most: most.get(place.name) ?? 1,
+    isBudget: budgets.has(place.name),
   }));
 }
 
