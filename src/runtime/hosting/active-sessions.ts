@@ -245,7 +245,7 @@ export class ActiveSessions {
     const { store, onError, broadcast } = this.#options;
     const name = formatSessionKey(row.key);
     try {
-      return { ok: true, loaded: await loadSession(store, row.key, agent) };
+      return { ok: true, loaded: await loadSession(store, row, agent) };
     } catch (error) {
       if (error instanceof NetChangedError) {
         this.#unrunnable.add(row, error);

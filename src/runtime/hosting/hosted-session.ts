@@ -89,7 +89,7 @@ export class HostedSession {
    */
   static async open(options: HostedSessionOptions): Promise<HostedSession> {
     const { store, row, agent, loaded } = options;
-    const { marking, upgrade, movedInputs } = loaded ?? (await loadSession(store, row.key, agent));
+    const { marking, upgrade, movedInputs } = loaded ?? (await loadSession(store, row, agent));
     const host = new HostedSession(options, marking);
     host.#movedInputs = movedInputs;
     host.#driver.hold();

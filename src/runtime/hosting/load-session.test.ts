@@ -230,6 +230,34 @@ test('an idle session whose migrate throws is not quarantined, and its next mess
   assert.equal(errors.length, 3);
 });
 
+for (const moves of [true, false]) {
+  test(`the first input of a session of this release, to a removed place, is ${moves ? 'moved by migrate' : 'refused visibly'}, and the session runs`, async () => {
+    const store = new MemoryStore();
+    const key = { appName: 'petrichor', userId: 'default', sessionId: 'x' };
+    const migrate = (): { moved: Record<string, string> } => ({
+      moved: { 'box.letters': 'box.mail' },
+    });
+    const newer = boxed('box.mail', moves ? migrate : undefined);
+    await store.join('gone');
+    await store.create(key, { agent: 'clerk', owner: 'gone', at: 0, netHash: newer.compiled.hash });
+    await store.leave('gone');
+    await store.inject(key, { place: 'box.letters', value: 'Dear all' }, 'signal:letter');
+    const errors: unknown[] = [];
+    await using runtime = await openRuntime({
+      agents: [newer],
+      store,
+      onError: (error) => errors.push(error),
+    });
+    const session = await runtime.session('x');
+    assert.equal(await session.ask('Hi'), 'Yes.');
+    const { places } = await session.markingAt();
+    const mail = places['box.mail'];
+    assert.equal(mail?.kind === 'tokens' && mail.tokens?.length === 1, moves);
+    assert.equal((await listRejected(session)).length, moves ? 0 : 1);
+    assert.deepEqual(errors, []);
+  });
+}
+
 test('a rejected input leaves no event in a closed session', async () => {
   const store = new MemoryStore();
   await using runtime = await openRuntime({ agents: [boxed('box.letters')], store });

@@ -1,5 +1,4 @@
 import type { Agent } from '../../agents/index.ts';
-import type { SessionKey } from '../../core/index.ts';
 import { NetChangedError, planUpgrade } from '../../net/index.ts';
 import { currentPlaceName, renameMarking } from '../../net/internal.ts';
 import type { Marking } from '../../net/index.ts';
@@ -43,16 +42,17 @@ export function findInputPlace({ compiled, migrate }: Agent, name: string): stri
  */
 export async function loadSession(
   store: Store,
-  key: SessionKey,
+  { key, netHash }: Pick<SessionRow, 'key' | 'netHash'>,
   agent: Agent,
 ): Promise<LoadedSession> {
   const { compiled, migrate } = agent;
   const marking = await hydrate(store, key);
   const upgrade = marking.seq > 0 ? planUpgrade(marking, compiled, migrate) : undefined;
-  const movedInputs =
-    upgrade === undefined && marking.seq > 0
-      ? new Map<string, string>()
-      : moveInputs(await store.inbox(key, 0), marking, agent);
+  // Without steps, it is under the net of the agent that created it.
+  const isUnderOtherNet = marking.seq > 0 ? upgrade !== undefined : netHash !== compiled.hash;
+  const movedInputs = isUnderOtherNet
+    ? moveInputs(await store.inbox(key, 0), marking, agent)
+    : new Map<string, string>();
   // The host reads current names before the upgrade is committed.
   renameMarking(marking, compiled);
   return { marking, upgrade, movedInputs };
