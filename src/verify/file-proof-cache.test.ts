@@ -147,6 +147,31 @@ test('the file of one property is not used for another', async () => {
   assert.equal(createFileProofCache(folder).get(key), undefined);
 });
 
+test('a proof of a net that expects more transitions to fire is another proof', async () => {
+  const proveExpecting = (isForFormerTokens: boolean): Promise<ProofReport> => {
+    const retry = pure('retry', {
+      take: { reply },
+      priority: -1,
+      isForFormerTokens,
+      give: allOf({}),
+      run: () => ({}),
+    });
+    const end = pure('end', { take: { reply }, give: allOf({}), run: () => ({}) });
+    const initial = [initialToken(reply, null)];
+    return prove(compile(net('retrying', { initial, transitions: [retry, end] })), {
+      properties: [placeBound('reply', 1)],
+      bounds: { faults: 0 },
+      cache,
+    });
+  };
+  const cache = createFileProofCache(newFolder());
+  const reports = [await proveExpecting(true), await proveExpecting(false)];
+  assert.deepEqual(
+    reports.map(({ results }) => results[0]?.unreached),
+    [undefined, ['retry']],
+  );
+});
+
 test('a stored counterexample that does not break the property is proved again', async () => {
   const cache = new Map<string, Parameters<ReturnType<typeof createFileProofCache>['set']>[1]>();
   const wanted = properties();

@@ -61,6 +61,7 @@ export function proofCacheKey(
     net.net.hash,
     places,
     transitions,
+    net.net.transitions.map(({ spec }) => spec.isForFormerTokens ?? false),
     environment,
     faults,
     initial,

@@ -141,3 +141,25 @@ test('a settling below the limit is proved, however many tokens wait or are due'
     assert.equal(verdicts[0], 'proved', of.name);
   }
 });
+
+test('a delay that is lost when it is added to the time does not end a settling', async () => {
+  const [ping, pong] = [place('ping'), place('pong')];
+  const transitions = [
+    pure('to', {
+      after: 1e-5,
+      take: { ping },
+      give: allOf({ pong }),
+      run: () => ({ pong: null }),
+    }),
+    pure('fro', { take: { pong }, give: allOf({ ping }), run: () => ({ ping: null }) }),
+  ];
+  const of = compile(net('short delay', { initial: [initialToken(ping, null)], transitions }));
+  const executor = new Executor(of, emptyMarking(), { toFiringId: String });
+  const now = Date.UTC(2026, 0);
+  executor.begin(now);
+  executor.settle(now);
+  const faults = executor.takeSettled().records.filter(({ kind }) => kind === 'faulted');
+  assert.equal(faults.length, 1);
+  const { results } = await prove(of, { properties: [settles()], bounds: { faults: 0 } });
+  assert.notEqual(results[0]?.verdict, 'proved');
+});

@@ -60,7 +60,7 @@ export interface ExpandedTransition {
   readonly isOptional?: boolean;
   /** `finite`: the delay is finite. `maybe`: a token may have no clock. `never`: the delay is infinite. */
   readonly timed: 'no' | 'finite' | 'maybe' | 'never';
-  /** True if it can fire in the settling in which its tokens arrive: it has no clock, or its delay may be 0. */
+  /** True if it can fire in the settling in which its tokens arrive: it has no clock, or its delay may be 0, or round to it. */
   readonly isImmediate: boolean;
   readonly concurrency: number;
   readonly takes: readonly ExpandedInput[];
@@ -168,6 +168,9 @@ export function expand(net: CompiledNet, bounds: Bounds = {}): ExpandedNet {
   };
 }
 
+/** A shorter delay may be lost when it is added to a time: a number of milliseconds since 1970 has few decimal places. */
+const LEAST_DELAY_MS = 0.001;
+
 function byPriority(
   transitions: readonly ExpandedTransition[],
 ): readonly (readonly ExpandedTransition[])[] {
@@ -251,7 +254,7 @@ function expandTransition(
             : Number.isFinite(after)
               ? 'finite'
               : 'never',
-    isImmediate: after === undefined || after === 0 || typeof after === 'function',
+    isImmediate: typeof after !== 'number' || after < LEAST_DELAY_MS,
     concurrency: spec.concurrency ?? Number.POSITIVE_INFINITY,
     takes,
     reads: t.reads.filter(isCounted).map((input) => ({
