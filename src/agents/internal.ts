@@ -26,6 +26,12 @@ export {
 export { OUTCOMES_NAMES } from './outcomes/outcomes-option.ts';
 export { toOutcome } from './outcomes/define-outcome.ts';
 export { agentMessageEvent } from './vocabulary/agent-message.ts';
+export type { AgentIdentity } from './vocabulary/agent-identity.ts';
+export { resultEvent } from './tool-calls/call-events.ts';
+export { toCallResult } from './tool-calls/call-result.ts';
+export { runTool } from './tools/run-tool.ts';
+export { turnResumed } from './turn/turn-wait.ts';
+export type { Batch, Call } from './vocabulary/tool-call.ts';
 export { toModelAnswer } from './model/model-step.ts';
 export { eventIn, pendingContent, type AppendedEvent } from './vocabulary/appended-event.ts';
 export { interruptIn, rewindIn } from './vocabulary/control.ts';

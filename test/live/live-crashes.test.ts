@@ -50,3 +50,32 @@ test('a conversation continues after a crash at any write, and before and after 
   t.diagnostic(`${runs} crashes`);
   assert.ok(runs > 30, `${runs}`);
 });
+
+test('a call that the model canceled keeps its answer after a crash at any write', async (t) => {
+  const calm = await talkWithCrashes([], { cancels: true });
+  check(calm, calm);
+  assert.ok(wasCanceled(calm));
+  let runs = 0;
+  let canceled = 0;
+  for (const point of ['before-write', 'after-write'] as const) {
+    for (let nth = 1; ; nth++) {
+      const outcome = await talkWithCrashes([{ point, nth }], { cancels: true });
+      if (outcome.deaths === 0) break;
+      runs++;
+      if (wasCanceled(outcome)) canceled++;
+      try {
+        check(outcome, calm);
+        assert.ok(!wasCanceled(outcome) || outcome.sent.length === 0, 'a canceled result was sent');
+      } catch (error) {
+        throw new Error(`crash ${point} ${nth}`, { cause: error });
+      }
+    }
+  }
+  t.diagnostic(`${runs} crashes, ${canceled} with the cancellation`);
+  // A cancellation that was not written is lost with its connection.
+  assert.ok(runs > 30 && canceled > 10 && canceled < runs, `${runs} ${canceled}`);
+});
+
+function wasCanceled({ conversation }: LiveOutcome): boolean {
+  return conversation.some((line) => line.includes('canceled_by_model'));
+}

@@ -24,18 +24,20 @@ export interface LiveOutcome {
   readonly began: number;
   /** Each piece of audio that a client received, by reply. */
   readonly played: readonly string[];
+  /** The calls whose results a model was sent. */
+  readonly sent: readonly string[];
   /** How many processes crashed. */
   readonly deaths: number;
   readonly records: number;
 }
 
-const script: LiveScript = {
-  turns: [
-    { heard: 'Pay Ann.', toolCalls: [{ id: 'c1', name: 'pay', args: { to: 'Ann' } }] },
-    { text: 'It is paid.' },
-    // A reply that a crash has lost is not repeated: the server has said it, and says the next.
-    ...Array.from({ length: 6 }, () => ({ heard: 'Thanks.', text: 'You are welcome.' })),
-  ],
+const pays = { heard: 'Pay Ann.', toolCalls: [{ id: 'c1', name: 'pay', args: { to: 'Ann' } }] };
+// A reply that a crash has lost is not repeated: the server has said it, and says the next.
+const thanks = Array.from({ length: 6 }, () => ({ heard: 'Thanks.', text: 'You are welcome.' }));
+const script: LiveScript = { turns: [pays, { text: 'It is paid.' }, ...thanks] };
+const CANCEL_MS = 400;
+const cancelingScript: LiveScript = {
+  turns: [{ ...pays, cancelCallsAfterMs: CANCEL_MS }, ...thanks],
 };
 const KEY = { appName: 'petrichor', userId: 'default', sessionId: 'x' };
 const UTTERANCES = 2;
@@ -43,13 +45,18 @@ const LIMIT_MS = 120_000;
 
 /**
  * Has a conversation of two utterances in a sequence of processes, each of which crashes at its point. The client calls
- * again after a crash, and repeats what it said if no turn has begun with it.
+ * again after a crash, and repeats what it said if no turn has begun with it. With `cancels`, the model cancels the call of
+ * the tool, which takes longer than that.
  */
-export async function talkWithCrashes(crashes: readonly CrashPoint[]): Promise<LiveOutcome> {
+export async function talkWithCrashes(
+  crashes: readonly CrashPoint[],
+  { cancels = false }: { readonly cancels?: boolean } = {},
+): Promise<LiveOutcome> {
   const store = new MemoryStore();
   const processes: SimulatedProcess[] = [];
   const played: string[] = [];
   const detachments: (() => void)[] = [];
+  const models: ScriptedLive[] = [];
   let lived: Runtime | undefined;
   let began = 0;
   let deaths = 0;
@@ -66,13 +73,17 @@ export async function talkWithCrashes(crashes: readonly CrashPoint[]): Promise<L
       execute: async ({ to }) => {
         await simulated.pass('tool-began');
         began++;
+        if (cancels)
+          await new Promise((resolve) => clock.at(clock.now() + 10 * CANCEL_MS, () => resolve(0)));
         await simulated.pass('tool-did');
         return { paid: to };
       },
     });
+    const model = new ScriptedLive(cancels ? cancelingScript : script, { clock });
+    models.push(model);
     return liveAgent({
       name: 'assistant',
-      model: new ScriptedLive(script, { clock }),
+      model,
       textModel: new ScriptedModel(() => ({ text: 'As text.' })),
       tools: [pay],
     });
@@ -138,6 +149,11 @@ export async function talkWithCrashes(crashes: readonly CrashPoint[]): Promise<L
     ),
     began,
     played,
+    sent: models.flatMap(({ commands }) =>
+      commands.flatMap((command) =>
+        command.kind === 'tool-result' ? command.results.map(({ callId }) => callId) : [],
+      ),
+    ),
     deaths,
     records: marking.seq,
   };

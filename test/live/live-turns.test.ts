@@ -1,44 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
-import { LiveHub, liveAgent } from '../../src/live/index.ts';
-import type { LiveConfig } from '../../src/live/index.ts';
-import { ScriptedLive } from '../../src/live/models/scripted/scripted-live.ts';
-import type { LiveScript } from '../../src/live/models/scripted/scripted-live-turn.ts';
-import { ScriptedModel } from '../../src/models/index.ts';
-import { SimulatedClock } from '../../src/net/index.ts';
-import { openRuntime } from '../../src/runtime/index.ts';
-import type { Runtime } from '../../src/runtime/index.ts';
 import { tool } from '../../src/tools/index.ts';
-import type { Tool } from '../../src/tools/index.ts';
-import { SimulatedCall } from './simulated-call.ts';
-
-interface Talk extends AsyncDisposable {
-  readonly call: SimulatedCall;
-  readonly live: ScriptedLive;
-  readonly runtime: Runtime;
-}
-
-/** Begins a call with a scripted model. */
-async function talk(
-  script: LiveScript,
-  tools: readonly Tool[] = [],
-  config: LiveConfig = {},
-): Promise<Talk> {
-  const clock = new SimulatedClock();
-  const live = new ScriptedLive(script, { clock });
-  const hub = new LiveHub();
-  const textModel = new ScriptedModel((request) => ({
-    text: `I have ${request.contents.length} messages.`,
-  }));
-  const runtime = await openRuntime({
-    agents: [liveAgent({ name: 'assistant', model: live, textModel, tools, config })],
-    clock,
-    live: hub,
-  });
-  const call = await SimulatedCall.begin(hub, await runtime.session('demo'), clock);
-  return { call, live, runtime, [Symbol.asyncDispose]: async () => runtime.close() };
-}
+import { talk } from './talk.ts';
 
 test('speech is answered by speech, with both transcripts in the log', async () => {
   await using one = await talk({ turns: [{ heard: 'Hello?', text: 'Hi there.' }] });

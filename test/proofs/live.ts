@@ -1,8 +1,11 @@
 /** The proofs of the nets of a live session, each alone: tokens of its ports arrive at any moment. */
-import { compose, initialToken } from '../../src/net/index.ts';
+import { all, allOf, compose, initialToken, oneOf, pure, running } from '../../src/net/index.ts';
 import type { Net } from '../../src/net/index.ts';
+import { modelResponse, toolBatch, toolCall, toolParked } from '../../src/agents/index.ts';
+import { runTool } from '../../src/agents/internal.ts';
 import { commandNet } from '../../src/live/command/command-net.ts';
 import { bargeInNet } from '../../src/live/duplex/barge-in.ts';
+import { callCancelNet } from '../../src/live/duplex/call-cancel.ts';
 import { recoveryNet } from '../../src/live/duplex/recovery.ts';
 import { PLAY_WINDOWS, replyNet } from '../../src/live/duplex/reply.ts';
 import { speechTurnNet } from '../../src/live/duplex/speech-turn.ts';
@@ -10,7 +13,7 @@ import { vadNet } from '../../src/live/duplex/vad.ts';
 import { linkNet } from '../../src/live/link/link-net.ts';
 import { ScriptedLive } from '../../src/live/models/scripted/scripted-live.ts';
 import { linkUp } from '../../src/live/vocabulary/link-places.ts';
-import { playWindow } from '../../src/live/vocabulary/reply-places.ts';
+import { callUnwanted, playWindow, replyCalls } from '../../src/live/vocabulary/reply-places.ts';
 import {
   atMost,
   atMostOnce,
@@ -32,6 +35,7 @@ import {
   withoutTransition,
 } from '../cases/net-mutations.ts';
 import type { NetProof } from './net-proof.ts';
+import { stock } from './subnets.ts';
 
 const LINK_BUDGET = 2;
 const faults = ['net.fault', 'net.fault.unhandled'];
@@ -368,10 +372,126 @@ export const speechTurnProof: NetProof = {
   ],
 };
 
+const call = { invocationId: '', callId: '', name: '', args: {}, index: 0 };
+const batch = { invocationId: '', round: 0, calls: [] };
+/** An answer with one call, which may need an approval. */
+const makeCall = pure('call.make', {
+  take: { response: modelResponse },
+  give: oneOf({
+    runs: allOf({ batch: toolBatch, call: toolCall }),
+    parks: allOf({ batch: toolBatch, parked: toolParked }),
+  }),
+  run: () => ({ runs: { batch, call } }),
+});
+const dispatch = stock.toolDispatch;
+const canceling: Net = compose('call-cancel', {
+  nets: [
+    {
+      ...dispatch,
+      in: { ...dispatch.in, modelResponse },
+      transitions: [...dispatch.transitions, makeCall],
+    },
+    callCancelNet({ agentName: 'assistant', tools: new Map() }),
+  ],
+});
+const cancelBounds = {
+  environment: {
+    'model.response': 1,
+    'turn.current': 1,
+    'turn.budget': 1,
+    'turn.stopping': 1,
+    'answer.in': 1,
+    'call.canceled': 2,
+    'reply.calls': 1,
+  },
+  faults: 0,
+};
+const oneCall = ['tool.call', 'running(tool.run)', 'tool.parked', 'tool.write', 'tool.result'];
+const answeredOnce = placeBound(oneCall, 1);
+const answered = unreachable({ 'tool.batch': 1 }, [...oneCall, ...faults]);
+const cancellations = ['call.cancel-waiting', 'call.cancel-running', 'call.cancel-parked'];
+const waitsForCalls = noFireAfterEndInvocation(['call.identify'], 'reply.calls');
+const cancelsInATurn = noFireAfterEndInvocation(cancellations, 'turn.stopping');
+const inTurn = ['turn.current', 'turn.budget', 'turn.ending', 'turn.waiting', 'model.request'];
+const cancelEnds = [
+  ...inTurn,
+  'answer.in',
+  'reply.calls',
+  // The call waits for its answer, or the turn is stopped.
+  ...oneCall,
+  'tool.batch',
+  'turn.stopping',
+  'turn.stop-requested',
+];
+/** A cancellation waits only for the calls of a reply. */
+const leavesNoCancellation = deadlockFree([
+  ...cancelEnds,
+  { marked: ['reply.calls'], allowed: [...cancelEnds, 'call.canceled'] },
+]);
+
+export const callCancelProof: NetProof = {
+  name: 'live canceled calls, with tool dispatch',
+  net: canceling,
+  claims: [
+    {
+      properties: [answeredOnce, answered, waitsForCalls, cancelsInATurn, leavesNoCancellation],
+      bounds: cancelBounds,
+    },
+  ],
+  mutants: [
+    {
+      that: 'answers a call whose tool still runs',
+      net: withChanged(canceling, 'call.cancel-running', () => ({
+        take: { unwanted: callUnwanted },
+        read: { firings: all(running(runTool({ agentName: 'assistant', tools: new Map() }))) },
+      })),
+      property: answeredOnce,
+      bounds: cancelBounds,
+    },
+    {
+      that: 'stops a tool and gives its call no answer',
+      net: withoutOutput(canceling, 'call.cancel-running', 'result'),
+      property: answered,
+      bounds: cancelBounds,
+    },
+    {
+      that: 'answers a parked call that can still be approved',
+      net: withChanged(canceling, 'call.cancel-parked', () => ({
+        take: { unwanted: callUnwanted },
+        read: { parked: all(toolParked) },
+      })),
+      property: answeredOnce,
+      bounds: cancelBounds,
+    },
+    {
+      that: 'cancels a call of a turn that is stopped',
+      net: withoutInhibitor(canceling, 'call.cancel-running', 'turn.stopping'),
+      property: cancelsInATurn,
+      bounds: cancelBounds,
+    },
+    {
+      that: 'keeps a cancellation of a call that it does not know',
+      net: withoutTransition(canceling, 'call.cancel-late'),
+      property: leavesNoCancellation,
+      bounds: cancelBounds,
+    },
+    {
+      that: 'looks for a call before the reply is complete',
+      net: withChanged(canceling, 'call.identify', () => ({
+        read: { calls: all(replyCalls, { min: 0 }) },
+        unless: [modelResponse],
+      })),
+      property: waitsForCalls,
+      bounds: cancelBounds,
+    },
+  ],
+};
+
 /** All proofs of the nets of a live session. */
 export const liveProofs: readonly NetProof[] = [
   linkProof,
   duplexProof,
   commandProof,
   speechTurnProof,
+  callCancelProof,
 ];

@@ -6,9 +6,11 @@ import { DEFAULT_REASK_BUDGET, instructionText } from '../../agents/internal.ts'
 import { getServices, getSessionKey } from '../../agents/internal.ts';
 import { compose, initialToken, tokensIn, valuesIn } from '../../net/index.ts';
 import type { Marking, Net } from '../../net/index.ts';
+import type { Tool } from '../../tools/index.ts';
 import { indexTools } from '../../tools/internal.ts';
 import { commandNet } from '../command/command-net.ts';
 import { bargeInNet } from '../duplex/barge-in.ts';
+import { callCancelNet } from '../duplex/call-cancel.ts';
 import { recoveryNet } from '../duplex/recovery.ts';
 import { PLAY_WINDOWS, replyDiscardable, replyNet } from '../duplex/reply.ts';
 import { speechTurnNet } from '../duplex/speech-turn.ts';
@@ -91,7 +93,7 @@ export function liveAgent(options: LiveAgentDefinition): Agent {
     model: textModel ?? liveTextModel(model, config),
     subnets: ({ modelStep }) => ({ modelStep: whileNotLinked(modelStep, link.places) }),
     extensions: [
-      { net: liveNet({ name, link: link.net, reaskBudget }), discardable: replyDiscardable },
+      { net: liveNet({ name, tools, link: link.net, reaskBudget }), discardable: replyDiscardable },
     ],
   });
   return withConnections(built);
@@ -110,10 +112,12 @@ function withConnections(built: Agent): Agent {
 /** The nets of a live session beside those of every agent. */
 export function liveNet({
   name,
+  tools,
   link,
   reaskBudget,
 }: {
   readonly name: string;
+  readonly tools: ReadonlyMap<string, Tool>;
   readonly link: Net;
   readonly reaskBudget: number;
 }): Net {
@@ -124,6 +128,7 @@ export function liveNet({
     replyNet({ agentName: name, linkBudget: LINK_BUDGET }),
     recoveryNet(),
     speechTurnNet({ reaskBudget }),
+    callCancelNet({ agentName: name, tools }),
     commandNet().net,
   ];
   return compose('live', {

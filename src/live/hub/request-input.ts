@@ -3,6 +3,7 @@ import { isFunctionCallPart } from '../../core/index.ts';
 import type { Part } from '../../core/index.ts';
 import { omitUndefined } from '../../core/internal.ts';
 import type { LiveCommand, LiveToolResult } from '../models/live-command.ts';
+import { isCanceledByModel } from '../vocabulary/canceled-by-model.ts';
 import { SPEECH_METADATA } from '../vocabulary/speech-metadata.ts';
 
 /** What is known about a request for a reply. */
@@ -32,10 +33,8 @@ export function findRequestInput(
   if (index < historyLength || content.role === 'model') return { kind: 'respond' };
   if (content.role === 'user') return { kind: 'text', content };
   const providerIds = listProviderIds(conversation);
-  return {
-    kind: 'tool-result',
-    results: content.parts.flatMap((part) => toResult(part, providerIds)),
-  };
+  const results = content.parts.flatMap((part) => toResult(part, providerIds));
+  return results.length === 0 ? { kind: 'respond' } : { kind: 'tool-result', results };
 }
 
 /** The provider's id of each call. */
@@ -51,6 +50,7 @@ function listProviderIds(conversation: readonly ConversationItem[]): ReadonlyMap
 function toResult(part: Part, providerIds: ReadonlyMap<string, string>): readonly LiveToolResult[] {
   if (!('functionResponse' in part)) return [];
   const { id, name, response, isError } = part.functionResponse;
+  if (isCanceledByModel(response)) return [];
   return [
     {
       callId: providerIds.get(id) ?? id,

@@ -216,3 +216,9 @@ export const callCanceled: TokenPlace<CanceledCall> = place(
   signalSchema<CanceledCall>({ callId: id }),
   { version: 1 },
 );
+/** Calls whose results the model no longer wants, by their ids in the session. */
+export const callUnwanted: TokenPlace<CanceledCall> = place(
+  'call.unwanted',
+  signalSchema<CanceledCall>({ callId: id }),
+  { version: 1 },
+);
