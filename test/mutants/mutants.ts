@@ -144,4 +144,15 @@ export const mutants: readonly Mutant[] = [
     ],
     tests: ['src/net/engine/list-place.test.ts', 'test/crash-points/crash-everywhere.test.ts'],
   },
+  {
+    name: 'a new owner does not report that the connections of the former owner closed',
+    edits: [
+      {
+        file: 'src/live/agent/live-agent.ts',
+        find: `    ...valuesIn(marking, linkUp).map(({ conn }) => ({`,
+        replace: `    ...valuesIn(marking, linkUp).slice(Infinity).map(({ conn }) => ({`,
+      },
+    ],
+    tests: ['test/live/live-crashes.test.ts'],
+  },
 ];
