@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
 import { tool } from '../../src/tools/index.ts';
+import { SimulatedCall } from './simulated-call.ts';
 import { talk } from './talk.ts';
 
 test('speech is answered by speech, with both transcripts in the log', async () => {
@@ -208,4 +209,38 @@ test('when no connection can be opened any more, the text model answers', async 
     'model: I have 3 messages.',
     'ended: end_turn',
   ]);
+});
+
+test('a reply ends when its client hangs up, and the next message is answered', async () => {
+  await using one = await talk({
+    turns: [{ heard: 'Talk.', text: 'One two three four five six.' }],
+  });
+  await one.call.say(300);
+  await one.call.until(() => one.call.client.heard.length > 0);
+  await one.call.hangUp();
+  await one.call.pass(1_000);
+  assert.equal((await one.call.log()).at(-1), 'ended: end_turn');
+  void one.call.session.send('And now?');
+  await one.call.pass(100);
+  assert.deepEqual((await one.call.log()).slice(-2), [
+    'model: I have 3 messages.',
+    'ended: end_turn',
+  ]);
+});
+
+test('a reply ends when another client takes the call over', async () => {
+  await using one = await talk({
+    turns: [
+      { heard: 'Talk.', text: 'One two three four five six.' },
+      { heard: 'And now?', text: 'Now this.' },
+    ],
+  });
+  await one.call.say(300);
+  await one.call.until(() => one.call.client.heard.length > 0);
+  const second = await SimulatedCall.begin(one.hub, one.call.session, one.clock);
+  await second.pass(1_000);
+  assert.equal((await second.log()).at(-1), 'ended: end_turn');
+  await second.say(300);
+  await second.pass(1_000);
+  assert.deepEqual((await second.log()).slice(-2), ['model: Now this.', 'ended: end_turn']);
 });

@@ -109,6 +109,11 @@ export class ReplyMedia {
     if (granted !== undefined) granted.isGranted = true;
   }
 
+  /** All audio that was released counts as played. */
+  playedAll(): void {
+    this.played(this.#releasedMs);
+  }
+
   done(): void {
     this.#isDone = true;
   }

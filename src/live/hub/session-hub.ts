@@ -77,13 +77,17 @@ export class SessionHub implements LiveHost, SessionAttachment {
 
   /** Sets the client. Undefined: it is gone, and the connection follows unless it comes back in time. */
   setClient(client: LiveClient | undefined): void {
+    const isReplaced = this.#client !== undefined && this.#client !== client;
     this.#client = client;
     this.#cancelTimeout();
     this.#cancelTimeout = () => {};
-    if (client === undefined) {
-      for (const media of this.#replies.values()) this.#flow(media);
-      if (this.isActive) this.#awaitClient();
+    if (isReplaced) {
+      // Nobody reports any more how much the former client has played.
+      for (const media of this.#replies.values()) media.playedAll();
     }
+    if (isReplaced || client === undefined)
+      for (const media of this.#replies.values()) this.#flow(media);
+    if (client === undefined && this.isActive) this.#awaitClient();
   }
 
   readonly openLink = async (opening: LinkOpening): Promise<void> => {
