@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { isCaught, MutantRunner } from '../test/mutants/mutant-runner.ts';
 import { mutants } from '../test/mutants/mutants.ts';
+import { proverMutants } from '../test/mutants/prover-mutants.ts';
 
 await using runner = await MutantRunner.open(join(import.meta.dirname, '..'));
-for (const mutant of mutants) {
+for (const mutant of [...mutants, ...proverMutants]) {
   console.log(mutant.name);
   for (const file of mutant.tests) {
     const startedAt = performance.now();

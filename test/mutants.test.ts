@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { isCaught, MutantRunner } from './mutants/mutant-runner.ts';
 import { mutants } from './mutants/mutants.ts';
+import { proverMutants, quickProverTests } from './mutants/prover-mutants.ts';
 
 let runner: MutantRunner;
 
@@ -14,7 +15,12 @@ after(async () => runner[Symbol.asyncDispose]());
 
 test('a mutant of each test file is detected by it, and the file passes without the mutant', async (t) => {
   // The long tests plant every mutant.
-  const byFile = new Map(mutants.map((mutant) => [mutant.tests[0] ?? '', mutant]));
+  const byFile = new Map(
+    [
+      ...mutants,
+      ...proverMutants.filter(({ tests }) => quickProverTests.includes(tests[0] ?? '')),
+    ].map((mutant) => [mutant.tests[0] ?? '', mutant]),
+  );
   const { passed, failed, output } = await runner.run([...byFile.keys()]);
   assert.ok(passed > 0 && failed === 0, output);
   for (const mutant of byFile.values()) {

@@ -1,0 +1,463 @@
+import type { Mutant } from './mutants.ts';
+
+const past = 'src/verify/past-false-proofs.test.ts';
+const properties = 'src/verify/properties.test.ts';
+const settling = 'src/verify/settling-bound.test.ts';
+const contracts = 'src/verify/contracts.test.ts';
+const randomContracts = 'test/verify/contracts.test.ts';
+const replaying = 'src/verify/replay/replay.test.ts';
+const slices = 'src/verify/reduction/search-slices.test.ts';
+
+/** The test files of these mutants that take a second. The short tests plant one mutant of each of them. */
+export const quickProverTests: readonly string[] = [properties, contracts, replaying];
+
+/** Defects of the prover, each a rule that is forgotten. The tests must each fail on them. */
+export const proverMutants: readonly Mutant[] = [
+  {
+    name: 'a livelock is not searched for',
+    edits: [
+      {
+        file: 'src/verify/search/find-livelock.ts',
+        find: `    return from < 0 ? undefined : this.#path(trail, from, move, state);`,
+        replace: `    return undefined;`,
+      },
+    ],
+    tests: [past],
+  },
+  {
+    name: 'a settling that adds tokens without end is no livelock',
+    edits: [
+      {
+        file: 'src/verify/search/find-livelock.ts',
+        find: `if (earlier === undefined || !hasGrown(earlier, state)) continue;`,
+        replace: `if (earlier === undefined || state.tokens.length > 0) continue;`,
+      },
+    ],
+    tests: [past],
+  },
+  {
+    name: 'a proof is not checked again with refused firings',
+    edits: [
+      {
+        file: 'src/verify/settling.ts',
+        find: `if (result.verdict !== 'proved' || isCovered) return result;`,
+        replace: `if (result.verdict !== 'refuted' || !isCovered) return result;`,
+      },
+    ],
+    tests: [past],
+  },
+  {
+    name: 'a timed transition is never refused',
+    edits: [
+      {
+        file: 'src/verify/system/transition-system.ts',
+        find: `if (this.#refuses) this.#addFault`,
+        replace: `if (this.#refuses && t.isImmediate) this.#addFault`,
+      },
+    ],
+    tests: [past],
+  },
+  {
+    name: 'the fault of an initial key is not live',
+    edits: [
+      {
+        file: 'src/verify/contracts/live-parts.ts',
+        find: `net.faults > 0 || hasBrokenKey(net)`,
+        replace: `net.faults > 0`,
+      },
+    ],
+    tests: [past],
+  },
+  {
+    name: 'a token does not pay for what its firings cause',
+    edits: [
+      {
+        file: 'src/verify/settling-bound.ts',
+        find: `    return 1 + emptied + (t.kind`,
+        replace: `    return 1 + emptied + 0 * (t.kind`,
+      },
+    ],
+    tests: [settling],
+  },
+  {
+    name: 'a transition of a slice that lost a condition holds back others',
+    edits: [
+      {
+        file: 'src/verify/system/transition-system.ts',
+        find: `if (t.isOptional !== true) mustFire = true;`,
+        replace: `mustFire = true;`,
+      },
+    ],
+    tests: [slices],
+  },
+  {
+    name: 'a count at its cap is that many, not that many or more',
+    edits: [
+      {
+        file: 'src/verify/reduction/saturated-system.ts',
+        find: `      if (!this.#isSaturated(state, position, place)) continue;`,
+        replace: `      if (this.#isSaturated(state, position, place) || place >= 0) continue;`,
+      },
+    ],
+    tests: [slices],
+  },
+  {
+    name: 'a promise is judged by no view',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-search.ts',
+        find: `      if (checks === side)`,
+        replace: `      if (checks !== side && checks === 'component')`,
+      },
+    ],
+    tests: [contracts],
+  },
+  {
+    name: 'contracts are used for a net that may not settle',
+    edits: [
+      {
+        file: 'src/verify/decide-by-contracts.ts',
+        find: `if (!isBelowLimit(boundSettling(net))) {`,
+        replace: `if (boundSettling(net) === null) {`,
+      },
+    ],
+    tests: [contracts],
+  },
+  {
+    name: 'eventually counts on inputs from outside',
+    edits: [
+      {
+        file: 'src/verify/search/eventuality.ts',
+        find: `    case 'injected':
+    case 'faulted':`,
+        replace: `    case 'faulted':`,
+      },
+    ],
+    tests: [properties],
+  },
+  {
+    name: 'eventually does not look for traps',
+    edits: [
+      {
+        file: 'src/verify/search/eventuality.ts',
+        find: `    if (trapped.length === 0) return undefined;`,
+        replace: `    if (trapped.length >= 0) return undefined;`,
+      },
+    ],
+    tests: [properties],
+  },
+  {
+    name: 'a renewal does not make work old',
+    edits: [
+      {
+        file: 'src/verify/search/property-monitor.ts',
+        find: `          const renewed = completes && renewals.has(move.t);`,
+        replace: `          const renewed = completes && commits.has(move.t) && renewals.has(move.t);`,
+      },
+    ],
+    tests: [properties],
+  },
+  {
+    name: 'work ends at a place that is marked initially',
+    edits: [
+      {
+        file: 'src/verify/properties/find-generations.ts',
+        find: `inputs.some(isOther) ? inputs.filter(isOther) : inputs`,
+        replace: `inputs.filter(isOther)`,
+      },
+    ],
+    tests: [properties],
+  },
+  {
+    name: 'a renewal needs no check',
+    edits: [
+      {
+        file: 'src/verify/properties/find-generations.ts',
+        find: `    (takers.includes(t) || guarded.includes(t)) && listSkippable(t).includes(name);`,
+        replace: `    takers.includes(t) || (guarded.includes(t) && listSkippable(t).includes(name));`,
+      },
+    ],
+    tests: [properties],
+  },
+  {
+    name: 'isolated does not follow what other transitions carry over',
+    edits: [
+      {
+        file: 'src/verify/properties/find-crossings.ts',
+        find: `    if (next.length === 0) return changed;`,
+        replace: `    if (next.length >= 0) return changed;`,
+      },
+    ],
+    tests: [properties],
+  },
+  {
+    name: 'the later of two fields with one name is used',
+    edits: [
+      {
+        file: 'src/verify/properties/property-text.ts',
+        find: `          if (fields.has(name)) this.#failTwice(`,
+        replace: `          if (fields.has(name) && false) this.#failTwice(`,
+      },
+    ],
+    tests: ['src/verify/properties/property-text.test.ts'],
+  },
+  {
+    name: 'a transition of an imported net fires in the order of ages',
+    edits: [
+      {
+        file: 'src/interop/pnml/to-net.ts',
+        find: `    after: DELAY_MS,
+`,
+        replace: ``,
+      },
+    ],
+    tests: ['src/interop/pnml/from-pnml.test.ts'],
+  },
+  {
+    name: 'a clock that is due causes no firings',
+    edits: [
+      {
+        file: 'src/verify/settling-bound.ts',
+        find: `? this.#firing(t) + this.#each(t, 0) : 0;`,
+        replace: `? 1 : 0;`,
+      },
+    ],
+    tests: [settling],
+  },
+  {
+    name: 'an attempt that times out causes no firings',
+    edits: [
+      {
+        file: 'src/verify/settling-bound.ts',
+        find: `const ended = this.#emptied([t.running]) + this.#outputs(t);`,
+        replace: `const ended = 0;`,
+      },
+    ],
+    tests: [settling],
+  },
+  {
+    name: 'a token that empties a place does not pay for what the place inhibits',
+    edits: [
+      {
+        file: 'src/verify/settling-bound.ts',
+        find: `if (places.includes(place)) firings += enabled;`,
+        replace: `if (places.length < 0) firings += enabled + place;`,
+      },
+    ],
+    tests: [settling],
+  },
+  {
+    name: 'a place that gets more tokens is not bounded by its first ones',
+    edits: [
+      {
+        file: 'src/verify/bound-place.ts',
+        find: `if (growing === undefined) return most;`,
+        replace: `if (growing === undefined || most >= 0) return most;`,
+      },
+    ],
+    tests: [settling],
+  },
+  {
+    name: 'equal initial tokens count as one in the bound of a place',
+    edits: [
+      {
+        file: 'src/verify/bound-place.ts',
+        find: `first.reduce((sum, { times }) => sum + times, 0)`,
+        replace: `first.reduce((sum, { times }) => sum + Math.min(1, times), 0)`,
+      },
+    ],
+    tests: [settling],
+  },
+  {
+    name: 'the length of a settling is that of its last step',
+    edits: [
+      {
+        file: 'src/verify/search/find-livelock.ts',
+        find: `1 + (this.#heights[to] ?? 0)`,
+        replace: `1 + 0 * (this.#heights[to] ?? 0)`,
+      },
+    ],
+    tests: [settling],
+  },
+  {
+    name: 'a search for livelocks counts no clocks',
+    edits: [
+      {
+        file: 'src/verify/search/find-livelock.ts',
+        find: `this.#due = Math.max(this.#due, countDue(this.#system.net, view));`,
+        replace: `this.#due = 0 * countDue(this.#system.net, view);`,
+      },
+    ],
+    tests: [settling],
+  },
+  {
+    name: 'a settling that is too deep to search is short',
+    edits: [
+      {
+        file: 'src/verify/search/find-livelock.ts',
+        find: `        this.#firings = depth;`,
+        replace: `        this.#firings = 0;`,
+      },
+    ],
+    tests: [settling],
+  },
+  {
+    name: 'a view does not judge its markings',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-search.ts',
+        find: `this.#question.isViolated?.(count) === true`,
+        replace: `this.#question.isViolated?.(count) === undefined`,
+      },
+    ],
+    tests: [contracts],
+  },
+  {
+    name: 'a view does not judge its moves',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-search.ts',
+        find: `if (memory < 0 || memory > MAX_MEMORY)`,
+        replace: `if (memory > MAX_MEMORY)`,
+      },
+    ],
+    tests: [contracts],
+  },
+  {
+    name: 'a view forgets what it watches',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-search.ts',
+        find: `        counts[2] = memory;`,
+        replace: `        counts[2] = state[2] ?? 0;`,
+      },
+    ],
+    tests: [contracts],
+  },
+  {
+    name: 'a view takes nothing from outside before it settles',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-search.ts',
+        find: `if (isCertain && state[0] === 1) return;`,
+        replace: `if (isCertain) return;`,
+      },
+    ],
+    tests: [contracts],
+  },
+  {
+    name: 'every move of a view is certain',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-search.ts',
+        find: `isCertain ||= move.isCertain;`,
+        replace: `isCertain = true;`,
+      },
+    ],
+    tests: [contracts],
+  },
+  {
+    name: 'a contract stays in its state',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-search.ts',
+        find: `        at = next;
+      }`,
+        replace: `        at += 0 * next;
+      }`,
+      },
+    ],
+    tests: [contracts],
+  },
+  {
+    name: 'environments break their promises first',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-search.ts',
+        find: `.map(({ contract }) => ({ contract, side: 'component' })),`,
+        replace: `.map(({ contract }) => ({ contract, side: 'environment' })),`,
+      },
+    ],
+    tests: [contracts],
+  },
+  {
+    name: 'children are exchanged although a question tells them apart',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-search.ts',
+        find: `new Set(question.asked)`,
+        replace: `new Set()`,
+      },
+    ],
+    tests: [contracts],
+  },
+  {
+    name: 'a count at the cap of a view is exactly the cap',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-search.ts',
+        find: `    have < cap
+      ? [[takes`,
+        replace: `    have <= cap
+      ? [[takes`,
+      },
+    ],
+    tests: [randomContracts],
+  },
+  {
+    name: 'a count at the cap of a view is never enough',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-search.ts',
+        find: `        if (!isCapped(place)) return 'no';
+        isSure = false;`,
+        replace: `        return 'no';`,
+      },
+    ],
+    tests: [randomContracts],
+  },
+  {
+    name: 'a replay does not compare markings',
+    edits: [
+      {
+        file: 'src/verify/replay/replay.ts',
+        find: `if (!areEqual(counts, expected))`,
+        replace: `if (!areEqual(counts, counts))`,
+      },
+    ],
+    tests: [replaying],
+  },
+  {
+    name: 'a replay does not compare records',
+    edits: [
+      {
+        file: 'src/verify/replay/replay.ts',
+        find: `if (actual !== expected)`,
+        replace: `if (actual === undefined)`,
+      },
+    ],
+    tests: [replaying],
+  },
+  {
+    name: 'a replay accepts a livelock that ends',
+    edits: [
+      {
+        file: 'src/verify/replay/replay.ts',
+        find: `    if (at < 0) throw new ReplayError(to, 'expected the steps to repeat, but the settling ended');`,
+        replace: `    if (at < 0) return { records: to + 1, firings: to, isEndOfPath: true };`,
+      },
+    ],
+    tests: [replaying],
+  },
+  {
+    name: 'a replay accepts any refused firing',
+    edits: [
+      {
+        file: 'src/verify/replay/replay.ts',
+        find: `if (tail.length > 0 && (at - 1`,
+        replace: `if (tail.length < 0 && (at - 1`,
+      },
+    ],
+    tests: [replaying],
+  },
+];
