@@ -50,7 +50,7 @@ test('on random nets with larger counts no reduction decides wrongly', async () 
   const options = { route: 'search', reductions: { after: 0 } } as const;
   const nets = {
     nets: LARGE_NETS / 2,
-    firstSeed: 6_001,
+    firstSeed: 6_017,
     mostNaiveStates: 300,
     size: 'large',
   } as const;
