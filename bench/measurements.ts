@@ -6,6 +6,7 @@ import { measureIdleSessions, type IdleSessions } from './idle-sessions.ts';
 import { measureImportTime, type ImportTime } from './import-time.ts';
 import { measureInstalledPackages, type InstalledPackages } from './installed-packages.ts';
 import { measureLiveFrames, type FrameCost } from './live-frames.ts';
+import { measureLiveHub, type LiveHubCost } from './live-hub.ts';
 import { measureLongSession, type LongSession } from './long-session.ts';
 import { measureManaged, type ManagedSpeeds } from './managed.ts';
 import { measureNet, type NetSpeeds } from './net.ts';
@@ -27,6 +28,7 @@ export interface Measured {
   readonly deltas: Deltas;
   readonly bridge: Bridge;
   readonly liveFrames: readonly FrameCost[];
+  readonly liveHub: LiveHubCost;
   readonly parallelTools: ParallelTools;
   readonly abort: Abort;
   readonly managed: ManagedSpeeds;
@@ -55,6 +57,7 @@ export const measurements: { readonly [Name in MeasurementName]: Measure<Name> }
   deltas: measureDeltas,
   bridge: measureBridge,
   liveFrames: measureLiveFrames,
+  liveHub: measureLiveHub,
   parallelTools: measureParallelTools,
   abort: measureAbort,
   managed: measureManaged,

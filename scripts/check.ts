@@ -21,8 +21,7 @@ interface Gate {
 /** Gates that read the source. They run before the others and use all cores. */
 const sourceGates: readonly Gate[] = [
   { script: 'format:check', holds: 'one layout' },
-  { script: 'lint', holds: 'no any, no !, no lost promise, no cycle' },
-  { script: 'types', holds: 'strict TypeScript' },
+  { script: 'lint', holds: 'strict TypeScript, no lost promise, no cycle' },
   { script: 'build', holds: 'JavaScript and declarations' },
 ];
 
@@ -77,7 +76,12 @@ function seconds(since: number): string {
 
 /** Runs a command of the project and returns its output. */
 async function run(command: string): Promise<{ readonly code: number; readonly output: string }> {
-  const child = spawn(command, { shell: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, {
+    shell: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // The compiler and the linter are Go programs: a quarter of their CPU time is garbage collection.
+    env: { GOGC: '400', ...process.env },
+  });
   const output: string[] = [];
   child.stdout.on('data', (chunk: Buffer) => output.push(chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => output.push(chunk.toString()));

@@ -3,6 +3,8 @@
  * `npm run conformance -- [--store sqlite:] [--resolver ./resolver.ts] [F-1 P-05 …]`: `--store memory:` plays them in
  * memory; a resolver's module exports `resolver`, a function from a model reference to a model, and then only the types
  * of events are compared, for a model of one's own says what it likes.
+ * `npm run conformance -- --protocols` plays the scenarios of client protocols with the stock clients that are installed
+ * in test/protocols, and prints the table.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,15 +16,24 @@ import type { Model, ModelRef } from '../src/models/index.ts';
 import { readFixtures } from '../test/conformance/fixture.ts';
 import type { Fixture } from '../test/conformance/fixture.ts';
 import { checkPlayed, playFixture } from '../test/conformance/play-fixture.ts';
+import { printProtocolTable } from '../test/protocols/print-protocol-table.ts';
 
 interface ResolverModule {
   readonly resolver: (ref: ModelRef) => Promise<Model>;
 }
 
 const { values, positionals } = parseArgs({
-  options: { store: { type: 'string', default: 'sqlite:' }, resolver: { type: 'string' } },
+  options: {
+    store: { type: 'string', default: 'sqlite:' },
+    resolver: { type: 'string' },
+    protocols: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 });
+if (values.protocols) {
+  process.exitCode = (await printProtocolTable()) ? 0 : 1;
+  process.exit();
+}
 const own: ResolverModule | undefined =
   values.resolver === undefined
     ? undefined

@@ -78,7 +78,7 @@ export function listErrorCodes(): readonly ErrorCode[] {
 /** The values of `code` and `error_code` in objects, with the file. Each of them needs a comment somewhere. */
 export function listCodesInObjects(): readonly { readonly file: string; readonly code: string }[] {
   return sourceFiles.flatMap((file) =>
-    [...walkNodes(parseModule(file).program)].flatMap((node) => {
+    walkNodes(parseModule(file).program).flatMap((node) => {
       const name = node.type === 'Property' && isNode(node['key']) ? node['key']['name'] : '';
       const { value } = node;
       if ((name !== 'code' && name !== 'error_code') || !isNode(value)) return [];
@@ -206,7 +206,7 @@ function findMember(node: Node, name: string): Node | undefined {
 
 /** `{ code = 'tool_failed' }` among the parameters of the constructor. */
 function readDefaults(file: string, node: Node): readonly LiteralCode[] {
-  return [...walkNodes(node)].flatMap(({ type, left, right }) =>
+  return walkNodes(node).flatMap(({ type, left, right }) =>
     type === 'AssignmentPattern' && isNode(left) && left['name'] === 'code'
       ? listStrings(file, right)
       : [],
@@ -215,7 +215,7 @@ function readDefaults(file: string, node: Node): readonly LiteralCode[] {
 
 /** The string literals of an expression or a type, with those of the names in it. */
 function listStrings(file: string, node: unknown): readonly LiteralCode[] {
-  const nodes = [...walkNodes(node)];
+  const nodes = walkNodes(node);
   const template = nodes.find(({ type }) => type === 'TSTemplateLiteralType');
   const [first]: readonly unknown[] = Array.isArray(template?.['quasis']) ? template['quasis'] : [];
   const value = isNode(first) ? first['value'] : undefined;
@@ -244,7 +244,7 @@ function initializer({ node }: Declared): unknown {
 }
 
 function readBoolean(value: unknown): boolean | undefined {
-  const literal = [...walkNodes(value)].find(({ type }) => type === 'Literal');
+  const literal = walkNodes(value).find(({ type }) => type === 'Literal');
   return typeof literal?.['value'] === 'boolean' ? literal['value'] : undefined;
 }
 

@@ -170,7 +170,7 @@ const thrownStatuses: readonly ThrownStatus[] = sourceFiles
   .filter((file) => relative(root, file).startsWith('src/server/'))
   .flatMap((file) => {
     const { text, program } = parseModule(file);
-    return [...walkNodes(program)].flatMap((node) => {
+    return walkNodes(program).flatMap((node) => {
       const [status]: readonly unknown[] = Array.isArray(node['arguments'])
         ? node['arguments']
         : [];

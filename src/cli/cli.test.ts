@@ -22,8 +22,12 @@ test('every command has a help page, with help and with --help', async () => {
   const folder = new CommandFolder();
   for (const command of [
     'run',
+    'dev',
     'serve',
+    'mcp',
+    'adk',
     'chat',
+    'console',
     'keys',
     'sessions',
     'evict',
@@ -47,8 +51,12 @@ test('the JSON help has one object per command', async () => {
   const names = stdout.json.map(({ command }) => command);
   assert.deepEqual(names, [
     'run',
+    'dev',
     'serve',
+    'mcp',
+    'adk',
     'chat',
+    'console',
     'keys',
     'sessions',
     'evict',

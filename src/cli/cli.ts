@@ -1,13 +1,17 @@
 import { inspect } from 'node:util';
+import { adkCommand } from './commands/adk-command.ts';
 import { chatCommand } from './commands/chat-command.ts';
 import type { CliContext } from './command/cli-context.ts';
 import type { Command } from './command/command.ts';
 import { EXIT_FAILURE, EXIT_OK, EXIT_USAGE, type ExitCode } from './command/exit-code.ts';
 import { toFailureJson } from './command/failure-json.ts';
+import { consoleCommand } from './commands/console-command.ts';
+import { devCommand, devServerCommand } from './commands/dev-command.ts';
 import { evictCommand } from './commands/evict-command.ts';
 import { graphCommand } from './commands/graph-command.ts';
 import { commandPage, helpCommand } from './commands/help-command.ts';
 import { keysCommand } from './commands/keys-command.ts';
+import { mcpCommand } from './commands/mcp-command.ts';
 import { createPaint } from './terminal/paint.ts';
 import { printable } from './terminal/printable.ts';
 import { proveCommand } from './commands/prove-command.ts';
@@ -20,8 +24,12 @@ import { UsageError } from './command/usage-error.ts';
 
 const commands: readonly Command[] = [
   runCommand,
+  devCommand,
   serveCommand,
+  mcpCommand,
+  adkCommand,
   chatCommand,
+  consoleCommand,
   keysCommand,
   sessionsCommand,
   evictCommand,
@@ -48,7 +56,9 @@ async function dispatch(context: CliContext): Promise<ExitCode> {
   if (name === '--version' || name === '-v') return showVersion({ ...context, args });
   const help = helpCommand(commands);
   const commandName = name === '--help' || name === '-h' ? help.name : name;
-  const command = [...commands, help].find(({ name: candidate }) => candidate === commandName);
+  const command = [...commands, devServerCommand, help].find(
+    ({ name: candidate }) => candidate === commandName,
+  );
   if (command === undefined) throw new UsageError(`There is no command "${name}".`);
   if (requestsHelp(args) && command !== help) {
     context.stdout.write(commandPage(command, createPaint(context.stdout, context.env)));

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
 import { describeOldNode } from './node-version.ts';
 
 // Checked before the other imports, which fail in an older Node.
@@ -9,8 +10,8 @@ if (oldNode !== undefined) {
   process.exit(1);
 }
 
-const [{ isJsonObject }, { systemClock }] = await Promise.all([
-  import('../core/index.ts'),
+const [{ isJsonObject, packageFile }, { systemClock }] = await Promise.all([
+  import('../core/internal.ts'),
   import('../net/index.ts'),
 ]);
 
@@ -25,6 +26,8 @@ process.removeAllListeners('warning').on('warning', (warning) => {
   const isKnown = warning.name === 'ExperimentalWarning' && warning.message.startsWith('SQLite');
   if (!isKnown) for (const listener of warn) listener(warning);
 });
+
+if (process.connected) endWithParent();
 
 const { runCli } = await import('./cli.ts');
 const code = await runCli({
@@ -44,11 +47,23 @@ const code = await runCli({
 process.stdout.write('', () => process.exit(code));
 
 /**
- * The version of the package. As source and as built, this file is two folders below the
- * package.json.
+ * Ends this process when the server or the command that started it has ended, however that ended. Without it, nobody
+ * reads the output, and nobody could end a proof.
  */
+function endWithParent(): void {
+  process.once('disconnect', () => process.exit(1));
+  // In a thread of its own, because a search can keep the main thread busy for seconds.
+  const watch = `
+    const { workerData } = require('node:worker_threads');
+    setInterval(() => {
+      if (process.ppid !== workerData) process.kill(process.pid, 'SIGKILL');
+    }, 1000);`;
+  new Worker(watch, { eval: true, workerData: process.ppid, execArgv: [] }).unref();
+}
+
+/** The version of the package. */
 function version(): string {
-  const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const file = readFileSync(packageFile('package.json'), 'utf8');
   const manifest: unknown = JSON.parse(file);
   const value = isJsonObject(manifest) ? manifest['version'] : undefined;
   return typeof value === 'string' ? value : 'unknown';

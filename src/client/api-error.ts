@@ -12,6 +12,8 @@ export class ApiError extends PetrichorError {
   readonly type: string;
   /** The code of the error in the server, such as `already_answered`. Undefined for a failure of the server itself. */
   readonly errorCode: string | undefined;
+  /** What else the server says of the error. For example, `already_answered` has the first answer. Default: empty. */
+  readonly details: Readonly<Record<string, unknown>>;
   /** The `request-id` header of the response. It identifies the request in the server's log. */
   readonly requestId: string | undefined;
 
@@ -21,6 +23,7 @@ export class ApiError extends PetrichorError {
       readonly message: string;
       readonly type?: string | undefined;
       readonly errorCode?: string | undefined;
+      readonly details?: Readonly<Record<string, unknown>> | undefined;
       readonly requestId?: string | undefined;
     },
   ) {
@@ -28,6 +31,7 @@ export class ApiError extends PetrichorError {
     this.status = status;
     this.type = options.type ?? 'api_error';
     this.errorCode = options.errorCode;
+    this.details = options.details ?? {};
     this.requestId = options.requestId;
   }
 }

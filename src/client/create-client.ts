@@ -80,6 +80,11 @@ export interface Client {
     readonly list: (page?: PageParams) => AsyncIterable<Agent>;
     readonly update: (id: string, change: AgentChange) => Promise<Agent>;
     readonly archive: (id: string) => Promise<Agent>;
+    /** The net that new sessions of the agent run. Default of `layout`: `columns`. */
+    readonly net: (
+      id: string,
+      query?: { readonly version?: number; readonly layout?: SessionNet['layout']['engine'] },
+    ) => Promise<SessionNet>;
   };
   readonly environments: {
     readonly create: (
@@ -97,8 +102,11 @@ export interface Client {
     /** Pauses the session at its next settled step until it is resumed. No events are lost. */
     readonly pause: (id: string) => Promise<Session>;
     readonly resume: (id: string) => Promise<Session>;
-    /** Creates a session from the first `upToSeq` entries of this session's log. Default: all entries. */
-    readonly fork: (id: string, upToSeq?: number) => Promise<Session>;
+    /**
+     * Creates a session from the first `upToSeq` entries of this session's log, or from the steps of its journal that end
+     * at `atRecord` or before. Default: all entries.
+     */
+    readonly fork: (id: string, cut?: number | { readonly atRecord: number }) => Promise<Session>;
     /** Rewinds the session to before the turn of an event. The log keeps all entries and records the rewind. */
     readonly rewind: (id: string, beforeEventId: string) => Promise<Session>;
     readonly delete: (id: string) => Promise<void>;
@@ -165,7 +173,11 @@ export interface Client {
       id: string,
       query?: { readonly at?: number; readonly values?: ValueDetail },
     ) => Promise<SessionMarking>;
-    readonly net: (id: string) => Promise<SessionNet>;
+    /** The net of the agent. Default of `layout`: `columns`. */
+    readonly net: (
+      id: string,
+      query?: { readonly layout?: SessionNet['layout']['engine'] },
+    ) => Promise<SessionNet>;
     /** The request of the model call that the record `firing` started. */
     readonly modelRequest: (id: string, firing: number) => Promise<SessionModelRequest>;
     /** The log positions at which `fork` may cut. */
@@ -274,6 +286,8 @@ export function createClient(options: ClientOptions = {}): Client {
       list: (page) => paginate(caller, '/v1/agents', page),
       update: async (id, body) => caller.call('POST', `/v1/agents/${encodeSegment(id)}`, { body }),
       archive: async (id) => caller.call('POST', `/v1/agents/${encodeSegment(id)}/archive`),
+      net: async (id, query) =>
+        caller.call('GET', `/v1/agents/${encodeSegment(id)}/net`, { query }),
     },
     environments: {
       create: async (body, more) => caller.call('POST', '/v1/environments', { body, ...more }),
@@ -287,8 +301,10 @@ export function createClient(options: ClientOptions = {}): Client {
       archive: async (id) => caller.call('POST', `${sessionPath(id)}/archive`),
       pause: async (id) => caller.call('POST', `${sessionPath(id)}/pause`),
       resume: async (id) => caller.call('POST', `${sessionPath(id)}/resume`),
-      fork: async (id, upTo) =>
-        caller.call('POST', `${sessionPath(id)}/fork`, { body: { up_to_seq: upTo ?? null } }),
+      fork: async (id, cut) =>
+        caller.call('POST', `${sessionPath(id)}/fork`, {
+          body: typeof cut === 'object' ? { at_record: cut.atRecord } : { up_to_seq: cut ?? null },
+        }),
       rewind: async (id, before) =>
         caller.call('POST', `${sessionPath(id)}/rewind`, { body: { before_event_id: before } }),
       delete: async (id) => {
@@ -338,7 +354,7 @@ export function createClient(options: ClientOptions = {}): Client {
       followRecords: (id, follow = {}) =>
         followRecords(caller, `${sessionPath(id)}/records/stream`, follow),
       marking: async (id, query) => caller.call('GET', `${sessionPath(id)}/marking`, { query }),
-      net: async (id) => caller.call('GET', `${sessionPath(id)}/net`),
+      net: async (id, query) => caller.call('GET', `${sessionPath(id)}/net`, { query }),
       modelRequest: async (id, firing) =>
         caller.call('GET', `${sessionPath(id)}/firings/${firing}/request`),
       forkPoints: (id, query) => paginate(caller, `${sessionPath(id)}/fork_points`, query),

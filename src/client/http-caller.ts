@@ -1,4 +1,4 @@
-import { omitUndefined } from '../core/internal.ts';
+import { isRecord, omitUndefined } from '../core/internal.ts';
 import { ApiError } from './api-error.ts';
 import { ConnectionError } from './connection-error.ts';
 import { backoffMs, type Delay } from './delay.ts';
@@ -178,6 +178,7 @@ async function toApiError(response: Response): Promise<ApiError> {
     message: errorBody.message ?? `The server responded with status ${response.status}.`,
     type: errorBody.type,
     errorCode: errorBody.errorCode,
+    details: errorBody.details,
     requestId: response.headers.get('request-id') ?? undefined,
   });
 }
@@ -186,6 +187,7 @@ function parseErrorBody(text: string): {
   readonly message?: string;
   readonly type?: string;
   readonly errorCode?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
 } {
   try {
     const body: unknown = JSON.parse(text);
@@ -197,6 +199,7 @@ function parseErrorBody(text: string): {
       message: typeof message === 'string' ? message : undefined,
       type: typeof type === 'string' ? type : undefined,
       errorCode: typeof errorCode === 'string' ? errorCode : undefined,
+      details: isRecord(details) ? details : undefined,
     });
   } catch {
     // The response is not an error of this server; a proxy may have sent it.

@@ -73,6 +73,7 @@ export {
   type FinishReason,
   type NodeInfo,
   type ProviderMetadata,
+  type Transcription,
 } from './events/event.ts';
 export {
   getFunctionCalls,

@@ -6,6 +6,7 @@ export { InvalidInputError } from './errors/invalid-input-error.ts';
 export { OutcomeUnknownError } from './errors/outcome-unknown-error.ts';
 export { PetrichorError, isPetrichorError } from './errors/petrichor-error.ts';
 export { nearestName } from './errors/unknown-field-error.ts';
+export { INTERRUPTED_METADATA, AUDIBLE_METADATA } from './events/live-metadata.ts';
 export { frozenJson } from './json/frozen-json.ts';
 export { isObject, isRecord, readMember } from './json/is-record.ts';
 export { deepFreeze, isJsonObject } from './json/json.ts';
@@ -26,6 +27,7 @@ export {
   writtenValues,
 } from './state/state-writes.ts';
 export { checkChoice } from './validation/check-choice.ts';
+export { packageFile, packageProgram } from './package/package-files.ts';
 export { describeValue, isPromise } from './validation/describe-value.ts';
 export { isClosedStatus, isSessionStatus } from './turn/session-status.ts';
 export {

@@ -56,12 +56,31 @@ export type {
   ScriptedLiveTurn,
   ScriptedOpen,
 } from './models/scripted/scripted-live-turn.ts';
+export { cascadedLive, type CascadedLiveOptions } from './models/cascaded/cascaded-live.ts';
+export {
+  aiSdkSynthesizer,
+  aiSdkTranscriber,
+  type AiSdkSpeechModel,
+  type AiSdkSpeechOptions,
+  type AiSdkTranscriptionModel,
+} from './models/cascaded/ai-sdk-speech.ts';
+export type {
+  SpeechSynthesizer,
+  PcmAudio,
+  Transcriber,
+} from './models/cascaded/speech-services.ts';
 export { geminiLive, type GeminiLiveOptions } from './models/gemini/gemini-live.ts';
 export { openaiRealtime, type OpenaiRealtimeOptions } from './models/openai/openai-realtime.ts';
 export type { LiveAccessOptions } from './models/socket/live-access.ts';
 export type { LiveLimits } from './models/socket/live-limits.ts';
 export { liveAgent, type LiveAgentDefinition } from './agent/live-agent.ts';
-export { LiveHub, type LiveHubOptions } from './hub/live-hub.ts';
-export type { LiveClient, VoiceCall } from './hub/live-client.ts';
+export { LiveHub, type CallOptions, type LiveHubOptions } from './hub/live-hub.ts';
+export type {
+  AcceptedReply,
+  ClientPartial,
+  LiveClient,
+  OpenConnection,
+  VoiceCall,
+} from './hub/live-client.ts';
 export { liveIsSmall } from './vocabulary/live-is-small.ts';
 export { MissingLiveHubError } from './vocabulary/live-host.ts';

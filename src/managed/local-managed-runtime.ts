@@ -1,8 +1,9 @@
 import { omitUndefined } from '../core/internal.ts';
+import type { Agent } from '../agents/index.ts';
 import { checkOptions, InvalidInputError } from '../core/index.ts';
 import type { Clock } from '../net/index.ts';
 import { UnknownAgentError } from '../runtime/index.ts';
-import type { Runtime } from '../runtime/index.ts';
+import type { InputBatch, Runtime, Session } from '../runtime/index.ts';
 import type { Durability } from '../store/index.ts';
 import type { AgentCatalog } from './catalogs/agent-catalog.ts';
 import { formatAgentName } from './catalogs/agent-name.ts';
@@ -13,6 +14,7 @@ import type { DefinitionSource } from './compilation/definition-source.ts';
 import type { AgentRef, ManagedAgentDef } from './interface/agent-def.ts';
 import {
   AgentArchivedError,
+  ignoreMissingSession,
   MissingServiceError,
   missingToolError,
 } from './interface/managed-errors.ts';
@@ -93,6 +95,17 @@ export class LocalManagedRuntime extends ManagedSessions implements ManagedRunti
     return this.#agents.get(id, version ?? this.#names.findCodeVersion(id));
   }
 
+  async loadAgent(id: string, options: { readonly version?: number } = {}): Promise<Agent> {
+    const found = await this.getAgent(id, options);
+    const { name } = await this.#resolveAgent(found, {});
+    const agent =
+      found.source === 'code'
+        ? this.#runtime.agents.get(name)
+        : await this.#definitions?.compile(this.#runtime.store, name);
+    if (agent === undefined) throw new UnknownAgentError(name, [...this.#runtime.agents.keys()]);
+    return agent;
+  }
+
   async listAgents(
     options?: PageOptions & { readonly includeArchived?: boolean },
   ): Promise<Page<ManagedAgent>> {
@@ -137,6 +150,8 @@ export class LocalManagedRuntime extends ManagedSessions implements ManagedRunti
     if (found.archivedAt !== undefined) throw new AgentArchivedError(found.id);
     const { title, metadata, dedupeKey, events = [], documents } = options;
     const { name, environment } = await this.#resolveAgent(found, options);
+    if (options.id !== undefined)
+      return this.#startWithId({ id: options.id, userId }, { agentId: found.id, name, options });
     const startKey = dedupeKey === undefined ? undefined : { userId, agentId: found.id, dedupeKey };
     const earlier =
       startKey === undefined ? undefined : await this.#records.findByStartKey(startKey);
@@ -146,16 +161,7 @@ export class LocalManagedRuntime extends ManagedSessions implements ManagedRunti
     const batch = this.#runtime.batch();
     if (earlier === undefined) {
       const session = await batch.session(id, { user: userId, agent: name });
-      for (const [index, value] of events.entries()) {
-        const event = parseUserEvent(value);
-        if (event.type !== 'user.message' && event.type !== 'user.define_outcome')
-          throw new InvalidInputError(
-            `events[${index}].type`,
-            `is "${event.type}": a session can start only with user.message or user.define_outcome.`,
-          );
-        const key = `${dedupeKey ?? id}-${index}`;
-        await batch.add(async () => sendInput(session, event, key));
-      }
+      await addFirstEvents(batch, session, events, dedupeKey ?? id);
     }
     const record: SessionRecord =
       earlier ??
@@ -181,6 +187,39 @@ export class LocalManagedRuntime extends ManagedSessions implements ManagedRunti
       ));
     await this.#runtime.session(record.id, { user: record.userId, agent: record.agentName });
     return this.getSession(record.id);
+  }
+
+  /** Starts a session under an id that the caller chose. It has no record, because such an id is unique only per user. */
+  async #startWithId(
+    { id, userId }: { readonly id: string; readonly userId: string },
+    {
+      agentId,
+      name,
+      options: { environment, dedupeKey, title, metadata, events = [], documents },
+    }: { readonly agentId: string; readonly name: string; readonly options: StartOptions },
+  ): Promise<ManagedSession> {
+    if (environment !== undefined || dedupeKey !== undefined)
+      throw new InvalidInputError(
+        'id',
+        'cannot be combined with environment or dedupeKey. Omit it, or omit them.',
+      );
+    const started = await this.getSession({ id, userId }).catch(ignoreMissingSession);
+    if (started === undefined) {
+      await this.#definitions?.compile(this.#runtime.store, name);
+      const batch = this.#runtime.batch();
+      const session = await batch.session(id, { user: userId, agent: name });
+      await addFirstEvents(batch, session, events, id);
+      await batch.submit(documents?.(id));
+      const labels = omitUndefined({ title, metadata });
+      if (Object.keys(labels).length > 0) await this.#records.changeLabels({ id, userId }, labels);
+      await this.#runtime.session(id, { user: userId, agent: name });
+    }
+    const session = started ?? (await this.getSession({ id, userId }));
+    if (session.agentId === agentId) return session;
+    throw new InvalidInputError(
+      'id',
+      `"${id}" is a session of agent "${session.agentId}". Choose another id, or name that agent.`,
+    );
   }
 
   async close(): Promise<void> {
@@ -274,5 +313,23 @@ export class LocalManagedRuntime extends ManagedSessions implements ManagedRunti
       agents.push({ agent_id, version: found.version });
     }
     return { ...definition, agents };
+  }
+}
+
+/** Adds the events that a new session starts with. @throws InvalidInputError for an event that needs a running session */
+async function addFirstEvents(
+  batch: InputBatch,
+  session: Session,
+  events: NonNullable<StartOptions['events']>,
+  key: string,
+): Promise<void> {
+  for (const [index, value] of events.entries()) {
+    const event = parseUserEvent(value);
+    if (event.type !== 'user.message' && event.type !== 'user.define_outcome')
+      throw new InvalidInputError(
+        `events[${index}].type`,
+        `is "${event.type}": a session can start only with user.message or user.define_outcome.`,
+      );
+    await batch.add(async () => sendInput(session, event, `${key}-${index}`));
   }
 }

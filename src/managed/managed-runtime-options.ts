@@ -2,7 +2,13 @@ import type { Agent } from '../agents/index.ts';
 import { optionTable } from '../core/index.ts';
 import type { SessionKey, OptionTable } from '../core/index.ts';
 import type { Clock } from '../net/index.ts';
-import type { AgentSource, Interceptor, ModelsOption, Observer } from '../runtime/index.ts';
+import type {
+  AgentSource,
+  Interceptor,
+  ModelsOption,
+  Observer,
+  SessionAttachments,
+} from '../runtime/index.ts';
 import type { Durability, Store } from '../store/index.ts';
 import type { ArtifactService, MemoryService } from '../tools/index.ts';
 import { DEFINITION_NAMES } from './compilation/definition-options.ts';
@@ -43,6 +49,8 @@ export interface ManagedRuntimeOptions extends DefinitionOptions {
    * deletion of the session or when the next runtime opens.
    */
   readonly onDelete?: (session: SessionKey) => Promise<void>;
+  /** The live connections of the sessions that this runtime owns: a `LiveHub`. Without it, live agents cannot connect. */
+  readonly live?: SessionAttachments;
   readonly clock?: Clock;
   /** Maximum number of events that may wait for a stream reader before the stream is closed. Default: 1,000. */
   readonly maxBuffered?: number;
@@ -58,6 +66,7 @@ export const MANAGED_RUNTIME_OPTIONS: OptionTable = optionTable<ManagedRuntimeOp
   {
     ...DEFINITION_NAMES,
     agents: true,
+    live: true,
     models: true,
     maxInputBytes: true,
     closeTimeoutMs: true,

@@ -48,7 +48,7 @@ async function openOn(
 ): Promise<ManagedRuntime> {
   const { app = DEFAULT_APP, clock = systemClock, observers = [], agents = [] } = options;
   const onError = safeListener('onError', options.onError);
-  const { memory, artifacts, interceptors, maxInputBytes, closeTimeoutMs } = options;
+  const { memory, artifacts, interceptors, maxInputBytes, closeTimeoutMs, live } = options;
   const { maxBuffered, onDelete, env } = options;
   const models = options.models ?? (env === undefined ? undefined : { env });
   const ingestion =
@@ -59,7 +59,15 @@ async function openOn(
     app,
     clock,
     observers: ingestion === undefined ? observers : [...observers, ingestion.observe],
-    ...omitUndefined({ interceptors, memory, artifacts, maxInputBytes, closeTimeoutMs, models }),
+    ...omitUndefined({
+      interceptors,
+      memory,
+      artifacts,
+      maxInputBytes,
+      closeTimeoutMs,
+      models,
+      live,
+    }),
     onError,
   });
   const layer = { clock, onError, ...omitUndefined({ maxBuffered, onDelete }) };

@@ -78,6 +78,7 @@ export { SimulatedClock } from './clock/simulated-clock.ts';
 export { fromSnapshot, oldestListRecord, toSnapshot } from './journal/snapshot.ts';
 export type { Snapshot } from './journal/snapshot.ts';
 export type { FiringKeySource, FiringToken } from './language/firing-token.ts';
+export type { LabelRule } from './language/label-rule.ts';
 export { effect, pure, running } from './language/transition.ts';
 export type {
   Effect,

@@ -7,7 +7,7 @@ export type { ListChange, TokenRemoval } from './journal/record.ts';
 export type { CompiledInput, CompiledOutput, CompiledTransition } from './build/compile.ts';
 export { applyMapChange } from './journal/map-state.ts';
 export { arcPlace, listOutputs, type InputArc, type OutputArc } from './language/arcs.ts';
-export type { InitialToken } from './language/net.ts';
+export { portPlaces, type InitialToken } from './language/net.ts';
 export {
   hasName,
   isInAnyScope,
@@ -27,4 +27,7 @@ export {
 } from './engine/settle-limit.ts';
 export { parseTokenValue } from './language/parse-token-value.ts';
 export { renameTransition } from './language/transition.ts';
+export { renderDot } from './diagram/diagram.ts';
+export { netGraph } from './diagram/net-graph.ts';
 export { omitAlternatives, omitOutputs } from './language/omit-outputs.ts';
+export { ShutdownError } from './engine/abort-reasons.ts';

@@ -42,8 +42,12 @@ export type {
   ArcDescription,
   ArcWeight,
   DescribedMs,
+  LayoutEdge,
+  LayoutEngine,
+  LayoutSubnet,
   NetDescription,
   NetLayout,
+  NetOptions,
   NodePosition,
   PlaceDescription,
   SubnetDescription,
@@ -75,6 +79,7 @@ export type {
   PendingCall,
   SendOptions,
   Session,
+  SessionForkOptions,
   SessionOptions,
 } from './session/session.ts';
 export type { Turn } from './session/turn.ts';

@@ -8,6 +8,7 @@ export {
   listAcceptedInputs,
   type AcceptedInput,
 } from './journal/accepted-inputs.ts';
+export { describeNet } from './inspection/describe-net.ts';
 export { hydrate } from './journal/hydrate.ts';
 export { findCurrentWait } from './log/find-current-wait.ts';
 export { deleteMemoryCursor, ingestMemory } from './memory/ingest-memory.ts';

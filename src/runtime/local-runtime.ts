@@ -22,7 +22,7 @@ import {
   type StoreUnavailableError,
 } from '../store/internal.ts';
 import type { SessionRow, Store, StoreListener, UsageTotal } from '../store/index.ts';
-import type { ToolServices } from '../tools/index.ts';
+import type { ArtifactService, ToolServices } from '../tools/index.ts';
 import { CalledAgents } from './called-agents/called-agents.ts';
 import { SESSION_OPTIONS } from './session/session.ts';
 import { runInChildSession } from './called-agents/run-in-child-session.ts';
@@ -102,6 +102,7 @@ export class LocalRuntime implements Runtime {
   readonly agentNames: readonly string[];
   readonly sources: readonly AgentSource[];
   readonly store: Store;
+  readonly artifacts: ArtifactService | undefined;
   readonly #registry: AgentRegistry;
   readonly #openSources: readonly OpenAgentSource[];
   readonly #ownsStore: boolean;
@@ -154,6 +155,7 @@ export class LocalRuntime implements Runtime {
     this.#ownsStore = ownsStore;
     this.#toolsets = options.toolsets ?? [];
     this.#tools = toToolServices(options);
+    this.artifacts = this.#tools.artifacts;
     this.#clock = options.clock ?? systemClock;
     this.#maxInputBytes = parseMaxInputBytes(options);
     this.#closeTimeoutMs = parseCloseTimeoutMs(options);

@@ -1,3 +1,4 @@
+import type { ArtifactService } from '../tools/index.ts';
 import type { Agent } from '../agents/index.ts';
 import { optionTable } from '../core/index.ts';
 import type { OptionTable } from '../core/index.ts';
@@ -76,6 +77,8 @@ export interface Runtime extends AsyncDisposable {
   /** The sources that were passed in `agents`. */
   readonly sources: readonly AgentSource[];
   readonly store: Store;
+  /** The artifacts of its tools. Undefined: the runtime has none. */
+  readonly artifacts?: ArtifactService | undefined;
   /**
    * Opens the session with this id and resumes its work, or creates it.
    * @throws InvalidInputError when the session is new and its id has the form of a called agent's session id, or is `.` or

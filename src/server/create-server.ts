@@ -1,46 +1,37 @@
+import type { Context } from 'hono';
 import { importOptional, omitUndefined } from '../core/internal.ts';
-import { checkOptions, safeListener } from '../core/index.ts';
+import { checkOptions, InvalidInputError, safeListener } from '../core/index.ts';
 import { parseOrigins } from '../egress/index.ts';
-import { manageRuntime } from '../managed/index.ts';
-import type { ManagedRuntime } from '../managed/index.ts';
-import { createIdGenerator } from '../managed/internal.ts';
-import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
-import { ApiKeys, ENVIRONMENT_INDEX } from './auth/api-keys.ts';
-import { WorkspaceIndex } from './auth/workspace-index.ts';
+import type { ApiKeys } from './auth/api-keys.ts';
+import { consoleHandler } from './console/serve-console.ts';
+import { createContext, toManagedRuntime } from './create-context.ts';
 import { HttpError, toErrorResponse, toHttpError } from './http/http-error.ts';
-import { DEFAULT_RETRY_WINDOW_MS, IdempotentRequests } from './idempotency/idempotent-requests.ts';
-import { MissingServerPackageError } from './missing-server-package-error.ts';
+import { MissingServerPackageError } from './http/missing-server-package-error.ts';
+import { DEFAULT_PROTOCOLS, loadProtocols } from './protocol-list.ts';
+import { adkWebHandler } from './protocols/adk/serve-adk-web.ts';
+import type { Protocol } from './protocols/protocol.ts';
 import { RequestPipeline } from './request-pipeline.ts';
 import type { ServerEnv } from './request-pipeline.ts';
-import { agentRoutes } from './routes/agent-routes.ts';
-import { environmentRoutes } from './routes/environment-routes.ts';
-import { eventRoutes } from './routes/event-routes.ts';
+import { LiveEndpoint } from './live/live-endpoint.ts';
+import type { UpgradeCall } from './live/live-endpoint.ts';
+import { livePageHandler } from './live/serve-live-page.ts';
 import { healthRoutes } from './routes/health-routes.ts';
-import { listingRoutes } from './routes/listing-routes.ts';
-import { operatorRoutes } from './routes/operator-routes.ts';
-import { inspectionRoutes } from './routes/inspection-routes.ts';
-import { sessionControlRoutes } from './routes/session-control-routes.ts';
-import { sessionRoutes } from './routes/session-routes.ts';
-import { threadRoutes } from './routes/thread-routes.ts';
-import { webhookRoutes } from './routes/webhook-routes.ts';
-import { workRoutes } from './routes/work-routes.ts';
 import type { ConnectionInfo } from './routing/connection-info.ts';
 import type { HttpRoute } from './routing/route.ts';
 import type { ServerContext } from './routing/server-context.ts';
 import { checkLimits, SERVER_OPTIONS } from './server-options.ts';
 import type { ServerOptions } from './server-options.ts';
-import { SecretBox } from './webhooks/secret-box.ts';
-import { WebhookOutbox } from './webhooks/webhook-outbox.ts';
-import { WebhookRegistry } from './webhooks/webhook-registry.ts';
-import { createWebhookSender } from './webhooks/webhook-sender.ts';
-import { EventProjectionCache } from './wire/event-projection-cache.ts';
-import { WorkQueue } from './workers/work-queue.ts';
 
 /** A server as a function from a web-standard request to its response. */
 export interface Server {
   readonly fetch: (request: Request, connectionInfo?: ConnectionInfo) => Promise<Response>;
   readonly keys: ApiKeys;
+  /**
+   * Answers a request for a WebSocket, from the `upgrade` event of a server of `node:http`. It never rejects. Missing: the
+   * server serves no live sessions.
+   */
+  readonly upgrade?: (call: UpgradeCall) => Promise<void>;
   /** Ends all streams, which readers can resume elsewhere, and stops webhooks. Later requests get 503. */
   readonly close: () => Promise<void>;
 }
@@ -53,7 +44,9 @@ const REQUEST_SWEEP_MS = 15 * 60_000;
 /**
  * Serves the agents and sessions of a runtime over HTTP.
  * @throws MissingServerPackageError when `hono` is not installed; InvalidInputError for an invalid origin, host, limit,
- *   retry window or secret key, and for two agents with the same id
+ *   retry window, protocol or secret key, and for two agents with the same id
+ * @throws ConsoleFilesMissingError, LivePageFilesMissingError if `console` or `livePage` is set and its files are not built
+ * @throws AdkWebFilesMissingError if `adkWeb` has no web interface
  * @example
  * const runtime = await openRuntime({ agents: [assistant], store: 'sqlite:petrichor.db' });
  * const server = await createServer({ runtime, keys: 'when-created' });
@@ -65,30 +58,65 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
   const { requestId } = await importOptional(import('hono/request-id'), toMissingHono);
   parseOrigins(options.modelOrigins ?? [], 'modelOrigins');
   checkLimits(options.limits);
+  const protocols = await loadProtocols(options.protocols ?? DEFAULT_PROTOCOLS);
   const closing = new AbortController();
   const runtime = await toManagedRuntime(options);
-  const context = createContext({ ...options, runtime }, closing.signal);
+  const context = createContext({ ...options, runtime, protocols }, closing.signal);
   const pipeline = new RequestPipeline(options, context);
-  const { clock } = context;
-  const schedule = { clock, closing: closing.signal, onError: options.onError };
-  const cancelSweep = await sweepRegularly(
-    async () => {
-      await Promise.all([context.keys.sweep(), context.work.sweep()]);
-    },
-    { ...schedule, intervalMs: SWEEP_MS },
-  );
-  const cancelRequestSweep = await sweepRegularly(async () => context.idempotentRequests.sweep(), {
-    ...schedule,
-    intervalMs: REQUEST_SWEEP_MS,
-  });
-  await context.webhookOutbox.start();
+  const live = await openLive(options, context, pipeline);
+  const stopBackgroundWork =
+    options.readOnly === true
+      ? () => {}
+      : await startBackgroundWork(context, { closing: closing.signal, onError: options.onError });
   const app = new Hono<ServerEnv>({ strict: false });
   // No header name: an id that a client sends must not become the id in the server's log.
   app.use(requestId({ headerName: '', generator: newRequestId }));
   const api = app.basePath(options.basePath ?? '');
-  for (const route of createRoutes(context, options)) {
+  for (const route of createRoutes(context, protocols, options)) {
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
     api.on(route.method, path, async (call) => pipeline.handle(route, call));
+  }
+  const { console: consoleOption = false, basePath = '' } = options;
+  if (consoleOption !== false) {
+    const mount = `${basePath}/console`;
+    const serveConsole = consoleHandler({
+      basePath: mount,
+      ...(consoleOption !== true && { files: consoleOption.files }),
+      proofs: options.proofs !== undefined && options.readOnly !== true,
+      readOnly: options.readOnly === true,
+    });
+    const answer = async (call: Context<ServerEnv>): Promise<Response> => {
+      await pipeline.checkHost(call.req.raw);
+      return serveConsole(call.req.raw);
+    };
+    api.all('/console', answer);
+    api.all('/console/*', answer);
+  }
+  const { livePage = false } = options;
+  if (livePage !== false) {
+    if (live === undefined)
+      throw new InvalidInputError(
+        'livePage',
+        'needs live: the hub of the sessions that it speaks with.',
+      );
+    const servePage = livePageHandler(
+      `${basePath}/live`,
+      livePage === true ? undefined : livePage.files,
+    );
+    const answer = async (call: Context<ServerEnv>): Promise<Response> => {
+      await pipeline.checkHost(call.req.raw);
+      return servePage(call.req.raw);
+    };
+    api.all('/live', answer);
+    api.all('/live/*', answer);
+  }
+  if (options.adkWeb !== undefined) {
+    const serveAdkWeb = adkWebHandler(options.adkWeb);
+    for (const path of ['/', '/dev-ui', '/dev-ui/*'])
+      api.all(path, async (call) => {
+        await pipeline.checkHost(call.req.raw);
+        return serveAdkWeb(call.req.raw);
+      });
   }
   api.options('*', async ({ req }) => pipeline.preflight(req.raw));
   api.notFound(async (call) => {
@@ -110,94 +138,77 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
             newRequestId(),
           ),
     keys: context.keys,
+    ...omitUndefined({ upgrade: live?.upgrade }),
     close: async () => {
-      cancelSweep();
-      cancelRequestSweep();
+      stopBackgroundWork();
       closing.abort();
+      await context.proofs.close();
       await context.webhookOutbox.close();
     },
   };
 }
 
-async function toManagedRuntime({
-  runtime,
-  clock,
-  onError,
-}: Pick<ServerOptions, 'runtime' | 'clock' | 'onError'>): Promise<ManagedRuntime> {
-  if ('eventBatch' in runtime) return runtime;
-  return manageRuntime(runtime, omitUndefined({ clock, onError }));
-}
-
-function createContext(
-  options: ServerOptions & {
-    readonly runtime: ManagedRuntime;
-    readonly onError: (error: unknown) => void;
-  },
-  closing: AbortSignal,
-): ServerContext {
-  const { runtime, clock = systemClock, onError } = options;
-  const { store = runtime.runtime.store } = options;
-  const newId = createIdGenerator(clock);
-  const keys = new ApiKeys(store, clock);
-  const sender = createWebhookSender(options.webhooks);
-  const secrets = new SecretBox(options.secretKey, {
-    isPersistent: store.durability !== 'process',
+async function openLive(
+  options: ServerOptions & { readonly onError: (error: unknown) => void },
+  context: ServerContext,
+  pipeline: RequestPipeline,
+): Promise<LiveEndpoint | undefined> {
+  const { live: hub, basePath = '', limits = {}, onError } = options;
+  if (hub === undefined) return undefined;
+  if (options.readOnly === true)
+    throw new InvalidInputError(
+      'live',
+      'cannot be served with readOnly, because speech writes to its session. Leave one of them out.',
+    );
+  return LiveEndpoint.open({
+    hub,
+    context,
+    basePath,
+    connectionsPerKey: limits.liveConnections ?? 10,
+    messageBytes: limits.liveMessageBytes ?? 65_536,
+    checkOrigin: async (request) => pipeline.checkSocketOrigin(request),
+    authenticate: async (headers, address) => pipeline.authenticateSocket(headers, address),
+    newRequestId,
+    onOpened: (opened) => pipeline.auditSocket(opened),
+    onError,
   });
-  const webhooks = new WebhookRegistry({ documents: store, sender, secrets, onError });
-  return {
-    runtime,
-    store,
-    clock,
-    keys,
-    newId,
-    agents: new WorkspaceIndex(store, 'workspace-agent'),
-    environments: new WorkspaceIndex(store, ENVIRONMENT_INDEX),
-    sessions: new WorkspaceIndex(store, 'workspace-session'),
-    idempotentRequests: new IdempotentRequests(
-      store,
-      clock,
-      options.retryWindowMs ?? DEFAULT_RETRY_WINDOW_MS,
-    ),
-    projections: new EventProjectionCache(),
-    work: new WorkQueue({
-      documents: store,
-      runtime,
-      keys,
-      clock,
-      newId,
-      leaseMs: options.leaseMs ?? 60_000,
-    }),
-    webhooks,
-    webhookOutbox: new WebhookOutbox({
-      store,
-      runtime,
-      clock,
-      registry: webhooks,
-      sender,
-      onError,
-    }),
-    modelOrigins: options.modelOrigins ?? [],
-    closing,
-    keepAliveMs: options.keepAliveMs ?? 15_000,
-    readerTimeoutMs: options.readerTimeoutMs ?? 30_000,
-  };
 }
 
-function createRoutes(context: ServerContext, { metrics }: ServerOptions): readonly HttpRoute[] {
-  const apiRoutes = [
-    ...agentRoutes(context),
-    ...environmentRoutes(context),
-    ...sessionRoutes(context),
-    ...sessionControlRoutes(context),
-    ...inspectionRoutes(context),
-    ...eventRoutes(context),
-    ...threadRoutes(context),
-    ...workRoutes(context),
-    ...webhookRoutes(context),
-    ...listingRoutes(context),
-    ...operatorRoutes(context),
-  ];
-  return [...apiRoutes, ...healthRoutes(context, apiRoutes, metrics)];
+function createRoutes(
+  context: ServerContext,
+  protocols: readonly Protocol[],
+  { metrics }: ServerOptions,
+): readonly HttpRoute[] {
+  const routes = protocols.flatMap((protocol) => {
+    const { toErrorBody } = protocol;
+    return protocol
+      .routes(context)
+      .map((route) => ({ ...route, ...omitUndefined({ toErrorBody }) }));
+  });
+  return [...routes, ...healthRoutes(context, routes, metrics)];
+}
+
+/** Starts what a server does without a request: it removes what expired, and delivers webhooks. */
+async function startBackgroundWork(
+  { clock, keys, work, idempotentRequests, webhookOutbox }: ServerContext,
+  options: { readonly closing: AbortSignal; readonly onError: (error: unknown) => void },
+): Promise<() => void> {
+  const schedule = { clock, ...options };
+  const cancelSweep = await sweepRegularly(
+    async () => {
+      await Promise.all([keys.sweep(), work.sweep()]);
+    },
+    { ...schedule, intervalMs: SWEEP_MS },
+  );
+  const cancelRequestSweep = await sweepRegularly(async () => idempotentRequests.sweep(), {
+    ...schedule,
+    intervalMs: REQUEST_SWEEP_MS,
+  });
+  await webhookOutbox.start();
+  return () => {
+    cancelSweep();
+    cancelRequestSweep();
+  };
 }
 
 /** Runs `sweep` now and then at intervals, until the server closes. Returns a function that cancels the next run. */

@@ -2,13 +2,14 @@ import { getErrorCode, importOptional } from '../core/internal.ts';
 import type { EventEmitter } from 'node:events';
 import { createServer as createHttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import { isIP, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { InvalidInputError, checkOptions, optionTable } from '../core/index.ts';
 import type { OptionTable } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
 import type { Server } from './create-server.ts';
 import { clientAddress } from './http/client-address.ts';
-import { MissingServerPackageError } from './missing-server-package-error.ts';
+import { MissingServerPackageError } from './http/missing-server-package-error.ts';
 import type { ConnectionInfo } from './routing/connection-info.ts';
 
 /** Port, host name and proxies of a listening server. */
@@ -70,6 +71,12 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
     (cause) => new MissingServerPackageError('@hono/node-server', cause),
   );
   const unconfirmed = new WeakMap<Socket, () => void>();
+  const findAddress = (incoming: IncomingMessage): string =>
+    clientAddress(
+      incoming.socket.remoteAddress ?? '',
+      [incoming.headers['x-forwarded-for'] ?? ''].flat().join(','),
+      trusted,
+    );
   const httpServer = createAdaptorServer({
     fetch: async (request, { incoming, outgoing }) => {
       const isHttp1 = incoming instanceof IncomingMessage && outgoing instanceof ServerResponse;
@@ -77,18 +84,24 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
         ? {
             delivered: trackDelivery(incoming, outgoing, clock, unconfirmed),
             destroyConnection: () => void outgoing.destroy(),
-            address: clientAddress(
-              incoming.socket.remoteAddress ?? '',
-              [incoming.headers['x-forwarded-for'] ?? ''].flat().join(','),
-              trusted,
-            ),
+            address: findAddress(incoming),
           }
         : {};
       return server.fetch(request, connectionInfo);
     },
     overrideGlobalObjects: false,
     createServer: createHttpServer,
+    // A request for another protocol, such as h2c, is answered as a plain request.
+    serverOptions: {
+      shouldUpgradeCallback: ({ headers }: IncomingMessage) =>
+        server.upgrade !== undefined && headers.upgrade?.toLowerCase() === 'websocket',
+    },
   });
+  const { upgrade } = server;
+  if (upgrade !== undefined)
+    httpServer.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      void upgrade({ request, socket, head, address: findAddress(request) });
+    });
   await new Promise<void>((resolve, reject) => {
     httpServer.once('error', (error) => reject(toListenError(error, port, hostname)));
     httpServer.listen(port, hostname, () => resolve());

@@ -73,7 +73,7 @@ export class RequestPipeline {
     } catch (error) {
       const httpError = toHttpError(error);
       if (httpError.status >= 500) this.#options.onError?.(error);
-      response = toErrorResponse(httpError, requestId);
+      response = toErrorResponse(httpError, requestId, route.toErrorBody);
     }
     addCorsHeaders(request, response, this.#originGuard);
     this.#recordMetrics(route, response, context.env.delivered);
@@ -89,6 +89,43 @@ export class RequestPipeline {
    */
   async checkOrigin(request: Request): Promise<void> {
     if (!(await this.#authenticator.requiresKey())) this.#originGuard.check(request);
+  }
+
+  /**
+   * While no key is required, rejects requests to a host name that is not of this machine. For pages without data.
+   * @throws HttpError 403
+   */
+  async checkHost(request: Request): Promise<void> {
+    if (!(await this.#authenticator.requiresKey())) this.#originGuard.checkHost(request);
+  }
+
+  /**
+   * Rejects a WebSocket of a web page from another origin. Browsers open one to any server, and let the page read it.
+   * @throws HttpError 403
+   */
+  async checkSocketOrigin(request: Request): Promise<void> {
+    await this.checkHost(request);
+    this.#originGuard.checkOrigin(request);
+  }
+
+  /** Authenticates a WebSocket. @throws HttpError 401, 429 */
+  async authenticateSocket(headers: Headers, address: string): Promise<Caller> {
+    return this.#authenticator.authenticate({ open: false, creates: false }, headers, address);
+  }
+
+  /** Writes the audit line of a WebSocket. */
+  auditSocket({
+    requestId,
+    path,
+    status,
+    caller,
+  }: {
+    readonly requestId: string;
+    readonly path: string;
+    readonly status: number;
+    readonly caller: Caller | undefined;
+  }): void {
+    this.#writeAudit('GET', path, { requestId, caller, status });
   }
 
   /**
@@ -109,8 +146,10 @@ export class RequestPipeline {
     const { searchParams, pathname, search } = new URL(request.url);
     const params = (name: string): string => context.req.param(name) ?? '';
     if (caller.scope !== undefined && !route.open) assertScope(caller.scope, route, params);
+    if (route.writes && this.#options.readOnly === true) throw readOnlyError(route);
     const query = parseJsonWithSchema(route.query, readQuery(searchParams), 'query');
-    const text = route.method === 'POST' ? await readRequestBody(request, this.#bodyBytes) : '';
+    const mayHaveBody = route.method === 'POST' || route.method === 'PATCH';
+    const text = mayHaveBody ? await readRequestBody(request, this.#bodyBytes) : '';
     // Browsers send some other content types to other origins without a preflight request.
     if (text !== '' && !isJsonContentType(request.headers.get('content-type')))
       throw unsupportedMediaType(request.headers.get('content-type'));
@@ -122,7 +161,7 @@ export class RequestPipeline {
       { keyId: caller.keyId, path, body: text, retryCount, clientKey },
       caller.workspace,
     );
-    if (route.method === 'POST') {
+    if (mayHaveBody) {
       await idempotentRequest.read();
       // Without a key, a retry belongs to the latest equal request, so each is stored when it arrives.
       if (clientKey === undefined || !route.storesRequest) await idempotentRequest.claim();
@@ -188,17 +227,40 @@ export class RequestPipeline {
       status,
     }: { readonly requestId: string; readonly caller: Caller | undefined; readonly status: number },
   ): void {
-    if (route.method === 'GET') return;
+    if (route.method !== 'GET') this.#writeAudit(route.method, path, { requestId, caller, status });
+  }
+
+  #writeAudit(
+    method: string,
+    path: string,
+    {
+      requestId,
+      caller,
+      status,
+    }: { readonly requestId: string; readonly caller: Caller | undefined; readonly status: number },
+  ): void {
     this.#options.audit?.({
       at: this.#serverContext.clock.now(),
       requestId,
       workspace: caller?.workspace ?? '',
       keyId: caller?.keyId ?? '',
-      method: route.method,
+      method,
       path,
       status,
     });
   }
+}
+
+function readOnlyError({ method, path }: HttpRoute): HttpError {
+  return new HttpError(403, `This server is read-only, so it refuses ${method} ${path}.`, {
+    details: {
+      /**
+       * The server was started with the option `readOnly`.
+       * @remedy Send the request to a server without it.
+       */
+      error_code: 'read_only',
+    },
+  });
 }
 
 function unsupportedMediaType(type: string | null): HttpError {

@@ -1,10 +1,14 @@
 import { InvalidInputError, optionTable } from '../core/index.ts';
 import type { OptionNames, OptionTable } from '../core/index.ts';
+import type { LiveHub } from '../live/index.ts';
 import type { ManagedRuntime } from '../managed/index.ts';
 import type { Clock } from '../net/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import type { Store } from '../store/index.ts';
 import type { Metrics } from './metrics/metrics.ts';
+import type { ProtocolName } from './protocol-list.ts';
+import { PROOF_OPTION_NAMES } from './proofs/proof-options.ts';
+import type { ProofOptions } from './proofs/proof-options.ts';
 import type { WebhookRules } from './webhooks/webhook-sender.ts';
 
 /**
@@ -23,6 +27,10 @@ export interface ServerLimits {
    * valid recently. Default: 30.
    */
   readonly failedKeysPerMinute?: number;
+  /** Per key: live calls at a time. Default: 10. */
+  readonly liveConnections?: number;
+  /** Maximum size of a message of a live session, in bytes. Default: 65,536. */
+  readonly liveMessageBytes?: number;
 }
 
 /**
@@ -40,6 +48,11 @@ export interface ServerOptions {
    */
   readonly keys: 'required' | 'when-created' | 'off';
   readonly limits?: ServerLimits;
+  /**
+   * The protocols that the server speaks. Each serves all agents and all sessions.
+   * Default: `['managed']`, the Managed Agents protocol.
+   */
+  readonly protocols?: readonly ProtocolName[];
   /**
    * Origins whose web pages may call the server, for example `https://app.example`. While no key is required, requests
    * from pages of other origins get 403; with keys, browsers hide the response from them. Default: none.
@@ -77,8 +90,43 @@ export interface ServerOptions {
    */
   readonly secretKey?: string | (() => string);
   readonly clock?: Clock;
+  /**
+   * The address of the server for its clients, with `basePath`, for documents that name it, such as the cards of A2A:
+   * `https://agents.example`. Default: the scheme and the host of each request, which behind a TLS proxy is http.
+   */
+  readonly publicUrl?: string;
   /** Prefix of all paths, for example `/agents`. Default: none. */
   readonly basePath?: string;
+  /**
+   * Refuses every request that could change something, with status 403 and the code `read_only`, whatever the scope of its
+   * key. The server itself then writes nothing either: it delivers no webhooks and removes no expired documents. The
+   * sessions of the runtime go on. Default: false.
+   */
+  readonly readOnly?: boolean;
+  /**
+   * Serves the developer console below `/console/`. It calls this server as any other client does: with a key, where
+   * one is required. `files` is the folder of the built console; default: the one of this package. Default: false.
+   */
+  readonly console?: boolean | { readonly files: string };
+  /**
+   * Serves ADK's web interface below `/dev-ui/`: the folder `dist/browser` of an installed `@google/adk-devtools`. It
+   * needs the protocol `adk`, and has no place for a key. Default: it is not served.
+   */
+  readonly adkWeb?: string;
+  /**
+   * Lets callers prove properties of the agents that a module exports, each in a child process. Default: no proofs.
+   */
+  readonly proofs?: ProofOptions;
+  /**
+   * The hub of the runtime, whose live sessions are served over WebSockets at `/v1/sessions/{session_id}/live`. Needs the
+   * package `ws`. Default: they are not served.
+   */
+  readonly live?: LiveHub;
+  /**
+   * Serves a page below `/live/` that speaks with the agents of this server: with `live` only. `files` is the folder of
+   * the built page; default: the one of this package. Default: false.
+   */
+  readonly livePage?: boolean | { readonly files: string };
   /** Enables `GET /metrics`. Pass `metrics.observe` to the runtime as an observer. */
   readonly metrics?: Metrics;
   /** Receives a line for each request that may have changed something. */
@@ -94,11 +142,14 @@ export const SERVER_OPTIONS: OptionTable = optionTable<ServerOptions>('createSer
   runtime: true,
   store: true,
   keys: true,
+  protocols: true,
   limits: {
     bodyBytes: true,
     createsPerMinute: true,
     requestsPerMinute: true,
     failedKeysPerMinute: true,
+    liveConnections: true,
+    liveMessageBytes: true,
   } satisfies OptionNames<ServerLimits>,
   allowOrigins: true,
   allowHosts: true,
@@ -109,6 +160,13 @@ export const SERVER_OPTIONS: OptionTable = optionTable<ServerOptions>('createSer
   webhooks: { allowHosts: true, resolve: true } satisfies OptionNames<WebhookRules>,
   clock: true,
   basePath: true,
+  publicUrl: true,
+  readOnly: true,
+  console: true,
+  adkWeb: true,
+  proofs: PROOF_OPTION_NAMES,
+  live: true,
+  livePage: true,
   metrics: true,
   audit: true,
   onError: true,

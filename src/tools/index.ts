@@ -8,6 +8,7 @@ export {
 export { checkArtifactName } from './artifacts/check-artifact-name.ts';
 export { FileArtifactService } from './artifacts/file-artifact-service.ts';
 export { InMemoryCredentialStore, type CredentialStore } from './auth/credential-store.ts';
+export type { ClientTool } from './tool/client-tool.ts';
 export { callFingerprint } from './tool/call-fingerprint.ts';
 export { InMemoryArtifactService } from './artifacts/in-memory-artifact-service.ts';
 export { InMemoryMemoryService } from './memory/in-memory-memory-service.ts';

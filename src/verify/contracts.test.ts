@@ -11,9 +11,11 @@ import {
   oneOf,
   place,
   pure,
+  upTo,
 } from '../net/index.ts';
 import type { CompiledNet } from '../net/index.ts';
 import {
+  atMost,
   deadlockFree,
   formatReport,
   isProved,
@@ -262,6 +264,7 @@ test('a question about one of two equal children keeps them apart', async () => 
     unreachable(answer.name),
     placeBound(answer.name, 0),
     neverFiresAfter('end', answer.name),
+    neverFiresAfter('end', 'start'),
     neverTakes('end', { from: [ask.name] }),
   ]);
   const report = await prove(either, { properties: questions, bounds: { faults: 0 }, components });
@@ -271,6 +274,55 @@ test('a question about one of two equal children keeps them apart', async () => 
   );
   assert.deepEqual(
     report.results.map(({ verdict }) => verdict),
-    ['a', 'b'].flatMap(() => ['refuted', 'refuted', 'refuted', 'refuted', 'proved']),
+    ['a', 'b'].flatMap(() => ['refuted', 'refuted', 'refuted', 'refuted', 'refuted', 'proved']),
+  );
+});
+
+test('a view that does not count a budget proves what holds for every budget, and another counts it', async () => {
+  const [go, budget, ready] = [place('go', { environment: true }), place('budget'), place('ready')];
+  const [done, end] = [place('done'), place('end')];
+  const compiled = compile(
+    net('budget', {
+      transitions: [
+        pure('begin', {
+          take: { go },
+          give: allOf({ budget: upTo(10, budget), ready }),
+          run: () => ({ budget: [], ready: null }),
+        }),
+        effect('step', {
+          take: { ready, budget },
+          give: allOf({ ready, done }),
+          failed: () => ({ ready: null, done: null }),
+          run: () => Promise.resolve({ ready: null, done: null }),
+        }),
+        pure('stop', {
+          take: { ready },
+          unless: [budget],
+          give: allOf({ end }),
+          run: () => ({ end: null }),
+        }),
+      ],
+    }),
+  );
+  const report = await prove(compiled, {
+    properties: [
+      atMost(['step'], 5, { per: 'go' }),
+      unreachable({ end: 1, budget: 1 }),
+      placeBound('done', 5),
+      atMost(['step'], 4, { per: 'go' }),
+      placeBound('done', 4),
+    ],
+    bounds: { upTo: 5, faults: 0, shutdowns: false },
+    components: { shared: [], ports: [], children: [] },
+  });
+  assert.deepEqual(
+    report.results.map(({ verdict, by }) => [verdict, by]),
+    [
+      ['proved', 'contracts'],
+      ['proved', 'contracts'],
+      ['proved', 'contracts'],
+      ['refuted', 'search'],
+      ['refuted', 'search'],
+    ],
   );
 });

@@ -140,11 +140,16 @@ export class Coverage {
 }
 
 /** Returns what a proof takes for granted, one sentence each. */
-export function listAssumptions({ bounds }: ExpandedNet): readonly string[] {
+export function listAssumptions({ bounds, tracked }: ExpandedNet): readonly string[] {
   return [
     'Tokens from outside, outputs, attempts and faults stay within the bounds.',
     'Every effect in flight ends, fails, times out or is retried.',
     'Values are left out: a transition may choose each declared outcome. A key function depends on its token only.',
+    ...(tracked.labels.length === 0
+      ? []
+      : [
+          `The labels ${tracked.labels.join(', ')} are followed where a property names them. A label depends on its token only.`,
+        ]),
     'Times are left out: a timer may expire at any time after its token arrived.',
     'The items of lists and maps are ignored.',
     'The session is not upgraded to another net.',

@@ -1,6 +1,9 @@
 import type { CompiledNet } from '../net/index.ts';
+import type { Bounds } from './properties/bounds.ts';
 import type { Property, SearchedProperty } from './properties/property.ts';
 import { resolveProperty } from './properties/resolve-property.ts';
+import { isOrderedByArcs } from './reduction/ordered-by-arcs.ts';
+import type { Reductions } from './reduction/reductions.ts';
 import type { PropertyResult } from './report.ts';
 
 interface Derivation {
@@ -10,14 +13,27 @@ interface Derivation {
   readonly heldBy: string | undefined;
 }
 
+/** What decides which properties need a search. */
+export interface DerivationOptions {
+  readonly properties: readonly Property[];
+  readonly bounds?: Bounds;
+  readonly reductions?: Reductions;
+}
+
 /** The properties of a proof, each with the searched properties from which it follows. */
 export class Derivations {
   readonly #all: readonly Derivation[];
   readonly #parts = new Map<Property, PropertyResult>();
 
-  constructor(net: CompiledNet, properties: readonly Property[]) {
+  constructor(net: CompiledNet, { properties, bounds = {}, reductions = {} }: DerivationOptions) {
     this.#all = properties.map((property) => {
-      const resolved = resolveProperty(net, property);
+      const isOrdered =
+        property.kind === 'precedes' &&
+        reductions.arcs !== false &&
+        isOrderedByArcs(net, property, bounds);
+      const resolved = isOrdered
+        ? { heldBy: 'the arcs: each firing takes a token that such an event gives' }
+        : resolveProperty(net, property);
       return 'heldBy' in resolved
         ? { property, parts: [], heldBy: resolved.heldBy }
         : { property, parts: resolved.properties, heldBy: undefined };

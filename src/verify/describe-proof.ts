@@ -30,6 +30,6 @@ export function describeProof(net: CompiledNet, bounds: Bounds = {}): ProofStart
  */
 export function checkNames(net: CompiledNet, properties: readonly Property[]): void {
   const expanded = expand(net);
-  for (const property of new Derivations(net, properties).searched)
-    createMonitor(expanded, new TokenClasses(), property);
+  const { searched } = new Derivations(net, { properties, reductions: { arcs: false } });
+  for (const property of searched) createMonitor(expanded, new TokenClasses(), property);
 }

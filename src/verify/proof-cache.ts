@@ -30,7 +30,7 @@ export interface ProofCache {
  * The version of the prover, as part of each cache key. Raise it with every change after which a proof may have another
  * verdict or another counterexample: otherwise a stored cache returns the results of the faulty prover.
  */
-const PROVER_VERSION = 5;
+const PROVER_VERSION = 11;
 
 /** What decides a verdict besides the net and the property. */
 export interface CachedOptions {
@@ -50,11 +50,12 @@ export function proofCacheKey(
   { bounds, components, route, beyondBounds, reductions }: CachedOptions,
   property: Property,
 ): string {
-  const { places, transitions, environment, faults, keys } = net;
+  const { places, transitions, environment, faults, keys, tracked } = net;
   const initial = net.net.initial.map(({ place, times, value }) => [
     place.name,
     times,
     keys.getKeyFunctions(place.name).map((getKey) => readKey(getKey, place, value)),
+    tracked.toInitialColor(place, value),
   ]);
   const question = [
     PROVER_VERSION,
@@ -65,6 +66,7 @@ export function proofCacheKey(
     environment,
     faults,
     initial,
+    tracked.labels,
     bounds ?? {},
     components ?? null,
     route ?? 'portfolio',

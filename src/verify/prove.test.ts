@@ -28,7 +28,9 @@ import {
   eventuallyAnswered,
   mutualExclusion,
   neverFiresAfter,
+  everyNodeReachable,
   noFireAfterEndInvocation,
+  noToolAfterInterrupt,
   placeBound,
   unreachable,
 } from './properties/create-property.ts';
@@ -345,6 +347,19 @@ test('no effect starts after the end signal when the signal inhibits every effec
   assert.equal(await proveVerdict(server, neverFiresAfter('serve', 'reply'), bounds), 'refuted');
   assert.equal(
     await proveVerdict(server, neverFiresAfter('serve', 'reply', { until: 'request' }), bounds),
+    'refuted',
+  );
+});
+
+test('the event that forbids a transition may be a transition', async () => {
+  const twice = { faults: 0, environment: { request: 2 } };
+  const after = neverFiresAfter('serve', 'serve');
+  assert.equal(await proveVerdict(server, after, { faults: 0 }), 'proved');
+  assert.equal(await proveVerdict(server, after, twice), 'refuted');
+  const untilDone = noToolAfterInterrupt('serve', 'serve', { until: 'permit' });
+  assert.equal(await proveVerdict(server, untilDone, twice), 'proved');
+  assert.equal(
+    await proveVerdict(server, everyNodeReachable('serve'), { environment: { request: 0 } }),
     'refuted',
   );
 });

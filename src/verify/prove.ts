@@ -7,6 +7,7 @@ import type { ComponentTree } from './contracts/contract.ts';
 import { decideByContracts } from './decide-by-contracts.ts';
 import { expand } from './system/expand.ts';
 import type { ExpandedNet } from './system/expand.ts';
+import { listLabels } from './search/property-labels.ts';
 import { proofCacheKey } from './proof-cache.ts';
 import type { ProofCache } from './proof-cache.ts';
 import type { Property, SearchedProperty } from './properties/property.ts';
@@ -56,25 +57,74 @@ export interface ProveOptions extends ProofObserver {
  * @throws InvalidPropertyError if a bound is invalid.
  */
 export async function prove(net: CompiledNet, options: ProveOptions): Promise<ProofReport> {
-  const derivations = new Derivations(net, options.properties);
+  const derivations = new Derivations(net, options);
   const { onResult = () => {} } = options;
   derivations.takeKnown().forEach(onResult);
-  const report = await proveSearched(net, {
-    ...options,
-    properties: derivations.searched,
-    onResult: (result) => derivations.add(result).forEach(onResult),
-  });
-  return { ...report, results: derivations.results() };
+  const groups = groupByLabels(net, derivations.searched);
+  const reports: ProofReport[] = [];
+  for (const { labels, properties } of groups) {
+    const report = await proveSearched(net, labels, {
+      ...options,
+      properties,
+      onResult: (result) => derivations.add(result).forEach(onResult),
+    });
+    reports.push(report);
+  }
+  return { ...mergeReports(reports), results: derivations.results() };
+}
+
+interface LabelGroup {
+  readonly labels: readonly string[];
+  readonly properties: readonly SearchedProperty[];
+}
+
+/**
+ * Groups properties by the labels that they name. The first group names none. So a search follows a label only for the
+ * properties that name it.
+ */
+function groupByLabels(
+  net: CompiledNet,
+  properties: readonly SearchedProperty[],
+): readonly [LabelGroup, ...LabelGroup[]] {
+  const groups = new Map<string, { labels: readonly string[]; properties: SearchedProperty[] }>();
+  const plain: SearchedProperty[] = [];
+  for (const property of properties) {
+    const labels = listLabels(net, property);
+    const key = JSON.stringify(labels);
+    const group = groups.get(key) ?? { labels, properties: [] };
+    if (labels.length === 0) plain.push(property);
+    else groups.set(key, group);
+    group.properties.push(property);
+  }
+  return [{ labels: [], properties: plain }, ...groups.values()];
+}
+
+/** The report of all groups: what none of them fired is unfired. */
+function mergeReports(reports: readonly ProofReport[]): ProofReport {
+  const [first, ...others] = reports;
+  if (first === undefined) throw new RangeError('a proof has at least one group of properties');
+  const explored = reports.flatMap(({ unfired }) => (unfired === undefined ? [] : [unfired]));
+  const unfired = explored[0]?.filter((name) => explored.every((names) => names.includes(name)));
+  return {
+    ...first,
+    durationMs: reports.reduce((sum, { durationMs }) => sum + durationMs, 0),
+    assumptions: (others.at(-1) ?? first).assumptions,
+    ...omitUndefined({ unfired }),
+  };
 }
 
 type SearchedOptions = Omit<ProveOptions, 'properties'> & {
   readonly properties: readonly SearchedProperty[];
 };
 
-async function proveSearched(net: CompiledNet, options: SearchedOptions): Promise<ProofReport> {
+async function proveSearched(
+  net: CompiledNet,
+  labels: readonly string[],
+  options: SearchedOptions,
+): Promise<ProofReport> {
   const startedAt = performance.now();
   const { properties, bounds = {}, cache } = options;
-  const expanded = expand(net, bounds);
+  const expanded = expand(net, bounds, labels);
   const tokenClasses = new TokenClasses();
   const monitors = properties.map((property) => createMonitor(expanded, tokenClasses, property));
   const keys = new Map(
@@ -112,7 +162,9 @@ async function proveSearched(net: CompiledNet, options: SearchedOptions): Promis
   }
   const { components, route, beyondBounds = false, signal } = options;
   const undecided = properties.filter((property) => !results.has(property));
-  if (components !== undefined && route !== 'solver' && !beyondBounds && undecided.length > 0) {
+  // Views of components do not see labels.
+  const hasViews = components !== undefined && labels.length === 0;
+  if (hasViews && route !== 'solver' && !beyondBounds && undecided.length > 0) {
     const question = { components, properties: undecided, bounds, signal };
     const answer = await decideByContracts(expanded, question, run, coverage);
     contracts = answer.contracts;

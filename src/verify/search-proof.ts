@@ -4,11 +4,12 @@ import type { SolverOptions } from './decide-by-solver.ts';
 import type { ProofRun } from './progress.ts';
 import { DEFAULT_STATES } from './properties/bounds.ts';
 import type { Bounds } from './properties/bounds.ts';
-import type { Property, SearchedProperty } from './properties/property.ts';
+import { atMost, canFire } from './properties/create-property.ts';
+import type { CanFire, Property, SearchedProperty } from './properties/property.ts';
 import { ReplayError } from './properties/verify-errors.ts';
 import type { Reductions } from './reduction/reductions.ts';
 import { searchSlices } from './reduction/search-slices.ts';
-import { listSmallerNets } from './reduction/smaller-bounds.ts';
+import { listQuietNets, listSmallerNets } from './reduction/smaller-bounds.ts';
 import { replay } from './replay/replay.ts';
 import type { PropertyResult } from './report.ts';
 import { confirmTrap } from './search/confirm-trap.ts';
@@ -43,6 +44,12 @@ type Facts = Omit<PropertyResult, 'verdict'> & { readonly property: SearchedProp
 const DEFAULT_AFTER = 5_000;
 /** A search within smaller bounds that visits more states is given up. */
 const MAX_SMALLER_STATES = 8_000;
+
+/** A search deep into the net, which fires most transitions soon, visits at most this many states. */
+const MAX_DEEP_STATES = 20_000;
+
+/** With keys, the search in the order of ages often has far fewer states, so it is tried first, up to this many. */
+const MAX_FEW_ORDERED_STATES = 1_000;
 
 /** A system, its monitors, and what its search found. */
 interface Searched {
@@ -110,15 +117,19 @@ export class SearchProof {
     const { states = DEFAULT_STATES } = limits;
     if (route === 'solver') return [(group) => this.#skip(group)];
     const first: Stage = (group) => this.#searchWhole(group, { ...limits, states: after }, false);
+    const hasLabels = this.#net.tracked.labels.length > 0;
     const nets = smallerBounds ? listSmallerNets(this.#net, limits) : [];
     return [
+      ...(after < states ? [(group: Group) => this.#searchDeep(group)] : []),
       ...(after > 0 && after < states ? [first] : []),
       ...nets.map(
         (net): Stage =>
           (group) =>
             this.#searchSmallerNet(net, group),
       ),
-      ...(slicing ? [(group: Group) => this.#searchSlices(group)] : []),
+      // Slices do not see labels.
+      ...(slicing && !hasLabels ? [(group: Group) => this.#searchSlices(group)] : []),
+      ...(this.#net.keys.domains > 0 ? [(group: Group) => this.#searchFewInOrder(group)] : []),
       (group) => this.#searchWhole(group, limits, true),
     ];
   }
@@ -137,7 +148,7 @@ export class SearchProof {
     const startedAt = performance.now();
     const over = this.#net.statement;
     if (
-      this.#options.reductions?.anyOrder === false &&
+      (this.#options.reductions?.anyOrder === false || this.#net.tracked.labels.length > 0) &&
       group.some((one) => this.#needsOrder(one))
     ) {
       if (!isLast) return group;
@@ -161,6 +172,57 @@ export class SearchProof {
       }
     }
     return open;
+  }
+
+  /**
+   * Yields the `canFire` properties that searches deep into the net decide: they fire most transitions soon. A slice of
+   * the net shows that a transition never fires. Returns the others.
+   */
+  async *#searchDeep(group: Group): AsyncGenerator<Decision, Group> {
+    const open: SearchedProperty[] = [];
+    for (const property of group) {
+      const result = property.kind === 'canFire' ? await this.#decideFirings(property) : undefined;
+      if (result === undefined) open.push(property);
+      else yield [property, result];
+    }
+    return open;
+  }
+
+  async #decideFirings(property: CanFire): Promise<PropertyResult | undefined> {
+    const startedAt = performance.now();
+    const { states: most = DEFAULT_STATES } = this.#bounds;
+    let states = 0;
+    let missing = property.transitions;
+    const onPause = this.#run.onPause([property]);
+    const facts = (by: string): Facts => ({
+      property,
+      by,
+      over: this.#net.statement,
+      states,
+      durationMs: performance.now() - startedAt,
+    });
+    for (const net of [...listQuietNets(this.#net, this.#bounds), this.#net]) {
+      const tokenClasses = new TokenClasses();
+      const monitor = createMonitor(net, tokenClasses, canFire(...missing));
+      const system = new TransitionSystem(net, 'ordered', new Set(), tokenClasses);
+      const deep = { states: Math.min(most, MAX_DEEP_STATES), order: 'newest first' } as const;
+      const outcome = await search(system, [monitor], { ...this.#bounds, ...deep }, onPause);
+      states += outcome.states;
+      this.#coverage.addBegun(outcome.begun);
+      missing = missing.filter(
+        (name) => !outcome.begun.has(this.#net.net.byName.get(name)?.index ?? -1),
+      );
+      if (missing.length === 0) return toProved(facts('search in the order of ages'), []);
+    }
+    if (this.#options.reductions?.slicing === false) return undefined;
+    const never: string[] = [];
+    for (const name of missing) {
+      const found = await searchSlices(this.#net, atMost([name], 0), onPause, most);
+      if (found === undefined) continue;
+      states += found.states;
+      never.push(name);
+    }
+    return never.length === 0 ? undefined : neverFires(facts('search of a slice'), never);
   }
 
   /** Yields the properties that are violated within smaller bounds. Returns the others. */
@@ -208,6 +270,19 @@ export class SearchProof {
       const durationMs = performance.now() - startedAt;
       const facts = { property, by: 'search of a slice', over, states, durationMs };
       yield [property, toProved(facts, unreached)];
+    }
+    return open;
+  }
+
+  /** Yields the properties that few states decide, with the ages of tokens. Returns the others. */
+  async *#searchFewInOrder(group: Group): AsyncGenerator<Decision, Group> {
+    const { states = DEFAULT_STATES } = this.#bounds;
+    const limits = { ...this.#bounds, states: Math.min(states, MAX_FEW_ORDERED_STATES) };
+    const open: SearchedProperty[] = [];
+    for (const property of group) {
+      const result = await this.#searchInOrder(this.#noFacts(property), limits);
+      if (result.verdict === 'unknown') open.push(property);
+      else yield [property, result];
     }
     return open;
   }
@@ -264,12 +339,21 @@ export class SearchProof {
   ): Promise<PropertyResult> {
     const { endReason } = this.#run;
     if (endReason !== undefined) return { ...before, verdict: 'unknown', reason: endReason };
+    const result = await this.#searchInOrder({ ...before, property }, this.#bounds);
+    if (result.verdict !== 'unknown') return result;
+    const reasons = [gaveUp, result.reason].filter((one) => one !== undefined);
+    return { ...result, reason: [...new Set(reasons)].join('; ') };
+  }
+
+  /** Searches with the ages of tokens. */
+  async #searchInOrder(before: Facts, limits: SearchLimits): Promise<PropertyResult> {
+    const { property } = before;
     const startedAt = performance.now();
     const tokenClasses = new TokenClasses();
     const monitor = createMonitor(this.#net, tokenClasses, property);
     const system = new TransitionSystem(this.#net, 'ordered', monitor.outlets, tokenClasses);
     const onPause = this.#run.onPause([property]);
-    const outcome = await search(system, [monitor], this.#bounds, onPause);
+    const outcome = await search(system, [monitor], limits, onPause);
     const { findings, states } = outcome;
     const unreached = this.#coverage.add(outcome);
     const facts = {
@@ -283,8 +367,7 @@ export class SearchProof {
       return toProved(facts, finding.witnesses === undefined ? unreached : []);
     if (finding?.verdict === 'missing') return neverFires(facts, finding.transitions);
     if (finding?.verdict === 'broken') return refuted(facts, system, finding.path);
-    const reasons = [gaveUp, finding?.reason].filter((one) => one !== undefined);
-    return { ...facts, verdict: 'unknown', reason: [...new Set(reasons)].join('; ') };
+    return { ...facts, verdict: 'unknown', reason: finding?.reason ?? '' };
   }
 
   #noFacts(property: SearchedProperty): Facts {

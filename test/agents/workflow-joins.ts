@@ -123,9 +123,9 @@ export function canBeIncomplete(
   return { isIncomplete, runs };
 }
 
-/** The verdict of `joinsComplete` for a workflow whose nodes run at most this many times together. */
-export async function proveJoins(agent: Agent, runs: number): Promise<Verdict | undefined> {
-  const { bounds, components } = agentProof(agent, { faults: 0, atOnce: runs });
+/** The verdict of `joinsComplete` within the default bounds. */
+export async function proveJoins(agent: Agent): Promise<Verdict | undefined> {
+  const { bounds, components } = agentProof(agent, { faults: 0 });
   const properties = [joinsComplete()];
   const { results } = await prove(agent.compiled, { properties, bounds, components });
   return results[0]?.verdict;

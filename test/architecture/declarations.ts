@@ -27,7 +27,10 @@ export function listDeclarations(program: unknown): readonly Declaration[] {
       found.push({ name, exported, type: typeDeclarations.has(value.type) });
     }
     const inside = value.type === 'ExportNamedDeclaration';
-    for (const child of Object.values(value)) visit(child, inside);
+    for (const key in value) {
+      const child = value[key];
+      if (typeof child === 'object') visit(child, inside);
+    }
   };
   visit(program, false);
   return found;

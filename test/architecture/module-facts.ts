@@ -81,18 +81,21 @@ function calledName(callee: unknown): string | undefined {
   return callee.type === 'Identifier' ? String(callee['name']) : globalMember(callee);
 }
 
-/** A node and all nodes in it, without the names of members. */
-export function* walkNodes(value: unknown): Generator<Node> {
-  if (Array.isArray(value)) {
-    for (const item of value) yield* walkNodes(item);
-    return;
-  }
-  if (!isNode(value)) return;
-  yield value;
-  for (const [key, child] of Object.entries(value)) {
-    if (isOwnName(value, key)) continue;
-    yield* walkNodes(child);
-  }
+/** A node and all nodes in it, without the names of members. It is no generator, which would take several times as long. */
+export function walkNodes(value: unknown): readonly Node[] {
+  const found: Node[] = [];
+  const visit = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return;
+    if (Array.isArray(part)) {
+      for (const item of part) visit(item);
+      return;
+    }
+    if (!isNode(part)) return;
+    found.push(part);
+    for (const key in part) if (!isOwnName(part, key)) visit(part[key]);
+  };
+  visit(value);
+  return found;
 }
 
 /** `b` in `a.b` and in `{ b: 1 }` is a name inside a thing, not a thing in scope. */

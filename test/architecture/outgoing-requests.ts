@@ -16,6 +16,8 @@ export const OUTGOING: Readonly<Record<string, string>> = {
   'src/live/models/socket/live-socket.ts':
     'callers, within modelOrigins; at the address of the rule of live-access.ts',
   'src/live/models/socket/ws-package.d.ts': 'nobody: it declares the types of a package',
+  'src/agents/remote/a2a-client.ts':
+    'the program, and a card from outside; through src/egress/, at the origin of the card or at listed hosts',
   'src/tools/mcp/mcp-source.ts': 'callers; through src/egress/',
   'src/tools/mcp/vocabulary/mcp-sdk.ts':
     'is given the fetch of mcp-source.ts, or that of a program',
@@ -30,6 +32,12 @@ export const OUTGOING: Readonly<Record<string, string>> = {
   'src/store/sqlite/owners/owner-socket.ts':
     'nobody: local sockets beside the database, over which nothing is sent',
   'src/server/listen.ts': 'nobody: it listens',
+  'src/server/live/live-endpoint.ts': 'nobody: it accepts WebSockets',
+  'src/server/live/client-socket.ts': 'nobody: it is given the WebSocket of live-endpoint.ts',
+  'src/server/protocols/mcp/mcp-server-sdk.ts': 'nobody: it answers requests',
+  'src/server/serve-mcp-stdio.ts': 'nobody: it answers requests, over stdio',
+  'src/server/protocols/a2a/a2a-sdk.ts':
+    'nobody: it answers requests; push messages go through the sender of webhooks',
   'src/server/http/origin-guard.ts': 'nobody: it reads addresses',
   'src/client/create-client.ts': 'the program: its server',
   'src/client/http-caller.ts': 'the program: its server',
@@ -39,7 +47,7 @@ const MODULES: ReadonlySet<string> = new Set(
   'http https http2 net tls dgram dns dns/promises undici ws axios got node-fetch'.split(' '),
 );
 const PACKAGES =
-  /^(?:@ai-sdk\/(?!provider$)|pg$|@aws-sdk\/|@google-cloud\/|@modelcontextprotocol\/|@hono\/node-server$)/;
+  /^(?:@ai-sdk\/(?!provider$)|pg$|@aws-sdk\/|@google-cloud\/|@modelcontextprotocol\/|@a2a-js\/|@hono\/node-server$)/;
 const GLOBALS = ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest'];
 
 /** Only the listed modules can open network connections, and each listed module exists. */

@@ -3,10 +3,20 @@ import type { Rule } from './rules.ts';
 /**
  * The sub-folders of each folder of `src/`, in the order of their imports: each may import itself
  * and those before it. `.` stands for the files at the folder's root; its `index.ts` and its
- * `internal.ts` may import all.
+ * `internal.ts` may import all. `x/*` stands for the sub-folders of `x`: none of them imports another.
  */
 export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
-  core: ['errors', 'json', 'validation', 'identity', 'state', 'content', 'events', 'turn'],
+  core: [
+    'errors',
+    'json',
+    'validation',
+    'identity',
+    'state',
+    'content',
+    'events',
+    'turn',
+    'package',
+  ],
   net: ['clock', 'language', 'build', 'journal', 'diagram', 'engine'],
   verify: [
     'properties',
@@ -82,6 +92,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'tools',
     'composition',
     'custom',
+    'remote',
     'workflow',
     'llm',
     'kinds',
@@ -104,6 +115,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
   live: [
     'models',
     'models/scripted',
+    'models/cascaded',
     'models/socket',
     'models/gemini',
     'models/openai',
@@ -119,6 +131,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'compaction',
     'sessions',
     'sessions/contract',
+    'live',
     'contracts',
     'plugins',
     'tools',
@@ -132,6 +145,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
   interop: ['google-adk', 'libpetri', 'pnml'],
   server: [
     'http',
+    'console',
     'metrics',
     'wire',
     'wire/responses',
@@ -139,12 +153,27 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'idempotency',
     'webhooks',
     'workers',
+    'proofs',
     'routing',
     'events',
     'routes',
+    'live',
+    'protocols',
+    'protocols/*',
     '.',
   ],
-  cli: ['command', 'loading', 'terminal', 'chat', 'replay', 'serve', 'prove', 'commands', '.'],
+  cli: [
+    'command',
+    'loading',
+    'terminal',
+    'chat',
+    'replay',
+    'serve',
+    'dev',
+    'prove',
+    'commands',
+    '.',
+  ],
 };
 
 /** Inside a folder, a sub-folder imports only itself and the sub-folders before it. */
@@ -164,17 +193,24 @@ export const followsRoomOrder =
           return [`${module.path} imports a door of its own folder`];
         }
         if (rooms === undefined) return [];
-        const own = rooms.indexOf(room);
+        const own = findRoomIndex(rooms, room);
         if (own === -1) return [`${module.path} is in no known room of src/${folder}`];
         return module.imports.flatMap(({ target, specifier }) => {
           if (target === undefined) return [];
           const other = splitPath(target);
           if (other.folder !== folder) return [];
-          return rooms.indexOf(other.room) > own
+          const index = findRoomIndex(rooms, other.room);
+          return index > own || (index === own && other.room !== room)
             ? [`${module.path} imports ${specifier}, which is not before it`]
             : [];
         });
       });
+
+/** The place of a room in the order. -1: it is in no list. */
+function findRoomIndex(rooms: readonly string[], room: string): number {
+  const own = rooms.indexOf(room);
+  return own === -1 ? rooms.indexOf(`${room.slice(0, room.lastIndexOf('/'))}/*`) : own;
+}
 
 function isOwnDoor(target: string, folder: string): boolean {
   const other = splitPath(target);

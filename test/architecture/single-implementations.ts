@@ -38,3 +38,17 @@ export const onlyListedModulesRetryModelCalls: (listed: Readonly<Record<string, 
     what: 'names the places of the model retry, or retries a model call',
     instead: 'use src/agents/model/model-retry.ts',
   });
+
+/** The modules that ask where they are, and why. */
+export const OWN_LOCATION: Readonly<Record<string, string>> = {
+  'src/core/package/package-files.ts': 'the implementation',
+  'src/tools/schema/linear-pattern.ts': 'loads a dependency synchronously',
+};
+
+/** The files of the package are found in one place: a built module is a part of another file. */
+export const onlyListedModulesKnowWhereTheyAre: (listed: Readonly<Record<string, string>>) => Rule =
+  onlyListedModules({
+    does: (code) => /\bimport\.meta\b|\b__dirname\b/.test(code),
+    what: 'uses its own location',
+    instead: 'use packageFile or packageProgram of src/core/internal.ts',
+  });

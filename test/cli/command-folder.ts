@@ -43,12 +43,14 @@ export class Output extends Writable {
   }
 
   /**
-   * Resolves as soon as the text matches. The test's own timeout ends a wait that is never
+   * Resolves as soon as the text matches, or the function returns true. The test's own timeout ends a wait that is never
    * fulfilled.
    */
-  async shows(what: RegExp | string): Promise<void> {
-    const is = (): boolean =>
-      typeof what === 'string' ? this.text.includes(what) : what.test(this.text);
+  async shows(what: RegExp | string | (() => boolean)): Promise<void> {
+    const is = (): boolean => {
+      if (typeof what === 'function') return what();
+      return typeof what === 'string' ? this.text.includes(what) : what.test(this.text);
+    };
     if (is()) return;
     await new Promise<void>((resolve) => {
       const watcher = (): void => {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bundleProgram } from '../bundled-program.ts';
 
 /** The scenario: two turns with a tool and a parked call, or the rounds of an outcome. */
 export type Scenario = 'turns' | 'outcome';
@@ -46,7 +47,7 @@ async function run(
 ): Promise<{ readonly signal: string | null; readonly lines: readonly string[] }> {
   const child = spawn(
     process.execPath,
-    [join(import.meta.dirname, `killable-${scenario}.ts`), JSON.stringify(options)],
+    [bundleProgram(new URL(`killable-${scenario}.ts`, import.meta.url)), JSON.stringify(options)],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
       // The compile cache saves most of the run time of a short process.

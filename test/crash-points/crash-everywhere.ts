@@ -3,6 +3,7 @@ import { compile, Driver, Executor, planUpgrade, SimulatedClock } from '../../sr
 import { renameMarking } from '../../src/net/internal.ts';
 import type { CompiledNet, Marking, Net, Step, StepOutcome } from '../../src/net/index.ts';
 import type { OutletValue } from '../../src/net/engine/check-outputs.ts';
+import { pickSample } from '../sample-seed.ts';
 import { Journal } from './journal.ts';
 import { SideEffectWorld } from './side-effect-world.ts';
 import type { EffectRunner } from './side-effect-world.ts';
@@ -247,12 +248,16 @@ export interface CrashCoverage {
 
 /**
  * Crashes a session at every commit and failpoint, and crashes each resumed session again.
- * @param options `again`: at every later commit and failpoint (`all`), at every later commit at one failpoint, which
+ * @param options `every`: only at one of so many failpoints of a commit, which changes from commit to commit and from run
+ * to run. Default: 1, all. `again`: at every later commit and failpoint (`all`), at every later commit at one failpoint, which
  * changes from pair to pair (`one`), or not at all (`none`). Default: `all`.
  */
 export async function crashEverywhere(
   crashCase: CrashCase,
-  { again = 'all' }: { readonly again?: 'all' | 'one' | 'none' } = {},
+  {
+    again = 'all',
+    every = 1,
+  }: { readonly again?: 'all' | 'one' | 'none'; readonly every?: 1 | 2 } = {},
 ): Promise<CrashCoverage> {
   const compiled = new CompiledCase(crashCase);
   const uncut = await runCase(crashCase, compiled);
@@ -267,8 +272,10 @@ export async function crashEverywhere(
     assert.deepEqual(cut.outcome, uncut.outcome, `${crashCase.name}, cut ${where}`);
     return cut;
   };
+  const offset = pickSample(every, crashCase.name);
   for (let first = 1; first <= uncut.commits; first++) {
     for (const [index, failpoint] of failpoints.entries()) {
+      if ((first + index + offset) % every !== 0) continue;
       const { commits } = await check([first, failpoint]);
       if (again === 'none') continue;
       for (let second = first + 1; second <= commits; second++) {

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { bundleProgram } from '../bundled-program.ts';
 import { contentText } from '../../src/core/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import type { Session } from '../../src/runtime/index.ts';
@@ -105,9 +106,8 @@ describe('agents that call each other, in a process that crashes', () => {
     const folder = mkdtempSync(join(tmpdir(), 'called-agents-'));
     const database = join(folder, 'sessions.db');
     try {
-      const host = fork(new URL('called-agent-host.ts', import.meta.url), [database, killPoint], {
-        stdio: 'inherit',
-      });
+      const program = bundleProgram(new URL('called-agent-host.ts', import.meta.url));
+      const host = fork(program, [database, killPoint], { stdio: 'inherit' });
       const exited = once(host, 'exit');
       await once(host, 'message');
       if (killPoint === '') host.kill('SIGKILL');

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bundleProgram } from '../bundled-program.ts';
 import type { LogEvent } from '../../src/core/index.ts';
 import type { HostOptions, HostCommand, HostMessage } from './host-messages.ts';
 
@@ -45,8 +46,10 @@ export class ChildHost implements AsyncDisposable {
   #gone = false;
 
   constructor(options: HostOptions) {
-    this.#child = fork(new URL('host.ts', import.meta.url), [JSON.stringify(options)], {
+    const program = bundleProgram(new URL('host.ts', import.meta.url));
+    this.#child = fork(program, [JSON.stringify(options)], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      execArgv: [...process.execArgv, '--enable-source-maps'],
       // The compile cache saves most of the run time of a short process.
       env: { NODE_COMPILE_CACHE: join(tmpdir(), 'petrichor-compile-cache'), ...process.env },
     });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { MemoryStore, openSqliteStore } from '../../src/store/index.ts';
 import type { SqliteStore, Store } from '../../src/store/index.ts';
 import type { CrashPoint } from './killable-store.ts';
+import { pickSample } from '../sample-seed.ts';
 import { runWithCrashes } from './turn-crash-points.ts';
 import type { TurnOutcome, TurnCrashOptions, StoreHost } from './turn-crash-points.ts';
 
@@ -46,17 +47,24 @@ async function dropAllOwners(store: Store, reader: Store): Promise<void> {
   for (const { owner } of await reader.list({})) if (owner !== null) await store.leave(owner);
 }
 
+/** The writes at which a process crashes. A sample has every `stride`th write, and all tools. */
+interface Sample {
+  readonly stride: number;
+  readonly offset: number;
+}
+
 /** Runs once for each crash point after the crashes `first`, until a crash point is not reached any more. */
 async function eachCrashPoint(
   inWorld: WithStoreHost,
   first: readonly CrashPoint[],
   options: TurnCrashOptions,
   check: (outcome: TurnOutcome, crashes: readonly CrashPoint[]) => Promise<void>,
-  stride = 1,
+  { stride, offset }: Sample,
 ): Promise<void> {
   for (const [index, point] of points.entries()) {
-    // With a stride, use different numbers before and after a write.
-    for (let nth = 1 + (index % stride); ; nth += stride) {
+    const step = point.endsWith('-write') ? stride : 1;
+    // In a sample, the writes to crash before and those to crash after are different ones.
+    for (let nth = 1 + ((index + offset) % step); ; nth += step) {
       const crashes = [...first, { point, nth }];
       const outcome = await inWorld(async (world) => runWithCrashes(world, crashes, options));
       if (outcome.deaths < crashes.length) break;
@@ -66,9 +74,9 @@ async function eachCrashPoint(
 }
 
 export interface CrashPlan extends TurnCrashOptions {
-  /** Tries every `stride`th first crash point. Default: all. */
+  /** Tries every `stride`th write as the first crash point, and as the second. Each run starts at another one. Default: all. */
   readonly stride?: number;
-  /** After every `againEvery`th first crash, tries every second crash. Default: none. */
+  /** After every `againEvery`th first crash, tries every second crash, or a sample of them. Default: none. */
   readonly againEvery?: number;
   /** The part of the outcome that must be the same with and without crashes. */
   readonly same: (outcome: TurnOutcome) => unknown;
@@ -78,7 +86,7 @@ export interface CrashPlan extends TurnCrashOptions {
 /** Runs a turn with every crash, and with pairs of crashes, and compares the outcomes with a run without crashes. */
 export async function everyCrashPoint(
   inWorld: WithStoreHost,
-  { againEvery = Infinity, stride, same, check = () => {}, ...options }: CrashPlan,
+  { againEvery = Infinity, stride = 1, same, check = () => {}, ...options }: CrashPlan,
 ): Promise<{
   readonly crashes: number;
   readonly pairs: number;
@@ -86,6 +94,8 @@ export async function everyCrashPoint(
 }> {
   const withoutCrash = await inWorld(async (world) => runWithCrashes(world, [], options));
   const wanted = same(withoutCrash);
+  const sample = { stride, offset: pickSample(stride, 'first crash') };
+  const sampleAgain = { stride, offset: pickSample(stride, 'second crash') };
   let crashes = 0;
   let pairs = 0;
   const compare = (outcome: TurnOutcome, where: readonly CrashPoint[]): void => {
@@ -96,11 +106,15 @@ export async function everyCrashPoint(
   const afterFirst = async (outcome: TurnOutcome, first: readonly CrashPoint[]): Promise<void> => {
     compare(outcome, first);
     if (++crashes % againEvery !== 0) return;
-    await eachCrashPoint(inWorld, first, options, async (secondOutcome, twoCrashes) => {
+    const afterSecond = async (
+      secondOutcome: TurnOutcome,
+      twoCrashes: readonly CrashPoint[],
+    ): Promise<void> => {
       compare(secondOutcome, twoCrashes);
       pairs++;
-    });
+    };
+    await eachCrashPoint(inWorld, first, options, afterSecond, sampleAgain);
   };
-  await eachCrashPoint(inWorld, [], options, afterFirst, stride);
+  await eachCrashPoint(inWorld, [], options, afterFirst, sample);
   return { crashes, pairs, withoutCrash };
 }

@@ -46,7 +46,9 @@ export async function killAtFailpoints({
         await host.close();
       });
       await hosts.ended(child);
-      if (killed) died(inTurn, 'in a turn');
+      child = undefined;
+      if (!killed) break;
+      died(inTurn, 'in a turn');
       // A start has these commits: join, claim, the first step with the repeated effects, and the steps after it.
       const inRecovery = {
         point: point.startsWith('tool') ? point : 'after-commit',
@@ -62,7 +64,6 @@ export async function killAtFailpoints({
       child = await ChildHost.start(hosts.next());
       if (await isKilledBy(child, async (host) => work(host, turn)))
         throw new Error('The process was killed without a failpoint.');
-      if (!killed) break;
     }
   }
   if (child !== undefined) {

@@ -1,44 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as z from 'zod';
 import type { LiveScript } from '../../src/live/index.ts';
 import { liveSignal } from '../../src/live/vocabulary/connection-signal.ts';
 import { linkUp } from '../../src/live/vocabulary/link-places.ts';
 import { hydrate } from '../../src/runtime/journal/hydrate.ts';
-import { tool } from '../../src/tools/index.ts';
-import type { Tool } from '../../src/tools/index.ts';
+import { HeldTool } from './held-tool.ts';
 import { talk } from './talk.ts';
 import type { Talk } from './talk.ts';
 
 const KEY = { appName: 'petrichor', userId: 'default', sessionId: 'demo' };
-
-/** A tool that runs until its result is given, or until it is stopped. */
-class HeldTool {
-  readonly tool: Tool;
-  began = 0;
-  stopped = 0;
-  #give: () => void = () => {};
-
-  constructor(name: string, needsApproval = false) {
-    this.tool = tool({
-      name,
-      description: 'Runs until it may end.',
-      parameters: z.object({}),
-      onCrash: 'rerun',
-      needsApproval,
-      execute: async (_args, { signal }) => {
-        this.began++;
-        signal.addEventListener('abort', () => this.stopped++);
-        await new Promise<void>((resolve) => (this.#give = resolve));
-        return { name };
-      },
-    });
-  }
-
-  give(): void {
-    this.#give();
-  }
-}
 
 function scriptOf(names: readonly string[], cancelCallsAfterMs: number): LiveScript {
   const toolCalls = names.map((name, index) => ({ id: `c${index + 1}`, name }));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CrashPoint } from '../crash/killable-store.ts';
-import { talkWithCrashes } from './live-crashes.ts';
+import { checkOutcome, talkWithCrashes } from './live-crashes.ts';
 import type { LiveOutcome } from './live-crashes.ts';
 
 const points: readonly CrashPoint['point'][] = [
@@ -11,28 +11,9 @@ const points: readonly CrashPoint['point'][] = [
   'tool-did',
 ];
 
-/** What no crash may change. */
-function check(outcome: LiveOutcome, calm: LiveOutcome): void {
-  const { log, conversation, played } = outcome;
-  const why = `${log.join(', ')} | ${conversation.join(', ')}`;
-  assert.deepEqual(outcome.marking, calm.marking, why);
-  assert.ok(outcome.began <= 1, 'a tool that must not run twice ran twice');
-  assert.equal(new Set(played).size, played.length, 'audio was played twice');
-  assert.equal(count(log, 'turn.started'), count(log, 'ended'), why);
-  for (const line of ['user: Pay Ann.', 'user: Thanks.'])
-    assert.ok(conversation.includes(line), `${line} is missing: ${why}`);
-  assert.equal(conversation.at(-1), 'model: You are welcome.', why);
-  const calls = conversation.findIndex((line) => line === 'model: pay?');
-  assert.match(conversation[calls + 1] ?? '', /^tool: /, why);
-}
-
-function count(log: readonly string[], start: string): number {
-  return log.filter((line) => line.startsWith(start)).length;
-}
-
 test('a conversation continues after a crash at any write, and before and after its tool', async (t) => {
   const calm = await talkWithCrashes([]);
-  check(calm, calm);
+  checkOutcome(calm, calm);
   t.diagnostic(`${calm.records} records: ${calm.conversation.join(' | ')}`);
   let runs = 0;
   for (const point of points) {
@@ -41,7 +22,7 @@ test('a conversation continues after a crash at any write, and before and after 
       if (outcome.deaths === 0) break;
       runs++;
       try {
-        check(outcome, calm);
+        checkOutcome(outcome, calm);
       } catch (error) {
         throw new Error(`crash ${point} ${nth}`, { cause: error });
       }
@@ -53,7 +34,7 @@ test('a conversation continues after a crash at any write, and before and after 
 
 test('a call that the model canceled keeps its answer after a crash at any write', async (t) => {
   const calm = await talkWithCrashes([], { cancels: true });
-  check(calm, calm);
+  checkOutcome(calm, calm);
   assert.ok(wasCanceled(calm));
   let runs = 0;
   let canceled = 0;
@@ -64,7 +45,7 @@ test('a call that the model canceled keeps its answer after a crash at any write
       runs++;
       if (wasCanceled(outcome)) canceled++;
       try {
-        check(outcome, calm);
+        checkOutcome(outcome, calm);
         assert.ok(!wasCanceled(outcome) || outcome.sent.length === 0, 'a canceled result was sent');
       } catch (error) {
         throw new Error(`crash ${point} ${nth}`, { cause: error });

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import * as z from 'zod';
 import { conversation } from '../../src/agents/index.ts';
 import type { ConversationItem } from '../../src/agents/index.ts';
@@ -7,7 +8,7 @@ import { ScriptedModel } from '../../src/models/index.ts';
 import { listIn, SimulatedClock } from '../../src/net/index.ts';
 import { hydrate } from '../../src/runtime/journal/hydrate.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
-import type { Runtime, SessionAttachment } from '../../src/runtime/index.ts';
+import type { Runtime, Session, SessionAttachment } from '../../src/runtime/index.ts';
 import { MemoryStore } from '../../src/store/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import { KillableStore, SimulatedProcess } from '../crash/killable-store.ts';
@@ -31,6 +32,23 @@ export interface LiveOutcome {
   readonly records: number;
 }
 
+/** Who has the conversation in one process. */
+export interface Talker {
+  readonly say: (ms: number) => Promise<void>;
+  readonly pass: (ms: number) => Promise<void>;
+  readonly log: () => Promise<readonly string[]>;
+}
+
+/** What a process has for its talker. */
+export interface TalkerProcess {
+  readonly hub: LiveHub;
+  readonly runtime: Runtime;
+  readonly session: Session;
+  readonly clock: SimulatedClock;
+  /** Called with each piece of audio that a client received or played. */
+  readonly onFrame: (frame: string) => void;
+}
+
 const pays = { heard: 'Pay Ann.', toolCalls: [{ id: 'c1', name: 'pay', args: { to: 'Ann' } }] };
 // A reply that a crash has lost is not repeated: the server has said it, and says the next.
 const thanks = Array.from({ length: 6 }, () => ({ heard: 'Thanks.', text: 'You are welcome.' }));
@@ -50,7 +68,14 @@ const LIMIT_MS = 120_000;
  */
 export async function talkWithCrashes(
   crashes: readonly CrashPoint[],
-  { cancels = false }: { readonly cancels?: boolean } = {},
+  {
+    cancels = false,
+    begin = async ({ hub, session, clock, onFrame }) =>
+      SimulatedCall.begin(hub, session, clock, onFrame),
+  }: {
+    readonly cancels?: boolean;
+    readonly begin?: (process: TalkerProcess) => Promise<Talker>;
+  } = {},
 ): Promise<LiveOutcome> {
   const store = new MemoryStore();
   const processes: SimulatedProcess[] = [];
@@ -110,7 +135,8 @@ export async function talkWithCrashes(
     opening.catch(() => {});
     const living = opening.then(async (runtime) => {
       const session = await runtime.session('x');
-      const call = await SimulatedCall.begin(hub, session, clock, (frame) => played.push(frame));
+      const onFrame = (frame: string): void => void played.push(frame);
+      const call = await begin({ hub, runtime, session, clock, onFrame });
       for (;;) {
         const turns = (await call.log()).filter((line) => line === 'turn.started').length;
         const ended = (await call.log()).filter((line) => line.startsWith('ended')).length;
@@ -166,4 +192,23 @@ function describeItem({ content }: ConversationItem): string {
     return 'functionResponse' in part ? JSON.stringify(part.functionResponse.response) : '';
   });
   return `${content.role}: ${parts.join(' ')}`;
+}
+
+/** What no crash may change. */
+export function checkOutcome(outcome: LiveOutcome, calm: LiveOutcome): void {
+  const { log, conversation, played } = outcome;
+  const why = `${log.join(', ')} | ${conversation.join(', ')}`;
+  assert.deepEqual(outcome.marking, calm.marking, why);
+  assert.ok(outcome.began <= 1, 'a tool that must not run twice ran twice');
+  assert.equal(new Set(played).size, played.length, 'audio was played twice');
+  assert.equal(count(log, 'turn.started'), count(log, 'ended'), why);
+  for (const line of ['user: Pay Ann.', 'user: Thanks.'])
+    assert.ok(conversation.includes(line), `${line} is missing: ${why}`);
+  assert.equal(conversation.at(-1), 'model: You are welcome.', why);
+  const calls = conversation.findIndex((line) => line === 'model: pay?');
+  assert.match(conversation[calls + 1] ?? '', /^tool: /, why);
+}
+
+function count(log: readonly string[], start: string): number {
+  return log.filter((line) => line.startsWith(start)).length;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
+import type { LiveModel, ScriptedLive } from '../../src/live/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import { SimulatedCall } from './simulated-call.ts';
 import { talk } from './talk.ts';
@@ -243,4 +244,32 @@ test('a reply ends when another client takes the call over', async () => {
   await second.say(300);
   await second.pass(1_000);
   assert.deepEqual((await second.log()).slice(-2), ['model: Now this.', 'ended: end_turn']);
+});
+
+test('audio of the client is converted to the sample rate of the model', async () => {
+  const bytes: number[] = [];
+  const to24 = (live: ScriptedLive): LiveModel => ({
+    name: live.name,
+    open: async (request, context) => {
+      const connection = await live.open(request, context);
+      return {
+        ...connection,
+        inputAudio: { encoding: 'pcm16', sampleRate: 24_000 },
+        sendAudio: (pcm) => {
+          bytes.push(pcm.byteLength);
+          return connection.sendAudio(pcm);
+        },
+      };
+    },
+  });
+  await using one = await talk({ turns: [] }, [], {}, {}, to24);
+  const { client, session } = one.call;
+  const call = await one.hub.call(session, Object.assign(client, { inputRate: 16_000 }));
+  for (let at = 0; at < 50; at++) call.sendAudio(new Uint8Array(640));
+  const total = bytes.reduce((sum, count) => sum + count, 0);
+  assert.ok(Math.abs(total - 48_000) <= 4, `${total}`);
+  await assert.rejects(one.hub.call(session, Object.assign(client, { inputRate: 44.1 })), {
+    name: 'InvalidInputError',
+    message: /inputRate.*44\.1/,
+  });
 });

@@ -1,5 +1,5 @@
 import { LiveHub, liveAgent } from '../../src/live/index.ts';
-import type { LiveConfig, LiveHubOptions } from '../../src/live/index.ts';
+import type { LiveConfig, LiveHubOptions, LiveModel } from '../../src/live/index.ts';
 import { ScriptedLive } from '../../src/live/models/scripted/scripted-live.ts';
 import type { LiveScript } from '../../src/live/models/scripted/scripted-live-turn.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
@@ -26,6 +26,7 @@ export async function talk(
   tools: readonly Tool[] = [],
   config: LiveConfig = {},
   options: LiveHubOptions = {},
+  wrap: (live: ScriptedLive) => LiveModel = (live) => live,
 ): Promise<Talk> {
   const clock = new SimulatedClock();
   const live = new ScriptedLive(script, { clock });
@@ -35,7 +36,7 @@ export async function talk(
     text: `I have ${request.contents.length} messages.`,
   }));
   const runtime = await openRuntime({
-    agents: [liveAgent({ name: 'assistant', model: live, textModel, tools, config })],
+    agents: [liveAgent({ name: 'assistant', model: wrap(live), textModel, tools, config })],
     clock,
     store,
     live: hub,

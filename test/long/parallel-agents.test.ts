@@ -27,3 +27,11 @@ test('two parallel agents with tools and one re-ask satisfy all properties of an
   });
   assert.ok(isProved(report), formatReport(report));
 });
+
+test('an agent with a tool satisfies all properties of an agent when owners close and a transition fails', async () => {
+  const { compiled, ...single } = scriptedAgent('a');
+  const limits = { atOnce: 1, faults: 1, shutdowns: true };
+  const { properties, bounds } = agentProof({ compiled, ...single }, limits);
+  const report = await prove(compiled, { properties: Object.values(properties), bounds });
+  assert.ok(isProved(report), formatReport(report));
+});

@@ -1,37 +1,20 @@
 /**
- * Compares a search without reductions, with each of them, and with all, with the naive search on random nets. To compare other
- * nets: `npx node test/long/reductions.test.ts COUNT SEED`.
+ * Compares a search without reductions, with each of them, and with all, with the naive search on random nets. To compare
+ * the nets of other seeds: `SEEDS=1-5000 npx node test/long/reductions.test.ts`.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Reductions } from '../../src/verify/reduction/reductions.ts';
+import { compareArcs } from '../verify/arcs.ts';
 import { compare } from '../verify/differential.ts';
+import { reductionCases } from '../verify/labels.ts';
+import { readSeedRange } from './seed-range.ts';
 
-const [COUNT = 10_000, SEED = 1_000_001] = process.argv
-  .slice(2, 4)
-  .flatMap((text) => (Number.isInteger(Number(text)) ? [Number(text)] : []));
+const seeds = readSeedRange(10_000, 1_000_001);
 
-type Switch = Exclude<keyof Reductions, 'after'>;
-const off: { readonly [K in Switch]-?: false } = {
-  smallerBounds: false,
-  slicing: false,
-  anyOrder: false,
-};
-const alone = Object.keys(off).map((name): readonly [string, Reductions] => [
-  name,
-  { after: 0, ...off, [name]: true },
-]);
-const cases: readonly (readonly [string, Reductions])[] = [
-  ['no reduction', off],
-  ...alone,
-  ['all reductions', { after: 0 }],
-];
-
-for (const [name, reductions] of cases)
-  test(`on ${COUNT} random nets the prover with ${name} and an independent search never disagree`, async (t) => {
+for (const [name, reductions] of Object.entries(reductionCases))
+  test(`on ${seeds.text} random nets the prover with ${name} and an independent search never disagree`, async (t) => {
     const tally = await compare({
-      nets: COUNT,
-      firstSeed: SEED,
+      ...seeds,
       mostNaiveStates: 1_000,
       options: { route: 'search', reductions },
     });
@@ -41,3 +24,10 @@ for (const [name, reductions] of cases)
     );
     assert.deepEqual(disagreements, []);
   });
+
+test('an order of firings that the arcs of random nets show is kept by every run', (t) => {
+  const { firstSeed, lastSeed = firstSeed + 4_999 } = seeds;
+  const { unsound, ...tally } = compareArcs(firstSeed, lastSeed - firstSeed + 1, 300);
+  t.diagnostic(JSON.stringify(tally));
+  assert.deepEqual(unsound, []);
+});

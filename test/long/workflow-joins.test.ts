@@ -8,7 +8,7 @@ test('for 300 random workflows, the proof that joins complete agrees with all ro
     fc.asyncProperty(routedGraphs, async (graph) => {
       const all = canBeIncomplete(graph);
       if (all === undefined || all.runs > 8) return;
-      const verdict = await proveJoins(toWorkflow(graph), all.runs);
+      const verdict = await proveJoins(toWorkflow(graph));
       assert.equal(verdict, all.isIncomplete ? 'refuted' : 'proved');
     }),
     { numRuns: 300 },

@@ -158,4 +158,51 @@ export const mutants: readonly Mutant[] = [
     tests: ['test/live/live-crashes.test.ts'],
     isSlow: true,
   },
+  {
+    name: 'words that arrive during the reply of a live model begin an utterance',
+    edits: [
+      {
+        file: 'src/live/models/gemini/gemini-speech-edges.ts',
+        find: `if (this.#reporter.reply === undefined) this.#derive('started');`,
+        replace: `this.#derive('started');`,
+      },
+    ],
+    tests: ['src/live/models/gemini/gemini-speech-edges.test.ts'],
+  },
+  {
+    name: 'a live connection is resumed with the handle of another agent',
+    edits: [
+      {
+        file: 'src/live/link/link-net.ts',
+        find: `handles.find((one) => one.agent === agent)`,
+        replace: `handles.at(0)`,
+      },
+    ],
+    tests: ['test/adk/run-live.test.ts'],
+    isSlow: true,
+  },
+  {
+    name: 'models are shown the recordings of a live session',
+    edits: [
+      {
+        file: 'src/adk/runner/live-run.ts',
+        find: `const appended = { event, stateDelta: {}, isHidden: true };`,
+        replace: `const appended = { event, stateDelta: {} };`,
+      },
+    ],
+    tests: ['test/adk/live-turns.test.ts'],
+    isSlow: true,
+  },
+  {
+    name: 'in a live session the next agent of a sequence does not wait for the one before it',
+    edits: [
+      {
+        file: 'src/agents/kinds/sequential.ts',
+        find: `if (isConversation && done.escalate !== true) return { stay: done };`,
+        replace: ``,
+      },
+    ],
+    tests: ['test/adk/live-turns.test.ts'],
+    isSlow: true,
+  },
 ];

@@ -7,6 +7,9 @@ const contracts = 'src/verify/contracts.test.ts';
 const randomContracts = 'test/verify/contracts.test.ts';
 const replaying = 'src/verify/replay/replay.test.ts';
 const slices = 'src/verify/reduction/search-slices.test.ts';
+const labels = 'test/verify/labels.test.ts';
+const arcs = 'test/verify/arcs.test.ts';
+const toolNames = 'test/proofs/tool-names.test.ts';
 
 /** The test files of these mutants that take a second. The short tests plant one mutant of each of them. */
 export const quickProverTests: readonly string[] = [properties, contracts, replaying];
@@ -108,6 +111,65 @@ export const proverMutants: readonly Mutant[] = [
         file: 'src/verify/contracts/view-search.ts',
         find: `      if (checks === side)`,
         replace: `      if (checks !== side && checks === 'component')`,
+      },
+    ],
+    tests: [contracts],
+  },
+  {
+    name: 'a view does not see that a transition is the event of a property',
+    edits: [
+      {
+        file: 'src/verify/contracts/contract-check.ts',
+        find: `      (begins && event?.transition === t) ||`,
+        replace: `      (!begins && event?.transition === t) ||`,
+      },
+    ],
+    tests: [contracts],
+  },
+  {
+    name: 'the arcs show that a place of faults is empty',
+    edits: [
+      {
+        file: 'src/verify/reduction/ordered-by-arcs.ts',
+        find: `      faultPlace.name,
+      unhandledFaultPlace.name,
+`,
+        replace: ``,
+      },
+    ],
+    tests: [arcs],
+  },
+  {
+    name: 'a firing that takes a firing in flight has no label of it',
+    edits: [
+      {
+        file: 'src/verify/reduction/ordered-by-arcs.ts',
+        find: `          kind === 'running' ||`,
+        replace: `          (kind === 'running' && place === '') ||`,
+      },
+    ],
+    tests: [arcs],
+  },
+  {
+    name: 'an event gives any number of tokens for one firing',
+    edits: [
+      {
+        file: 'src/verify/reduction/ordered-by-arcs.ts',
+        find: `      return given - taken <= (isEvent ? 1 : 0)`,
+        replace: `      return given - taken <= (isEvent ? given : 0)`,
+      },
+    ],
+    tests: [arcs],
+  },
+  {
+    name: 'a view counts a budget to its limit, but believes the limit is exact',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-search.ts',
+        find: `    have < cap
+      ?`,
+        replace: `    have <= cap
+      ?`,
       },
     ],
     tests: [contracts],
@@ -459,5 +521,93 @@ export const proverMutants: readonly Mutant[] = [
       },
     ],
     tests: [replaying],
+  },
+  {
+    name: 'a firing in flight forgets its label',
+    edits: [
+      {
+        file: 'src/verify/system/transition-system.ts',
+        find: `return [inputColors[effect.keptColor] ?? NO_COLOR];`,
+        replace: `return [NO_COLOR];`,
+      },
+    ],
+    tests: [labels],
+  },
+  {
+    name: 'an output may have a label that its rule does not list',
+    edits: [
+      {
+        file: 'src/verify/system/transition-system.ts',
+        find: `return output.allowed.filter((color) =>`,
+        replace: `return this.net.tracked.colors.filter((color) =>`,
+      },
+    ],
+    tests: [toolNames],
+  },
+  {
+    name: 'an output always has the first label of its list',
+    edits: [
+      {
+        file: 'src/verify/system/transition-system.ts',
+        find: `return output.allowed.filter((color) =>`,
+        replace: `return output.allowed.slice(0, 1).filter((color) =>`,
+      },
+    ],
+    tests: [labels],
+  },
+  {
+    name: 'labels that rules tell apart are one',
+    edits: [
+      {
+        file: 'src/verify/system/labels.ts',
+        find: `if (rules.every(({ as }) => as === undefined)) return [];`,
+        replace: `if (rules.length >= 0) return [];`,
+      },
+    ],
+    tests: [labels],
+  },
+  {
+    name: 'a name with a label stands for every firing',
+    edits: [
+      {
+        file: 'src/verify/search/property-names.ts',
+        find: `if (color === undefined) return true;`,
+        replace: `if (color === undefined || places.size > 0) return true;`,
+      },
+    ],
+    tests: [toolNames],
+  },
+  {
+    name: 'a place with a label stands for all its tokens',
+    edits: [
+      {
+        file: 'src/verify/search/property-names.ts',
+        find: `(color === undefined || token.color === color);`,
+        replace: `(color !== undefined || token.color >= 0);`,
+      },
+    ],
+    tests: [labels],
+  },
+  {
+    name: 'views of components decide a property with labels',
+    edits: [
+      {
+        file: 'src/verify/prove.ts',
+        find: `components !== undefined && labels.length === 0;`,
+        replace: `components !== undefined;`,
+      },
+    ],
+    tests: [toolNames],
+  },
+  {
+    name: 'slices decide a property with labels',
+    edits: [
+      {
+        file: 'src/verify/search-proof.ts',
+        find: `...(slicing && !hasLabels ?`,
+        replace: `...(slicing ?`,
+      },
+    ],
+    tests: [labels],
   },
 ];

@@ -134,7 +134,9 @@ export class RandomExecution {
   }
 
   async #finish(which: number, how: 'ok' | 'error' | 'nonsense'): Promise<void> {
-    const attempt = this.attempts[which % Math.max(1, this.attempts.length)];
+    // Attempts that begin again at the same time begin in any order, so they are chosen by their firing.
+    const inOrder = this.attempts.toSorted((a, b) => a.firing - b.firing);
+    const attempt = inOrder[which % Math.max(1, inOrder.length)];
     if (attempt === undefined) return;
     this.attempts.splice(this.attempts.indexOf(attempt), 1);
     this.play.running.delete(attempt.firing);

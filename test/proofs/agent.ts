@@ -10,6 +10,7 @@ import {
   eventuallyAnswered,
   mutualExclusion,
   noFireAfterEndInvocation,
+  noToolAfterInterrupt,
   placeBound,
   reaskBudgetIsBounded,
   unreachable,
@@ -90,6 +91,10 @@ const startsNothingMore = noFireAfterEndInvocation(['model.call', 'tool.run'], '
   until: 'turn.permit',
 });
 
+const interruptStopsTools = noToolAfterInterrupt('tool.run', 'turn.interrupt', {
+  until: 'turn.permit',
+});
+
 export const agentProof: NetProof = {
   name: 'agent',
   net,
@@ -106,7 +111,8 @@ export const agentProof: NetProof = {
         unreachable('net.fault.unhandled'),
       ],
       bounds,
-      quick: { bounds: twoCalls },
+      // The next claim has faults.
+      quick: { bounds: { ...twoCalls, faults: 0 } },
     },
     {
       // A rewind waits for the running turn.
@@ -138,6 +144,7 @@ export const agentProof: NetProof = {
       properties: [
         atMost(['turn.continue', 'turn.conclude'], 1, { per: 'model.response' }),
         startsNothingMore,
+        interruptStopsTools,
       ],
       bounds: { ...twoCalls, faults: 0 },
     },
@@ -154,6 +161,13 @@ export const agentProof: NetProof = {
       net: withoutInput(net, 'turn.interrupt', 'running(tool.run)'),
       property: unreachable({ 'turn.permit': 1, 'running(tool.run)': 1 }),
       bounds: twoCalls,
+    },
+    {
+      that: 'is interrupted and starts the calls that it holds',
+      net: withoutInput(net, 'turn.interrupt', 'tool.call'),
+      property: interruptStopsTools,
+      bounds: twoCalls,
+      shows: /fired turn\.interrupt.*[^]*started tool\.run/,
     },
     {
       that: 'asks again without taking a token of its budget',

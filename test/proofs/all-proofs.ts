@@ -4,6 +4,7 @@ import { compactionProof } from './compaction.ts';
 import { duplexSessionProof } from './duplex-session.ts';
 import { fanOutProof } from './fan-out.ts';
 import { flowProofs } from './flows.ts';
+import { liveAgentsProofs } from './live-agents.ts';
 import { liveProofs } from './live.ts';
 import { managedProofs } from './managed.ts';
 import type { NetProof } from './net-proof.ts';
@@ -44,4 +45,5 @@ export const allProofs: readonly NetProof[] = [
   quorumProof,
   optimisticCommitProof,
   ...liveProofs,
+  ...liveAgentsProofs,
 ];

@@ -27,13 +27,19 @@ function listOpen(
   const check = new ContractCheck(expand(compiled, bounds), components, limits);
   Array.from(check.prove());
   const follows = (one: Property): boolean =>
-    new Derivations(compiled, [one]).searched.every((part) => check.decide(part).holds);
+    new Derivations(compiled, { properties: [one] }).searched.every(
+      (part) => check.decide(part).holds,
+    );
   return properties.filter((one) => !follows(one)).map(({ name }) => name);
 }
 
-/** A property that only a search of the whole net proves: it is about the waiting of one agent and the work of another. */
+/**
+ * A property that only a search of the whole net proves: it is about the waiting of one agent and the work of another, or
+ * about what some run does.
+ */
 const needsWholeNet = (property: string): boolean =>
-  property === 'only one of turn.waiting, running(b/custom.step) is marked';
+  property === 'only one of turn.waiting, running(b/custom.step) is marked' ||
+  property.startsWith('every node can be reached');
 
 for (const { name, net, claims, mutants, components } of flowProofs) {
   if (components === undefined) continue;

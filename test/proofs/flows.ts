@@ -317,6 +317,10 @@ const kinds: Readonly<Record<string, Kind>> = {
         { 'flow/node.route-plan': notGiving('to-items') },
         'joinsComplete/flow',
       ],
+      'never begins its list': [
+        { 'flow/node.route-plan': notGiving('to-items') },
+        'everyNodeReachable/flow',
+      ],
     },
   },
 };

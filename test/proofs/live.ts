@@ -14,6 +14,7 @@ import { linkNet } from '../../src/live/link/link-net.ts';
 import { ScriptedLive } from '../../src/live/models/scripted/scripted-live.ts';
 import { linkUp } from '../../src/live/vocabulary/link-places.ts';
 import { callUnwanted, playWindow, replyCalls } from '../../src/live/vocabulary/reply-places.ts';
+import { soleSpeaker } from '../../src/live/vocabulary/speaker.ts';
 import {
   atMost,
   atMostOnce,
@@ -41,8 +42,7 @@ const LINK_BUDGET = 2;
 const faults = ['net.fault', 'net.fault.unhandled'];
 
 const link = linkNet({
-  model: new ScriptedLive({ turns: [] }),
-  buildRequest: async () => ({}),
+  findTarget: async () => ({ model: new ScriptedLive({ turns: [] }), request: {} }),
   backoffMs: () => 0,
 }).net;
 const linkStates = [
@@ -88,10 +88,13 @@ const oneLink = placeBound(linkStates, 2);
 const swapsAfterGoAway = precedes('link.rotate', ['link.swap'], { each: true });
 const opensWithinBudget = atMost(['link.open'], LINK_BUDGET, { per: 'link.start' });
 const opensInATurn = noFireAfterEndInvocation(['link.open'], 'turn.stopping');
+/** While a connection is open, the text model does not answer. */
+const isCalled = unreachable({ 'link.up': 1 }, ['link.called', ...faults]);
 const linkEnds = [
   'link.up',
   // Until its next attempt.
   'link.down',
+  'link.called',
   'link.budget',
   'link.handle',
   'turn.stopping',
@@ -110,7 +113,7 @@ export const linkProof: NetProof = {
   net: link,
   claims: [
     {
-      properties: [oneLink, swapsAfterGoAway, opensWithinBudget, opensInATurn, linkRests],
+      properties: [oneLink, isCalled, swapsAfterGoAway, opensWithinBudget, opensInATurn, linkRests],
       bounds: linkBounds,
     },
   ],
@@ -119,6 +122,18 @@ export const linkProof: NetProof = {
       that: 'rotates the connection and never swaps',
       net: withoutTransition(link, 'link.swap'),
       property: linkRests,
+      bounds: linkBounds,
+    },
+    {
+      that: 'opens a connection and lets the text model answer',
+      net: withoutOutput(link, 'link.want', 'called'),
+      property: isCalled,
+      bounds: linkBounds,
+    },
+    {
+      that: 'gives up a rotation and lets the text model answer',
+      net: withoutInhibitor(link, 'link.give-up', 'link.up'),
+      property: isCalled,
       bounds: linkBounds,
     },
     {
@@ -152,13 +167,9 @@ export const linkProof: NetProof = {
   ],
 };
 
+const speakers = [soleSpeaker('assistant')];
 const duplex: Net = compose('duplex', {
-  nets: [
-    vadNet(),
-    bargeInNet({ agentName: 'assistant' }),
-    replyNet({ agentName: 'assistant', linkBudget: 1 }),
-    recoveryNet(),
-  ],
+  nets: [vadNet(), bargeInNet({ speakers }), replyNet({ speakers, linkBudget: 1 }), recoveryNet()],
   initial: [initialToken(playWindow, null, PLAY_WINDOWS)],
 });
 const nothing = {
@@ -171,6 +182,7 @@ const nothing = {
   'reply.interrupted': 0,
   'playback.mark': 1,
   'playback.stopped': 0,
+  'interrupt.in': 0,
   'model.request': 1,
   'link.up': 1,
   'link.changed': 0,
@@ -194,6 +206,11 @@ const calls = {
 };
 /** The turn is stopped from outside: its permit is free while the model speaks. */
 const stops = { environment: { ...nothing, 'voice.started': 1, 'turn.permit': 1 }, faults: 0 };
+/** An interrupt or an archive stops the turn while the model speaks. */
+const isStopped = {
+  environment: { ...nothing, 'interrupt.in': 1, 'turn.stopping': 1, 'playback.stopped': 1 },
+  faults: 0,
+};
 
 const keepsWindows = placeBound(['play.window', 'play.queued'], PLAY_WINDOWS);
 const someWindow = unreachable({}, ['play.window', 'play.queued', ...faults]);
@@ -254,6 +271,7 @@ export const duplexProof: NetProof = {
     { properties: [...onePerReply, cutIsOver, silentWhileSpeaking, rests], bounds: speaks },
     { properties: [...onePerReply, rests], bounds: reconnects },
     { properties: [...onePerReply, cutIsOver, rests], bounds: calls },
+    { properties: [...onePerReply, cutIsOver], bounds: isStopped },
     { properties: [...onePerReply, neverSpeaksWithoutTurn], bounds: stops },
   ],
   mutants: [
@@ -300,6 +318,12 @@ export const duplexProof: NetProof = {
       bounds: speaks,
     },
     {
+      that: 'stops the turn and keeps the reply',
+      net: readingInstead(duplex, 'reply.stop', 'active'),
+      property: oneReply,
+      bounds: isStopped,
+    },
+    {
       that: 'keeps a reply whose turn was stopped',
       net: withoutTransition(duplex, 'reply.abandon'),
       property: neverSpeaksWithoutTurn,
@@ -335,7 +359,7 @@ export const commandProof: NetProof = {
 };
 
 const REASK_BUDGET = 2;
-const speech = speechTurnNet({ reaskBudget: REASK_BUDGET });
+const speech = speechTurnNet({ speakers, reaskBudget: REASK_BUDGET });
 const speechBounds = {
   environment: {
     'utterance.ended': 2,
@@ -391,7 +415,7 @@ const canceling: Net = compose('call-cancel', {
       in: { ...dispatch.in, modelResponse },
       transitions: [...dispatch.transitions, makeCall],
     },
-    callCancelNet({ agentName: 'assistant', tools: new Map() }),
+    callCancelNet({ speakers }),
   ],
 });
 const cancelBounds = {

@@ -376,6 +376,7 @@ export const managedSessionProof: NetProof = {
     {
       properties: [...closes, heldStartsNothing],
       bounds: coming(['user', 'outcome', 'pause', 'archive']),
+      quick: { bounds: coming(['user', 'outcome', 'pause']) },
     },
     { properties: closes, bounds: coming(['outcome', 'complete', 'resume', 'interrupt']) },
   ],

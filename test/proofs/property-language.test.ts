@@ -15,9 +15,11 @@ test('the documentation has the form and the meaning of every property', () => {
 });
 
 test('the examples of the documentation are properties', () => {
-  const start = rows.findIndex(([cell]) => cell?.startsWith('| text') === true);
-  const end = rows.findIndex((cells, index) => index > start && cells.length < 2);
-  const texts = rows.slice(start + 2, end).map(([cell]) => cell?.replaceAll(/^\| `|`$/g, '') ?? '');
-  assert.equal(texts.length, 6);
+  const texts = rows.flatMap(([heading], start) => {
+    if (heading?.startsWith('| text') !== true) return [];
+    const end = rows.findIndex((cells, index) => index > start && cells.length < 2);
+    return rows.slice(start + 2, end).map(([cell]) => cell?.replaceAll(/^\| `|`$/g, '') ?? '');
+  });
+  assert.equal(texts.length, 10);
   for (const text of texts) assert.equal(formatProperty(parseProperty(text)), text);
 });

@@ -13,7 +13,7 @@ import { pathWith, rawRequest, servedRoutes } from './served-routes.ts';
 import type { ServedRoute } from './served-routes.ts';
 
 const page = join(import.meta.dirname, '..', '..', 'docs', 'keys.md');
-const TYPES = ['full', 'read', 'environment', 'session', 'metrics', 'operator'] as const;
+const TYPES = ['full', 'read', 'console', 'environment', 'session', 'metrics', 'operator'] as const;
 
 type Ids = Readonly<Record<string, string>>;
 
@@ -147,6 +147,18 @@ test('each key scope opens exactly the routes that docs/keys.md lists for it', a
   const plain = (lines: readonly string[]): string =>
     lines.map((line) => line.replaceAll(/ +/g, ' ')).join('\n');
   assert.equal(plain(documented), plain(rows), `docs/keys.md must have:\n${rows.join('\n')}`);
+});
+
+test('a key with the scope console changes sessions and proofs, and no agent, environment, webhook or work', async () => {
+  await using fixture = await openScopeFixture();
+  const { on, ids } = fixture;
+  const scope = { type: 'console' } as const;
+  const { token } = await on.server.keys.create('default', '', { scope });
+  for (const route of await servedRoutes(on.url)) {
+    if (route.method === 'GET') continue;
+    const isItsOwn = /^\/v1\/(sessions|proofs)/.test(route.path);
+    assert.equal(await isOpen(on, route, token, ids), isItsOwn, route.name);
+  }
 });
 
 test('keys with the scopes read, environment, session and metrics reach no resource outside their scope, and a read key changes nothing', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { AGENT_TOOL_OPTIONS, agentTool } from '../../src/agents/tools/agent-tool.ts';
+import { remoteAgent, REMOTE_AGENT_OPTIONS } from '../../src/agents/remote/remote-agent.ts';
 import { custom, CUSTOM_OPTIONS } from '../../src/agents/custom/custom.ts';
 import { fromPnml, FROM_PNML_OPTIONS } from '../../src/interop/pnml/from-pnml.ts';
 import { agent, AGENT_OPTIONS } from '../../src/agents/llm/define-agent.ts';
@@ -9,6 +10,7 @@ import { loop, LOOP_OPTIONS } from '../../src/agents/kinds/loop.ts';
 import { parallel, PARALLEL_OPTIONS } from '../../src/agents/kinds/parallel.ts';
 import { sequential, SEQUENTIAL_OPTIONS } from '../../src/agents/kinds/sequential.ts';
 import { workflow, WORKFLOW_OPTIONS } from '../../src/agents/workflow/workflow.ts';
+import { CONSOLE_OPTIONS, consoleHandler } from '../../src/server/console/serve-console.ts';
 import { CLIENT_OPTIONS, createClient } from '../../src/client/create-client.ts';
 import { UnknownFieldError } from '../../src/core/index.ts';
 import type { OptionTable } from '../../src/core/index.ts';
@@ -26,7 +28,15 @@ import { aiSdkModel, AI_SDK_MODEL_OPTIONS } from '../../src/models/ai-sdk-model.
 import { ScriptedModel } from '../../src/models/index.ts';
 import { MODEL_REFERENCE, parseModelRef } from '../../src/models/reference/model-ref.ts';
 import { liveAgent, LIVE_AGENT_OPTIONS } from '../../src/live/agent/live-agent.ts';
-import { LiveHub, LIVE_HUB_OPTIONS } from '../../src/live/hub/live-hub.ts';
+import { CALL_OPTIONS, LiveHub, LIVE_HUB_OPTIONS } from '../../src/live/hub/live-hub.ts';
+import {
+  AI_SDK_SPEECH_OPTIONS,
+  aiSdkSynthesizer,
+} from '../../src/live/models/cascaded/ai-sdk-speech.ts';
+import {
+  CASCADED_LIVE_OPTIONS,
+  cascadedLive,
+} from '../../src/live/models/cascaded/cascaded-live.ts';
 import { geminiLive, GEMINI_LIVE_OPTIONS } from '../../src/live/models/gemini/gemini-live.ts';
 import { LIVE_CONFIG } from '../../src/live/models/live-config.ts';
 import {
@@ -35,6 +45,10 @@ import {
 } from '../../src/live/models/openai/openai-realtime.ts';
 import { ScriptedLive } from '../../src/live/models/scripted/scripted-live.ts';
 import { resolveModel, RESOLVE_MODEL_OPTIONS } from '../../src/models/resolve-model.ts';
+import {
+  LIVE_REQUEST_QUEUE_OPTIONS,
+  LiveRequestQueue,
+} from '../../src/adk/live/live-request-queue.ts';
 import { App, APP_OPTIONS } from '../../src/adk/app/app.ts';
 import { DatabaseSessionService } from '../../src/adk/index.ts';
 import { DATABASE_SESSION_OPTIONS } from '../../src/adk/sessions/database-session-service.ts';
@@ -43,6 +57,7 @@ import { LlmAgent, LLM_AGENT_OPTIONS } from '../../src/adk/agents/llm-agent.ts';
 import { LoopAgent, LOOP_AGENT_OPTIONS } from '../../src/adk/agents/loop-agent.ts';
 import { ParallelAgent, PARALLEL_AGENT_OPTIONS } from '../../src/adk/agents/parallel-agent.ts';
 import { RUN_CONFIG_OPTIONS } from '../../src/adk/contracts/run-config.ts';
+import { RUN_LIVE_PARAMS_OPTIONS } from '../../src/adk/runner/run-live-params.ts';
 import { RUN_PARAMS_OPTIONS } from '../../src/adk/runner/run-params.ts';
 import { RUN_DEBUG_OPTIONS } from '../../src/adk/runner/run-debug-options.ts';
 import { Runner } from '../../src/adk/runner/runner.ts';
@@ -53,6 +68,7 @@ import {
 } from '../../src/adk/agents/sequential-agent.ts';
 import { Workflow, WORKFLOW_CONFIG_OPTIONS } from '../../src/adk/workflow/workflow.ts';
 import { MARKING_OPTIONS, RECORDS_OPTIONS } from '../../src/runtime/inspection/inspected-record.ts';
+import { NET_OPTIONS } from '../../src/runtime/inspection/net-description.ts';
 import { openRuntime } from '../../src/runtime/open-runtime.ts';
 import { RUNTIME_OPTIONS } from '../../src/runtime/runtime-options.ts';
 import {
@@ -77,6 +93,7 @@ import { SESSION_LIST_OPTIONS, USAGE_OPTIONS } from '../../src/runtime/runtime.t
 import { createServer } from '../../src/server/create-server.ts';
 import { SERVER_OPTIONS } from '../../src/server/server-options.ts';
 import { listen, LISTEN_OPTIONS } from '../../src/server/listen.ts';
+import { SERVE_MCP_OPTIONS, serveMcpStdio } from '../../src/server/serve-mcp-stdio.ts';
 import { openStore, STORE_OPTIONS } from '../../src/store/open/open-store.ts';
 import { bashTool } from '../../src/tools/built-in/commands/bash-tool.ts';
 import { COMMAND_OPTIONS } from '../../src/tools/built-in/commands/command-options.ts';
@@ -170,6 +187,10 @@ const subjects: Readonly<Record<string, Subject>> = {
     table: MARKING_OPTIONS,
     call: async (options) => (await openSession()).markingAt(0, options),
   },
+  NET_OPTIONS: {
+    table: NET_OPTIONS,
+    call: async (options) => (await openSession()).net(options),
+  },
   PENDING_OPTIONS: {
     table: PENDING_OPTIONS,
     call: async (options) => (await plain).pending(options),
@@ -198,6 +219,11 @@ const subjects: Readonly<Record<string, Subject>> = {
     call: async (options) => (await openSession()).events(0, options),
   },
   SERVER_OPTIONS: { table: SERVER_OPTIONS, call: createServer },
+  REMOTE_AGENT_OPTIONS: {
+    table: REMOTE_AGENT_OPTIONS,
+    call: (options) => remoteAgent('https://agents.example/card.json', options),
+  },
+  SERVE_MCP_OPTIONS: { table: SERVE_MCP_OPTIONS, call: serveMcpStdio },
   LISTEN_OPTIONS: { table: LISTEN_OPTIONS, call: async (options) => listen({} as never, options) },
   MANAGED_RUNTIME_OPTIONS: { table: MANAGED_RUNTIME_OPTIONS, call: openManagedRuntime },
   DEFINITION_OPTIONS: { table: DEFINITION_OPTIONS, call: definitions },
@@ -218,6 +244,11 @@ const subjects: Readonly<Record<string, Subject>> = {
     call: async (ref) => (await managed).startSession(ref, { userId: 'u1' }),
   },
   MODEL_REFERENCE: { table: MODEL_REFERENCE, call: parseModelRef },
+  CASCADED_LIVE_OPTIONS: { table: CASCADED_LIVE_OPTIONS, call: cascadedLive },
+  AI_SDK_SPEECH_OPTIONS: {
+    table: AI_SDK_SPEECH_OPTIONS,
+    call: (options) => aiSdkSynthesizer({} as never, options),
+  },
   GEMINI_LIVE_OPTIONS: { table: GEMINI_LIVE_OPTIONS, call: geminiLive },
   OPENAI_REALTIME_OPTIONS: { table: OPENAI_REALTIME_OPTIONS, call: openaiRealtime },
   LIVE_CONFIG: {
@@ -230,6 +261,14 @@ const subjects: Readonly<Record<string, Subject>> = {
       liveAgent({ name: 'a', model: new ScriptedLive({ turns: [] }), ...Object(options) }),
   },
   LIVE_HUB_OPTIONS: { table: LIVE_HUB_OPTIONS, call: (options) => new LiveHub(options) },
+  CALL_OPTIONS: {
+    table: CALL_OPTIONS,
+    call: async (options) => new LiveHub().call({} as never, {} as never, options),
+  },
+  LIVE_REQUEST_QUEUE_OPTIONS: {
+    table: LIVE_REQUEST_QUEUE_OPTIONS,
+    call: (options) => new LiveRequestQueue(options),
+  },
   RESOLVE_MODEL_OPTIONS: {
     table: RESOLVE_MODEL_OPTIONS,
     call: async (options) => resolveModel('gemini-2.5-flash', options),
@@ -241,6 +280,10 @@ const subjects: Readonly<Record<string, Subject>> = {
   APP_OPTIONS: { table: APP_OPTIONS, call: (options) => new App(options) },
   RUNNER_OPTIONS: { table: RUNNER_OPTIONS, call: (options) => new Runner(options) },
   RUN_PARAMS_OPTIONS: { table: RUN_PARAMS_OPTIONS, call: async (params) => runner.run(params) },
+  RUN_LIVE_PARAMS_OPTIONS: {
+    table: RUN_LIVE_PARAMS_OPTIONS,
+    call: async (params) => runner.runLive(Object(params)).next(),
+  },
   RUN_CONFIG_OPTIONS: {
     table: RUN_CONFIG_OPTIONS,
     call: async (runConfig) =>
@@ -270,6 +313,7 @@ const subjects: Readonly<Record<string, Subject>> = {
     table: DATABASE_SESSION_OPTIONS,
     call: (options) => new DatabaseSessionService('sqlite::memory:', options),
   },
+  CONSOLE_OPTIONS: { table: CONSOLE_OPTIONS, call: consoleHandler },
   CLIENT_OPTIONS: { table: CLIENT_OPTIONS, call: createClient },
   FROM_PNML_OPTIONS: {
     table: FROM_PNML_OPTIONS,

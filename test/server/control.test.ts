@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../src/core/index.ts';
-import { userMessage, openServerFixture } from './server-fixture.ts';
+import { countingTool, userMessage, openServerFixture } from './server-fixture.ts';
 import type { ServerFixture } from './server-fixture.ts';
 import { scriptedChat } from './scripted-chat.ts';
 
@@ -102,6 +102,76 @@ test('a fork contains the messages up to an event and continues independently', 
     listed.data.map(({ id }) => id),
     [fork, session],
   );
+});
+
+test('a fork at a record has the steps that end there or before, and names its origin', async () => {
+  await using on = await openServerFixture(scriptedChat);
+  const session = await newSession(on);
+  await waitForMessage(on, session, await sendMessage(on, session, 'One'));
+  const records = await fetch(`${on.url}/v1/sessions/${session}/records`);
+  const { data } = (await records.json()) as {
+    readonly data: readonly { readonly record: number; readonly step: number }[];
+  };
+  const inside = data.find(({ step }, index) => data[index + 1]?.step === step);
+  assert.ok(inside !== undefined, 'a step has two records');
+  const { status, body } = await postAction(on, session, 'fork', { at_record: inside.record });
+  assert.equal(status, 200);
+  assert.deepEqual(body['forked_from'], {
+    session_id: session,
+    up_to_seq: null,
+    at_record: inside.record,
+  });
+  const read = await fetch(`${on.url}/v1/sessions/${String(body['id'])}`);
+  assert.deepEqual(
+    ((await read.json()) as JsonObject)['forked_from'],
+    body['forked_from'],
+    'a later read shows it, too',
+  );
+  const both = { at_record: 1, up_to_seq: 1 };
+  assert.equal((await postAction(on, session, 'fork', both)).status, 400);
+  assert.equal((await postAction(on, session, 'fork', { at_record: 1e6 })).status, 400);
+});
+
+test('sessions show the exact status and their waiting calls, and are found by both and by text', async () => {
+  await using on = await openServerFixture(scriptedChat, { tools: [countingTool('bash')] });
+  const { beta } = on.client;
+  const agent = await beta.agents.create({
+    name: 'A',
+    model: 'gemini-2.5-flash',
+    tools: [
+      {
+        type: 'agent_toolset_20260401',
+        default_config: { enabled: false },
+        configs: [{ name: 'bash', enabled: true, permission_policy: { type: 'always_ask' } }],
+      },
+    ],
+  });
+  const environment = await beta.environments.create({ name: 'Here' });
+  const params = { agent: agent.id, environment_id: environment.id };
+  const queued = await beta.sessions.create({ ...params, title: 'Tomorrow' });
+  const waiting = await beta.sessions.create({ ...params, title: 'Delete a FILE' });
+  const archived = await beta.sessions.create(params);
+  await beta.sessions.archive(archived.id);
+  await beta.sessions.events.send(waiting.id, { events: [userMessage('call bash a.txt')] });
+  const list = async (query: string): Promise<readonly JsonObject[]> => {
+    const response = await fetch(`${on.url}/v1/sessions?${query}`);
+    assert.equal(response.status, 200);
+    return ((await response.json()) as { readonly data: readonly JsonObject[] }).data;
+  };
+  while ((await list('states[]=waiting')).length === 0);
+  const [row = assert.fail()] = await list('states[]=waiting');
+  assert.deepEqual(
+    [row['id'], row['status'], row['state'], row['pending_count'], row['waiting_for']],
+    [waiting.id, 'idle', 'waiting', 1, 'approval'],
+  );
+  assert.deepEqual([row['user_id'], row['forked_from']], ['default', null]);
+  const ids = async (query: string): Promise<unknown> => (await list(query)).map(({ id }) => id);
+  assert.deepEqual(await ids('states[]=queued'), [queued.id]);
+  assert.deepEqual(await ids('states[]=archived'), [archived.id]);
+  assert.deepEqual(await ids('states[]=queued&states[]=waiting'), [waiting.id, queued.id]);
+  assert.deepEqual(await ids('search=file'), [waiting.id]);
+  assert.deepEqual(await ids(`search=${queued.id}`), [queued.id]);
+  assert.equal((await fetch(`${on.url}/v1/sessions?states[]=asleep`)).status, 400);
 });
 
 test('a rewind removes later messages from the conversation but not from the log', async () => {

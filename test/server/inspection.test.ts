@@ -132,6 +132,20 @@ test('a client reads the net, the request of a model call, and the fork points',
     assert.equal((await sessions.fork(id, upTo)).last_seq >= upTo, true);
 });
 
+test('a client reads the net of an agent, and a better layout of it', async () => {
+  await using on = await openServerFixture(scriptedChat);
+  const { client, id } = await openSession(on, 'one');
+  const { agent } = await client.sessions.get(id);
+  const net = await client.agents.net(agent.id);
+  assert.deepEqual(net, await client.sessions.net(id));
+  assert.equal(net.layout.engine, 'columns');
+  const drawn = await client.sessions.net(id, { layout: 'graphviz' });
+  assert.deepEqual(drawn, await client.agents.net(agent.id, { version: 1, layout: 'graphviz' }));
+  assert.equal(drawn.layout.engine, 'graphviz');
+  assert.ok((drawn.layout.edges ?? []).some((edge) => edge.end_tip !== undefined));
+  await assert.rejects(client.agents.net('agent_none'), { status: 404 });
+});
+
 test('wrong queries are refused with the name of the parameter', async () => {
   await using on = await openServerFixture(scriptedChat);
   const { id } = await openSession(on, 'one');

@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { systemClock } from '../../src/net/index.ts';
 import { Metrics, workerTools } from '../../src/server/index.ts';
 import type { Server } from '../../src/server/index.ts';
+import { agent as defineAgent } from '../../src/agents/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
 import { checkResponses, OPERATIONS } from './response-check.ts';
 import { countingTool, openServerFixture, userMessage } from './server-fixture.ts';
 import type { ServerFixture } from './server-fixture.ts';
@@ -20,7 +22,9 @@ const DEPLOY = {
 test('the successful response of every route is as the document describes it', async () => {
   await using on = await openServerFixture(scriptedChat, {
     builtIns: workerTools(async (name) => [countingTool(name)]),
+    agents: [defineAgent({ name: 'proved', model: new ScriptedModel([]) })],
     server: {
+      proofs: { module: '/nowhere.ts' },
       metrics: new Metrics(systemClock),
       webhooks: { allowHosts: ['127.0.0.1:9'] },
     },
@@ -57,6 +61,8 @@ test('the successful response of every route is as the document describes it', a
   const chat = idIn(
     await post('/v1/agents', { name: 'Chat', model: 'gemini-2.5-flash', tools: [DEPLOY] }),
   );
+  for (const layout of ['', '?layout=graphviz', '?layout=columns'])
+    await get(`${agent}/net${layout}`);
   const session = `/v1/sessions/${idIn(await post('/v1/sessions', { agent: chat, title: 'One' }))}`;
   await post(session, { metadata: { a: 'b' } });
   await get(session);
@@ -100,6 +106,13 @@ test('the successful response of every route is as the document describes it', a
   await readStream(on, `/v1/stream?after_id=${changesFrom}`, /sessions\.changed/);
   for (const path of ['/v1/usage?by[]=agent&by[]=day&by[]=model', '/v1/operator/usage'])
     assert.ok((await list(on, path)).length > 0);
+
+  await get('/v1/agents/agent_proved/properties');
+  const proof = `/v1/proofs/${idIn(await post('/v1/proofs', { agent_id: 'agent_proved' }))}`;
+  await get('/v1/proofs');
+  await readStream(on, `${proof}/stream`, /proof\.ended/);
+  await get(proof);
+  await remove(proof);
 
   const operated = `/v1/operator${session.slice(3)}`;
   await get('/v1/operator/sessions');

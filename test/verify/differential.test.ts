@@ -7,12 +7,12 @@ import { mutations } from './mutations.ts';
 import { features, randomNet } from './random-net.ts';
 import { runAtRandom } from './random-run.ts';
 
-// test/long/differential.test.ts compares thousands.
-const NETS = 160;
+// test/long/differential.test.ts compares thousands. The seeds here are fixed: some nets take 20 s.
+const NETS = 80;
 const SOLVER_NETS = 4;
-const MARKING_NETS = 30;
-const RUN_NETS = 15;
-const LARGE_NETS = 20;
+const MARKING_NETS = 20;
+const RUN_NETS = 8;
+const LARGE_NETS = 8;
 
 test('on random nets the prover and an independent search never disagree', async () => {
   const tally = await compare({
@@ -35,7 +35,7 @@ test('on random nets each reduction decides some properties, and none wrongly', 
   const options = { route: 'search', reductions: { after: 0 } } as const;
   const reduced = await compare({
     nets: NETS / 2,
-    firstSeed: 5_001,
+    firstSeed: 5_301,
     mostNaiveStates: 400,
     options,
   });
@@ -49,8 +49,8 @@ test('on random nets each reduction decides some properties, and none wrongly', 
 test('on random nets with larger counts no reduction decides wrongly', async () => {
   const options = { route: 'search', reductions: { after: 0 } } as const;
   const nets = {
-    nets: LARGE_NETS / 2,
-    firstSeed: 6_017,
+    nets: LARGE_NETS,
+    firstSeed: 6_001,
     mostNaiveStates: 300,
     size: 'large',
   } as const;
@@ -97,7 +97,7 @@ test('a counterexample with another attempt of an effect is replayed', async () 
   const generated = randomNet(53_932);
   assert.ok(generated !== undefined);
   const { net, property, bounds } = generated;
-  const reductions = { smallerBounds: false, slicing: false, anyOrder: false };
+  const reductions = { arcs: false, smallerBounds: false, slicing: false, anyOrder: false };
   const { results } = await prove(net, {
     properties: [property],
     bounds,

@@ -31,6 +31,8 @@ export interface Tally {
 export interface Comparison {
   readonly nets: number;
   readonly firstSeed: number;
+  /** Ends the comparison. Default: the number of nets ends it. */
+  readonly lastSeed?: number;
   /** Default: `small`. */
   readonly size?: Size;
   /** Nets with more states are skipped. */
@@ -52,6 +54,7 @@ const LIMITS = { states: 20_000 };
 /** Compares a number of nets, from this seed on. */
 export async function compare(comparison: Comparison): Promise<Tally> {
   const { nets, firstSeed, mostNaiveStates = 2_000, atOnce = 1, size } = comparison;
+  const { lastSeed = Number.POSITIVE_INFINITY } = comparison;
   const tally: Tally = {
     nets: 0,
     proved: 0,
@@ -64,8 +67,8 @@ export async function compare(comparison: Comparison): Promise<Tally> {
     disagreements: [],
   };
   let seed = firstSeed;
-  const next = (): readonly [number, RandomNet, NaiveVerdict] => {
-    for (; ; tally.skipped++) {
+  const next = (): readonly [number, RandomNet, NaiveVerdict] | undefined => {
+    for (; seed <= lastSeed; tally.skipped++) {
       const generated = randomNet(seed++, size);
       if (generated === undefined) continue;
       const { verdict, states } = naiveVerdict(
@@ -77,11 +80,14 @@ export async function compare(comparison: Comparison): Promise<Tally> {
       if (verdict === 'too many states') continue;
       if (verdict === 'broken' || states >= FEWEST_STATES) return [seed - 1, generated, verdict];
     }
+    return undefined;
   };
   const work = async (): Promise<void> => {
     while (tally.nets < nets) {
+      const found = next();
+      if (found === undefined) return;
+      const [at, generated, verdict] = found;
       tally.nets++;
-      const [at, generated, verdict] = next();
       await compareVerdicts(comparison, tally, at, generated, verdict);
     }
   };

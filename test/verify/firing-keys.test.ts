@@ -187,6 +187,7 @@ function encode(
       place: expanded.placeIndex.get(place) ?? -1,
       attemptState: 0,
       inputCounts: [],
+      color: 0,
       names: toNames(place, source),
     });
   const tokens = [...marking.tokens].flatMap(([place, held]) =>

@@ -23,6 +23,7 @@ export interface NaiveBounds {
 /** A token or a firing in flight. `keys` are listed by key function. */
 interface Token {
   readonly in: string;
+  readonly label?: string | undefined;
   readonly keys: readonly (string | null)[];
   readonly firing?: {
     readonly attempt: number;
@@ -43,6 +44,8 @@ interface NaiveState {
 /** The facts about a step that a property observes. */
 interface Happened {
   readonly begun?: string;
+  /** The labels of the tokens that left the inputs of the firing that began. */
+  readonly labels?: readonly (string | undefined)[];
   readonly taken: readonly string[];
   readonly given: readonly string[];
   readonly ownership?: true;
@@ -189,7 +192,8 @@ class World {
     const tokens = this.#net.initial.flatMap(({ place, value, times }) =>
       Array.from({ length: times }, (): Token => {
         const keys = (this.#functions.get(place.name) ?? []).map((toKey) => keyOf(toKey, value));
-        return { in: place.name, keys };
+        const label = this.#net.places.get(place.name)?.label?.(value);
+        return { in: place.name, keys, ...(label !== undefined && { label }) };
       }),
     );
     const { environment, faults } = this.#bounds;
@@ -253,13 +257,20 @@ class World {
       if (firing === undefined || firing.waiting) continue;
       const t = this.#effectIn(token.in);
       const rest = state.tokens.toSpliced(index, 1);
-      for (const given of this.#outputs(t, firing.took)) {
-        for (const [tokens, faults] of this.#put(rest, given.tokens, state.faults, state.tokens))
+      const kept = { [keptInput(this.#net, t)?.key ?? '']: token.label };
+      for (const given of this.#outputs(t, firing.took, kept)) {
+        for (const [tokens, faults] of this.#put(
+          rest,
+          given.tokens,
+          state.faults,
+          state.tokens,
+          given.labels,
+        ))
           nexts.push({
             state: { ...arrived, tokens, faults },
             happened: {
               taken: [token.in],
-              given: [...given.tokens, ...given.outlets],
+              given: [...tokens.slice(rest.length).flatMap(namesOf), ...given.outlets],
               ended: t.name,
               uncertain: faults < state.faults,
             },
@@ -285,7 +296,11 @@ class World {
             faults,
             outside: { ...state.outside, [place]: remaining - 1 },
           },
-          happened: { taken: [], given: [place], uncertain: true },
+          happened: {
+            taken: [],
+            given: tokens.slice(state.tokens.length).flatMap(namesOf),
+            uncertain: true,
+          },
         });
     }
     if (!state.closing && this.#bounds.shutdowns && this.#hasEffects())
@@ -422,9 +437,25 @@ class World {
     const took = Object.fromEntries(
       t.takes.map((input, index) => [input.key, takes[index]?.length ?? 0]),
     );
+    const labels = state.tokens.flatMap((token, index) =>
+      gone(index, token) && t.takes.some(({ place }) => place === token.in) ? [token.label] : [],
+    );
+    const byInput = Object.fromEntries(
+      t.takes.map(({ key, mode }, index) => {
+        const [first] = takes[index] ?? [];
+        return [key, mode === 'one' ? state.tokens[first ?? -1]?.label : undefined];
+      }),
+    );
     const nexts: Next[] = [];
     if (t.spec.kind === 'effect') {
-      for (const [tokens, faults] of this.#put(rest, [t.running], state.faults, state.tokens)) {
+      const kept = [[byInput[keptInput(this.#net, t)?.key ?? '']]];
+      for (const [tokens, faults] of this.#put(
+        rest,
+        [t.running],
+        state.faults,
+        state.tokens,
+        kept,
+      )) {
         const firing = tokens.at(-1);
         if (firing === undefined) continue;
         const started = { ...firing, firing: { attempt: 1, waiting: false, took } };
@@ -432,6 +463,7 @@ class World {
           state: { ...fired, tokens: [...tokens.slice(0, -1), started], faults },
           happened: {
             begun: t.name,
+            labels,
             taken: out,
             given: [t.running],
             uncertain: isUncertain(t) || faults < state.faults,
@@ -439,15 +471,22 @@ class World {
         });
       }
     } else {
-      for (const output of this.#outputs(t, took)) {
-        for (const [tokens, faults] of this.#put(rest, output.tokens, state.faults, state.tokens))
+      for (const output of this.#outputs(t, took, byInput)) {
+        for (const [tokens, faults] of this.#put(
+          rest,
+          output.tokens,
+          state.faults,
+          state.tokens,
+          output.labels,
+        ))
           nexts.push({
             state: { ...fired, tokens, faults },
             happened: {
               begun: t.name,
+              labels,
               ended: t.name,
               taken: out,
-              given: [...output.tokens, ...output.outlets],
+              given: [...tokens.slice(rest.length).flatMap(namesOf), ...output.outlets],
               uncertain: isUncertain(t) || faults < state.faults,
             },
           });
@@ -478,13 +517,22 @@ class World {
     places: readonly string[],
     faults: number,
     before: readonly Token[],
+    labels: readonly (readonly (string | undefined)[])[] = places.map((place) =>
+      this.#alphabet(place),
+    ),
   ): (readonly [readonly Token[], number])[] {
     let combinations: (readonly [readonly Token[], number])[] = [[tokens, faults]];
-    for (const place of places) {
+    for (const [index, place] of places.entries()) {
       if (combinations.length > MAX_SUCCESSORS) throw new TooManySuccessorsError();
       combinations = combinations.flatMap(([sofar, faultsLeft]) =>
-        this.#keyings(place, [...before, ...sofar], faultsLeft).map(
-          ([keys, after]) => [[...sofar, { in: place, keys }], after] as const,
+        this.#keyings(place, [...before, ...sofar], faultsLeft).flatMap(([keys, after]) =>
+          (labels[index] ?? []).map(
+            (label) =>
+              [
+                [...sofar, { in: place, keys, ...(label !== undefined && { label }) }],
+                after,
+              ] as const,
+          ),
         ),
       );
     }
@@ -513,21 +561,49 @@ class World {
     return combinations;
   }
 
+  /** The labels that a token of this place may have: some of them are in no rule. */
+  #alphabet(place: string): readonly (string | undefined)[] {
+    return this.#net.places.get(place)?.label === undefined ? [undefined] : ['a', 'b', 'c', '*'];
+  }
+
+  /** The labels that the rules of a transition leave for an output. */
+  #labelsOf(
+    t: CompiledTransition,
+    alternative: string,
+    output: string,
+    place: string,
+    byInput: Readonly<Record<string, string | undefined>>,
+  ): readonly (string | undefined)[] {
+    let labels = this.#alphabet(place);
+    for (const rule of t.spec.labels ?? []) {
+      if (rule.output !== output || (rule.alternative ?? alternative) !== alternative) continue;
+      const { only, as } = rule;
+      if (only !== undefined) labels = labels.filter((one) => only.includes(one ?? ''));
+      if (as !== undefined) labels = labels.filter((one) => one === byInput[as]);
+    }
+    return labels;
+  }
+
   /** Every alternative with every declared number of tokens. */
   #outputs(
     t: CompiledTransition,
     took: Readonly<Record<string, number>>,
-  ): { readonly tokens: readonly string[]; readonly outlets: readonly string[] }[] {
+    byInput: Readonly<Record<string, string | undefined>>,
+  ): {
+    readonly tokens: readonly string[];
+    readonly outlets: readonly string[];
+    readonly labels: readonly (readonly (string | undefined)[])[];
+  }[] {
     const { give } = t.spec;
     const alternatives =
       give.give === 'allOf'
-        ? [give.outputs]
-        : Object.entries(give.alternatives).map(([key, one]) =>
-            'give' in one ? one.outputs : { [key]: one },
+        ? [['', give.outputs] as const]
+        : Object.entries(give.alternatives).map(
+            ([key, one]) => [key, 'give' in one ? one.outputs : { [key]: one }] as const,
           );
-    return alternatives.flatMap((outputs) => {
-      let combinations: string[][] = [[]];
-      for (const output of Object.values(outputs)) {
+    return alternatives.flatMap(([alternative, outputs]) => {
+      let combinations: (readonly [name: string, output: string])[][] = [[]];
+      for (const [key, output] of Object.entries(outputs)) {
         const counts =
           'kind' in output
             ? [1]
@@ -540,14 +616,21 @@ class World {
                   : [0];
         const name = 'kind' in output ? output.name : output.place.name;
         combinations = combinations.flatMap((before) =>
-          counts.map((count) => [...before, ...Array.from({ length: count }, () => name)]),
+          counts.map((count) => [
+            ...before,
+            ...Array.from({ length: count }, () => [name, key] as const),
+          ]),
         );
       }
       const isOutlet = (name: string): boolean => this.#net.places.get(name)?.kind === 'outlet';
-      return combinations.map((all) => ({
-        tokens: all.filter((name) => !isOutlet(name)),
-        outlets: all.filter(isOutlet),
-      }));
+      return combinations.map((all) => {
+        const tokens = all.filter(([name]) => !isOutlet(name));
+        return {
+          tokens: tokens.map(([name]) => name),
+          outlets: all.flatMap(([name]) => (isOutlet(name) ? [name] : [])),
+          labels: tokens.map(([name, key]) => this.#labelsOf(t, alternative, key, name, byInput)),
+        };
+      });
     });
   }
 
@@ -632,10 +715,34 @@ function isUncertain({ spec }: CompiledTransition): boolean {
   return typeof spec.after === 'function';
 }
 
+/** The names of a token: its place, and its place with its label. */
+function namesOf(token: Token): readonly string[] {
+  return token.label === undefined ? [token.in] : [token.in, `${token.in}(${token.label})`];
+}
+
+/** The input whose label a firing of an effect keeps. */
+function keptInput(net: CompiledNet, t: CompiledTransition): CompiledInput | undefined {
+  return t.takes.find(
+    ({ mode, place }) => mode === 'one' && net.places.get(place)?.label !== undefined,
+  );
+}
+
+/** The first of these transitions that began. A name with a label stands for firings that took such a token. */
+function findBegun(names: readonly string[], { begun, labels = [] }: Happened): string | undefined {
+  return names.find(
+    (name) => name === begun || labels.some((label) => name === `${begun}(${label})`),
+  );
+}
+
 function beginMemory(net: CompiledNet, property: Property): number {
   if (property.kind === 'eventually') return property.after === undefined ? 1 : 0;
   if (property.kind !== 'neverFiresAfter') return 0;
-  return net.initial.some(({ place }) => place.name === property.place) ? 1 : 0;
+  return net.initial.some(({ place, value }) => {
+    const label = net.places.get(place.name)?.label?.(value);
+    return [place.name, `${place.name}(${label})`].includes(property.place);
+  })
+    ? 1
+    : 0;
 }
 
 function times(names: readonly string[], name: string): number {
@@ -643,7 +750,7 @@ function times(names: readonly string[], name: string): number {
 }
 
 function events(happened: Happened, name: string): number {
-  return (happened.begun === name ? 1 : 0) + times(happened.given, name);
+  return (findBegun([name], happened) === undefined ? 0 : 1) + times(happened.given, name);
 }
 
 /** Returns the memory of a property after a step. Undefined if the step violates it. */
@@ -656,8 +763,9 @@ function remember(
   switch (property.kind) {
     case 'atMost': {
       const since = happened.taken.includes(property.per ?? '') ? 0 : before;
-      if (!property.transitions.includes(happened.begun ?? '')) return since;
-      const cost = property.costs?.[happened.begun ?? ''] ?? 1;
+      const begun = findBegun(property.transitions, happened);
+      if (begun === undefined) return since;
+      const cost = property.costs?.[begun] ?? 1;
       return cost > 0 && since + cost > property.max ? undefined : since + cost;
     }
     case 'givesAtMost': {
@@ -666,8 +774,8 @@ function remember(
       return after > property.max ? undefined : after;
     }
     case 'neverFiresAfter': {
-      if (before === 1 && property.transitions.includes(happened.begun ?? '')) return undefined;
-      if (happened.given.includes(property.place)) return 1;
+      if (before === 1 && findBegun(property.transitions, happened) !== undefined) return undefined;
+      if (events(happened, property.place) > 0) return 1;
       return property.until !== undefined && events(happened, property.until) > 0 ? 0 : before;
     }
     case 'joinedOrDeadLettered': {
@@ -683,7 +791,7 @@ function remember(
     }
     case 'precedes': {
       const since = happened.taken.includes(property.per ?? '') ? 0 : before;
-      const follows = property.transitions.includes(happened.begun ?? '');
+      const follows = findBegun(property.transitions, happened) !== undefined;
       if (follows && since === 0) return undefined;
       const seen = since + events(happened, property.first);
       if (!property.each) return seen > 0 ? 1 : 0;

@@ -37,12 +37,13 @@ export interface ContractTally {
   readonly unsound: string[];
 }
 
-/** Compares this number of nets, from this seed on. */
+/** Compares this number of nets, from this seed on, or all up to `lastSeed`. */
 export function compareContracts(
   nets: number,
   firstSeed: number,
   mostNaiveStates: number,
   size: Size = 'small',
+  lastSeed: number = Number.POSITIVE_INFINITY,
 ): ContractTally {
   const tally: ContractTally = {
     kept: 0,
@@ -52,7 +53,7 @@ export function compareContracts(
     refuted: 0,
     unsound: [],
   };
-  for (let seed = firstSeed; tally.kept < nets; seed++) {
+  for (let seed = firstSeed; tally.kept < nets && seed <= lastSeed; seed++) {
     const generated = randomNet(seed, size);
     if (generated === undefined) continue;
     const { net, bounds } = generated;
@@ -152,7 +153,7 @@ export function randomProperties(random: Random, net: CompiledNet): readonly Sea
     atMost(some(transitions, 1), 1 + random.below(2), {
       ...(random.chance(0.6) && { per: random.pick(places) }),
     }),
-    neverFiresAfter(some(transitions, 1), random.pick(places), {
+    neverFiresAfter(some(transitions, 1), random.pick([...places, ...transitions]), {
       ...(random.chance(0.6) && { until: random.pick([...places, ...transitions]) }),
     }),
   ];

@@ -356,7 +356,7 @@ class Making {
           per,
         );
       case 8:
-        return neverFiresAfter(random.pick(transitions), random.pick(places), {
+        return neverFiresAfter(random.pick(transitions), random.pick([...places, ...transitions]), {
           ...(random.chance(0.3) && { until: random.pick([...transitions, ...places]) }),
         });
       case 9:

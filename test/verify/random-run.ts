@@ -254,6 +254,7 @@ class Run {
             attemptState: 0,
             inputCounts: [],
             names: named(place, listKeys(token)),
+            color: 0,
           }),
         );
     }
@@ -271,6 +272,7 @@ class Run {
           attemptState: 0,
           inputCounts,
           names: named(place, keys),
+          color: 0,
         }),
       );
     }

@@ -358,11 +358,12 @@ export function stubTree(seed: number, defects: boolean): StubTree | undefined {
   };
 }
 
-/** Compares this number of trees, from this seed on. Trees whose search gives up are left out. */
+/** Compares this number of trees, from this seed on, or all up to `lastSeed`. Trees whose search gives up are left out. */
 export async function compareStubTrees(
   trees: number,
   firstSeed: number,
   mostStates: number,
+  lastSeed: number = Number.POSITIVE_INFINITY,
 ): Promise<StubTally> {
   const tally: StubTally = {
     trees: 0,
@@ -373,7 +374,7 @@ export async function compareStubTrees(
     weak: [],
     unsound: [],
   };
-  for (let seed = firstSeed; tally.trees < trees; seed++) {
+  for (let seed = firstSeed; tally.trees < trees && seed <= lastSeed; seed++) {
     const defects = seed % 4 !== 0;
     const tree = stubTree(seed, defects);
     if (tree === undefined) continue;

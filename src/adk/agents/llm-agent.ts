@@ -8,6 +8,10 @@ import { isToolset } from '../../tools/index.ts';
 import { codeExecutionTool } from '../../tools/built-in/commands/code-execution-tool.ts';
 import type { CommandOptions } from '../../tools/built-in/index.ts';
 import type { Tool, ToolParameters, Toolset } from '../../tools/index.ts';
+import type { LiveConfig, LiveModel } from '../../live/index.ts';
+import { liveTextModel } from '../../live/internal.ts';
+import { createLiveTools, TASK_COMPLETED_INSTRUCTION } from '../tools/live-tools.ts';
+import { isLiveModel } from '../live/resolve-live-model.ts';
 import { GENERATION_NAMES } from '../../models/internal.ts';
 import type { LlmAgentSettings } from '../plugins/base-plugin.ts';
 import { composeModelMiddleware } from '../contracts/model-middleware.ts';
@@ -33,8 +37,15 @@ import type { OutputFormat } from './llm-agent-middleware.ts';
 
 /** Options of `LlmAgent`. ADK's `LlmAgentConfig`. */
 export interface LlmAgentConfig extends BaseAgentConfig, AgentCallbacks {
-  /** A model, or a name such as `gemini-2.5-flash` that the runner resolves. */
-  readonly model: string | Model;
+  /**
+   * A model, or a name such as `gemini-2.5-flash` that the runner resolves. With a live model, such as
+   * `gemini-live-2.5-flash`, one can speak with the agent: `runner.runLive`. Text turns then use it too.
+   */
+  readonly model: string | Model | LiveModel;
+  /** The live model, if `model` is for text turns only. Default: `model`, if it is a live model. */
+  readonly liveModel?: string | LiveModel;
+  /** Options of live sessions. They win over those of the run config. */
+  readonly liveConfig?: LiveConfig;
   /** Called in this order when `model` fails. */
   readonly fallbackModels?: readonly (string | Model)[];
   /** A template over state and artifacts, such as `Call them {user:name}.`, or a function. */
@@ -69,6 +80,8 @@ export const LLM_AGENT_OPTIONS: OptionTable = optionTable<LlmAgentConfig>(
   {
     ...BASE_AGENT_NAMES,
     model: true,
+    liveModel: true,
+    liveConfig: true,
     fallbackModels: true,
     instruction: true,
     globalInstruction: true,
@@ -108,7 +121,7 @@ export const LLM_AGENT_OPTIONS: OptionTable = optionTable<LlmAgentConfig>(
 
 /** An agent with a model. */
 export class LlmAgent extends BaseAgent {
-  readonly model: string | Model;
+  readonly model: string | Model | LiveModel;
   /** True if the agent has an output schema, so its answers are JSON. */
   readonly returnsJson: boolean;
   readonly #config: LlmAgentConfig;
@@ -127,10 +140,14 @@ export class LlmAgent extends BaseAgent {
     const { name } = this;
     const executor = config.codeExecutor;
     const toolFilters: ModelMiddleware[] = [];
+    const stage = compileContext.isLiveStage === true;
+    const ownContext = { ...compileContext, isLiveStage: false };
     const tools = [
       ...(await compileTools(config.tools ?? [], compileContext, toolFilters)),
       ...(executor === undefined ? [] : [codeExecutionTool(executor)]),
     ];
+    const live = findLiveModel(config, compileContext);
+    if (live !== undefined) tools.push(...createLiveTools(tools, stage, compileContext));
     const output =
       config.outputSchema === undefined ? undefined : toOutputFormat(name, config.outputSchema);
     const { globalInstructions, model, fallbackModels, ...settings } = applyPluginSettings(
@@ -147,7 +164,16 @@ export class LlmAgent extends BaseAgent {
     );
     return agent({
       ...settings,
-      model: await compileContext.resolveModel(model),
+      ...(live !== undefined &&
+        compileContext.live.add(name, {
+          model: live,
+          ...omitUndefined({
+            config: config.liveConfig,
+            instruction: stage ? TASK_COMPLETED_INSTRUCTION : undefined,
+            reaskBudget: config.reaskBudget,
+          }),
+        })),
+      model: await resolveTextModel(model, live, compileContext),
       ...omitUndefined({ fallbackModels: fallbacks.length > 0 ? fallbacks : undefined }),
       description: this.description,
       ...omitUndefined({
@@ -180,11 +206,32 @@ export class LlmAgent extends BaseAgent {
         toolConcurrency: config.toolConcurrency,
         maxResultCharacters: config.maxResultCharacters,
       }),
-      subAgents: await compileAgents(this.subAgents, compileContext),
+      subAgents: await compileAgents(this.subAgents, ownContext),
       disallowTransferToParent: config.disallowTransferToParent ?? false,
       disallowTransferToPeers: config.disallowTransferToPeers ?? false,
     });
   }
+}
+
+/** The live model of an agent, if it has one. */
+function findLiveModel(
+  { model, liveModel }: LlmAgentConfig,
+  { resolveLiveModel }: CompileContext,
+): LiveModel | undefined {
+  const live = liveModel ?? model;
+  if (typeof live === 'string') return resolveLiveModel(live);
+  return isLiveModel(live) ? live : undefined;
+}
+
+/** The model of text turns. A live model answers them over a connection for each answer. */
+async function resolveTextModel(
+  model: string | Model,
+  live: LiveModel | undefined,
+  { resolveModel, resolveLiveModel }: CompileContext,
+): Promise<Model> {
+  if (typeof model !== 'string') return model;
+  const isLive = live !== undefined && resolveLiveModel(model) !== undefined;
+  return isLive ? liveTextModel(live) : resolveModel(model);
 }
 
 /** Lets each plugin, in order, change the settings that plugins may change. */
@@ -203,7 +250,7 @@ function applyPluginSettings(
     (settings, plugin) => ({ ...settings, ...plugin.configureAgent(settings) }),
     {
       name,
-      model,
+      model: typeof model !== 'string' && isLiveModel(model) ? liveTextModel(model) : model,
       tools,
       ...omitUndefined({
         fallbackModels,

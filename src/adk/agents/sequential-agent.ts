@@ -4,6 +4,7 @@ import { sequential } from '../../agents/index.ts';
 import type { Agent } from '../../agents/index.ts';
 import { BASE_AGENT_NAMES, BaseAgent, compileAgents } from './base-agent.ts';
 import type { BaseAgentConfig } from './base-agent.ts';
+import { linkCalled } from '../../live/internal.ts';
 import type { CompileContext } from '../tools/compile-context.ts';
 import { toCompositeDefinition } from './to-composite-definition.ts';
 
@@ -21,7 +22,12 @@ export class SequentialAgent extends BaseAgent {
   }
 
   override async compile(context: CompileContext): Promise<Agent> {
-    const subAgents = await compileAgents(this.subAgents, context);
-    return sequential({ ...toCompositeDefinition(this, this.config, context), subAgents });
+    const subAgents = await compileAgents(this.subAgents, { ...context, isLiveStage: true });
+    const isLive = this.subAgents.some(({ name }) => context.live.has(name));
+    return sequential({
+      ...toCompositeDefinition(this, this.config, context),
+      subAgents,
+      ...(isLive && { conversationPlaces: [linkCalled] }),
+    });
   }
 }

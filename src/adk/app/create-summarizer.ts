@@ -15,6 +15,8 @@ import { hasCallback } from '../plugins/base-plugin.ts';
 import type { Summarize } from '../compaction/compaction-net.ts';
 import { LlmAgent } from '../agents/llm-agent.ts';
 import { LlmEventsSummarizer } from '../compaction/llm-events-summarizer.ts';
+import { liveTextModel } from '../../live/internal.ts';
+import { isLiveModel } from '../live/resolve-live-model.ts';
 import { PluginError } from '../plugins/plugin-error.ts';
 
 const FIRST_WINDOW = 256;
@@ -50,7 +52,10 @@ async function defaultSummarizer(
       'eventsCompactionConfig.summarizer',
       `is required: the root agent "${rootAgent.name}" has no model to summarize with.`,
     );
-  return new LlmEventsSummarizer({ model: await resolveModel(rootAgent.model) });
+  const { model } = rootAgent;
+  return new LlmEventsSummarizer({
+    model: isLiveModel(model) ? liveTextModel(model) : await resolveModel(model),
+  });
 }
 
 async function summaryFromPlugins(

@@ -10,6 +10,9 @@ import { createCompactionNet } from '../compaction/compaction-net.ts';
 import { InMemoryCredentialService } from '../tools/credential-service.ts';
 import type { CredentialService } from '../tools/credential-service.ts';
 import type { ManagedToolset } from '../tools/compile-context.ts';
+import type { LiveModel } from '../../live/index.ts';
+import { ActiveLiveSessions } from '../live/active-live-sessions.ts';
+import type { LiveAgents } from '../live/live-agents.ts';
 import type { AppSettings } from './app-config.ts';
 import { createCompileContext } from './create-compile-context.ts';
 import { createSummarizer } from './create-summarizer.ts';
@@ -27,6 +30,8 @@ export interface OpenAppOptions {
   readonly appName: string;
   /** Resolves a model by its name. */
   readonly resolveModel: (name: string) => Promise<Model>;
+  /** The live model of a name, if it is one. Default: none. */
+  readonly resolveLiveModel?: ((name: string) => LiveModel | undefined) | undefined;
   /** Default: credentials in memory. */
   readonly credentials?: CredentialService | undefined;
   /** Default: the system clock. */
@@ -42,6 +47,10 @@ export interface OpenAppOptions {
 export interface OpenApp extends OpenAgentSource {
   readonly userMessages: UserMessages;
   readonly credentials: CredentialService;
+  /** The agents that have a live model. */
+  readonly live: LiveAgents;
+  /** The live sessions of this process. */
+  readonly liveSessions: ActiveLiveSessions;
   /** The sessions that a crash had left running when the app was opened. */
   readonly interrupted: readonly SessionRow[];
 }
@@ -57,7 +66,8 @@ export async function openApp(app: AppSettings, options: OpenAppOptions): Promis
   const toolsets: ManagedToolset[] = [];
   const userMessages = new UserMessages(store);
   try {
-    const agent = await compileApp(app, options, { userMessages, credentials, toolsets });
+    const parts = { userMessages, credentials, toolsets, liveSessions: new ActiveLiveSessions() };
+    const { agent, live } = await compileApp(app, options, parts);
     const interrupted = await findInterruptedSessions(store, { appName, agentName: app.name });
     if (!app.resumabilityConfig.isResumable) await closeInterruptedSessions(store, interrupted);
     return {
@@ -69,6 +79,8 @@ export async function openApp(app: AppSettings, options: OpenAppOptions): Promis
       },
       userMessages,
       credentials,
+      live,
+      liveSessions: parts.liveSessions,
       interrupted,
     };
   } catch (error) {
@@ -79,14 +91,15 @@ export async function openApp(app: AppSettings, options: OpenAppOptions): Promis
 
 async function compileApp(
   app: AppSettings,
-  { store, resolveModel }: OpenAppOptions,
+  { store, resolveModel, resolveLiveModel = () => undefined }: OpenAppOptions,
   parts: {
     readonly userMessages: UserMessages;
     readonly credentials: CredentialService;
     readonly toolsets: ManagedToolset[];
+    readonly liveSessions: ActiveLiveSessions;
   },
-): Promise<Agent> {
-  const context = createCompileContext(app, { ...parts, resolveModel });
+): Promise<{ readonly agent: Agent; readonly live: LiveAgents }> {
+  const context = createCompileContext(app, { ...parts, resolveModel, resolveLiveModel });
   assertNoCycle(app.rootAgent);
   const root = await app.rootAgent.compile(context);
   const { eventsCompactionConfig: compaction, outcomes } = app;
@@ -95,8 +108,9 @@ async function compileApp(
       ? []
       : [createCompactionNet(compaction, await createSummarizer(app, store, context.resolveModel))];
   const isExtended = extensions.length > 0 || outcomes !== undefined;
-  const agent = isExtended ? root.extend({ extensions, outcomes }) : root;
-  return { ...agent, name: app.name, author: root.name };
+  const extended = isExtended ? root.extend({ extensions, outcomes }) : root;
+  const agent = context.live.extend(extended);
+  return { agent: { ...agent, name: app.name, author: root.name }, live: context.live };
 }
 
 async function closeToolsets(

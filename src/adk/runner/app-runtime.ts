@@ -9,6 +9,11 @@ import type { Runtime } from '../../runtime/index.ts';
 import type { App } from '../app/app.ts';
 import { DEFAULT_PLUGIN_CLOSE_MS, openApp } from '../app/open-app.ts';
 import type { OpenApp } from '../app/open-app.ts';
+import { LiveHub } from '../../live/index.ts';
+import { linkStart } from '../../live/internal.ts';
+import type { ActiveLiveSessions } from '../live/active-live-sessions.ts';
+import type { LiveAgents } from '../live/live-agents.ts';
+import { resolveLiveModel } from '../live/resolve-live-model.ts';
 import type { CredentialService } from '../tools/credential-service.ts';
 import type { RunnerOptions } from './runner-options.ts';
 
@@ -18,6 +23,8 @@ const MAX_PLUGINS_MS = 31_536_000_000;
 /** A running app: its agents, in a runtime over the store of its sessions. */
 export class AppRuntime {
   readonly runtime: Runtime;
+  /** The connections of live sessions. Undefined if no agent has a live model. */
+  readonly hub: LiveHub | undefined;
   readonly #app: OpenApp;
   /** Last log position, at the time this app was opened, of each session that a crash left running. */
   readonly #interrupted: ReadonlyMap<string, Seq>;
@@ -36,7 +43,10 @@ export class AppRuntime {
       onWarning,
       onError,
       resolveModel: async (name) => resolveByName(name, app, options),
+      resolveLiveModel: (name) => resolveLiveModel(name, options.env ?? {}),
     });
+    const isLive = opened.agents.some(({ compiled }) => compiled.places.has(linkStart.name));
+    const hub = isLive ? new LiveHub() : undefined;
     // Plugins are closed one after the other, each within its own time limit.
     const pluginsMs = app.plugins.length * (pluginCloseTimeoutMs ?? DEFAULT_PLUGIN_CLOSE_MS);
     const runtime = await openRuntime({
@@ -51,13 +61,15 @@ export class AppRuntime {
         memory: memoryService,
         onError,
         interceptors,
+        live: hub,
       }),
     });
-    return new AppRuntime(runtime, opened);
+    return new AppRuntime(runtime, opened, hub);
   }
 
-  private constructor(runtime: Runtime, app: OpenApp) {
+  private constructor(runtime: Runtime, app: OpenApp, hub: LiveHub | undefined) {
     this.runtime = runtime;
+    this.hub = hub;
     this.#app = app;
     this.#interrupted = new Map(
       app.interrupted.map(({ key, lastSeq }) => [formatSessionKey(key), lastSeq]),
@@ -66,6 +78,16 @@ export class AppRuntime {
 
   get credentials(): CredentialService {
     return this.#app.credentials;
+  }
+
+  /** The agents that have a live model. */
+  get live(): LiveAgents {
+    return this.#app.live;
+  }
+
+  /** The live sessions of this process. */
+  get liveSessions(): ActiveLiveSessions {
+    return this.#app.liveSessions;
   }
 
   /** Returns the last log position of the session at the time this app was opened, if a crash had left it running. */

@@ -47,7 +47,10 @@ export async function* followEvents(
   for await (const logged of stream) {
     if (logged.type === 'partial') {
       if (config.streamingMode === 'sse' && logged.kind !== 'progress')
-        yield addCustomMetadata(toPartialEvent(logged, rootAgent, clock), config.customMetadata);
+        yield addCustomMetadata(
+          toPartialTextEvent(logged, rootAgent, clock),
+          config.customMetadata,
+        );
       continue;
     }
     if (logged.type === 'partial.reset') continue;
@@ -77,7 +80,8 @@ export async function* followEvents(
   if (limitExceeded) throw new LlmCallsLimitExceededError(config.maxLlmCalls);
 }
 
-function toPartialEvent(
+/** The event of text that a model is generating. */
+export function toPartialTextEvent(
   { kind, text, invocationId, ...from }: PartialText,
   rootAgent: string,
   clock: Clock | undefined,

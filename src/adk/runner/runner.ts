@@ -18,12 +18,16 @@ import { formatDebugLines } from './debug-lines.ts';
 import { ensureSession } from '../sessions/ensure-session.ts';
 import { AppRuntime } from './app-runtime.ts';
 import { InvocationRunner } from './invocation-runner.ts';
+import { LiveRunner } from './live-runner.ts';
 import { rewindSession } from '../sessions/rewind-session.ts';
+import { checkLiveRunConfig } from '../contracts/live-run-config.ts';
 import { checkRunConfig } from '../contracts/run-config.ts';
 import { RUN_DEBUG_OPTIONS } from './run-debug-options.ts';
 import type { RunDebugOptions } from './run-debug-options.ts';
 import { RUN_PARAMS_OPTIONS, isAborted, parseNewMessage } from './run-params.ts';
 import type { RunParams } from './run-params.ts';
+import { checkRunLiveParams } from './run-live-params.ts';
+import type { RunLiveParams } from './run-live-params.ts';
 import { RunnerClosedError } from './runner-errors.ts';
 import { RUNNER_OPTIONS } from './runner-options.ts';
 import { resolveApp } from './resolve-app.ts';
@@ -41,6 +45,7 @@ export class Runner implements AsyncDisposable {
   readonly sessionService: SessionService;
   readonly #options: RunnerOptions;
   readonly #invocations: InvocationRunner;
+  readonly #live: LiveRunner;
   #appRuntime: Promise<AppRuntime> | undefined;
   #closed = false;
 
@@ -55,11 +60,9 @@ export class Runner implements AsyncDisposable {
     };
     this.app = resolveApp(options);
     this.appName = this.app.name;
-    this.#invocations = new InvocationRunner(
-      this.app,
-      this.#options,
-      new PluginChain(this.app.plugins),
-    );
+    const plugins = new PluginChain(this.app.plugins);
+    this.#invocations = new InvocationRunner(this.app, this.#options, plugins);
+    this.#live = new LiveRunner(this.app, this.#options, plugins);
     this.agent = this.app.rootAgent;
     this.sessionService = options.sessionService;
   }
@@ -109,6 +112,31 @@ export class Runner implements AsyncDisposable {
     } finally {
       params.abortSignal?.removeEventListener('abort', stop);
     }
+  }
+
+  /**
+   * Runs a live session: the user speaks and writes through the queue at any time, and so do the agents. Yields partial
+   * events with audio, text and transcripts in progress, and the committed events of every turn. Ends when the queue is
+   * closed and no turn runs, or when the connection is lost. Each turn has its own `invocationId`.
+   * @throws SessionNotFoundError if the session does not exist and `autoCreateSession` is off
+   * @throws InvalidInputError, UnknownFieldError if a parameter is invalid
+   * @throws UnsupportedFeatureError if no agent has a live model, or if an agent of the app runs in `runAsync` only
+   * @throws LiveSessionBusyError if the session has a live session in this process
+   * @throws ModelError if the model refuses connections
+   * @throws LlmCallsLimitExceededError if the live session used all its model calls
+   * @throws PluginError if a plugin's callback throws
+   * @example
+   * const queue = new LiveRequestQueue();
+   * queue.sendContent({ role: 'user', parts: [{ text: 'Hello' }] });
+   * for await (const event of runner.runLive({ userId, sessionId, liveRequestQueue: queue })) { … }
+   */
+  async *runLive(params: RunLiveParams): AsyncGenerator<Event, void, void> {
+    checkRunLiveParams(params, this.appName);
+    const config = checkLiveRunConfig(params.runConfig ?? {}, (message) => this.#warn(message));
+    this.#live.check(config);
+    const appRuntime = await this.#openApp();
+    const { row, session } = await this.#findSession(appRuntime, params);
+    yield* this.#live.run(params, config, row, session, appRuntime);
   }
 
   /** Collects all events of `runAsync`. */

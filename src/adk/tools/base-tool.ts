@@ -4,13 +4,17 @@ import type { InferArgs, Tool, ToolDefinition, ToolParameters } from '../../tool
 import type { CompileContext, CompilableTool } from './compile-context.ts';
 import { createFunctionToolContext } from './function-tool-context.ts';
 import type { FunctionToolContext } from './function-tool-context.ts';
+import { isAsyncGeneratorFunction, runFunctionTool, runStreamingTool } from './streaming-tool.ts';
 
 /** The definition of a function tool. */
 export interface FunctionToolDefinition<S extends ToolParameters> extends Omit<
   ToolDefinition<S>,
   'execute'
 > {
-  /** Runs the tool. If missing, the call waits until the client answers it. */
+  /**
+   * Runs the tool. If missing, the call waits until the client answers it. An async generator function is a streaming tool:
+   * in a live session it runs in the background, and the model gets what it yields; elsewhere its last value is the result.
+   */
   readonly execute?: (args: InferArgs<S>, context: FunctionToolContext) => unknown;
 }
 
@@ -34,15 +38,23 @@ export class FunctionTool<S extends ToolParameters> implements CompilableTool {
     this.#definition = definition;
   }
 
-  async compileTool({ credentials }: CompileContext): Promise<Tool> {
+  async compileTool({ credentials, liveSessions }: CompileContext): Promise<Tool> {
     const { execute, ...rest } = this.#definition;
-    return tool<S>({
+    const isStreaming = isAsyncGeneratorFunction(execute);
+    const run = isStreaming ? runStreamingTool : runFunctionTool;
+    const compiled = tool<S>({
       ...rest,
       ...(execute !== undefined && {
         execute: (args, context) =>
-          execute(args, createFunctionToolContext(context, rest.name, credentials)),
+          run({
+            execute: (functionContext) => execute(args, functionContext),
+            context: createFunctionToolContext(context, rest.name, credentials),
+            toolName: rest.name,
+            live: liveSessions.find(context.sessionKey),
+          }),
       }),
     });
+    return isStreaming ? { ...compiled, nonBlocking: true } : compiled;
   }
 }
 

@@ -1,3 +1,6 @@
+import type { LiveModel } from '../../live/index.ts';
+import type { ActiveLiveSessions } from '../live/active-live-sessions.ts';
+import type { LiveAgents } from '../live/live-agents.ts';
 import type { Model } from '../../models/index.ts';
 import type { Tool, Toolset } from '../../tools/index.ts';
 import type { BasePlugin } from '../plugins/base-plugin.ts';
@@ -10,6 +13,14 @@ export interface CompileContext {
   readonly resolveModel: (model: string | Model) => Promise<Model>;
   readonly findUserContent: FindUserContent;
   readonly credentials: CredentialService;
+  /** The live model of a name; undefined for a name of any other model. */
+  readonly resolveLiveModel: (name: string) => LiveModel | undefined;
+  /** Collects the agents that have a live model. */
+  readonly live: LiveAgents;
+  /** The live sessions of this process. */
+  readonly liveSessions: ActiveLiveSessions;
+  /** True for a sub-agent of a sequential agent: in a live session it says when it is done. Default: false. */
+  readonly isLiveStage?: boolean;
   /** Opens a toolset. The runner closes it. */
   readonly openToolset: (toolset: ManagedToolset) => Promise<Toolset>;
 }

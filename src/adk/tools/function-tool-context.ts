@@ -3,6 +3,7 @@ import { InvalidInputError, isJsonObject } from '../../core/index.ts';
 import type { AuthConfig, CallId, Json, JsonObject, ToolConfirmation } from '../../core/index.ts';
 import { pending } from '../../tools/index.ts';
 import type { Pending, ToolContext } from '../../tools/index.ts';
+import type { LiveRequestQueue } from '../live/live-request-queue.ts';
 import type { CredentialService } from './credential-service.ts';
 
 /** The context of a running function tool. */
@@ -12,6 +13,8 @@ export interface FunctionToolContext extends ToolContext {
   readonly appName: string;
   readonly userId: string;
   readonly sessionId: string;
+  /** In a streaming tool of a live session: a copy of every request of the session, such as video frames. */
+  readonly inputStream?: LiveRequestQueue;
   /** The person's answer, if the tool called `requestConfirmation` and runs again. */
   readonly toolConfirmation: ToolConfirmation | undefined;
   /** Returns this user's saved credential, or `undefined`. */

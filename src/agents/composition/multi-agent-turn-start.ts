@@ -3,6 +3,7 @@ import type { LogEntry } from '../../core/index.ts';
 import { allOf, append, net, oneOf, optional, pure, upTo } from '../../net/index.ts';
 import type {
   AllOf,
+  AnyPlace,
   Append,
   Net,
   Optional,
@@ -10,7 +11,7 @@ import type {
   Transition,
   UpTo,
 } from '../../net/index.ts';
-import { turnStartOutputs } from '../turn/turn-start-outputs.ts';
+import { newTurn, turnStartOutputs } from '../turn/turn-start-outputs.ts';
 import { answerIn, eventOut, userIn } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { sessionWrite } from '../vocabulary/state.ts';
@@ -40,6 +41,59 @@ type EntryOutputs = AllOf<{
   readonly events: UpTo<LogEntry>;
 }>;
 
+/** What the start of a turn resets and gives in a session of several agents, whatever starts it. */
+export interface MultiAgentTurnBeginning {
+  readonly reset: readonly AnyPlace[];
+  /** One alternative for each agent: `target/<name>`. */
+  readonly alternatives: Readonly<Record<string, EntryOutputs>>;
+  /** The outputs that give the turn to this agent. */
+  readonly begin: (
+    agentName: string,
+    outputs: Omit<OutputTokens, 'turn'>,
+    invocationId: string,
+  ) => Readonly<
+    Record<
+      string,
+      OutputTokens & { readonly start: ModelCall; readonly transfers?: readonly null[] }
+    >
+  >;
+}
+
+type OutputTokens = ReturnType<typeof turnStartOutputs>;
+
+/** The beginning of a turn in a session of several agents, for agents that may begin one. */
+export function multiAgentTurnBeginning(
+  agents: readonly string[],
+  maxTransfers?: number,
+): MultiAgentTurnBeginning {
+  return {
+    reset: [answerIn, transferBudget, sessionQueued, sessionFailed],
+    alternatives: Object.fromEntries(
+      agents.map((name) => [
+        `target/${name}`,
+        allOf({
+          turn: turnCurrent,
+          start: targetPlace(name),
+          transfers: upTo(Math.max(1, maxTransfers ?? 0), transferBudget),
+          said: append(conversation),
+          write: optional(sessionWrite),
+          events: upTo(2, eventOut),
+        }),
+      ]),
+    ),
+    begin: (agentName, outputs, invocationId) => ({
+      [`target/${agentName}`]: {
+        turn: newTurn(invocationId),
+        ...outputs,
+        start: { invocationId, round: 0 },
+        ...(maxTransfers !== undefined && {
+          transfers: Array.from({ length: maxTransfers }, () => null),
+        }),
+      },
+    }),
+  };
+}
+
 /**
  * Starts a turn in a session of several agents: takes the oldest message and the permit, and gives the turn to the entry
  * agent that wrote the last message, or to the first agent.
@@ -48,37 +102,17 @@ export function multiAgentTurnStart({
   entryAgents,
   maxTransfers,
 }: MultiAgentTurnStartOptions): Net {
-  const alternatives: Readonly<Record<string, EntryOutputs>> = Object.fromEntries(
-    entryAgents.map((name) => [
-      `target/${name}`,
-      allOf({
-        turn: turnCurrent,
-        start: targetPlace(name),
-        transfers: upTo(Math.max(1, maxTransfers ?? 0), transferBudget),
-        said: append(conversation),
-        write: optional(sessionWrite),
-        events: upTo(2, eventOut),
-      }),
-    ]),
-  );
+  const { reset, alternatives, begin } = multiAgentTurnBeginning(entryAgents, maxTransfers);
   const build = pure('turn.start', {
     formerNames: ['prompt.build'],
     take: { message: userIn, permit: turnPermit },
     unless: [sessionPaused],
     read: { conversation },
-    reset: [answerIn, transferBudget, sessionQueued, sessionFailed],
+    reset,
     give: oneOf(alternatives),
     run: ({ message, conversation: said }) => {
       const name = chooseEntryAgent(entryAgents, said);
-      return {
-        [`target/${name}`]: {
-          ...turnStartOutputs(message),
-          start: { invocationId: message.invocationId, round: 0 },
-          ...(maxTransfers !== undefined && {
-            transfers: Array.from({ length: maxTransfers }, () => null),
-          }),
-        },
-      };
+      return begin(name, turnStartOutputs(message), message.invocationId);
     },
   });
   const transition = maxTransfers === undefined ? omitTransferBudget(build) : build;
@@ -114,7 +148,8 @@ export function chooseEntryAgent(
   return lastAuthor !== undefined && entryAgents.includes(lastAuthor) ? lastAuthor : first;
 }
 
-function omitTransferBudget(build: Transition): Transition {
+/** The transition without a budget of transfers, for agents that cannot transfer. */
+export function omitTransferBudget(build: Transition): Transition {
   const trimmed = omitOutputs(build, 'transfers');
   return { ...trimmed, reset: build.reset.filter(({ name }) => name !== transferBudget.name) };
 }

@@ -12,6 +12,8 @@ import type { CustomStep } from './custom-places.ts';
 export interface CustomContext extends GeneratorContext {
   readonly agentName: string;
   readonly branch?: string;
+  /** Identifies this run of the agent. The same over crashes and retries: an idempotency key for the whole run. */
+  readonly activationId: string;
   /** The conversation up to the last yield, as this agent sees it. It changes with each step, as `stateEntries` does. */
   readonly contents: readonly Content[];
   /** All state at the last yield, by key. */
@@ -28,8 +30,9 @@ export function customContext(
   { agentName, multiAgent = {} }: AgentIdentity,
   names: readonly string[],
 ): ExtendContext<CustomStep, CustomContext> {
-  return (_, { getInputs, act }) => ({
+  return ({ step }, { getInputs, act }) => ({
     agentName,
+    activationId: step.activation,
     ...multiAgent,
     get contents() {
       return visibleContents({ agentName, multiAgent }, getInputs().conversation);

@@ -17,7 +17,7 @@ import { readStatus } from '../agent/read-status.ts';
 import { collectChildAgents } from '../tools/agent-tool.ts';
 import { composeAgents } from '../composition/compose-agents.ts';
 import { llmAgentParts } from './llm-agent-parts.ts';
-import type { LlmSubnets, LlmDefinition } from './llm-agent-parts.ts';
+import type { LlmSubnets, LlmDefinition, ModelPort } from './llm-agent-parts.ts';
 import { llmSubnet } from './llm-subnet.ts';
 import { userIn } from '../vocabulary/messages.ts';
 import { turnPermit } from '../vocabulary/turn.ts';
@@ -71,8 +71,11 @@ export interface AgentDefinition extends Omit<LlmDefinition, 'model' | 'fallback
   readonly disallowTransferToPeers?: boolean;
   /** The most transfers of one turn. Only the value of the session's first agent counts. Default: 10. */
   readonly maxTransfers?: number;
-  /** Replaces stock subnets. It gets all of them and returns the ones to use instead. */
-  readonly subnets?: (stock: Subnets) => Partial<Subnets>;
+  /**
+   * Replaces stock subnets. It gets all of them, with the places where the agent asks its model, and returns the ones to
+   * use instead.
+   */
+  readonly subnets?: (stock: Subnets, port: ModelPort) => Partial<Subnets>;
   /** More nets, joined by their ports, for example for signals from outside or for side work. */
   readonly extensions?: readonly (Net | Extension)[];
   /**
@@ -180,7 +183,7 @@ export function agent(options: AgentDefinition): Agent {
     turnControl: turnControl({ resources: [parts.resources], extensions }),
     sessionWriter: sessionWriter(),
   };
-  const subnets = { ...stock, ...definition.subnets?.(stock) };
+  const subnets = { ...stock, ...definition.subnets?.(stock, parts.port) };
   const net = compose(name, {
     in: { userIn },
     nets: [
@@ -260,7 +263,10 @@ function toAgentRole(
           definition,
           tools,
           reaskBudget,
-          replaceSubnets: (stock) => ({ ...stock, ...replacedSubnets(definition, stock) }),
+          replaceSubnets: (stock, port) => ({
+            ...stock,
+            ...replacedSubnets(definition, stock, port),
+          }),
         },
         slot,
       ),
@@ -274,6 +280,7 @@ function toAgentRole(
 function replacedSubnets(
   { name, subnets }: Pick<AgentDefinition, 'name' | 'subnets'>,
   stock: LlmSubnets,
+  port: ModelPort,
 ): Partial<LlmSubnets> {
   const sessionSubnets = {
     turnStart: turnStart({ reaskBudget: 0 }),
@@ -285,7 +292,7 @@ function replacedSubnets(
     turnControl: control,
     sessionWriter: writer,
     ...replaced
-  } = subnets?.({ ...stock, ...sessionSubnets }) ?? {};
+  } = subnets?.({ ...stock, ...sessionSubnets }, port) ?? {};
   if (
     [undefined, sessionSubnets.turnStart].includes(start) &&
     [undefined, sessionSubnets.turnControl].includes(control) &&

@@ -6,7 +6,15 @@ import {
 import { omitUndefined } from '../../core/internal.ts';
 import type { GenerationConfig, Model } from '../../models/index.ts';
 import { compose, join, net, running } from '../../net/index.ts';
-import type { AnyPlace, Effect, Net, TokenPlace, Transition } from '../../net/index.ts';
+import type {
+  AnyPlace,
+  Effect,
+  Net,
+  Place,
+  PlaceKind,
+  TokenPlace,
+  Transition,
+} from '../../net/index.ts';
 import type { Tool } from '../../tools/index.ts';
 import {
   afterAgentEffect,
@@ -20,14 +28,15 @@ import type { ContextPolicy } from '../prompt/context-policy.ts';
 import { fallbackModelStep } from '../model/fallback-model-step.ts';
 import type { Instruction } from '../prompt/instruction.ts';
 import { withModelCallbacks } from '../model/model-callbacks.ts';
-import { modelStep } from '../model/model-step.ts';
-import type { ModelStepOptions } from '../model/model-step.ts';
+import { createModelRequestBuilder, modelStep } from '../model/model-step.ts';
+import type { ModelRequestBuilder, ModelStepOptions } from '../model/model-step.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { sessionWrite, state } from '../vocabulary/state.ts';
 import { turnBudget, turnEnding } from '../vocabulary/turn.ts';
 import { stopRequested, turnStopping } from '../vocabulary/control.ts';
 import {
+  modelAnswered,
   modelFailed,
   modelReady,
   modelRequest,
@@ -48,7 +57,7 @@ import {
 } from '../vocabulary/tool-call.ts';
 import { agentEnded, agentStarting } from '../vocabulary/handover.ts';
 import { sessionPaused } from '../vocabulary/session.ts';
-import type { ModelCall } from '../vocabulary/model-call.ts';
+import type { ModelAnswer, ModelCall } from '../vocabulary/model-call.ts';
 import { router } from '../model/route-answer.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import { hasBeforeTool, hasAfterTool } from '../tools/tool-callbacks.ts';
@@ -122,9 +131,26 @@ export interface LlmAgentOptions {
   readonly startPlace: TokenPlace<ModelCall>;
 }
 
+/** Where an agent asks its model: the places between its callbacks, and what a request is built from. */
+export interface ModelPort {
+  readonly identity: AgentIdentity;
+  /** Model calls to make. They have passed the `beforeModel` callbacks. */
+  readonly request: TokenPlace<ModelCall>;
+  /** Answers that have not passed the `afterModel` callbacks. */
+  readonly response: TokenPlace<ModelAnswer>;
+  /** Builds the request of a call from the conversation and the state. */
+  readonly buildRequest: ModelRequestBuilder;
+  readonly tools: ReadonlyMap<string, Tool>;
+  /** True if the agent may transfer the turn. */
+  readonly transfers: boolean;
+  /** Maps a stock place to the place of this agent, which is scoped in a session of several agents. */
+  readonly scoped: <T, K extends PlaceKind>(place: Place<T, K>) => Place<T, K>;
+}
+
 /** The parts of an agent with a model. */
 export interface LlmAgentParts {
   readonly stock: LlmSubnets;
+  readonly port: ModelPort;
   /** The nets of the agent with these subnets and its callbacks around them. Their ending place is `turn.ending`. */
   readonly netsWith: (subnets: LlmSubnets) => readonly Net[];
   readonly resources: TurnResources;
@@ -147,7 +173,7 @@ export function llmAgentParts(options: LlmAgentOptions): LlmAgentParts {
     model: definition.model,
     get tools() {
       const declarations = [...tools.values()]
-        .filter(({ denied }) => denied !== true)
+        .filter(({ denied, liveOnly }) => denied !== true && liveOnly !== true)
         .map((tool) => tool.declaration);
       return transfers ? [...declarations, transferDeclaration(targets)] : declarations;
     },
@@ -195,6 +221,15 @@ export function llmAgentParts(options: LlmAgentOptions): LlmAgentParts {
   const wrapped = withModelCallbacks(step.subnet, stepOptions);
   return {
     stock,
+    port: {
+      identity,
+      request: callbacksIn(callbacks.beforeModel).length > 0 ? modelReady : modelRequest,
+      response: callbacksIn(callbacks.afterModel).length > 0 ? modelAnswered : modelResponse,
+      buildRequest: createModelRequestBuilder(stepOptions),
+      tools,
+      transfers,
+      scoped: (place) => place,
+    },
     netsWith: (subnets) => [
       withModelCallbacks(subnets.modelStep, stepOptions).subnet,
       ...[subnets.router, subnets.toolDispatch].map((subnet) =>

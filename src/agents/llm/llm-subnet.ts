@@ -1,12 +1,12 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { allOf, compose, instance, net, pure, upTo } from '../../net/index.ts';
-import { renameTransition, scopedName } from '../../net/internal.ts';
-import type { AnyPlace, Effect } from '../../net/index.ts';
+import { portPlaces, renameTransition, scopedName } from '../../net/internal.ts';
+import type { AnyPlace, Effect, Net, Ports } from '../../net/index.ts';
 import type { Tool } from '../../tools/index.ts';
 import type { AgentSubnet, AgentSlot } from '../agent/agent-subnet.ts';
 import { hasAfterAgent, hasBeforeAgent } from '../callbacks/agent-callbacks.ts';
 import { llmAgentParts } from './llm-agent-parts.ts';
-import type { LlmSubnets, LlmDefinition } from './llm-agent-parts.ts';
+import type { LlmSubnets, LlmDefinition, ModelPort } from './llm-agent-parts.ts';
 import { answerIn, eventOut } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { sessionWrite, state } from '../vocabulary/state.ts';
@@ -28,7 +28,7 @@ export interface LlmSubnetOptions {
   readonly definition: LlmDefinition;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly reaskBudget: number;
-  readonly replaceSubnets: (stock: LlmSubnets) => LlmSubnets;
+  readonly replaceSubnets: (stock: LlmSubnets, port: ModelPort) => LlmSubnets;
 }
 
 /** The subnet of an agent with a model in a session of several. The names of its places and transitions begin with its name. */
@@ -50,6 +50,13 @@ export function llmSubnet(options: LlmSubnetOptions, slot: AgentSlot): AgentSubn
     from,
     startPlace: agentStarting,
   });
+  const scoped: ModelPort['scoped'] = (place) => scopedPlace(name, place);
+  const subnets = replaceSubnets(parts.stock, {
+    ...parts.port,
+    request: scoped(parts.port.request),
+    response: scoped(parts.port.response),
+    scoped,
+  });
   const begin = pure('agent.begin', {
     take: { start: hasBeforeAgent(definition.callbacks ?? {}) ? agentStarting : from },
     unless: [turnStopping],
@@ -69,6 +76,7 @@ export function llmSubnet(options: LlmSubnetOptions, slot: AgentSlot): AgentSubn
       sessionPaused,
       state,
       ...omitUndefined({ callers }),
+      ...listAddedPorts(parts.stock.modelStep, subnets.modelStep),
     },
     out: {
       turnEnding,
@@ -87,7 +95,7 @@ export function llmSubnet(options: LlmSubnetOptions, slot: AgentSlot): AgentSubn
         out: { modelRequest, turnBudget },
         transitions: [begin],
       }),
-      ...parts.netsWith(replaceSubnets(parts.stock)),
+      ...parts.netsWith(subnets),
       ...(targets.length > 0
         ? [
             transferRouter({
@@ -109,6 +117,16 @@ export function llmSubnet(options: LlmSubnetOptions, slot: AgentSlot): AgentSubn
     running: runningPlaces(subnet),
     workPlaces: parts.workPlaces.map((place) => scopedPlace(name, place)),
   };
+}
+
+/** The ports of a replaced subnet that the stock one does not have: places of the session. */
+function listAddedPorts(stock: Net, replaced: Net): Ports {
+  const known = new Set(portPlaces(stock).map((place) => place.name));
+  return Object.fromEntries(
+    portPlaces(replaced)
+      .filter((place) => !known.has(place.name))
+      .map((place) => [place.name, place]),
+  );
 }
 
 function scopedResources(

@@ -11,6 +11,7 @@ import type {
 } from '../../models/index.ts';
 import { all, allOf, effect, net, oneOf, pure, upTo } from '../../net/index.ts';
 import type { Effect, EffectContext, EffectFailure, Net, Transition } from '../../net/index.ts';
+import { withClientDeclarations } from '../../tools/internal.ts';
 import { toContextPolicy } from '../prompt/context-policy.ts';
 import type { ContextPolicy } from '../prompt/context-policy.ts';
 import { getMetadata, getServices, getSessionKey } from '../vocabulary/agent-host.ts';
@@ -138,6 +139,7 @@ export function modelStep(options: ModelStepOptions): {
           nodeInfo: request.node,
         }),
       };
+      const sent = { text: 0, thinking: 0 };
       await countModelCall(context.host, { ...request, ...tokens, maxModelCalls });
       const answer = await interceptCall(
         context.host,
@@ -156,7 +158,10 @@ export function modelStep(options: ModelStepOptions): {
             signal,
             firingId,
             attempt,
-            onDelta: ({ kind, text }) => emit({ kind, text, ...emitFields }),
+            onDelta: ({ kind, text }) => {
+              emit({ kind, text, offset: sent[kind], ...emitFields });
+              sent[kind] += text.length;
+            },
           });
         },
       );
@@ -242,20 +247,20 @@ function toErrorEvent({ invocationId, code, message }: ModelFailure): LogEntry {
   return { type: 'error', invocationId, code, message };
 }
 
-/** Creates the function that builds the request of a model call from the current conversation and state. */
-export function createModelRequestBuilder(
-  options: ModelStepOptions,
-): (
+/** Builds the request of a model call from the current conversation and state. */
+export type ModelRequestBuilder = (
   call: ModelCall,
-  tokens: Omit<ModelCallTokens, 'request'>,
-  context: EffectContext,
-) => Promise<ModelRequest> {
+  tokens: { readonly conversation: readonly ConversationItem[]; readonly state: JsonObject },
+  context: Pick<EffectContext, 'host'>,
+) => Promise<ModelRequest>;
+
+/** Creates the function that builds the request of a model call. */
+export function createModelRequestBuilder(options: ModelStepOptions): ModelRequestBuilder {
   const { agentName, multiAgent } = options;
   const contextPolicy =
     options.context === undefined ? undefined : toContextPolicy(options.context);
   const rewritten = new WeakMap<Content, readonly Content[]>();
   return async ({ invocationId, round }, { conversation, state }, { host }) => {
-    const { tools } = options;
     const instruction = await instructionText(
       [options.globalInstruction, options.instruction],
       { state, invocationId, sessionKey: getSessionKey(host) },
@@ -265,13 +270,16 @@ export function createModelRequestBuilder(
       agentName === undefined || multiAgent === undefined
         ? conversation.map((item) => item.content)
         : visibleContents({ agentName, multiAgent }, conversation, rewritten);
-    const { requestedOutput, runConfig = {} } = getMetadata(host, invocationId);
+    const { requestedOutput, runConfig = {}, clientTools } = getMetadata(host, invocationId);
+    const tools = withClientDeclarations(options.tools, clientTools);
     const config = withRequestedOutput(options.config, agentName, requestedOutput);
     const model = options.model.name;
     const info = { invocationId, round, model, instruction, tools, state, runConfig };
     return {
       ...omitUndefined({ instruction }),
-      contents: (await contextPolicy?.(contents, info)) ?? contents,
+      // A live session begins without a message.
+      contents:
+        contents.length === 0 ? contents : ((await contextPolicy?.(contents, info)) ?? contents),
       tools,
       ...omitUndefined({ config }),
     };

@@ -1,18 +1,19 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { TRANSFER_TOOL } from '../../tools/internal.ts';
+import { TRANSFER_TOOL, withClientTools } from '../../tools/internal.ts';
 import { addUsage, getFunctionCalls, noUsage } from '../../core/index.ts';
 import type { AgentMessage, FunctionCall, JsonObject, StopReason } from '../../core/index.ts';
 import { contentText } from '../../core/index.ts';
 import { allOf, append, net, oneOf, pure, put, upTo } from '../../net/index.ts';
 import type { Net, Transition } from '../../net/index.ts';
 import type { Tool } from '../../tools/index.ts';
-import { getSessionKey } from '../vocabulary/agent-host.ts';
+import { getMetadata, getSessionKey } from '../vocabulary/agent-host.ts';
 import {
   toRequestedCall,
   admitCall,
   rejectedResult,
   rejectUnknown,
 } from '../tool-calls/admit-call.ts';
+import { listRunnableTools, listWaitingTools } from '../tool-calls/call-labels.ts';
 import { MAX_PARALLEL_CALLS } from '../tool-calls/max-parallel-calls.ts';
 import { callEvent, callEvents } from '../tool-calls/call-events.ts';
 import { eventOut } from '../vocabulary/messages.ts';
@@ -53,10 +54,15 @@ export interface RouterOptions extends AgentIdentity {
  * transfer, its other calls do not run; they get the outcome `cancelled`.
  */
 export function router(options: RouterOptions): Net {
-  const { agentName, tools, outputKey, hasBeforeTool = false, transfers = false } = options;
+  const { agentName, outputKey, hasBeforeTool = false, transfers = false } = options;
   const route = pure('model.route', {
     take: { response: modelResponse, turn: turnCurrent },
     unless: [turnStopping],
+    labels: [
+      { alternative: 'calls', output: 'calls', only: listRunnableTools(options.tools) },
+      // The tools of a client wait, too.
+      { alternative: 'calls', output: 'parked', known: listWaitingTools(options.tools) },
+    ],
     give: oneOf({
       transfer: allOf({
         turn: turnCurrent,
@@ -108,6 +114,8 @@ export function router(options: RouterOptions): Net {
           },
         };
       }
+      const tools = withClientTools(options.tools, getMetadata(host, invocationId).clientTools);
+      const caller = { ...options, tools };
       const facts = { invocationId, agentName, sessionKey: getSessionKey(host) };
       const requested = calls.map((call, index) => ({
         ...toRequestedCall(call, index, facts),
@@ -132,7 +140,7 @@ export function router(options: RouterOptions): Net {
             said,
             events: [
               message,
-              ...requested.map((call) => callEvent(options, call)),
+              ...requested.map((call) => callEvent(caller, call)),
               ...results.map((result) => resultEvent(options, result)),
             ],
           },
@@ -153,7 +161,7 @@ export function router(options: RouterOptions): Net {
             asked: checked.flatMap((one) => (one.result === undefined ? [one.requested] : [])),
             results: rejected.map(({ result }) => result),
             said,
-            events: [message, ...rejected.flatMap((one) => callEvents(options, one))],
+            events: [message, ...rejected.flatMap((one) => callEvents(caller, one))],
           },
         };
       }
@@ -166,7 +174,7 @@ export function router(options: RouterOptions): Net {
           parked: admitted.flatMap(({ parked }) => parked ?? []),
           results: admitted.flatMap(({ result }) => result ?? []),
           said,
-          events: [message, ...admitted.flatMap((one) => callEvents(options, one))],
+          events: [message, ...admitted.flatMap((one) => callEvents(caller, one))],
         },
       };
     },

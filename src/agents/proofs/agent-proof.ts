@@ -2,13 +2,17 @@ import { omitUndefined } from '../../core/internal.ts';
 import {
   atMost,
   deadlockFree,
+  everyNodeReachable,
   joinsComplete,
   noFireAfterEndInvocation,
+  noToolAfterInterrupt,
   placeBound,
+  precedes,
   reaskBudgetIsBounded,
 } from '../../verify/index.ts';
 import { isInAnyScope } from '../../net/internal.ts';
 import type { Bounds, ComponentTree, Property, QuiescentMarking } from '../../verify/index.ts';
+import { listRunnableTools } from '../tool-calls/call-labels.ts';
 import { agentCallers } from '../transfer/agent-returns.ts';
 import { agentComponents } from './agent-components.ts';
 import type { Agent } from '../agent/agent.ts';
@@ -32,14 +36,15 @@ import { toolBatch, toolParked, toolResult } from '../vocabulary/tool-call.ts';
 import { targetPlace } from '../vocabulary/handover.ts';
 import { transferBudget } from '../transfer/transfer.ts';
 import { workflowBudget, workflowRun } from '../workflow/workflow-places.ts';
+import { countWorkflowRuns, takesStep } from './workflow-runs.ts';
 
 /** The bounds of an agent's proof. Everything else is unbounded: the order of events, and the declared outcomes. */
 export interface AgentProofLimits {
   /** The number of user messages. Every other input from outside arrives once. Default: 1. */
   readonly messages?: number;
   /**
-   * The most tool calls of one answer, and re-asks of one turn. The budget of a workflow is at least the number of its
-   * nodes. Default: 2.
+   * The most tool calls of one answer, and re-asks of one turn. The budget of a workflow is at least the number of
+   * steps that its nodes take together. Default: 2.
    */
   readonly atOnce?: number;
   /** How often the code of a transition may fail. Default: 1. */
@@ -57,7 +62,9 @@ export interface AgentProof {
   /**
    * The properties by name: `deadlockFree`, `oneTurn`, `noFireAfterEndInvocation`, `reaskBudgetIsBounded` (with several
    * agents one for each, such as `reaskBudgetIsBounded/billing`), `loopIsBounded/…`, `yieldsAreBounded/…`,
-   * `stepsAreBounded/…`, `transfersAreBounded`, `joinsComplete/…` for each workflow with a join. A property is left out if the net does not have its places.
+   * `stepsAreBounded/…`, `transfersAreBounded`, `joinsComplete/…` for each workflow with a join, `everyNodeReachable/…`
+   * for each workflow, `noToolAfterInterrupt` for agents that run tools, `approved/…` for each tool that always needs an
+   * approval, such as `approved/charge` or `approved/billing/charge`. A property is left out if the net does not have its places.
    */
   readonly properties: Readonly<Record<string, Property>>;
   readonly bounds: Bounds;
@@ -69,6 +76,9 @@ export interface AgentProof {
 const sessionInputs = [pauseIn, resumeIn, archiveIn, completeIn, eventIn, outcomeIn];
 
 const MODEL_CALL = 'model.call';
+const TOOL_RUN = 'tool.run';
+const TOOL_ANSWER = 'tool.answer';
+const INTERRUPT = 'turn.interrupt';
 const WORKFLOW_END = 'workflow.end';
 const DEFAULT_AT_ONCE = 2;
 const DEFAULT_STATES = 1_000_000;
@@ -89,6 +99,8 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
   const effects = agent.compiled.transitions
     .filter(({ spec }) => spec.kind === 'effect')
     .map(({ name }) => name);
+  const tools = transitionsNamed(agent, TOOL_RUN);
+  const interrupts = agent.compiled.byName.has(INTERRUPT);
   return {
     properties: {
       deadlockFree: deadlockFree(quiescentStates(agent, limits.quiescentPlaces ?? [])),
@@ -99,7 +111,8 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
       }),
       ...Object.fromEntries(reaskBudgets(agent, atOnce)),
       ...Object.fromEntries(roundBudgets(agent, atOnce)),
-      ...Object.fromEntries(joins(agent)),
+      ...Object.fromEntries(joins(agent, atOnce)),
+      ...Object.fromEntries(nodes(agent)),
       ...omitUndefined({
         transfersAreBounded: has(transferBudget)
           ? atMost(
@@ -116,7 +129,12 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
               until: turnPermit.name,
             })
           : undefined,
+        noToolAfterInterrupt:
+          tools.length > 0 && interrupts && has(turnPermit)
+            ? noToolAfterInterrupt(tools, INTERRUPT, { until: turnPermit.name })
+            : undefined,
       }),
+      ...Object.fromEntries(approvals(agent)),
     },
     bounds: {
       environment: {
@@ -216,14 +234,12 @@ function roundBudgets(agent: Agent, atOnce: number): readonly (readonly [string,
 
 /**
  * The number of tokens tried of each output: `atOnce`, but for the budget of a workflow at least the number of steps
- * that take from it. With a smaller budget, every run would stop before the last node of a chain.
+ * that its nodes may take. With a smaller budget, runs would stop before the last node.
  */
 function countsAtOnce({ compiled }: Agent, atOnce: number): Readonly<Record<string, number>> {
   const isBudget = (name: string): boolean => name.endsWith(`/${workflowBudget.name}`);
   const countSteps = (budget: string): number =>
-    compiled.transitions.filter(({ takes }) =>
-      takes.some(({ place, mode }) => place === budget && mode !== 'all'),
-    ).length;
+    countWorkflowRuns(compiled, budget.slice(0, -workflowBudget.name.length)).steps;
   return Object.fromEntries(
     [...compiled.places.keys()].map((name) => [
       name,
@@ -239,22 +255,84 @@ function workflowBudgets(agent: Agent, atOnce: number): readonly (readonly [stri
   const counts = countsAtOnce(agent, atOnce);
   return budgets.map((budget) => {
     const owner = budget.slice(0, -workflowBudget.name.length);
-    const steps = transitions
-      .filter(({ takes }) => takes.some(({ place, mode }) => place === budget && mode !== 'all'))
-      .map(({ name }) => name);
+    const steps = transitions.filter((t) => takesStep(t, owner)).map(({ name }) => name);
     const per = targetPlace(owner.slice(0, -1)).name;
     const max = Math.min(counts[budget] ?? atOnce, maxOutputCount(agent, budget));
     return [`stepsAreBounded/${owner.slice(0, -1)}`, atMost(steps, max, { per })];
   });
 }
 
-/** For each workflow with a join: it never ends while a join has some of its inputs. */
-function joins(agent: Agent): readonly (readonly [string, Property])[] {
+/**
+ * For each workflow with a join: it never ends while a join has some of its inputs. If its nodes may run more often than
+ * the proof tries, the name of the property says so.
+ */
+function joins(agent: Agent, atOnce: number): readonly (readonly [string, Property])[] {
   return transitionsNamed(agent, WORKFLOW_END).flatMap((end) => {
     const takesJoins = agent.compiled.byName.get(end)?.takes.some(({ mode }) => mode === 'all');
-    const owner = end.slice(0, -WORKFLOW_END.length - 1);
-    return takesJoins === true ? [[`joinsComplete/${owner}`, joinsComplete(end)] as const] : [];
+    if (takesJoins !== true) return [];
+    const owner = end.slice(0, -WORKFLOW_END.length);
+    const { steps, isComplete } = countWorkflowRuns(agent.compiled, owner);
+    const tried = Math.max(atOnce, steps);
+    const most = maxOutputCount(agent, `${owner}${workflowBudget.name}`);
+    const property = joinsComplete(end);
+    const within = `${property.name}, if its nodes run at most ${tried} times together`;
+    return [
+      [
+        `joinsComplete/${owner.slice(0, -1)}`,
+        isComplete || tried >= most ? property : { ...property, name: within },
+      ] as const,
+    ];
   });
+}
+
+/**
+ * For each workflow: each of its nodes can begin. A node begins when it takes a step of the budget, and a join when it
+ * fires.
+ */
+function nodes(agent: Agent): readonly (readonly [string, Property])[] {
+  return transitionsNamed(agent, WORKFLOW_END).map((end) => {
+    const owner = end.slice(0, -WORKFLOW_END.length);
+    const begins = agent.compiled.transitions
+      .filter((t) => t.name.startsWith(`${owner}node.join-`) || takesStep(t, owner))
+      .map(({ name }) => name);
+    return [`everyNodeReachable/${owner.slice(0, -1)}`, everyNodeReachable(...begins)];
+  });
+}
+
+/** For each tool that always needs an approval: no call of it runs before its approval. */
+function approvals(agent: Agent): readonly (readonly [string, Property])[] {
+  const known = new Set(
+    agent.compiled.transitions
+      .flatMap(({ spec }) => spec.labels ?? [])
+      .flatMap(({ only = [], known: others = [] }) => [...only, ...others]),
+  );
+  return transitionsNamed(agent, TOOL_RUN).flatMap((run) => {
+    const owner = run.slice(0, -TOOL_RUN.length);
+    const answer = `${owner}${TOOL_ANSWER}`;
+    const of = owner === '' ? agent : findAgent(agent, owner.slice(0, -1));
+    // The tools of a toolset can change, so the net has no labels for them.
+    const isNamed = of !== undefined && listRunnableTools(of.tools) !== undefined;
+    if (!isNamed || !agent.compiled.byName.has(answer)) return [];
+    return [...of.tools].flatMap(([name, { needsApproval, external }]) =>
+      needsApproval === true && !external && known.has(name)
+        ? [
+            [
+              `approved/${owner}${name}`,
+              precedes(`${answer}(${name})`, `${run}(${name})`, { each: true }),
+            ] as const,
+          ]
+        : [],
+    );
+  });
+}
+
+function findAgent(root: Agent, name: string): Agent | undefined {
+  if (root.name === name) return root;
+  for (const sub of root.role.subAgents) {
+    const found = findAgent(sub, name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** The transitions of this name, of all agents. */

@@ -83,7 +83,7 @@ function betweenTurns(): readonly Transition[] {
   return [note, say];
 }
 
-function toAppendOutputs({ event, stateDelta }: AppendedEvent): {
+function toAppendOutputs({ event, stateDelta, isHidden }: AppendedEvent): {
   readonly state: { readonly set: JsonObject };
   readonly said: readonly ConversationItem[];
   readonly events: readonly LogEntry[];
@@ -91,11 +91,12 @@ function toAppendOutputs({ event, stateDelta }: AppendedEvent): {
   const entries = { set: stateDelta };
   if (event === undefined) return { state: entries, said: [], events: [] };
   const { invocationId, author, content } = event;
-  const item = content !== undefined && {
-    invocationId,
-    content,
-    ...omitUndefined({ author: author !== 'user' ? author : undefined }),
-  };
+  const item = content !== undefined &&
+    isHidden !== true && {
+      invocationId,
+      content,
+      ...omitUndefined({ author: author !== 'user' ? author : undefined }),
+    };
   return {
     state: entries,
     said: item === false ? [] : [item],

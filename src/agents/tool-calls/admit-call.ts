@@ -80,7 +80,12 @@ export function admitCall(
     return reject('error', `The check whether a person must approve this call failed: ${reason}`);
   }
   if (!approval && !external) return { requested, call: requested };
-  const wait = approval ? { needs: 'approval' as const } : { needs: 'result' as const, timeoutMs };
+  const wait = approval
+    ? { needs: 'approval' as const }
+    : {
+        needs: 'result' as const,
+        ...omitUndefined({ timeoutMs: timeoutMs === Infinity ? undefined : timeoutMs }),
+      };
   return {
     requested,
     parked: { ...requested, ...wait, reason: 'policy', fingerprint: callFingerprint(name, args) },

@@ -5,6 +5,7 @@ import type { Transition } from '../../net/index.ts';
 import { toolError } from '../../tools/internal.ts';
 import type { Tool } from '../../tools/index.ts';
 import { pendingEvent, resultEvent } from '../tool-calls/call-events.ts';
+import { sameTool } from '../tool-calls/call-labels.ts';
 import { answeredResult, resumedCall } from '../tool-calls/answered-call.ts';
 import { toCall, toCallResult } from '../tool-calls/call-result.ts';
 import { turnResumed } from '../turn/turn-wait.ts';
@@ -33,6 +34,12 @@ export function answerCall(options: AnswerCallOptions): Transition {
       waiting: all(turnWaiting, { min: 0 }),
     },
     unless: [turnStopping],
+    labels: sameTool(
+      'parked',
+      { alternative: 'approved', output: 'call' },
+      { alternative: 'handedOut', output: 'parked' },
+      { alternative: 'again', output: 'parked' },
+    ),
     give: oneOf({
       approved: allOf({ call: toolCall, events: upTo(2, eventOut) }),
       // An approved external call: the client runs it, and the call waits for the result.

@@ -17,6 +17,7 @@ import {
 import type { Tool } from '../../tools/index.ts';
 import { isAgentTool } from './agent-tool.ts';
 import { callAgent } from './call-agent.ts';
+import { sameTool } from '../tool-calls/call-labels.ts';
 import { toCallResult } from '../tool-calls/call-result.ts';
 import {
   getAgentHost,
@@ -94,6 +95,11 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
     take: { call: toolCall },
     read: { conversation, state },
     unless: effectInhibitors,
+    labels: sameTool(
+      'call',
+      { alternative: 'pending', output: 'parked' },
+      { alternative: 'ask', output: 'parked' },
+    ),
     give: oneOf({
       ...toolOutcomes,
       // Callbacks process the result.

@@ -1,15 +1,21 @@
 import { applyWrites, mergeBasedWrites, omitUndefined } from '../../core/internal.ts';
 import { allOf, effect, oneOf, upTo } from '../../net/index.ts';
 import type { Effect, EffectContext, EffectFailure } from '../../net/index.ts';
-import { truncateResponse, toolError, toToolResponse } from '../../tools/internal.ts';
+import {
+  truncateResponse,
+  toolError,
+  toToolResponse,
+  withClientTools,
+} from '../../tools/internal.ts';
 import type { ToolActions } from '../../tools/index.ts';
 import { toCallResult } from '../tool-calls/call-result.ts';
 import { CALLBACK_TIMEOUT_MS, openCallbackContext } from '../callbacks/callback-context.ts';
 import type { AgentCallbackContext } from '../callbacks/callback-context.ts';
 import { callbacksIn, firstResult } from '../callbacks/callbacks.ts';
 import type { ToolCallInfo, Callbacks, ToolResultInfo } from '../callbacks/callbacks.ts';
-import { getServices, getSessionKey } from '../vocabulary/agent-host.ts';
+import { getMetadata, getServices, getSessionKey } from '../vocabulary/agent-host.ts';
 import { admitCall } from '../tool-calls/admit-call.ts';
+import { listRunnableTools, listWaitingTools, sameTool } from '../tool-calls/call-labels.ts';
 import { callEvent, callEvents } from '../tool-calls/call-events.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { sessionWrite, state } from '../vocabulary/state.ts';
@@ -49,12 +55,17 @@ export function hasAfterTool({ afterTool, onToolError }: Callbacks): boolean {
 export function beforeToolEffect(
   options: ToolCallbackOptions,
 ): Effect<{ readonly call: typeof toolRequested }> {
-  const { agentName, tools, callbacks } = options;
+  const { agentName, callbacks } = options;
   const hasAfter = hasAfterTool(callbacks);
   const before = effect('tool.before', {
     take: { call: toolRequested },
     read: { state },
     unless: effectInhibitors,
+    labels: sameTool(
+      'call',
+      { alternative: 'run', output: 'call', only: listRunnableTools(options.tools) },
+      { alternative: 'park', output: 'parked', known: listWaitingTools(options.tools) },
+    ),
     give: oneOf({
       run: allOf({ call: toolCall, events: upTo(2, eventOut), write: upTo(1, sessionWrite) }),
       park: allOf({ parked: toolParked, events: upTo(2, eventOut), write: upTo(1, sessionWrite) }),
@@ -80,6 +91,9 @@ export function beforeToolEffect(
     },
     run: async ({ call, state }, effectContext) => {
       const { invocationId } = call;
+      const { clientTools } = getMetadata(effectContext.host, invocationId);
+      const tools = withClientTools(options.tools, clientTools);
+      const caller = { ...options, tools };
       const { context, take } = openCallbackContext(options, invocationId, state, effectContext);
       const callbackResult = await firstResult(
         callbacksIn(callbacks.beforeTool),
@@ -98,7 +112,7 @@ export function beforeToolEffect(
           : undefined;
       const { write, actions, actionEvents } = take();
       const actionsField = Object.keys(actions).length > 0 && { actions };
-      const requestEvent = callEvent(options, call);
+      const requestEvent = callEvent(caller, call);
       if (actions.endInvocation === true || response !== undefined) {
         const answer = response ?? canceledResponse('A callback ended the turn.');
         const result = toCallResult({ ...call, ...answer, ...actionsField });
@@ -129,7 +143,7 @@ export function beforeToolEffect(
           : { ...changed, args: callbackResult.args };
       const facts = { invocationId, agentName, sessionKey: getSessionKey(effectContext.host) };
       const admitted = admitCall(requested, facts, tools);
-      const events = [...actionEvents, ...callEvents(options, admitted)];
+      const events = [...actionEvents, ...callEvents(caller, admitted)];
       if (admitted.call !== undefined) return { run: { call: admitted.call, events, write } };
       if (admitted.parked !== undefined)
         return { park: { parked: admitted.parked, events, write } };

@@ -6,7 +6,12 @@ import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { SessionWrite } from '../vocabulary/state.ts';
 import type { CurrentTurn } from '../vocabulary/turn.ts';
 
-/** The outputs of every turn start: the turn, the message for the conversation, its state write and its events. */
+/** A turn that begins. */
+export function newTurn(invocationId: string): CurrentTurn {
+  return { invocationId, round: 0, usage: noUsage };
+}
+
+/** The outputs of every start of a turn with a message: the turn, the message for the conversation, its state write and its events. */
 export function turnStartOutputs(message: IncomingMessage): {
   readonly turn: CurrentTurn;
   readonly said: readonly ConversationItem[];
@@ -15,7 +20,7 @@ export function turnStartOutputs(message: IncomingMessage): {
 } {
   const { invocationId, content, stateDelta = {}, metadata } = message;
   return {
-    turn: { invocationId, round: 0, usage: noUsage },
+    turn: newTurn(invocationId),
     said: [{ invocationId, content, ...omitUndefined({ metadata }) }],
     write:
       Object.keys(stateDelta).length === 0

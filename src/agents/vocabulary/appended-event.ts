@@ -10,12 +10,18 @@ export interface AppendedEvent {
   /** Stored in the log unchanged. Absent for the initial state of a session. */
   readonly event?: Event | undefined;
   readonly stateDelta: JsonObject;
+  /** Models are not shown its content. Default: they are. */
+  readonly isHidden?: true | undefined;
 }
 
 /** Input place for appended events. */
 export const eventIn: TokenPlace<AppendedEvent> = place(
   'event.in',
-  v.object({ event: v.optional(object<Event>()), stateDelta: object<JsonObject>() }),
+  v.object({
+    event: v.optional(object<Event>()),
+    stateDelta: object<JsonObject>(),
+    isHidden: v.optional(v.literal(true)),
+  }),
   { environment: true, owed: true, version: 1 },
 );
 

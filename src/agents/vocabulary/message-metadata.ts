@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { JsonObject } from '../../core/index.ts';
-import type { RunConfigJson } from '../../tools/index.ts';
+import type { ClientTool, RunConfigJson } from '../../tools/index.ts';
 import { json, object } from './place-schemas.ts';
 import type { RequestedOutput } from './requested-output.ts';
 
@@ -12,6 +12,8 @@ export interface MessageMetadata {
   readonly traceContext?: JsonObject | undefined;
   /** The output that the sender requests instead of the agent's own. */
   readonly requestedOutput?: RequestedOutput | undefined;
+  /** Tools of the sender, which the model is offered beside the agent's own. */
+  readonly clientTools?: readonly ClientTool[] | undefined;
   /** Custom metadata: `metadata` of `session.send`. */
   readonly custom?: JsonObject | undefined;
 }
@@ -21,5 +23,6 @@ export const messageMetadataSchema: v.GenericSchema<unknown, MessageMetadata> = 
   runConfig: v.optional(json<JsonObject>()),
   traceContext: v.optional(json<JsonObject>()),
   requestedOutput: v.optional(object<RequestedOutput>()),
+  clientTools: v.optional(v.pipe(v.array(object<ClientTool>()), v.readonly())),
   custom: v.optional(json<JsonObject>()),
 });

@@ -58,10 +58,14 @@ const callFields = {
   answer: v.optional(object<ToolAnswer>()),
 };
 
+/** The label of a call: its tool. */
+const label = ({ name }: Pick<Call, 'name'>): string => name;
+
 /** Calls to run. */
 export const toolCall: TokenPlace<Call> = place('tool.call', v.object(callFields), {
   owed: true,
   version: 1,
+  label,
 });
 
 /** A call as the model requested it: its arguments are not validated yet. */
@@ -74,7 +78,7 @@ export interface RequestedCall extends Call {
 export const toolRequested: TokenPlace<RequestedCall> = place(
   'tool.requested',
   v.object({ ...callFields, argsError: v.optional(v.string()) }),
-  { owed: true, version: 1, formerNames: ['tool.asked'] },
+  { owed: true, version: 1, formerNames: ['tool.asked'], label },
 );
 
 /** A call that waits for an answer from outside. It is a token, so it survives the process. */
@@ -105,7 +109,7 @@ export const toolParked: TokenPlace<ParkedCall> = place(
     resume: v.optional(json<Json>()),
     timeoutMs: v.optional(v.number()),
   }),
-  { owed: true, version: 1 },
+  { owed: true, version: 1, label },
 );
 
 /** The result of a call. Each call gets exactly one. */

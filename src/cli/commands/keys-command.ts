@@ -23,7 +23,7 @@ const options = {
   scope: {
     type: 'string',
     value: 'SCOPE',
-    summary: 'With create: full, read, metrics, operator or environment. Default: full',
+    summary: 'With create: full, read, console, metrics, operator or environment. Default: full',
   },
   environment: {
     type: 'string',
@@ -49,7 +49,7 @@ export const keysCommand: Command = defineCommand({
     'create creates a key and shows it once; the store keeps only a hash. list shows the existing keys. revoke revokes',
     'a key by its id, with immediate effect, also on a running server. Once the store has a key, its servers require',
     'one. A key gives access to one workspace: its agents, environments and sessions. Its scope limits it further:',
-    '"read" allows no changes, "metrics" only GET /metrics, "operator" only listing, evicting and unquarantining',
+    '"read" allows no changes, "console" those of sessions and proofs, "metrics" only GET /metrics, "operator" only listing, evicting and unquarantining',
     'sessions of all workspaces, and "environment" only the work of one environment, for workers.',
   ].join('\n'),
   options,
@@ -164,10 +164,16 @@ function parseScope({ scope = 'full', environment }: KeysCall['values']): KeySco
   }
   if (environment !== undefined)
     throw new UsageError('--environment is allowed only with --scope environment.', 'keys');
-  if (scope === 'full' || scope === 'read' || scope === 'metrics' || scope === 'operator')
+  if (
+    scope === 'full' ||
+    scope === 'read' ||
+    scope === 'console' ||
+    scope === 'metrics' ||
+    scope === 'operator'
+  )
     return { type: scope };
   throw new UsageError(
-    `--scope must be full, read, metrics, operator or environment; it is "${scope}".`,
+    `--scope must be full, read, console, metrics, operator or environment; it is "${scope}".`,
     'keys',
   );
 }

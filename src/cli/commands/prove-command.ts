@@ -41,8 +41,9 @@ export const proveCommand: Command = defineCommand({
     'Verdicts are printed as they come. Ctrl-C ends the proof and keeps what is known. Decided properties are stored, so',
     'that the next run searches only what changed. A stored counterexample is replayed before it is printed.',
     '',
-    'Default properties of an agent: deadlockFree, oneTurn, reaskBudgetIsBounded, noFireAfterEndInvocation, and for several',
-    'agents the bounds of their loops, steps and transfers. A module without agents may export a net; its default',
+    'Default properties of an agent: deadlockFree, oneTurn, reaskBudgetIsBounded, noFireAfterEndInvocation,',
+    'noToolAfterInterrupt, approved for each tool that always needs an approval, for a workflow everyNodeReachable and',
+    'joinsComplete, and for several agents the bounds of their loops, steps and transfers. A module without agents may export a net; its default',
     'properties are deadlockFree, bounded, and those that its arcs suggest. A property is one of these names, or a',
     'property as text or JSON:',
     ...propertyForms.map((form) => `  ${formatForm(form)}`),
@@ -100,6 +101,11 @@ export const proveCommand: Command = defineCommand({
         'The folder of stored proofs. Default: node_modules/.cache/petrichor/proofs, or petrichor/proofs in $XDG_CACHE_HOME or ~/.cache',
     },
     'no-cache': { type: 'boolean', summary: 'Do not read or store proofs' },
+    progress: {
+      type: 'boolean',
+      summary:
+        'With --json: also write the net and its bounds first, and the number of states while it searches',
+    },
     'fail-fast': { type: 'boolean', summary: 'Stop after the first refuted property' },
     watch: {
       type: 'boolean',
@@ -140,7 +146,7 @@ export const proveCommand: Command = defineCommand({
     const properties = selectProperties(subject, values);
     const paint = createPaint(stdout, env);
     const view = values.json
-      ? new JsonProofView(stdout, subject.name)
+      ? new JsonProofView(stdout, subject.name, values.progress ? clock : undefined)
       : new TextProofView(stdout, paint, clock);
     const report = await rethrowMisuse(async () => {
       const start = describeProof(net, bounds);

@@ -18,7 +18,8 @@ export const serveCommand: Command = defineCommand({
     'However it ends, even with kill -9, the same command resumes every session.',
     '',
     'Environment: the keys of model providers. PETRICHOR_SECRET_KEY (32 or more random characters) encrypts the secrets',
-    'of webhooks; without it, a key file is created beside a SQLite store. BRAVE_API_KEY gives agents web_search.',
+    'of webhooks; without it, a key file is created beside a SQLite store. BRAVE_API_KEY gives agents web_search. PETRICHOR_CONSOLE_FILES',
+    'names the folder of another build of the console.',
   ].join('\n'),
   options: serveOptions,
   // Loaded on demand, because a server needs more than all other commands together.

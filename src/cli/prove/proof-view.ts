@@ -91,19 +91,35 @@ function paintReportLine(line: string, paint: Paint): string {
   return line.startsWith('?') ? paint('yellow', line) : line;
 }
 
-/** Writes one JSON object per line for a program: each verdict as it comes, then the rules and the report. */
+/** The shortest time between two lines of progress. */
+const PROGRESS_LINE_MS = 250;
+
+/**
+ * Writes one JSON object per line for a program: each verdict as it comes, then the rules and the report. With a clock,
+ * also the net and its bounds first, and the progress of the search.
+ */
 export class JsonProofView implements ProofView {
   readonly #output: OutputStream;
   readonly #agent: string;
+  readonly #clock: Clock | undefined;
+  #progressAt = 0;
 
-  constructor(output: OutputStream, agent: string) {
+  constructor(output: OutputStream, agent: string, clock?: Clock) {
     this.#output = output;
     this.#agent = agent;
+    this.#clock = clock;
   }
 
-  start(): void {}
+  start(start: ProofStart): void {
+    if (this.#clock !== undefined) this.#write({ type: 'start', ...start });
+  }
 
-  progress(): void {}
+  progress({ properties, states }: ProofProgress): void {
+    const now = this.#clock?.now();
+    if (now === undefined || now < this.#progressAt) return;
+    this.#progressAt = now + PROGRESS_LINE_MS;
+    this.#write({ type: 'progress', states, properties: properties.map(({ name }) => name) });
+  }
 
   result({ property, ...result }: PropertyResult): void {
     const { name, kind } = property;

@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { packageProgram } from '../../core/internal.ts';
 import type { CliContext } from '../command/cli-context.ts';
 import { EXIT_OK, type ExitCode } from '../command/exit-code.ts';
 
@@ -22,11 +22,8 @@ export async function watchProof({
   CliContext,
   'args' | 'cwd' | 'env' | 'stdout' | 'stderr' | 'signals' | 'clock'
 >): Promise<ExitCode> {
-  // The program is beside this folder, both in the source and in the build.
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  const program = fileURLToPath(new URL(`../main.${extension}`, import.meta.url));
   const rest = args.filter((argument) => argument !== '--watch');
-  const child = fork(program, ['prove', ...rest], {
+  const child = fork(packageProgram('cli/main'), ['prove', ...rest], {
     cwd,
     env: { ...env },
     execArgv: ['--watch', '--watch-preserve-output'],

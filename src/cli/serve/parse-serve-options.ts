@@ -1,5 +1,7 @@
 import { omitUndefined } from '../../core/internal.ts';
-import type { ServerOptions } from '../../server/index.ts';
+import { InvalidInputError } from '../../core/index.ts';
+import type { ProtocolName, ServerOptions } from '../../server/index.ts';
+import { DEFAULT_PROTOCOLS, parseProtocolNames } from '../../server/protocol-list.ts';
 import { parseDuration } from '../terminal/duration.ts';
 import { DEFAULT_PORT, type ServeCall } from './serve-options.ts';
 import { UsageError } from '../command/usage-error.ts';
@@ -32,7 +34,26 @@ export function parseLimits({ values }: ServeCall): ServerLimits {
     'failed-keys-per-minute',
     values['failed-keys-per-minute'],
   );
-  return omitUndefined({ bodyBytes, createsPerMinute, requestsPerMinute, failedKeysPerMinute });
+  const liveConnections = parseCount('live-connections', values['live-connections']);
+  return omitUndefined({
+    liveConnections,
+    bodyBytes,
+    createsPerMinute,
+    requestsPerMinute,
+    failedKeysPerMinute,
+  });
+}
+
+/** Parses `--protocols`. @throws UsageError */
+export function parseProtocols({ values }: ServeCall): readonly ProtocolName[] {
+  if (values.protocols === undefined) return DEFAULT_PROTOCOLS;
+  const names = values.protocols.split(',').map((name) => name.trim());
+  try {
+    return parseProtocolNames(names);
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    throw new UsageError(`--${error.message}`, 'serve');
+  }
 }
 
 /** Parses `--retry-window`. @throws UsageError */

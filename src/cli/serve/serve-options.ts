@@ -1,22 +1,33 @@
-import type { CommandCall, ListOption, Options, TextOption } from '../command/command.ts';
+import type { CommandCall, Switch, ListOption, Options, TextOption } from '../command/command.ts';
+import { DEFAULT_PROTOCOLS, PROTOCOL_NAMES } from '../../server/protocol-list.ts';
 import { storeOption } from '../command/shared-options.ts';
 
 export const DEFAULT_PORT = 8787;
 export const DEFAULT_HOST = '127.0.0.1';
 
-/** The options of `petrichor serve`. */
-export interface ServeOptions extends Options {
-  readonly port: TextOption;
-  readonly host: TextOption;
+/** The options that say what is served, and with what. */
+export interface ServedOptions extends Options {
   readonly store: TextOption;
-  readonly agents: TextOption;
   readonly app: TextOption;
   readonly sandbox: TextOption;
   readonly 'web-host': ListOption;
+  readonly 'model-origin': ListOption;
+}
+
+/** The options of `petrichor serve`. */
+export interface ServeOptions extends ServedOptions {
+  readonly port: TextOption;
+  readonly host: TextOption;
+  readonly agents: TextOption;
+  readonly protocols: TextOption;
+  readonly 'public-url': TextOption;
+  readonly console: Switch;
+  readonly live: Switch;
+  readonly 'live-page': Switch;
+  readonly 'live-connections': TextOption;
   readonly 'allow-origin': ListOption;
   readonly 'allow-host': ListOption;
   readonly 'webhook-host': ListOption;
-  readonly 'model-origin': ListOption;
   readonly 'max-body': TextOption;
   readonly 'creates-per-minute': TextOption;
   readonly 'requests-per-minute': TextOption;
@@ -47,6 +58,33 @@ export const serveOptions: ServeOptions = {
     value: 'NAME',
     summary:
       'The application whose sessions are served: petrichor for those of petrichor run. Default: managed',
+  },
+  protocols: {
+    type: 'string',
+    value: 'NAMES',
+    summary: `The protocols to speak, separated by commas: ${PROTOCOL_NAMES.join(', ')}. Default: ${DEFAULT_PROTOCOLS.join(', ')}`,
+  },
+  'public-url': {
+    type: 'string',
+    value: 'URL',
+    summary: 'The address for clients, if a proxy is in front: https://agents.example',
+  },
+  console: {
+    type: 'boolean',
+    summary: 'Serve the developer console under /console/, and run the proofs that it starts',
+  },
+  live: {
+    type: 'boolean',
+    summary: 'Serve live sessions over WebSockets. Needs the package ws',
+  },
+  'live-page': {
+    type: 'boolean',
+    summary: 'Serve a page with microphone and speakers under /live/. Includes --live',
+  },
+  'live-connections': {
+    type: 'string',
+    value: 'N',
+    summary: 'Live calls per key at a time. Default: 10',
   },
   sandbox: {
     type: 'string',
@@ -121,3 +159,14 @@ export const serveOptions: ServeOptions = {
 };
 
 export type ServeCall = CommandCall<ServeOptions>;
+
+/** The options of `petrichor mcp`. */
+export const servedOptions: ServedOptions = {
+  store: storeOption,
+  app: serveOptions.app,
+  sandbox: serveOptions.sandbox,
+  'web-host': serveOptions['web-host'],
+  'model-origin': serveOptions['model-origin'],
+};
+
+export type ServedCall = CommandCall<ServedOptions>;

@@ -6,7 +6,7 @@ import type { AuditLine, Server, SessionFailure } from '../../server/index.ts';
 import { parseStoreUrl } from '../../store/index.ts';
 import { createPaint } from '../terminal/paint.ts';
 import { oneLine, printable } from '../terminal/printable.ts';
-import type { ServeCall } from './serve-options.ts';
+import type { ServeCall, ServedCall } from './serve-options.ts';
 import type { ServedCode } from './served-agents.ts';
 import type { RejectedExport } from '../loading/exported-agents.ts';
 import { DEFAULT_STORE } from '../command/shared-options.ts';
@@ -57,6 +57,7 @@ export async function announce(
     ? 'A key is required.'
     : 'No key is required: only this machine can call.';
   stdout.write(`Serving on ${paint('bold', url)} from ${printable(store)}. ${access}\n`);
+  if (values.console) stdout.write(`Console: ${paint('bold', `${url}/console/`)}\n`);
   for (const { id, kind, name } of agents)
     stdout.write(
       `  ${paint('cyan', id)}  ${oneLine(name, 200)}  ${paint('dim', KIND_NAMES[kind])}\n`,
@@ -76,7 +77,7 @@ export function writeAudit({ values, stdout }: ServeCall, line: AuditLine): void
 }
 
 /** A client receives only the reference of a failure. Here it is written with the reason. */
-export function writeFailure({ values, stderr }: ServeCall, failure: SessionFailure): void {
+export function writeFailure({ values, stderr }: ServedCall, failure: SessionFailure): void {
   const { reference, code, message } = failure;
   stderr.write(
     values.json
@@ -89,7 +90,7 @@ export function writeFailure({ values, stderr }: ServeCall, failure: SessionFail
  * Warns about a store file that other users of the machine can read, such as one created by an
  * earlier version.
  */
-export function warnIfReadableByOthers({ cwd, stderr }: ServeCall, url: string): void {
+export function warnIfReadableByOthers({ cwd, stderr }: ServedCall, url: string): void {
   const parsed = parseStoreUrl(url);
   if (parsed.kind !== 'sqlite' || platform() === 'win32') return;
   const mode = statSync(resolve(cwd, parsed.file)).mode & 0o777;
@@ -100,13 +101,13 @@ export function warnIfReadableByOthers({ cwd, stderr }: ServeCall, url: string):
 }
 
 /** Warns about models without an API key. */
-export function warnAboutKeys(call: ServeCall, messages: readonly string[]): void {
+export function warnAboutKeys(call: ServedCall, messages: readonly string[]): void {
   for (const message of messages) warn(call, 'missing_key', message);
 }
 
 /** Warns about exports of the file that are not served. */
 export function warnAboutExports(
-  call: ServeCall,
+  call: ServedCall,
   file: string,
   leftOut: readonly RejectedExport[],
 ): void {
@@ -115,7 +116,7 @@ export function warnAboutExports(
 }
 
 function warn(
-  { values, stderr }: ServeCall,
+  { values, stderr }: ServedCall,
   code: 'missing_key' | 'export_left_out',
   message: string,
 ): void {

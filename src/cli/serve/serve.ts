@@ -1,61 +1,75 @@
-import { omitUndefined, readMember } from '../../core/internal.ts';
-import { openManagedRuntime } from '../../managed/index.ts';
+import { resolve } from 'node:path';
+import { omitUndefined } from '../../core/internal.ts';
+import { LiveHub } from '../../live/index.ts';
 import type { ManagedRuntime } from '../../managed/index.ts';
 import {
   createServer,
-  failureLog,
   listen,
   Metrics,
-  registerAgents,
-  workerTools,
+  type ProofOptions,
+  type ProtocolName,
   type Server,
+  type ServerOptions,
 } from '../../server/index.ts';
 import { openStore, type Store } from '../../store/index.ts';
 import type { Signal } from '../command/cli-context.ts';
 import { EXIT_OK, type ExitCode } from '../command/exit-code.ts';
-import { toFailureJson } from '../command/failure-json.ts';
-import { oneLine } from '../terminal/printable.ts';
 import { DEFAULT_HOST, type ServeCall } from './serve-options.ts';
-import { assertKnownModels, assertKnownTools, listMissingKeys } from './check-served-agents.ts';
+import { assertKnownModels } from './check-served-agents.ts';
+import { createErrorOutput, openServedRuntime } from './open-served-runtime.ts';
+import type { ServedRuntimePlan } from './open-served-runtime.ts';
 import { loadServedAgents, NO_AGENTS } from './served-agents.ts';
-import type { ServedAgents, ServedCode, ServedDefinition } from './served-agents.ts';
-import { createServedTools } from './served-tools.ts';
+import type { ServedAgents, ServedCode } from './served-agents.ts';
 import { secretKeySource } from './secret-key-source.ts';
 import { DEFAULT_STORE } from '../command/shared-options.ts';
 import {
   parseAgentsFile,
   parsePort,
   parseLimits,
+  parseProtocols,
   parseRetryWindow,
 } from './parse-serve-options.ts';
-import {
-  announce,
-  writeAudit,
-  writeFailure,
-  warnAboutExports,
-  warnAboutKeys,
-  warnIfReadableByOthers,
-} from './serve-output.ts';
+import { announce, writeAudit, warnIfReadableByOthers } from './serve-output.ts';
 
-const DEFAULT_WORKSPACE = 'default';
+/** What `petrichor dev` and `petrichor adk web` do differently. */
+export interface ServeHooks extends Pick<ServedRuntimePlan, 'createModels'> {
+  /** Called when the file is loaded, before anything is opened. The server continues when the promise resolves. */
+  readonly onLoaded?: () => Promise<{ readonly port?: number }>;
+  readonly onListening?: (url: string, port: number) => void;
+  /** The folder of ADK's web interface, which needs the protocol `adk`. */
+  readonly adkWeb?: string;
+}
 
 /**
  * Serves until a signal stops it.
  * @throws UsageError for an invalid command line; the errors of opening the store and of listening
  */
-export async function serve(call: ServeCall): Promise<ExitCode> {
+export async function serve(call: ServeCall, hooks: ServeHooks = {}): Promise<ExitCode> {
   const { cwd } = call;
   const file = parseAgentsFile(call);
   // Parsed before anything is opened: an invalid command line must have no effect.
   const address = { port: parsePort(call.values.port), hostname: call.values.host ?? DEFAULT_HOST };
   const limits = parseLimits(call);
+  const protocols: readonly ProtocolName[] =
+    hooks.adkWeb !== undefined && call.values.protocols === undefined
+      ? ['managed', 'adk']
+      : parseProtocols(call);
   const served = file === undefined ? NO_AGENTS : await loadServedAgents(file, cwd);
   if (file !== undefined) assertKnownModels(file, served.definitions);
+  const moved = await hooks.onLoaded?.();
   const url = call.values.store ?? DEFAULT_STORE;
   const store = await openStore(url);
   try {
     warnIfReadableByOthers(call, url);
-    return await serveFrom(store, { call, file: file ?? '', served, address, limits });
+    return await serveFrom(store, {
+      call,
+      file: file ?? '',
+      served,
+      address: { ...address, ...moved },
+      limits,
+      protocols,
+      hooks,
+    });
   } finally {
     await store.close();
   }
@@ -67,51 +81,37 @@ interface ServePlan {
   readonly file: string;
   readonly served: ServedAgents;
   readonly address: { readonly port: number; readonly hostname: string };
+  readonly protocols: readonly ProtocolName[];
   readonly limits: NonNullable<Parameters<typeof createServer>[0]['limits']>;
+  readonly hooks: ServeHooks;
 }
 
 async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
-  const { call, file, served, address, limits } = plan;
-  const { values, env, clock, stderr } = call;
-  const onError = (error: unknown): void => {
-    const { code, message } = toFailureJson(error);
-    stderr.write(
-      values.json
-        ? `${JSON.stringify(toFailureJson(error))}\n`
-        : `${code}: ${oneLine(message, Infinity)}\n`,
-    );
-  };
+  const { call, file, served, address, limits, protocols, hooks } = plan;
+  const { values, env, clock } = call;
+  const onError = createErrorOutput(call);
   const secretKey = secretKeySource(values.store ?? DEFAULT_STORE, call.cwd, env);
   const metrics = new Metrics(clock);
-  const { tools: _, definitions, code, leftOut, builtIns: __, ...services } = served;
-  const { builtIns, toolNames, ...removing } = createServedTools(call, served);
-  if (toolNames !== undefined) assertKnownTools(file, definitions, toolNames);
-  warnAboutExports(call, file, leftOut);
-  await using runtime = await openManagedRuntime({
-    ...services,
-    ...omitUndefined({ app: values.app, models: services.resolver }),
-    agents: code.map(({ source }) => source),
+  const live = values.live || values['live-page'] ? new LiveHub() : undefined;
+  await using runtime = await openServedRuntime(call, {
+    file,
+    served,
     store,
-    env,
-    modelOrigins: [...values['model-origin'], ...listModelOrigins(definitions)],
-    clock,
-    observers: [metrics.observe, failureLog((failure) => writeFailure(call, failure))],
-    ...removing,
-    builtIns: workerTools(builtIns),
+    observers: [metrics.observe],
     onError,
+    live,
+    createModels: hooks.createModels,
   });
-  await registerAgents(
-    { runtime, store },
-    DEFAULT_WORKSPACE,
-    definitions.map(({ value }) => value),
-    { labels: definitions.map(({ label }) => label) },
-  );
-  if (served.resolver === undefined) warnAboutKeys(call, listMissingKeys(file, definitions, env));
+  const { code } = served;
   const server = await createServer({
     runtime,
     store,
     keys: 'when-created',
+    protocols,
     limits,
+    livePage: values['live-page'],
+    console: values.console && toConsole(env),
+    ...omitUndefined({ proofs: toProofOptions(call, file) }),
     ...parseRetryWindow(call),
     metrics,
     clock,
@@ -119,22 +119,30 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
     allowHosts: values['allow-host'],
     modelOrigins: values['model-origin'],
     webhooks: { allowHosts: values['webhook-host'] },
-    ...omitUndefined({ secretKey }),
+    ...omitUndefined({
+      secretKey,
+      live,
+      publicUrl: values['public-url'],
+      adkWeb: hooks.adkWeb,
+    }),
     audit: (line) => writeAudit(call, line),
     onError,
   });
   // Awaited here, so that the runtime stays open until then.
-  return await serveUntilSignal(call, { server, runtime, code, address });
+  return await serveUntilSignal(call, { server, runtime, code, address, hooks });
 }
 
-/**
- * The origins of the models in the agents file. Its author is the operator, so they are allowed.
- */
-function listModelOrigins(definitions: readonly ServedDefinition[]): readonly string[] {
-  return definitions.flatMap(({ value }) => {
-    const url = readMember(readMember(value, 'model'), 'base_url');
-    return typeof url === 'string' && /^https?:/.test(url) ? (URL.parse(url)?.origin ?? []) : [];
-  });
+/** A build of the console other than that of the package. */
+function toConsole({
+  PETRICHOR_CONSOLE_FILES: files = '',
+}: ServeCall['env']): NonNullable<ServerOptions['console']> {
+  return files === '' ? true : { files };
+}
+
+/** With the console, agents of a module can be proved. A .json file has none. */
+function toProofOptions({ values, cwd, env }: ServeCall, file: string): ProofOptions | undefined {
+  if (!values.console || file === '' || file.endsWith('.json')) return undefined;
+  return { module: resolve(cwd, file), env };
 }
 
 async function serveUntilSignal(
@@ -144,11 +152,13 @@ async function serveUntilSignal(
     runtime,
     code,
     address,
+    hooks,
   }: {
     readonly server: Server;
     readonly runtime: ManagedRuntime;
     readonly code: readonly ServedCode[];
     readonly address: ServePlan['address'];
+    readonly hooks: ServeHooks;
   },
 ): Promise<ExitCode> {
   const { clock, signals } = call;
@@ -163,6 +173,7 @@ async function serveUntilSignal(
       trustedProxies: call.values['trust-proxy'],
       clock,
     });
+    hooks.onListening?.(listening.url, listening.port);
     await announce(call, { url: listening.url, server, runtime, code });
     await stopRequested;
   } finally {

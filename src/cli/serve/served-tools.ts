@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { parseAllowedHosts } from '../../egress/index.ts';
 import type { BuiltInSource, ManagedRuntimeOptions } from '../../managed/index.ts';
 import { braveSearch, builtInSource, Environments } from '../../tools/built-in/index.ts';
-import type { ServeCall } from './serve-options.ts';
+import type { ServedCall } from './serve-options.ts';
 import type { ServedAgents } from './served-agents.ts';
 
 /** The source of tools, and the clean-up of a deleted session's folders. */
@@ -20,7 +20,7 @@ export type ServedTools = Required<Pick<ManagedRuntimeOptions, 'builtIns'>> &
  * @throws InvalidInputError for a `--web-host` that is not a host
  */
 export function createServedTools(
-  { values, cwd, env }: ServeCall,
+  { values, cwd, env }: ServedCall,
   { tools, builtIns: moduleBuiltIns }: Pick<ServedAgents, 'tools' | 'builtIns'>,
 ): ServedTools {
   const { sandbox, 'web-host': hosts } = values;

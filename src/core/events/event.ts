@@ -21,6 +21,17 @@ export type Event = {
   /** True for a piece of a response that is still streaming. Such an event is never stored. */
   readonly partial?: boolean;
   readonly turnComplete?: boolean;
+  /** What the user said, in a live session. Such an event has no content. */
+  readonly inputTranscription?: Transcription;
+  /** What the model said, in a live session: the transcript of its audio. */
+  readonly outputTranscription?: Transcription;
+  /** A handle with which the server of a live model resumes the conversation. Such an event is never stored. */
+  readonly liveSessionResumptionUpdate?: {
+    readonly newHandle: string;
+    readonly resumable: boolean;
+  };
+  /** The server of a live model will close the connection soon. Such an event is never stored. */
+  readonly goAway?: { readonly timeLeftMs?: number };
   /** On the last event of an invocation that a limit ended: of loop iterations, re-asks or model calls. */
   readonly stopReason?: 'budget_reached';
   readonly interrupted?: boolean;
@@ -37,6 +48,13 @@ export type Event = {
   readonly nodeInfo?: NodeInfo;
   readonly providerMetadata?: ProviderMetadata;
   readonly customMetadata?: JsonObject;
+};
+
+/** The transcript of speech, or a piece of it while it is made. */
+export type Transcription = {
+  readonly text: string;
+  /** False for a piece: the whole text follows. */
+  readonly finished: boolean;
 };
 
 /**

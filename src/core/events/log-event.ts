@@ -52,6 +52,8 @@ export type UserMessage = {
   readonly messageId: MessageId;
   readonly author: 'user';
   readonly content: Content;
+  /** True if the user said it: the text is the transcript of speech. */
+  readonly transcript?: true;
 };
 
 /** A complete response of a model: its text, thinking and tool calls, in order. */

@@ -11,6 +11,11 @@ export type PartialText = {
   readonly attempt: number;
   readonly kind: 'text' | 'thinking' | 'progress';
   readonly text: string;
+  /**
+   * For `text` and `thinking`: how many characters of this kind came before it in its attempt. A reader that has fewer
+   * missed some.
+   */
+  readonly offset?: number;
   /** For `progress`: the call whose tool reports it. */
   readonly callId?: CallId;
   readonly invocationId: InvocationId;

@@ -1,6 +1,8 @@
 import { omitUndefined } from '../json/omit-undefined.ts';
 import { calledAgentWaits } from './called-agent.ts';
-import type { Event } from './event.ts';
+import { isTextPart, type Content } from '../content/content.ts';
+import type { Event, Transcription } from './event.ts';
+import { INTERRUPTED_METADATA, AUDIBLE_METADATA } from './live-metadata.ts';
 import { createEventActions, type EventActions } from './event-actions.ts';
 import { deriveEventId, type SessionUid } from '../identity/ids.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';
@@ -33,7 +35,9 @@ function toEventFields(
 ): EventFields | undefined {
   switch (logEvent.type) {
     case 'user.message':
-      return { author: logEvent.author, content: logEvent.content };
+      return logEvent.transcript === true
+        ? { author: logEvent.author, inputTranscription: toTranscription(logEvent.content) }
+        : { author: logEvent.author, content: logEvent.content };
     case 'agent.message':
       return fromAgentMessage(logEvent);
     case 'tool.call':
@@ -93,10 +97,27 @@ function fromAgentMessage(message: LogEventByType<'agent.message'>): EventFields
     content,
     ...fields
   } = message;
+  const { providerMetadata = {} } = fields;
+  const interrupted = INTERRUPTED_METADATA in providerMetadata ? true : undefined;
+  if (AUDIBLE_METADATA in providerMetadata) {
+    const rest = content.parts.filter((part) => !isTextPart(part));
+    return {
+      ...fields,
+      outputTranscription: toTranscription(content),
+      ...(rest.length > 0 && { content: { ...content, parts: rest } }),
+      ...omitUndefined({ interrupted }),
+    };
+  }
+  if (interrupted) return { ...fields, content, interrupted };
   // An empty message of a model is a response. Any other empty message has only actions, so omit its content.
   return content.parts.length === 0 && fields.finishReason === undefined
     ? fields
     : { ...fields, content };
+}
+
+function toTranscription({ parts }: Content): Transcription {
+  const text = parts.map((part) => (isTextPart(part) ? part.text : '')).join('');
+  return { text, finished: true };
 }
 
 function fromApprovalRequest(call: LogEventByType<'tool.call'>): EventFields {

@@ -48,6 +48,9 @@ for (const [name, key, message] of refused) {
   });
 }
 
+/** `unit: 'binary'` has these too, but builds a map of a million strings first. */
+const codePoint = fc.integer({ min: 0, max: 0x10ffff }).map((code) => String.fromCodePoint(code));
+
 test('256 bytes, single dots, spaces and any script are accepted', () => {
   for (const key of [
     'a'.repeat(256),
@@ -66,7 +69,7 @@ test('a key is accepted exactly when it breaks no rule', () => {
   const unit = fc.constantFrom('a', '.', '/', '\\', '\0', '\u0007', 'é', ':', ' ');
   const key = fc.oneof(
     fc.string({ unit, maxLength: 8 }),
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: codePoint }),
     fc.string({ unit: fc.constantFrom('é', 'a'), minLength: 100, maxLength: 300 }),
   );
   fc.assert(

@@ -2,26 +2,20 @@ import { checkDefinition, omitUndefined, optionTable } from '../../core/internal
 import type { OptionTable } from '../../core/index.ts';
 import { agent } from '../../agents/index.ts';
 import type { Agent, AgentDefinition, OwnerInput } from '../../agents/index.ts';
-import { DEFAULT_REASK_BUDGET, instructionText } from '../../agents/internal.ts';
-import { getServices, getSessionKey } from '../../agents/internal.ts';
-import { compose, initialToken, tokensIn, valuesIn } from '../../net/index.ts';
-import type { Marking, Net } from '../../net/index.ts';
-import type { Tool } from '../../tools/index.ts';
+import { DEFAULT_REASK_BUDGET } from '../../agents/internal.ts';
+import { tokensIn, valuesIn } from '../../net/index.ts';
+import type { Marking } from '../../net/index.ts';
 import { indexTools } from '../../tools/internal.ts';
-import { commandNet } from '../command/command-net.ts';
-import { bargeInNet } from '../duplex/barge-in.ts';
-import { callCancelNet } from '../duplex/call-cancel.ts';
-import { recoveryNet } from '../duplex/recovery.ts';
-import { PLAY_WINDOWS, replyDiscardable, replyNet } from '../duplex/reply.ts';
-import { speechTurnNet } from '../duplex/speech-turn.ts';
-import { vadNet } from '../duplex/vad.ts';
-import { LINK_BUDGET, linkNet } from '../link/link-net.ts';
+import { replyDiscardable } from '../duplex/reply.ts';
 import type { LiveConfig } from '../models/live-config.ts';
 import type { LiveModel } from '../models/live-model.ts';
 import { liveSignal } from '../vocabulary/connection-signal.ts';
 import { linkUp } from '../vocabulary/link-places.ts';
-import { playbackMark, playQueued, playWindow } from '../vocabulary/reply-places.ts';
+import { playbackMark, playQueued, voiceOpen, voiceStopped } from '../vocabulary/reply-places.ts';
+import { soleSpeaker } from '../vocabulary/speaker.ts';
+import { liveNet } from './live-net.ts';
 import { liveTextModel } from './live-text-model.ts';
+import { createLink, SpeakerPorts } from './speaker-ports.ts';
 import { whileNotLinked } from './while-not-linked.ts';
 
 /** The definition of an agent that one can speak with. */
@@ -56,9 +50,6 @@ export const LIVE_AGENT_OPTIONS: OptionTable = optionTable<LiveAgentDefinition>(
   vad: true,
 });
 
-/** The delays before attempts to connect. The first after a loss is made at once. */
-const BACKOFF_MS = [0, 0, 500, 1_000, 2_000, 4_000] as const;
-
 /**
  * Creates an agent that one can speak with. Its sessions are sessions like any other: during a call of `LiveHub.call`
  * the live model answers speech and messages; without one, `textModel` answers messages. Conversation, tools, approvals,
@@ -69,74 +60,37 @@ export function liveAgent(options: LiveAgentDefinition): Agent {
   checkDefinition(LIVE_AGENT_OPTIONS, options);
   const { name, model, textModel, config, vad = 'server', instruction, ...rest } = options;
   const { reaskBudget = DEFAULT_REASK_BUDGET } = options;
-  const tools = indexTools(options.tools ?? []);
-  const link = linkNet({
-    model,
-    backoffMs: (attempt) => BACKOFF_MS[Math.min(attempt, BACKOFF_MS.length - 1)] ?? 0,
-    buildRequest: async ({ state }, { host }) => {
-      const services = getServices(host);
-      const prompt = { state, invocationId: '', sessionKey: getSessionKey(host) };
-      const text = await instructionText([instruction], prompt, services.artifacts);
-      return {
-        tools: [...tools.values()]
-          .filter(({ denied }) => denied !== true)
-          .map(({ declaration }) => declaration),
-        config: withDetection(config, vad),
-        ...omitUndefined({ instruction: text }),
-      };
-    },
-  });
-  const built = agent({
+  const ports = new SpeakerPorts([{ agent: name, model, config: withDetection(config, vad) }]);
+  const link = createLink(ports);
+  const definition: AgentDefinition = {
     ...rest,
     name,
     ...omitUndefined({ instruction }),
     model: textModel ?? liveTextModel(model, config),
-    subnets: ({ modelStep }) => ({ modelStep: whileNotLinked(modelStep, link.places) }),
-    extensions: [
-      { net: liveNet({ name, tools, link: link.net, reaskBudget }), discardable: replyDiscardable },
-    ],
-  });
-  return withConnections(built);
+    subnets: ({ modelStep }, port) => {
+      ports.set(port);
+      return { modelStep: whileNotLinked(modelStep) };
+    },
+  };
+  const speakers = [soleSpeaker(name, indexTools(options.tools ?? []))];
+  return withConnections(
+    agent({
+      ...definition,
+      extensions: [
+        { net: liveNet({ speakers, link: link.net, reaskBudget }), discardable: replyDiscardable },
+      ],
+    }),
+  );
 }
 
 /** The agent, with its connections in its status, and what a new owner of its sessions injects. */
-function withConnections(built: Agent): Agent {
+export function withConnections(built: Agent): Agent {
   return {
     ...built,
     readStatus: (marking) => readLiveStatus(built, marking),
     listOwnerInputs,
     extend: (more) => withConnections(built.extend(more)),
   };
-}
-
-/** The nets of a live session beside those of every agent. */
-export function liveNet({
-  name,
-  tools,
-  link,
-  reaskBudget,
-}: {
-  readonly name: string;
-  readonly tools: ReadonlyMap<string, Tool>;
-  readonly link: Net;
-  readonly reaskBudget: number;
-}): Net {
-  const nets = [
-    link,
-    vadNet(),
-    bargeInNet({ agentName: name }),
-    replyNet({ agentName: name, linkBudget: LINK_BUDGET }),
-    recoveryNet(),
-    speechTurnNet({ reaskBudget }),
-    callCancelNet({ agentName: name, tools }),
-    commandNet().net,
-  ];
-  return compose('live', {
-    in: Object.assign({}, ...nets.map((net) => net.in)),
-    out: Object.assign({}, ...nets.map((net) => net.out)),
-    nets,
-    initial: [initialToken(playWindow, null, PLAY_WINDOWS)],
-  });
 }
 
 function withDetection(config: LiveConfig | undefined, vad: 'server' | 'client'): LiveConfig {
@@ -156,7 +110,7 @@ function readLiveStatus(built: Agent, marking: Marking): ReturnType<Agent['readS
 
 /**
  * The connections of the former owner closed with its process. Its client has the audio that was released, and nobody
- * reports any more that it was played.
+ * reports any more that it was played, or that the user has stopped speaking.
  */
 function listOwnerInputs(marking: Marking, epoch: number): readonly OwnerInput[] {
   return [
@@ -164,6 +118,11 @@ function listOwnerInputs(marking: Marking, epoch: number): readonly OwnerInput[]
       place: playbackMark.name,
       value: { reply, window },
       key: `${reply}/${window}:owner-${epoch}`,
+    })),
+    ...valuesIn(marking, voiceOpen).map(({ utterance }) => ({
+      place: voiceStopped.name,
+      value: { utterance, isLost: true },
+      key: `${utterance}:owner-${epoch}`,
     })),
     ...valuesIn(marking, linkUp).map(({ conn }) => ({
       place: liveSignal.name,

@@ -18,6 +18,11 @@ export function audibleText(texts: readonly ReplyText[], playedMs: number): stri
     .trimEnd();
 }
 
+/** True if the text is the transcript of audio. */
+export function isAudible(texts: readonly ReplyText[]): boolean {
+  return texts.some(({ toMs }) => toMs > 0);
+}
+
 function inOrder(texts: readonly ReplyText[]): readonly ReplyText[] {
   return texts.toSorted((a, b) => a.fromMs - b.fromMs);
 }

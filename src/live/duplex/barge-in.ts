@@ -1,12 +1,17 @@
-import { conversation, eventOut, turnEnding } from '../../agents/index.ts';
-import { agentMessageEvent } from '../../agents/internal.ts';
-import type { ConversationItem } from '../../agents/index.ts';
-import type { LogEntry } from '../../core/index.ts';
+import {
+  conversation,
+  eventOut,
+  interruptIn,
+  turnEnding,
+  turnStopping,
+} from '../../agents/index.ts';
+import type { StopReason } from '../../core/index.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { all, allOf, append, each, matching, net, pure, upTo } from '../../net/index.ts';
 import type { Net } from '../../net/index.ts';
 import { commandReady } from '../vocabulary/command-places.ts';
 import { playOut } from '../vocabulary/play-outlet.ts';
-import type { ActiveReply, ReplyText } from '../vocabulary/reply-places.ts';
+import type { ActiveReply, CutReply, PlayWindow, ReplyText } from '../vocabulary/reply-places.ts';
 import {
   modelActive,
   playbackStopped,
@@ -23,36 +28,21 @@ import {
   silenceSecond,
   utteranceBegan,
 } from '../vocabulary/reply-places.ts';
-import { audibleText } from './audible-text.ts';
+import type { Speaker } from '../vocabulary/speaker.ts';
+import { audibleText, isAudible } from './audible-text.ts';
+import { interruptedMessage } from './interrupted-message.ts';
 import { SPEECH_PRIORITY } from './vad.ts';
 
 /** How long a cut reply waits for the client's report of what it has played. */
 const STOP_REPORT_MS = 300;
-
-/** The conversation item and the event of a reply that was cut. Nothing if nobody heard a word of it. */
-export function interruptedMessage(
-  agentName: string,
-  { invocationId }: Pick<ActiveReply, 'invocationId'>,
-  text: string,
-): { readonly said: readonly ConversationItem[]; readonly events: readonly LogEntry[] } {
-  if (text === '') return { said: [], events: [] };
-  const content = { role: 'model' as const, parts: [{ text }] };
-  return {
-    said: [{ invocationId, content }],
-    events: [
-      agentMessageEvent({ agentName }, invocationId, content, {
-        finishReason: 'other',
-        providerMetadata: { interrupted: 'true' },
-      }),
-    ],
-  };
-}
+/** A reply is cut before its turn is stopped, so that its turn ends with what was heard. */
+const STOP_PRIORITY = 101;
 
 /**
  * Cuts a reply when the user begins to speak. The client has paused by itself at the edge of speech; here its audio is
  * dropped. The conversation keeps what was heard, not what was generated.
  */
-export function bargeInNet({ agentName }: { readonly agentName: string }): Net {
+export function bargeInNet({ speakers }: { readonly speakers: readonly Speaker[] }): Net {
   const queued = { queued: all(playQueued, { min: 0 }) } as const;
   const cutReply = {
     reset: [silenceFirst, silenceSecond, replyDone, replyCalls, replySegment, replyInterrupted],
@@ -76,6 +66,29 @@ export function bargeInNet({ agentName }: { readonly agentName: string }): Net {
     ...cutReply,
     take: { interrupted: replyInterrupted, active: modelActive, ...queued },
     run: ({ active, queued: windows }) => toCut(active, windows),
+  });
+
+  // An interrupt and an archive end the reply as speech does: the turn ends when it is known what was heard.
+  const interrupt = pure('reply.interrupt', {
+    ...cutReply,
+    take: {
+      interrupt: matching(interruptIn, ({ invocationId }) => invocationId),
+      active: matching(modelActive, ({ invocationId }) => invocationId),
+      ...queued,
+    },
+    priority: STOP_PRIORITY,
+    run: ({ active, queued: windows }) => toCut(active, windows),
+  });
+
+  const stop = pure('reply.stop', {
+    ...cutReply,
+    take: {
+      stopping: turnStopping,
+      active: modelActive,
+      ...queued,
+    },
+    priority: STOP_PRIORITY,
+    run: ({ stopping, active, queued: windows }) => toCut(active, windows, stopping.stopReason),
   });
 
   const interruptedLate = pure('barge.interrupted-late', {
@@ -122,14 +135,14 @@ export function bargeInNet({ agentName }: { readonly agentName: string }): Net {
     },
     give: truncated,
     run: ({ cut, stopped, texts }) =>
-      toTruncated(agentName, cut, texts, Math.max(cut.playedMs, stopped.playedMs)),
+      toTruncated(speakers, cut, texts, Math.max(cut.playedMs, stopped.playedMs)),
   });
 
   const truncateLate = pure('reply.truncate-late', {
     take: { cut: replyCut, texts: all(replyText, { min: 0 }) },
     after: STOP_REPORT_MS,
     give: truncated,
-    run: ({ cut, texts }) => toTruncated(agentName, cut, texts, cut.playedMs),
+    run: ({ cut, texts }) => toTruncated(speakers, cut, texts, cut.playedMs),
   });
 
   const stray = pure('playback.stopped-late', {
@@ -153,11 +166,15 @@ export function bargeInNet({ agentName }: { readonly agentName: string }): Net {
       silenceFirst,
       silenceSecond,
       playbackStopped,
+      interruptIn,
+      turnStopping,
     },
     out: { playWindow, replyCut, commandReady, playOut, turnEnding, conversation, eventOut },
     transitions: [
       bargeIn,
       interrupted,
+      interrupt,
+      stop,
       interruptedLate,
       early,
       none,
@@ -170,10 +187,11 @@ export function bargeInNet({ agentName }: { readonly agentName: string }): Net {
 
 function toCut(
   active: ActiveReply,
-  windows: readonly { readonly fromMs: number }[],
+  windows: readonly PlayWindow[],
+  stopReason?: StopReason,
 ): {
   readonly windows: readonly null[];
-  readonly cut: ActiveReply & { readonly playedMs: number };
+  readonly cut: CutReply;
   readonly command: { readonly kind: 'cut'; readonly reply: string; readonly conn: string };
   readonly play: { readonly kind: 'flush'; readonly reply: string };
 } {
@@ -181,18 +199,20 @@ function toCut(
   return {
     windows: windows.map(() => null),
     // Without a report of the client, the windows that it has not finished count as not played.
-    cut: { ...active, playedMs: Math.min(...windows.map(({ fromMs }) => fromMs), MAX_PLAYED_MS) },
+    cut: { ...active, playedMs: certainlyPlayedMs(windows), ...omitUndefined({ stopReason }) },
     command: { kind: 'cut', reply, conn },
     play: { kind: 'flush', reply },
   };
 }
 
-/** If no window is queued, everything was played. */
-const MAX_PLAYED_MS = Number.MAX_SAFE_INTEGER;
+/** The audio of a reply that was certainly played, in milliseconds. If no window is queued, everything was. */
+export function certainlyPlayedMs(windows: readonly PlayWindow[]): number {
+  return Math.min(...windows.map(({ fromMs }) => fromMs), Number.MAX_SAFE_INTEGER);
+}
 
 function toTruncated(
-  agentName: string,
-  { conn, reply, invocationId }: ActiveReply,
+  speakers: readonly Speaker[],
+  active: CutReply,
   texts: readonly ReplyText[],
   playedMs: number,
 ): ReturnType<typeof interruptedMessage> & {
@@ -202,11 +222,13 @@ function toTruncated(
     readonly reply: string;
     readonly playedMs: number;
   };
-  readonly ending: { readonly stopReason: 'interrupted' };
+  readonly ending: { readonly stopReason: StopReason };
 } {
+  const { conn, reply, stopReason = 'interrupted' } = active;
+  const audible = audibleText(texts, playedMs);
   return {
-    ...interruptedMessage(agentName, { invocationId }, audibleText(texts, playedMs)),
+    ...interruptedMessage(speakers, active, audible, isAudible(texts)),
     command: { kind: 'truncate', conn, reply, playedMs },
-    ending: { stopReason: 'interrupted' },
+    ending: { stopReason },
   };
 }

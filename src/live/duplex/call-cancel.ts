@@ -14,80 +14,36 @@ import { resultEvent, runTool, toCallResult, turnResumed } from '../../agents/in
 import type { AgentIdentity, Batch, Call } from '../../agents/internal.ts';
 import { getFunctionCalls } from '../../core/index.ts';
 import { all, allOf, matching, net, pure, running, upTo } from '../../net/index.ts';
-import type { Net } from '../../net/index.ts';
-import type { Tool } from '../../tools/index.ts';
+import type { AnyPlace, Net, Ports, Transition } from '../../net/index.ts';
 import { toolError } from '../../tools/internal.ts';
 import { CANCELED_BY_MODEL, isCanceledByModel } from '../vocabulary/canceled-by-model.ts';
 import { callCanceled, callUnwanted, replyCalls } from '../vocabulary/reply-places.ts';
+import { speakerKey } from '../vocabulary/speaker.ts';
+import type { Speaker } from '../vocabulary/speaker.ts';
 
 /** A cancellation comes before the start of the tool, and before what is done with its result. */
 const CANCEL_PRIORITY = 10;
 
 /** Options of the subnet of canceled calls. */
 export interface CallCancelOptions {
-  readonly agentName: string;
-  readonly tools: ReadonlyMap<string, Tool>;
+  /** The agents that call tools. */
+  readonly speakers: readonly Speaker[];
 }
 
 /**
  * Ends the calls whose results the model no longer wants. A call that waits, runs or is parked gets the answer that it was
  * canceled, because every call needs one; the model is not sent it. A call that has its result keeps it.
  */
-export function callCancelNet({ agentName, tools }: CallCancelOptions): Net {
-  const run = running(runTool({ agentName, tools }));
-  const identity: AgentIdentity = { agentName };
-
+export function callCancelNet({ speakers }: CallCancelOptions): Net {
   const identify = pure('call.identify', {
     take: { canceled: callCanceled },
     read: { conversation },
     // The calls of a reply that is not complete are not in the conversation yet.
-    unless: [replyCalls, modelResponse],
+    unless: [replyCalls, ...speakers.map(({ scoped }) => scoped(modelResponse))],
     give: allOf({ unwanted: upTo(1, callUnwanted) }),
     run: ({ canceled, conversation: items }) => {
       const callId = findCallId(items, canceled.callId);
       return { unwanted: callId === undefined ? [] : [{ callId }] };
-    },
-  });
-
-  const unwanted = matching(callUnwanted, ({ callId }) => callId);
-  const answered = {
-    read: { batches: all(toolBatch, { min: 0 }), results: all(toolResult, { min: 0 }) },
-    unless: [turnStopping],
-    priority: CANCEL_PRIORITY,
-    give: allOf({ result: toolResult, events: upTo(2, eventOut) }),
-  } as const;
-
-  const cancelWaiting = pure('call.cancel-waiting', {
-    ...answered,
-    take: { unwanted, call: matching(toolCall, ({ callId }) => callId) },
-    run: ({ call, batches, results }) => toCanceled(identity, call, { batches, results }),
-  });
-
-  const cancelRunning = pure('call.cancel-running', {
-    ...answered,
-    take: { unwanted, firing: matching(run, ({ inputs }) => inputs.call.callId) },
-    run: ({ firing, batches, results }) => {
-      const { call } = firing.inputs;
-      const mayStillHappen = tools.get(call.name)?.onCrash !== 'rerun';
-      return toCanceled(identity, call, { batches, results, mayStillHappen });
-    },
-  });
-
-  const cancelParked = pure('call.cancel-parked', {
-    ...answered,
-    take: {
-      unwanted,
-      parked: matching(toolParked, ({ callId }) => callId),
-      waiting: all(turnWaiting, { min: 0 }),
-    },
-    run: ({ parked, waiting, batches, results }) => {
-      // Its tool was cut off by a crash, and a person was to decide whether it runs again.
-      const mayStillHappen = parked.reason === 'crash';
-      const { result, events } = toCanceled(identity, parked, { batches, results, mayStillHappen });
-      return {
-        result,
-        events: [...turnResumed(parked.invocationId, waiting.length), ...events],
-      };
     },
   });
 
@@ -102,18 +58,76 @@ export function callCancelNet({ agentName, tools }: CallCancelOptions): Net {
     in: {
       callCanceled,
       replyCalls,
-      modelResponse,
       conversation,
-      toolBatch,
-      toolCall,
-      toolParked,
-      toolResult,
       turnWaiting,
       turnStopping,
+      ...Object.assign({}, ...speakers.map((one) => callPorts(one, speakers))),
     },
-    out: { toolResult, eventOut },
-    transitions: [identify, cancelWaiting, cancelRunning, cancelParked, late],
+    out: { eventOut },
+    transitions: [identify, ...speakers.flatMap((one) => cancelCalls(one, speakers)), late],
   });
+}
+
+function callPorts({ identity, scoped }: Speaker, speakers: readonly Speaker[]): Ports {
+  const places = { modelResponse, toolBatch, toolCall, toolParked, toolResult };
+  return Object.fromEntries(
+    Object.entries<AnyPlace>(places).map(([name, place]) => [
+      speakerKey(name, speakers, identity.agentName),
+      scoped(place),
+    ]),
+  );
+}
+
+/** Ends the calls of one agent. */
+function cancelCalls(speaker: Speaker, speakers: readonly Speaker[]): readonly Transition[] {
+  const { identity, scoped, tools } = speaker;
+  const name = (own: string): string => speakerKey(own, speakers, identity.agentName);
+  const run = scoped(running(runTool({ ...identity, tools })));
+  const unwanted = matching(callUnwanted, ({ callId }) => callId);
+  const answered = {
+    read: {
+      batches: all(scoped(toolBatch), { min: 0 }),
+      results: all(scoped(toolResult), { min: 0 }),
+    },
+    unless: [turnStopping],
+    priority: CANCEL_PRIORITY,
+    give: allOf({ result: scoped(toolResult), events: upTo(2, eventOut) }),
+  } as const;
+
+  const cancelWaiting = pure(name('call.cancel-waiting'), {
+    ...answered,
+    take: { unwanted, call: matching(scoped(toolCall), ({ callId }) => callId) },
+    run: ({ call, batches, results }) => toCanceled(identity, call, { batches, results }),
+  });
+
+  const cancelRunning = pure(name('call.cancel-running'), {
+    ...answered,
+    take: { unwanted, firing: matching(run, ({ inputs }) => inputs.call.callId) },
+    run: ({ firing, batches, results }) => {
+      const { call } = firing.inputs;
+      const mayStillHappen = tools.get(call.name)?.onCrash !== 'rerun';
+      return toCanceled(identity, call, { batches, results, mayStillHappen });
+    },
+  });
+
+  const cancelParked = pure(name('call.cancel-parked'), {
+    ...answered,
+    take: {
+      unwanted,
+      parked: matching(scoped(toolParked), ({ callId }) => callId),
+      waiting: all(turnWaiting, { min: 0 }),
+    },
+    run: ({ parked, waiting, batches, results }) => {
+      // Its tool was cut off by a crash, and a person was to decide whether it runs again.
+      const mayStillHappen = parked.reason === 'crash';
+      const { result, events } = toCanceled(identity, parked, { batches, results, mayStillHappen });
+      return {
+        result,
+        events: [...turnResumed(parked.invocationId, waiting.length), ...events],
+      };
+    },
+  });
+  return [cancelWaiting, cancelRunning, cancelParked];
 }
 
 /** The id of a call in the session, from the id that the model gave it. */

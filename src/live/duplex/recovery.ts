@@ -1,7 +1,7 @@
 import { allOf, net, pure } from '../../net/index.ts';
 import type { Net } from '../../net/index.ts';
 import { commandReady } from '../vocabulary/command-places.ts';
-import { linkChanged, linkUp, linkWanted } from '../vocabulary/link-places.ts';
+import { linkChanged, linkUp, linkWanted, toAttempt } from '../vocabulary/link-places.ts';
 import {
   modelActive,
   replyAwaited,
@@ -36,9 +36,9 @@ export function recoveryNet(): Net {
     after: RECONNECT_AFTER_MS,
     unless: [modelActive, voiceOpen, replyBegun, linkWanted],
     give: allOf({ wanted: linkWanted, command: commandReady, changed: linkChanged }),
-    run: ({ link: { conn } }) => ({
-      wanted: { attempt: 1 },
-      command: { kind: 'close' as const, conn },
+    run: ({ link }) => ({
+      wanted: { ...toAttempt(link), attempt: 1 },
+      command: { kind: 'close' as const, conn: link.conn },
       changed: null,
     }),
   });

@@ -1,11 +1,8 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { omitUndefined, AUDIBLE_METADATA } from '../../core/internal.ts';
 import { toModelAnswer } from '../../agents/internal.ts';
 import {
   conversation,
-  effectInhibitors,
   eventOut,
-  modelRequest,
-  modelResponse,
   sessionPaused,
   turnPermit,
   turnStopping,
@@ -13,11 +10,18 @@ import {
 import type { ModelAnswer } from '../../agents/index.ts';
 import type { Part } from '../../core/index.ts';
 import { all, allOf, append, each, matching, net, oneOf, pure, upTo } from '../../net/index.ts';
-import type { AnyPlace, Net } from '../../net/index.ts';
+import type { AllOf, AnyPlace, Each, Net, Outlet, TokenPlace, UpTo } from '../../net/index.ts';
 import type { LiveCall } from '../models/live-signal.ts';
 import { commandReady } from '../vocabulary/command-places.ts';
 import { playOut } from '../vocabulary/play-outlet.ts';
-import { linkBudget, linkChanged, linkUp, liveStale } from '../vocabulary/link-places.ts';
+import {
+  linkBudget,
+  linkChanged,
+  linkUp,
+  linkWanted,
+  liveStale,
+} from '../vocabulary/link-places.ts';
+import type { StaleSignal } from '../vocabulary/link-places.ts';
 import type { ActiveReply, DoneReply, ReplyText } from '../vocabulary/reply-places.ts';
 import {
   modelActive,
@@ -35,8 +39,12 @@ import {
   silenceSecond,
   voiceStopped,
 } from '../vocabulary/reply-places.ts';
-import { interruptedMessage } from './barge-in.ts';
-import { joinText } from './audible-text.ts';
+import { findSpeaker, perSpeaker, speakerKey } from '../vocabulary/speaker.ts';
+import type { Speaker } from '../vocabulary/speaker.ts';
+import { audibleText, isAudible, joinText } from './audible-text.ts';
+import { certainlyPlayedMs } from './barge-in.ts';
+import { interruptedMessage } from './interrupted-message.ts';
+import { requestReply } from './reply-request.ts';
 
 /** How many windows of audio may be queued at the client. */
 export const PLAY_WINDOWS = 2;
@@ -45,10 +53,23 @@ const ABANDON_PRIORITY = 60;
 
 /** Options of the subnet of replies. */
 export interface ReplyOptions {
-  readonly agentName: string;
+  /** The agents that speak. */
+  readonly speakers: readonly Speaker[];
   /** How often a connection may be opened until the next reply is finished. */
   readonly linkBudget: number;
 }
+
+type FinishOutputs = Readonly<
+  Record<
+    string,
+    | AllOf<{ readonly response: TokenPlace<ModelAnswer>; readonly budget: UpTo<null> }>
+    | AllOf<{
+        readonly active: TokenPlace<ActiveReply>;
+        readonly texts: Each<ReplyText, 'texts'>;
+        readonly stale: Outlet<StaleSignal>;
+      }>
+  >
+>;
 
 /** Places that are emptied when a turn is stopped. */
 export const replyDiscardable: readonly AnyPlace[] = [
@@ -65,18 +86,8 @@ export const replyDiscardable: readonly AnyPlace[] = [
  * `model.request` while the session has a connection, and gives `model.response`, so tools, limits and interrupts work as
  * in any turn.
  */
-export function replyNet({ agentName, linkBudget: budget }: ReplyOptions): Net {
-  const request = pure('reply.request', {
-    take: { request: modelRequest },
-    read: { link: linkUp },
-    unless: [replyAwaited, modelActive, replyCut, ...effectInhibitors],
-    give: allOf({ awaited: replyAwaited, silence: silenceFirst, command: commandReady }),
-    run: ({ request: { invocationId, round }, link: { conn } }) => ({
-      awaited: { conn, invocationId, round },
-      silence: null,
-      command: { kind: 'request' as const, conn, invocationId, round },
-    }),
-  });
+export function replyNet({ speakers, linkBudget: budget }: ReplyOptions): Net {
+  const requests = speakers.map((speaker) => requestReply(speaker, speakers));
 
   const begin = pure('reply.begin', {
     take: { begun: replyBegun, awaited: replyAwaited, window: playWindow },
@@ -85,7 +96,12 @@ export function replyNet({ agentName, linkBudget: budget }: ReplyOptions): Net {
     run: ({ begun: { reply, toMs }, awaited }) => ({
       active: { ...awaited, reply },
       queued: { reply, window: 0, fromMs: 0, toMs },
-      play: { kind: 'play' as const, reply, window: 0 },
+      play: {
+        kind: 'play' as const,
+        reply,
+        window: 0,
+        invocationId: awaited.invocationId,
+      },
     }),
   });
 
@@ -109,11 +125,11 @@ export function replyNet({ agentName, linkBudget: budget }: ReplyOptions): Net {
       kept: allOf({ queued: playQueued, text: replyText, play: playOut }),
       stale: allOf({ window: playWindow, stale: liveStale }),
     }),
-    run: ({ segment: { reply, window, fromMs, toMs, text }, active }) =>
+    run: ({ segment: { reply, window, fromMs, toMs, text, playFromMs = fromMs }, active }) =>
       reply === active.reply
         ? {
             kept: {
-              queued: { reply, window, fromMs, toMs },
+              queued: { reply, window, fromMs: playFromMs, toMs },
               text: { reply, fromMs, toMs, text },
               play: { kind: 'play', reply, window },
             },
@@ -145,20 +161,23 @@ export function replyNet({ agentName, linkBudget: budget }: ReplyOptions): Net {
     run: () => ({}),
   });
 
+  const finishOutputs: FinishOutputs = {
+    ...perSpeaker(speakers, 'finished', ({ response }) =>
+      allOf({ response, budget: upTo(budget, linkBudget) }),
+    ),
+    stale: allOf({ active: modelActive, texts: each('texts', replyText), stale: liveStale }),
+  };
   const finish = pure('reply.finish', {
     take: { done: replyDone, active: modelActive, texts: all(replyText, { min: 0 }) },
     // What the model says is over when it was played.
     unless: [playQueued, replySegment, replyCalls],
     reset: [linkBudget, playbackMark],
-    give: oneOf({
-      finished: allOf({ response: modelResponse, budget: upTo(budget, linkBudget) }),
-      stale: allOf({ active: modelActive, texts: each('texts', replyText), stale: liveStale }),
-    }),
+    give: oneOf(finishOutputs),
     run: ({ done, active, texts }) =>
       done.reply === active.reply
         ? {
-            finished: {
-              response: toAnswer(agentName, active, done, texts, []),
+            [speakerKey('finished', speakers, active.agent)]: {
+              response: toAnswer(speakers, active, done, texts, []),
               budget: Array.from({ length: budget }, () => null),
             },
           }
@@ -173,15 +192,17 @@ export function replyNet({ agentName, linkBudget: budget }: ReplyOptions): Net {
       texts: all(replyText, { min: 0 }),
     },
     unless: [replySegment],
-    give: allOf({ response: modelResponse }),
+    give: oneOf(perSpeaker(speakers, 'called', ({ response }) => allOf({ response }))),
     run: ({ done, active, calls, texts }) => ({
-      response: toAnswer(
-        agentName,
-        active,
-        done,
-        texts,
-        calls.flatMap((one) => (one.reply === active.reply ? one.calls : [])),
-      ),
+      [speakerKey('called', speakers, active.agent)]: {
+        response: toAnswer(
+          speakers,
+          active,
+          done,
+          texts,
+          calls.flatMap((one) => (one.reply === active.reply ? one.calls : [])),
+        ),
+      },
     }),
   });
 
@@ -214,9 +235,12 @@ export function replyNet({ agentName, linkBudget: budget }: ReplyOptions): Net {
   // The connection that was to answer is gone: the next one is asked.
   const requeue = pure('reply.requeue', {
     take: { changed: linkChanged, awaited: replyAwaited },
-    reset: [silenceFirst, silenceSecond],
-    give: allOf({ request: modelRequest }),
-    run: ({ awaited: { invocationId, round } }) => ({ request: { invocationId, round } }),
+    // A reply of that connection may have begun, and waits for the end of earlier audio.
+    reset: [silenceFirst, silenceSecond, replyBegun],
+    give: oneOf(perSpeaker(speakers, 'asked', ({ request }) => allOf({ request }))),
+    run: ({ awaited: { invocationId, round, agent } }) => ({
+      [speakerKey('asked', speakers, agent)]: { request: { invocationId, round } },
+    }),
   });
 
   const lost = pure('reply.lost', {
@@ -229,13 +253,19 @@ export function replyNet({ agentName, linkBudget: budget }: ReplyOptions): Net {
     // A reply that is complete needs no connection.
     unless: [replyDone],
     reset: [silenceFirst, silenceSecond, replyCalls],
-    give: allOf({ ...kept, request: modelRequest }),
-    run: ({ active, queued, texts, segments }) => ({
-      windows: queued.map(() => null),
-      // The client has all audio that was released, and plays it.
-      ...interruptedMessage(agentName, active, joinText([...texts, ...segments])),
-      request: { invocationId: active.invocationId, round: active.round + 1 },
-    }),
+    give: oneOf(perSpeaker(speakers, 'asked', ({ request }) => allOf({ ...kept, request }))),
+    run: ({ active, queued, texts, segments }) => {
+      const { invocationId, round, agent } = active;
+      const all = [...texts, ...segments];
+      return {
+        [speakerKey('asked', speakers, agent)]: {
+          windows: queued.map(() => null),
+          // The client has all audio that was released, and plays it.
+          ...interruptedMessage(speakers, active, joinText(all), isAudible(all)),
+          request: { invocationId, round: round + 1 },
+        },
+      };
+    },
   });
 
   const settled = pure('link.settled', {
@@ -245,7 +275,7 @@ export function replyNet({ agentName, linkBudget: budget }: ReplyOptions): Net {
     run: () => ({}),
   });
 
-  // Its turn was stopped.
+  // Its turn ended with a fault. What was certainly heard is kept.
   const abandon = pure('reply.abandon', {
     take: { active: modelActive, ...held },
     read: { permit: turnPermit },
@@ -254,7 +284,12 @@ export function replyNet({ agentName, linkBudget: budget }: ReplyOptions): Net {
     give: allOf({ ...kept, command: commandReady, play: playOut }),
     run: ({ active, queued, texts }) => ({
       windows: queued.map(() => null),
-      ...interruptedMessage(agentName, active, joinText(texts)),
+      ...interruptedMessage(
+        speakers,
+        active,
+        audibleText(texts, certainlyPlayedMs(queued)),
+        isAudible(texts),
+      ),
       command: { kind: 'cut' as const, reply: active.reply, conn: active.conn },
       play: { kind: 'flush' as const, reply: active.reply },
     }),
@@ -265,12 +300,14 @@ export function replyNet({ agentName, linkBudget: budget }: ReplyOptions): Net {
     read: { permit: turnPermit },
     priority: ABANDON_PRIORITY,
     give: allOf({ said: append(conversation), events: upTo(1, eventOut) }),
-    run: ({ cut, texts }) => interruptedMessage(agentName, cut, joinText(texts)),
+    run: ({ cut, texts }) =>
+      interruptedMessage(speakers, cut, audibleText(texts, cut.playedMs), isAudible(texts)),
   });
 
+  const requestPlaces = perSpeaker(speakers, 'modelRequest', ({ request }) => request);
   return net('reply', {
     in: {
-      modelRequest,
+      ...requestPlaces,
       linkUp,
       linkBudget,
       linkChanged,
@@ -296,15 +333,16 @@ export function replyNet({ agentName, linkBudget: budget }: ReplyOptions): Net {
       replyText,
       commandReady,
       playOut,
-      modelRequest,
-      modelResponse,
+      ...requestPlaces,
+      ...perSpeaker(speakers, 'modelResponse', ({ response }) => response),
+      ...(speakers.length > 1 && { linkWanted, linkUp }),
       linkBudget,
       liveStale,
       conversation,
       eventOut,
     },
     transitions: [
-      request,
+      ...requests,
       begin,
       notRequested,
       say,
@@ -335,8 +373,8 @@ function toWindowKey({
 }
 
 function toAnswer(
-  agentName: string,
-  { invocationId, round }: ActiveReply,
+  speakers: readonly Speaker[],
+  { invocationId, round, agent }: ActiveReply,
   { finishReason, usage }: DoneReply,
   texts: readonly ReplyText[],
   calls: readonly LiveCall[],
@@ -348,9 +386,14 @@ function toAnswer(
       functionCall: { id, name, args, ...omitUndefined({ argsError }) },
     })),
   ];
+  const metadata = isAudible(texts) ? { [AUDIBLE_METADATA]: 'true' } : undefined;
   return toModelAnswer(
-    { agentName },
+    findSpeaker(speakers, agent).identity,
     { invocationId, round },
-    { content: { role: 'model', parts }, finishReason, ...omitUndefined({ usage }) },
+    {
+      content: { role: 'model', parts },
+      finishReason,
+      ...omitUndefined({ usage, providerMetadata: metadata }),
+    },
   );
 }

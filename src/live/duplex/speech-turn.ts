@@ -1,60 +1,47 @@
-import {
-  answerIn,
-  conversation,
-  eventOut,
-  modelRequest,
-  sessionFailed,
-  sessionPaused,
-  sessionQueued,
-  toolBatch,
-  turnBudget,
-  turnCurrent,
-  turnPermit,
-} from '../../agents/index.ts';
+import { conversation, eventOut, toolBatch } from '../../agents/index.ts';
 import { pendingContent } from '../../agents/internal.ts';
 import type { ConversationItem } from '../../agents/index.ts';
-import { deriveInvocationId, noUsage } from '../../core/index.ts';
+import { deriveInvocationId } from '../../core/index.ts';
 import { all, allOf, append, net, oneOf, pure, upTo } from '../../net/index.ts';
 import type { Net } from '../../net/index.ts';
-import { utteranceEnded, utteranceTranscript } from '../vocabulary/reply-places.ts';
+import { utteranceTranscript } from '../vocabulary/reply-places.ts';
 import { SPEECH_METADATA } from '../vocabulary/speech-metadata.ts';
 import type { Transcript } from '../vocabulary/reply-places.ts';
+import { perSpeaker } from '../vocabulary/speaker.ts';
+import type { Speaker } from '../vocabulary/speaker.ts';
+import { sharedSpeechStart, soleSpeechStart } from './speech-start.ts';
+
+/** Options of the subnet of spoken turns. */
+export interface SpeechTurnOptions {
+  readonly speakers: readonly Speaker[];
+  /** How often the model may be called again after tools, in one turn. For a session of one agent. */
+  readonly reaskBudget: number;
+  /** The most transfers of one turn. Default: the agents cannot transfer. */
+  readonly maxTransfers?: number | undefined;
+}
 
 /**
  * Starts a turn with an utterance, as `turn.start` does with a message: both take the one permit. The transcript of the
  * utterance follows when it arrives.
  */
-export function speechTurnNet({ reaskBudget }: { readonly reaskBudget: number }): Net {
-  const start = pure('speech.start', {
-    take: { utterance: utteranceEnded, permit: turnPermit },
-    unless: [sessionPaused],
-    reset: [turnBudget, answerIn, sessionQueued, sessionFailed],
-    give: allOf({
-      turn: turnCurrent,
-      budget: upTo(Math.max(1, reaskBudget), turnBudget),
-      request: modelRequest,
-      events: upTo(1, eventOut),
-    }),
-    run: ({ utterance: { utterance } }) => {
-      const invocationId = deriveInvocationId(utterance);
-      return {
-        turn: { invocationId, round: 0, usage: noUsage },
-        budget: Array.from({ length: reaskBudget }, () => null),
-        request: { invocationId, round: 0 },
-        events: [{ type: 'turn.started', invocationId }],
-      };
-    },
-  });
+export function speechTurnNet({ speakers, reaskBudget, maxTransfers }: SpeechTurnOptions): Net {
+  const starts =
+    speakers.length === 1
+      ? soleSpeechStart({ reaskBudget })
+      : sharedSpeechStart(speakers, maxTransfers);
+  const batches = perSpeaker(speakers, 'batch', ({ scoped }) => scoped(toolBatch));
 
   const transcribe = pure('speech.transcribe', {
     take: { transcript: utteranceTranscript },
     // Between a call and its result nothing may stand.
-    read: { batches: all(toolBatch, { min: 0 }) },
+    read: Object.fromEntries(
+      Object.entries(batches).map(([key, place]) => [key, all(place, { min: 0 })]),
+    ),
     give: oneOf({
       now: allOf({ said: append(conversation), events: upTo(1, eventOut) }),
       later: allOf({ said: pendingContent, events: upTo(1, eventOut) }),
     }),
-    run: ({ transcript, batches }) => {
+    run: ({ transcript, ...open }) => {
       const item = toItem(transcript);
       const { invocationId, content } = item;
       const messageId = `${transcript.utterance}/${transcript.part}`;
@@ -65,27 +52,19 @@ export function speechTurnNet({ reaskBudget }: { readonly reaskBudget: number })
           invocationId,
           messageId,
           content,
+          transcript: true as const,
         },
       ];
-      return batches.length === 0
+      return Object.values(open).every(({ length }) => length === 0)
         ? { now: { said: [item], events } }
         : { later: { said: item, events } };
     },
   });
 
   return net('speech-turn', {
-    in: {
-      utteranceEnded,
-      utteranceTranscript,
-      turnPermit,
-      sessionPaused,
-      sessionQueued,
-      sessionFailed,
-      answerIn,
-      toolBatch,
-    },
-    out: { turnCurrent, turnBudget, modelRequest, pendingContent, conversation, eventOut },
-    transitions: [start, transcribe],
+    in: { ...starts.in, utteranceTranscript, ...batches },
+    out: { ...starts.out, pendingContent, conversation, eventOut },
+    transitions: [...starts.transitions, transcribe],
   });
 }
 

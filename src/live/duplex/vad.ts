@@ -1,4 +1,4 @@
-import { allOf, net, pure } from '../../net/index.ts';
+import { allOf, net, pure, upTo } from '../../net/index.ts';
 import type { Net } from '../../net/index.ts';
 import { playOut } from '../vocabulary/play-outlet.ts';
 import {
@@ -26,16 +26,16 @@ export function vadNet(): Net {
   });
 
   const ignored = pure('vad.ignored', {
-    take: { edge: voiceStarted },
-    read: { open: voiceOpen },
-    give: allOf({ play: playOut }),
-    run: () => ({ play: { kind: 'resume' as const } }),
+    take: { edge: voiceStarted, open: voiceOpen },
+    give: allOf({ open: voiceOpen, play: playOut }),
+    // The transcripts that follow name the newest edge.
+    run: ({ edge }) => ({ open: edge, play: { kind: 'resume' as const } }),
   });
 
   const close = pure('vad.close', {
     take: { edge: voiceStopped, open: voiceOpen },
-    give: allOf({ ended: utteranceEnded }),
-    run: ({ open: utterance }) => ({ ended: utterance }),
+    give: allOf({ ended: upTo(1, utteranceEnded) }),
+    run: ({ edge, open: utterance }) => ({ ended: edge.isLost === true ? [] : [utterance] }),
   });
 
   const stoppedAgain = pure('vad.stopped-again', {

@@ -8,6 +8,7 @@ import type {
   LivePartial,
 } from '../models/live-model.ts';
 import { LiveConnectionClosedError } from '../models/live-errors.ts';
+import type { OpenConnection } from './live-client.ts';
 import type { LiveSignal } from '../models/live-signal.ts';
 
 /** Receives what a connection reports, from when the net knows the connection. */
@@ -20,6 +21,8 @@ export interface LinkListener {
 /** One connection of a session. What it reports while it opens waits until the net has its token. */
 export class LinkConnection {
   readonly conn: string;
+  /** The agent that it is for. Undefined in a session of one agent. */
+  readonly agent: string | undefined;
   readonly #listener: LinkListener;
   #connection: LiveConnection | undefined;
   #waiting: (() => void)[] | undefined = [];
@@ -28,8 +31,12 @@ export class LinkConnection {
   #detectsVoice = true;
   #isLimited = false;
 
-  constructor(conn: string, listener: LinkListener) {
+  constructor(
+    { conn, agent }: { readonly conn: string; readonly agent?: string | undefined },
+    listener: LinkListener,
+  ) {
     this.conn = conn;
+    this.agent = agent;
     this.#listener = listener;
   }
 
@@ -37,8 +44,21 @@ export class LinkConnection {
     return this.#connection !== undefined;
   }
 
+  /** Whether the model detects speech, and not the client. */
+  get detectsVoice(): boolean {
+    return this.#detectsVoice;
+  }
+
   get inputAudio(): AudioFormat | undefined {
     return this.#connection?.inputAudio;
+  }
+
+  /** What a client is told about it. Undefined until it is open. */
+  get opened(): OpenConnection | undefined {
+    const { conn, agent } = this;
+    if (this.#connection === undefined) return undefined;
+    const { inputAudio, outputAudio } = this.#connection;
+    return { conn, agent, inputAudio, outputAudio };
   }
 
   /** Opens the connection. @throws every error of `LiveModel.open` */
@@ -94,6 +114,15 @@ export class LinkConnection {
 
   sendAudio(pcm: Uint8Array): void {
     this.#connection?.sendAudio(pcm);
+  }
+
+  sendImage(mimeType: string, data: Uint8Array): boolean {
+    return this.#connection?.sendImage(mimeType, data) ?? false;
+  }
+
+  audioEnded(): void {
+    // If the connection breaks, its `closed` signal says so.
+    this.#connection?.send({ kind: 'audio-end' }).catch(() => {});
   }
 
   /** Stops to read from a connection whose audio is far ahead of the client. */

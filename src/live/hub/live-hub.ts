@@ -7,6 +7,9 @@ import {
 } from '../../core/index.ts';
 import type { OptionTable, SessionKey } from '../../core/index.ts';
 import type { AttachableSession, Session, SessionAttachments } from '../../runtime/index.ts';
+import { omitUndefined } from '../../core/internal.ts';
+import { LIVE_CONFIG } from '../models/live-config.ts';
+import type { LiveConfig } from '../models/live-config.ts';
 import { linkStart, linkStop } from '../vocabulary/link-places.ts';
 import type { VoiceCall, LiveClient } from './live-client.ts';
 import { SessionHub } from './session-hub.ts';
@@ -23,6 +26,20 @@ export interface LiveHubOptions {
   /** How long a session without a client keeps its connection. Default: 30,000. */
   readonly clientTimeoutMs?: number;
 }
+
+/** Options of a call. They are stored with it, so that the next connection has them too. */
+export interface CallOptions {
+  /** Options of its connections. Those of the agent win. Default: those of the agent. */
+  readonly config?: LiveConfig;
+  /** A resumption handle for the first connection. Default: the newest one of the session. */
+  readonly handle?: string;
+}
+
+/** The options of a call. */
+export const CALL_OPTIONS: OptionTable = optionTable<CallOptions>('call', {
+  config: true,
+  handle: true,
+});
 
 /** The options of `LiveHub`. */
 export const LIVE_HUB_OPTIONS: OptionTable = optionTable<LiveHubOptions>('LiveHub', {
@@ -74,16 +91,24 @@ export class LiveHub implements SessionAttachments {
 
   /**
    * Begins a call: the session gets a live connection, and the client its audio. A second call of a session replaces
-   * the client of the first. Resolves when the request is durable.
+   * the client of the first; it keeps the options of the first while there is a connection. Resolves when the request is
+   * durable.
+   * @throws InvalidInputError, UnknownFieldError for an invalid option, and for an `inputRate` that is not from 8,000 to
+   *   48,000
    * @throws UnknownPlaceError when the session's agent is not a live agent
    * @throws IllegalTransitionError when the session is completed or archived
    */
-  async call(session: Session, client: LiveClient): Promise<VoiceCall> {
+  async call(session: Session, client: LiveClient, options: CallOptions = {}): Promise<VoiceCall> {
+    checkOptions(CALL_OPTIONS, options);
+    checkInputRate(client.inputRate);
+    const { config, handle } = options;
+    if (config !== undefined) checkOptions(LIVE_CONFIG, config);
     const name = formatSessionKey(session.key);
     this.#clients.set(name, client);
     this.#sessions.get(name)?.setClient(client);
     try {
-      await session.inject(linkStart, null, { dedupeKey: newMessageId() });
+      const settings = omitUndefined({ config, handle });
+      await session.inject(linkStart, settings, { dedupeKey: newMessageId() });
     } catch (error) {
       this.#removeClient(session.key, client);
       throw error;
@@ -94,7 +119,12 @@ export class LiveHub implements SessionAttachments {
       get inputAudio() {
         return find()?.inputAudio;
       },
+      get isAttached() {
+        return find() !== undefined;
+      },
       sendAudio: (pcm) => find()?.sendAudio(pcm),
+      sendImage: (mimeType, data) => find()?.sendImage(mimeType, data) ?? false,
+      audioEnded: () => find()?.audioEnded(),
       speechStarted: () => find()?.edge('started'),
       speechStopped: () => find()?.edge('stopped'),
       played: (reply, playedMs) => find()?.played(reply, playedMs),
@@ -103,6 +133,7 @@ export class LiveHub implements SessionAttachments {
         if (!this.#removeClient(session.key, client)) return;
         await session.inject(linkStop, null, { dedupeKey: newMessageId() });
       },
+      leave: () => void this.#removeClient(session.key, client),
     };
   }
 
@@ -113,4 +144,12 @@ export class LiveHub implements SessionAttachments {
     this.#sessions.get(name)?.setClient(undefined);
     return true;
   }
+}
+
+function checkInputRate(rate: number | undefined): void {
+  if (rate === undefined || (Number.isInteger(rate) && rate >= 8_000 && rate <= 48_000)) return;
+  throw new InvalidInputError(
+    'inputRate',
+    `must be whole samples per second from 8,000 to 48,000, such as 16_000; it is ${String(rate)}.`,
+  );
 }

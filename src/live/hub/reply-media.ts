@@ -3,6 +3,9 @@ import type { LiveMedia } from '../models/live-model.ts';
 /** The text and the window that a reply asks the net for. */
 export interface SegmentRequest {
   readonly window: number;
+  /** The beginning of the window. */
+  readonly playFromMs: number;
+  /** Of the text. */
   readonly fromMs: number;
   readonly toMs: number;
   readonly text: string;
@@ -77,10 +80,14 @@ export class ReplyMedia {
     const lastMs = last?.toMs ?? 0;
     const isNeeded = this.#audioMs > lastMs || (this.#isDone && this.#text !== '');
     if (!isNeeded || last?.isGranted === false) return undefined;
-    const toMs = Math.max(lastMs, this.#isDone ? this.#audioMs : lastMs + this.#windowMs);
+    const nextMs = lastMs + this.#windowMs;
+    // A short rest goes with it, so that it costs no window of its own.
+    const isLast = this.#isDone && this.#audioMs <= nextMs + this.#windowMs / 2;
+    const toMs = isLast ? Math.max(lastMs, this.#audioMs) : nextMs;
     this.#windows.push({ toMs, isGranted: false, isMarked: false });
     const segment = {
       window: this.#windows.length - 1,
+      playFromMs: lastMs,
       fromMs: this.#textFromMs ?? lastMs,
       toMs: Math.max(this.#audioMs, this.#textFromMs ?? lastMs),
       text: this.#text,
@@ -102,6 +109,16 @@ export class ReplyMedia {
     if (!this.#isDone || this.#isEndTaken || !isRequested) return false;
     this.#isEndTaken = true;
     return true;
+  }
+
+  /** True for a reply that the net has accepted. */
+  get isAccepted(): boolean {
+    return this.#windows[0]?.isGranted === true;
+  }
+
+  /** True for a complete reply that the net has not accepted yet. */
+  get isWaiting(): boolean {
+    return this.#isDone && !this.isAccepted;
   }
 
   grant(window: number): void {

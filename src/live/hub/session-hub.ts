@@ -22,6 +22,7 @@ import { LinkConnection } from './link-connection.ts';
 import type { LiveClient } from './live-client.ts';
 import { ReplyMedia } from './reply-media.ts';
 import { findRequestInput } from './request-input.ts';
+import { Resampler } from '../models/resampler.ts';
 
 /** Options of the media plane. */
 export interface MediaOptions {
@@ -47,6 +48,8 @@ export class SessionHub implements LiveHost, SessionAttachment {
   readonly #replies = new Map<string, ReplyMedia>();
   /** The last signals of replies whose text and audio the net has not all accepted. */
   readonly #ends = new Map<string, ConnectionSignal>();
+  /** The replies whose end has arrived. */
+  readonly #complete = new Set<string>();
   /** Connections that have closed, until the ends of their replies are reported. */
   readonly #closing = new Map<string, ConnectionSignal>();
   /** The connection that has the speech of an invocation. */
@@ -54,8 +57,17 @@ export class SessionHub implements LiveHost, SessionAttachment {
   #client: LiveClient | undefined;
   #queued: Uint8Array[] = [];
   #queuedBytes = 0;
+  #resampled:
+    | {
+        readonly connection: LinkConnection;
+        readonly fromRate: number;
+        readonly resampler: Resampler;
+      }
+    | undefined;
   #inputs = 0;
   #utterance: string | undefined;
+  /** The connection whose model hears the user speak. */
+  #speaking: LinkConnection | undefined;
   #transcripts = 0;
   #isPaused = false;
   #isDetached = false;
@@ -88,11 +100,12 @@ export class SessionHub implements LiveHost, SessionAttachment {
     if (isReplaced || client === undefined)
       for (const media of this.#replies.values()) this.#flow(media);
     if (client === undefined && this.isActive) this.#awaitClient();
+    for (const connection of this.#connections.values()) this.#greet(connection);
   }
 
   readonly openLink = async (opening: LinkOpening): Promise<void> => {
     const { conn, model, request, signal } = opening;
-    const connection = new LinkConnection(conn, {
+    const connection = new LinkConnection(opening, {
       onSignal: (one) => this.#onSignal(connection, one),
       onMedia: (media) => this.#onMedia(connection, media),
       onPartial: (partial) => this.#onPartial(connection, partial),
@@ -102,14 +115,17 @@ export class SessionHub implements LiveHost, SessionAttachment {
       await connection.open(model, request, signal);
     } catch (error) {
       this.#connections.delete(conn);
+      this.#client?.onConnectFailed?.(error);
       throw error;
     }
+    this.#greet(connection);
     if (this.#client === undefined) this.#awaitClient();
-    for (const pcm of this.#queued.splice(0)) connection.sendAudio(pcm);
+    for (const pcm of this.#queued.splice(0)) this.#send(connection, pcm);
     this.#queuedBytes = 0;
   };
 
   readonly sendCommand = async ({ command, links, conversation }: CommandToSend): Promise<void> => {
+    if (command.kind === 'cut') this.#dropUnheard(command.reply);
     const connection = this.#connections.get(command.conn);
     if (connection === undefined) return;
     switch (command.kind) {
@@ -135,7 +151,7 @@ export class SessionHub implements LiveHost, SessionAttachment {
       case 'truncate': {
         const { reply = '', playedMs = 0 } = command;
         const audioMs = this.#replies.get(reply)?.audioMs ?? 0;
-        this.#replies.delete(reply);
+        this.#removeReply(reply);
         await connection.truncate(reply, Math.min(playedMs, audioMs));
         return;
       }
@@ -167,17 +183,41 @@ export class SessionHub implements LiveHost, SessionAttachment {
   sendAudio(pcm: Uint8Array): void {
     const connection = this.#current;
     if (connection?.isOpen === true) {
-      connection.sendAudio(pcm);
+      this.#send(connection, pcm);
       return;
     }
     this.#queued.push(pcm);
     this.#queuedBytes += pcm.byteLength;
-    const limit = (this.#options.maxQueuedMs / 1000) * QUEUED_BYTES_PER_SECOND;
+    const bytesPerSecond = 2 * (this.#client?.inputRate ?? DEFAULT_INPUT_RATE);
+    const limit = (this.#options.maxQueuedMs / 1000) * bytesPerSecond;
     while (this.#queuedBytes > limit) this.#queuedBytes -= this.#queued.shift()?.byteLength ?? 0;
+  }
+
+  sendImage(mimeType: string, data: Uint8Array): boolean {
+    return this.#current?.sendImage(mimeType, data) ?? false;
+  }
+
+  audioEnded(): void {
+    this.#current?.audioEnded();
+  }
+
+  /** Sends audio of the user in the rate of the connection. */
+  #send(connection: LinkConnection, pcm: Uint8Array): void {
+    const fromRate = this.#client?.inputRate;
+    const toRate = connection.inputAudio?.sampleRate;
+    if (fromRate === undefined || toRate === undefined || fromRate === toRate) {
+      connection.sendAudio(pcm);
+      return;
+    }
+    if (this.#resampled?.connection !== connection || this.#resampled.fromRate !== fromRate)
+      this.#resampled = { connection, fromRate, resampler: new Resampler(fromRate, toRate) };
+    connection.sendAudio(this.#resampled.resampler.convert(pcm));
   }
 
   /** An edge of the client's voice detection. */
   edge(edge: 'started' | 'stopped'): void {
+    // Two detectors would start two turns for one utterance.
+    if (this.#current?.detectsVoice === true) return;
     this.#current?.activity(edge);
     this.#edge(edge);
   }
@@ -185,6 +225,13 @@ export class SessionHub implements LiveHost, SessionAttachment {
   played(reply: string, playedMs: number): void {
     const media = this.#replies.get(reply);
     if (media === undefined) return;
+    for (const earlier of this.#replies.values()) {
+      if (earlier === media) break;
+      // Replies are played in their order.
+      if (!earlier.isPlaying) continue;
+      earlier.playedAll();
+      this.#flow(earlier);
+    }
     media.played(playedMs);
     this.#flow(media);
   }
@@ -197,6 +244,10 @@ export class SessionHub implements LiveHost, SessionAttachment {
     return this.#connections.values().next().value;
   }
 
+  #greet({ opened }: LinkConnection): void {
+    if (opened !== undefined) this.#client?.onConnected?.(opened);
+  }
+
   #edge(edge: 'started' | 'stopped'): void {
     if (edge === 'started') {
       this.#utterance = `${this.#current?.conn ?? this.#session.key.sessionId}/u${++this.#inputs}`;
@@ -206,10 +257,15 @@ export class SessionHub implements LiveHost, SessionAttachment {
         this.#client?.onPause();
       }
     }
-    const utterance = (this.#utterance ??= `${this.#current?.conn ?? ''}/u${++this.#inputs}`);
+    const utterance = this.#getUtterance(this.#current?.conn ?? '');
     if (edge === 'stopped' && this.#current !== undefined)
       this.#speechConnections.set(deriveInvocationId(utterance), this.#current.conn);
     this.#inject(edge === 'started' ? voiceStarted : voiceStopped, { utterance });
+  }
+
+  /** The utterance that was begun last. */
+  #getUtterance(conn: string): string {
+    return (this.#utterance ??= `${conn}/u${++this.#inputs}`);
   }
 
   #onSignal(connection: LinkConnection, signal: LiveSignal): void {
@@ -217,10 +273,11 @@ export class SessionHub implements LiveHost, SessionAttachment {
     const reply = 'reply' in signal ? `${conn}/${signal.reply}` : '';
     switch (signal.kind) {
       case 'voice':
+        this.#speaking = signal.edge === 'started' ? connection : undefined;
         this.#edge(signal.edge);
         return;
       case 'heard': {
-        const utterance = (this.#utterance ??= `${conn}/u${++this.#inputs}`);
+        const utterance = this.#getUtterance(conn);
         this.#signal({
           conn,
           kind: 'transcript',
@@ -254,6 +311,7 @@ export class SessionHub implements LiveHost, SessionAttachment {
         const media = this.#replies.get(reply);
         if (media === undefined) return;
         media.done();
+        this.#complete.add(reply);
         this.#ends.set(reply, {
           conn,
           kind: 'done',
@@ -265,9 +323,11 @@ export class SessionHub implements LiveHost, SessionAttachment {
         return;
       }
       case 'go-away':
+        this.#client?.onSignal?.(signal);
         this.#signal({ conn, kind: 'go-away' });
         return;
       case 'handle':
+        this.#client?.onSignal?.(signal);
         this.#signal({ conn, kind: 'handle', handle: signal.handle });
         return;
       case 'closed':
@@ -279,6 +339,7 @@ export class SessionHub implements LiveHost, SessionAttachment {
           media.done();
           this.#flow(media);
         }
+        if (this.#speaking === connection) this.#loseSpeech();
         this.#reportClosed(conn);
         return;
       default:
@@ -295,7 +356,8 @@ export class SessionHub implements LiveHost, SessionAttachment {
 
   #onPartial({ conn }: LinkConnection, partial: LivePartial): void {
     if (partial.kind === 'heard') {
-      this.#client?.onPartial?.(partial);
+      const invocationId = deriveInvocationId(this.#getUtterance(conn));
+      this.#client?.onPartial?.({ ...partial, invocationId });
       return;
     }
     const media = this.#replies.get(`${conn}/${partial.reply}`);
@@ -304,7 +366,7 @@ export class SessionHub implements LiveHost, SessionAttachment {
     this.#client?.onPartial?.({ ...partial, reply: media.reply });
   }
 
-  #decide({ kind, reply, window = 0 }: PlayDecision): void {
+  #decide({ kind, reply, window = 0, invocationId }: PlayDecision): void {
     if (kind === 'resume') {
       if (!this.#isPaused) return;
       this.#isPaused = false;
@@ -313,12 +375,14 @@ export class SessionHub implements LiveHost, SessionAttachment {
     }
     if (kind === 'flush') {
       this.#isPaused = false;
-      for (const media of this.#replies.values()) media.flush();
+      // The next reply may have arrived before this decision was committed.
+      for (const media of this.#replies.values()) if (media.isAccepted) media.flush();
       this.#client?.onFlush();
       return;
     }
     const media = this.#replies.get(reply ?? '');
     if (media === undefined) return;
+    if (invocationId !== undefined) this.#client?.onReply?.({ reply: media.reply, invocationId });
     media.grant(window);
     this.#flow(media);
   }
@@ -335,20 +399,43 @@ export class SessionHub implements LiveHost, SessionAttachment {
     for (const window of media.takePlayedWindows()) this.#inject(playbackMark, { reply, window });
     const segment = media.nextSegment();
     const end = this.#ends.get(reply);
-    const conn = reply.slice(0, reply.lastIndexOf('/'));
+    const conn = toConn(reply);
     if (segment !== undefined) this.#signal({ conn, kind: 'segment', reply, ...segment });
     if (end !== undefined && media.takeEnd()) {
       this.#ends.delete(reply);
       this.#signal(end);
-      this.#reportClosed(conn);
     }
+    this.#reportClosed(conn);
     this.#connections.get(conn)?.limit(media.bufferedMs > this.#options.maxBufferedMs);
   }
 
-  /** Reports that a connection has closed, after the ends of the replies that were complete. */
+  /** The connection that would have noticed the end of the user's speech is gone. */
+  #loseSpeech(): void {
+    this.#speaking = undefined;
+    const utterance = this.#utterance ?? '';
+    this.#inject(voiceStopped, { utterance, isLost: true });
+  }
+
+  /** Removes a reply that the net has not accepted, and never will. */
+  #dropUnheard(reply = ''): void {
+    if (this.#replies.get(reply)?.isWaiting !== true) return;
+    this.#removeReply(reply);
+    this.#reportClosed(toConn(reply));
+  }
+
+  #removeReply(reply: string): void {
+    this.#replies.delete(reply);
+    this.#ends.delete(reply);
+    this.#complete.delete(reply);
+  }
+
+  /** Reports that a connection has closed, when the net has accepted the replies that were complete, and their ends. */
   #reportClosed(conn: string): void {
     const closed = this.#closing.get(conn);
-    if (closed === undefined || [...this.#ends.values()].some((end) => end.conn === conn)) return;
+    const isAhead = ({ reply, isWaiting }: ReplyMedia): boolean =>
+      this.#ends.has(reply) || (isWaiting && this.#complete.has(reply));
+    const replies = [...this.#replies.values()].filter(({ reply }) => reply.startsWith(`${conn}/`));
+    if (closed === undefined || replies.some(isAhead)) return;
     this.#closing.delete(conn);
     this.#signal(closed);
   }
@@ -356,8 +443,7 @@ export class SessionHub implements LiveHost, SessionAttachment {
   #addReply(reply: string): void {
     this.#replies.set(reply, new ReplyMedia(reply, this.#options.windowMs));
     for (const [old] of [...this.#replies].slice(0, -MAX_REPLIES)) {
-      this.#replies.delete(old);
-      this.#ends.delete(old);
+      this.#removeReply(old);
     }
   }
 
@@ -381,8 +467,13 @@ export class SessionHub implements LiveHost, SessionAttachment {
   }
 }
 
+/** The connection of a reply. */
+function toConn(reply: string): string {
+  return reply.slice(0, reply.lastIndexOf('/'));
+}
+
 /** Replies whose audio is kept: the current one, and one that was cut. */
 const MAX_REPLIES = 4;
-/** Audio of the user is counted as 16 kHz PCM until a connection states its format. */
-const QUEUED_BYTES_PER_SECOND = 32_000;
+/** Samples per second by which audio of the user is counted until a connection states its format. */
+const DEFAULT_INPUT_RATE = 16_000;
 const NUDGE = 'Continue. If you did not understand the user, ask.';

@@ -1,6 +1,7 @@
 import { omitUndefined } from '../../core/internal.ts';
 import type { JsonObject, LogEntry } from '../../core/index.ts';
 import { conversation, effectInhibitors, eventOut, state } from '../../agents/index.ts';
+import type { ConversationItem } from '../../agents/index.ts';
 import {
   sessionArchived,
   sessionCompleted,
@@ -20,13 +21,14 @@ import {
   running,
   upTo,
 } from '../../net/index.ts';
-import type { AnyPlace, Effect, EffectContext, Net } from '../../net/index.ts';
+import type { Effect, EffectContext, Net } from '../../net/index.ts';
 import { LiveHandleExpiredError } from '../models/live-errors.ts';
 import type { LiveModel, LiveOpenRequest } from '../models/live-model.ts';
 import { commandReady } from '../vocabulary/command-places.ts';
 import { liveSignal } from '../vocabulary/connection-signal.ts';
 import {
   linkBudget,
+  linkCalled,
   linkChanged,
   linkClosed,
   linkDown,
@@ -41,18 +43,15 @@ import {
   linkUp,
   linkWanted,
   liveStale,
+  toAttempt,
 } from '../vocabulary/link-places.ts';
+import type { Link, LinkAttempt } from '../vocabulary/link-places.ts';
 import { getLiveHost } from '../vocabulary/live-host.ts';
 import {
-  callCanceled,
   modelActive,
   replyAwaited,
-  replyBegun,
-  replyCalls,
-  replyDone,
-  replyInterrupted,
-  replySegment,
-  utteranceTranscript,
+  signaledPlaces,
+  voiceOpen,
 } from '../vocabulary/reply-places.ts';
 import { dropSignal, routeSignal } from './signal-route.ts';
 
@@ -64,16 +63,27 @@ const MAX_LINKS = 4;
 /** What happens to a connection comes before what it was used for. */
 const LINK_PRIORITY = 20;
 
-/** The request with which a connection is opened, without handle and history. */
-export type BuildOpenRequest = (
-  tokens: { readonly state: JsonObject },
-  context: EffectContext,
-) => Promise<Pick<LiveOpenRequest, 'instruction' | 'tools' | 'config'>>;
-
-/** What a live connection is opened with. */
-export interface LinkOptions {
+/** What a connection is opened with: the model, and the request without its handle. */
+export interface LinkTarget {
   readonly model: LiveModel;
-  readonly buildRequest: BuildOpenRequest;
+  readonly request: Omit<LiveOpenRequest, 'handle'>;
+  /** The agent that it is for. Absent in a session of one agent. */
+  readonly agent?: string | undefined;
+}
+
+/** Finds what a connection is opened with. */
+export type FindLinkTarget = (
+  tokens: {
+    readonly attempt: LinkAttempt;
+    readonly conversation: readonly ConversationItem[];
+    readonly state: JsonObject;
+  },
+  context: EffectContext,
+) => Promise<LinkTarget>;
+
+/** Options of the subnet of the connection. */
+export interface LinkOptions {
+  readonly findTarget: FindLinkTarget;
   /** Milliseconds before attempt `attempt`, which is 1 for the first after a loss. */
   readonly backoffMs: (attempt: number) => number;
 }
@@ -82,15 +92,13 @@ export interface LinkOptions {
 export interface LinkNet {
   readonly net: Net;
   readonly open: Effect;
-  /** While all of these are empty, the session has no connection and wants none. */
-  readonly places: readonly AnyPlace[];
 }
 
 /**
  * The connection of a session as tokens: wanted, being opened, up, down. An open connection is a token and not a firing
  * in flight, so it has no timeout, and a session that only has a connection is at rest.
  */
-export function linkNet({ model, buildRequest, backoffMs }: LinkOptions): LinkNet {
+export function linkNet({ findTarget, backoffMs }: LinkOptions): LinkNet {
   const open = effect('link.open', {
     take: { request: linkRequest },
     read: { conversation, state, handles: all(linkHandle, { min: 0 }) },
@@ -99,24 +107,27 @@ export function linkNet({ model, buildRequest, backoffMs }: LinkOptions): LinkNe
     timeoutMs: OPEN_TIMEOUT_MS,
     // A socket of a process that died is closed.
     onCrash: 'rerun',
-    failed: ({ error }, { request: { attempt } }) =>
+    failed: ({ error }, { request }) =>
       error instanceof LiveHandleExpiredError
-        ? { expired: { attempt } }
-        : { refused: { attempt: attempt + 1 } },
-    run: async ({ conversation: items, state: values, handles: [resumption] }, context) => {
+        ? { expired: withoutHandle(request) }
+        : { refused: { ...request, attempt: request.attempt + 1 } },
+    run: async ({ request: attempt, conversation: items, state: values, handles }, context) => {
       const conn = `${context.firingId}.${context.attempt}`;
-      const request = await buildRequest({ state: values }, context);
+      const { config } = attempt;
+      const target = await findTarget({ attempt, conversation: items, state: values }, context);
+      const { model, agent, request } = target;
+      // A handle resumes the conversation of one agent.
+      const kept = handles.find((one) => one.agent === agent);
+      const handle = kept?.handle ?? attempt.handle;
       await getLiveHost(context.host).openLink({
         conn,
         model,
         signal: context.signal,
-        request: {
-          ...request,
-          ...omitUndefined({ handle: resumption?.handle }),
-          history: items.map(({ content }) => content),
-        },
+        agent,
+        request: { ...request, ...omitUndefined({ handle }) },
       });
-      return { up: { conn, historyLength: resumption?.historyLength ?? items.length } };
+      const historyLength = kept?.historyLength ?? items.length;
+      return { up: { conn, historyLength, ...omitUndefined({ agent, config }) } };
     },
   });
 
@@ -126,8 +137,16 @@ export function linkNet({ model, buildRequest, backoffMs }: LinkOptions): LinkNe
     take: { start: linkStart },
     unless: [...places, sessionArchived, sessionCompleted],
     reset: [linkBudget],
-    give: allOf({ wanted: linkWanted, budget: upTo(LINK_BUDGET, linkBudget) }),
-    run: () => ({ wanted: { attempt: 0 }, budget: permits() }),
+    give: allOf({
+      wanted: linkWanted,
+      called: linkCalled,
+      budget: upTo(LINK_BUDGET, linkBudget),
+    }),
+    run: ({ start: settings }) => ({
+      wanted: { ...settings, attempt: 0 },
+      called: null,
+      budget: permits(),
+    }),
   });
 
   const startAgain = pure('link.start-again', {
@@ -145,13 +164,20 @@ export function linkNet({ model, buildRequest, backoffMs }: LinkOptions): LinkNe
 
   const giveUp = pure('link.give-up', {
     take: { wanted: linkWanted },
-    read: { links: all(linkUp, { min: 0 }) },
+    unless: [linkBudget, linkUp],
+    reset: [linkRotating, linkCalled],
+    give: allOf({ changed: linkChanged, events: eventOut }),
+    run: () => ({ changed: null, events: lostEvent }),
+  });
+
+  // While another connection is open, nothing is lost yet.
+  const keepUp = pure('link.keep-up', {
+    take: { wanted: linkWanted },
+    read: { up: linkUp },
     unless: [linkBudget],
     reset: [linkRotating],
-    give: allOf({ changed: optional(linkChanged), events: upTo(1, eventOut) }),
-    // While another connection is open, nothing is lost yet.
-    run: ({ links }) =>
-      links.length > 0 ? { events: [] } : { changed: null, events: [lostEvent] },
+    give: allOf({}),
+    run: () => ({}),
   });
 
   const forget = pure('link.forget-handle', {
@@ -167,8 +193,8 @@ export function linkNet({ model, buildRequest, backoffMs }: LinkOptions): LinkNe
     reset: [linkHandle],
     give: allOf({ handle: linkHandle }),
     priority: LINK_PRIORITY,
-    run: ({ arrived: { handle }, conversation: items }) => ({
-      handle: { handle, historyLength: items.length },
+    run: ({ arrived, conversation: items }) => ({
+      handle: { ...arrived, historyLength: items.length },
     }),
   });
 
@@ -181,7 +207,10 @@ export function linkNet({ model, buildRequest, backoffMs }: LinkOptions): LinkNe
     reset: [linkRotating],
     give: allOf({ down: linkDown, changed: linkChanged }),
     priority: LINK_PRIORITY,
-    run: ({ budget }) => ({ down: { attempt: LINK_BUDGET - budget.length }, changed: null }),
+    run: ({ budget, link: up }) => ({
+      down: { ...toAttempt(up), attempt: LINK_BUDGET - budget.length },
+      changed: null,
+    }),
   });
 
   const closedAgain = pure('link.closed-again', {
@@ -210,9 +239,10 @@ export function linkNet({ model, buildRequest, backoffMs }: LinkOptions): LinkNe
   // The next connection is made before the server breaks this one.
   const rotate = pure('link.rotate', {
     take: { goAway: linkGoAway },
+    read: { links: all(linkUp, { min: 0 }) },
     unless: [linkWanted, linkRequest, running(open), linkDown, linkRotating],
     give: allOf({ wanted: linkWanted, rotating: linkRotating }),
-    run: () => ({ wanted: { attempt: 0 }, rotating: null }),
+    run: ({ links: [up] }) => ({ wanted: toAttempt(up), rotating: null }),
   });
 
   const rotateAgain = pure('link.rotate-again', {
@@ -245,7 +275,8 @@ export function linkNet({ model, buildRequest, backoffMs }: LinkOptions): LinkNe
     expired: all(linkExpired, { min: 0 }),
   } as const;
   const ended = {
-    reset: [linkBudget, linkHandle, linkGoAway, linkRotating],
+    // Nobody is left who would report the end of the speech.
+    reset: [linkCalled, linkBudget, linkHandle, linkGoAway, linkRotating, voiceOpen],
     give: allOf({ changed: optional(linkChanged), commands: upTo(MAX_LINKS, commandReady) }),
   } as const;
 
@@ -278,7 +309,6 @@ export function linkNet({ model, buildRequest, backoffMs }: LinkOptions): LinkNe
 
   return {
     open,
-    places,
     net: net('link', {
       in: {
         linkStart,
@@ -288,6 +318,7 @@ export function linkNet({ model, buildRequest, backoffMs }: LinkOptions): LinkNe
         linkBudget,
         replyAwaited,
         modelActive,
+        voiceOpen,
         liveSignal,
         conversation,
         state,
@@ -297,6 +328,7 @@ export function linkNet({ model, buildRequest, backoffMs }: LinkOptions): LinkNe
         sessionCompleted,
       },
       out: {
+        linkCalled,
         linkWanted,
         linkRequest,
         linkUp,
@@ -306,13 +338,7 @@ export function linkNet({ model, buildRequest, backoffMs }: LinkOptions): LinkNe
         linkBudget,
         linkChanged,
         commandReady,
-        replyBegun,
-        replySegment,
-        replyCalls,
-        replyInterrupted,
-        replyDone,
-        utteranceTranscript,
-        callCanceled,
+        ...signaledPlaces,
         liveStale,
         eventOut,
       },
@@ -322,6 +348,7 @@ export function linkNet({ model, buildRequest, backoffMs }: LinkOptions): LinkNe
         startAgain,
         begin,
         giveUp,
+        keepUp,
         forget,
         keepHandle,
         lost,
@@ -340,7 +367,12 @@ export function linkNet({ model, buildRequest, backoffMs }: LinkOptions): LinkNe
   };
 }
 
-const noLink = { conn: '', historyLength: 0 };
+const noLink: Link = { conn: '', historyLength: 0 };
+
+function withoutHandle(attempt: LinkAttempt): LinkAttempt {
+  const { handle: _, ...rest } = attempt;
+  return rest;
+}
 
 const lostEvent: LogEntry = {
   type: 'error',

@@ -11,15 +11,7 @@ import {
   liveStale,
 } from '../vocabulary/link-places.ts';
 import type { StaleSignal } from '../vocabulary/link-places.ts';
-import {
-  callCanceled,
-  replyBegun,
-  replyCalls,
-  replyDone,
-  replyInterrupted,
-  replySegment,
-  utteranceTranscript,
-} from '../vocabulary/reply-places.ts';
+import { signaledPlaces } from '../vocabulary/reply-places.ts';
 
 /** A signal that is not used: its kind, and the reply that it belongs to. */
 export function toStaleSignal({ kind, reply }: ConnectionSignal): StaleSignal {
@@ -35,13 +27,13 @@ export function routeSignal(): Transition {
     take: { signal: liveSignal },
     read: { links: all(linkUp) },
     give: oneOf({
-      begun: replyBegun,
-      segment: replySegment,
-      transcript: utteranceTranscript,
-      call: replyCalls,
-      canceled: allOf({ canceled: upTo(MAX_CANCELED_CALLS, callCanceled) }),
-      interrupted: replyInterrupted,
-      done: replyDone,
+      begun: signaledPlaces.replyBegun,
+      segment: signaledPlaces.replySegment,
+      transcript: signaledPlaces.utteranceTranscript,
+      call: signaledPlaces.replyCalls,
+      canceled: allOf({ canceled: upTo(MAX_CANCELED_CALLS, signaledPlaces.callCanceled) }),
+      interrupted: signaledPlaces.replyInterrupted,
+      done: signaledPlaces.replyDone,
       goAway: linkGoAway,
       handle: linkHandleArrived,
       closed: linkClosed,
@@ -56,7 +48,14 @@ export function routeSignal(): Transition {
         case 'closed':
           return { closed: { conn } };
         case 'handle':
-          return signal.handle === undefined ? stale : { handle: { handle: signal.handle } };
+          return signal.handle === undefined
+            ? stale
+            : {
+                handle: {
+                  handle: signal.handle,
+                  ...omitUndefined({ agent: links[link]?.agent }),
+                },
+              };
         case 'go-away':
           return link === 0 ? { goAway: { conn } } : stale;
         case 'transcript': {
@@ -69,12 +68,12 @@ export function routeSignal(): Transition {
       }
       // Until the swap only the connection that was opened first has replies.
       if (link > 0 || reply === undefined) return stale;
-      const { window = 0, fromMs = 0, toMs = 0 } = signal;
+      const { window = 0, fromMs = 0, toMs = 0, playFromMs = fromMs } = signal;
       switch (signal.kind) {
         case 'begun':
           return { begun: { conn, reply, toMs } };
         case 'segment':
-          return { segment: { reply, window, fromMs, toMs, text } };
+          return { segment: { reply, window, fromMs, toMs, text, playFromMs } };
         case 'call':
           return { call: { reply, calls: signal.calls ?? [] } };
         case 'interrupted':

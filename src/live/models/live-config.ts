@@ -13,7 +13,7 @@ export type LiveConfig = {
   /** Transcripts of the model's speech: `said`. `null` turns them off. Default: on. */
   readonly outputAudioTranscription?: LiveTranscriptionConfig | null;
   readonly realtimeInputConfig?: LiveInputConfig;
-  /** The server reports where speech starts and ends: `voice`. Default: false for Gemini. */
+  /** The server reports where speech starts and ends: `voice`. The Gemini API does not have it. Default: the model's. */
   readonly explicitVadSignal?: boolean;
   /** The model adapts its tone to the user's. Default: false. */
   readonly enableAffectiveDialog?: boolean;

@@ -17,6 +17,8 @@ export interface ConnectionSignal {
   readonly window?: number | undefined;
   /** Of `segment`, in milliseconds of the reply's audio. */
   readonly fromMs?: number | undefined;
+  /** Of `segment`: the beginning of its window, in milliseconds of the reply's audio. */
+  readonly playFromMs?: number | undefined;
   /** Of `begun` and `segment`, in milliseconds of the reply's audio. */
   readonly toMs?: number | undefined;
   /** Of `call`. */
@@ -66,6 +68,7 @@ export const liveSignal: TokenPlace<ConnectionSignal> = place(
     text: v.optional(text),
     window: v.optional(count),
     fromMs: v.optional(count),
+    playFromMs: v.optional(count),
     toMs: v.optional(count),
     calls: v.optional(v.pipe(v.array(smallJson<LiveCall>()), v.maxLength(1_000), v.readonly())),
     callIds: v.optional(v.pipe(v.array(id), v.maxLength(MAX_CANCELED_CALLS), v.readonly())),

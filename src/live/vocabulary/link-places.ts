@@ -1,19 +1,46 @@
 import * as v from 'valibot';
+import { omitUndefined } from '../../core/internal.ts';
 import { outlet, place } from '../../net/index.ts';
 import type { Outlet, TokenPlace } from '../../net/index.ts';
-import { count, id, signalSchema, text } from './signal-schema.ts';
+import type { JsonObject } from '../../core/index.ts';
+import { count, id, signalSchema, smallJson, text } from './signal-schema.ts';
+
+/** What the connections of a call are opened with. */
+export interface LinkSettings {
+  /** Options of the call: a `LiveConfig`. */
+  readonly config?: JsonObject | undefined;
+  /** A resumption handle that the client has. */
+  readonly handle?: string | undefined;
+}
+const settingsFields = {
+  config: v.optional(smallJson<JsonObject>()),
+  handle: v.optional(v.pipe(v.string(), v.maxLength(8_000))),
+};
 
 /** Asks for a live connection: a client begins a call. */
-export const linkStart: TokenPlace<null> = place('link.start', { environment: true });
+export const linkStart: TokenPlace<LinkSettings> = place(
+  'link.start',
+  signalSchema<LinkSettings>(settingsFields),
+  { environment: true, version: 1 },
+);
 /** Ends the live connection: the client hangs up. */
 export const linkStop: TokenPlace<null> = place('link.stop', { environment: true });
 
+/** A call is on: the session has a connection, or wants one. Its live models answer. */
+export const linkCalled: TokenPlace<null> = place('link.called');
+
 /** An attempt to connect. */
-export interface LinkAttempt {
+export interface LinkAttempt extends LinkSettings {
   /** How many attempts in a row have failed. */
   readonly attempt: number;
+  /** The agent that it is for. Absent in a session of one agent, and before the first reply. */
+  readonly agent?: string | undefined;
 }
-const attemptSchema = signalSchema<LinkAttempt>({ attempt: count });
+const attemptSchema = signalSchema<LinkAttempt>({
+  ...settingsFields,
+  attempt: count,
+  agent: v.optional(id),
+});
 
 /** A connection is wanted. */
 export const linkWanted: TokenPlace<LinkAttempt> = place('link.wanted', attemptSchema, {
@@ -29,8 +56,22 @@ export interface Link {
   readonly conn: string;
   /** How many items of the conversation it was opened with. */
   readonly historyLength: number;
+  /** The agent that it is for. Absent in a session of one agent. */
+  readonly agent?: string | undefined;
+  /** The options of the call. */
+  readonly config?: JsonObject | undefined;
 }
-const linkSchema = signalSchema<Link>({ conn: id, historyLength: count });
+const linkSchema = signalSchema<Link>({
+  conn: id,
+  historyLength: count,
+  agent: v.optional(id),
+  config: v.optional(smallJson<JsonObject>()),
+});
+
+/** An attempt to open a connection like this one. */
+export function toAttempt({ agent, config }: Partial<Link> = {}): LinkAttempt {
+  return { attempt: 0, ...omitUndefined({ agent, config }) };
+}
 
 /** The open connection. Two tokens only between a `go-away` and the swap to the next connection. */
 export const linkUp: TokenPlace<Link> = place('link.up', linkSchema, { version: 1 });
@@ -48,6 +89,8 @@ export interface LinkHandle {
   readonly handle: string;
   /** How many items of the conversation the server has. */
   readonly historyLength: number;
+  /** The agent whose conversation it is. Absent in a session of one agent. */
+  readonly agent?: string | undefined;
 }
 /** The newest resumption handle. */
 export const linkHandle: TokenPlace<LinkHandle> = place(
@@ -55,6 +98,7 @@ export const linkHandle: TokenPlace<LinkHandle> = place(
   signalSchema<LinkHandle>({
     handle: v.pipe(v.string(), v.maxLength(8_000)),
     historyLength: count,
+    agent: v.optional(id),
   }),
   { version: 1 },
 );
@@ -73,10 +117,15 @@ export const linkRotating: TokenPlace<null> = place('link.rotating');
 export const linkClosed: TokenPlace<LinkEnd> = place('link.closed', endSchema, { version: 1 });
 /** The server will close this connection soon. */
 export const linkGoAway: TokenPlace<LinkEnd> = place('link.go-away', endSchema, { version: 1 });
+/** A handle, and the agent whose conversation it resumes. */
+export type ArrivedHandle = Pick<LinkHandle, 'handle' | 'agent'>;
 /** A handle that has arrived. */
-export const linkHandleArrived: TokenPlace<Pick<LinkHandle, 'handle'>> = place(
+export const linkHandleArrived: TokenPlace<ArrivedHandle> = place(
   'link.handle-arrived',
-  signalSchema<Pick<LinkHandle, 'handle'>>({ handle: v.pipe(v.string(), v.maxLength(8_000)) }),
+  signalSchema<ArrivedHandle>({
+    handle: v.pipe(v.string(), v.maxLength(8_000)),
+    agent: v.optional(id),
+  }),
   { version: 1 },
 );
 

@@ -11,6 +11,8 @@ export interface LinkOpening {
   readonly model: LiveModel;
   readonly request: LiveOpenRequest;
   readonly signal: AbortSignal;
+  /** The agent that it is for. Absent in a session of one agent. */
+  readonly agent?: string | undefined;
 }
 
 /** A command, with what it needs to know of the session. */

@@ -17,6 +17,8 @@ export interface PlayDecision {
   readonly reply?: string | undefined;
   /** Of `play`. */
   readonly window?: number | undefined;
+  /** Of the first `play` of a reply: the turn that it belongs to. */
+  readonly invocationId?: string | undefined;
 }
 
 /** Decisions about audio, as they are committed. Media waits for them, so nothing is audible before its record. */
@@ -26,6 +28,7 @@ export const playOut: Outlet<PlayDecision> = outlet(
     kind: v.picklist(kinds),
     reply: v.optional(id),
     window: v.optional(count),
+    invocationId: v.optional(id),
   }),
   { version: 1 },
 );

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import type { FinishReason, Usage } from '../../core/index.ts';
+import { STOP_REASONS } from '../../core/index.ts';
+import type { FinishReason, StopReason, Usage } from '../../core/index.ts';
 import { place } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
 import type { LiveCall } from '../models/live-signal.ts';
@@ -9,10 +10,12 @@ const environment = { environment: true, version: 1 } as const;
 
 /** An edge of voice activity (VAD). */
 export interface SpeechEdge {
-  /** Names the utterance. Every edge has a new one; an utterance has that of its start. */
+  /** Names the utterance: an edge of start begins a new one, an edge of stop has that of its start. */
   readonly utterance: string;
+  /** Of an edge of stop: the end of the speech is not known, because its connection was lost. It begins no turn. */
+  readonly isLost?: boolean | undefined;
 }
-const edgeSchema = signalSchema<SpeechEdge>({ utterance: id });
+const edgeSchema = signalSchema<SpeechEdge>({ utterance: id, isLost: v.optional(v.boolean()) });
 
 /** The user begins to speak. */
 export const voiceStarted: TokenPlace<SpeechEdge> = place('voice.started', edgeSchema, environment);
@@ -48,8 +51,10 @@ export interface AwaitedReply {
   readonly conn: string;
   readonly invocationId: string;
   readonly round: number;
+  /** The agent that replies. Absent in a session of one agent. */
+  readonly agent?: string | undefined;
 }
-const awaitedFields = { conn: id, invocationId: id, round: count };
+const awaitedFields = { conn: id, invocationId: id, round: count, agent: v.optional(id) };
 const awaitedSchema = signalSchema<AwaitedReply>(awaitedFields);
 /** The model was asked, and its reply has not begun. */
 export const replyAwaited: TokenPlace<AwaitedReply> = place('reply.awaited', awaitedSchema, {
@@ -70,11 +75,18 @@ export const modelActive: TokenPlace<ActiveReply> = place('model.active', active
 export interface CutReply extends ActiveReply {
   /** Audio that was certainly played, in milliseconds from the beginning of the reply. */
   readonly playedMs: number;
+  /** How its turn ends. Default: interrupted. */
+  readonly stopReason?: StopReason | undefined;
 }
 /** A reply that was cut, until it is known how much of it was heard. */
 export const replyCut: TokenPlace<CutReply> = place(
   'reply.cut',
-  signalSchema<CutReply>({ ...awaitedFields, reply: id, playedMs: count }),
+  signalSchema<CutReply>({
+    ...awaitedFields,
+    reply: id,
+    playedMs: count,
+    stopReason: v.optional(v.picklist(STOP_REASONS)),
+  }),
   { version: 1 },
 );
 
@@ -154,11 +166,20 @@ export const replyBegun: TokenPlace<BegunReply> = place(
 /** Text of a reply, and the next window of its audio. */
 export interface ReplySegment extends ReplyText {
   readonly window: number;
+  /** The beginning of the window, in milliseconds of the reply's audio. Default: `fromMs`. */
+  readonly playFromMs?: number | undefined;
 }
 /** Text and audio that wait for a permit of `play.window`. */
 export const replySegment: TokenPlace<ReplySegment> = place(
   'reply.segment',
-  signalSchema<ReplySegment>({ reply: id, fromMs: count, toMs: count, text, window: count }),
+  signalSchema<ReplySegment>({
+    reply: id,
+    fromMs: count,
+    toMs: count,
+    text,
+    window: count,
+    playFromMs: v.optional(count),
+  }),
   { version: 1 },
 );
 
@@ -222,3 +243,22 @@ export const callUnwanted: TokenPlace<CanceledCall> = place(
   signalSchema<CanceledCall>({ callId: id }),
   { version: 1 },
 );
+
+/** The places of what connections report about replies and speech: `signal.route` gives them. */
+export const signaledPlaces: {
+  readonly replyBegun: typeof replyBegun;
+  readonly replySegment: typeof replySegment;
+  readonly replyCalls: typeof replyCalls;
+  readonly replyInterrupted: typeof replyInterrupted;
+  readonly replyDone: typeof replyDone;
+  readonly utteranceTranscript: typeof utteranceTranscript;
+  readonly callCanceled: typeof callCanceled;
+} = {
+  replyBegun,
+  replySegment,
+  replyCalls,
+  replyInterrupted,
+  replyDone,
+  utteranceTranscript,
+  callCanceled,
+};

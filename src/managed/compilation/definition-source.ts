@@ -1,5 +1,6 @@
 import { parseOrigins } from '../../egress/index.ts';
 import { checkModelOrigin } from '../../models/index.ts';
+import type { Agent } from '../../agents/index.ts';
 import type { ModelRef } from '../../models/index.ts';
 import type { AgentSource, AgentSourceHost, OpenAgentSource } from '../../runtime/index.ts';
 import type { Store } from '../../store/index.ts';
@@ -42,8 +43,8 @@ export class DefinitionSource implements AgentSource {
     checkModelOrigin(ref, env, modelOrigins);
   }
 
-  /** Compiles the agent of this name, so that a definition that cannot be compiled is refused. @throws errors of compiling */
-  async compile(store: Store, name: string): Promise<void> {
-    await this.#compiled.get(store)?.get(name);
+  /** Compiles the agent of this name. Undefined if there is none. @throws errors of compiling */
+  async compile(store: Store, name: string): Promise<Agent | undefined> {
+    return this.#compiled.get(store)?.get(name);
   }
 }

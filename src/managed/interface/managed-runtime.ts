@@ -5,10 +5,11 @@ import type {
   OptionTable,
   PartialEvent,
   Seq,
+  SessionStatus,
   Timestamp,
   Usage,
 } from '../../core/index.ts';
-import type { AgentDescription } from '../../agents/index.ts';
+import type { Agent, AgentDescription } from '../../agents/index.ts';
 import type {
   PendingCall,
   PendingCallChange,
@@ -82,6 +83,11 @@ export interface StartOptions {
   readonly environment?: SessionEnvironment;
   readonly title?: string;
   readonly metadata?: Readonly<Record<string, string>>;
+  /**
+   * The id of the session, unique for its owner: a start with the id of an existing session of the owner returns that
+   * session. It excludes `environment` and `dedupeKey`. Default: a new id.
+   */
+  readonly id?: string;
   /** A start with the same key returns the same session. */
   readonly dedupeKey?: string;
   /** Initial events, in order. The session is created with all of them, or not at all. */
@@ -94,6 +100,8 @@ export interface StartOptions {
 export interface ForkOptions {
   /** The last event of the copy. Default: all events. */
   readonly upTo?: Seq;
+  /** Instead of `upTo`: the copy has the steps that end at this record of the journal or before. */
+  readonly atRecord?: number;
   /** The id of the copy. A fork with the same id returns the same copy. Default: a new id. */
   readonly id?: string;
   /** Documents that are written atomically with the copy's record. */
@@ -140,6 +148,7 @@ export interface EventBatch {
 
 /** The options of `startSession`. */
 export const START_OPTIONS: OptionTable = optionTable<StartOptions>('startSession', {
+  id: true,
   environment: true,
   title: true,
   metadata: true,
@@ -169,6 +178,12 @@ export interface ManagedSession {
   readonly agentVersion: number;
   readonly owner: { readonly appName: string; readonly userId: string };
   readonly status: ManagedStatus;
+  /** The status among those of every session. Unlike `status`, it tells a session that waits for an answer from an idle one. */
+  readonly sessionStatus: SessionStatus;
+  /** The number of calls that wait for an answer. */
+  readonly pendingCount: number;
+  /** What the call that waits longest needs. Missing: no call waits. */
+  readonly waitingFor?: PendingCall['needs'];
   readonly environment?: SessionEnvironment;
   readonly title?: string;
   readonly metadata?: Readonly<Record<string, string>>;
@@ -240,6 +255,14 @@ export interface ManagedRuntime extends AsyncDisposable {
    * @throws AgentNotFoundError if the agent or the version does not exist
    */
   getAgent(id: string, options?: { readonly version?: number }): Promise<ManagedAgent>;
+  /**
+   * Returns the agent that new sessions of this version run, with its net. A definition is compiled.
+   * @throws AgentNotFoundError if the agent or the version does not exist
+   * @throws UnknownAgentError if an agent from code is not one of this program
+   * @throws InvalidInputError if the program runs another version of an agent from code
+   * @throws MissingServiceError if the definition needs a service that this runtime does not have
+   */
+  loadAgent(id: string, options?: { readonly version?: number }): Promise<Agent>;
   /** Lists agents, newest first. Default: without archived agents. */
   listAgents(
     options?: PageOptions & { readonly includeArchived?: boolean },
@@ -371,7 +394,10 @@ export interface ManagedRuntime extends AsyncDisposable {
   complete(session: SessionRef): Promise<void>;
   /** Deletes the session and its data. Streams end with a last event. Returns false if the session did not exist. */
   deleteSession(session: SessionRef): Promise<boolean>;
-  /** Creates a session whose log is the first `upTo` events of this one. */
+  /**
+   * Creates a session whose log is the first `upTo` events of this one.
+   * @throws InvalidInputError if `upTo` is not at a step boundary, there is no record `atRecord`, or both are given
+   */
   fork(session: SessionRef, options?: ForkOptions): Promise<ManagedSession>;
   /**
    * Takes conversation and state back to before an invocation. The log keeps everything and records the rewind. A

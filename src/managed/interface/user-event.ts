@@ -27,6 +27,8 @@ export interface UserToolConfirmationEvent {
   /** The call's id, or the id of the event that announced it. */
   readonly tool_use_id: string;
   readonly result: 'allow' | 'deny';
+  /** With `allow`: the fingerprint of the pending call. The call is approved only if it has this one. */
+  readonly fingerprint?: string;
   /** Passed to the model. */
   readonly deny_message?: string;
 }

@@ -83,6 +83,7 @@ const event: v.GenericSchema<unknown, UserEvent> = anyCaseObject(
         type: v.literal('user.tool_confirmation'),
         tool_use_id: name,
         result: v.picklist(['allow', 'deny'], 'must be allow or deny'),
+        fingerprint: v.exactOptional(v.string()),
         deny_message: v.exactOptional(v.string()),
       }),
       v.object({

@@ -294,7 +294,7 @@ export class ManagedSessions {
 
   async fork(
     ref: SessionRef,
-    { upTo, id = this.#newId('session'), documents }: ForkOptions = {},
+    { upTo, atRecord, id = this.#newId('session'), documents }: ForkOptions = {},
   ): Promise<ManagedSession> {
     const found = await this.#lookup.findRoot(ref);
     const { record } = found;
@@ -309,7 +309,7 @@ export class ManagedSessions {
     const { updatedAt } = await session.status();
     const copy = await this.#lookup.findRow({ ...record, id });
     // A copy without a record was left by a process that died. The copy itself is complete.
-    if ((copy?.head ?? 0) === 0) await session.fork({ id, ...omitUndefined({ upTo }) });
+    if ((copy?.head ?? 0) === 0) await session.fork({ id, ...omitUndefined({ upTo, atRecord }) });
     else if (!(await this.#isCopy(record, id))) throw takenIdError(id);
     const { userId } = await this.#records.add(
       { ...same, id, createdAt: updatedAt },
@@ -364,10 +364,10 @@ export class ManagedSessions {
         return { inputSeq: 0, duplicate: false };
       case 'user.tool_confirmation': {
         const { callId } = await resolveCall(this.#runtime.store, row, event.tool_use_id);
-        const { deny_message: message } = event;
+        const { deny_message: message, fingerprint } = event;
         const turn =
           event.result === 'allow'
-            ? session.approve(callId)
+            ? session.approve(callId, { fingerprint })
             : session.deny(callId, message === undefined ? {} : { message });
         return { inputSeq: await turn.accepted, duplicate: false };
       }
@@ -409,12 +409,19 @@ export class ManagedSessions {
       agentVersion,
       owner: { appName: this.#runtime.app, userId },
       status: toManagedStatus(row),
+      sessionStatus: row.status === 'quarantined' ? 'failed' : row.status,
+      pendingCount: row.pending.length,
+      ...omitUndefined({ waitingFor: findLongestWaiting(row)?.needs }),
       ...omitUndefined({ environment, title, metadata }),
       createdAt,
       updatedAt: Math.max(createdAt, row.updatedAt),
       lastSeq: row.lastSeq,
     };
   }
+}
+
+function findLongestWaiting({ pending }: SessionRow): SessionRow['pending'][number] | undefined {
+  return pending.toSorted((one, other) => one.since - other.since)[0];
 }
 
 function takenIdError(id: string): InvalidInputError {

@@ -2,6 +2,7 @@ import { listAlternatives, listInputs, listOutputs } from '../language/arcs.ts';
 import type { TaggedInput, TaggedOutput } from '../language/arcs.ts';
 import { faultPlace, unhandledFaultPlace } from '../language/fault.ts';
 import { readsAttempt } from '../language/firing-token.ts';
+import { placesIn } from '../language/net.ts';
 import type { Net } from '../language/net.ts';
 import type { AnyPlace } from '../language/place.ts';
 import { effectName } from '../language/place-identity.ts';
@@ -145,6 +146,36 @@ const eachNamesAnInput: TransitionRule = (t) =>
       : [],
   );
 
+/** A label rule is about an output with labels, and copies the label of one token. */
+const labelRulesHavePlaces: TransitionRule = (t, net) => {
+  if (t.labels === undefined) return [];
+  const labeled = new Set(placesIn(net).flatMap((one) => (one.label ? [one.name] : [])));
+  const inputs = listInputs(t.take);
+  return t.labels.flatMap(({ output, alternative, as }) => {
+    const outputs = listAlternatives(t.give)
+      .filter(({ name }) => alternative === undefined || name === alternative)
+      .flatMap((one) => one.outputs.filter(({ key }) => key === output));
+    if (outputs.length === 0)
+      return [`declares labels of the output "${output}", which it does not have: name an output`];
+    const bare = outputs.find(({ output: { place } }) => !labeled.has(place.name));
+    if (bare !== undefined)
+      return [
+        `declares labels of "${output}", but "${bare.output.place.name}" has none: give the place a label`,
+      ];
+    const source = inputs.find(({ key }) => key === as);
+    if (as === undefined) return [];
+    if (source?.arc !== 'one' || !labeled.has(source.place.name))
+      return [
+        `gives "${output}" the label of "${as}", which is not an input of one token with a label`,
+      ];
+    const first = inputs.find(({ arc, place }) => arc === 'one' && labeled.has(place.name));
+    if (t.kind === 'pure' || first === source) return [];
+    return [
+      `gives "${output}" the label of "${as}": an effect keeps the label of its first input of one token with a label, "${first?.key ?? ''}"`,
+    ];
+  });
+};
+
 const countsAreCounts: TransitionRule = (t) => [
   ...[...listInputs(t.take), ...listInputs(t.read)].flatMap(countProblems),
   ...listOutputs(t.give).flatMap((output) =>
@@ -202,6 +233,7 @@ export const arcRules: readonly TransitionRule[] = [
   keysPair,
   keysAreConstant,
   eachNamesAnInput,
+  labelRulesHavePlaces,
   countsAreCounts,
   clockIsAToken,
   runningExists,

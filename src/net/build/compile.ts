@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { omitUndefined } from '../../core/internal.ts';
 import { listAlternatives, listInputs } from '../language/arcs.ts';
 import type { TaggedInput, TaggedOutput } from '../language/arcs.ts';
 import { buildProblems } from './build-rules.ts';
@@ -6,6 +7,8 @@ import { buildWarnings } from './build-warnings.ts';
 import { NetBuildError } from '../language/net-errors.ts';
 import { collectFormerNames } from '../language/former-names.ts';
 import type { FormerNames } from '../language/former-names.ts';
+import { findLabelRules } from '../language/label-rule.ts';
+import type { LabelRule } from '../language/label-rule.ts';
 import { placesIn } from '../language/net.ts';
 import type { Cluster, InitialToken, Net } from '../language/net.ts';
 import type { AnyPlace } from '../language/place.ts';
@@ -34,6 +37,8 @@ export interface CompiledOutput {
   readonly key: string;
   readonly output: TaggedOutput;
   readonly place: AnyPlace;
+  /** The rules about the labels of its tokens. Undefined without rules. */
+  readonly labels?: readonly LabelRule[] | undefined;
 }
 
 /** A transition with its arcs prepared for binding. */
@@ -147,6 +152,7 @@ function mergePlaces(a: AnyPlace, b: AnyPlace): AnyPlace {
     environment: a.environment || b.environment,
     barrier: a.barrier || b.barrier,
     formerNames: [...new Set([...a.formerNames, ...b.formerNames])],
+    ...omitUndefined({ label: a.label ?? b.label }),
   };
 }
 
@@ -157,7 +163,12 @@ function compileTransition(spec: Transition, index: number): CompiledTransition 
       name,
       {
         grouped,
-        outputs: outputs.map(({ key, output }) => ({ key, output, place: output.place })),
+        outputs: outputs.map(({ key, output }) => ({
+          key,
+          output,
+          place: output.place,
+          labels: findLabelRules(spec.labels, name, key),
+        })),
       },
     ]),
   );

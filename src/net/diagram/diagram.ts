@@ -25,8 +25,13 @@ export function toDot(net: CompiledNet, options?: DiagramOptions): string {
 
 /** Returns a net as SVG text. @throws GraphvizMissingError if `@viz-js/viz` is not installed. */
 export async function toSvg(net: CompiledNet, options?: DiagramOptions): Promise<string> {
+  return renderDot(netGraph(net, options), 'svg');
+}
+
+/** Renders a graph by Graphviz. @throws GraphvizMissingError */
+export async function renderDot(graph: NetGraph, format: 'svg' | 'json0'): Promise<string> {
   const viz = await graphviz();
-  return viz.renderString(toDot(net, options), { format: 'svg' });
+  return viz.renderString(graphText(graph), { format });
 }
 
 async function graphviz(): Promise<{

@@ -27,9 +27,16 @@ export interface GraphNode {
   readonly attributes: Attributes;
 }
 
+/**
+ * What a line of a drawing stands for: an arc that moves tokens, a take and a give of one token, the other kinds of
+ * arcs, or the line between an effect and the place of its firings.
+ */
+export type EdgeKind = 'flow' | 'both' | 'read' | 'inhibitor' | 'reset' | 'running';
+
 export interface GraphEdge {
   readonly tail: string;
   readonly head: string;
+  readonly kind: EdgeKind;
   readonly attributes: Attributes;
 }
 
@@ -109,7 +116,12 @@ export function netGraph(net: CompiledNet, options: DiagramOptions = {}): NetGra
       ...drawn.flatMap((t) => toEdges(t, isShown)),
       ...drawn
         .filter((t) => places.some(({ name }) => name === t.running))
-        .map((t) => ({ tail: `t:${t.name}`, head: `p:${t.running}`, attributes: runningStyle })),
+        .map((t) => ({
+          tail: `t:${t.name}`,
+          head: `p:${t.running}`,
+          kind: 'running' as const,
+          attributes: runningStyle,
+        })),
     ],
     subgraphs: net.clusters.map(toGraphCluster).filter(hasNodes),
   };
@@ -236,11 +248,18 @@ const readStyle: Attributes = { color: FAINT, weight: 0 };
 const runningStyle: Attributes = { color: FAINT, style: 'dotted', arrowhead: 'none' };
 
 function toEdges(t: CompiledTransition, isShown: (place: string) => boolean): readonly GraphEdge[] {
-  const from = (place: string, attributes: Attributes): readonly GraphEdge[] =>
-    isShown(place) ? [{ tail: `p:${place}`, head: `t:${t.name}`, attributes }] : [];
+  const from = (place: string, kind: EdgeKind, attributes: Attributes): readonly GraphEdge[] =>
+    isShown(place) ? [{ tail: `p:${place}`, head: `t:${t.name}`, kind, attributes }] : [];
   const to = (place: string, label: string): readonly GraphEdge[] =>
     isShown(place)
-      ? [{ tail: `t:${t.name}`, head: `p:${place}`, attributes: labelAttributes(label) }]
+      ? [
+          {
+            tail: `t:${t.name}`,
+            head: `p:${place}`,
+            kind: 'flow',
+            attributes: labelAttributes(label),
+          },
+        ]
       : [];
   const outputLabels = new Map(mergeOutputLabels(listCompiledOutputs(t)));
   // A place with one token taken and one returned gets one line with two heads.
@@ -253,14 +272,17 @@ function toEdges(t: CompiledTransition, isShown: (place: string) => boolean): re
     ...t.takes.flatMap((input) =>
       from(
         input.place,
+        kept.has(input.place) ? 'both' : 'flow',
         kept.has(input.place) ? { dir: 'both' } : labelAttributes(inputLabel(input)),
       ),
     ),
     ...t.reads.flatMap(({ place }) =>
-      from(place, { ...readStyle, style: 'dashed', arrowhead: 'none' }),
+      from(place, 'read', { ...readStyle, style: 'dashed', arrowhead: 'none' }),
     ),
-    ...t.unless.flatMap(({ name }) => from(name, { ...readStyle, arrowhead: 'odot' })),
-    ...t.reset.flatMap(({ name }) => from(name, { ...readStyle, arrowhead: 'normalnormal' })),
+    ...t.unless.flatMap(({ name }) => from(name, 'inhibitor', { ...readStyle, arrowhead: 'odot' })),
+    ...t.reset.flatMap(({ name }) =>
+      from(name, 'reset', { ...readStyle, arrowhead: 'normalnormal' }),
+    ),
     ...[...outputLabels].flatMap(([place, label]) => (kept.has(place) ? [] : to(place, label))),
   ];
 }

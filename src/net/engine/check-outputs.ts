@@ -1,7 +1,12 @@
 import { isRecord } from '../../core/internal.ts';
 import type { Json } from '../../core/index.ts';
 import { toMapChange } from '../journal/map-change.ts';
-import type { CompiledNet, CompiledOutput, CompiledTransition } from '../build/compile.ts';
+import type {
+  CompiledInput,
+  CompiledNet,
+  CompiledOutput,
+  CompiledTransition,
+} from '../build/compile.ts';
 import { listIn } from '../journal/marking.ts';
 import type { ListView } from '../journal/list-state.ts';
 import type { Marking } from '../journal/marking.ts';
@@ -28,6 +33,8 @@ export interface CheckedOutputs {
 export interface OutputContext {
   /** Returns how many tokens an input took, for `each`. */
   readonly taken: (input: string) => number;
+  /** Returns the tokens of the firing, by input. Omitted for a transition without label rules. */
+  readonly tokens?: () => Readonly<Record<string, unknown>>;
   readonly marking: Marking;
   readonly at: number;
   /** The lists that an effect read when it started. The lengths in its outputs refer to these. */
@@ -71,11 +78,39 @@ export function checkOutputs(
       if (value !== undefined) (checked.maps ??= []).push(toMapChange(place, value));
     } else {
       for (const token of listTokens(t, output, value, context)) {
-        addDeposit(net, checked, place, parseTokenValue(place, token), context.at);
+        const parsed = parseTokenValue(place, token);
+        if (output.labels !== undefined) checkLabel(net, t, output, parsed, context);
+        addDeposit(net, checked, place, parsed, context.at);
       }
     }
   }
   return checked;
+}
+
+function checkLabel(
+  net: CompiledNet,
+  t: CompiledTransition,
+  { key, place, labels = none }: CompiledOutput,
+  value: Json,
+  { tokens }: OutputContext,
+): void {
+  const label = net.places.get(place.name)?.label?.(value);
+  if (label === undefined) return;
+  for (const { only, as } of labels) {
+    const source = t.takes.find((input) => input.key === as);
+    const copied = source && [readLabel(net, source, tokens?.()[source.key])];
+    for (const allowed of [only, copied]) {
+      if (allowed === undefined || allowed.includes(label)) continue;
+      throw new OutputError(
+        t.name,
+        `returned a token for "${key}" with the label "${label}", but declares ${allowed.join(', ') || 'none'}`,
+      );
+    }
+  }
+}
+
+function readLabel(net: CompiledNet, { place }: CompiledInput, token: unknown): string {
+  return net.places.get(place)?.label?.(token) ?? '';
 }
 
 /** Members stay undefined until used, because most firings have few outputs. */

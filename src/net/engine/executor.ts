@@ -201,7 +201,11 @@ export class Executor {
       const firing = { firingId, at, host: this.#options.host };
       const returned = t.spec.run(readTokens(binding, this.#state), firing);
       const taken = (input: string): number => countTaken(binding, input);
-      return checkOutputs(this.net, t, returned, { taken, marking: this.marking, at });
+      const { marking } = this;
+      if (t.spec.labels === undefined)
+        return checkOutputs(this.net, t, returned, { taken, marking, at });
+      const tokens = (): Record<string, unknown> => readTokens(binding, this.#state);
+      return checkOutputs(this.net, t, returned, { taken, marking, at, tokens });
     });
     if (outputs === undefined) return;
     const record: Writable<NewRecord<Fired>> = { kind: 'fired', t: t.name };

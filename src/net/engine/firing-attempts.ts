@@ -214,13 +214,21 @@ export class FiringAttempts {
     const t = this.#transition(firing.t);
     const taken = (key: string): number =>
       firing.inputs.get(t.takes.find((input) => input.key === key)?.place ?? '')?.length ?? 0;
+    const context = {
+      taken,
+      marking: this.#step.marking,
+      at: this.#step.at(now),
+      read: firing.reads.lists,
+    };
     const checked = (): CheckedOutputs =>
-      checkOutputs(this.#net, t, returned(readFiringTokens(t, firing)), {
-        taken,
-        marking: this.#step.marking,
-        at: this.#step.at(now),
-        read: firing.reads.lists,
-      });
+      checkOutputs(
+        this.#net,
+        t,
+        returned(readFiringTokens(t, firing)),
+        t.spec.labels === undefined
+          ? context
+          : { ...context, tokens: () => readFiringTokens(t, firing) },
+      );
     // The return value of an effect comes from outside. If it is invalid, the effect failed, not the net.
     const outputs = guard(checked, (error) => {
       if (outcome === 'ok') this.#endFailed(firing, toFailure(firing, error), 'failed', now);

@@ -36,6 +36,11 @@ export interface Place<T = unknown, K extends PlaceKind = PlaceKind> {
    * place.
    */
   readonly formerNames: readonly string[];
+  /**
+   * Returns the label of a token: a finite fact about it, such as the name of a tool. A proof can follow labels, and a
+   * transition can declare the labels of its outputs.
+   */
+  readonly label?: ((token: T) => string) | undefined;
   readonly __token?: (token: T) => T;
 }
 
@@ -69,11 +74,17 @@ export interface PlaceOptions {
   readonly formerNames?: readonly string[];
 }
 
+/** Options of a place of tokens with a value. */
+export interface TokenPlaceOptions<T> extends PlaceOptions {
+  /** Returns the label of a token; see `Place`. Default: none. */
+  readonly label?: (token: T) => string;
+}
+
 function define<T, K extends PlaceKind>(
   kind: K,
   name: string,
   schema: StandardSchemaV1 | undefined,
-  options: PlaceOptions = {},
+  options: TokenPlaceOptions<T> = {},
 ): Place<T, K> {
   return Object.freeze({
     kind,
@@ -84,6 +95,7 @@ function define<T, K extends PlaceKind>(
     environment: options.environment ?? false,
     barrier: options.barrier ?? false,
     formerNames: options.formerNames ?? [],
+    ...(options.label !== undefined && { label: options.label }),
   });
 }
 
@@ -93,12 +105,12 @@ export function place(name: string, options?: PlaceOptions): TokenPlace<null>;
 export function place<S extends StandardSchemaV1>(
   name: string,
   schema: S,
-  options?: PlaceOptions,
+  options?: TokenPlaceOptions<StandardSchemaV1.InferOutput<S>>,
 ): TokenPlace<StandardSchemaV1.InferOutput<S>>;
 export function place(
   name: string,
   schemaOrOptions?: StandardSchemaV1 | PlaceOptions,
-  options?: PlaceOptions,
+  options?: TokenPlaceOptions<any>, // oxlint-disable-line typescript/no-explicit-any -- the overloads have the type
 ): AnyPlace {
   if (schemaOrOptions !== undefined && '~standard' in schemaOrOptions) {
     return define('tokens', name, schemaOrOptions, options);

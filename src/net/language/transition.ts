@@ -2,6 +2,7 @@ import { arcPlace } from './arcs.ts';
 import type { FiringToken } from './firing-token.ts';
 import { runningPlaceName } from './place-identity.ts';
 import type { OutputSpec, ReturnValue, Inputs, InputValues } from './arcs.ts';
+import type { LabelRule } from './label-rule.ts';
 import type { AnyPlace, Place } from './place.ts';
 
 /** A number of milliseconds, or a function that computes it from the tokens. */
@@ -86,6 +87,8 @@ interface Arcs<I extends Inputs, R extends Inputs, G extends OutputSpec> {
    * fire. Default: false.
    */
   readonly isForFormerTokens?: boolean;
+  /** The labels that output tokens may have. Default: any. */
+  readonly labels?: readonly LabelRule[];
 }
 
 type Tokens<I extends Inputs, R extends Inputs> = InputValues<I> & InputValues<R>;
@@ -148,6 +151,7 @@ export interface Transition {
   readonly formerNames: readonly string[];
   /** Default: false. */
   readonly isForFormerTokens?: boolean;
+  readonly labels?: readonly LabelRule[];
   /** Only for pure transitions. The members below it, except `run`, are only for effects. */
   readonly after?: Milliseconds<Untyped>;
   readonly concurrency?: number;

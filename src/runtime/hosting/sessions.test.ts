@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { queryObjects } from 'node:v8';
 import { agent } from '../../agents/index.ts';
 import type { Agent } from '../../agents/index.ts';
 import { contentText } from '../../core/index.ts';
@@ -9,7 +8,6 @@ import { ScriptedModel } from '../../models/index.ts';
 import { SimulatedClock } from '../../net/index.ts';
 import { MemoryStore } from '../../store/index.ts';
 import type { SessionRow } from '../../store/index.ts';
-import { HostedSession } from './hosted-session.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Session } from '../session/session.ts';
@@ -236,23 +234,6 @@ test('sessions() lists every session, last changed first, in pages', async () =>
   const after = { appName: 'petrichor', userId: 'default', sessionId: 'b' };
   assert.deepEqual(await ids({ limit: 2, after }), ['a']);
   assert.deepEqual(await ids({ agent: 'nobody' }), []);
-});
-
-test('idle sessions hold no objects, and each continues with its next message', async () => {
-  const clock = new SimulatedClock(1_000);
-  await using runtime = await openRuntime({ agents: [echo()], clock });
-  const handles: Session[] = [];
-  for (let n = 0; n < 200; n++) handles.push(await runtime.session(`s${n}`));
-  await Promise.all(handles.map(async (session) => readAnswer(session.send('one'))));
-  const hosted = (): number => queryObjects(HostedSession, { format: 'count' });
-  // Longer than an idle session is kept.
-  for (let n = 0; n < 80; n++) {
-    clock.advance(500);
-    await new Promise(setImmediate);
-  }
-  assert.equal(hosted(), 0);
-  assert.equal(await readAnswer(handles[7]?.send('two') ?? assert.fail()), '2: two');
-  assert.equal(hosted(), 1);
 });
 
 function listIds(rows: readonly SessionRow[]): readonly string[] {

@@ -43,6 +43,7 @@ const progressSchema: v.GenericSchema<
 > = v.object({
   kind: v.picklist(['text', 'thinking', 'progress']),
   text: v.string(),
+  offset: v.exactOptional(v.number()),
   callId: v.exactOptional(v.string()),
   invocationId: v.string(),
   author: v.exactOptional(v.string()),

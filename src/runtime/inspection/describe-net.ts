@@ -2,19 +2,32 @@ import { omitUndefined } from '../../core/internal.ts';
 import type { JsonObject } from '../../core/index.ts';
 import type { AnyPlace, CompiledNet, Net } from '../../net/index.ts';
 import type { CompiledInput, CompiledOutput, CompiledTransition } from '../../net/internal.ts';
+import { layOutWithGraphviz } from './graphviz-layout.ts';
 import { layOutNet } from './lay-out-net.ts';
 import type {
   ArcDescription,
   ArcWeight,
   NetDescription,
+  NetLayout,
+  NetOptions,
   PlaceDescription,
   SubnetDescription,
   TransitionDescription,
 } from './net-description.ts';
 import { schemaConverter } from './place-schema.ts';
 
-/** Describes a net as data, with a layout. Schemas that JSON Schema cannot express are left out. */
-export async function describeNet(compiled: CompiledNet, net: Net): Promise<NetDescription> {
+/** One drawing takes Graphviz a few hundred milliseconds, in which the process does nothing else. */
+const drawings = new WeakMap<CompiledNet, Promise<NetLayout>>();
+
+/**
+ * Describes a net as data, with a layout. Schemas that JSON Schema cannot express are left out.
+ * @throws GraphvizMissingError if the layout is that of Graphviz, and `@viz-js/viz` is not installed
+ */
+export async function describeNet(
+  compiled: CompiledNet,
+  net: Net,
+  { layout = 'columns' }: NetOptions = {},
+): Promise<NetDescription> {
   const toSchema = await schemaConverter();
   const inPorts = new Set(Object.values(net.in).map(({ name }) => name));
   const outPorts = new Set(Object.values(net.out).map(({ name }) => name));
@@ -46,8 +59,21 @@ export async function describeNet(compiled: CompiledNet, net: Net): Promise<NetD
     places,
     transitions,
     subnets,
-    layout: layOutNet({ places, transitions, subnets }),
+    layout:
+      layout === 'columns'
+        ? layOutNet({ places, transitions, subnets })
+        : await readDrawing(compiled),
   };
+}
+
+async function readDrawing(compiled: CompiledNet): Promise<NetLayout> {
+  const known = drawings.get(compiled);
+  if (known !== undefined) return known;
+  const drawing = layOutWithGraphviz(compiled);
+  drawings.set(compiled, drawing);
+  // A missing package may be installed later.
+  drawing.catch(() => drawings.delete(compiled));
+  return drawing;
 }
 
 function toSubnet({

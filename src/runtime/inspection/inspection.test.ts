@@ -454,6 +454,47 @@ test('the net is data: places, arcs, policies, subnets, and a layout that does n
   assert.ok((layout.places['user.in']?.x ?? 0) < build.x && build.x < ask.x);
 });
 
+test('the layout of Graphviz has a line for every arc that is drawn, and a box for every subnet', async () => {
+  const looker = createLooker();
+  await using runtime = await openRuntime({ agents: [looker] });
+  const session = await runtime.session('s');
+  const net = await session.net({ layout: 'graphviz' });
+  const { layout, transitions } = net;
+  assert.equal(layout.engine, 'graphviz');
+  assert.deepEqual(JSON.parse(JSON.stringify(layout)), layout);
+  const nodes = new Map<string, { readonly x: number; readonly y: number }>([
+    ...Object.entries(layout.places).map(([name, at]) => [`p:${name}`, at] as const),
+    ...Object.entries(layout.transitions).map(([name, at]) => [`t:${name}`, at] as const),
+  ]);
+  for (const { name } of net.transitions) assert.ok(nodes.has(`t:${name}`), name);
+  const kinds = { inhibitor: 'inhibitor', read: 'read', reset: 'reset' } as const;
+  const edges = layout.edges ?? assert.fail();
+  for (const { name, arcs } of transitions)
+    for (const { kind, place } of arcs) {
+      const drawn = edges.filter(
+        ({ from, to }) => [from, to].includes(`p:${place}`) && [from, to].includes(`t:${name}`),
+      );
+      const expected: readonly string[] =
+        kind === 'take' || kind === 'give' ? ['flow', 'both'] : [kinds[kind]];
+      assert.ok(
+        drawn.some((edge) => expected.includes(edge.kind)),
+        `${kind} ${place} ${name}`,
+      );
+    }
+  for (const { from, to, points } of edges) {
+    assert.ok(nodes.has(from) && nodes.has(to), `${from} ${to}`);
+    assert.equal(points.length % 3, 1, 'whole curves');
+  }
+  for (const { x, y } of nodes.values())
+    assert.ok(x >= 0 && x <= layout.width && y >= 0 && y <= layout.height, `${x} ${y}`);
+  const step = layout.subnets?.find(({ path }) => path.join('/') === 'model-step');
+  const ask = layout.transitions['model.call'] ?? assert.fail();
+  assert.ok(step !== undefined && step.x < ask.x && ask.x < step.x + step.width);
+  assert.ok(step.y < ask.y && ask.y < step.y + step.height);
+  assert.equal((await session.net({ layout: 'graphviz' })).layout, layout, 'drawn once');
+  await assert.rejects(session.net({ layout: 'dots' as 'columns' }), { field: 'layout' });
+});
+
 test('wrong positions, options and firings are refused by name', async () => {
   await using runtime = await openRuntime({ agents: [createLooker()] });
   const session = await runtime.session('s');

@@ -52,6 +52,7 @@ export function layOutNet(
     y: height / 2 + (rows.get(id) ?? 0) * ROW_HEIGHT,
   });
   return {
+    engine: 'columns',
     width: Math.max(1, columns.length) * COLUMN_WIDTH,
     height,
     places: Object.fromEntries(net.places.map(({ name }) => [name, position(`p:${name}`)])),

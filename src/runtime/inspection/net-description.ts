@@ -1,4 +1,5 @@
-import type { JsonObject } from '../../core/index.ts';
+import { optionTable } from '../../core/index.ts';
+import type { JsonObject, OptionTable } from '../../core/index.ts';
 import type { PlaceKind } from '../../net/index.ts';
 
 /** A place of a described net. */
@@ -81,13 +82,65 @@ export interface NodePosition {
   readonly y: number;
 }
 
+/** A line of a layout of Graphviz, as cubic Bézier curves. */
+export interface LayoutEdge {
+  /** `p:PLACE` or `t:TRANSITION`. */
+  readonly from: string;
+  readonly to: string;
+  /**
+   * `flow`: tokens move. `both`: one token is taken and one given. `running`: from an effect to the place of its
+   * firings. The others are the kinds of arcs.
+   */
+  readonly kind: 'flow' | 'both' | 'read' | 'inhibitor' | 'reset' | 'running';
+  /** The number of tokens, such as `0..n`. Empty for one. */
+  readonly label: string;
+  /** The first point, and then three points for each curve: two control points and its end. */
+  readonly points: readonly NodePosition[];
+  /** The tips of the arrow heads, if the line has them. */
+  readonly startTip?: NodePosition;
+  readonly endTip?: NodePosition;
+}
+
+/** The box of a subnet in a layout of Graphviz. */
+export interface LayoutSubnet {
+  /** Its name, after the names of the subnets around it. */
+  readonly path: readonly string[];
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
 /** Positions for a drawing from left to right. The same net always has the same layout. */
 export interface NetLayout {
+  /** What computed it. */
+  readonly engine: LayoutEngine;
   readonly width: number;
   readonly height: number;
   readonly places: Readonly<Record<string, NodePosition>>;
   readonly transitions: Readonly<Record<string, NodePosition>>;
+  /** Only with `graphviz`. */
+  readonly edges?: readonly LayoutEdge[];
+  /** Only with `graphviz`. */
+  readonly subnets?: readonly LayoutSubnet[];
 }
+
+/**
+ * What computes a layout. `columns`: the distance of a node from where tokens enter is its column. `graphviz`: the
+ * optional package `@viz-js/viz`, with lines and boxes of subnets.
+ */
+export type LayoutEngine = 'columns' | 'graphviz';
+
+/** The options of `net`. */
+export interface NetOptions {
+  /** Default: `columns`. */
+  readonly layout?: LayoutEngine;
+}
+
+/** The options of `net`. */
+export const NET_OPTIONS: OptionTable = optionTable<NetOptions>('net', { layout: true });
+
+export const LAYOUT_ENGINES: readonly LayoutEngine[] = ['columns', 'graphviz'];
 
 /** A net as data. */
 export interface NetDescription {

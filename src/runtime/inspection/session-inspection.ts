@@ -4,7 +4,7 @@ import type { ForkPoint } from './fork-points.ts';
 import type { InspectedMarking } from './inspect-marking.ts';
 import type { InspectedRecord, MarkingOptions, RecordsOptions } from './inspected-record.ts';
 import type { InspectedModelRequest } from './model-request.ts';
-import type { NetDescription } from './net-description.ts';
+import type { NetDescription, NetOptions } from './net-description.ts';
 
 /** Reads what a session did and why. Nothing runs, and nothing is written. */
 export interface SessionInspection {
@@ -23,8 +23,12 @@ export interface SessionInspection {
    */
   markingAt(record?: RecordSeq, options?: MarkingOptions): Promise<InspectedMarking>;
 
-  /** Returns the net of the agent as data, with positions for a drawing. */
-  net(): Promise<NetDescription>;
+  /**
+   * Returns the net of the agent as data, with positions for a drawing.
+   * @throws InvalidInputError, UnknownFieldError
+   * @throws GraphvizMissingError if the layout is `graphviz`, and the package `@viz-js/viz` is not installed
+   */
+  net(options?: NetOptions): Promise<NetDescription>;
 
   /**
    * Returns the request of a model call, rebuilt from the journal by the function that built it for the call. The agent's

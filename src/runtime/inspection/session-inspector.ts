@@ -16,7 +16,8 @@ import type { InspectedRecord, MarkingOptions, RecordsOptions } from './inspecte
 import type { MarkingHistory } from './marking-history.ts';
 import { rebuildModelRequest } from './model-request.ts';
 import type { InspectedModelRequest } from './model-request.ts';
-import type { NetDescription } from './net-description.ts';
+import { LAYOUT_ENGINES, NET_OPTIONS } from './net-description.ts';
+import type { NetDescription, NetOptions } from './net-description.ts';
 import { readRecords } from './read-records.ts';
 import type { SessionInspection } from './session-inspection.ts';
 import { VALUE_DETAILS } from './value-detail.ts';
@@ -117,8 +118,10 @@ export class SessionInspector implements SessionInspection {
     return inspectMarking(marking, step, values);
   }
 
-  async net(): Promise<NetDescription> {
-    return describeNet(this.#agent.compiled, this.#agent.net);
+  async net(options: NetOptions = {}): Promise<NetDescription> {
+    checkOptions(NET_OPTIONS, options);
+    if (options.layout !== undefined) checkChoice('layout', options.layout, LAYOUT_ENGINES);
+    return describeNet(this.#agent.compiled, this.#agent.net, options);
   }
 
   async modelRequest(firing: RecordSeq): Promise<InspectedModelRequest> {

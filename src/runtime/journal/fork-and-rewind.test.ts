@@ -120,6 +120,34 @@ test('a fork at any step has the log up to that step, and runs independently', a
   assert.deepEqual(await readLog(session), log);
 });
 
+test('a fork at any record has the steps that end there or before, and its marking', async () => {
+  const setup = createTestAgent();
+  await using runtime = await openRuntime({ agents: [setup.agent] });
+  const session = await runtime.session('x');
+  await readTurn(session.send('one', { messageId: 'm1' }));
+  const steps: { readonly end: number; readonly records: unknown }[] = [];
+  const copied: unknown[] = [];
+  for await (const { records } of runtime.store.steps(session.key, 0)) {
+    copied.push(...records);
+    steps.push({ end: records.at(-1)?.seq ?? 0, records: [...copied] });
+  }
+  const last = steps.at(-1)?.end ?? assert.fail();
+  assert.ok(steps.length > 3, `${steps.length} steps`);
+  for (let record = 0; record <= last; record++) {
+    const step = steps.findLast(({ end }) => end <= record);
+    const fork = await session.fork({ id: `at-${record}`, atRecord: record });
+    const found: unknown[] = [];
+    for await (const { records } of runtime.store.steps(fork.key, 0)) found.push(...records);
+    assert.deepEqual(found.slice(0, step?.end ?? 0), step?.records ?? [], `at record ${record}`);
+    const kinds = found.slice(step?.end ?? 0).map((one) => Object(one)['transition']);
+    assert.ok(!kinds.includes('turn.continue'), 'the turn that ran there does not go on');
+  }
+  const refused = { code: 'invalid_input' };
+  await assert.rejects(session.fork({ id: 'z', atRecord: last + 1 }), refused);
+  await assert.rejects(session.fork({ id: 'z', atRecord: -1 }), refused);
+  await assert.rejects(session.fork({ id: 'z', atRecord: 1, upTo: 1 }), refused);
+});
+
 test('a fork and its original share the state of the user, but not their events', async () => {
   const setup = createTestAgent();
   await using runtime = await openRuntime({ agents: [setup.agent] });

@@ -4,6 +4,7 @@ import type { Agent } from '../../agents/index.ts';
 import { InvalidInputError, newSessionId } from '../../core/index.ts';
 import type { Seq, SessionKey } from '../../core/index.ts';
 import { applyRecord, emptyMarking, Executor, planUpgrade } from '../../net/index.ts';
+import type { RecordSeq } from '../../net/index.ts';
 import { copyMarking, renameMarking } from '../../net/internal.ts';
 import type { Marking } from '../../net/index.ts';
 import type { CommittedStep, SessionRow, SettledStep, Store } from '../../store/index.ts';
@@ -15,19 +16,24 @@ export interface ForkRequest {
   readonly to: SessionKey;
   /** The last event to copy. It must end a step. Default: the last event of the session. */
   readonly upTo?: Seq;
+  /** Instead of `upTo`: copies the steps that end at this record or before. */
+  readonly atRecord?: RecordSeq;
 }
 
 /**
  * Copies the journal up to an event into a new session, in one transaction. Effects in flight at that event are not run
  * again: a turn that was running is stopped in the copy.
- * @throws InvalidInputError when the id is taken, or `upTo` is not at a step boundary
+ * @throws InvalidInputError when the id is taken, `upTo` is not at a step boundary, or there is no record `atRecord`
  * @throws NetChangedError when a turn was running and its tokens do not fit the agent
  */
 export async function forkSession(
   store: Store,
-  { from, agent, to, upTo }: ForkRequest,
+  { from, agent, to, upTo, atRecord }: ForkRequest,
 ): Promise<void> {
-  const steps = await stepsUpTo(store, from, upTo);
+  const steps =
+    atRecord === undefined
+      ? await stepsUpTo(store, from, upTo)
+      : await stepsUpToRecord(store, from, atRecord);
   const owner = `${FORK_OWNER}${newSessionId()}`;
   await store.join(owner);
   try {
@@ -89,6 +95,27 @@ async function stepsUpTo(
     seq = end;
   }
   return steps;
+}
+
+async function stepsUpToRecord(
+  store: Store,
+  from: SessionRow,
+  atRecord: RecordSeq,
+): Promise<readonly CommittedStep[]> {
+  if (!Number.isSafeInteger(atRecord) || atRecord < 0)
+    throw new InvalidInputError(
+      'atRecord',
+      `must be a whole number of at least 0; it is ${atRecord}.`,
+    );
+  const steps: CommittedStep[] = [];
+  let last = 0;
+  for await (const step of store.steps(from.key, 0)) {
+    last = step.records.at(-1)?.seq ?? last;
+    if (last > atRecord) return steps;
+    steps.push(step);
+  }
+  if (atRecord <= last) return steps;
+  throw new InvalidInputError('atRecord', `must be a record from 0 to ${last}; it is ${atRecord}.`);
 }
 
 type UnownedStep = Omit<SettledStep, 'owner'>;

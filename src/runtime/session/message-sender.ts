@@ -43,7 +43,7 @@ export class MessageSender {
     this.#listPending = listPending;
   }
 
-  /** Sends a message. @throws InvalidInputError, InputTooLargeError */
+  /** Sends a message. @throws InvalidInputError, InvalidToolError, DuplicateToolError, InputTooLargeError */
   send(message: string | Content, options: SendOptions): Turn {
     const { key, agent, services } = this.#session;
     assertMessage(message);
@@ -61,6 +61,7 @@ export class MessageSender {
         output === undefined
           ? undefined
           : this.#requestOutput(createOutputSchema(output).jsonSchema),
+      clientTools: options.clientTools,
       custom: options.metadata,
     });
     const delta = validateStateDelta(stateDelta);

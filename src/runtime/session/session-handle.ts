@@ -20,7 +20,14 @@ import {
   FORK_OPTIONS,
   SEND_OPTIONS,
 } from './session.ts';
-import type { AskOptions, EventsOptions, PendingCall, SendOptions, Session } from './session.ts';
+import type {
+  AskOptions,
+  EventsOptions,
+  PendingCall,
+  SendOptions,
+  Session,
+  SessionForkOptions,
+} from './session.ts';
 import { SessionAccess } from './session-access.ts';
 import { SessionHistory } from './session-history.ts';
 import { SignalSender } from './signal-sender.ts';
@@ -146,9 +153,9 @@ export class SessionHandle implements Session {
     await this.#signals.interrupt();
   }
 
-  async fork(options: { readonly id: string; readonly upTo?: Seq }): Promise<Session> {
+  async fork(options: SessionForkOptions): Promise<Session> {
     checkOptions(FORK_OPTIONS, options);
-    return this.#history.fork(options.id, options.upTo);
+    return this.#history.fork(options);
   }
 
   async pause(): Promise<void> {
@@ -186,8 +193,8 @@ export class SessionHandle implements Session {
     return this.#inspection.markingAt(...args);
   }
 
-  async net(): ReturnType<SessionInspection['net']> {
-    return this.#inspection.net();
+  async net(...args: Parameters<SessionInspection['net']>): ReturnType<SessionInspection['net']> {
+    return this.#inspection.net(...args);
   }
 
   async modelRequest(firing: RecordSeq): ReturnType<SessionInspection['modelRequest']> {

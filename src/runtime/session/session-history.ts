@@ -1,13 +1,13 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { newMessageId } from '../../core/index.ts';
-import type { Seq, SessionStatus } from '../../core/index.ts';
+import { InvalidInputError, newMessageId } from '../../core/index.ts';
+import type { SessionStatus } from '../../core/index.ts';
 import { rewindIn } from '../../agents/internal.ts';
 import { checkInjection } from '../../net/index.ts';
 import { checkSessionId } from '../../store/internal.ts';
 import type { InputSeq } from '../../store/index.ts';
 import { forkSession } from '../journal/fork-session.ts';
 import { planRewind } from '../journal/plan-rewind.ts';
-import type { Session } from './session.ts';
+import type { Session, SessionForkOptions } from './session.ts';
 import type { SessionAccess } from './session-access.ts';
 
 /** The statuses in which the conversation can be rewound. */
@@ -21,7 +21,9 @@ export class SessionHistory {
     this.#session = session;
   }
 
-  async fork(id: string, upTo: Seq | undefined): Promise<Session> {
+  async fork({ id, upTo, atRecord }: SessionForkOptions): Promise<Session> {
+    if (upTo !== undefined && atRecord !== undefined)
+      throw new InvalidInputError('atRecord', 'excludes upTo: use one of them.');
     const { key, agent, services } = this.#session;
     const to = { ...key, sessionId: id };
     checkSessionId(id, 'id');
@@ -29,7 +31,7 @@ export class SessionHistory {
       from: await this.#session.readRow(),
       agent,
       to,
-      ...omitUndefined({ upTo }),
+      ...omitUndefined({ upTo, atRecord }),
     });
     return services.open(to, agent.name);
   }

@@ -10,13 +10,13 @@ import type {
   SessionKey,
   StateDelta,
 } from '../../core/index.ts';
-import type { AnyPlace } from '../../net/index.ts';
+import type { AnyPlace, RecordSeq } from '../../net/index.ts';
 import type {
   InjectReceipt,
   StoredPendingCall as StoredCall,
   SessionRow,
 } from '../../store/index.ts';
-import type { InferArgs, RunConfigJson, ToolParameters } from '../../tools/index.ts';
+import type { ClientTool, InferArgs, RunConfigJson, ToolParameters } from '../../tools/index.ts';
 import type { AppendOptions, AppendReceipt, EventToAppend } from './append-event.ts';
 import type { OutcomeDefinition } from '../../agents/index.ts';
 import type { DefineOutcomeOptions, OutcomeReceipt } from './define-outcome.ts';
@@ -39,6 +39,11 @@ export interface SendOptions {
   readonly runConfig?: RunConfigJson;
   /** Custom metadata. Tools, callbacks and interceptors of this invocation read it; no model sees it. Default: none. */
   readonly metadata?: JsonObject;
+  /**
+   * Tools of the sender. The model is offered them in this turn, and a call of one waits until it is answered with
+   * `answer`. Agents that the agent calls are not offered them. Default: none.
+   */
+  readonly clientTools?: readonly ClientTool[];
   /**
    * The schema of the answer: of zod, valibot or arktype, or a JSON Schema of an object. The model is asked for JSON of
    * this schema for this message, instead of the agent's own `config.responseSchema`. Agents that it calls as tools are
@@ -87,14 +92,28 @@ const OTHER_MESSAGE_NAMES = {
 /** The options of `session.send`. */
 export const SEND_OPTIONS: OptionTable = optionTable<SendOptions>(
   'send',
-  { messageId: true, stateDelta: true, runConfig: true, metadata: true, output: true },
+  {
+    messageId: true,
+    stateDelta: true,
+    runConfig: true,
+    metadata: true,
+    clientTools: true,
+    output: true,
+  },
   OTHER_MESSAGE_NAMES,
 );
 
 /** The options of `session.ask`. */
 export const ASK_OPTIONS: OptionTable = optionTable<AskOptions<ToolParameters>>(
   'ask',
-  { messageId: true, stateDelta: true, runConfig: true, metadata: true, output: true },
+  {
+    messageId: true,
+    stateDelta: true,
+    runConfig: true,
+    metadata: true,
+    clientTools: true,
+    output: true,
+  },
   OTHER_MESSAGE_NAMES,
 );
 
@@ -123,11 +142,20 @@ export const ANSWER_OPTIONS: OptionTable = optionTable<{ readonly isError?: bool
   { is_error: 'isError', error: 'isError' },
 );
 
+/** Where a fork cuts, and the id of the copy. */
+export interface SessionForkOptions {
+  readonly id: string;
+  /** The last event that the copy has. It must end a step. Default: the last event. */
+  readonly upTo?: Seq;
+  /** Instead of `upTo`: the copy has the steps that end at this record of the journal or before. */
+  readonly atRecord?: RecordSeq;
+}
+
 /** The options of `session.fork`. */
-export const FORK_OPTIONS: OptionTable = optionTable<{ readonly id: string; readonly upTo?: Seq }>(
+export const FORK_OPTIONS: OptionTable = optionTable<SessionForkOptions>(
   'fork',
-  { id: true, upTo: true },
-  { upToSeq: 'upTo', sessionId: 'id' },
+  { id: true, upTo: true, atRecord: true },
+  { upToSeq: 'upTo', at_record: 'atRecord', sessionId: 'id' },
 );
 
 /** A handle to a session. It holds no state, so there may be any number of handles to a session, in any process. */
@@ -259,10 +287,9 @@ export interface Session extends SessionInspection {
 
   /**
    * Creates a session with a copy of this session's events up to `upTo`, and the state at that event.
-   * Default of `upTo`: the last event.
-   * @throws InvalidInputError when the id is taken, or `upTo` is not at a step boundary
+   * @throws InvalidInputError when the id is taken, `upTo` is not at a step boundary, there is no record `atRecord`, or both are given
    */
-  fork(options: { readonly id: string; readonly upTo?: Seq }): Promise<Session>;
+  fork(options: SessionForkOptions): Promise<Session>;
 
   /**
    * Pauses the session: no turn, model call or tool starts until a resume. What runs finishes, and its result is kept.

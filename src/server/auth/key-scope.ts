@@ -6,6 +6,7 @@ import { HttpError } from '../http/http-error.ts';
  * What a key allows.
  * - `full`: everything in its workspace, but not the metrics of the whole server.
  * - `read`: reading in its workspace.
+ * - `console`: reading in its workspace, and all verbs of its sessions and proofs. It is for the developer console.
  * - `metrics`: `GET /metrics`, which covers all workspaces.
  * - `operator`: listing, evicting and unquarantining sessions of all workspaces. It cannot read events.
  * - `environment`: the work of one environment. It is for processes that start workers.
@@ -15,6 +16,7 @@ import { HttpError } from '../http/http-error.ts';
 export type KeyScope =
   | { readonly type: 'full' }
   | { readonly type: 'read' }
+  | { readonly type: 'console' }
   | { readonly type: 'metrics' }
   | { readonly type: 'operator' }
   | { readonly type: 'environment'; readonly environmentId: string }
@@ -22,6 +24,9 @@ export type KeyScope =
 
 /** The types of scopes. */
 export type KeyScopeType = KeyScope['type'];
+
+/** The scopes of routes that change sessions and proofs, but no agent, environment or webhook. */
+export const SESSION_WRITE_SCOPES: readonly KeyScopeType[] = ['full', 'console'];
 
 export const FULL_SCOPE: KeyScope = { type: 'full' };
 
@@ -76,6 +81,7 @@ export function parseKeyScope(value: Json | undefined): KeyScope | undefined {
   switch (type) {
     case 'full':
     case 'read':
+    case 'console':
     case 'metrics':
     case 'operator':
       return { type };

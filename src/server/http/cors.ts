@@ -11,7 +11,7 @@ export function preflightResponse({ headers }: Request, guard: OriginGuard): Res
     status: 204,
     headers: {
       'access-control-allow-origin': origin,
-      'access-control-allow-methods': 'GET, POST, DELETE',
+      'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
       'access-control-allow-headers': headers.get('access-control-request-headers') ?? '*',
       'access-control-max-age': '600',
       vary: 'origin',

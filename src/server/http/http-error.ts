@@ -135,14 +135,15 @@ export function toHttpError(error: unknown): HttpError {
 }
 
 /**
- * The error response: JSON with `type`, `error` and `request_id`, and the headers `request-id`, `x-should-retry` and,
+ * The error response: JSON with `type`, `error` and `request_id`, or in the form of a protocol, and the headers `request-id`, `x-should-retry` and,
  * where they apply, `retry-after`, `allow` and `www-authenticate`.
  */
 export function toErrorResponse(
-  { status, type, message, details, retryAfterSeconds, allow }: HttpError,
+  error: HttpError,
   requestId: string,
+  toBody: (error: HttpError, requestId: string) => JsonObject = toErrorBody,
 ): Response {
-  const error = { type, message, ...omitUndefined({ details }) };
+  const { status, retryAfterSeconds, allow } = error;
   const headers = new Headers({
     'request-id': requestId,
     // Stock clients retry a 409 as if it were transient. It never is here.
@@ -151,7 +152,15 @@ export function toErrorResponse(
   if (retryAfterSeconds !== undefined) headers.set('retry-after', String(retryAfterSeconds));
   if (allow !== undefined) headers.set('allow', allow);
   if (status === 401) headers.set('www-authenticate', 'Bearer');
-  return Response.json({ type: 'error', error, request_id: requestId }, { status, headers });
+  return Response.json(toBody(error, requestId), { status, headers });
+}
+
+function toErrorBody({ type, message, details }: HttpError, requestId: string): JsonObject {
+  return {
+    type: 'error',
+    error: { type, message, ...omitUndefined({ details }) },
+    request_id: requestId,
+  };
 }
 
 function toErrorType(status: number): HttpErrorType {

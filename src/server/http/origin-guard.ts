@@ -27,8 +27,11 @@ export class OriginGuard {
     return this.#origins.has(origin);
   }
 
-  /** @throws HttpError 403 for a host or an origin that is not accepted */
-  check(request: Request): void {
+  /**
+   * Checks only the host, for a page that a link of another origin may open.
+   * @throws HttpError 403 for a host that is not accepted
+   */
+  checkHost(request: Request): void {
     const host = request.headers.get('host') ?? new URL(request.url).host;
     if (!this.#isOwnHost(host) || !this.#isOwnHost(new URL(request.url).host))
       throw new HttpError(
@@ -44,6 +47,20 @@ export class OriginGuard {
           },
         },
       );
+  }
+
+  /** @throws HttpError 403 for a host or an origin that is not accepted */
+  check(request: Request): void {
+    this.checkHost(request);
+    this.checkOrigin(request);
+  }
+
+  /**
+   * Checks only the origin.
+   * @throws HttpError 403 for an origin that is not accepted
+   */
+  checkOrigin(request: Request): void {
+    const host = request.headers.get('host') ?? new URL(request.url).host;
     const origin = request.headers.get('origin');
     if (origin !== null) {
       if (this.#origins.has(origin) || isSameOrigin(origin, host)) return;
@@ -79,12 +96,12 @@ function isSameOrigin(origin: string, host: string): boolean {
 function crossOriginError(source: string): HttpError {
   return new HttpError(
     403,
-    `${source} is not accepted while no API key is required. To allow its pages, start the server with --allow-origin (createServer: allowOrigins).`,
+    `${source} is not accepted. To allow its pages, start the server with --allow-origin (createServer: allowOrigins).`,
     {
       details: {
         /**
-         * The `Origin` header is not accepted while no API key is required.
-         * @remedy Start the server with `--allow-origin`, or require keys.
+         * The `Origin` header is not accepted: by a server without keys, or for a WebSocket.
+         * @remedy Start the server with `--allow-origin`; for requests without a WebSocket, or require keys.
          */
         error_code: 'origin_not_allowed',
       },

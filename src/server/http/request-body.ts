@@ -30,9 +30,9 @@ export async function readRequestBody(request: Request, maxBytes: number): Promi
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** True if a `content-type` is JSON. Its parameters are ignored. */
+/** True if a `content-type` is JSON: `application/json`, or a type that ends in `+json`. Its parameters are ignored. */
 export function isJsonContentType(contentType: string | null): boolean {
-  return /^\s*application\/json\s*(;|$)/i.test(contentType ?? '');
+  return /^\s*application\/(?:[\w.-]+\+)?json\s*(;|$)/i.test(contentType ?? '');
 }
 
 /**

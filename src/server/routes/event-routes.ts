@@ -1,3 +1,4 @@
+import { SESSION_WRITE_SCOPES } from '../auth/key-scope.ts';
 import { listEvents, listEventsQuery } from '../events/list-events.ts';
 import { sendEvents } from '../events/send-events.ts';
 import { streamEvents, streamEventsQuery } from '../events/stream-events.ts';
@@ -16,7 +17,7 @@ export function eventRoutes(context: ServerContext): readonly HttpRoute[] {
     defineRoute('POST /v1/sessions/{session_id}/events: Send events to a session', {
       response: acceptedEvents,
       body: sendEventsBody,
-      scopes: ['full', 'session'],
+      scopes: [...SESSION_WRITE_SCOPES, 'session'],
       storesRequest: true,
       run: async (call) => {
         const batch = context.runtime.eventBatch();
@@ -24,14 +25,16 @@ export function eventRoutes(context: ServerContext): readonly HttpRoute[] {
         await authorizeWorkerEvents(context, call.caller, session, call.body.events);
         await enqueueForWorker(context, call.caller.workspace, session);
         const { idempotentRequest } = call;
-        const { events } = call.body;
-        return { data: await sendEvents(context, { session, batch, events, idempotentRequest }) };
+        const { caller, body } = call;
+        const { events } = body;
+        const request = { caller, session, batch, events, idempotentRequest };
+        return { data: await sendEvents(context, request) };
       },
     }),
     defineRoute('GET /v1/sessions/{session_id}/events: List the events of a session', {
       response: sessionEventPage,
       query: listEventsQuery,
-      scopes: ['full', 'read', 'session'],
+      scopes: ['full', 'read', 'console', 'session'],
       run: async (call) => {
         return listEvents(context, await getWorkspaceSession(context, call), call.query);
       },
@@ -39,7 +42,7 @@ export function eventRoutes(context: ServerContext): readonly HttpRoute[] {
     defineRoute('GET /v1/sessions/{session_id}/events/stream: Events as they happen', {
       response: streamedEvent,
       query: streamEventsQuery,
-      scopes: ['full', 'read', 'session'],
+      scopes: ['full', 'read', 'console', 'session'],
       streams: true,
       run: async (call) => {
         return streamEvents(context, await getWorkspaceSession(context, call), call);

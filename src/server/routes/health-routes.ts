@@ -12,6 +12,7 @@ export function healthRoutes(
   routes: readonly HttpRoute[],
   metrics: Metrics | undefined,
 ): readonly HttpRoute[] {
+  let document: ReturnType<typeof toOpenApi> | undefined;
   const own: readonly HttpRoute[] = [
     defineRoute('GET /health: Whether the server and its store work', {
       response: healthResponse,
@@ -37,7 +38,7 @@ export function healthRoutes(
     defineRoute('GET /openapi.json: The routes of this server', {
       response: documentResponse,
       open: true,
-      run: async () => toOpenApi([...routes, ...own]),
+      run: async () => (document ??= toOpenApi([...routes, ...own])),
     }),
   ];
   return own;

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { InvalidInputError } from '../../core/index.ts';
-import type { SessionInspection } from '../../runtime/index.ts';
+import { GraphvizMissingError } from '../../net/index.ts';
+import type { LayoutEngine, NetDescription, SessionInspection } from '../../runtime/index.ts';
+import { describeNet } from '../../runtime/internal.ts';
 import { toSessionRef } from '../events/session-log.ts';
 import { streamRecords } from '../events/stream-records.ts';
 import { notFound } from '../http/http-error.ts';
@@ -25,6 +27,7 @@ import {
 } from '../wire/to-wire-inspection.ts';
 import { integerParameter, pagination } from '../wire/wire-schemas.ts';
 import { getWorkspaceSession } from './session-lookup.ts';
+import { getWorkspaceAgent } from './workspace-agents.ts';
 
 const DEFAULT_LIMIT = 100;
 /** A page ends before `limit` when its JSON is longer than this. */
@@ -32,6 +35,7 @@ const MAX_PAGE_CHARACTERS = 4_000_000;
 
 const NUMBER = /^\d{1,15}$/;
 
+const layout = v.optional(v.picklist(['columns', 'graphviz'], 'must be columns or graphviz'));
 const number = v.optional(integerParameter(0, Number.MAX_SAFE_INTEGER));
 const values = v.optional(v.picklist(['none', 'shape', 'full'], 'must be none, shape or full'));
 
@@ -74,7 +78,28 @@ export function inspectionRoutes(context: ServerContext): readonly HttpRoute[] {
     }),
     defineRoute("GET /v1/sessions/{session_id}/net: The net of a session's agent", {
       response: sessionNet,
-      run: async (call) => toWireNet(await (await inspect(call)).inspection.net()),
+      query: v.object({ layout }),
+      run: async (call) => {
+        const { inspection } = await inspect(call);
+        return describeWithLayout(async (engine) => inspection.net({ layout: engine }), call.query);
+      },
+    }),
+    defineRoute('GET /v1/agents/{agent_id}/net: The net of an agent', {
+      response: sessionNet,
+      query: v.object({ version: v.optional(integerParameter(1, 1_000_000_000)), layout }),
+      run: async ({ caller: { workspace }, params, query }) => {
+        const { id, version } = await getWorkspaceAgent(
+          context,
+          workspace,
+          params('agent_id'),
+          query.version,
+        );
+        const agent = await context.runtime.loadAgent(id, { version });
+        return describeWithLayout(
+          async (engine) => describeNet(agent.compiled, agent.net, { layout: engine }),
+          query,
+        );
+      },
     }),
     defineRoute(
       'GET /v1/sessions/{session_id}/firings/{firing}/request: The request of a model call',
@@ -109,6 +134,19 @@ export function inspectionRoutes(context: ServerContext): readonly HttpRoute[] {
       },
     ),
   ];
+}
+
+/** Without the package that draws, the answer is the layout that needs none. */
+async function describeWithLayout(
+  describe: (layout: LayoutEngine) => Promise<NetDescription>,
+  query: { readonly layout?: LayoutEngine | undefined },
+): Promise<Wire<'SessionNet'>> {
+  try {
+    return toWireNet(await describe(query.layout ?? 'columns'));
+  } catch (error) {
+    if (error instanceof GraphvizMissingError) return toWireNet(await describe('columns'));
+    throw error;
+  }
 }
 
 async function listRecords(

@@ -1,10 +1,11 @@
 import * as v from 'valibot';
+import { SESSION_WRITE_SCOPES } from '../auth/key-scope.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import { openProjection, readLog, toSessionRef } from '../events/session-log.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
-import { component } from '../wire/component.ts';
+import { component, field } from '../wire/component.ts';
 import { sessionResponse } from '../wire/responses/session-responses.ts';
 import { nonEmptyText } from '../wire/wire-schemas.ts';
 import { parseSessionIndexEntry, getWorkspaceSession, enqueueForWorker } from './session-lookup.ts';
@@ -22,6 +23,7 @@ export function sessionControlRoutes(context: ServerContext): readonly HttpRoute
   return [
     defineRoute('POST /v1/sessions/{session_id}/pause: Pause a session at its next settled step', {
       response: sessionResponse,
+      scopes: SESSION_WRITE_SCOPES,
       run: async (call) => {
         const session = await getWorkspaceSession(context, call);
         await call.idempotentRequest.runOnce(async () => {
@@ -32,6 +34,7 @@ export function sessionControlRoutes(context: ServerContext): readonly HttpRoute
     }),
     defineRoute('POST /v1/sessions/{session_id}/resume: Continue a paused or failed session', {
       response: sessionResponse,
+      scopes: SESSION_WRITE_SCOPES,
       run: async (call) => {
         const session = await getWorkspaceSession(context, call);
         const { workspace } = call.caller;
@@ -44,10 +47,19 @@ export function sessionControlRoutes(context: ServerContext): readonly HttpRoute
       'POST /v1/sessions/{session_id}/fork: Create a session from the first events of another',
       {
         response: sessionResponse,
+        scopes: SESSION_WRITE_SCOPES,
         body: component(
           'ForkParams',
           'Default of `up_to_seq`: the last entry of the log.',
-          v.object({ up_to_seq: v.nullish(seq) }),
+          v.object({
+            up_to_seq: v.nullish(field('The last entry of the log that the copy has.', seq)),
+            at_record: v.nullish(
+              field(
+                'Instead of `up_to_seq`: the copy has the steps that end at this record or before.',
+                seq,
+              ),
+            ),
+          }),
         ),
         creates: true,
         run: async (call) => {
@@ -57,10 +69,15 @@ export function sessionControlRoutes(context: ServerContext): readonly HttpRoute
           const { environmentId } = parseSessionIndexEntry(
             await sessions.get(workspace, session.id),
           );
+          const { up_to_seq: upTo, at_record: record } = call.body;
+          if (upTo != null && record != null)
+            throw new InvalidInputError('at_record', 'excludes up_to_seq: send one of them.');
+          const cut = record == null ? { upTo: upTo ?? session.lastSeq } : { atRecord: record };
+          const forkedFrom = { sessionId: session.id, ...cut };
           const fork = await runtime.fork(toSessionRef(session), {
             id,
-            upTo: call.body.up_to_seq ?? session.lastSeq,
-            documents: () => [sessions.insertion(workspace, id, { environmentId })],
+            ...cut,
+            documents: () => [sessions.insertion(workspace, id, { environmentId, forkedFrom })],
           });
           return toWireSession(context, fork);
         },
@@ -68,6 +85,7 @@ export function sessionControlRoutes(context: ServerContext): readonly HttpRoute
     ),
     defineRoute('POST /v1/sessions/{session_id}/rewind: Take a session back to before an event', {
       response: sessionResponse,
+      scopes: SESSION_WRITE_SCOPES,
       body: component(
         'RewindParams',
         'The event before whose turn the session continues.',

@@ -1,3 +1,4 @@
+import { omitUndefined } from '../../core/internal.ts';
 import { isChildSessionId, isJsonObject } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
 import { ManagedSessionNotFoundError } from '../../managed/index.ts';
@@ -8,6 +9,15 @@ import type { ServerContext } from '../routing/server-context.ts';
 /** What the server stores about a session besides the runtime. */
 export interface SessionIndexEntry {
   readonly environmentId: string | null;
+  /** The session that this one was forked from, and where. */
+  readonly forkedFrom?: ForkOrigin;
+}
+
+/** Where a fork was cut: after an event of the log, or after a record of the journal. */
+export interface ForkOrigin {
+  readonly sessionId: string;
+  readonly upTo: number | null;
+  readonly atRecord: number | null;
 }
 
 /**
@@ -26,8 +36,22 @@ export async function getWorkspaceSession(
 }
 
 export function parseSessionIndexEntry(value: Json | undefined): SessionIndexEntry {
-  const environmentId = isJsonObject(value) ? value['environmentId'] : undefined;
-  return { environmentId: typeof environmentId === 'string' ? environmentId : null };
+  const { environmentId, forkedFrom } = isJsonObject(value) ? value : {};
+  return {
+    environmentId: typeof environmentId === 'string' ? environmentId : null,
+    ...omitUndefined({ forkedFrom: parseForkOrigin(forkedFrom) }),
+  };
+}
+
+function parseForkOrigin(value: Json | undefined): ForkOrigin | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { sessionId, upTo, atRecord } = value;
+  if (typeof sessionId !== 'string') return undefined;
+  return {
+    sessionId,
+    upTo: typeof upTo === 'number' ? upTo : null,
+    atRecord: typeof atRecord === 'number' ? atRecord : null,
+  };
 }
 
 /** Call it before sending something to a session: if its tools are self-hosted, it may need a worker. */

@@ -1,6 +1,12 @@
 import { omitUndefined } from '../../core/internal.ts';
 import * as v from 'valibot';
-import type { ManagedAgent, ManagedAgentDef, SessionEnvironment } from '../../managed/index.ts';
+import { SESSION_WRITE_SCOPES } from '../auth/key-scope.ts';
+import type {
+  ManagedAgent,
+  ManagedAgentDef,
+  ManagedSession,
+  SessionEnvironment,
+} from '../../managed/index.ts';
 import { toSessionRef } from '../events/session-log.ts';
 import { HttpError } from '../http/http-error.ts';
 import { defineRoute } from '../routing/route.ts';
@@ -25,6 +31,7 @@ import {
   sortOrder,
   pagination,
   text,
+  SESSION_STATES,
   unsupported,
 } from '../wire/wire-schemas.ts';
 import { listSessions } from './list-sessions.ts';
@@ -92,6 +99,10 @@ const list = v.object({
   statuses: v.optional(
     v.array(v.picklist(WIRE_STATUSES, `must be of ${WIRE_STATUSES.join(', ')}`)),
   ),
+  states: v.optional(
+    v.array(v.picklist(SESSION_STATES, `must be of ${SESSION_STATES.join(', ')}`)),
+  ),
+  search: v.optional(nonEmptyText(256)),
   deployment_id: unsupported,
   memory_store_id: unsupported,
 });
@@ -102,6 +113,7 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
   return [
     defineRoute('POST /v1/sessions: Start a session', {
       response: sessionResponse,
+      scopes: SESSION_WRITE_SCOPES,
       body: create,
       creates: true,
       run: async ({ caller: { workspace }, body, idempotentRequest }) => {
@@ -138,7 +150,8 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
       response: sessionPage,
       query: list,
       run: async ({ caller: { workspace }, query }) => {
-        const { agent_id, agent_version, statuses, include_archived } = query;
+        const { agent_id, agent_version, statuses, states, search, include_archived } = query;
+        const hasArchived = include_archived === true || states?.includes('archived') === true;
         const page = await listSessions(context, workspace, query, async (session) => {
           if (!matchesCreatedAt(session.createdAt, query)) return undefined;
           if (agent_id !== undefined && session.agentId !== agent_id) return undefined;
@@ -146,7 +159,9 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
             return undefined;
           const status = toWireStatus(session.status);
           if (statuses !== undefined && !statuses.includes(status)) return undefined;
-          if (session.status === 'archived' && include_archived !== true) return undefined;
+          if (states !== undefined && !states.includes(session.sessionStatus)) return undefined;
+          if (session.status === 'archived' && !hasArchived) return undefined;
+          if (search !== undefined && !matchesText(session, search)) return undefined;
           return toWireSession(context, session);
         });
         return { data: page.data, next_page: page.next, prev_page: page.previous };
@@ -154,11 +169,12 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
     }),
     defineRoute('GET /v1/sessions/{session_id}: Read a session', {
       response: sessionResponse,
-      scopes: ['full', 'read', 'session'],
+      scopes: ['full', 'read', 'console', 'session'],
       run: async (call) => toWireSession(context, await getWorkspaceSession(context, call)),
     }),
     defineRoute('POST /v1/sessions/{session_id}: Change title and metadata of a session', {
       response: sessionResponse,
+      scopes: SESSION_WRITE_SCOPES,
       body: update,
       run: async (call) => {
         const session = await getWorkspaceSession(context, call);
@@ -175,6 +191,7 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
     }),
     defineRoute('POST /v1/sessions/{session_id}/archive: Close a session for ever', {
       response: sessionResponse,
+      scopes: SESSION_WRITE_SCOPES,
       run: async (call) => {
         const session = await getWorkspaceSession(context, call);
         if (session.status !== 'archived') await runtime.archive(toSessionRef(session));
@@ -183,6 +200,7 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
     }),
     defineRoute('DELETE /v1/sessions/{session_id}: Remove a session and its data', {
       response: sessionDeleted,
+      scopes: SESSION_WRITE_SCOPES,
       run: async (call) => {
         const session = await getWorkspaceSession(context, call);
         const { id } = session;
@@ -193,6 +211,11 @@ export function sessionRoutes(context: ServerContext): readonly HttpRoute[] {
       },
     }),
   ];
+}
+
+/** True if the id or the title has the text, in any case of letters. */
+function matchesText({ id, title = '' }: ManagedSession, text: string): boolean {
+  return [id, title].some((one) => one.toLowerCase().includes(text.toLowerCase()));
 }
 
 async function resolveEnvironment(

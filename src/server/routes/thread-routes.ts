@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { SESSION_WRITE_SCOPES } from '../auth/key-scope.ts';
 import type { ManagedSession } from '../../managed/index.ts';
 import { listEvents, listEventsQuery } from '../events/list-events.ts';
 import { toSessionRef } from '../events/session-log.ts';
@@ -80,6 +81,7 @@ export function threadRoutes(context: ServerContext): readonly HttpRoute[] {
       'POST /v1/sessions/{session_id}/threads/{thread_id}/archive: Stop a thread for ever',
       {
         response: threadResponse,
+        scopes: SESSION_WRITE_SCOPES,
         run: async (call) => {
           const { session, thread } = await getThread(call);
           if (thread.id === session.id)

@@ -23,13 +23,26 @@ export async function toWireSession(
     runtime.usage(toSessionRef(session)),
     sessions.get(owner.userId, id),
   ]);
+  const { environmentId, forkedFrom } = parseSessionIndexEntry(indexEntry);
   const isArchived = status === 'archived';
   return {
     id,
     type: 'session',
     agent,
-    environment_id: parseSessionIndexEntry(indexEntry).environmentId,
+    environment_id: environmentId,
     status: toWireStatus(status),
+    state: session.sessionStatus,
+    pending_count: session.pendingCount,
+    waiting_for: session.waitingFor ?? null,
+    user_id: owner.userId,
+    forked_from:
+      forkedFrom === undefined
+        ? null
+        : {
+            session_id: forkedFrom.sessionId,
+            up_to_seq: forkedFrom.upTo,
+            at_record: forkedFrom.atRecord,
+          },
     paused: status === 'paused',
     title: title ?? null,
     metadata: { ...metadata },

@@ -50,7 +50,10 @@ export function webhookRoutes(context: ServerContext): readonly HttpRoute[] {
     defineRoute('GET /v1/webhooks: List webhooks', {
       response: webhookPage,
       run: async ({ caller: { workspace } }) => ({
-        data: (await webhooks.list(workspace)).map((one) => toWireWebhook(one)),
+        // A subscription to one turn belongs to the protocol that made it.
+        data: (await webhooks.list(workspace))
+          .filter(({ push }) => push === undefined)
+          .map((one) => toWireWebhook(one)),
         next_page: null,
       }),
     }),

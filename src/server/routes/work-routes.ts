@@ -30,7 +30,7 @@ const TTL_SECONDS = { min: 1, max: 600 };
 
 /** A poll claims work and returns a key for a session, so the scope `read` is not enough. */
 const CLAIM_SCOPES: readonly KeyScopeType[] = ['full', 'environment'];
-const READ_SCOPES: readonly KeyScopeType[] = ['full', 'read', 'environment'];
+const READ_SCOPES: readonly KeyScopeType[] = ['full', 'read', 'console', 'environment'];
 const UPDATE_SCOPES: readonly KeyScopeType[] = ['full', 'environment', 'session'];
 
 type Call = Pick<RouteCall<unknown, unknown>, 'caller' | 'params'>;
@@ -63,6 +63,7 @@ export function workRoutes(context: ServerContext): readonly HttpRoute[] {
       {
         response: workPollResponse,
         scopes: CLAIM_SCOPES,
+        writes: true,
         query: v.object({
           block_ms: v.optional(integerParameter(1, 999)),
           reclaim_older_than_ms: v.optional(integerParameter(0, 3_600_000)),

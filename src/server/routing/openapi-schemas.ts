@@ -27,8 +27,7 @@ export class OpenApiSchemas {
    * @throws Error when two schemas have the same title, or when a request and a response share one
    */
   convert(schema: Schema, direction: SchemaDirection): JsonObject {
-    this.#collect(schema, direction);
-    return this.#toJsonSchema(schema, direction);
+    return this.#toJsonSchema(schema, direction, this.#collect(schema, direction));
   }
 
   /** The components that the converted schemas refer to, by name in alphabetical order. */
@@ -36,10 +35,11 @@ export class OpenApiSchemas {
     const names = Object.keys(this.#definitions).toSorted();
     return Object.fromEntries(
       names.map((name) => {
-        const { [name]: schema, ...others } = this.#definitions;
+        const schema = this.#definitions[name];
         const direction = this.#directions[name] ?? 'request';
         if (schema === undefined) return [name, {}];
         const description = v.getDescription(schema);
+        const { [name]: _, ...others } = this.#collect(schema, direction);
         return [
           name,
           {
@@ -51,15 +51,24 @@ export class OpenApiSchemas {
     );
   }
 
-  #collect(value: unknown, direction: SchemaDirection, seen: Set<object> = new Set()): void {
-    if (typeof value !== 'object' || value === null || seen.has(value)) return;
-    seen.add(value);
-    if (isSchema(value)) {
-      const name = v.getTitle(value);
-      if (name !== undefined) this.#define(name, value, direction);
-    }
-    for (const [key, member] of Object.entries(value))
-      if (key !== '~standard') this.#collect(member, direction, seen);
+  /** Defines the components in a schema and returns them by name. */
+  #collect(schema: Schema, direction: SchemaDirection): Record<string, Schema> {
+    const found: Record<string, Schema> = {};
+    const seen = new Set<object>();
+    const visit = (value: unknown): void => {
+      if (typeof value !== 'object' || value === null || seen.has(value)) return;
+      seen.add(value);
+      if (isSchema(value)) {
+        const name = v.getTitle(value);
+        if (name !== undefined) {
+          this.#define(name, value, direction);
+          found[name] = value;
+        }
+      }
+      for (const [key, member] of Object.entries(value)) if (key !== '~standard') visit(member);
+    };
+    visit(schema);
+    return found;
   }
 
   #define(name: string, schema: Schema, direction: SchemaDirection): void {
@@ -74,7 +83,8 @@ export class OpenApiSchemas {
   #toJsonSchema(
     schema: Schema,
     direction: SchemaDirection,
-    definitions: Readonly<Record<string, Schema>> = this.#definitions,
+    // Only those in the schema: the library converts each of them in every call.
+    definitions: Readonly<Record<string, Schema>>,
   ): JsonObject {
     const converted = toJsonSchema(schema, {
       target: 'draft-2020-12',

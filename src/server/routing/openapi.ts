@@ -108,7 +108,7 @@ function toSuccess({ streams, response }: HttpRoute, schemas: OpenApiSchemas): J
 
 /** The error statuses that a route can have. */
 function listErrorStatuses({ method, path, open, errors }: HttpRoute): readonly string[] {
-  const hasBody = method === 'POST';
+  const hasBody = method === 'POST' || method === 'PATCH';
   const statuses = [
     400,
     ...(open ? [] : [401, 429]),
@@ -132,7 +132,7 @@ function headerParameters({ method, streams }: HttpRoute): readonly JsonObject[]
     schema: { type: 'string' },
   });
   return [
-    ...(method === 'POST'
+    ...(method === 'POST' || method === 'PATCH'
       ? [header('Idempotency-Key', 'Requests with the same key take effect once.')]
       : []),
     ...(streams

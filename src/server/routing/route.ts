@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import type { Caller } from '../auth/api-keys.ts';
 import type { KeyScopeType } from '../auth/key-scope.ts';
+import type { JsonObject } from '../../core/index.ts';
+import type { HttpError } from '../http/http-error.ts';
 import type { IdempotentRequest } from '../idempotency/idempotent-request.ts';
 
 export type Schema = v.GenericSchema<unknown, unknown>;
@@ -28,7 +30,7 @@ export interface RouteCall<Q, B> {
  * document.
  */
 export interface HttpRoute {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Path parameters are in braces. */
   readonly path: string;
   readonly summary: string;
@@ -50,9 +52,13 @@ export interface HttpRoute {
   readonly storesRequest: boolean;
   /** True if it needs no key. */
   readonly open: boolean;
+  /** True if it may change something: a server that is read-only refuses it. */
+  readonly writes: boolean;
   /** Scopes of keys that may call it. */
   readonly scopes: readonly KeyScopeType[];
   readonly run: (call: RouteCall<unknown, unknown>) => Promise<unknown>;
+  /** The body of an error response. Default: that of the Managed Agents protocol. */
+  readonly toErrorBody?: (error: HttpError, requestId: string) => JsonObject;
 }
 
 interface RouteDefinition<Q extends Schema, B extends Schema, R extends Schema> {
@@ -64,13 +70,17 @@ interface RouteDefinition<Q extends Schema, B extends Schema, R extends Schema> 
   readonly streams?: true;
   readonly storesRequest?: true;
   readonly open?: true;
-  /** Scopes of keys that may call it. Default: `full`, and `read` for a GET. */
+  /** For a GET that changes something. */
+  readonly writes?: true;
+  /** Scopes of keys that may call it. Default: `full`, and for a GET also `read` and `console`. */
   readonly scopes?: readonly KeyScopeType[];
   /** The result is sent as JSON, unless it is a Response. */
   readonly run: (
     call: RouteCall<v.InferOutput<Q>, v.InferOutput<B>>,
   ) => Promise<v.InferOutput<R> | Response>;
 }
+
+const METHODS: readonly HttpRoute['method'][] = ['GET', 'POST', 'PATCH', 'DELETE'];
 
 /** The query and body schema of a route that declares none. */
 export const emptyObject: v.GenericSchema<unknown, Readonly<Record<string, never>>> = v.object({});
@@ -87,9 +97,10 @@ export function defineRoute<
   line: `${HttpRoute['method']} /${string}: ${string}`,
   definition: RouteDefinition<Q, B, R>,
 ): HttpRoute {
-  const [, method = 'GET', path = '', summary = ''] = /^(\w+) (\S+): (.*)$/.exec(line) ?? [];
+  const [, word = '', path = '', summary = ''] = /^(\w+) (\S+): (.*)$/.exec(line) ?? [];
+  const method = METHODS.find((known) => known === word) ?? 'GET';
   return {
-    method: method === 'POST' || method === 'DELETE' ? method : 'GET',
+    method,
     path,
     summary,
     query: definition.query ?? emptyObject,
@@ -100,7 +111,8 @@ export function defineRoute<
     streams: definition.streams === true,
     storesRequest: definition.storesRequest === true,
     open: definition.open === true,
-    scopes: definition.scopes ?? (method === 'GET' ? ['full', 'read'] : ['full']),
+    writes: method !== 'GET' || definition.writes === true,
+    scopes: definition.scopes ?? (method === 'GET' ? ['full', 'read', 'console'] : ['full']),
     run: definition.run,
   };
 }

@@ -1,9 +1,11 @@
 import type { ManagedRuntime } from '../../managed/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { Store } from '../../store/index.ts';
+import type { AnswerAuthors } from '../auth/answer-authors.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
 import type { WorkspaceIndex } from '../auth/workspace-index.ts';
 import type { IdempotentRequests } from '../idempotency/idempotent-requests.ts';
+import type { ProofJobs } from '../proofs/proof-jobs.ts';
 import type { WebhookOutbox } from '../webhooks/webhook-outbox.ts';
 import type { WebhookRegistry } from '../webhooks/webhook-registry.ts';
 import type { EventProjectionCache } from '../wire/event-projection-cache.ts';
@@ -22,12 +24,19 @@ export interface ServerContext {
   readonly idempotentRequests: IdempotentRequests;
   readonly projections: EventProjectionCache;
   readonly work: WorkQueue;
+  /** Who gave the latest answers to calls. */
+  readonly answerAuthors: AnswerAuthors;
   readonly webhooks: WebhookRegistry;
   readonly webhookOutbox: WebhookOutbox;
+  readonly proofs: ProofJobs;
   /** Origins that a caller may use as the `base_url` of a model. */
   readonly modelOrigins: readonly string[];
+  /** The address of the server for its clients, without a trailing slash. Undefined: that of each request. */
+  readonly publicUrl: string | undefined;
   /** Aborted when the server closes. Streams then end and can be resumed. */
   readonly closing: AbortSignal;
+  /** Receives internal errors that no response shows. */
+  readonly onError: (error: unknown) => void;
   readonly keepAliveMs: number;
   readonly readerTimeoutMs: number;
 }

@@ -4,10 +4,12 @@ import type { Clock } from '../../net/index.ts';
 import type { DocumentChange, DocumentStore } from '../../store/index.ts';
 import { DELIVERY_KIND, parseDelivery, retryDelayMs, toDeliveryJson } from './webhook-delivery.ts';
 import type { Delivery } from './webhook-delivery.ts';
+import type { PushFormat } from './push-format.ts';
 import type { WebhookRegistry } from './webhook-registry.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 import { toToolResultEvent } from './webhook-tool-result.ts';
 import { signedHeaders } from './webhook.ts';
+import type { Webhook } from './webhook.ts';
 
 const RESPONSE_TIMEOUT_MS = 15_000;
 /** After this time a delivery whose process died is taken over by another process. */
@@ -19,6 +21,8 @@ export interface DeliveryQueueOptions {
   readonly clock: Clock;
   readonly registry: WebhookRegistry;
   readonly sender: WebhookSender;
+  /** How protocols push, by name. */
+  readonly pushFormats: ReadonlyMap<string, PushFormat>;
   /** Aborts running requests; nothing is sent afterwards. */
   readonly closing: AbortSignal;
   readonly runInBackground: (work: () => Promise<void>) => void;
@@ -35,6 +39,7 @@ export class DeliveryQueue {
   readonly #clock: Clock;
   readonly #registry: WebhookRegistry;
   readonly #sender: WebhookSender;
+  readonly #pushFormats: ReadonlyMap<string, PushFormat>;
   readonly #closing: AbortSignal;
   readonly #runInBackground: (work: () => Promise<void>) => void;
   readonly #onError: (error: unknown) => void;
@@ -46,6 +51,7 @@ export class DeliveryQueue {
     this.#clock = options.clock;
     this.#registry = options.registry;
     this.#sender = options.sender;
+    this.#pushFormats = options.pushFormats;
     this.#closing = options.closing;
     this.#runInBackground = options.runInBackground;
     this.#onError = options.onError;
@@ -93,6 +99,8 @@ export class DeliveryQueue {
     const wait = this.#closing.aborted ? 0 : retryDelayMs(leased);
     if (isDone || wait === undefined) {
       await this.#writeDelivery(id, found.version + 1, undefined);
+      if (leased.isLast === true)
+        await this.#registry.remove(leased.workspace, id.split('/')[0] ?? '');
       return;
     }
     const dueAt = this.#clock.now() + wait;
@@ -112,11 +120,7 @@ export class DeliveryQueue {
     );
     try {
       const secret = this.#registry.decryptSecret(workspace, webhook);
-      const headers = signedHeaders(secret, {
-        id: messageId,
-        at: this.#clock.now(),
-        body,
-      });
+      const headers = this.#toHeaders(webhook, secret, { id: messageId, body });
       const signal = AbortSignal.any([ended.signal, this.#closing]);
       const response = await this.#sender.send(webhook.url, body, headers, signal);
       // 410 Gone unsubscribes the webhook.
@@ -132,6 +136,18 @@ export class DeliveryQueue {
     } finally {
       cancel();
     }
+  }
+
+  #toHeaders(
+    { push }: Webhook,
+    secret: string,
+    message: { readonly id: string; readonly body: string },
+  ): Readonly<Record<string, string>> {
+    if (push === undefined) return signedHeaders(secret, { ...message, at: this.#clock.now() });
+    const format = this.#pushFormats.get(push.protocol);
+    // It is sent when a server speaks the protocol again.
+    if (format === undefined) throw new Error(`This server does not speak ${push.protocol}.`);
+    return format.toHeaders(secret, push);
   }
 
   async #isCallPending(

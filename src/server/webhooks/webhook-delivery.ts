@@ -6,6 +6,7 @@ import type { DocumentChange } from '../../store/index.ts';
 import { callKey } from '../wire/event-keys.ts';
 import { wireEventId } from '../wire/wire-event.ts';
 import { toWireTime } from '../wire/wire-schemas.ts';
+import type { PushMessage } from './push-format.ts';
 import type { Webhook } from './webhook.ts';
 
 /** Document kind of deliveries. */
@@ -21,6 +22,8 @@ export interface Delivery {
   readonly tries: number;
   /** The call that the response of the webhook answers. */
   readonly call?: { readonly sessionId: string; readonly callId: string };
+  /** True: the subscription ends with this message, delivered or given up. */
+  readonly isLast?: true;
 }
 
 const delivery: v.GenericSchema<unknown, Delivery> = v.object({
@@ -29,6 +32,7 @@ const delivery: v.GenericSchema<unknown, Delivery> = v.object({
   dueAt: v.number(),
   tries: v.number(),
   call: v.exactOptional(v.object({ sessionId: v.string(), callId: v.string() })),
+  isLast: v.exactOptional(v.literal(true)),
 });
 
 /** Parses a stored delivery. */
@@ -92,6 +96,25 @@ export function toEventDelivery(
     body: JSON.stringify(body),
     dueAt: 0,
     tries: 0,
+  });
+}
+
+/** The change that stores a message of a protocol about an event of a turn. */
+export function toPushDelivery(
+  webhook: Webhook,
+  {
+    workspace,
+    key,
+    message: { body, isLast },
+  }: { readonly workspace: string; readonly key: string; readonly message: PushMessage },
+): DocumentChange {
+  const id = `whpush_${sha256Hex(key).slice(0, 24)}`;
+  return toDeliveryInsertion(webhook, id, {
+    workspace,
+    body: JSON.stringify(body),
+    dueAt: 0,
+    tries: 0,
+    ...(isLast && { isLast }),
   });
 }
 

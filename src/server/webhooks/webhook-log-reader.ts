@@ -3,9 +3,10 @@ import type { LogEvent, LogEventByType, SessionKey } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { DocumentChange, SessionRow, Store } from '../../store/index.ts';
 import { isCustomCall } from '../wire/custom-call.ts';
-import { toCallDelivery, toEventDelivery } from './webhook-delivery.ts';
+import type { PushFormat } from './push-format.ts';
+import { toCallDelivery, toEventDelivery, toPushDelivery } from './webhook-delivery.ts';
 import type { WebhookRegistry } from './webhook-registry.ts';
-import type { WebhookEventType } from './webhook.ts';
+import type { Webhook, WebhookEventType } from './webhook.ts';
 
 /** Document kind of the position up to which a session's log was read for webhooks. */
 const CURSOR_KIND = 'webhook-cursor';
@@ -17,6 +18,8 @@ export interface WebhookLogReaderOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly registry: WebhookRegistry;
+  /** How protocols push, by name. */
+  readonly pushFormats: ReadonlyMap<string, PushFormat>;
   readonly closing: AbortSignal;
   readonly runInBackground: (work: () => Promise<void>) => void;
   /** Receives the deliveries that were written. */
@@ -31,6 +34,7 @@ export class WebhookLogReader {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #registry: WebhookRegistry;
+  readonly #pushFormats: ReadonlyMap<string, PushFormat>;
   readonly #closing: AbortSignal;
   readonly #runInBackground: (work: () => Promise<void>) => void;
   readonly #onDeliveries: (changes: readonly DocumentChange[]) => void;
@@ -42,6 +46,7 @@ export class WebhookLogReader {
     this.#store = options.store;
     this.#clock = options.clock;
     this.#registry = options.registry;
+    this.#pushFormats = options.pushFormats;
     this.#closing = options.closing;
     this.#runInBackground = options.runInBackground;
     this.#onDeliveries = options.onDeliveries;
@@ -146,6 +151,10 @@ export class WebhookLogReader {
     if (row === undefined) {
       if (cursor !== undefined)
         await this.#store.writeDocuments([{ kind: CURSOR_KIND, id, version: cursor.version }]);
+      // The subscriptions to turns of a deleted session have nothing to wait for.
+      for (const webhook of await this.#registry.list(workspace))
+        if (webhook.push?.sessionId === sessionId)
+          await this.#registry.remove(workspace, webhook.id);
       return;
     }
     const from = typeof cursor?.value === 'number' ? cursor.value : 0;
@@ -158,6 +167,14 @@ export class WebhookLogReader {
       const call = await this.#findPendingCall(key, event);
       for (const webhook of webhooks) {
         if (event.at < webhook.createdAt) continue;
+        if (webhook.push !== undefined) {
+          const key = `${row.uid}:${seq}:${webhook.id}`;
+          const change = isThread
+            ? undefined
+            : this.#toPush(webhook, event, { workspace, sessionId, key });
+          if (change !== undefined) deliveries.set(change.id, change);
+          continue;
+        }
         const changes = [
           ...(isThread ? [] : toWebhookEventTypes(event))
             .filter((type) => webhook.events.includes(type))
@@ -184,6 +201,24 @@ export class WebhookLogReader {
     // Another process read the same events. Read on from where it stopped.
     if (!written.ok) return this.#readLog(key);
     this.#onDeliveries([...deliveries.values()]);
+  }
+
+  /** The message of a protocol about an event of the turn that a webhook follows. */
+  #toPush(
+    webhook: Webhook,
+    event: LogEvent,
+    {
+      workspace,
+      sessionId,
+      key,
+    }: { readonly workspace: string; readonly sessionId: string; readonly key: string },
+  ): DocumentChange | undefined {
+    const { push } = webhook;
+    if (push === undefined || push.sessionId !== sessionId) return undefined;
+    const own = 'invocationId' in event ? event.invocationId : undefined;
+    if (own !== undefined && own !== push.invocationId) return undefined;
+    const message = this.#pushFormats.get(push.protocol)?.toMessage(push, event);
+    return message === undefined ? undefined : toPushDelivery(webhook, { workspace, key, message });
   }
 
   /** The call of a custom tool that starts to wait for its result with this event. */

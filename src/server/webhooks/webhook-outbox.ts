@@ -4,6 +4,7 @@ import type { Store } from '../../store/index.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
 import { toEventDelivery } from './webhook-delivery.ts';
 import { WebhookLogReader } from './webhook-log-reader.ts';
+import type { PushFormat } from './push-format.ts';
 import type { WebhookRegistry } from './webhook-registry.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 import type { WebhookEventType } from './webhook.ts';
@@ -14,6 +15,8 @@ export interface WebhookOutboxOptions {
   readonly clock: Clock;
   readonly registry: WebhookRegistry;
   readonly sender: WebhookSender;
+  /** How protocols push, by name. Default: none does. */
+  readonly pushFormats?: ReadonlyMap<string, PushFormat>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -32,7 +35,8 @@ export class WebhookOutbox {
   readonly #running = new Set<Promise<void>>();
   #unsubscribe = (): void => {};
 
-  constructor({ store, runtime, clock, registry, sender, onError }: WebhookOutboxOptions) {
+  constructor(options: WebhookOutboxOptions) {
+    const { store, runtime, clock, registry, sender, onError, pushFormats = new Map() } = options;
     this.#store = store;
     this.#clock = clock;
     this.#registry = registry;
@@ -45,6 +49,7 @@ export class WebhookOutbox {
       clock,
       registry,
       sender,
+      pushFormats,
       closing,
       runInBackground,
       onError,
@@ -53,6 +58,7 @@ export class WebhookOutbox {
       store,
       clock,
       registry,
+      pushFormats,
       closing,
       runInBackground,
       onDeliveries: (changes) => this.#queue.scheduleAll(changes),

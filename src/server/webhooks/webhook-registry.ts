@@ -50,7 +50,8 @@ export class WebhookRegistry {
     const id = `${workspace}/${webhook.id}`;
     const encrypted = {
       ...webhook,
-      secret: this.#secrets.encrypt(webhook.secret, secretContext(id)),
+      // A subscription without credentials has no secret.
+      secret: webhook.secret === '' ? '' : this.#secrets.encrypt(webhook.secret, secretContext(id)),
     };
     const change = { kind: WEBHOOK_KIND, id, version: 0, value: toWebhookJson(encrypted) };
     const written = await this.#documents.writeDocuments([change]);
@@ -89,7 +90,7 @@ export class WebhookRegistry {
     for (const { id, version, value } of await this.#documents.documents({ kind: WEBHOOK_KIND })) {
       const webhook = parseWebhook(value);
       try {
-        if (this.#secrets.isCurrent(webhook.secret)) continue;
+        if (webhook.secret === '' || this.#secrets.isCurrent(webhook.secret)) continue;
         const secret = this.#secrets.decrypt(webhook.secret, secretContext(id));
         const encrypted = { ...webhook, secret: this.#secrets.encrypt(secret, secretContext(id)) };
         // If the write fails, another process has encrypted the secret meanwhile.

@@ -69,8 +69,8 @@ export function createWebhookSender({
       const response = await pinnedRequest(url, address, {
         method: 'POST',
         headers: {
-          ...headers,
           'content-type': 'application/json',
+          ...headers,
           'content-length': Buffer.byteLength(body),
         },
         body,

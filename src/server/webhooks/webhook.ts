@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import type { Json } from '../../core/index.ts';
 import type { Wire } from '../wire/component.ts';
 import { toWireTime } from '../wire/wire-schemas.ts';
+import type { PushTarget } from './push-format.ts';
 
 /** Events that a webhook can subscribe to. */
 export const WEBHOOK_EVENTS = [
@@ -30,6 +31,8 @@ export interface Webhook {
   /** Signing secret: `whsec_` and the key in base64. */
   readonly secret: string;
   readonly createdAt: number;
+  /** The one turn whose progress it receives, in the format of a protocol. `secret` then has the client's credentials. */
+  readonly push?: PushTarget;
 }
 
 const webhook: v.GenericSchema<unknown, Webhook> = v.object({
@@ -39,6 +42,15 @@ const webhook: v.GenericSchema<unknown, Webhook> = v.object({
   tools: v.array(v.string()),
   secret: v.string(),
   createdAt: v.number(),
+  push: v.exactOptional(
+    v.object({
+      protocol: v.string(),
+      sessionId: v.string(),
+      invocationId: v.string(),
+      configId: v.string(),
+      version: v.string(),
+    }),
+  ),
 });
 
 /** Parses a stored webhook. */
@@ -46,8 +58,13 @@ export function parseWebhook(value: Json): Webhook {
   return v.parse(webhook, value);
 }
 
-export function toWebhookJson({ events, tools, ...rest }: Webhook): Json {
-  return { ...rest, events: [...events], tools: [...tools] };
+export function toWebhookJson({ events, tools, push, ...rest }: Webhook): Json {
+  return {
+    ...rest,
+    events: [...events],
+    tools: [...tools],
+    ...omitUndefined({ push: push === undefined ? undefined : { ...push } }),
+  };
 }
 
 /** Converts a webhook to the format of the HTTP API. The secret is shown only at creation. */

@@ -120,6 +120,12 @@ const event = component(
         type: v.literal('user.tool_confirmation'),
         tool_use_id: nonEmptyText(256),
         result: v.picklist(['allow', 'deny'], 'must be allow or deny'),
+        fingerprint: v.nullish(
+          field(
+            'With `allow`: the fingerprint of the pending call. The call is approved only if it has this one.',
+            nonEmptyText(256),
+          ),
+        ),
         deny_message: v.nullish(text(100_000)),
       }),
       v.object({
@@ -181,6 +187,7 @@ export type WireUserEvent =
       readonly type: 'user.tool_confirmation';
       readonly tool_use_id: string;
       readonly result: 'allow' | 'deny';
+      readonly fingerprint?: string | null | undefined;
       readonly deny_message?: string | null | undefined;
     }
   | {
@@ -253,12 +260,15 @@ export function toUserEvent(wire: WireUserEvent): UserEvent {
     case 'user.interrupt':
       return { type: wire.type };
     case 'user.tool_confirmation': {
-      const { tool_use_id, result, deny_message } = wire;
+      const { tool_use_id, result, deny_message, fingerprint } = wire;
       return {
         type: wire.type,
         tool_use_id,
         result,
-        ...omitUndefined({ deny_message: deny_message != null ? deny_message : undefined }),
+        ...omitUndefined({
+          deny_message: deny_message ?? undefined,
+          fingerprint: fingerprint ?? undefined,
+        }),
       };
     }
     case 'user.custom_tool_result': {

@@ -75,9 +75,23 @@ export function toWireMarking(
   );
 }
 
-export function toWireNet({ transitions, subnets, ...net }: NetDescription): Wire<'SessionNet'> {
+export function toWireNet({
+  transitions,
+  subnets,
+  layout: { edges, ...layout },
+  ...net
+}: NetDescription): Wire<'SessionNet'> {
   return toMutable({
     ...net,
+    layout: {
+      ...layout,
+      ...omitUndefined({
+        edges: edges?.map(({ startTip, endTip, ...edge }) => ({
+          ...edge,
+          ...omitUndefined({ start_tip: startTip, end_tip: endTip }),
+        })),
+      }),
+    },
     transitions: transitions.map(({ afterMs, timeoutMs, onCrash, ...rest }) => ({
       ...rest,
       ...omitUndefined({ after_ms: afterMs, timeout_ms: timeoutMs, on_crash: onCrash }),

@@ -29,6 +29,19 @@ export const metadataChange: v.GenericSchema<
   Readonly<Record<string, string | null>>
 > = v.record(pairName, v.nullable(text(512)), 'must be an object of texts');
 
+/** The statuses of a session, as `state` of the wire. */
+export const SESSION_STATES = [
+  'queued',
+  'running',
+  'waiting',
+  'rescheduling',
+  'idle',
+  'paused',
+  'failed',
+  'completed',
+  'archived',
+] as const;
+
 /** Unsupported field: rejected unless it is empty, so that clients do not rely on it. */
 export const unsupported: v.GenericSchema<unknown, unknown> = v.optional(
   v.custom<unknown>(

@@ -70,6 +70,10 @@ export interface Tool {
   readonly origin?: ToolOrigin;
   /** A policy denies it: it is not offered to models, and a call of it fails. Default: false. */
   readonly denied?: boolean;
+  /** It is offered to live models only. Default: false. */
+  readonly liveOnly?: boolean;
+  /** A live model goes on talking while it runs. Default: false. */
+  readonly nonBlocking?: boolean;
   readonly description: string;
   readonly declaration: ToolDeclaration;
   readonly needsApproval: boolean | ((args: ValidArgs, call: ToolCallFacts) => boolean);

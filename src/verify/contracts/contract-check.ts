@@ -10,7 +10,7 @@ import type { StateTree } from './combine-states.ts';
 import type { NetComponent, ComponentTree } from './contract.ts';
 import { findLiveParts } from './live-parts.ts';
 import type { LiveParts } from './live-parts.ts';
-import { createView, listMoves } from './view.ts';
+import { createView, isBudget, listMoves } from './view.ts';
 import type { ObservedContract, View, ViewStep } from './view.ts';
 import { searchView } from './view-search.ts';
 import type { ViewSymmetry } from './view-symmetry.ts';
@@ -74,6 +74,8 @@ export class ContractCheck {
   readonly #symmetries = new Map<Part, ViewSymmetry>();
   readonly #unfired = new Set<number>();
   #results: readonly ContractResult[] = [];
+  /** The parts whose views count the tokens of every budget. */
+  readonly #countsBudgets = new Set<Part>();
 
   /** @throws UnknownNameError if the tree names a place or transition that the net does not have. */
   constructor(net: ExpandedNet, tree: ComponentTree, limits: ViewLimits) {
@@ -97,8 +99,13 @@ export class ContractCheck {
       return;
     }
     for (const part of this.#parts) {
-      const view = this.#view(part);
-      const { outcome, component } = this.#search(part, view, 'contract', { asked: [] });
+      let view = this.#view(part);
+      let { outcome, component } = this.#search(part, view, 'contract', { asked: [] });
+      if (outcome.problem !== undefined && this.#hasBudgets) {
+        this.#countsBudgets.add(part);
+        view = this.#view(part);
+        ({ outcome, component } = this.#search(part, view, 'contract', { asked: [] }));
+      }
       this.#resting.set(part, outcome.collected);
       this.#symmetries.set(part, outcome.symmetry);
       this.#addUnfired(part, view, outcome);
@@ -185,6 +192,20 @@ export class ContractCheck {
       this.#results.some(({ verdict }) => verdict !== 'proved')
     )
       return unknown('a contract is not proved');
+    const decision = this.#decideInViews(property);
+    const inexact = this.#parts.filter((part) => !this.#countsBudgets.has(part));
+    if (decision.holds || !this.#hasBudgets || inexact.length === 0) return decision;
+    for (const part of inexact) this.#countsBudgets.add(part);
+    const exact = this.#decideInViews(property);
+    for (const part of inexact) this.#countsBudgets.delete(part);
+    return exact;
+  }
+
+  get #hasBudgets(): boolean {
+    return this.#net.places.some(({ index }) => isBudget(this.#net, index));
+  }
+
+  #decideInViews(property: Property): Decision {
     switch (property.kind) {
       case 'deadlockFree':
         return this.#decideResting(property.resting);
@@ -290,6 +311,7 @@ export class ContractCheck {
       contracts,
       watch,
       counted,
+      countsBudgets: this.#countsBudgets.has(part),
     });
   }
 
@@ -487,13 +509,18 @@ export class ContractCheck {
     const candidates = this.#parts.filter(
       (part) => part.own === undefined || [...counted].some((t) => part.transitions.has(t)),
     );
+    const watch = (step: ViewStep): readonly string[] => [
+      ...(step.begins && counted.has(step.t) ? ['counted'] : []),
+      ...(renews(step) ? ['renews'] : []),
+    ];
+    const budgets = this.#findBudgets(counted);
     let reason = '';
-    for (const part of candidates) {
-      const view = this.#view(part, [], (step) => [
-        ...(step.begins && counted.has(step.t) ? ['counted'] : []),
-        ...(renews(step) ? ['renews'] : []),
-      ]);
-      const restarts = renewal === undefined ? -1 : this.#kept(part).indexOf(renewal);
+    for (const part of budgets.length > 0 ? [this.#core, ...candidates] : candidates) {
+      // First a view of the budget alone.
+      const isFirst = reason === '' && budgets.length > 0;
+      const kept = isFirst ? [...budgets, ...list(renewal)] : this.#kept(part);
+      const view = isFirst ? this.#viewPlaces(kept, budgets, watch) : this.#view(part, [], watch);
+      const restarts = renewal === undefined ? -1 : kept.indexOf(renewal);
       const { outcome, component } = this.#search(
         part,
         view,
@@ -518,6 +545,34 @@ export class ContractCheck {
     return unknown(reason);
   }
 
+  /** The budgets of which every firing of these transitions takes a token. */
+  #findBudgets(transitions: ReadonlySet<number>): readonly number[] {
+    const all = [...transitions].map((t) => this.#net.transitions[t]?.takes ?? []);
+    return this.#net.places.flatMap(({ index }) => {
+      const isTaken = all.every((takes) =>
+        takes.some(({ place, mode, count }) => place === index && mode !== 'all' && count > 0),
+      );
+      return isTaken && isBudget(this.#net, index) && this.#live.places.has(index) ? [index] : [];
+    });
+  }
+
+  /** The net as these places alone see it. */
+  #viewPlaces(
+    kept: readonly number[],
+    counted: readonly number[],
+    watch: (step: ViewStep) => readonly string[],
+  ): View {
+    const places = kept.filter((place) => this.#live.places.has(place));
+    return createView(this.#net, this.#live, {
+      kept: places,
+      tracked: new Set(),
+      contracts: [],
+      watch,
+      counted: new Set(counted),
+      countsOnlyThose: true,
+    });
+  }
+
   #decideNeverAfter(
     part: Part,
     transitions: readonly string[],
@@ -527,21 +582,22 @@ export class ContractCheck {
     const watched = new Set(transitions.map((name) => this.#transition(name)));
     if ([place, until].some((name) => this.#isUncounted(name)))
       return unknown('contracts do not see outlets, lists and maps');
-    const begin = this.#place(place);
+    const begin = this.#event(place);
     // A retry puts the token of a running place there again, and views do not count attempts.
-    if ((this.#net.places[begin]?.effect ?? -1) >= 0)
+    if ((this.#net.places[begin.place ?? -1]?.effect ?? -1) >= 0)
       return unknown('contracts do not see the attempts of an effect');
     const end = until === undefined ? undefined : this.#event(until);
-    const tracked = [begin, ...(end?.place === undefined ? [] : [end.place])];
-    const view = this.#view(part, tracked, ({ t, begins, added }) => [
-      ...(begins && watched.has(t) ? ['forbidden'] : []),
-      ...((added.get(begin) ?? 0) > 0 ? ['begins'] : []),
-      ...((begins && end?.transition === t) ||
-      (end?.place !== undefined && (added.get(end.place) ?? 0) > 0)
-        ? ['ends']
-        : []),
+    const tracked = [begin, end].flatMap((event) => event?.place ?? []);
+    const happens = (event: NetEvent | undefined, { t, begins, added }: ViewStep): boolean =>
+      (begins && event?.transition === t) ||
+      (event?.place !== undefined && (added.get(event.place) ?? 0) > 0);
+    const view = this.#view(part, tracked, (step) => [
+      ...(step.begins && watched.has(step.t) ? ['forbidden'] : []),
+      ...(happens(begin, step) ? ['begins'] : []),
+      ...(happens(end, step) ? ['ends'] : []),
     ]);
-    const initially = this.#net.net.initial.some((one) => one.place.name === place) ? 1 : 0;
+    const isInitial = this.#net.net.initial.some((one) => one.place.name === place);
+    const initially = begin.place !== undefined && isInitial ? 1 : 0;
     const { outcome, component } = this.#search(
       part,
       view,
@@ -601,7 +657,7 @@ export class ContractCheck {
     );
   }
 
-  #event(name: string): { readonly transition?: number; readonly place?: number } {
+  #event(name: string): NetEvent {
     const { net, placeIndex } = this.#net;
     const t = net.byName.get(name);
     if (t !== undefined) return { transition: t.index };
@@ -644,6 +700,12 @@ export class ContractCheck {
   }
 }
 
+/** An event of a property: a transition begins, or a place gets a token. */
+interface NetEvent {
+  readonly transition?: number;
+  readonly place?: number;
+}
+
 function observe(
   { name, own, inside, depth }: Part,
   checks: ObservedContract['checks'],
@@ -654,6 +716,10 @@ function observe(
 
 function listParts(part: Part): readonly Part[] {
   return [...part.children.flatMap(listParts), part];
+}
+
+function list(place: number | undefined): readonly number[] {
+  return place === undefined ? [] : [place];
 }
 
 function toDecision({ problem, states }: ViewOutcome, isNew: boolean): Decision {

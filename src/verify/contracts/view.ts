@@ -25,6 +25,10 @@ export interface ViewOptions {
   readonly watch: (step: ViewStep) => readonly string[];
   /** Places whose tokens must be counted even if no transition does. */
   readonly counted?: ReadonlySet<number>;
+  /** True to count few tokens of all places but those of `counted`. */
+  readonly countsOnlyThose?: boolean;
+  /** True to count the tokens of every budget. Otherwise some tokens of a budget mean that many or more. */
+  readonly countsBudgets?: boolean;
 }
 
 /** A step of the net as `watch` sees it. */
@@ -166,7 +170,9 @@ class ViewBuilder {
       ...t.takes.map(({ count }) => count),
       ...t.reads.map(({ count }) => count),
       ...t.alternatives.flatMap(({ outputs }) =>
-        outputs.flatMap((output) => (this.#at.has(output.place) ? [output.max] : [])),
+        outputs.flatMap(({ place, max }) =>
+          this.#at.has(place) && !this.#isSaturated(place) ? [max] : [],
+        ),
       ),
     ]);
     this.#cap = Math.min(MOST_CAP, Math.max(LEAST_CAP, 1 + Math.max(0, ...counts)));
@@ -191,7 +197,7 @@ class ViewBuilder {
       initial: kept.map((place) => this.#initialCount(place)),
       environment: this.#environment.map(({ tokens }) => tokens),
       faults: this.#net.faults,
-      caps: kept.map((place) => (this.#isCounted(place) ? this.#cap : 1)),
+      caps: kept.map((place) => this.#readCap(place)),
       contracts,
       blocks: this.#blocks(),
       now: priorities.map((one) => now.filter(({ priority }) => priority === one)),
@@ -217,6 +223,22 @@ class ViewBuilder {
       );
       return [{ contract, places }];
     });
+  }
+
+  /** The count of a place that means this many or more. */
+  #readCap(place: number): number {
+    if (!this.#isCounted(place)) return 1;
+    return this.#isSaturated(place) ? LEAST_CAP : this.#cap;
+  }
+
+  /**
+   * True for a place of which the view counts few tokens, such as a budget: one firing gives it many tokens without a
+   * value, and others take them one by one. The view then holds for every number of tokens that it may have.
+   */
+  #isSaturated(place: number): boolean {
+    const { countsBudgets = false, countsOnlyThose = false, counted } = this.#options;
+    if (counted?.has(place) === true) return false;
+    return countsOnlyThose || (!countsBudgets && isBudget(this.#net, place));
   }
 
   /** False for a place whose tokens are only taken all at once: one and several tokens then allow the same. */
@@ -456,7 +478,8 @@ class ViewBuilder {
       const each = input?.mode === 'all' ? positions.get(output.each) : undefined;
       const isExact = each !== undefined && !this.#options.tracked.has(place);
       // An event sees what the firing adds beyond what it takes: none, one or more.
-      const most = Math.max(this.#cap, countTaken(t, place) + MOST_GAINED);
+      const cap = position === undefined ? this.#cap : this.#readCap(place);
+      const most = Math.max(cap, countTaken(t, place) + MOST_GAINED);
       const range =
         input === undefined
           ? [output.min, Math.min(output.max, most)]
@@ -521,6 +544,24 @@ class ViewBuilder {
   #place(name: string): number {
     return this.#net.placeIndex.get(name) ?? -1;
   }
+}
+
+/** True for a place that one firing fills with many tokens without a value, and that others take one by one. */
+export function isBudget({ net, places, transitions }: ExpandedNet, place: number): boolean {
+  const known = net.places.get(places[place]?.name ?? '');
+  if (known?.kind !== 'tokens' || known.schema !== undefined || known.environment) return false;
+  const outputs = transitions.flatMap((t) =>
+    t.alternatives.flatMap((one) => one.outputs.filter((output) => output.place === place)),
+  );
+  const isTakenByOne = transitions.every(({ takes, reads, alternatives }) => {
+    const inputs = takes.filter((input) => input.place === place);
+    const isCopied = alternatives.some((one) =>
+      one.outputs.some(({ each }) => takes[each]?.place === place),
+    );
+    const isRead = reads.some((read) => read.place === place && read.count > 1);
+    return inputs.every(({ count, slot }) => count <= 1 && slot < 0) && !isCopied && !isRead;
+  });
+  return isTakenByOne && outputs.some(({ isUpTo, max }) => isUpTo && max > LEAST_CAP);
 }
 
 type StepKind = 'begins' | 'faults' | 'broken' | 'ends' | 'ends-faulted' | 'injected';

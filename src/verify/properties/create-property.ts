@@ -160,8 +160,8 @@ export function eventOutBounded(
 }
 
 /**
- * After `place` received a token, none of these transitions fires or starts until the event `until`. Default of `until`:
- * no end.
+ * After the event `place`, none of these transitions fires or starts until the event `until`. An event is a place that
+ * receives a token, or a transition that fires or starts. Default of `until`: no end.
  * @throws InvalidPropertyError if `transitions` is empty.
  */
 export function neverFiresAfter(
@@ -189,6 +189,19 @@ export function noFireAfterEndInvocation(
   options: { readonly until?: string } = {},
 ): NeverFiresAfter {
   return neverFiresAfter(effects, place, options);
+}
+
+/**
+ * After an interrupt, none of these transitions starts a tool until the event `until`, such as the permit for the next
+ * turn. `interrupt` is a transition or a place.
+ * @throws InvalidPropertyError if `tools` is empty.
+ */
+export function noToolAfterInterrupt(
+  tools: string | readonly string[],
+  interrupt: string,
+  options: { readonly until?: string } = {},
+): NeverFiresAfter {
+  return neverFiresAfter(tools, interrupt, options);
 }
 
 /**
@@ -311,6 +324,16 @@ export function eventually(
 export function canFire(...transitions: readonly string[]): CanFire {
   const list = toNonEmptyList('transitions', transitions);
   return { kind: 'canFire', name: `${list.join(', ')} can fire`, transitions: list };
+}
+
+/**
+ * Each of these transitions, which begin the nodes of a workflow, fires in some order of events within the bounds. A
+ * refutation has no trace: it names the nodes that never begin.
+ * @throws InvalidPropertyError if `nodes` is empty.
+ */
+export function everyNodeReachable(...nodes: readonly string[]): CanFire {
+  const list = toNonEmptyList('nodes', nodes);
+  return { ...canFire(...list), name: `every node can be reached: ${list.join(', ')}` };
 }
 
 /**

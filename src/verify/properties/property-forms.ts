@@ -10,6 +10,7 @@ import {
   eventOutBounded,
   eventually,
   eventuallyAnswered,
+  everyNodeReachable,
   isolated,
   joinedOrDeadLettered,
   joinsComplete,
@@ -19,6 +20,7 @@ import {
   neverTakes,
   noFireAfterEndInvocation,
   noStaleCommits,
+  noToolAfterInterrupt,
   placeBound,
   precedes,
   reaskBudgetIsBounded,
@@ -175,18 +177,28 @@ export const propertyForms: readonly PropertyForm[] = [
   },
   {
     name: 'neverFiresAfter',
-    parameters: [transitions, one('place', 'PLACE'), option('until', 'EVENT')],
-    states:
-      'after the place received a token, these transitions never start, or not before `until`',
+    parameters: [transitions, one('place', 'EVENT'), option('until', 'EVENT')],
+    states: 'after the event, these transitions never start, or not before `until`',
     create: (args) =>
       neverFiresAfter(args.names('transitions'), args.name('place'), readUntil(args)),
   },
   {
     name: 'noFireAfterEndInvocation',
-    parameters: [transitions, one('place', 'PLACE'), option('until', 'EVENT')],
+    parameters: [transitions, one('place', 'EVENT'), option('until', 'EVENT')],
     states: 'the same, for effects after the signal that ends a turn',
     create: (args) =>
       noFireAfterEndInvocation(args.names('transitions'), args.name('place'), readUntil(args)),
+  },
+  {
+    name: 'noToolAfterInterrupt',
+    parameters: [
+      several('tools', 'TRANSITION'),
+      one('interrupt', 'EVENT'),
+      option('until', 'EVENT'),
+    ],
+    states: 'the same, for the transitions that start a tool after an interrupt of the turn',
+    create: (args) =>
+      noToolAfterInterrupt(args.names('tools'), args.name('interrupt'), readUntil(args)),
   },
   {
     name: 'noStaleCommits',
@@ -276,6 +288,12 @@ export const propertyForms: readonly PropertyForm[] = [
     states:
       'each of these transitions fires in some order of events, for some declared outcomes; a refutation names the others, without a trace',
     create: (args) => canFire(...args.names('transitions')),
+  },
+  {
+    name: 'everyNodeReachable',
+    parameters: [several('nodes', 'TRANSITION')],
+    states: 'the same, for the transitions that begin the nodes of a workflow',
+    create: (args) => everyNodeReachable(...args.names('nodes')),
   },
   {
     name: 'settles',

@@ -153,6 +153,8 @@ test('every form of the language has a sample, or is another name of one', () =>
     'atMostOneCommits',
     'reaskBudgetIsBounded',
     'noFireAfterEndInvocation',
+    'noToolAfterInterrupt',
+    'everyNodeReachable',
   ];
   assert.deepEqual(
     new Set(propertyForms.map(({ name }) => name)),
@@ -165,6 +167,8 @@ const synonyms: readonly (readonly [text: string, same: string])[] = [
   ['atMostOneCommits(a, b)', 'atMost(a, b, 1)'],
   ['reaskBudgetIsBounded(model.call, 2, per: user.in)', 'atMost(model.call, 3, per: user.in)'],
   ['noFireAfterEndInvocation(a, b, until: c)', 'neverFiresAfter(a, b, until: c)'],
+  ['noToolAfterInterrupt(a, b, c, until: d)', 'neverFiresAfter(a, b, c, until: d)'],
+  ['everyNodeReachable(a, b)', 'canFire(a, b)'],
   ['placeBound([a, b], 1)', 'placeBound(a, b, 1)'],
   [' placeBound ( "a" ,b, 1 , ) ', 'placeBound(a, b, 1)'],
   ['unreachable(a, b)', 'unreachable({a: 1, b: 1})'],

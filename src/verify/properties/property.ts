@@ -90,7 +90,7 @@ export interface GivesAtMost {
   readonly per: string | undefined;
 }
 
-/** After `place` received a token, none of these transitions fires until the event `until`. */
+/** After the event `place`, none of these transitions fires until the event `until`. */
 export interface NeverFiresAfter {
   readonly kind: 'neverFiresAfter';
   readonly name: string;

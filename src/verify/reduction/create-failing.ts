@@ -24,5 +24,6 @@ export function createFailing(
     running: -1,
     attempts: 1,
     remembered: [],
+    keptColor: -1,
   };
 }

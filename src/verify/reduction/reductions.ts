@@ -5,6 +5,8 @@ export interface Reductions {
    * none. Default: 5,000.
    */
   readonly after?: number;
+  /** Decides `precedes` by the arcs alone, where they show it. Default: true. */
+  readonly arcs?: boolean;
   /** Searches for a violation of a safety property within smaller bounds. Default: true. */
   readonly smallerBounds?: boolean;
   /** Searches a slice of the net that contains only what a safety property can depend on. Default: true. */

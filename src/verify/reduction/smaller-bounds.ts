@@ -10,11 +10,25 @@ import type { ExpandedNet } from '../system/expand.ts';
 export function listSmallerNets(net: ExpandedNet, bounds: Bounds): readonly ExpandedNet[] {
   const texts = new Set([describeSize(net)]);
   return [0, 1].flatMap((upTo) => {
-    const smaller = expand(net.net, limitBounds(net, bounds, upTo));
+    const smaller = expand(net.net, limitBounds(net, bounds, upTo), net.tracked.labels);
     const text = describeSize(smaller);
     if (texts.has(text)) return [];
     texts.add(text);
     return [smaller];
+  });
+}
+
+/**
+ * Returns the net without faults, retries and shutdowns, and with tokens of one environment place only, for each of these
+ * places. Each of its runs is a run within the bounds: what fires in it can fire.
+ */
+export function listQuietNets(net: ExpandedNet, bounds: Bounds): readonly ExpandedNet[] {
+  const sources = net.environment.map(({ place }) => net.places[place]?.name ?? '');
+  return sources.map((source) => {
+    const others = sources.filter((name) => name !== source).map((name) => [name, 0]);
+    const environment = { ...bounds.environment, ...Object.fromEntries(others) };
+    const quiet = { ...bounds, environment, faults: 0, attempts: 1, shutdowns: false };
+    return expand(net.net, quiet, net.tracked.labels);
   });
 }
 

@@ -165,7 +165,8 @@ function parseKeys(message: string): readonly unknown[] {
 
 function withoutSchema(place: AnyPlace): AnyPlace {
   const environment = place.kind === 'tokens';
-  return { ...place, schema: anySchema, environment };
+  // The values of a skeleton have no labels.
+  return { ...place, schema: anySchema, environment, label: undefined };
 }
 
 /** Proofs ignore list and map places, so every write to them becomes an empty append. */

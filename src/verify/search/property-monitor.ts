@@ -95,16 +95,20 @@ export function createMonitor(
       };
     }
     case 'atMost': {
-      const costs = new Map(
-        property.transitions.map((name) => [names.transition(name), property.costs?.[name] ?? 1]),
-      );
+      const firings = property.transitions.map((name) => ({
+        begun: names.firings([name], tokenClasses),
+        cost: property.costs?.[name] ?? 1,
+      }));
       const renews = toRenewal(property.per, names, tokenClasses);
       const { max } = property;
       return {
         ...plain,
         next: (memory, state, move) => {
           const before = renews(state, move) ? 0 : memory;
-          const cost = begins(move) ? (costs.get(move.t) ?? 0) : 0;
+          let cost = 0;
+          // With labels, a firing can have several names. It costs what the dearest one does.
+          for (const one of firings)
+            if (one.cost > cost && one.begun(move, state) >= 0) cost = one.cost;
           return cost > 0 && before + cost > max ? VIOLATED : before + cost;
         },
         isViolated: never,
@@ -125,27 +129,26 @@ export function createMonitor(
       };
     }
     case 'neverFiresAfter': {
-      const transitions = new Set(property.transitions.map(names.transition));
-      names.place(property.place);
-      const gained = names.tokensGained(property.place, tokenClasses);
-      const { until } = property;
+      const begun = names.firings(property.transitions, tokenClasses);
+      const { until, place } = property;
+      const happens = names.event(place, tokenClasses);
       const ends = until === undefined ? () => 0 : names.event(until, tokenClasses);
-      const initially = net.net.initial.some((one) => one.place.name === property.place);
+      const initially = !names.isTransition(place) && names.isInitial(place);
       return {
         ...plain,
         outlets: new Set(until === undefined ? [] : [until]),
         initial: initially ? 1 : 0,
-        next: (memory, _state, move) => {
-          if (memory === 1 && begins(move) && transitions.has(move.t)) return VIOLATED;
-          if (gained(move) > 0) return 1;
-          return ends(move) > 0 ? 0 : memory;
+        next: (memory, state, move) => {
+          if (memory === 1 && begun(move, state) >= 0) return VIOLATED;
+          if (happens(move, state) > 0) return 1;
+          return ends(move, state) > 0 ? 0 : memory;
         },
         isViolated: never,
       };
     }
     case 'precedes': {
       const happens = names.event(property.first, tokenClasses);
-      const then = new Set(property.transitions.map(names.transition));
+      const then = names.firings(property.transitions, tokenClasses);
       const renews = toRenewal(property.per, names, tokenClasses);
       const { each } = property;
       return {
@@ -153,9 +156,9 @@ export function createMonitor(
         outlets: new Set([property.first]),
         next: (memory, state, move) => {
           const before = renews(state, move) ? 0 : memory;
-          const follows = begins(move) && then.has(move.t);
+          const follows = then(move, state) >= 0;
           if (follows && before === 0) return VIOLATED;
-          const after = before + happens(move);
+          const after = before + happens(move, state);
           return each ? after - (follows ? 1 : 0) : Math.min(1, after);
         },
         isViolated: never,
@@ -225,9 +228,9 @@ export function createMonitor(
       return {
         ...plain,
         outlets: new Set([property.asked, ...property.answered]),
-        next: (memory, _state, move) => {
-          let after = memory + asks(move);
-          for (const answered of answers) after -= answered(move);
+        next: (memory, state, move) => {
+          let after = memory + asks(move, state);
+          for (const answered of answers) after -= answered(move, state);
           return Math.max(0, after);
         },
         isViolated: (view, memory, isStuck) =>
@@ -245,9 +248,9 @@ export function createMonitor(
         ...plain,
         initial: after === undefined ? 1 : 0,
         outlets: new Set([...property.events, ...(after === undefined ? [] : [after])]),
-        next: (memory, _state, move) => {
-          if (events.some((happens) => happens(move) > 0)) return 0;
-          return asks(move) > 0 ? 1 : memory;
+        next: (memory, state, move) => {
+          if (events.some((happens) => happens(move, state) > 0)) return 0;
+          return asks(move, state) > 0 ? 1 : memory;
         },
         isViolated: (view, memory, isStuck) => isStuck && memory > 0 && !mayWait(view),
         isPending: (memory) => memory > 0,

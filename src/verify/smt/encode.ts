@@ -40,6 +40,8 @@ export function encodeProperty(
     return { reason: 'the solver decides only what never happens, not what can happen' };
   if (property.kind === 'neverStale')
     return { reason: 'the solver does not follow which work is older than a generation' };
+  if (net.tracked.labels.length > 0)
+    return { reason: 'the solver does not follow the labels of tokens' };
   if (property.kind === 'neverTakes')
     return { reason: 'the solver does not follow which places a firing takes tokens from' };
   if (property.kind === 'settles')
@@ -237,8 +239,8 @@ function propertyMemory(net: ExpandedNet, property: SearchedProperty): PropertyM
         after: (rule) => {
           const ended = until === undefined ? undefined : eventIn(net, rule, until);
           const rest = ended === undefined ? 'm' : `(ite (> ${ended} 0) 0 m)`;
-          const tokens = rule.given.get(property.place);
-          return tokens === undefined ? rest : `(ite (> ${tokens} 0) 1 ${rest})`;
+          const begun = eventIn(net, rule, property.place);
+          return begun === undefined ? rest : `(ite (> ${begun} 0) 1 ${rest})`;
         },
         violatedBy: (rule) => (forbidden(rule) ? '(= m 1)' : undefined),
       };

@@ -1,5 +1,6 @@
 import { fork, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { packageProgram } from '../../core/internal.ts';
 import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
 
@@ -55,9 +56,7 @@ export function npmZ3(): Solver {
     name: 'npm z3-solver',
     ask: (text, limits = {}) => {
       const { timeoutMs = DEFAULT_TIMEOUT_MS, memoryMb = DEFAULT_MEMORY_MB } = limits;
-      // The child module is beside this file, both in the source and in the build.
-      const file = import.meta.url.endsWith('.ts') ? './z3-child.ts' : './z3-child.js';
-      const child = fork(new URL(file, import.meta.url), {
+      const child = fork(packageProgram('verify/smt/z3-child'), {
         stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
         execArgv: [],
       });

@@ -9,7 +9,11 @@ export interface KeyAssignment {
   readonly broken: number;
 }
 
-/** Lists the assignments of keys to a new token. Each key is one in use, a fresh one, or one whose function throws. */
+/**
+ * Lists the assignments of keys to a new token. Each key is one in use, a fresh one, or one whose function throws. With
+ * `atLeast`, the keys of an equal token before it, lists only assignments that do not come before these: the others give
+ * the same tokens in another order.
+ */
 export function assignKeys(
   tokenClasses: TokenClasses,
   choice: KeyAssignment,
@@ -17,10 +21,12 @@ export function assignKeys(
     readonly place: number;
     readonly domains: readonly number[];
     readonly inputCounts: readonly number[];
+    readonly color: number;
   },
   maxFaults: number,
+  atLeast?: readonly number[],
 ): KeyAssignment[] {
-  const { place, domains, inputCounts } = token;
+  const { place, domains, inputCounts, color } = token;
   let assignments: { names: number[]; next: readonly number[]; broken: number }[] = [
     { names: [], next: choice.next, broken: choice.broken },
   ];
@@ -38,9 +44,21 @@ export function assignKeys(
       return more;
     });
   }
-  return assignments.map(({ names, next, broken }) => ({
-    added: [...choice.added, tokenClasses.codeFor({ place, attemptState: 0, inputCounts, names })],
+  const listed =
+    atLeast === undefined
+      ? assignments
+      : assignments.filter(({ names }) => !isBefore(names, atLeast));
+  return listed.map(({ names, next, broken }) => ({
+    added: [
+      ...choice.added,
+      tokenClasses.codeFor({ place, attemptState: 0, inputCounts, names, color }),
+    ],
     next,
     broken,
   }));
+}
+
+function isBefore(names: readonly number[], others: readonly number[]): boolean {
+  const at = names.findIndex((name, index) => name !== others[index]);
+  return at >= 0 && (names[at] ?? 0) < (others[at] ?? 0);
 }

@@ -2,6 +2,9 @@ import { faultPlace, unhandledFaultPlace, type CompiledNet } from '../../net/ind
 import type { CompiledInput, CompiledTransition } from '../../net/internal.ts';
 import { DEFAULT_ATTEMPTS, DEFAULT_UP_TO, UNLIMITED } from '../properties/bounds.ts';
 import type { Bounds } from '../properties/bounds.ts';
+import { omitUndefined } from '../../core/internal.ts';
+import { TrackedLabels } from './labels.ts';
+import type { OutputColors } from './labels.ts';
 import { keySlots } from './key-slots.ts';
 import type { KeySlots } from './key-slots.ts';
 import { InvalidPropertyError, UnknownNameError } from '../properties/verify-errors.ts';
@@ -14,6 +17,8 @@ export interface ExpandedPlace {
   readonly effect: number;
   /** The domain of each key slot of its tokens. */
   readonly domains: readonly number[];
+  /** True if its tokens have a color: the search tracks labels, and the place has them. */
+  readonly isColored: boolean;
 }
 
 /** An input arc of the expanded net. */
@@ -41,6 +46,8 @@ export interface ExpandedOutput {
   readonly declared: number;
   /** For `each`, the index of the input whose tokens are counted; otherwise -1. */
   readonly each: number;
+  /** The colors of its tokens. Undefined for tokens without a color. */
+  readonly colors?: OutputColors;
 }
 
 /** One alternative of a transition's outputs. */
@@ -75,6 +82,8 @@ export interface ExpandedTransition {
   readonly attempts: number;
   /** The inputs whose number of tokens a firing must remember, because an `each` output or a fault depends on it. */
   readonly remembered: readonly number[];
+  /** The input whose color a firing keeps; -1 for none. */
+  readonly keptColor: number;
 }
 
 /**
@@ -96,6 +105,8 @@ export interface ExpandedNet {
   /** In a slice of a net: effects without a place for their firings. Their results arrive at any time. */
   readonly arriving?: readonly ExpandedTransition[];
   readonly keys: KeySlots;
+  /** The labels that the search tracks. */
+  readonly tracked: TrackedLabels;
   /** The index of the place of faults; -1 if a slice of a net leaves it out. */
   readonly fault: number;
   readonly unhandledFault: number;
@@ -114,7 +125,12 @@ export interface ExpandedNet {
  * @throws UnknownNameError if a bound names a place that the net does not have.
  * @throws InvalidPropertyError if a bound is not an integer in its range.
  */
-export function expand(net: CompiledNet, bounds: Bounds = {}): ExpandedNet {
+export function expand(
+  net: CompiledNet,
+  bounds: Bounds = {},
+  labels: readonly string[] = [],
+): ExpandedNet {
+  const tracked = new TrackedLabels(net, labels);
   const effects = net.transitions.filter((t) => t.spec.kind === 'effect');
   const tokenPlaces = [...net.places.values()]
     .filter((place) => place.kind === 'tokens')
@@ -127,11 +143,17 @@ export function expand(net: CompiledNet, bounds: Bounds = {}): ExpandedNet {
   const placeIndex = new Map(names.map((name, index) => [name, index]));
   const keys = keySlots(net);
   const effectIndexes = new Map(effects.map((t) => [t.running, t.index]));
+  const isColored = (name: string): boolean => {
+    const effect = net.transitions[effectIndexes.get(name) ?? -1];
+    if (effect !== undefined) return tracked.findKeptInput(effect) >= 0;
+    return tracked.isColored(name);
+  };
   const places = names.map((name, index): ExpandedPlace => ({
     index,
     name,
     effect: effectIndexes.get(name) ?? -1,
     domains: keys.getDomains(name),
+    isColored: isColored(name),
   }));
   const empty = new Set((bounds.empty ?? []).map((name) => findPlace(net, placeIndex, name)));
   const attempts = natural('bounds.attempts', bounds.attempts ?? DEFAULT_ATTEMPTS, 1);
@@ -141,7 +163,7 @@ export function expand(net: CompiledNet, bounds: Bounds = {}): ExpandedNet {
       ? Number.POSITIVE_INFINITY
       : natural('bounds.together', bounds.together, 0);
   const transitions = net.transitions.map((t) =>
-    expandTransition(t, placeIndex, keys, { cap, attempts, empty }),
+    expandTransition(t, placeIndex, keys, { cap, attempts, empty, tracked }),
   );
   const untimed = transitions.filter((t) => t.timed === 'no');
   const timed = transitions.filter((t) => t.timed !== 'no');
@@ -159,6 +181,7 @@ export function expand(net: CompiledNet, bounds: Bounds = {}): ExpandedNet {
     timed,
     timedByPriority: byPriority(timed),
     keys,
+    tracked,
     fault: indexIn(placeIndex, faultPlace.name),
     unhandledFault: indexIn(placeIndex, unhandledFaultPlace.name),
     environment,
@@ -184,13 +207,14 @@ interface Limits {
   readonly attempts: number;
   /** Indexes of the places that stay empty. */
   readonly empty: ReadonlySet<number>;
+  readonly tracked: TrackedLabels;
 }
 
 function expandTransition(
   t: CompiledTransition,
   places: ReadonlyMap<string, number>,
   keys: KeySlots,
-  { cap, attempts, empty }: Limits,
+  { cap, attempts, empty, tracked }: Limits,
 ): ExpandedTransition {
   const { spec } = t;
   const takes = t.takes.map((input): ExpandedInput => ({
@@ -201,7 +225,8 @@ function expandTransition(
   }));
   const declared = [...t.alternatives].map(([name, { outputs }]): ExpandedAlternative => ({
     name,
-    outputs: outputs.flatMap(({ key, output, place }): readonly ExpandedOutput[] => {
+    outputs: outputs.flatMap((compiled): readonly ExpandedOutput[] => {
+      const { key, output, place } = compiled;
       const { arc } = output;
       if (arc === 'append' || arc === 'replacePrefix' || arc === 'truncate' || arc === 'put')
         return [];
@@ -220,6 +245,7 @@ function expandTransition(
           max: isEmpty ? 0 : arc === 'upTo' ? Math.min(max, cap(place.name)) : max,
           declared: max,
           each,
+          ...omitUndefined({ colors: tracked.toOutputColors(t, compiled) }),
         },
       ];
     }),
@@ -268,6 +294,7 @@ function expandTransition(
     running: isEffect ? indexIn(places, t.running) : -1,
     attempts: isEffect ? Math.min(spec.retry?.attempts ?? 1, attempts) : 1,
     remembered,
+    keptColor: tracked.findKeptInput(t),
   };
 }
 

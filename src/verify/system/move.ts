@@ -1,3 +1,5 @@
+import type { OutputColors } from './labels.ts';
+
 /** The kind of a step: a kind of journal record, or the closing (`draining`) or change (`owned`) of the owner. */
 export type MoveKind =
   | 'injected'
@@ -17,6 +19,8 @@ export interface Variant {
   readonly outlets: readonly (readonly [name: string, tokens: number])[];
   /** The number of tokens by output of the alternative. */
   readonly counts: Readonly<Record<string, number>>;
+  /** By deposit, the colors that it may have. Undefined if no deposit has a color. */
+  readonly colors?: readonly (OutputColors | undefined)[];
 }
 
 /** One step from a state: the positions of the removed tokens and the codes of the added tokens. */

@@ -1,4 +1,5 @@
 import { MAX_TOKEN_CLASSES } from '../properties/bounds.ts';
+import { NO_COLOR } from './labels.ts';
 import { SearchLimitError } from '../properties/verify-errors.ts';
 
 /** An equivalence class of tokens: its place, and the facts about a token that decide what may happen. */
@@ -10,6 +11,8 @@ export interface TokenClass {
   readonly inputCounts: readonly number[];
   /** By key slot of the place: the number of the key, or BROKEN_KEY. */
   readonly names: readonly number[];
+  /** The color of its label. */
+  readonly color: number;
 }
 
 /** Stands for a key whose key function throws for this token. */
@@ -22,6 +25,8 @@ export class TokenClasses {
   readonly #classes: TokenClass[] = [];
   readonly #codes = new Map<string, number>();
   readonly #plainCodes: number[] = [];
+  /** By code: the class without keys, as text. */
+  readonly #signatures: string[] = [];
 
   get(code: number): TokenClass {
     const tokenClass = this.#classes[code];
@@ -33,22 +38,36 @@ export class TokenClasses {
   plainCode(place: number): number {
     const known = this.#plainCodes[place];
     if (known !== undefined) return known;
-    const code = this.codeFor({ place, attemptState: 0, inputCounts: NONE, names: NONE });
+    const plain = { attemptState: 0, inputCounts: NONE, names: NONE, color: NO_COLOR };
+    const code = this.codeFor({ place, ...plain });
     this.#plainCodes[place] = code;
     return code;
   }
 
+  /** Returns the class of a code without its keys, as text. */
+  signature(code: number): string {
+    return this.#signatures[code] ?? '';
+  }
+
   codeFor(tokenClass: TokenClass): number {
-    const { place, attemptState, inputCounts, names } = tokenClass;
-    const key = `${place}|${attemptState}|${inputCounts.join()}|${names.join()}`;
+    const { place, attemptState, inputCounts, names, color } = tokenClass;
+    const signature = `${place}.${attemptState}.${inputCounts.join()}.${color}`;
+    const key = `${signature}|${names.join()}`;
     const known = this.#codes.get(key);
     if (known !== undefined) return known;
     const code = this.#classes.length;
     if (code >= MAX_TOKEN_CLASSES)
       throw new SearchLimitError(`more than ${MAX_TOKEN_CLASSES} token classes`);
     this.#classes.push(tokenClass);
+    this.#signatures.push(signature);
     this.#codes.set(key, code);
     return code;
+  }
+
+  /** Returns the code of the same class with these keys. */
+  withNames(code: number, names: readonly number[]): number {
+    const known = this.#codes.get(`${this.signature(code)}|${names.join()}`);
+    return known ?? this.codeFor({ ...this.get(code), names });
   }
 
   /** Returns the code of the same class with another attempt state. */

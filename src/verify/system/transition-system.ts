@@ -1,6 +1,8 @@
 import { assignKeys } from './assign-keys.ts';
 import type { KeyAssignment } from './assign-keys.ts';
 import { TokenClasses, BROKEN_KEY } from './token-classes.ts';
+import { NO_COLOR } from './labels.ts';
+import type { OutputColors } from './labels.ts';
 import { listChoices } from './binding-choices.ts';
 import type { Choice, Ordering } from './binding-choices.ts';
 import { parseTokenValue } from '../../net/internal.ts';
@@ -15,6 +17,7 @@ import { Variants } from './variants.ts';
 import { SearchLimitError } from '../properties/verify-errors.ts';
 
 const NOTHING: readonly number[] = [];
+const UNCOLORED: readonly number[] = [NO_COLOR];
 const NOTHING_ARRIVES: readonly ExpandedTransition[] = [];
 
 /** A state and its possible steps. */
@@ -91,6 +94,7 @@ export class TransitionSystem {
         attemptState: 0,
         inputCounts: NOTHING,
         names: own,
+        color: net.tracked.toInitialColor(place, value),
       });
       return Array.from({ length: times }, () => code);
     });
@@ -237,8 +241,9 @@ export class TransitionSystem {
       const removed = [position];
       const about = removed;
       const facts = { t: t.index, removed, phase, about } as const;
+      const colors = this.#colorsOfFiring(t, code);
       for (const variant of this.#variants.list(t, this.#takenCounts(t, code)))
-        this.#addMoves('ended', variant, facts, state, view, moves);
+        this.#addMoves('ended', variant, facts, state, view, moves, NOTHING, colors);
       if (attemptState / 2 + 1 < t.attempts)
         moves.push(
           createMove('retrying', {
@@ -274,6 +279,35 @@ export class TransitionSystem {
         each(position, t, this.tokenClasses.get(code).attemptState);
       }
     }
+  }
+
+  /** Returns the colors that a deposit may have. */
+  #colorsOfDeposit(
+    place: number,
+    output: OutputColors | undefined,
+    inputColors: readonly number[],
+  ): readonly number[] {
+    const effect = this.net.transitions[this.net.places[place]?.effect ?? -1];
+    if (effect !== undefined) return [inputColors[effect.keptColor] ?? NO_COLOR];
+    if (output === undefined) return this.net.tracked.colors;
+    return output.allowed.filter((color) =>
+      output.sources.every((input) => {
+        const source = inputColors[input] ?? NO_COLOR;
+        return source === NO_COLOR || source === color;
+      }),
+    );
+  }
+
+  #colorAt({ tokens }: State, position: number | undefined): number {
+    const code = position === undefined ? undefined : tokens[position];
+    return code === undefined ? NO_COLOR : this.tokenClasses.get(code).color;
+  }
+
+  /** Returns the colors of a firing in flight, by input: it keeps the color of one input. */
+  #colorsOfFiring({ keptColor, takes }: ExpandedTransition, code: number): readonly number[] {
+    if (keptColor < 0) return NOTHING;
+    const { color } = this.tokenClasses.get(code);
+    return takes.map((_, input) => (input === keptColor ? color : NO_COLOR));
   }
 
   /** Returns the number of tokens that a firing took, by input. */
@@ -316,13 +350,27 @@ export class TransitionSystem {
         ? taken
         : [...taken, ...t.resets.flatMap((place) => view.at[place] ?? [])];
     const counts = takes.map((tokens) => tokens.length);
+    const colors =
+      this.net.tracked.labels.length === 0
+        ? NOTHING
+        : takes.map(([first]) => this.#colorAt(state, first));
     if (t.kind === 'effect') {
       const variant = { alternative: '', deposits: [t.running], outlets: [], counts: {} };
       const remembered = t.remembered.map((input) => counts[input] ?? 0);
-      this.#addMoves('started', variant, { ...facts, removed }, state, view, moves, remembered);
+      const started = { ...facts, removed };
+      this.#addMoves('started', variant, started, state, view, moves, remembered, colors);
     } else {
       for (const variant of this.#variants.list(t, counts))
-        this.#addMoves('fired', variant, { ...facts, removed }, state, view, moves);
+        this.#addMoves(
+          'fired',
+          variant,
+          { ...facts, removed },
+          state,
+          view,
+          moves,
+          NOTHING,
+          colors,
+        );
     }
     if (this.#refuses) this.#addFault(facts, state, moves, 0);
     else if (state.faults > 0) this.#addFault(facts, state, moves, 1);
@@ -366,19 +414,37 @@ export class TransitionSystem {
     view: StateView,
     moves: Move[],
     inputCounts: readonly number[] = NOTHING,
+    inputColors: readonly number[] = NOTHING,
   ): void {
     const { deposits } = variant;
     let choices: KeyAssignment[] = [{ added: [], next: view.names, broken: 0 }];
-    for (const place of deposits) {
+    for (const [index, place] of deposits.entries()) {
+      const isColored = this.net.places[place]?.isColored === true;
       const domains = this.net.places[place]?.domains ?? NOTHING;
-      if (domains.length === 0 && inputCounts.length === 0) {
+      if (domains.length === 0 && inputCounts.length === 0 && !isColored) {
         const code = this.tokenClasses.plainCode(place);
         for (const choice of choices) choice.added.push(code);
       } else {
         if (choices.length > MAX_SUCCESSORS) throw tooManySuccessors();
-        choices = choices.flatMap((choice) =>
-          assignKeys(this.tokenClasses, choice, { place, domains, inputCounts }, state.faults),
-        );
+        const colors = isColored
+          ? this.#colorsOfDeposit(place, variant.colors?.[index], inputColors)
+          : UNCOLORED;
+        // Without ages, equal tokens have no order.
+        const isAlike =
+          this.ordering === 'unordered' && !isColored && deposits[index - 1] === place;
+        choices = choices.flatMap((choice) => {
+          const before = isAlike ? choice.added.at(-1) : undefined;
+          const atLeast = before === undefined ? undefined : this.tokenClasses.get(before).names;
+          return colors.flatMap((color) =>
+            assignKeys(
+              this.tokenClasses,
+              choice,
+              { place, domains, inputCounts, color },
+              state.faults,
+              atLeast,
+            ),
+          );
+        });
       }
     }
     const recordedVariant = kind === 'fired' || kind === 'ended' ? variant : undefined;

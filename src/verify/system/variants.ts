@@ -37,6 +37,7 @@ export class Variants {
     { name, outputs }: ExpandedAlternative,
     taken: readonly number[],
   ): readonly Variant[] {
+    const isColored = outputs.some(({ colors }) => colors !== undefined);
     let variants: PartialVariant[] = [
       { alternative: name, deposits: [], outlets: [], counts: {}, free: 0 },
     ];
@@ -63,6 +64,12 @@ export class Variants {
             free,
             counts,
             deposits: [...variant.deposits, ...Array.from({ length: tokens }, () => output.place)],
+            ...(isColored && {
+              colors: [
+                ...(variant.colors ?? []),
+                ...Array.from({ length: tokens }, () => output.colors),
+              ],
+            }),
           });
         }
       }
@@ -73,7 +80,9 @@ export class Variants {
 
   #distinct(variants: readonly PartialVariant[]): readonly Variant[] {
     const seen = new Set<string>();
-    return variants.filter(({ deposits, outlets }) => {
+    return variants.filter(({ deposits, outlets, colors }) => {
+      // Equal deposits may have different colors.
+      if (colors !== undefined) return true;
       const order = this.#ordered ? deposits : deposits.toSorted((a, b) => a - b);
       const key = `${order.join()}|${outlets.map(([name, tokens]) => `${name}:${tokens}`).join()}`;
       if (seen.has(key)) return false;

@@ -4,6 +4,7 @@ import { openaiRealtime } from '../../../src/live/models/openai/openai-realtime.
 import { ScriptedLive } from '../../../src/live/models/scripted/scripted-live.ts';
 import { systemClock } from '../../../src/net/index.ts';
 import { liveContract } from './contract/live-contract.ts';
+import { cascadedScript } from './scripted-speech.ts';
 import type { LiveFeature, MakeLiveHarness } from './contract/live-harness.ts';
 import { openGeminiServer } from './servers/gemini-server.ts';
 import { openRealtimeServer } from './servers/realtime-server.ts';
@@ -22,6 +23,14 @@ const implementations: readonly {
     without: [],
     makeHarness: async (script) => ({
       model: new ScriptedLive(script),
+      close: async () => undefined,
+    }),
+  },
+  {
+    name: 'cascadedLive',
+    without: ['resumption', 'go-away', 'call-cancellation', 'reply-errors', 'server-close'],
+    makeHarness: async (script) => ({
+      model: cascadedScript(script),
       close: async () => undefined,
     }),
   },

@@ -602,7 +602,9 @@ describe('geminiLive speaks BidiGenerateContent', () => {
       send({ toolCall: { functionCalls: [{ id: 'c', name: 'f', args: {} }] } });
       await conversation.until('done', 2);
       assert.deepEqual(
-        conversation.signals().map((signal) => [signal.kind, 'reply' in signal && signal.reply]),
+        conversation
+          .signals()
+          .flatMap((signal) => ('reply' in signal ? [[signal.kind, signal.reply]] : [])),
         [
           ['begun', 'r1'],
           ['interrupted', 'r1'],
@@ -620,12 +622,16 @@ describe('geminiLive speaks BidiGenerateContent', () => {
   it('a turn without content is an empty reply: the model chose to stay silent', async () => {
     await withServer({ turns: [] }, async (server, model) => {
       const conversation = await converse(model);
-      server.sockets[0]?.send(JSON.stringify({ serverContent: { interrupted: true } }));
-      server.sockets[0]?.send(JSON.stringify({ serverContent: { turnComplete: true } }));
+      for (const message of [
+        { voiceActivity: { voiceActivityType: 'ACTIVITY_START' } },
+        { serverContent: { interrupted: true } },
+        { serverContent: { turnComplete: true } },
+      ])
+        server.sockets[0]?.send(JSON.stringify(message));
       await conversation.until('done');
       assert.deepEqual(
         conversation.signals().map(({ kind }) => kind),
-        ['begun', 'done'],
+        ['voice', 'begun', 'done'],
       );
       await conversation.connection.close();
     });
@@ -875,7 +881,9 @@ describe('openaiRealtime speaks the Realtime API', () => {
       send({ type: 'response.done', response: { id: 'r', status: 'completed', output } });
       await conversation.until('done', 2);
       assert.deepEqual(
-        conversation.signals().map((signal) => [signal.kind, 'reply' in signal && signal.reply]),
+        conversation
+          .signals()
+          .flatMap((signal) => ('reply' in signal ? [[signal.kind, signal.reply]] : [])),
         [
           ['begun', 'r1'],
           ['interrupted', 'r1'],

@@ -13,6 +13,7 @@ import type { LiveCommand, LiveToolResult, LiveToolResultCommand } from '../live
 import { listUnansweredCalls } from '../live-history.ts';
 import type { LiveOpenRequest } from '../live-model.ts';
 import type { LiveCall } from '../live-signal.ts';
+import { GeminiSpeechEdges } from './gemini-speech-edges.ts';
 import {
   ProtocolViolation,
   type CloseVerdict,
@@ -62,6 +63,7 @@ export class GeminiProtocol implements LiveProtocol {
   readonly #canceledCalls = new Set<string>();
   /** Calls of a former session that this one does not know. Their results are sent as text. */
   readonly #unknownCalls: ReadonlySet<string>;
+  readonly #speech: GeminiSpeechEdges;
   #usage: Usage | undefined;
   #isLeaving = false;
   #isReady = false;
@@ -73,6 +75,7 @@ export class GeminiProtocol implements LiveProtocol {
     this.#model = model;
     this.#request = request;
     this.#host = host;
+    this.#speech = new GeminiSpeechEdges(host.reporter, detectsSpeech(request));
     this.#unknownCalls = new Set(
       request.handle === undefined ? listUnansweredCalls(request.history ?? []) : [],
     );
@@ -117,8 +120,8 @@ export class GeminiProtocol implements LiveProtocol {
   };
 
   readonly command = (command: LiveCommand): readonly JsonObject[] => {
-    const detection = this.#request.config?.realtimeInputConfig?.automaticActivityDetection;
-    const detectsActivity = detection?.disabled !== true;
+    const detectsActivity = detectsSpeech(this.#request);
+    if (asksForReply(command)) this.#speech.asked();
     switch (command.kind) {
       case 'respond':
         return [{ clientContent: { turnComplete: true } }];
@@ -193,7 +196,10 @@ export class GeminiProtocol implements LiveProtocol {
   #content(content: WireObject): void {
     const { reporter } = this.#host;
     const input = readString(readObject(content, 'inputTranscription'), 'text');
-    if (input !== undefined) reporter.heard(input);
+    if (input !== undefined) {
+      if (input !== '') this.#speech.heard();
+      reporter.heard(input);
+    }
     if (readObject(content, 'inputTranscription')?.['finished'] === true) reporter.endTranscript();
     if (content['interrupted'] === true) reporter.interrupt();
     for (const part of readObjects(readObject(content, 'modelTurn'), 'parts')) this.#part(part);
@@ -236,6 +242,7 @@ export class GeminiProtocol implements LiveProtocol {
   #begin(): void {
     const { reporter } = this.#host;
     if (reporter.reply !== undefined) return;
+    this.#speech.replying();
     // A transcript has no end of its own: it ends when the model replies.
     reporter.endTranscript();
     reporter.begin();
@@ -248,7 +255,10 @@ export class GeminiProtocol implements LiveProtocol {
     // The turn of a reply with calls: the reply has ended with them.
     if (reporter.reply === undefined && this.#openCalls.size > 0) return;
     // The model may stay silent. Whoever waits for its reply learns that there is none.
-    if (reporter.reply === undefined) this.#begin();
+    if (reporter.reply === undefined) {
+      if (!this.#speech.isReplyAwaited) return;
+      this.#begin();
+    }
     reporter.endTranscript();
     reporter.end({
       finishReason: toFinishReason(readString(content, 'turnCompleteReason')),
@@ -263,7 +273,10 @@ export class GeminiProtocol implements LiveProtocol {
     }
     const { reporter } = this.#host;
     // The model waits for the results, even if nobody listens to this reply any more.
-    if (reporter.interrupted) reporter.end({ finishReason: 'stop' });
+    if (reporter.interrupted) {
+      reporter.end({ finishReason: 'stop' });
+      this.#speech.asked();
+    }
     this.#begin();
     const calls = wireCalls.map((call) => this.#toCall(call));
     for (const { id } of calls) this.#openCalls.add(id);
@@ -300,8 +313,7 @@ export class GeminiProtocol implements LiveProtocol {
   #voice(voice: WireObject): void {
     const edge = VOICE_EDGES[readString(voice, 'voiceActivityType') ?? ''];
     if (edge === undefined) return;
-    const atMs = readDurationMs(voice, 'audioOffset');
-    this.#host.reporter.signal({ kind: 'voice', edge, ...omitUndefined({ atMs }) });
+    this.#speech.reported(edge, readDurationMs(voice, 'audioOffset'));
   }
 
   #takeUsage(): Usage | undefined {
@@ -315,6 +327,17 @@ const VOICE_EDGES: Readonly<Record<string, 'started' | 'stopped' | undefined>> =
   ACTIVITY_START: 'started',
   ACTIVITY_END: 'stopped',
 };
+
+/** True if the server detects speech. Otherwise the client sends its edges. */
+function detectsSpeech({ config }: LiveOpenRequest): boolean {
+  return config?.realtimeInputConfig?.automaticActivityDetection?.disabled !== true;
+}
+
+/** True for a command after which the model replies. */
+function asksForReply(command: LiveCommand): boolean {
+  if (command.kind === 'text' || command.kind === 'tool-result') return command.respond ?? true;
+  return command.kind === 'respond' || command.kind === 'nudge';
+}
 
 function toTextMessage(content: Content, respond: boolean): JsonObject {
   const { role, parts } = content;

@@ -13,8 +13,12 @@ import type { LiveOpenRequest, LiveToolDeclaration } from '../live-model.ts';
 import { listTrue } from '../socket/check-live-config.ts';
 
 /** The options that Gemini Live does not have. */
-export function listUnsupportedByGemini({ sessionResumption }: LiveConfig): readonly string[] {
-  return listTrue({ 'sessionResumption.transparent': sessionResumption?.transparent === true });
+export function listUnsupportedByGemini(config: LiveConfig): readonly string[] {
+  return listTrue({
+    'sessionResumption.transparent': config.sessionResumption?.transparent === true,
+    // Vertex AI has it. The Gemini API reports edges of speech with some models, without an option.
+    explicitVadSignal: config.explicitVadSignal === true,
+  });
 }
 
 /** The version of the API that has the options of a conversation. */
@@ -42,7 +46,6 @@ export function toSetup(model: string, request: LiveOpenRequest): JsonObject {
       realtimeInputConfig: config.realtimeInputConfig,
       inputAudioTranscription: toTranscription(config.inputAudioTranscription),
       outputAudioTranscription: toTranscription(config.outputAudioTranscription),
-      explicitVadSignal: config.explicitVadSignal,
       proactivity: config.proactivity,
       sessionResumption: sessionResumption === null ? undefined : omitUndefined({ handle }),
       contextWindowCompression:

@@ -24,6 +24,8 @@ declare module 'ws' {
 
   export class WebSocket extends EventEmitter<WebSocketEvents> {
     constructor(url: string, options?: ClientOptions);
+    constructor(url: string, protocols: string, options?: ClientOptions);
+    readonly protocol: string;
     readonly bufferedAmount: number;
     send(data: string | Uint8Array, done?: (error?: Error) => void): void;
     ping(): void;
@@ -40,6 +42,9 @@ declare module 'ws' {
   export class WebSocketServer extends EventEmitter<ServerEvents> {
     constructor(options: {
       readonly noServer: true;
+      readonly maxPayload?: number;
+      readonly closeTimeout?: number;
+      readonly perMessageDeflate?: boolean;
       readonly handleProtocols?: (protocols: ReadonlySet<string>) => string | false;
     });
     handleUpgrade(

@@ -177,10 +177,44 @@ export const sessionNet: WireSchema<'SessionNet'> = component(
       }),
     ),
     layout: v.object({
+      engine: field(
+        '`columns`: the column of a node is its distance from where tokens enter. `graphviz`: with lines and boxes.',
+        v.picklist(['columns', 'graphviz']),
+      ),
       width: v.number(),
       height: v.number(),
       places: v.record(v.string(), position),
       transitions: v.record(v.string(), position),
+      edges: field(
+        'The lines, as cubic Bézier curves: the first point, and then two control points and the end of each curve.',
+        v.exactOptional(
+          v.array(
+            v.object({
+              from: field('`p:PLACE` or `t:TRANSITION`.', v.string()),
+              to: v.string(),
+              kind: v.picklist(['flow', 'both', 'read', 'inhibitor', 'reset', 'running']),
+              label: v.string(),
+              points: v.array(position),
+              start_tip: v.exactOptional(position),
+              end_tip: v.exactOptional(position),
+            }),
+          ),
+        ),
+      ),
+      subnets: field(
+        'The boxes of the subnets.',
+        v.exactOptional(
+          v.array(
+            v.object({
+              path: v.array(v.string()),
+              x: v.number(),
+              y: v.number(),
+              width: v.number(),
+              height: v.number(),
+            }),
+          ),
+        ),
+      ),
     }),
   }),
 );

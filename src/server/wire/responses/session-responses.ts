@@ -2,12 +2,19 @@ import * as v from 'valibot';
 import { component, field } from '../component.ts';
 import type { WireSchema } from '../component.ts';
 import { sessionAgentResponse, threadAgentResponse } from './agent-responses.ts';
+import { SESSION_STATES } from '../wire-schemas.ts';
 import { count, deletion, page, pageCursor, pairs, time } from './response-parts.ts';
 
 const sessionStatus = component(
   'SessionStatus',
   '`running`: a turn runs; `rescheduling`: a model call is retried; `terminated`: the session is closed; `idle`: all others.',
   v.picklist(['rescheduling', 'running', 'idle', 'terminated']),
+);
+
+const sessionState: WireSchema<'SessionState'> = component(
+  'SessionState',
+  'The exact status of a session. `waiting`: every open call waits for somebody.',
+  v.picklist(SESSION_STATES),
 );
 
 const sessionUsage: WireSchema<'SessionUsage'> = component(
@@ -38,7 +45,24 @@ export const sessionResponse: WireSchema<'Session'> = component(
     agent: sessionAgentResponse,
     environment_id: v.nullable(v.string()),
     status: sessionStatus,
+    state: sessionState,
     paused: field('True until the session is resumed.', v.boolean()),
+    pending_count: field('The number of calls that wait for an answer.', count),
+    waiting_for: field(
+      'What the call that waits longest needs. Null: no call waits.',
+      v.nullable(v.picklist(['approval', 'result'])),
+    ),
+    user_id: field('The user of the session. Clients have that of their workspace.', v.string()),
+    forked_from: field(
+      'The session that this one was copied from, and where the copy was cut. Null: it is no copy.',
+      v.nullable(
+        v.object({
+          session_id: v.string(),
+          up_to_seq: v.nullable(count),
+          at_record: v.nullable(count),
+        }),
+      ),
+    ),
     title: v.nullable(v.string()),
     metadata: pairs,
     usage: sessionUsage,

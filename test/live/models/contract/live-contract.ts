@@ -109,7 +109,7 @@ export const liveContract: readonly LiveContractCase[] = [
     'speech gets a transcript and a reply, without a command',
     { turns: [{ heard: 'How is the weather?', text: 'Sunny.' }] },
     async (open) => {
-      const { connection, until, signals } = await open({ config: { explicitVadSignal: true } });
+      const { connection, until, signals } = await open();
       speak(connection);
       await until('done');
       const kinds = signals().map(({ kind }) => kind);
@@ -326,7 +326,7 @@ export const liveContract: readonly LiveContractCase[] = [
     'the end of the audio ends an utterance without silence',
     { turns: [{ heard: 'Bye', text: 'Bye.' }] },
     async (open) => {
-      const { connection, until } = await open({ config: { explicitVadSignal: true } });
+      const { connection, until } = await open();
       sendAudio(connection, 300, 4_000);
       await until('voice');
       await connection.send({ kind: 'audio-end' });
@@ -446,6 +446,7 @@ export const liveContract: readonly LiveContractCase[] = [
       assert.equal(connection.sendImage('image/jpeg', new Uint8Array(2)), false);
       await assert.rejects(connection.send({ kind: 'cut' }), LiveConnectionClosedError);
     },
+    'server-close',
   ),
 
   contractCase(
@@ -456,6 +457,7 @@ export const liveContract: readonly LiveContractCase[] = [
       await connection.send(text('Bye'));
       assert.equal((await until('closed')).reason, 'ended');
     },
+    'server-close',
   ),
 
   contractCase(

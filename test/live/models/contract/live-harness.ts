@@ -18,7 +18,8 @@ export type LiveFeature =
   | 'call-cancellation'
   | 'reply-errors'
   | 'thinking'
-  | 'finish-reasons';
+  | 'finish-reasons'
+  | 'server-close';
 
 /** A live model under test, whose other side plays a script. */
 export interface LiveHarness {

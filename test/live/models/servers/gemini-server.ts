@@ -20,6 +20,8 @@ export interface GeminiServerOptions {
   readonly key: string;
   /** The one model that exists, without `models/`. */
   readonly model: string;
+  /** Whether the model reports edges of speech, as some do. Default: true. */
+  readonly reportsSpeech?: boolean;
 }
 
 const PATH =
@@ -35,7 +37,6 @@ const SETUP_FIELDS: ReadonlySet<string> = new Set([
   'contextWindowCompression',
   'inputAudioTranscription',
   'outputAudioTranscription',
-  'explicitVadSignal',
   'historyConfig',
 ]);
 
@@ -251,7 +252,7 @@ class GeminiSession implements WireSession {
     const isText = JSON.stringify(setup['generationConfig'] ?? {}).includes('"TEXT"');
     switch (event.type) {
       case 'voice':
-        if (setup['explicitVadSignal'] !== true) return;
+        if (this.#options.reportsSpeech === false) return;
         this.#send({
           voiceActivity: {
             voiceActivityType: event.edge === 'started' ? 'ACTIVITY_START' : 'ACTIVITY_END',

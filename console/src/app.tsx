@@ -1,0 +1,100 @@
+import type { JSX } from 'preact';
+import { lazy, Suspense } from 'preact/compat';
+import { useEffect, useErrorBoundary } from 'preact/hooks';
+import { Rail } from './rail.tsx';
+import { InboxScreen } from './screens/inbox-screen.tsx';
+import { SessionsScreen } from './screens/sessions-screen.tsx';
+import { Shortcuts } from './screens/shortcuts.tsx';
+import { online } from './state/connection.ts';
+import { route } from './state/route.ts';
+import { EmptyState, Failure, Loading } from './ui/empty-state.tsx';
+import { Toasts } from './ui/toast.tsx';
+
+const SessionScreen = lazy(
+  async () => (await import('./session/session-screen.tsx')).SessionScreen,
+);
+const AgentsScreen = lazy(async () => (await import('./screens/agents-screen.tsx')).AgentsScreen);
+const CompareScreen = lazy(
+  async () => (await import('./compare/compare-screen.tsx')).CompareScreen,
+);
+const ProofsScreen = lazy(async () => (await import('./proofs/proofs-screen.tsx')).ProofsScreen);
+const TracesScreen = lazy(async () => (await import('./traces/traces-screen.tsx')).TracesScreen);
+const UsageScreen = lazy(async () => (await import('./usage/usage-screen.tsx')).UsageScreen);
+const SettingsScreen = lazy(
+  async () => (await import('./screens/settings-screen.tsx')).SettingsScreen,
+);
+
+/** The whole page. */
+export function App(): JSX.Element {
+  const [screen = 'sessions'] = route.value.segments;
+  useEffect(() => {
+    document.title = `${screen === 's' ? 'Session' : capitalize(screen)} · Petrichor`;
+  }, [screen]);
+  return (
+    <div class="app">
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <Rail />
+      <main id="main" tabIndex={-1}>
+        {!online.value && (
+          <p class="banner banner-wait" role="status">
+            <span class="spinner" aria-hidden="true" /> Reconnecting. What you see stays; what
+            happens meanwhile is shown when the server answers.
+          </p>
+        )}
+        <Suspense fallback={<Loading />}>
+          <Boundary key={route.value.segments.join('/')}>
+            <Screen />
+          </Boundary>
+        </Suspense>
+      </main>
+      <Shortcuts />
+      <Toasts />
+    </div>
+  );
+}
+
+function Screen(): JSX.Element {
+  const [screen, id] = route.value.segments;
+  switch (screen) {
+    case undefined:
+    case 'sessions':
+      return <SessionsScreen />;
+    case 's':
+      return <SessionScreen key={id} id={id ?? ''} />;
+    case 'inbox':
+      return <InboxScreen />;
+    case 'agents':
+      return <AgentsScreen />;
+    case 'compare':
+      return <CompareScreen />;
+    case 'proofs':
+      return <ProofsScreen />;
+    case 'traces':
+      return <TracesScreen />;
+    case 'usage':
+      return <UsageScreen />;
+    case 'settings':
+      return <SettingsScreen />;
+    default:
+      return (
+        <EmptyState icon="search" title="No such screen">
+          <p>
+            Nothing is at <code>{screen}</code>. Choose a screen on the left.
+          </p>
+        </EmptyState>
+      );
+  }
+}
+
+/** A screen that fails takes no other screen with it. */
+function Boundary({ children }: { readonly children: JSX.Element }): JSX.Element {
+  const [error] = useErrorBoundary();
+  if (error === undefined) return children;
+  return <Failure error={error instanceof Error ? error : new Error(String(error))} />;
+}
+
+function capitalize(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}

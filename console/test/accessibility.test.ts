@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { test } from 'node:test';
+import { travel } from './agents.ts';
+import { noBrowser, openBrowser } from './browser.ts';
+import { openConsoleServer } from './console-server.ts';
+import { openScreen, prepareScreens, SCREENS } from './screens.ts';
+
+const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+test('axe finds no violation on any screen, in either theme', { skip: noBrowser }, async () => {
+  await using server = await openConsoleServer({ agents: [travel] });
+  const toPath = await prepareScreens(server, 'demo');
+  const browser = await openBrowser();
+  try {
+    // The policy of the page allows no script of the test.
+    const context = await browser.newContext({ bypassCSP: true, reducedMotion: 'reduce' });
+    const page = await context.newPage();
+    const found: string[] = [];
+    for (const theme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme: theme });
+      for (const [name, path] of SCREENS) {
+        await openScreen(page, server.url, toPath(path));
+        await page.addScriptTag({ path: axePath });
+        const violations: readonly Violation[] = await page.evaluate(
+          'axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }).then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => ({ html })) })))',
+        );
+        for (const { id, nodes } of violations)
+          found.push(`${name}, ${theme}: ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+      }
+    }
+    assert.deepEqual(found, []);
+  } finally {
+    await browser.close();
+  }
+});

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { encodeMarking, replayRecords } from '../../src/net/journal/index.ts';
+import type { JournalRecord } from '../../src/net/journal/index.ts';
+import { openRuntime } from '../../src/runtime/index.ts';
+import { hydrate } from '../../src/runtime/journal/hydrate.ts';
+import { MemoryStore } from '../../src/store/index.ts';
+import { travel } from './agents.ts';
+import { JournalHistory } from '../src/session/journal-history.ts';
+
+test('the marking after any record is that of the runtime, in whatever order the timeline jumps', async () => {
+  const store = new MemoryStore();
+  const records: JournalRecord[] = [];
+  const history = new JournalHistory();
+  await using runtime = await openRuntime({ agents: [travel], store });
+  const session = await runtime.session('s');
+  for (let turn = 0; turn < 60; turn++) await session.ask('hello');
+  for await (const step of store.steps(session.key, 0))
+    for (const record of step.records) {
+      records.push(record);
+      history.append(record, step.step);
+    }
+  assert.ok(history.last > 300, 'the records span several kept markings');
+  assert.deepEqual(
+    encodeMarking(history.markingAt(history.last)),
+    encodeMarking(await hydrate(store, session.key)),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 0, max: history.last }), { minLength: 1, maxLength: 12 }),
+      (jumps) => {
+        for (const to of jumps) {
+          const expected = encodeMarking(replayRecords(records.slice(0, to)));
+          assert.deepEqual(encodeMarking(history.markingAt(to)), expected, `record ${to}`);
+          assert.deepEqual(encodeMarking(history.copyAt(to)), expected, `a copy at record ${to}`);
+        }
+      },
+    ),
+    { numRuns: 25 },
+  );
+});
+
+test('the value of a token is found by its id', async () => {
+  const store = new MemoryStore();
+  await using runtime = await openRuntime({ agents: [travel], store });
+  const session = await runtime.session('s');
+  await session.ask('Book a flight to Berlin').catch(() => undefined);
+  const history = new JournalHistory();
+  let compared = 0;
+  for await (const step of store.steps(session.key, 0))
+    for (const record of step.records) {
+      history.append(record, step.step);
+      for (const tokens of history.markingAt(history.last).tokens.values())
+        for (const { id, value } of tokens) {
+          assert.deepEqual(history.tokenValue(id), value, id);
+          compared++;
+        }
+    }
+  assert.ok(compared > 100);
+  assert.equal(history.tokenValue('999.0'), undefined);
+});

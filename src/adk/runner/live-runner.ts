@@ -1,0 +1,242 @@
+import {
+  createEventActions,
+  deriveInvocationId,
+  InvalidInputError,
+  newMessageId,
+  toAdkEvent,
+  toAdkSeconds,
+} from '../../core/index.ts';
+import type { Content, Event, LogEvent, PartialEvent } from '../../core/index.ts';
+import { UnsupportedFeatureError } from '../../models/index.ts';
+import { systemClock } from '../../net/index.ts';
+import { ingestMemory } from '../../runtime/internal.ts';
+import type { Session as RuntimeSession } from '../../runtime/index.ts';
+import type { SessionRow } from '../../store/index.ts';
+import { LoopAgent } from '../agents/loop-agent.ts';
+import { ParallelAgent } from '../agents/parallel-agent.ts';
+import type { BaseAgent } from '../agents/base-agent.ts';
+import type { App } from '../app/app.ts';
+import type { LiveRunConfig } from '../contracts/live-run-config.ts';
+import type { PluginChain } from '../plugins/plugin-chain.ts';
+import { addCustomMetadata, saveMetadata } from '../sessions/invocation-metadata.ts';
+import { Workflow } from '../workflow/workflow.ts';
+import { answerCalls, findAnsweredCall } from './answer-calls.ts';
+import type { AppRuntime } from './app-runtime.ts';
+import { InvocationScope } from './invocation-scope.ts';
+import { toPartialTextEvent } from './invocation-stream.ts';
+import { toTurnEndEvent } from './live-events.ts';
+import { LiveRecorder } from './live-recorder.ts';
+import { isStreamResult, LiveRun } from './live-run.ts';
+import type { RunLiveParams } from './run-live-params.ts';
+import { LLM_CALLS_LIMIT, LlmCallsLimitExceededError } from './runner-errors.ts';
+import type { RunnerOptions } from './runner-options.ts';
+
+/** Runs the live sessions of an app. */
+export class LiveRunner {
+  readonly #app: App;
+  readonly #options: RunnerOptions;
+  readonly #plugins: PluginChain;
+
+  constructor(app: App, options: RunnerOptions, plugins: PluginChain) {
+    this.#app = app;
+    this.#options = options;
+    this.#plugins = plugins;
+  }
+
+  /** Checks what a live session needs. @throws InvalidInputError, UnsupportedFeatureError */
+  check({ saveLiveBlob }: LiveRunConfig): void {
+    assertLiveAgents(this.#app.rootAgent);
+    if (saveLiveBlob && this.#options.artifactService === undefined)
+      throw new InvalidInputError(
+        'runConfig.saveLiveBlob',
+        'needs an artifactService: pass one to the runner.',
+      );
+  }
+
+  /** Yields the events of a live session until it is over. */
+  async *run(
+    params: RunLiveParams,
+    config: LiveRunConfig,
+    row: SessionRow,
+    session: RuntimeSession,
+    appRuntime: AppRuntime,
+  ): AsyncGenerator<Event, void, void> {
+    const { hub, liveSessions } = appRuntime;
+    if (hub === undefined)
+      throw new UnsupportedFeatureError(
+        this.#app.rootAgent.name,
+        'runLive',
+        'no agent has a live model: set model or liveModel to one, such as gemini-live-2.5-flash',
+      );
+    const { clock = systemClock, artifactService, onError } = this.#options;
+    const invocation = this.#createInvocation(session, config);
+    const live = new LiveRun({
+      session,
+      hub,
+      queue: params.liveRequestQueue,
+      config: { ...config, handle: params.liveSessionResumptionHandle ?? config.handle },
+      clock,
+      rootAgent: this.#app.rootAgent.name,
+      recorder:
+        config.saveLiveBlob && artifactService !== undefined
+          ? new LiveRecorder({ artifacts: artifactService, session: session.key, clock })
+          : undefined,
+      from: appRuntime.logEndAtStart(session.key) ?? row.lastSeq,
+      answerCalls: async (answers) => {
+        const pending = await session.pending();
+        findAnsweredCall(answers, pending);
+        await answerCalls(answers, { pending, session, credentials: appRuntime.credentials });
+      },
+      screenMessage: async (message) => this.#screenMessage(invocation, message),
+      warn: (message) => this.#options.onWarning?.(message),
+      onError: (error) => onError?.(error, session.key),
+    });
+    liveSessions.add(session.key, live.active);
+    const stop = (): void => live.interrupt();
+    params.abortSignal?.addEventListener('abort', stop, { once: true });
+    try {
+      if (params.abortSignal?.aborted === true) return;
+      const replacement = await this.#plugins.firstResult('beforeRunCallback', (plugin) =>
+        plugin.beforeRunCallback({ invocationContext: invocation.context }),
+      );
+      if (replacement !== undefined) {
+        yield await this.#appendAnswer(session, invocation, replacement);
+        return;
+      }
+      await invocation.begin();
+      if (invocation.isEnded) return;
+      yield* this.#events(live, { invocation, config, row, appRuntime });
+    } finally {
+      params.abortSignal?.removeEventListener('abort', stop);
+      await live.close();
+      liveSessions.remove(session.key);
+    }
+    const { memoryService } = this.#options;
+    if (memoryService !== undefined)
+      await ingestMemory(appRuntime.runtime.store, memoryService, row);
+    await this.#plugins.afterRun(invocation.context);
+  }
+
+  async *#events(
+    live: LiveRun,
+    {
+      invocation,
+      config,
+      row,
+      appRuntime,
+    }: {
+      readonly invocation: InvocationScope;
+      readonly config: LiveRunConfig;
+      readonly row: SessionRow;
+      readonly appRuntime: AppRuntime;
+    },
+  ): AsyncGenerator<Event, void, void> {
+    const { customMetadata, maxLlmCalls } = config;
+    const { store } = appRuntime.runtime;
+    for await (const item of live.items()) {
+      if ('partial' in item) {
+        yield addCustomMetadata(item.partial, customMetadata);
+        continue;
+      }
+      const { logged } = item;
+      if (logged.type === 'turn.started')
+        await saveMetadata(store, row.uid, logged.invocationId, customMetadata);
+      const event = this.#toEvent(logged, row, live.stream.agentName);
+      if (event !== undefined)
+        yield await this.#showToPlugins(invocation, addCustomMetadata(event, customMetadata));
+      if (logged.type === 'error' && logged.code === LLM_CALLS_LIMIT)
+        throw new LlmCallsLimitExceededError(maxLlmCalls);
+    }
+  }
+
+  #toEvent(
+    logged: LogEvent | PartialEvent,
+    { uid }: SessionRow,
+    agentName: string,
+  ): Event | undefined {
+    switch (logged.type) {
+      case 'partial':
+        return logged.kind === 'progress'
+          ? undefined
+          : toPartialTextEvent(logged, agentName, this.#options.clock);
+      case 'partial.reset':
+        return undefined;
+      case 'turn.ended':
+        return toTurnEndEvent(logged, uid, agentName);
+      case 'user.message':
+        // The caller has sent it.
+        return logged.transcript === true || isStreamResult(logged)
+          ? toAdkEvent(logged, uid)
+          : undefined;
+      default:
+        return toAdkEvent(logged, uid);
+    }
+  }
+
+  async #showToPlugins(invocation: InvocationScope, event: Event): Promise<Event> {
+    if (event.partial === true) return event;
+    const replacement = await this.#plugins.firstResult('onEventCallback', (plugin) =>
+      plugin.onEventCallback({ invocationContext: invocation.context, event }),
+    );
+    return replacement ?? event;
+  }
+
+  async #screenMessage(invocation: InvocationScope, userMessage: Content): Promise<Content> {
+    const { context: invocationContext } = invocation;
+    invocation.setUserContent(userMessage);
+    const message =
+      (await this.#plugins.firstResult('onUserMessageCallback', (plugin) =>
+        plugin.onUserMessageCallback({ invocationContext, userMessage }),
+      )) ?? userMessage;
+    invocation.setUserContent(message);
+    return message;
+  }
+
+  /** Appends the answer of a plugin, which takes the place of the live session. */
+  async #appendAnswer(
+    session: RuntimeSession,
+    { context }: InvocationScope,
+    { parts }: Content,
+  ): Promise<Event> {
+    const content: Content = { role: 'model', parts };
+    const author = this.#app.rootAgent.name;
+    const { eventId } = await session.append({ author, content });
+    return {
+      id: eventId,
+      timestamp: toAdkSeconds(this.#options.clock?.now() ?? Date.now()),
+      invocationId: context.invocationId,
+      author,
+      content,
+      actions: createEventActions(),
+    };
+  }
+
+  #createInvocation(session: RuntimeSession, config: LiveRunConfig): InvocationScope {
+    const { maxLlmCalls, customMetadata } = config;
+    return new InvocationScope(
+      {
+        app: this.#app,
+        options: this.#options,
+        session,
+        invocationId: deriveInvocationId(newMessageId()),
+        runConfig: { streamingMode: 'sse', maxLlmCalls, customMetadata, getSessionConfig: {} },
+        userContent: undefined,
+      },
+      false,
+    );
+  }
+}
+
+/** @throws UnsupportedFeatureError naming an agent that cannot be part of a live session */
+function assertLiveAgents(agent: BaseAgent): void {
+  const kinds = { Workflow, ParallelAgent, LoopAgent };
+  for (const [kind, type] of Object.entries(kinds)) {
+    if (agent instanceof type)
+      throw new UnsupportedFeatureError(
+        agent.name,
+        'runLive',
+        `a live session has one speaker at a time; a ${kind} runs in runAsync only`,
+      );
+  }
+  for (const sub of agent.subAgents) assertLiveAgents(sub);
+}

@@ -1,0 +1,111 @@
+import * as v from 'valibot';
+import { InvalidInputError, isJsonObject, parseUserContent } from '../../../core/index.ts';
+import type { Json, JsonObject, StateDelta } from '../../../core/index.ts';
+import { omitUndefined } from '../../../core/internal.ts';
+import { nonEmptyText } from '../../wire/wire-schemas.ts';
+import type { ClientInput } from '../send-inputs.ts';
+import { adkBody, fromAdkContent } from './adk-content.ts';
+import { parseAskId } from './to-adk-wire-events.ts';
+
+const anyObject = v.custom<JsonObject>(isJsonObject, 'must be an object');
+
+/** The body of a run: `RunAgentRequest` of ADK. */
+export interface AdkRunRequest {
+  readonly appName?: string | undefined;
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly newMessage?: Json | undefined;
+  readonly streaming?: boolean | null | undefined;
+  readonly stateDelta?: StateDelta | null | undefined;
+  readonly invocationId?: string | null | undefined;
+  readonly customMetadata?: JsonObject | null | undefined;
+}
+
+export const adkRunRequest: v.GenericSchema<unknown, AdkRunRequest> = adkBody(
+  v.looseObject({
+    appName: v.optional(nonEmptyText(256)),
+    userId: nonEmptyText(256),
+    sessionId: nonEmptyText(256),
+    newMessage: v.optional(v.custom<Json>((value) => value !== undefined)),
+    streaming: v.nullish(v.boolean()),
+    stateDelta: v.nullish(anyObject),
+    invocationId: v.nullish(nonEmptyText(256)),
+    customMetadata: v.nullish(anyObject),
+  }),
+);
+
+/** How a call is answered: by a decision, or by a result. Undefined for a call that never waited. */
+export type FindNeeds = (callId: string) => 'approval' | 'result' | undefined;
+
+/**
+ * The inputs of a run: the answers in its message, and the message.
+ * @param messageId the same for each repetition of the request
+ * @throws InvalidInputError
+ */
+export function toAdkInputs(
+  { newMessage, stateDelta, customMetadata }: AdkRunRequest,
+  messageId: string,
+  findNeeds: FindNeeds,
+): readonly ClientInput[] {
+  if (newMessage === undefined || newMessage === null) return [];
+  const { parts } = fromAdkContent(newMessage, 'newMessage');
+  const all = Array.isArray(parts) ? parts.filter(isJsonObject) : [];
+  const answers = all.flatMap((part, index) =>
+    isJsonObject(part['functionResponse'])
+      ? [toAnswer(part['functionResponse'], findNeeds, `newMessage.parts[${index}]`)]
+      : [],
+  );
+  const rest = all.filter((part) => part['functionResponse'] === undefined);
+  if (rest.length === 0) return answers;
+  return [
+    ...answers,
+    {
+      type: 'message',
+      messageId,
+      content: parseUserContent({ role: 'user', parts: rest }),
+      ...omitUndefined({
+        stateDelta: stateDelta ?? undefined,
+        metadata: customMetadata ?? undefined,
+      }),
+    },
+  ];
+}
+
+function toAnswer(
+  { id, name, response }: JsonObject,
+  findNeeds: FindNeeds,
+  field: string,
+): ClientInput {
+  if (typeof id !== 'string')
+    throw new InvalidInputError(
+      `${field}.functionResponse.id`,
+      'must be the id of the call that it answers.',
+    );
+  const callId = parseAskId(id);
+  const value = unwrap(response ?? {});
+  if (findNeeds(callId) !== 'approval') {
+    const isInput = name === 'adk_request_input' && isJsonObject(value);
+    const result = isInput ? (value['result'] ?? value) : value;
+    return { type: 'result', callId, response: result };
+  }
+  const confirmed = isJsonObject(value) ? value['confirmed'] : undefined;
+  if (confirmed === true) return { type: 'approve', callId };
+  if (confirmed === false) return { type: 'deny', callId };
+  throw new InvalidInputError(
+    `${field}.functionResponse.response`,
+    'must be { "confirmed": true } or { "confirmed": false }: the call waits for an approval.',
+  );
+}
+
+/** Some clients send the answer as JSON text in `response`. */
+function unwrap(response: Json): Json {
+  const text = isJsonObject(response) ? response['response'] : undefined;
+  if (typeof text !== 'string' || Object.keys(isJsonObject(response) ? response : {}).length !== 1)
+    return response;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : response;
+  } catch {
+    return response;
+  }
+}

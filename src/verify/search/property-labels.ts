@@ -1,0 +1,33 @@
+import type { CompiledNet } from '../../net/index.ts';
+import { parseLabeledName } from '../system/labels.ts';
+import type { SearchedProperty } from '../properties/property.ts';
+
+/** The labels that a search must track for a property, without duplicates. */
+export function listLabels(net: CompiledNet, property: SearchedProperty): readonly string[] {
+  const labels = listNames(property).flatMap((name) => parseLabeledName(net, name)?.label ?? []);
+  return [...new Set(labels)].toSorted();
+}
+
+/** The names of a property that may have a label. */
+function listNames(property: SearchedProperty): readonly string[] {
+  switch (property.kind) {
+    case 'atMost':
+      return property.transitions;
+    case 'givesAtMost':
+      return [property.place];
+    case 'neverFiresAfter':
+      return [...property.transitions, property.place, ...list(property.until)];
+    case 'precedes':
+      return [property.first, ...property.transitions];
+    case 'eventually':
+      return [...property.events, ...list(property.after)];
+    case 'eventuallyAnswered':
+      return [property.asked, ...property.answered];
+    default:
+      return [];
+  }
+}
+
+function list(name: string | undefined): readonly string[] {
+  return name === undefined ? [] : [name];
+}

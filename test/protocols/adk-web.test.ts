@@ -1,0 +1,130 @@
+/** The stock web interface of ADK in a browser: apps, a session, a turn, an approval, the graph, traces, and a reload. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { agent } from '../../src/agents/index.ts';
+import { isFunctionResponsePart } from '../../src/core/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { openRuntime } from '../../src/runtime/index.ts';
+import { createServer, listen } from '../../src/server/index.ts';
+import { tool } from '../../src/tools/index.ts';
+
+const CHROMIUM = '/usr/bin/chromium';
+const BUNDLE = join(import.meta.dirname, 'node_modules/@google/adk-devtools/dist/browser');
+const IMAGES = join(import.meta.dirname, '../../docs/images');
+const skip = [CHROMIUM, BUNDLE].filter((path) => !existsSync(path)).join(', ');
+
+interface Locator {
+  readonly first: () => Locator;
+  readonly waitFor: () => Promise<void>;
+  readonly fill: (text: string) => Promise<void>;
+  readonly press: (key: string) => Promise<void>;
+  readonly check: () => Promise<void>;
+  readonly click: () => Promise<void>;
+  readonly count: () => Promise<number>;
+}
+
+interface Page {
+  readonly goto: (url: string) => Promise<void>;
+  readonly reload: () => Promise<void>;
+  readonly route: (
+    pattern: RegExp,
+    handle: (route: { abort(): Promise<void> }) => void,
+  ) => Promise<void>;
+  readonly locator: (selector: string) => Locator;
+  readonly getByText: (text: string | RegExp) => Locator;
+  readonly getByRole: (role: string, options: { readonly name: string }) => Locator;
+  readonly screenshot: (options: { readonly path: string }) => Promise<void>;
+  readonly waitForFunction: (expression: string) => Promise<void>;
+}
+
+interface Playwright {
+  readonly chromium: {
+    launch(
+      options: object,
+    ): Promise<{ newPage(options: object): Promise<Page>; close(): Promise<void> }>;
+  };
+}
+
+const PLAYWRIGHT = 'playwright-core';
+
+function createTravelAgent(booked: string[]): ReturnType<typeof agent> {
+  const parameters = { type: 'object', properties: { city: { type: 'string' } } } as const;
+  const lookUp = tool({
+    name: 'look_up',
+    description: 'Looks up flights.',
+    parameters,
+    readOnly: true,
+    execute: () => ({ flights: ['09:15'] }),
+  });
+  const book = tool({
+    name: 'book_flight',
+    description: 'Books a flight.',
+    parameters,
+    needsApproval: true,
+    execute: (_, { state }) => {
+      booked.push('Rome');
+      state.set('booked', 'Rome');
+      return { seat: '12A' };
+    },
+  });
+  const model = new ScriptedModel(({ contents }) => {
+    const result = (contents.at(-1)?.parts ?? []).find(isFunctionResponsePart);
+    const name = result?.functionResponse.name;
+    if (name === 'look_up') return { toolCalls: [{ name: 'book_flight', args: { city: 'Rome' } }] };
+    if (name === 'book_flight')
+      return { deltas: ['Your flight ', 'is booked.'], text: 'Your flight is booked.' };
+    return {
+      text: 'I look for a flight.',
+      toolCalls: [{ name: 'look_up', args: { city: 'Rome' } }],
+    };
+  });
+  return agent({ name: 'travel', description: 'Plans trips.', model, tools: [lookUp, book] });
+}
+
+test(
+  'ADK Web lists the app, streams a turn, approves a call, and shows it after a reload',
+  { skip: skip !== '' && `absent: ${skip}` },
+  async () => {
+    const booked: string[] = [];
+    await using runtime = await openRuntime({ agents: [createTravelAgent(booked)] });
+    const server = await createServer({ runtime, keys: 'off', protocols: ['adk'], adkWeb: BUNDLE });
+    await using listening = await listen(server, { port: 0, keysRequired: false });
+    const { chromium } = (await import(PLAYWRIGHT)) as Playwright;
+    const browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+    });
+    try {
+      const page = await browser.newPage({ viewport: { width: 1400, height: 720 } });
+      await page.route(/googleapis|gstatic|googletagmanager/, (route) => void route.abort());
+      const shoot = async (name: string): Promise<void> => {
+        if (process.env['ADK_WEB_IMAGES'] === '1')
+          await page.screenshot({ path: join(IMAGES, `adk-web-${name}.png`) });
+      };
+      await page.goto(`${listening.url}/`);
+      await page.getByText('travel').first().waitFor();
+      await page.goto(`${listening.url}/dev-ui/?app=travel`);
+      await page.locator('textarea').first().fill('Book a flight');
+      await page.locator('textarea').first().press('Enter');
+      await page.getByText('Approve the call of book_flight?').waitFor();
+      assert.deepEqual(booked, []);
+      await page.locator('svg g.node').first().waitFor();
+      await shoot('approval');
+      await page.locator('input[type=checkbox]').check();
+      await page.getByRole('button', { name: 'Submit' }).click();
+      await page.getByText('Your flight is booked.').first().waitFor();
+      assert.deepEqual(booked, ['Rome']);
+      await page.reload();
+      await page.getByText('Your flight is booked.').first().waitFor();
+      assert.equal(await page.getByText('Your flight is booked.').count(), 1);
+      await page.getByText('Traces').first().click();
+      await page.getByText('call_llm').first().waitFor();
+      assert.equal(await page.getByText('call_llm').count(), 3);
+      await shoot('traces');
+    } finally {
+      await browser.close();
+    }
+  },
+);

@@ -1,0 +1,128 @@
+/**
+ * Stock clients of every protocol over `petrichor serve`: the server is killed while a tool runs, and the client comes
+ * back by its own means. Nothing is lost, and no finished tool runs again.
+ */
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { ServeProcess } from '../server/serve-process.ts';
+import type { Conversation, ProtocolDriver } from './driver.ts';
+import { adkDriver } from './drivers/adk-driver.ts';
+import { agUiDriver } from './drivers/ag-ui-driver.ts';
+import { aiSdkDrivers } from './drivers/ai-sdk-driver.ts';
+import { openAiChatDriver, openAiDriver } from './drivers/openai-driver.ts';
+
+const src = (path: string): string =>
+  pathToFileURL(join(import.meta.dirname, '../../src', path)).href;
+
+/** `first` ends at once. `second` waits for the file `go`, in the attempt that finds it. */
+const AGENTS = `
+import { appendFileSync, existsSync } from 'node:fs';
+import { agent } from '${src('agents/index.ts')}';
+import { ScriptedModel } from '${src('models/index.ts')}';
+import { tool } from '${src('tools/index.ts')}';
+
+const log = (name) => appendFileSync('ran.txt', name + '\\n');
+const first = tool({
+  name: 'first', description: 'Runs once.', parameters: { type: 'object', properties: {} },
+  execute: () => { log('first'); return { did: 'first' }; },
+});
+const second = tool({
+  name: 'second', description: 'Waits.', parameters: { type: 'object', properties: {} }, idempotent: true,
+  execute: async (_, { signal }) => {
+    log('second');
+    if (!existsSync('go')) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    return { did: 'second' };
+  },
+});
+const model = new ScriptedModel(({ contents }) => {
+  const results = contents.flatMap(({ parts }) => parts).filter((part) => 'functionResponse' in part);
+  if (results.length === 0) return { toolCalls: [{ name: 'first', args: {} }] };
+  if (results.length === 1) return { toolCalls: [{ name: 'second', args: {} }] };
+  return { text: 'Both are done.' };
+});
+export const assistant = agent({ name: 'assistant', model, tools: [first, second] });
+`;
+
+interface Crashed extends AsyncDisposable {
+  readonly conversation: Conversation;
+  readonly ran: () => readonly string[];
+  readonly serve: ServeProcess;
+}
+
+/** Sends a message, and kills the server while \`second\` runs. */
+async function crash(driver: ProtocolDriver): Promise<Crashed> {
+  const folder = mkdtempSync(join(tmpdir(), 'protocol-crash-'));
+  writeFileSync(join(folder, 'agents.mjs'), AGENTS);
+  const file = join(folder, 'ran.txt');
+  const ran = (): readonly string[] =>
+    existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+  const protocols = [...new Set(['managed', driver.protocol])].join(',');
+  const start = async (port: string): Promise<ServeProcess> =>
+    ServeProcess.start({
+      folder,
+      args: ['agents.mjs', '--port', port, '--store', 'sqlite:test.db', '--protocols', protocols],
+    });
+  const before = await start('0');
+  const conversation = await driver.open({ url: before.url, agentId: 'agent_assistant' });
+  const sent = conversation.send('go').catch(() => undefined);
+  while (!ran().includes('second')) await new Promise((resolve) => setTimeout(resolve, 10));
+  conversation.disconnect?.();
+  const { port } = before;
+  await before.end('SIGKILL');
+  writeFileSync(join(folder, 'go'), '');
+  const serve = await start(port);
+  await sent;
+  return {
+    conversation,
+    ran,
+    serve,
+    [Symbol.asyncDispose]: async () => {
+      await serve[Symbol.asyncDispose]();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+describe('a server that is killed while a tool runs', () => {
+  for (const driver of [agUiDriver, ...aiSdkDrivers, openAiDriver, openAiChatDriver, adkDriver])
+    it(`${driver.name} comes back: nothing is lost, and no finished tool runs again`, async () => {
+      await using crashed = await crash(driver);
+      const { conversation, ran, serve } = crashed;
+      const session = await waitUntilIdle(serve.url, conversation.id);
+      if (driver.cannot?.includes('lost connection') !== true) {
+        const answer = await conversation.reconnect();
+        assert.equal(answer.text, 'Both are done.');
+        assert.deepEqual(
+          answer.results.map((text) => JSON.parse(text) as unknown),
+          [{ did: 'first' }, { did: 'second' }],
+        );
+      }
+      // Where a protocol has no way back, the session has the result, once.
+      assert.deepEqual(session, ['Both are done.']);
+      assert.deepEqual(ran(), ['first', 'second', 'second']);
+    });
+});
+
+/** The texts of the agent, as the Managed Agents protocol has them when the session is idle. */
+async function waitUntilIdle(url: string, id: string): Promise<readonly string[]> {
+  const stream = await fetch(`${url}/v1/sessions/${id}/events?limit=100`);
+  assert.equal(stream.status, 200, await stream.clone().text());
+  for (;;) {
+    const response = await fetch(`${url}/v1/sessions/${id}/events?limit=100`);
+    const { data } = (await response.json()) as {
+      readonly data: readonly {
+        readonly type: string;
+        readonly content?: readonly { readonly text?: string }[];
+      }[];
+    };
+    if (data.some(({ type }) => type === 'session.status_idle'))
+      return data.flatMap(({ type, content = [] }) =>
+        type === 'agent.message' ? content.flatMap(({ text }) => text ?? []) : [],
+      );
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
