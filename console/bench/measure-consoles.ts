@@ -8,7 +8,7 @@ import { percentile, round } from './figure.ts';
 import type { Figure } from './figure.ts';
 
 const CONSOLES = 20;
-const TURNS = 300;
+const TURNS = 1000;
 const ROUNDS = 5;
 
 /**

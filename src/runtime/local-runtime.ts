@@ -56,7 +56,7 @@ import { MarkingHistory } from './inspection/marking-history.ts';
 import { SessionInspector } from './inspection/session-inspector.ts';
 import type { InspectionServices } from './inspection/session-inspector.ts';
 import { scopeServices } from './hosting/hosted-session.ts';
-import { ChangeSignal } from './listing/change-signal.ts';
+import { ChangeReader } from './listing/change-reader.ts';
 import {
   listPendingCallPage,
   PENDING_OPTIONS,
@@ -122,7 +122,7 @@ export class LocalRuntime implements Runtime {
   readonly #failover: Failover;
   readonly #keepAlive: KeepAlive;
   readonly #history: MarkingHistory;
-  readonly #changeSignal: ChangeSignal;
+  readonly #changeReader: ChangeReader;
   readonly #submissions: Submissions;
   /** Writes of this runtime in progress. Change notices that arrive meanwhile bring nothing new. */
   #ownWrites = 0;
@@ -210,9 +210,12 @@ export class LocalRuntime implements Runtime {
       schedule: this.#dispatcher.schedule.bind(this.#dispatcher),
     });
     this.#keepAlive = new KeepAlive(() => this.#activeSessions.isBusy);
-    this.#changeSignal = new ChangeSignal(this.#clock, (waiting) =>
-      this.#keepAlive.readerWaits(waiting),
-    );
+    this.#changeReader = new ChangeReader({
+      store,
+      app: this.app,
+      clock: this.#clock,
+      onWaiting: (waiting) => this.#keepAlive.readerWaits(waiting),
+    });
     this.#failover = new Failover({
       store,
       owner: this.#owner,
@@ -375,7 +378,7 @@ export class LocalRuntime implements Runtime {
 
   async #close(): Promise<void> {
     this.#state = 'closing';
-    this.#changeSignal.notify();
+    this.#changeReader.close();
     // An input that is accepted from here on waits in its inbox for the next owner of the session.
     const submitted = this.#submissions.close(this.#clock, CLOSE_MS);
     this.#failover.stop();
@@ -398,7 +401,7 @@ export class LocalRuntime implements Runtime {
   }
 
   #onStoreChange(changed: Parameters<StoreListener>[0]): void {
-    this.#changeSignal.notify();
+    this.#changeReader.notify();
     if (changed === 'any') {
       this.#broadcast.publishAll(['changed']);
       void this.#failover.scan();
@@ -487,8 +490,7 @@ export class LocalRuntime implements Runtime {
     return {
       store: this.store,
       app: this.app,
-      signal: this.#changeSignal,
-      isClosed: () => this.#state !== 'open',
+      changeReader: this.#changeReader,
       findAuthorName: async (agent) => this.#registry.findAuthorName(agent),
     };
   }

@@ -1,7 +1,7 @@
 import { isChildSessionId, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
-import type { SessionRowChange, Store } from '../../store/index.ts';
-import type { ChangeSignal } from './change-signal.ts';
+import type { SessionRowChange } from '../../store/index.ts';
+import type { ChangePage, ChangeReader } from './change-reader.ts';
 
 /** Selects the sessions whose changes are read, and where reading begins. */
 export interface SessionChangesOptions {
@@ -32,14 +32,8 @@ export const SESSION_CHANGES_OPTIONS: OptionTable = optionTable<SessionChangesOp
   { userId: 'user', agentName: 'agent', cursor: 'after' },
 );
 
-/** How many changes are read at once. It bounds the memory of a stream, however slow its reader is. */
-const PAGE_SIZE = 100;
-
 export interface ChangeSource {
-  readonly store: Store;
-  readonly app: string;
-  readonly signal: ChangeSignal;
-  readonly isClosed: () => boolean;
+  readonly changeReader: ChangeReader;
 }
 
 /**
@@ -48,26 +42,26 @@ export interface ChangeSource {
  * @throws InvalidInputError when `after` is not a cursor of this store
  */
 export async function* followSessionChanges(
-  source: ChangeSource,
+  { changeReader: reader }: ChangeSource,
   options: SessionChangesOptions,
 ): AsyncGenerator<SessionChangeEvent, void, undefined> {
-  const { store, app: appName } = source;
-  let after = options.after ?? (await store.changes({ appName, limit: PAGE_SIZE })).cursor;
+  const { signal } = options;
+  let after = options.after ?? (await reader.findEnd());
+  if (reader.isClosed || isAborted(signal)) return;
   let isCurrent = false;
-  while (!source.isClosed() && !isAborted(options.signal)) {
-    const seen = source.signal.notices;
-    const page = await store.changes({ appName, after, limit: PAGE_SIZE });
+  let page: ChangePage | undefined = await reader.read(after);
+  while (page !== undefined) {
     for (const change of page.changes) {
       if (isSelected(change, options)) yield change;
-      if (isAborted(options.signal)) return;
+      if (isAborted(signal)) return;
     }
     after = page.cursor;
-    if (!page.isLast) continue;
-    if (!isCurrent) {
+    if (page.isLast && !isCurrent) {
       isCurrent = true;
       yield { type: 'current', cursor: after };
     }
-    await source.signal.wait(seen, options.signal);
+    if (reader.isClosed || isAborted(signal)) return;
+    page = page.isLast ? await reader.next(after, page.notices, signal) : await reader.read(after);
   }
 }
 

@@ -62,9 +62,8 @@ export async function* watchPendingCalls(
   source: PendingCallSource & ChangeSource,
   { signal, ...filter }: WatchPendingOptions,
 ): AsyncGenerator<PendingCallChange, void, undefined> {
-  const { store, app: appName } = source;
   // The position comes first, so that a change during the listing is read after it.
-  const { cursor } = await store.changes({ appName, limit: 1 });
+  const cursor = await source.changeReader.findEnd();
   const known = new Map<string, KnownCalls>();
   let after: string | undefined;
   do {
@@ -88,22 +87,28 @@ export async function* watchPendingCalls(
   });
   for await (const change of changes) {
     if (change.type === 'current') continue;
-    yield* compare(source, filter, known, change.key);
+    yield* compare(
+      source,
+      filter,
+      known,
+      change.key,
+      change.type === 'deleted' ? undefined : change.row,
+    );
     // When a session stops to wait, nobody waits for the agents that it called.
     for (const { key } of known.values())
       if (isSameUser(key, change.key) && isDescendantSession(key.sessionId, change.key.sessionId))
-        yield* compare(source, filter, known, key);
+        yield* compare(source, filter, known, key, await source.store.find(key));
   }
 }
 
-/** Yields what differs between the calls of a session now and those that were yielded. */
+/** Yields what differs between the calls of a session, given its row, and those that were yielded. */
 async function* compare(
   source: PendingCallSource,
   filter: PendingCallFilter,
   known: Map<string, KnownCalls>,
   key: SessionKey,
+  row: SessionRow | undefined,
 ): AsyncGenerator<PendingCallChange, void, undefined> {
-  const row = await source.store.find(key);
   const current = row === undefined ? [] : await listMatchingCalls(source, filter, row);
   const before = known.get(formatSessionKey(key))?.calls ?? new Map<string, never>();
   const ids = new Set(current.map(({ callId }) => callId));

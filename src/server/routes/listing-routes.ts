@@ -66,6 +66,13 @@ export function listingRoutes(context: ServerContext): readonly HttpRoute[] {
       destroyConnection,
     });
   };
+  // Streams that read a change together send the same frame. A change belongs to one workspace.
+  const frames = new WeakMap<SessionChangeEvent, Promise<string | undefined>>();
+  const toSharedFrame = async (change: SessionChangeEvent): Promise<string | undefined> => {
+    const known = frames.get(change) ?? toSessionChangeFrame(context, change);
+    frames.set(change, known);
+    return known;
+  };
   return [
     defineRoute('GET /v1/pending: List the calls that wait, of all sessions', {
       response: pendingCallPage,
@@ -117,8 +124,8 @@ export function listingRoutes(context: ServerContext): readonly HttpRoute[] {
         return stream(call, async function* (signal) {
           signal.addEventListener('abort', () => ended.abort());
           for (let next = first; next.done !== true; next = await changes.next()) {
-            const change = await toWireSessionChange(context, next.value);
-            if (change !== undefined) yield `id: ${next.value.cursor}\n${frame(change)}`;
+            const text = await toSharedFrame(next.value);
+            if (text !== undefined) yield text;
           }
         });
       },
@@ -178,6 +185,14 @@ function toWirePendingCallChange(change: PendingCallChange): Wire<'PendingCallCh
   if (change.type === 'removed')
     return { type: 'pending.removed', session_id: change.key.sessionId, id: change.callId };
   return { type: `pending.${change.type}`, call: toWirePendingCall(change.call) };
+}
+
+async function toSessionChangeFrame(
+  context: ServerContext,
+  event: SessionChangeEvent,
+): Promise<string | undefined> {
+  const change = await toWireSessionChange(context, event);
+  return change === undefined ? undefined : `id: ${event.cursor}\n${frame(change)}`;
 }
 
 /** Undefined for a session that is being deleted; its deletion follows. */
