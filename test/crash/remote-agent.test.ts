@@ -231,5 +231,10 @@ test('nothing inside the network and no other origin is asked, unless the progra
   await fail(remoteAgent(https, { name: 'there' }), /not public/);
   await fail(createHere(remote), /names http:\/\/127\.0\.0\.1:\d+, another origin/);
   assert.deepEqual(asked, []);
+  const small = { name: 'there', allowHosts: [new URL(remote.origin).host], maxResponseBytes: 100 };
+  await fail(remoteAgent(remote.cardUrl, small), /more than 100 bytes in one response/);
+  assert.throws(() => remoteAgent(remote.cardUrl, { ...small, maxResponseBytes: 0 }), {
+    message: /^maxResponseBytes: /,
+  });
   assert.throws(() => remoteAgent('file:///etc/passwd', { name: 'there' }), /cardUrl/);
 });

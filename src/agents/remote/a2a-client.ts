@@ -3,6 +3,7 @@ import type { Client } from '@a2a-js/sdk/client';
 import { importOptional, isModuleNotFound } from '../../core/internal.ts';
 import type { Content, Part } from '../../core/index.ts';
 import { egressFetch, egressRule, parseAllowedHosts, parseWebUrl } from '../../egress/index.ts';
+import { limitResponse } from './limit-response.ts';
 import { RemoteAgentError } from './remote-agent-error.ts';
 
 /** Where a remote agent is, and what may be requested to reach it. */
@@ -13,6 +14,8 @@ export interface RemoteAddress {
   readonly allowHosts: readonly string[];
   /** Headers of each request, for example with a key. */
   readonly headers?: (() => RemoteHeaders | Promise<RemoteHeaders>) | undefined;
+  /** How large a response, or an event of a stream, may be. */
+  readonly maxResponseBytes: number;
 }
 
 /** Headers by name, as in `{ authorization: … }`. */
@@ -44,7 +47,12 @@ export async function openA2aClient(address: RemoteAddress): Promise<Client> {
  * The card comes from outside, so an endpoint that it names is requested only at the origin of the card, or at a host
  * that the program listed. Headers with keys go nowhere else.
  */
-function createFetch({ cardUrl, allowHosts, headers }: RemoteAddress): typeof globalThis.fetch {
+function createFetch({
+  cardUrl,
+  allowHosts,
+  headers,
+  maxResponseBytes,
+}: RemoteAddress): typeof globalThis.fetch {
   const { origin } = parseWebUrl(cardUrl);
   const isTrusted = parseAllowedHosts(allowHosts);
   const rule = egressRule({ isTrusted });
@@ -57,7 +65,7 @@ function createFetch({ cardUrl, allowHosts, headers }: RemoteAddress): typeof gl
   return async (input, init) => {
     const own = new Headers(init?.headers);
     for (const [name, value] of Object.entries((await headers?.()) ?? {})) own.set(name, value);
-    return fetch(input, { ...init, headers: own });
+    return limitResponse(await fetch(input, { ...init, headers: own }), maxResponseBytes);
   };
 }
 

@@ -30,6 +30,8 @@ export interface RemoteAgentOptions {
   readonly headers?: () => RemoteHeaders | Promise<RemoteHeaders>;
   /** How long a task may take, in milliseconds. Then the turn fails. Default: 1 hour. */
   readonly timeoutMs?: number;
+  /** How large a response of the agent, or an event of its stream, may be, in bytes. Default: 16,777,216. */
+  readonly maxResponseBytes?: number;
   readonly clock?: Clock;
 }
 
@@ -40,10 +42,12 @@ export const REMOTE_AGENT_OPTIONS: OptionTable = optionTable<RemoteAgentOptions>
   allowHosts: true,
   headers: true,
   timeoutMs: true,
+  maxResponseBytes: true,
   clock: true,
 });
 
 const DEFAULT_TIMEOUT_MS = 3_600_000;
+const DEFAULT_RESPONSE_BYTES = 16_777_216;
 
 /**
  * Creates an agent that is elsewhere, and speaks A2A. It is a sub-agent like any other, or a tool with `agentTool`. The
@@ -58,8 +62,14 @@ export function remoteAgent(cardUrl: string, options: RemoteAgentOptions): Agent
   checkDefinition(REMOTE_AGENT_OPTIONS, options);
   assertAddress(cardUrl);
   const { name, description, allowHosts = [], headers, clock = systemClock } = options;
+  const { maxResponseBytes = DEFAULT_RESPONSE_BYTES } = options;
   parseAllowedHosts(allowHosts);
-  const address = { cardUrl, allowHosts, headers };
+  if (!Number.isSafeInteger(maxResponseBytes) || maxResponseBytes <= 0)
+    throw new InvalidInputError(
+      'maxResponseBytes',
+      `must be a whole number of bytes above 0; it is ${String(maxResponseBytes)}.`,
+    );
+  const address = { cardUrl, allowHosts, headers, maxResponseBytes };
   return custom({
     name,
     ...omitUndefined({ description }),
