@@ -8,7 +8,7 @@ export interface ResponseFacts {
   readonly id: string;
   readonly model: string;
   readonly sessionId: string;
-  /** Epoch seconds. */
+  /** Epoch seconds, until the run has begun. */
   readonly createdAt: number;
   readonly isBackground: boolean;
   readonly metadata: JsonObject;
@@ -56,19 +56,22 @@ export class ResponseFold {
   #error: JsonObject | null = null;
   #incomplete: JsonObject | null = null;
   #usage: JsonObject | null = null;
+  #createdAt: number;
+  #hasBegun = false;
 
   constructor(facts: ResponseFacts) {
     this.#facts = facts;
+    this.#createdAt = facts.createdAt;
     this.#calls = new Map(facts.calls);
   }
 
   /** The response as of the last update. */
   get response(): JsonObject {
-    const { id, model, sessionId, createdAt, isBackground, metadata } = this.#facts;
+    const { id, model, sessionId, isBackground, metadata } = this.#facts;
     return {
       id,
       object: 'response',
-      created_at: createdAt,
+      created_at: this.#createdAt,
       status: this.#status,
       background: isBackground,
       error: this.#error,
@@ -97,6 +100,11 @@ export class ResponseFold {
 
   /** The events of an update. */
   add(update: SessionUpdate): readonly ResponseEvent[] {
+    // The time of its first log entry, which every reader sees.
+    if (!this.#hasBegun && 'at' in update) {
+      this.#hasBegun = true;
+      this.#createdAt = Math.floor(update.at / 1000);
+    }
     if (update.type === 'run.started')
       return [this.#emit('response.created', { response: this.response })];
     if (this.#status !== 'queued' || update.type === 'run.ended') return this.#toEvents(update);
