@@ -79,6 +79,7 @@ export type {
   PendingCall,
   SendOptions,
   Session,
+  InterruptOptions,
   SessionForkOptions,
   SessionOptions,
 } from './session/session.ts';

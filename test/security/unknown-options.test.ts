@@ -83,6 +83,7 @@ import {
   DENY_OPTIONS,
   EVENTS_OPTIONS,
   FORK_OPTIONS,
+  INTERRUPT_OPTIONS,
   SEND_OPTIONS,
   SESSION_OPTIONS,
 } from '../../src/runtime/session/session.ts';
@@ -178,6 +179,10 @@ const subjects: Readonly<Record<string, Subject>> = {
   FORK_OPTIONS: {
     table: FORK_OPTIONS,
     call: async (options) => (await openSession()).fork(options),
+  },
+  INTERRUPT_OPTIONS: {
+    table: INTERRUPT_OPTIONS,
+    call: async (options) => (await openSession()).interrupt(options),
   },
   RECORDS_OPTIONS: {
     table: RECORDS_OPTIONS,

@@ -11,6 +11,7 @@ import type {
 } from '../../core/index.ts';
 import type { Agent, AgentDescription } from '../../agents/index.ts';
 import type {
+  InterruptOptions,
   PendingCall,
   PendingCallChange,
   PendingCallPage,
@@ -383,7 +384,8 @@ export interface ManagedRuntime extends AsyncDisposable {
   usage(session: SessionRef): Promise<Usage>;
 
   status(session: SessionRef): Promise<ManagedStatus>;
-  interrupt(session: SessionRef): Promise<void>;
+  /** Stops the running turn, or only that of `invocationId`. See `Session.interrupt`. */
+  interrupt(session: SessionRef, options?: InterruptOptions): Promise<void>;
   /** Pauses the session at the next settled step, until it is resumed. Resolves when the session is paused. */
   pause(session: SessionRef): Promise<void>;
   /** Resumes a paused session, or retries the turn that failed. */

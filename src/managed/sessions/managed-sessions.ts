@@ -3,6 +3,7 @@ import { canonicalJson, InvalidInputError, isJsonObject, newMessageId } from '..
 import type { Json, Seq, SessionKey, Usage } from '../../core/index.ts';
 import { IllegalTransitionError } from '../../runtime/index.ts';
 import type {
+  InterruptOptions,
   PendingCall,
   PendingCallChange,
   PendingCallPage,
@@ -263,8 +264,8 @@ export class ManagedSessions {
     }
   }
 
-  async interrupt(ref: SessionRef): Promise<void> {
-    await this.sendEvent(ref, { type: 'user.interrupt' });
+  async interrupt(ref: SessionRef, options: InterruptOptions = {}): Promise<void> {
+    await (await this.#session(ref)).interrupt(options);
   }
 
   async pause(ref: SessionRef): Promise<void> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { agent } from '../../agents/index.ts';
 import type { Agent } from '../../agents/index.ts';
-import { getFunctionCalls, getFunctionResponses } from '../../core/index.ts';
+import { deriveInvocationId, getFunctionCalls, getFunctionResponses } from '../../core/index.ts';
 import type { LogEvent } from '../../core/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
 import type { Model, ModelRequest } from '../../models/index.ts';
@@ -180,6 +180,28 @@ test('an interrupt of one turn never ends the next one', async () => {
     return end?.type === 'turn.ended' && end.stopReason;
   });
   assert.deepEqual(ends, ['interrupted', 'end_turn']);
+});
+
+test('an interrupt of a named turn stops that turn only, and does nothing once it has ended', async () => {
+  const { agent } = caller([hang('deaf', false)]);
+  await using runtime = await openRuntime({ agents: [agent] });
+  const session = await runtime.session('x');
+  const first = session.send('one', { messageId: 'one' });
+  const second = session.send('two', { messageId: 'two' });
+  await until(session, 'tool.call');
+  const invocationId = deriveInvocationId('one');
+  await session.interrupt({ invocationId: deriveInvocationId('two') });
+  assert.equal((await session.status()).activity, 'running');
+  await session.interrupt({ invocationId });
+  await readTurn(first);
+  await readTurn(second);
+  const { lastSeq } = await session.status();
+  await session.interrupt({ invocationId });
+  const ends: unknown[] = [];
+  for await (const event of session.events(0, { follow: false }))
+    if (event.type === 'turn.ended') ends.push(event.stopReason);
+  assert.deepEqual(ends, ['interrupted', 'end_turn']);
+  assert.equal((await session.status()).lastSeq, lastSeq);
 });
 
 test('an interrupt from a runtime that does not host the session ends its turn', async () => {

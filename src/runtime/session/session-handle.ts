@@ -18,6 +18,7 @@ import {
   DENY_OPTIONS,
   EVENTS_OPTIONS,
   FORK_OPTIONS,
+  INTERRUPT_OPTIONS,
   SEND_OPTIONS,
 } from './session.ts';
 import type {
@@ -26,6 +27,7 @@ import type {
   PendingCall,
   SendOptions,
   Session,
+  InterruptOptions,
   SessionForkOptions,
 } from './session.ts';
 import { SessionAccess } from './session-access.ts';
@@ -149,8 +151,9 @@ export class SessionHandle implements Session {
     return this.#signals.inject(place, value, options.dedupeKey);
   }
 
-  async interrupt(): Promise<void> {
-    await this.#signals.interrupt();
+  async interrupt(options: InterruptOptions = {}): Promise<void> {
+    checkOptions(INTERRUPT_OPTIONS, options);
+    await this.#signals.interrupt(options.invocationId);
   }
 
   async fork(options: SessionForkOptions): Promise<Session> {

@@ -2,6 +2,7 @@ import { optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import type {
   Content,
+  InvocationId,
   Json,
   JsonObject,
   LogEvent,
@@ -158,6 +159,17 @@ export const FORK_OPTIONS: OptionTable = optionTable<SessionForkOptions>(
   { upToSeq: 'upTo', at_record: 'atRecord', sessionId: 'id' },
 );
 
+/** Which turn an interrupt stops. */
+export interface InterruptOptions {
+  /** Only the turn of this invocation. Default: the current one. */
+  readonly invocationId?: InvocationId;
+}
+
+/** The options of `session.interrupt`. */
+export const INTERRUPT_OPTIONS: OptionTable = optionTable<InterruptOptions>('interrupt', {
+  invocationId: true,
+});
+
 /** A handle to a session. It holds no state, so there may be any number of handles to a session, in any process. */
 export interface Session extends SessionInspection {
   readonly id: string;
@@ -279,11 +291,13 @@ export interface Session extends SessionInspection {
 
   /**
    * Stops the running turn, or that of the message that waits. If there is neither, nothing is stopped, and the log has
-   * a `turn.ended` of no turn. The session stays usable. Resolves when the request is durable.
+   * a `turn.ended` of no turn. With `invocationId` only that turn is stopped, and otherwise nothing happens: use it
+   * where the turn may end, and the next begin, before the request arrives. The session stays usable. Resolves when the
+   * request is durable.
    * @throws IllegalTransitionError when the session is completed or archived
    * @throws SessionNotFoundError, RuntimeClosedError
    */
-  interrupt(): Promise<void>;
+  interrupt(options?: InterruptOptions): Promise<void>;
 
   /**
    * Creates a session with a copy of this session's events up to `upTo`, and the state at that event.

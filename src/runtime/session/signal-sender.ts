@@ -1,4 +1,5 @@
 import { assertInputSize, isJsonObject, newMessageId, parseUserContent } from '../../core/index.ts';
+import type { InvocationId } from '../../core/index.ts';
 import { archiveIn, interruptIn, listAnsweringAgents, userIn } from '../../agents/internal.ts';
 import type { OutcomeDefinition } from '../../agents/index.ts';
 import { currentPlaceName } from '../../net/internal.ts';
@@ -66,20 +67,37 @@ export class SignalSender {
     });
   }
 
-  async interrupt(): Promise<void> {
+  /** Interrupts the current turn; with an invocation, only that turn. */
+  async interrupt(only?: InvocationId): Promise<void> {
     const { key, services, control } = this.#session;
+    // The net discards an interrupt whose turn has ended meanwhile, so it never stops the next turn.
+    if (only !== undefined && (await this.#findCurrentTurn()).current !== only) {
+      await control.assertStatus('an interrupt', undefined);
+      return;
+    }
     await services.submit(async () => {
       await control.assertStatus('an interrupt', undefined);
-      // The inbox before the running turn: a message that starts its turn in between is then found in one of the two.
-      const next = findNextTurn(await services.listUnread(key));
-      const running = await this.#session.findRunningTurn();
-      const invocationId = running ?? next ?? `none:${newMessageId()}`;
+      const { running, current } = await this.#findCurrentTurn();
+      const invocationId = only ?? current ?? `none:${newMessageId()}`;
       return {
         key,
         input: { place: interruptIn.name, value: { invocationId } },
-        dedupeKey: `interrupt:${running ?? newMessageId()}`,
+        // A turn that runs is interrupted once. One that has not begun may miss the first interrupt.
+        dedupeKey: `interrupt:${running === invocationId ? running : newMessageId()}`,
       };
     });
+  }
+
+  /** The turn that runs or waits, and otherwise the turn of the next message. */
+  async #findCurrentTurn(): Promise<{
+    readonly running: InvocationId | undefined;
+    readonly current: InvocationId | undefined;
+  }> {
+    const { key, services } = this.#session;
+    // The inbox before the running turn: a message that starts its turn in between is then found in one of the two.
+    const next = findNextTurn(await services.listUnread(key));
+    const running = await this.#session.findRunningTurn();
+    return { running, current: running ?? next };
   }
 
   /** The first name of a place. A signal that is repeated after the place got another name has the same key. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { agent } from '../../../agents/index.ts';
 import { isFunctionResponsePart } from '../../../core/index.ts';
+import { manageRuntime } from '../../../managed/index.ts';
 import { ScriptedModel } from '../../../models/index.ts';
 import type { ModelScript } from '../../../models/index.ts';
 import { openRuntime } from '../../../runtime/index.ts';
@@ -31,7 +32,12 @@ interface Opened extends AsyncDisposable {
 async function open({
   needsApproval = false,
   store = new MemoryStore(),
-}: { readonly needsApproval?: boolean; readonly store?: MemoryStore } = {}): Promise<Opened> {
+  beforeInterrupt = async () => {},
+}: {
+  readonly needsApproval?: boolean;
+  readonly store?: MemoryStore;
+  readonly beforeInterrupt?: () => Promise<void>;
+} = {}): Promise<Opened> {
   const ran: string[] = [];
   const erase = tool({
     name: 'erase',
@@ -46,7 +52,21 @@ async function open({
   const model = new ScriptedModel(script);
   const cleaner = agent({ name: 'cleaner', model, tools: [erase], description: 'Erases things.' });
   const runtime = await openRuntime({ agents: [cleaner], store });
-  const server = await createServer({ runtime, keys: 'when-created', protocols: ['a2a'] });
+  const managed = await manageRuntime(runtime);
+  const interrupt: typeof managed.interrupt = async (...args) => {
+    await beforeInterrupt();
+    return managed.interrupt(...args);
+  };
+  const server = await createServer({
+    runtime: new Proxy(managed, {
+      get: (target, key): unknown => {
+        const member: unknown = key === 'interrupt' ? interrupt : Reflect.get(target, key, target);
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    }),
+    keys: 'when-created',
+    protocols: ['a2a'],
+  });
   return {
     server,
     ran,
@@ -244,6 +264,41 @@ test('a task that waits is canceled, once; one that ended is not', async () => {
   assert.deepEqual([ended.id, ended.status.state], [queued.id, 'TASK_STATE_COMPLETED']);
   await fail(await cancel(ended.id), 400, /has ended/);
   await fail(await cancel('none'), 404, /no task/);
+});
+
+test('a cancel that arrives when its task has ended leaves the next task alone', async () => {
+  const late: { before?: (() => Promise<void>) | undefined } = {};
+  await using opened = await open({
+    needsApproval: true,
+    beforeInterrupt: async () => {
+      const { before } = late;
+      late.before = undefined;
+      await before?.();
+    },
+  });
+  const one = await send(opened, hello('m1'));
+  const { contextId } = one;
+  const wait = async (id: string): Promise<Task> =>
+    (await (await ask(opened, `GET ${BASE}/tasks/${id}`)).json()) as Task;
+  const approve = async ({ id, status: { message } }: Task): Promise<Task> => {
+    const callId = message?.parts.flatMap(({ data }) => data?.calls ?? [])[0]?.callId;
+    return send(opened, {
+      messageId: `approve-${callId}`,
+      taskId: id,
+      parts: [{ data: { callId, approved: true } }],
+    });
+  };
+  let two: Task | undefined;
+  late.before = async () => {
+    await approve(one);
+    two = await send(opened, { ...hello('m2'), contextId });
+  };
+  const canceled = await ask(opened, `POST ${BASE}/tasks/${one.id}:cancel`);
+  await fail(canceled, 400, /has ended/);
+  assert.equal(two?.status.state, 'TASK_STATE_INPUT_REQUIRED');
+  assert.equal((await wait(one.id)).status.state, 'TASK_STATE_COMPLETED');
+  assert.equal((await wait(two.id)).status.state, 'TASK_STATE_INPUT_REQUIRED');
+  assert.equal((await approve(two)).status.state, 'TASK_STATE_COMPLETED');
 });
 
 test('tasks are listed newest first, by context, state and page', async () => {

@@ -140,7 +140,6 @@ export class TaskOperations {
     const { view, session, ref, from } = await this.find(id);
     if (view.state === 'TASK_STATE_CANCELED') return view.toTask();
     if (view.isTerminal) throw taskNotCancelable(id, 'it has ended.');
-    // An interrupt stops the turn that runs or waits, so it must be this one.
     const wait = await findCurrentWait(this.#context.store, toSessionKey(session));
     const open = await findOpenRun(this.#context, session);
     const current = wait === undefined ? open?.invocationIds : [wait.invocationId];
@@ -149,7 +148,8 @@ export class TaskOperations {
         id,
         'it has not begun. Cancel the task of its context that runs or waits.',
       );
-    await this.#context.runtime.interrupt(toSessionRef(session));
+    const { invocationId } = ref;
+    await this.#context.runtime.interrupt(toSessionRef(session), { invocationId });
     await this.#awaitEnd({
       ...toNewRun(session, [ref.invocationId]),
       from,
@@ -158,7 +158,9 @@ export class TaskOperations {
       // Waits end by the interrupt.
       waitsAfter: Number.MAX_SAFE_INTEGER,
     });
-    return (await this.find(id)).view.toTask();
+    const { view: ended } = await this.find(id);
+    if (ended.state !== 'TASK_STATE_CANCELED') throw taskNotCancelable(id, 'it has ended.');
+    return ended.toTask();
   }
 
   /** @throws HttpError 404 for a task of another agent or workspace, too */

@@ -74,7 +74,7 @@ async function interruptSession(
     throw new InvalidInputError('session_id', 'names no session of this agent.');
   const invocationId = await findCurrentTurn(context, session);
   if (invocationId === undefined) return readWait(context, session);
-  await context.runtime.interrupt(toSessionRef(session));
+  await context.runtime.interrupt(toSessionRef(session), { invocationId });
   const run = (await findRun(context, session, invocationId)) ?? toNewRun(session, [invocationId]);
   // Its waits end by the interrupt.
   const ended = { ...run, waitsAfter: Number.MAX_SAFE_INTEGER };
@@ -255,7 +255,7 @@ async function interruptRun(
   const now = await context.runtime.getSession(toSessionRef(session));
   const current = await findCurrentTurn(context, now);
   if (current !== undefined && invocationIds.includes(current))
-    await context.runtime.interrupt(toSessionRef(session));
+    await context.runtime.interrupt(toSessionRef(session), { invocationId: current });
 }
 
 /** The turn that runs or waits: the one that an interrupt stops. */

@@ -62,8 +62,9 @@ export function responsesRoutes(context: ServerContext): readonly HttpRoute[] {
         const id = call.params('response_id');
         const { session, run, ref } = await findResponse(context, call.caller, id);
         const open = await findOpenRun(context, session);
-        const isOpen = open?.invocationIds.some((one) => run.invocationIds.includes(one)) === true;
-        if (isOpen) await context.runtime.interrupt(toSessionRef(session));
+        const invocationId = open?.invocationIds.find((one) => run.invocationIds.includes(one));
+        const isOpen = invocationId !== undefined;
+        if (isOpen) await context.runtime.interrupt(toSessionRef(session), { invocationId });
         const fold = await openFold(context, run, { id: formatResponseId(ref) });
         return readResponse(context, call, { run, fold, follow: isOpen });
       },
