@@ -1,8 +1,9 @@
 /** The test files of the project, and how they can run. */
 import { globSync, readFileSync } from 'node:fs';
 
-/** Folders whose tests a `package.json` of their own runs, or that take minutes. */
+/** Folders whose tests a `package.json` of their own or a script of their own runs, or that take minutes. */
 const foldersApart = [
+  'test/adk-comparison/parity',
   'test/bench',
   'test/long',
   'test/migration',

@@ -1,0 +1,165 @@
+import type { Difference } from './compare.ts';
+
+/** A difference between the packages that is known, with its reason. */
+export interface KnownDifference {
+  readonly subject: string;
+  /** What ADK does, and what Petrichor does. */
+  readonly stock: string;
+  readonly petrichor: string;
+  /** `intended`: it stays. `open`: it is to be removed. */
+  readonly status: 'intended' | 'open';
+  readonly reason: string;
+  readonly matches: (difference: Difference) => boolean;
+}
+
+/** Every known difference. Each must occur, and each difference must match one. */
+export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
+  {
+    subject: 'Identity and transfer instructions',
+    stock: 'The system instruction names the agent, its description and the agents to transfer to.',
+    petrichor: 'The system instruction is the instruction of the agent.',
+    status: 'open',
+    reason: 'Not implemented yet.',
+    matches: ({ field }) => field === 'request.systemInstruction',
+  },
+  {
+    subject: 'Declaration of `transfer_to_agent`',
+    stock: 'Its argument is `agentName`. The agents are in the system instruction.',
+    petrichor: 'Its argument is `agent_name`. The agents are in its description.',
+    status: 'open',
+    reason: 'Not implemented yet.',
+    matches: ({ field }) => field === 'request.tools.transfer_to_agent',
+  },
+  {
+    subject: 'Result of a transfer',
+    stock: '`Transfer queued`',
+    petrichor: '`Transferred to billing.`',
+    status: 'open',
+    reason: 'Not implemented yet.',
+    matches: ({ field, stock }) =>
+      field === 'event.content' && JSON.stringify(stock).includes('Transfer queued'),
+  },
+  {
+    subject: 'Calls of other agents in a request',
+    stock: '`[front] called tool … with parameters: …`, `[front] tool … returned result: …`',
+    petrichor: '`[front] called … with …`, `[front] … returned …`',
+    status: 'open',
+    reason: 'Not implemented yet.',
+    matches: ({ field, stock }) =>
+      field === 'request.contents' && /called tool|Transfer queued/.test(JSON.stringify(stock)),
+  },
+  {
+    subject: 'Labels of a request',
+    stock: 'Each request has the label `adk_agent_name`.',
+    petrichor: 'No labels.',
+    status: 'intended',
+    reason:
+      'Models do not see labels. They are for bills of Google Cloud, and other providers reject them.',
+    matches: ({ field }) => field === 'request.config.labels',
+  },
+  {
+    subject: 'Reason why a model stopped',
+    stock: '`STOP`, as Gemini reports it.',
+    petrichor: '`stop`, or `tool_calls` when there are calls.',
+    status: 'open',
+    reason: 'The spelling of all providers, not of Gemini.',
+    matches: ({ field }) => field === 'event.finishReason',
+  },
+  {
+    subject: 'Token usage',
+    stock: '`usageMetadata`',
+    petrichor: '`usage`, which an answer keeps that a callback replaced.',
+    status: 'open',
+    reason: 'The spelling of all providers, not of Gemini.',
+    matches: ({ field }) => field === 'event.usageMetadata' || field === 'event.usage',
+  },
+  {
+    subject: 'State changes of tools and callbacks',
+    stock: 'In the event of the result.',
+    petrichor: 'In an event of their own, before the result.',
+    status: 'intended',
+    reason: 'A write is committed, or refused, before its result is shown.',
+    matches: ({ field, petrichor, stock }) =>
+      (field === 'event.added' && isStateEvent(petrichor)) ||
+      (field === 'event.actions.stateDelta' && stock !== undefined),
+  },
+  {
+    subject: 'Results of parallel calls',
+    stock: 'One event, when the last one is done.',
+    petrichor: 'One event for each result, when it is committed.',
+    status: 'intended',
+    reason: 'A result that is shown survives a crash. The model sees one message in both.',
+    matches: ({ program, field }) =>
+      program === 'two calls in one answer' &&
+      (field === 'event.missing' || field === 'event.added'),
+  },
+  {
+    subject: 'Results that are not objects',
+    stock: '`{ results: [1, 2] }` for a list, `{}` for nothing.',
+    petrichor: '`{ result: [1, 2] }`, `{ result: null }`',
+    status: 'open',
+    reason: 'Not implemented yet.',
+    matches: ({ program, field }) =>
+      program === 'results that are not objects' && /content/.test(field),
+  },
+  {
+    subject: 'Errors of tools',
+    stock: '`{ error: "Error in tool …: …" }`',
+    petrichor: '`{ error: { code, message } }`, and `isError` for providers that know it.',
+    status: 'intended',
+    reason: 'A model can distinguish a fault, a denial and an unknown outcome by the code.',
+    matches: ({ field, petrichor }) =>
+      /content/.test(field) &&
+      /"error":\{"code":"(?:tool_failed|denied)"/.test(JSON.stringify(petrichor)),
+  },
+  {
+    subject: 'A call of a tool that does not exist',
+    stock: 'The run ends with an error event. The call keeps no result.',
+    petrichor: 'The model gets an error that lists the tools, and continues.',
+    status: 'intended',
+    reason: 'A model that invents a name recovers.',
+    matches: ({ program, field }) =>
+      program === 'a tool that does not exist' &&
+      ['request.contents', 'event.missing', 'event.added'].includes(field),
+  },
+  {
+    subject: 'Request for a confirmation',
+    stock: 'A call `adk_request_confirmation` that pins the original call.',
+    petrichor:
+      '`actions.requestedToolConfirmations` with the call, its arguments and a fingerprint.',
+    status: 'open',
+    reason: 'Not implemented yet.',
+    matches: ({ program, field }) =>
+      program.startsWith('a confirmation') && ['event.missing', 'event.added'].includes(field),
+  },
+  {
+    subject: 'Invocation of an answered call',
+    stock: 'The answer starts another invocation.',
+    petrichor: 'The answer continues the invocation that made the call.',
+    status: 'intended',
+    reason: 'The turn waits in the journal, so that it ends as one.',
+    matches: ({ field }) => field === 'event.invocation',
+  },
+  {
+    subject: 'First result of a long-running tool',
+    stock: 'The model sees it and answers. The final result comes with another message.',
+    petrichor: 'The turn waits for the final result.',
+    status: 'open',
+    reason: 'Not implemented yet.',
+    matches: ({ program }) => program === 'a long-running tool',
+  },
+  {
+    subject: 'End of a loop by its iterations',
+    stock: 'No event.',
+    petrichor: 'An event with `turnComplete` and `stopReason: budget_reached`.',
+    status: 'intended',
+    reason: 'A caller can distinguish a limit from an end.',
+    matches: ({ field, petrichor }) =>
+      field === 'event.added' && JSON.stringify(petrichor).includes('budget_reached'),
+  },
+];
+
+function isStateEvent(event: unknown): boolean {
+  const { content, actions }: { content?: unknown; actions?: unknown } = Object(event);
+  return content === undefined && Reflect.get(Object(actions), 'stateDelta') !== undefined;
+}

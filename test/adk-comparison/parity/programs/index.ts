@@ -1,0 +1,13 @@
+import type { Program } from '../kit.ts';
+import { agentPrograms } from './agents.ts';
+import { callbackPrograms } from './callbacks.ts';
+import { toolPrograms } from './tools.ts';
+import { treePrograms } from './trees.ts';
+
+/** All programs, by area. */
+export const programs: readonly Program[] = [
+  ...agentPrograms,
+  ...toolPrograms,
+  ...treePrograms,
+  ...callbackPrograms,
+];
