@@ -26,7 +26,9 @@ async function runDemo(
   ...options: readonly string[]
 ): Promise<{ shown: DemoResult; story: string }> {
   const args = [main, '--json', ...options];
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 });
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, {
+    timeout: 600_000,
+  });
   const lines = stdout.trimEnd().split('\n');
   assert.equal(lines.length, 1);
   const result: DemoResult = JSON.parse(lines[0] ?? '');

@@ -16,7 +16,7 @@ test('the smoke test of managed sessions runs as a separate package', async () =
     symlinkSync(root, join(folder, 'node_modules', 'petrichor'));
     const { stdout } = await promisify(execFile)(process.execPath, ['main.ts'], {
       cwd: folder,
-      timeout: 60_000,
+      timeout: 600_000,
     });
     assert.equal(stdout, 'F-1 holds\n');
   } finally {

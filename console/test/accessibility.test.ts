@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { travel } from './agents.ts';
-import { noBrowser, openBrowser } from './browser.ts';
+import { noBrowser, openBrowser, openContext } from './browser.ts';
 import { openConsoleServer } from './console-server.ts';
 import { openScreen, prepareScreens, SCREENS } from './screens.ts';
 
@@ -19,7 +19,7 @@ test('axe finds no violation on any screen, in either theme', { skip: noBrowser 
   const browser = await openBrowser();
   try {
     // The policy of the page allows no script of the test.
-    const context = await browser.newContext({ bypassCSP: true, reducedMotion: 'reduce' });
+    const context = await openContext(browser, { bypassCSP: true, reducedMotion: 'reduce' });
     const page = await context.newPage();
     const found: string[] = [];
     for (const theme of ['light', 'dark'] as const) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { agent, tool } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { noBrowser, openBrowser } from './browser.ts';
+import { noBrowser, openBrowser, openPage } from './browser.ts';
 import { openConsoleServer } from './console-server.ts';
 
 test(
@@ -23,8 +23,7 @@ test(
     await session.ask('Pay').catch(() => undefined);
     const browser = await openBrowser();
     try {
-      const [first, second] = await Promise.all([browser.newPage(), browser.newPage()]);
-      for (const page of [first, second]) page.setDefaultTimeout(10_000);
+      const [first, second] = await Promise.all([openPage(browser), openPage(browser)]);
       await second.goto(`${server.url}/console/sessions`);
       await second.getByRole('link', { name: 'invoice.1' }).click();
       await second.getByRole('button', { name: 'Deny' }).waitFor();
@@ -40,7 +39,7 @@ test(
       await second.getByRole('button', { name: 'Deny it' }).click();
       await first.goto(`${server.url}/console/inbox`);
       await first.getByRole('button', { name: 'Approve' }).click();
-      await second.getByText('Paid.').waitFor();
+      await second.getByRole('log').getByText('Paid.').waitFor();
       firstIsDone.resolve(undefined);
       await second
         .getByText(/^Already approved by local at .* The first answer counts\.$/)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { travel } from './agents.ts';
-import { noBrowser, openBrowser } from './browser.ts';
+import { noBrowser, openBrowser, openContext } from './browser.ts';
 import { openConsoleServer } from './console-server.ts';
 
 /** A headless browser says of every page that it is seen. */
@@ -23,8 +23,7 @@ test(
     const browser = await openBrowser();
     try {
       // Pages of one context share the connections of the browser: six to a server.
-      const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-      context.setDefaultTimeout(20_000);
+      const context = await openContext(browser, { viewport: { width: 1440, height: 900 } });
       const first = await context.newPage();
       await first.clock.install();
       await first.goto(`${server.url}/console/s/demo`);

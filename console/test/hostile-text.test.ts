@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { agent, tool } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { noBrowser, openBrowser } from './browser.ts';
+import { noBrowser, openBrowser, openPage } from './browser.ts';
 import { openConsoleServer } from './console-server.ts';
 import { openScreen } from './screens.ts';
 
@@ -65,7 +65,7 @@ test(
     await session?.ask(hostile).catch(() => undefined);
     const browser = await openBrowser();
     try {
-      const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+      const page = await openPage(browser, { viewport: { width: 1440, height: 900 } });
       const outside: string[] = [];
       page.on('request', (request) => {
         if (!request.url().startsWith(`${server.url}/`) && !request.url().startsWith('blob:'))

@@ -8,7 +8,7 @@ import type { LogEvent } from '../../src/core/index.ts';
 import { LiveHub, liveAgent, ScriptedLive } from '../../src/live/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import { createServer, listen } from '../../src/server/index.ts';
-import { noBrowser, openBrowser } from './browser.ts';
+import { noBrowser, openBrowser, openPage } from './browser.ts';
 import { noSpeech, writeSpeech } from './fake-speech.ts';
 
 const words = Array.from({ length: 150 }, (_, index) => `word${index}`);
@@ -23,7 +23,7 @@ test(
     const speech = writeSpeech(folder, [
       1_000,
       'Tell me a long story.',
-      6_000,
+      8_000,
       'Stop, please.',
       60_000,
     ]);
@@ -37,8 +37,8 @@ test(
     const agent = liveAgent({
       name: 'storyteller',
       model,
-      // A person pauses between words.
-      config: { realtimeInputConfig: { automaticActivityDetection: { silenceDurationMs: 900 } } },
+      // A person pauses between words, and a busy browser makes silence of what it cannot deliver.
+      config: { realtimeInputConfig: { automaticActivityDetection: { silenceDurationMs: 3000 } } },
     });
     await using runtime = await openRuntime({ agents: [agent], live: hub, app: 'managed' });
     const server = await createServer({ runtime, keys: 'off', live: hub, livePage: true });
@@ -50,7 +50,7 @@ test(
       '--autoplay-policy=no-user-gesture-required',
     ]);
     t.after(async () => browser.close());
-    const page = await browser.newPage();
+    const page = await openPage(browser);
     const problems: string[] = [];
     page.on('pageerror', (error) => problems.push(error.message));
     page.on('console', (message) => {
@@ -60,7 +60,7 @@ test(
     await page.locator('#agent option').first().waitFor({ state: 'attached' });
     await page.locator('#call').click();
     const agentCaption = page.locator('[data-speaker=agent]');
-    await agentCaption.nth(1).waitFor({ timeout: 90_000 });
+    await agentCaption.nth(1).waitFor();
     await page.locator('[data-speaker=agent][data-interrupted]').waitFor();
     assert.deepEqual(await page.locator('[data-speaker=user]').allTextContents(), [
       'Tell me a long story.',

@@ -6,7 +6,7 @@ import { listFields, writeProperty } from '../src/proofs/property-form.ts';
 import type { FormField } from '../src/proofs/property-form.ts';
 import { describeStep, isInCycle, listStepMoves, viewCounts } from '../src/proofs/trace-view.ts';
 import { travel } from './agents.ts';
-import { noBrowser, openBrowser } from './browser.ts';
+import { noBrowser, openBrowser, openPage } from './browser.ts';
 import { openConsoleServer } from './console-server.ts';
 
 const forms = propertyForms.map((form) => ({
@@ -86,8 +86,7 @@ test(
     await using server = await openConsoleServer({ agents: [travel] });
     const browser = await openBrowser();
     try {
-      const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-      page.setDefaultTimeout(60_000);
+      const page = await openPage(browser, { viewport: { width: 1440, height: 900 } });
       await page.goto(`${server.url}/console/proofs`);
       const start = async (bounds: Readonly<Record<string, string>>): Promise<void> => {
         for (const [label, value] of Object.entries(bounds))
@@ -114,7 +113,7 @@ test(
       await slider.press('ArrowLeft');
       await page.locator('[data-node="p:turn.waiting"][data-count="0"]').waitFor();
       assert.equal(await waiting.count(), 1);
-      assert.match(page.url(), new RegExp(`step=${last - 1}`), 'the address has the step');
+      await page.waitForURL(new RegExp(`step=${last - 1}`));
       await page.getByRole('button', { name: /the initial marking/ }).click();
       await page.locator('[data-node="p:turn.permit"][data-count="1"]').waitFor();
 

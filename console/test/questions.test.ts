@@ -4,7 +4,7 @@ import { agent, tool } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { pending } from '../../src/tools/index.ts';
 import { readQuestion, writeAnswer } from '../src/session/answer-schema.ts';
-import { noBrowser, openBrowser } from './browser.ts';
+import { noBrowser, openBrowser, openPage } from './browser.ts';
 import { openConsoleServer } from './console-server.ts';
 
 const schema = {
@@ -83,8 +83,7 @@ test(
     await session.ask('A seat').catch(() => undefined);
     const browser = await openBrowser();
     try {
-      const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-      page.setDefaultTimeout(20_000);
+      const page = await openPage(browser, { viewport: { width: 1440, height: 900 } });
       await page.goto(`${server.url}/console/inbox`);
       await page.getByText('Which seat?').waitFor();
       const give = page.getByRole('button', { name: 'Give the answer' });
@@ -94,7 +93,7 @@ test(
       await give.click();
       await page.getByText('Nothing waits for you').waitFor();
       await page.goto(`${server.url}/console/s/demo`);
-      await page.getByText('Seated.').waitFor();
+      await page.getByRole('log').getByText('Seated.').waitFor();
       assert.deepEqual(answers, [{ seat: 'window', bags: 2, meals: [], insured: true }]);
     } finally {
       await browser.close();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { travel } from './agents.ts';
-import { noBrowser, openBrowser } from './browser.ts';
+import { noBrowser, openBrowser, openPage } from './browser.ts';
 import { openConsoleServer } from './console-server.ts';
 import { openScreen, prepareScreens, SCREENS } from './screens.ts';
 
@@ -16,8 +16,7 @@ test(
     const toPath = await prepareScreens(server, 'demo');
     const browser = await openBrowser();
     try {
-      const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-      page.setDefaultTimeout(20_000);
+      const page = await openPage(browser, { viewport: { width: 1440, height: 900 } });
       const changing: string[] = [];
       page.on('request', (request) => {
         if (request.method() !== 'GET') changing.push(`${request.method()} ${request.url()}`);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { agent, tool } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
-import { noBrowser, openBrowser } from './browser.ts';
+import { noBrowser, openBrowser, openPage } from './browser.ts';
 import { openConsoleServer } from './console-server.ts';
 import { openScreen } from './screens.ts';
 
@@ -24,8 +24,7 @@ test(
     const { id } = await server.runtime.session('late', { user: 'default' });
     const browser = await openBrowser();
     try {
-      const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-      page.setDefaultTimeout(20_000);
+      const page = await openPage(browser, { viewport: { width: 1440, height: 900 } });
       await openScreen(page, server.url, `s/${id}`);
       const turnIsOver = Promise.withResolvers<undefined>();
       const states: unknown[] = [];
@@ -42,7 +41,7 @@ test(
       });
       await page.getByRole('textbox', { name: 'Message' }).fill('hello');
       await page.getByRole('textbox', { name: 'Message' }).press('Enter');
-      await page.getByText('Here I am.').waitFor();
+      await page.getByRole('log').getByText('Here I am.').waitFor();
       await page
         .locator('.composer')
         .getByRole('button', { name: 'Stop' })
@@ -51,6 +50,8 @@ test(
       await page.locator('.session-head').getByText('idle').waitFor();
       assert.equal(await page.locator('.session-head').getByText('running').count(), 0);
       assert.equal(states.at(-1), 'idle', `the state was read again: ${states.join(', ')}`);
+      // A read that is still under way ends with the page.
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
     } finally {
       await browser.close();
     }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { UsageTotal } from '../../src/client/index.ts';
 import { addUsage, groupUsage, listDays } from '../src/usage/total-usage.ts';
 import { travel } from './agents.ts';
-import { noBrowser, openBrowser } from './browser.ts';
+import { noBrowser, openBrowser, openPage } from './browser.ts';
 import { openConsoleServer } from './console-server.ts';
 
 const total = (model: string, day: string, tokens: number): UsageTotal => ({
@@ -57,8 +57,7 @@ test(
     await session.ask('hello');
     const browser = await openBrowser();
     try {
-      const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-      page.setDefaultTimeout(20_000);
+      const page = await openPage(browser, { viewport: { width: 1440, height: 900 } });
       await page.goto(`${server.url}/console/usage`);
       const agents = page.getByRole('table').last();
       await agents.getByRole('row', { name: /agent_travel 1 320 24/ }).waitFor();

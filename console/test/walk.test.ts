@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { noBrowser, openBrowser } from './browser.ts';
+import { noBrowser, openBrowser, openPage } from './browser.ts';
 
 interface Served {
   readonly url: string;
@@ -52,7 +52,7 @@ async function lastRecord(page: Page): Promise<number> {
 }
 
 async function until(locator: Locator): Promise<void> {
-  await locator.first().waitFor({ timeout: 30_000 });
+  await locator.first().waitFor();
 }
 
 test(
@@ -64,7 +64,7 @@ test(
     let served = await serve(store);
     const browser = await openBrowser();
     try {
-      const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+      const page = await openPage(browser, { viewport: { width: 1440, height: 900 } });
       const failures: string[] = [];
       page.on('pageerror', (error) => failures.push(error.message));
       await page.goto(`${served.url}/console/`);

@@ -26,7 +26,7 @@ async function runExample(file: string, times = 1): Promise<ExampleResult> {
   try {
     let printed = '';
     for (let n = 0; n < times; n++) {
-      const run = promisify(execFile)(process.execPath, [file], { cwd: folder, timeout: 60_000 });
+      const run = promisify(execFile)(process.execPath, [file], { cwd: folder, timeout: 600_000 });
       printed += (await run).stdout;
     }
     return { printed, files: readdirSync(folder) };
@@ -43,7 +43,7 @@ async function runPrograms(files: readonly string[]): Promise<{
 }> {
   const child = fork(join(import.meta.dirname, 'run-programs.ts'), files, {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    timeout: 60_000,
+    timeout: 600_000,
   });
   const ended: string[] = [];
   let stderr = '';

@@ -140,7 +140,7 @@ describe('ADK for TypeScript', () => {
     let most = 0;
     const refund = async (): Promise<string> => {
       most = Math.max(most, ++running);
-      await leaveTime();
+      await until(() => most === 2);
       running--;
       return 'refunded';
     };

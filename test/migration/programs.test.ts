@@ -40,7 +40,7 @@ describe('the two programs of a migration page print the same, run by run', () =
     try {
       const runs: string[][] = [];
       for (let n = 0; n < 2; n++) {
-        const options = { cwd: folder, env, timeout: 60_000 };
+        const options = { cwd: folder, env, timeout: 600_000 };
         const { stdout } = await promisify(execFile)(
           process.execPath,
           [join(root, program)],

@@ -17,6 +17,7 @@ const skip = [CHROMIUM, BUNDLE].filter((path) => !existsSync(path)).join(', ');
 
 interface Locator {
   readonly first: () => Locator;
+  readonly nth: (index: number) => Locator;
   readonly waitFor: () => Promise<void>;
   readonly fill: (text: string) => Promise<void>;
   readonly press: (key: string) => Promise<void>;
@@ -26,6 +27,7 @@ interface Locator {
 }
 
 interface Page {
+  readonly setDefaultTimeout: (ms: number) => void;
   readonly goto: (url: string) => Promise<void>;
   readonly reload: () => Promise<void>;
   readonly route: (
@@ -94,10 +96,13 @@ test(
     const { chromium } = (await import(PLAYWRIGHT)) as Playwright;
     const browser = await chromium.launch({
       executablePath: CHROMIUM,
+      timeout: 300_000,
       args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
     });
     try {
       const page = await browser.newPage({ viewport: { width: 1400, height: 720 } });
+      // What is waited for comes, but a busy machine takes long.
+      page.setDefaultTimeout(300_000);
       await page.route(/googleapis|gstatic|googletagmanager/, (route) => void route.abort());
       const shoot = async (name: string): Promise<void> => {
         if (process.env['ADK_WEB_IMAGES'] === '1')
@@ -120,7 +125,7 @@ test(
       await page.getByText('Your flight is booked.').first().waitFor();
       assert.equal(await page.getByText('Your flight is booked.').count(), 1);
       await page.getByText('Traces').first().click();
-      await page.getByText('call_llm').first().waitFor();
+      await page.getByText('call_llm').nth(2).waitFor();
       assert.equal(await page.getByText('call_llm').count(), 3);
       await shoot('traces');
     } finally {

@@ -14,6 +14,9 @@ const CLIENT = fileURLToPath(new URL('mcp-client.ts', import.meta.url));
 /** The protocol versions. Each scenario runs with all versions that it supports. */
 const VERSIONS = ['2025-03-26', '2025-11-25', '2026-07-28'];
 
+/** How long a client may take for one scenario. A busy machine takes many times longer than an idle one. */
+const TIMEOUT_MS = 600_000;
+
 interface Outcome {
   readonly passed: boolean;
   readonly output: string;
@@ -21,7 +24,7 @@ interface Outcome {
 
 async function run(args: readonly string[]): Promise<Outcome> {
   return new Promise((resolve) => {
-    const options = { timeout: 120_000, maxBuffer: 64 * 1024 * 1024 };
+    const options = { timeout: 2 * TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 };
     execFile(process.execPath, [SUITE, ...args], options, (error, stdout, stderr) => {
       resolve({ passed: error === null, output: stdout + stderr });
     });
@@ -68,6 +71,8 @@ describe('the client scenarios of the public MCP conformance suite', { concurren
         'client',
         '--command',
         `"${process.execPath}" "${CLIENT}"`,
+        '--timeout',
+        String(TIMEOUT_MS),
         '--scenario',
         testCase.scenario,
         ...(testCase.version === undefined ? [] : ['--spec-version', testCase.version]),

@@ -17,13 +17,16 @@ describe('kill -9 of the server during a tool', () => {
     it(driver.name, async () => {
       const folder = mkdtempSync(join(tmpdir(), 'petrichor-protocol-kill-'));
       const effects = join(folder, 'effects.jsonl');
-      const start = async (port: string): Promise<ServeProcess> =>
+      const start = async (
+        port: string,
+        more: Record<string, string> = {},
+      ): Promise<ServeProcess> =>
         ServeProcess.start({
           folder,
           args: ['--agents', AGENTS, '--port', port, '--protocols', `managed,${driver.protocol}`],
-          env: { SIDE_EFFECTS: effects },
+          env: { SIDE_EFFECTS: effects, ...more },
         });
-      let server = await start('0');
+      let server = await start('0', { HOLD_NOTES: '1' });
       try {
         const { url, port } = server;
         const [agentId = ''] = server.agents;

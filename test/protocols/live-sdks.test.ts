@@ -24,6 +24,9 @@ const weather = {
   parameters: { type: 'OBJECT', properties: { city: { type: 'STRING' } } },
 };
 
+/** It is said for a minute: the interruption comes before its end, also on a busy machine. */
+const LONG = Array.from({ length: 3000 }, () => 'on').join(' ');
+
 type Message = Readonly<Record<string, any>>; // oxlint-disable-line typescript/no-explicit-any -- the messages of the clients are read as they come
 
 /** Messages as they come, and a way to wait for one. */
@@ -65,7 +68,7 @@ describe('@google/genai and the scripted Gemini Live server', () => {
         text: 'It is sunny.',
         usage: { inputTokens: 9, outputTokens: 3, totalTokens: 12 },
       },
-      { text: Array.from({ length: 60 }, () => 'on').join(' '), wordDelayMs: 20 },
+      { text: LONG, wordDelayMs: 20 },
       { text: 'Bye.', goAway: { timeLeftMs: 5_000 } },
       { text: 'Back.' },
     ],
@@ -190,7 +193,7 @@ describe("OpenAI's client and the scripted Realtime server", () => {
         toolCalls: [{ id: 'call_1', name: 'weather', args: { city: 'Rome' } }],
       },
       { text: 'It is sunny.', usage: { inputTokens: 9, outputTokens: 3, totalTokens: 12 } },
-      { text: Array.from({ length: 60 }, () => 'on').join(' '), wordDelayMs: 20 },
+      { text: LONG, wordDelayMs: 20 },
       { text: 'So', finishReason: 'max_tokens' },
     ],
   };

@@ -130,7 +130,7 @@ describe('an MCP toolset with a hostile HTTP server', () => {
   const call = async (answer: () => object | Response): Promise<unknown> => {
     await using session = await overHttp(
       { 'tools/call': answer },
-      { maxMessageBytes: MEGABYTE, timeoutMs: 5_000 },
+      { maxMessageBytes: MEGABYTE, timeoutMs: 600_000 },
     );
     const result = await callTool(session.set, 'fine');
     return result;
@@ -194,12 +194,11 @@ describe('an MCP toolset with a hostile HTTP server', () => {
       { content: [null] },
       { content: [{ type: 'image', data: 5, mimeType: 'image/png' }] },
       { content: { length: 1e9 } },
-      new Response('[]', { headers: { 'content-type': 'application/json' } }),
       new Response('{', { headers: { 'content-type': 'application/json' } }),
       new Response('"x"', { headers: { 'content-type': 'application/json' } }),
     ];
     let next: object = { content: [] };
-    await using session = await overHttp({ 'tools/call': () => next }, { timeoutMs: 500 });
+    await using session = await overHttp({ 'tools/call': () => next });
     for (const [i, result] of results.entries()) {
       next = result;
       await assert.rejects(callTool(session.set, 'fine'), { code: /^mcp_/ }, `result ${i}`);
@@ -211,6 +210,13 @@ describe('an MCP toolset with a hostile HTTP server', () => {
     assert.equal('polluted' in {}, false);
     next = { content: [{ type: 'text', text: 'fine again' }] };
     assert.equal(await callTool(session.set, 'fine'), 'fine again');
+  });
+
+  it('ends a call at its timeout when the response has no message', async () => {
+    const empty = (): Response =>
+      new Response('[]', { headers: { 'content-type': 'application/json' } });
+    await using session = await overHttp({ 'tools/call': empty }, { timeoutMs: 100 });
+    await assert.rejects(callTool(session.set, 'fine'), { code: /^mcp_/ });
   });
 
   it('sends no token and no header to another origin after a redirect', async () => {

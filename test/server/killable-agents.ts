@@ -1,6 +1,7 @@
 /**
  * The agent of servers that tests kill: its turn has two rounds of tools. `note` may not run twice; `look` may, because
- * it only reads. Each appends to a file when it starts and when it is done.
+ * it only reads. Each appends to a file when it starts and when it is done. With `HOLD_NOTES=1`, no `note` ends in this
+ * process, so that a kill during one is always during the turn.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isFunctionResponsePart, isTextPart } from '../../src/core/index.ts';
@@ -15,6 +16,7 @@ const parameters = { type: 'object', properties: { text: { type: 'string' } } } 
 
 async function work(name: string, text: string, attempt: number): Promise<string> {
   effects.note({ what: 'began', tool: name, callId: text, attempt });
+  if (name === 'note' && process.env['HOLD_NOTES'] === '1') await new Promise(() => undefined);
   await sleep(25);
   effects.note({ what: 'did', tool: name, callId: text, attempt });
   return `${name} ${text}`;

@@ -192,7 +192,7 @@ class McpConversation implements Conversation {
       this.#pieces++;
       onPiece?.();
     };
-    const options = { signal: this.#stop.signal, onprogress, timeout: 60_000 };
+    const options = { signal: this.#stop.signal, onprogress, timeout: 600_000 };
     let result: ToolResult;
     try {
       result = await this.#client.callTool(call, options);
