@@ -13,6 +13,7 @@ import { Toasts } from './ui/toast.tsx';
 const SessionScreen = lazy(
   async () => (await import('./session/session-screen.tsx')).SessionScreen,
 );
+const FileScreen = lazy(async () => (await import('./journal-file/file-screen.tsx')).FileScreen);
 const AgentsScreen = lazy(async () => (await import('./screens/agents-screen.tsx')).AgentsScreen);
 const CompareScreen = lazy(
   async () => (await import('./compare/compare-screen.tsx')).CompareScreen,
@@ -63,6 +64,8 @@ function Screen(): JSX.Element {
       return <SessionsScreen />;
     case 's':
       return <SessionScreen key={id} id={id ?? ''} />;
+    case 'file':
+      return <FileScreen />;
     case 'inbox':
       return <InboxScreen />;
     case 'agents':

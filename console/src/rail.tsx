@@ -18,7 +18,7 @@ const SCREENS: readonly { readonly name: string; readonly icon: IconName }[] = [
 /** The way to every screen. */
 export function Rail(): JSX.Element {
   const [segment = 'sessions'] = route.value.segments;
-  const current = segment === 's' || segment === 'compare' ? 'sessions' : segment;
+  const current = ['s', 'compare', 'file'].includes(segment) ? 'sessions' : segment;
   const waiting = lists.value.pending.calls.value.length;
   return (
     <nav class="rail" aria-label="Screens">

@@ -89,6 +89,7 @@ test('the successful response of every route is as the document describes it', a
   await readStream(on, `${session}/records/stream?values=full`, /turn\.end/);
   await get(`${session}/net`);
   await get(`${session}/fork_points`);
+  for (const redact of ['', '?redact=1']) await get(`${session}/journal${redact}`);
   const modelCall = (await list(on, `${session}/records`)).find(
     ({ kind, transition }) => kind === 'started' && transition === 'model.call',
   );
@@ -215,7 +216,8 @@ async function ask(
   });
   const text = await response.text();
   assert.equal(response.status, 200, `${method} ${path} ${text}`);
-  return path === '/metrics' ? {} : (JSON.parse(text) as Json);
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  return isJson ? (JSON.parse(text) as Json) : {};
 }
 
 async function list(on: ServerFixture, path: string): Promise<readonly Json[]> {

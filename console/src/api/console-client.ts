@@ -14,6 +14,8 @@ export interface ConsoleClient extends Client {
     path: string,
     options?: HttpCallOptions,
   ) => Promise<T>;
+  /** Reads a response that is no JSON. */
+  readonly readText: (path: string, query: Readonly<Record<string, string>>) => Promise<string>;
   /** The changes of one connection to a stream. It throws a ConnectionError when the connection breaks. */
   readonly follow: <T>(path: string, aborted: AbortSignal) => AsyncIterable<T>;
 }
@@ -64,6 +66,10 @@ export function createConsoleClient({
   return {
     ...client,
     call,
+    readText: async (path, query) => {
+      const { signal } = new AbortController();
+      return (await caller.open(path, { query, signal, headers: {} })).text();
+    },
     follow: async function* <T>(path: string, aborted: AbortSignal) {
       const connection = { query: {}, lastId: undefined, idleTimeoutMs: undefined };
       for await (const { data } of readConnection(caller, path, { ...connection, signal: aborted }))

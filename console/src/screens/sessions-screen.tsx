@@ -46,6 +46,9 @@ export function SessionsScreen(): JSX.Element {
         <h1>Sessions</h1>
         <span class="muted">{loaded.value ? formatCount(rows.value.length) : ''}</span>
         <span class="grow" />
+        <a class="button" href={toHref(['file'])}>
+          <Icon name="upload" /> <span class="wide-only">Journal file</span>
+        </a>
         {!readOnly.value && (
           <button type="button" class="button primary" onClick={() => (isNew.value = true)}>
             <Icon name="plus" /> New session

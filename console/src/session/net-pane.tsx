@@ -9,7 +9,7 @@ import { STORY } from '../net/story.ts';
 import type { NetParts } from '../net/story.ts';
 import { valuesIn, viewMarking } from '../net/token-view.ts';
 import type { PanZoom } from '../net/use-pan-zoom.ts';
-import { Failure, Loading } from '../ui/empty-state.tsx';
+import { EmptyState, Failure, Loading } from '../ui/empty-state.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { JsonView } from '../ui/json-view.tsx';
 import { useNow } from '../ui/use-now.ts';
@@ -143,6 +143,10 @@ export function NetPane({
       <div class="net-box" ref={box}>
         {failure !== undefined ? (
           <Failure error={failure} />
+        ) : net === undefined && model.isFile ? (
+          <EmptyState icon="net" title="The file has no net">
+            <p>The agent was not known where it was written. The records are in the timeline.</p>
+          </EmptyState>
         ) : net === undefined || (drawing === undefined && !asTable.value) ? (
           <Loading rows={5} />
         ) : asTable.value ? (

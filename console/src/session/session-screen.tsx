@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { client, readOnly } from '../state/connection.ts';
 import { navigate, route, setQuery, toHref } from '../state/route.ts';
+import { SaveJournal } from '../journal-file/save-journal.tsx';
 import { StateBadge } from '../ui/badge.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Failure } from '../ui/empty-state.tsx';
@@ -33,8 +34,20 @@ export function SessionScreen({ id }: { readonly id: string }): JSX.Element {
   return opened === undefined ? <></> : <OpenSession key={opened.id} model={opened} />;
 }
 
+export interface SessionFile {
+  readonly note: string;
+  readonly onClose: () => void;
+}
+
 /** Shows a session, or a journal file. */
-export function OpenSession({ model }: { readonly model: SessionModel }): JSX.Element {
+export function OpenSession({
+  model,
+  file,
+}: {
+  readonly model: SessionModel;
+  /** The file that it was read from. */
+  readonly file?: SessionFile;
+}): JSX.Element {
   const editing = useSignal<MessageItem | undefined>(undefined);
   const rewinding = useSignal<MessageItem | undefined>(undefined);
   const pane = useSignal<(typeof PANES)[number]>('chat');
@@ -48,7 +61,7 @@ export function OpenSession({ model }: { readonly model: SessionModel }): JSX.El
   const { isLive, record, current } = model.moment.value;
   return (
     <section class={`session show-${pane.value}`}>
-      <SessionHead model={model} />
+      <SessionHead model={model} file={file} />
       <div class="pane-switch" role="group" aria-label="Pane">
         {PANES.map((one) => (
           <button
@@ -70,7 +83,7 @@ export function OpenSession({ model }: { readonly model: SessionModel }): JSX.El
             changed.
           </span>
           <button type="button" class="button small" onClick={() => (model.at.value = undefined)}>
-            Back to live
+            {model.isFile ? 'To the last record' : 'Back to live'}
           </button>
         </p>
       )}
@@ -104,7 +117,13 @@ export function OpenSession({ model }: { readonly model: SessionModel }): JSX.El
   );
 }
 
-function SessionHead({ model }: { readonly model: SessionModel }): JSX.Element {
+function SessionHead({
+  model,
+  file,
+}: {
+  readonly model: SessionModel;
+  readonly file: SessionFile | undefined;
+}): JSX.Element {
   const session = model.session.value;
   const run = (action: 'pause' | 'resume' | 'archive'): void =>
     act(async () => {
@@ -122,7 +141,7 @@ function SessionHead({ model }: { readonly model: SessionModel }): JSX.Element {
           <span class="muted wide-only">
             {session.agent.name} v{session.agent.version}
           </span>
-          {session.forked_from != null && (
+          {!model.isFile && session.forked_from != null && (
             <a
               class="muted wide-only"
               href={toHref(['s', session.forked_from.session_id], {
@@ -132,7 +151,7 @@ function SessionHead({ model }: { readonly model: SessionModel }): JSX.Element {
               <Icon name="fork" /> forked at record {session.forked_from.at_record}
             </a>
           )}
-          {session.forked_from != null && (
+          {!model.isFile && session.forked_from != null && (
             <a
               class="button small wide-only"
               href={toHref(['compare', session.forked_from.session_id, model.id])}
@@ -142,29 +161,40 @@ function SessionHead({ model }: { readonly model: SessionModel }): JSX.Element {
           )}
         </>
       )}
+      {file !== undefined && <span class="muted wide-only">{file.note}</span>}
       <span class="grow" />
-      {!readOnly.value && session !== undefined && session.archived_at === null && (
-        <>
-          {session.paused ? (
-            <button type="button" class="button small" onClick={() => run('resume')}>
-              <Icon name="play" /> Resume
-            </button>
-          ) : (
-            <button type="button" class="button small wide-only" onClick={() => run('pause')}>
-              <Icon name="pause" /> Pause
-            </button>
-          )}
-          <button
-            type="button"
-            class="icon-button wide-only"
-            aria-label="Archive the session"
-            title="Archive"
-            onClick={() => run('archive')}
-          >
-            <Icon name="archive" />
-          </button>
-        </>
+      {file === undefined ? (
+        <SaveJournal id={model.id} />
+      ) : (
+        <button type="button" class="button small" onClick={file.onClose}>
+          Close the file
+        </button>
       )}
+      {!readOnly.value &&
+        !model.isFile &&
+        session !== undefined &&
+        session.archived_at === null && (
+          <>
+            {session.paused ? (
+              <button type="button" class="button small" onClick={() => run('resume')}>
+                <Icon name="play" /> Resume
+              </button>
+            ) : (
+              <button type="button" class="button small wide-only" onClick={() => run('pause')}>
+                <Icon name="pause" /> Pause
+              </button>
+            )}
+            <button
+              type="button"
+              class="icon-button wide-only"
+              aria-label="Archive the session"
+              title="Archive"
+              onClick={() => run('archive')}
+            >
+              <Icon name="archive" />
+            </button>
+          </>
+        )}
     </header>
   );
 }

@@ -4,6 +4,7 @@ import { GraphvizMissingError } from '../../net/index.ts';
 import type { LayoutEngine, NetDescription, SessionInspection } from '../../runtime/index.ts';
 import { describeNet } from '../../runtime/internal.ts';
 import { toSessionRef } from '../events/session-log.ts';
+import { journalFileResponse } from '../events/journal-file.ts';
 import { streamRecords } from '../events/stream-records.ts';
 import { notFound } from '../http/http-error.ts';
 import { defineRoute } from '../routing/route.ts';
@@ -27,6 +28,7 @@ import {
 } from '../wire/to-wire-inspection.ts';
 import { integerParameter, pagination } from '../wire/wire-schemas.ts';
 import { getWorkspaceSession } from './session-lookup.ts';
+import { toWireSession } from './to-wire-session.ts';
 import { getWorkspaceAgent } from './workspace-agents.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -99,6 +101,20 @@ export function inspectionRoutes(context: ServerContext): readonly HttpRoute[] {
           async (engine) => describeNet(agent.compiled, agent.net, { layout: engine }),
           query,
         );
+      },
+    }),
+    defineRoute('GET /v1/sessions/{session_id}/journal: The journal of a session as a file', {
+      response: v.string(),
+      query: v.object({ redact: v.optional(v.picklist(['0', '1'], 'must be 0 or 1')) }),
+      run: async (call) => {
+        const session = await getWorkspaceSession(context, call);
+        return journalFileResponse({
+          context,
+          session,
+          wireSession: await toWireSession(context, session),
+          inspection: await context.runtime.inspect(toSessionRef(session)),
+          isRedacted: call.query.redact === '1',
+        });
       },
     }),
     defineRoute(

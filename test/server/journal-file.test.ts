@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { agent, tool } from '../../src/index.ts';
+import type { Agent } from '../../src/index.ts';
+import { createClient } from '../../src/client/index.ts';
+import { parseRecords, replayRecords } from '../../src/net/journal/index.ts';
+import type { Marking } from '../../src/net/journal/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { openServerFixture } from './server-fixture.ts';
+
+type Line = Readonly<Record<string, unknown>> & { readonly type: string };
+
+const SECRET = 'Zanzibar-4711';
+
+const remember = tool({
+  name: 'remember',
+  description: 'Writes state.',
+  parameters: { type: 'object', properties: { note: { type: 'string' } } },
+  execute: (_args: unknown, { state }) => {
+    state.set('note', { by: SECRET, amount: 4711 });
+    return { stored: SECRET };
+  },
+});
+
+const fail = tool({
+  name: 'fail',
+  description: 'Fails.',
+  execute: () => {
+    throw new Error(`cannot reach ${SECRET}`);
+  },
+});
+
+function createAgent(): Agent {
+  return agent({
+    name: 'clerk',
+    instruction: `Never name ${SECRET}.`,
+    tools: [remember, fail],
+    model: new ScriptedModel([
+      {
+        thinking: `about ${SECRET}`,
+        text: `I note ${SECRET}.`,
+        toolCalls: [{ name: 'remember', args: { note: SECRET } }, { name: 'fail' }],
+      },
+      { text: `Noted: ${SECRET}` },
+      { text: 'Done.' },
+    ]),
+  });
+}
+
+test('a journal file has all records and events of a session, in a form that a reader can apply', async () => {
+  await using on = await openServerFixture([], { agents: [createAgent()] });
+  const { lines, session } = await exportSession(on.url);
+  const [head] = lines;
+  assert.equal(head?.['version'], 1);
+  assert.equal(Object(head?.['session']).id, session);
+  assert.ok(Object(head?.['net']).transitions.length > 5);
+  assert.deepEqual(lines.at(-1), {
+    type: 'end',
+    records: lines.filter(({ type }) => type === 'record').length,
+    events: lines.filter(({ type }) => type === 'event').length,
+  });
+  assert.ok(lines.some(({ type }) => type === 'fork_point'));
+  const marking = applyAll(lines);
+  assert.match(JSON.stringify([...marking.maps]), new RegExp(SECRET));
+  const events = lines.flatMap(({ event }) => (event === undefined ? [] : [Object(event).type]));
+  for (const type of ['user.message', 'agent.tool_use', 'agent.tool_result', 'agent.message'])
+    assert.ok(events.includes(type), type);
+});
+
+test('a redacted journal file has no value that a user, a model or a tool wrote, and the same tokens', async () => {
+  await using on = await openServerFixture([], { agents: [createAgent()] });
+  const whole = await exportSession(on.url);
+  const { text, lines } = await download(`${on.url}/v1/sessions/${whole.session}/journal?redact=1`);
+  assert.doesNotMatch(text, new RegExp(SECRET));
+  assert.doesNotMatch(text, /4711|Berlin|Never name|My title|customer-7/);
+  assert.equal(lines.length, whole.lines.length);
+  const [marking, open] = [applyAll(lines), applyAll(whole.lines)];
+  const count = ({ tokens, lists, maps }: Marking): unknown => ({
+    tokens: [...tokens].map(([place, all]) => [place, all.map(({ id }) => id)]),
+    lists: [...lists].map(([place, { items, version }]) => [place, items.length, version]),
+    maps: [...maps].map(([place, entries]) => [place, Object.keys(entries)]),
+  });
+  assert.deepEqual(count(marking), count(open));
+  assert.equal(marking.seq, open.seq);
+  // Equal texts can be recognized within a file, and not in another one.
+  const hashes = (from: string): ReadonlySet<string> =>
+    new Set(from.match(/text\(\d+\) #[0-9a-f]{8}/g) ?? []);
+  const again = await download(`${on.url}/v1/sessions/${whole.session}/journal?redact=1`);
+  assert.ok(hashes(text).size > 3);
+  assert.ok([...hashes(text)].every((hash) => !hashes(again.text).has(hash)));
+});
+
+async function exportSession(
+  url: string,
+): Promise<{ readonly session: string; readonly lines: readonly Line[] }> {
+  const client = createClient({ baseUrl: url });
+  const { id: session } = await client.sessions.create({
+    agent: 'agent_clerk',
+    title: 'My title',
+    metadata: { customer: 'customer-7' },
+  });
+  await client.sessions.ask(session, `To Berlin with ${SECRET}`);
+  return { session, lines: (await download(`${url}/v1/sessions/${session}/journal`)).lines };
+}
+
+async function download(
+  url: string,
+): Promise<{ readonly text: string; readonly lines: readonly Line[] }> {
+  const response = await fetch(url);
+  assert.match(response.headers.get('content-disposition') ?? '', /attachment; filename=".+jsonl"/);
+  const text = await response.text();
+  const lines = text.trimEnd().split('\n');
+  return { text, lines: lines.map((line) => JSON.parse(line) as Line) };
+}
+
+function applyAll(lines: readonly Line[]): Marking {
+  return replayRecords(parseRecords(lines.flatMap(({ record }) => record ?? [])));
+}
