@@ -11,9 +11,11 @@ import { MissingServerPackageError } from './http/missing-server-package-error.t
 import { DEFAULT_PROTOCOLS, loadProtocols } from './protocol-list.ts';
 import { adkWebHandler } from './protocols/adk/serve-adk-web.ts';
 import type { Protocol } from './protocols/protocol.ts';
-import { RequestPipeline } from './request-pipeline.ts';
+import { DEFAULT_BODY_BYTES, RequestPipeline } from './request-pipeline.ts';
 import type { ServerEnv } from './request-pipeline.ts';
+import { CallSlots } from './live/call-slots.ts';
 import { LiveEndpoint } from './live/live-endpoint.ts';
+import { sessionSocketRoute } from './live/session-socket-route.ts';
 import type { UpgradeCall } from './live/live-endpoint.ts';
 import { livePageHandler } from './live/serve-live-page.ts';
 import { healthRoutes } from './routes/health-routes.ts';
@@ -63,7 +65,7 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
   const runtime = await toManagedRuntime(options);
   const context = createContext({ ...options, runtime, protocols }, closing.signal);
   const pipeline = new RequestPipeline(options, context);
-  const live = await openLive(options, context, pipeline);
+  const live = await openLive({ ...options, protocols }, context, pipeline);
   const stopBackgroundWork =
     options.readOnly === true
       ? () => {}
@@ -149,23 +151,35 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
 }
 
 async function openLive(
-  options: ServerOptions & { readonly onError: (error: unknown) => void },
+  options: Omit<ServerOptions, 'protocols'> & {
+    readonly protocols: readonly Protocol[];
+    readonly onError: (error: unknown) => void;
+  },
   context: ServerContext,
   pipeline: RequestPipeline,
 ): Promise<LiveEndpoint | undefined> {
-  const { live: hub, basePath = '', limits = {}, onError } = options;
+  const { live: hub, basePath = '', limits = {}, onError, protocols } = options;
   if (hub === undefined) return undefined;
   if (options.readOnly === true)
     throw new InvalidInputError(
       'live',
       'cannot be served with readOnly, because speech writes to its session. Leave one of them out.',
     );
-  return LiveEndpoint.open({
+  const services = {
     hub,
+    slots: new CallSlots(limits.liveConnections ?? 10),
+    limits: {
+      messageBytes: limits.liveMessageBytes ?? 65_536,
+      bodyBytes: limits.bodyBytes ?? DEFAULT_BODY_BYTES,
+    },
+  };
+  return LiveEndpoint.open({
     context,
     basePath,
-    connectionsPerKey: limits.liveConnections ?? 10,
-    messageBytes: limits.liveMessageBytes ?? 65_536,
+    routes: [
+      sessionSocketRoute(context, services),
+      ...protocols.flatMap(({ sockets }) => sockets?.(context, services) ?? []),
+    ],
     checkOrigin: async (request) => pipeline.checkSocketOrigin(request),
     authenticate: async (headers, address) => pipeline.authenticateSocket(headers, address),
     newRequestId,

@@ -14,7 +14,8 @@ import type { HttpRoute } from './routing/route.ts';
 import type { ServerContext } from './routing/server-context.ts';
 import type { ServerOptions } from './server-options.ts';
 
-const MEGABYTE = 1_048_576;
+/** Maximum size of a request body, in bytes. */
+export const DEFAULT_BODY_BYTES = 1_048_576;
 
 /** The hono environment of the server. */
 export interface ServerEnv {
@@ -48,7 +49,7 @@ export class RequestPipeline {
       requestsPerMinute: limits.requestsPerMinute ?? 600,
       failedKeysPerMinute: limits.failedKeysPerMinute ?? 30,
     });
-    this.#bodyBytes = limits.bodyBytes ?? MEGABYTE;
+    this.#bodyBytes = limits.bodyBytes ?? DEFAULT_BODY_BYTES;
   }
 
   /** Answers a request to a route. Every error becomes a response. */

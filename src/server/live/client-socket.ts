@@ -8,6 +8,7 @@ import { AudioAllowance } from './audio-allowance.ts';
 import type { SocketCall } from './socket-call.ts';
 import type { CallHolder, SocketCalls } from './socket-calls.ts';
 import { parseSocketMessage } from './live-messages.ts';
+import { SocketWatch } from './socket-watch.ts';
 import type { SocketMessage, HelloMessage, ServerMessage } from './live-messages.ts';
 
 /** How long a client may take for its first message. */
@@ -20,8 +21,6 @@ const EDGES_PER_MINUTE = 240;
 const CONGESTED_BYTES = 65_536;
 /** More than the audio of two windows: a client that does not read is disconnected. */
 const MAX_BUFFERED_BYTES = 8 * 1_048_576;
-/** A call whose session has no connection to its model for so long is ended. */
-const LOST_MS = 60_000;
 /** Bytes that may follow the first message before it is accepted. The socket is not read then; these were read with it. */
 const MAX_EARLY_BYTES = 1_048_576;
 /** The close code of an error is this and its HTTP status. */
@@ -59,8 +58,7 @@ export class ClientSocket implements CallHolder {
   #early: { readonly data: Uint8Array; readonly isBinary: boolean }[] = [];
   #earlyBytes = 0;
   #isGone = false;
-  #lastPongAt: number;
-  #connectedAt: number;
+  readonly #watch: SocketWatch;
   #cancelTimer: () => void;
 
   constructor(socket: WebSocket, sessionId: string, services: ClientSocketServices) {
@@ -70,13 +68,16 @@ export class ClientSocket implements CallHolder {
     this.#services = services;
     this.#messages = new RateLimiter(MESSAGES_PER_MINUTE, clock);
     this.#edges = new RateLimiter(EDGES_PER_MINUTE, clock);
-    this.#lastPongAt = clock.now();
-    this.#connectedAt = clock.now();
+    this.#watch = new SocketWatch(socket, {
+      ...services,
+      findVoice: () => this.#call?.voice,
+      onGone: () => this.#terminate(),
+      onFailed: (error) => this.#fail(error),
+    });
     this.#cancelTimer = clock.at(clock.now() + HELLO_MS, () =>
       this.#fail(new HttpError(408, `The first message must be hello, within ${HELLO_MS} ms.`)),
     );
     socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
-    socket.on('pong', () => (this.#lastPongAt = clock.now()));
     socket.on('close', () => this.#onClosed());
     // `close` follows an error. Without a listener, an error would end the process.
     socket.on('error', () => {});
@@ -209,10 +210,8 @@ export class ClientSocket implements CallHolder {
     this.#socket.resume();
     this.#state = 'open';
     this.#allowance = new AudioAllowance(this.#call.inputRate, clock);
-    this.#lastPongAt = clock.now();
-    this.#connectedAt = clock.now();
     onOpened(101, this.#caller);
-    this.#scheduleCheck();
+    this.#watch.start(this.#caller);
     for (const { data, isBinary } of this.#early.splice(0)) this.#receive(data, isBinary);
   }
 
@@ -232,33 +231,6 @@ export class ClientSocket implements CallHolder {
     }
   }
 
-  #scheduleCheck(): void {
-    const { clock, keepAliveMs } = this.#services;
-    this.#cancelTimer = clock.at(clock.now() + keepAliveMs, () => void this.#check());
-  }
-
-  /** Checks that client, key and session are still there. Never rejects. */
-  async #check(): Promise<void> {
-    const { clock, isKeyValid, keepAliveMs, readerTimeoutMs } = this.#services;
-    try {
-      if (this.#caller !== undefined && !(await isKeyValid(this.#caller)))
-        throw new HttpError(401, 'The key is no longer valid.');
-      if (this.#isClosed) return;
-      const now = clock.now();
-      if (now - this.#lastPongAt > keepAliveMs + readerTimeoutMs) {
-        this.#terminate();
-        return;
-      }
-      const voice = this.#call?.voice;
-      if (voice?.inputAudio !== undefined) this.#connectedAt = now;
-      if (voice?.isAttached === false || now - this.#connectedAt > LOST_MS) throw lostError();
-      this.#socket.ping();
-      this.#scheduleCheck();
-    } catch (error) {
-      this.#fail(error);
-    }
-  }
-
   /** Reports an error to the client, and closes the socket. */
   #fail(error: unknown): void {
     if (this.#isClosed) return;
@@ -273,6 +245,7 @@ export class ClientSocket implements CallHolder {
     if (this.#isClosed) return;
     this.#state = 'closed';
     this.#cancelTimer();
+    this.#watch.stop();
     this.#socket.close(code, reason);
     this.#services.calls.release(this);
   }
@@ -288,6 +261,7 @@ export class ClientSocket implements CallHolder {
     this.#state = 'closed';
     this.#early = [];
     this.#cancelTimer();
+    this.#watch.stop();
     this.#services.calls.release(this);
     this.#services.onClosed();
   }
@@ -295,21 +269,4 @@ export class ClientSocket implements CallHolder {
 
 function helloError(): HttpError {
   return new HttpError(400, 'The first message must be hello.');
-}
-
-function lostError(): HttpError {
-  return new HttpError(
-    503,
-    'The session has no connection to its model in this process. Connect again.',
-    {
-      details: {
-        /**
-         * The session has no connection to its live model in this process: the model cannot be reached, or another process
-         * has the session.
-         * @remedy Connect again. The log of the session has the reason, if the model could not be reached.
-         */
-        error_code: 'live_connection_unavailable',
-      },
-    },
-  );
 }

@@ -2,23 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { importOptional } from '../../core/internal.ts';
-import type { LiveHub } from '../../live/index.ts';
 import type { Caller } from '../auth/api-keys.ts';
 import { assertScope } from '../auth/key-scope.ts';
 import { clientNetwork } from '../http/client-address.ts';
 import { MissingServerPackageError } from '../http/missing-server-package-error.ts';
 import { HttpError, toErrorResponse, toHttpError } from '../http/http-error.ts';
 import type { ServerContext } from '../routing/server-context.ts';
-import { SocketCalls } from './socket-calls.ts';
-import { LIVE_PROTOCOL } from './live-messages.ts';
-import { ClientSocket } from './client-socket.ts';
-
-/** The route of live sessions, for scopes and errors. */
-const ROUTE = {
-  method: 'GET',
-  path: '/v1/sessions/{session_id}/live',
-  scopes: ['full'],
-} as const;
+import type { OpenSocket, SocketRequest, SocketRoute } from './socket-route.ts';
 
 /** Sockets that have not sent their first message, of one address and in all. */
 const MAX_NEW_SOCKETS_PER_ADDRESS = 20;
@@ -37,11 +27,9 @@ export interface UpgradeCall {
 }
 
 export interface LiveEndpointOptions {
-  readonly hub: LiveHub;
   readonly context: ServerContext;
   readonly basePath: string;
-  readonly connectionsPerKey: number;
-  readonly messageBytes: number;
+  readonly routes: readonly SocketRoute[];
   /** @throws HttpError 403 for a page of another origin */
   readonly checkOrigin: (request: Request) => Promise<void>;
   /** @throws HttpError 401, 429 */
@@ -56,19 +44,22 @@ export interface LiveEndpointOptions {
   readonly onError: (error: unknown) => void;
 }
 
+interface Served {
+  readonly route: SocketRoute;
+  readonly webSockets: WebSocketServer;
+}
+
 /** Serves live sessions over WebSockets. */
 export class LiveEndpoint {
   readonly #options: LiveEndpointOptions;
-  readonly #webSockets: WebSocketServer;
-  readonly #calls: SocketCalls;
-  readonly #sockets = new Set<ClientSocket>();
+  readonly #served: readonly Served[];
+  readonly #sockets = new Set<OpenSocket>();
   /** Sockets that have not sent their first message, by network. */
   readonly #newSockets = new Map<string, number>();
 
-  private constructor(options: LiveEndpointOptions, webSockets: WebSocketServer) {
+  private constructor(options: LiveEndpointOptions, served: readonly Served[]) {
     this.#options = options;
-    this.#webSockets = webSockets;
-    this.#calls = new SocketCalls(options);
+    this.#served = served;
     options.context.closing.addEventListener('abort', () => this.#close(), { once: true });
   }
 
@@ -78,14 +69,17 @@ export class LiveEndpoint {
       import('ws'),
       (cause) => new MissingServerPackageError('ws', cause),
     );
-    const webSockets = new Sockets({
-      noServer: true,
-      maxPayload: options.messageBytes,
-      closeTimeout: CLOSE_TIMEOUT_MS,
-      perMessageDeflate: false,
-      handleProtocols: () => LIVE_PROTOCOL,
-    });
-    return new LiveEndpoint(options, webSockets);
+    const served = options.routes.map((route) => ({
+      route,
+      webSockets: new Sockets({
+        noServer: true,
+        maxPayload: route.messageBytes,
+        closeTimeout: CLOSE_TIMEOUT_MS,
+        perMessageDeflate: false,
+        handleProtocols: () => route.subprotocol ?? false,
+      }),
+    }));
+    return new LiveEndpoint(options, served);
   }
 
   /** Answers a request for a WebSocket. It never rejects. */
@@ -97,10 +91,11 @@ export class LiveEndpoint {
     socket.on('error', ignore);
     try {
       const url = toUrl(request);
-      const sessionId = await this.#check(request, url, address);
+      const { route, webSockets, ...call } = await this.#check(request, url, address);
+      const checked = await route.check(call);
       socket.off('error', ignore);
-      this.#webSockets.handleUpgrade(request, socket, head, (webSocket) =>
-        this.#accept(webSocket, { request, requestId, path: url.pathname, sessionId, address }),
+      webSockets.handleUpgrade(request, socket, head, (webSocket) =>
+        this.#accept(webSocket, route, { ...call, checked, requestId, address }),
       );
     } catch (error) {
       const httpError = toHttpError(error);
@@ -109,28 +104,28 @@ export class LiveEndpoint {
     }
   };
 
-  /** Returns the id of the session. @throws HttpError for a request that gets no WebSocket */
-  async #check(request: IncomingMessage, url: URL, address: string): Promise<string> {
-    const { context, basePath, checkOrigin } = this.#options;
+  /** @throws HttpError for a request that gets no WebSocket */
+  async #check(
+    request: IncomingMessage,
+    url: URL,
+    address: string,
+  ): Promise<SocketRequest & Pick<Served, 'route' | 'webSockets'>> {
+    const { context, basePath, checkOrigin, authenticate } = this.#options;
     if (context.closing.aborted)
       throw new HttpError(503, 'The server is shutting down. Try again.', { retryAfterSeconds: 1 });
     await checkOrigin(new Request(url, { headers: toHeaders(request) }));
     const path = url.pathname.startsWith(`${basePath}/`) ? url.pathname.slice(basePath.length) : '';
-    const sessionId = /^\/v1\/sessions\/([^/]+)\/live$/.exec(path)?.[1];
-    if (sessionId === undefined || request.method !== 'GET')
-      throw new HttpError(404, `No WebSocket is at ${url.pathname}. Open ${ROUTE.path}.`);
-    const [parameter] = url.searchParams.keys();
-    if (parameter !== undefined)
+    const [found] = this.#served.flatMap((served) => {
+      const values = matchPath(served.route.path, path);
+      return values === undefined ? [] : [{ ...served, values }];
+    });
+    if (found === undefined || request.method !== 'GET')
       throw new HttpError(
-        400,
-        `query.${parameter.slice(0, 64)}: is unknown. The URL has no parameters: send the key in the first message, because URLs are written to logs.`,
+        404,
+        `No WebSocket is at ${url.pathname}. Open ${this.#served.map(({ route }) => route.path).join(' or ')}.`,
       );
-    const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',');
-    if (!offered.some((one) => one.trim() === LIVE_PROTOCOL))
-      throw new HttpError(
-        400,
-        `The WebSocket must offer the subprotocol ${LIVE_PROTOCOL}: new WebSocket(url, '${LIVE_PROTOCOL}').`,
-      );
+    const { route, webSockets, values } = found;
+    assertSubprotocol(request, route);
     const ofAddress = this.#newSockets.get(clientNetwork(address)) ?? 0;
     const all = [...this.#newSockets.values()].reduce((sum, count) => sum + count, 0);
     if (ofAddress >= MAX_NEW_SOCKETS_PER_ADDRESS || all >= MAX_NEW_SOCKETS)
@@ -139,27 +134,37 @@ export class LiveEndpoint {
         'Too many WebSockets have not sent their first message. Send hello, or wait.',
         { retryAfterSeconds: 1 },
       );
-    return decodeId(sessionId);
+    const params = (name: string): string => values.get(name) ?? '';
+    return {
+      route,
+      webSockets,
+      url,
+      params,
+      authenticate: async (key) => {
+        const headers = toHeaders(request);
+        if (key !== undefined) headers.set('authorization', `Bearer ${key}`);
+        const caller = await authenticate(headers, address);
+        const scoped = { method: 'GET', path: route.path, scopes: ['full'] } as const;
+        if (caller.scope !== undefined) assertScope(caller.scope, scoped, params);
+        return caller;
+      },
+    };
   }
 
   #accept(
     webSocket: WebSocket,
+    route: SocketRoute,
     {
-      request,
       requestId,
-      path,
-      sessionId,
       address,
-    }: {
-      readonly request: IncomingMessage;
+      ...request
+    }: SocketRequest & {
+      readonly checked: unknown;
       readonly requestId: string;
-      readonly path: string;
-      readonly sessionId: string;
       readonly address: string;
     },
   ): void {
-    const { context, authenticate, onOpened, onError } = this.#options;
-    const { clock, keys, keepAliveMs, readerTimeoutMs } = context;
+    const { context, onOpened, onError } = this.#options;
     const network = clientNetwork(address);
     let isNew = true;
     const noLongerNew = (): void => {
@@ -167,23 +172,10 @@ export class LiveEndpoint {
       isNew = false;
     };
     this.#countNew(network, 1);
-    const socket = new ClientSocket(webSocket, sessionId, {
-      calls: this.#calls,
-      clock,
-      keepAliveMs,
-      readerTimeoutMs,
-      authenticate: async (key) => {
-        const headers = toHeaders(request);
-        if (key !== undefined) headers.set('authorization', `Bearer ${key}`);
-        const caller = await authenticate(headers, address);
-        if (caller.scope !== undefined)
-          assertScope(caller.scope, ROUTE, (name) => (name === 'session_id' ? sessionId : ''));
-        return caller;
-      },
-      isKeyValid: async (caller) => keys.isValid(caller),
+    const socket = route.accept(webSocket, request, {
       onOpened: (status, caller) => {
         noLongerNew();
-        onOpened({ requestId, path, status, caller });
+        onOpened({ requestId, path: request.url.pathname, status, caller });
       },
       onClosed: () => {
         noLongerNew();
@@ -202,19 +194,37 @@ export class LiveEndpoint {
   }
 
   #close(): void {
-    this.#calls.close();
     for (const socket of this.#sockets) socket.goAway();
-    this.#webSockets.close();
+    for (const { webSockets } of this.#served) webSockets.close();
   }
 }
 
-/** @throws HttpError 404 */
-function decodeId(text: string): string {
+/** The parameters of a path. Undefined if it is not a path of the route. @throws HttpError 404 */
+function matchPath(route: string, path: string): ReadonlyMap<string, string> | undefined {
+  const names = route.split('/');
+  const parts = path.split('/');
+  const fits = (name: string, index: number): boolean =>
+    name.startsWith('{') ? parts[index] !== '' : parts[index] === name;
+  if (names.length !== parts.length || !names.every(fits)) return undefined;
   try {
-    return decodeURIComponent(text);
+    return new Map(
+      names.flatMap((name, index) =>
+        name.startsWith('{') ? [[name.slice(1, -1), decodeURIComponent(parts[index] ?? '')]] : [],
+      ),
+    );
   } catch (cause) {
     throw new HttpError(404, 'There is no session with this id.', { cause });
   }
+}
+
+/** @throws HttpError 400 */
+function assertSubprotocol({ headers }: IncomingMessage, { subprotocol }: SocketRoute): void {
+  const offered = (headers['sec-websocket-protocol'] ?? '').split(',');
+  if (subprotocol === undefined || offered.some((one) => one.trim() === subprotocol)) return;
+  throw new HttpError(
+    400,
+    `The WebSocket must offer the subprotocol ${subprotocol}: new WebSocket(url, '${subprotocol}').`,
+  );
 }
 
 /** @throws HttpError 400 */

@@ -36,7 +36,6 @@ const MAX_EARLY_BYTES = 480_000;
  */
 export class SocketCall implements LiveClient {
   readonly id: string;
-  readonly keyId: string;
   #inputRate: number;
   #voice: VoiceCall | undefined;
   #socket: CallSocket | undefined;
@@ -50,9 +49,8 @@ export class SocketCall implements LiveClient {
   /** The audio that the client has was dropped while it had no socket. */
   #isFlushed = false;
 
-  constructor(id: string, keyId: string, inputRate: number) {
+  constructor(id: string, inputRate: number) {
     this.id = id;
-    this.keyId = keyId;
     this.#inputRate = inputRate;
   }
 

@@ -1,11 +1,11 @@
 import type { LiveHub } from '../../live/index.ts';
-import { UnknownPlaceError } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
-import type { Session } from '../../runtime/index.ts';
 import type { Caller } from '../auth/api-keys.ts';
 import { HttpError } from '../http/http-error.ts';
 import { getWorkspaceSession } from '../routes/session-lookup.ts';
 import type { ServerContext } from '../routing/server-context.ts';
+import { toCallError } from './call-errors.ts';
+import type { CallSlots, LiveCallSlot } from './call-slots.ts';
 import { SocketCall } from './socket-call.ts';
 import type { CallSocket } from './socket-call.ts';
 import type { HelloMessage } from './live-messages.ts';
@@ -23,7 +23,7 @@ export interface CallHolder extends CallSocket {
 export interface SocketCallsOptions {
   readonly hub: LiveHub;
   readonly context: Pick<ServerContext, 'runtime' | 'clock' | 'newId'>;
-  readonly connectionsPerKey: number;
+  readonly slots: CallSlots;
   readonly onError: (error: unknown) => void;
 }
 
@@ -31,9 +31,11 @@ interface ActiveCall {
   readonly call: SocketCall;
   holder: CallHolder | undefined;
   cancelTimeout: () => void;
+  /** Frees the session for another call. */
+  free: () => void;
 }
 
-/** The calls of a server, at most one per session. */
+/** The calls of sockets that can come back. */
 export class SocketCalls {
   readonly #options: SocketCallsOptions;
   /** By session. */
@@ -59,7 +61,7 @@ export class SocketCalls {
     sessionId: string,
     hello: HelloMessage,
   ): Promise<SocketCall> {
-    const { context, hub } = this.#options;
+    const { context, hub, slots } = this.#options;
     const { resume, input_rate = DEFAULT_INPUT_RATE, take_over = false } = hello;
     const { owner } = await getWorkspaceSession(context, { caller, params: () => sessionId });
     const session = await context.runtime.runtime.find(sessionId, { user: owner.userId });
@@ -75,19 +77,29 @@ export class SocketCalls {
       active.call.attach(holder, input_rate, resume);
       return active.call;
     }
-    if (active?.holder !== undefined && !take_over) throw busyError(sessionId);
-    this.#assertBelowLimit(caller, name);
-    const call = new SocketCall(context.newId('call'), caller.keyId, input_rate);
-    const next: ActiveCall = { call, holder, cancelTimeout: () => {} };
+    const call = new SocketCall(context.newId('call'), input_rate);
+    const next: ActiveCall = { call, holder, cancelTimeout: () => {}, free: () => {} };
+    const slot: LiveCallSlot = {
+      keyId: caller.keyId,
+      get hasClient() {
+        return next.holder !== undefined;
+      },
+      replace: () => {
+        this.#remove(name, next);
+        next.cancelTimeout();
+        next.holder?.replace();
+      },
+    };
+    next.free = slots.take({ user: owner.userId, session: sessionId }, slot, {
+      takeOver: take_over,
+    });
     // Set before anything is awaited, so that a second socket finds it.
     this.#calls.set(name, next);
-    active?.cancelTimeout();
-    active?.holder?.replace();
     try {
-      call.begin(await beginCall(hub, session, call));
+      call.begin(await hub.call(session, call));
     } catch (error) {
-      if (this.#calls.get(name) === next) this.#calls.delete(name);
-      throw error;
+      this.#remove(name, next);
+      throw toCallError(error, session);
     }
     if (next.holder === holder) call.attach(holder, input_rate);
     return call;
@@ -101,7 +113,7 @@ export class SocketCalls {
     active.holder = undefined;
     active.call.detach(holder);
     active.cancelTimeout = this.#clock.at(this.#clock.now() + RECONNECT_MS, () => {
-      if (this.#calls.get(name) === active) this.#calls.delete(name);
+      this.#remove(name, active);
       active.call.voice?.hangUp().catch(this.#options.onError);
     });
   }
@@ -110,86 +122,27 @@ export class SocketCalls {
   async hangUp(holder: CallHolder): Promise<void> {
     const found = this.#find(holder);
     if (found === undefined) return;
-    const [name, { call }] = found;
-    this.#calls.delete(name);
-    await call.voice?.hangUp();
+    const [name, active] = found;
+    this.#remove(name, active);
+    await active.call.voice?.hangUp();
   }
 
   /** Leaves all calls. Their clients can call again, here or elsewhere. */
   close(): void {
-    for (const { call, cancelTimeout } of this.#calls.values()) {
+    for (const { call, cancelTimeout, free } of this.#calls.values()) {
       cancelTimeout();
+      free();
       call.voice?.leave();
     }
     this.#calls.clear();
   }
 
+  #remove(name: string, active: ActiveCall): void {
+    if (this.#calls.get(name) === active) this.#calls.delete(name);
+    active.free();
+  }
+
   #find(holder: CallHolder): readonly [string, ActiveCall] | undefined {
     return [...this.#calls].find(([, active]) => active.holder === holder);
   }
-
-  /** @throws HttpError 429 */
-  #assertBelowLimit({ keyId }: Caller, name: string): void {
-    const { connectionsPerKey } = this.#options;
-    const others = [...this.#calls].filter(
-      ([session, { call }]) => session !== name && call.keyId === keyId,
-    );
-    if (others.length < connectionsPerKey) return;
-    throw new HttpError(
-      429,
-      `This key has ${others.length} live calls, and may have ${connectionsPerKey}. End one, or raise limits.liveConnections.`,
-      {
-        details: {
-          /**
-           * The key has as many live calls as it may have.
-           * @remedy End a call, or raise `limits.liveConnections` of the server.
-           */
-          error_code: 'too_many_live_calls',
-        },
-      },
-    );
-  }
-}
-
-/** @throws HttpError 400 if the agent has no live model; 503 if the net refuses it for now */
-async function beginCall(
-  hub: LiveHub,
-  session: Session,
-  call: SocketCall,
-): ReturnType<LiveHub['call']> {
-  try {
-    return await hub.call(session, call);
-  } catch (error) {
-    if (!(error instanceof UnknownPlaceError)) throw error;
-    throw new HttpError(
-      400,
-      `The agent "${session.agent}" has no live model. Serve an agent of liveAgent().`,
-      {
-        details: {
-          /**
-           * The agent of the session has no live model.
-           * @remedy Use a session of an agent that `liveAgent()` returned.
-           */
-          error_code: 'not_a_live_agent',
-        },
-        cause: error,
-      },
-    );
-  }
-}
-
-function busyError(sessionId: string): HttpError {
-  return new HttpError(
-    409,
-    `Session "${sessionId}" has a call with another client. Wait for its end, or send take_over: true to end it.`,
-    {
-      details: {
-        /**
-         * Another client has a live call of the session.
-         * @remedy Wait for its end, or connect with `take_over: true`, which ends it.
-         */
-        error_code: 'live_session_busy',
-      },
-    },
-  );
 }

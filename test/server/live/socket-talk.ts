@@ -5,6 +5,7 @@ import { ScriptedModel } from '../../../src/models/index.ts';
 import { SimulatedClock } from '../../../src/net/index.ts';
 import { openRuntime } from '../../../src/runtime/index.ts';
 import type { Runtime, Session } from '../../../src/runtime/index.ts';
+import { CallSlots } from '../../../src/server/live/call-slots.ts';
 import { SocketCalls } from '../../../src/server/live/socket-calls.ts';
 import { ClientSocket } from '../../../src/server/live/client-socket.ts';
 import { MemoryStore } from '../../../src/store/index.ts';
@@ -42,7 +43,7 @@ export class SocketServer {
         newId: (prefix) => `${prefix}_${++ids}_${clock.now()}`,
         runtime: await manageRuntime(runtime, { clock }),
       },
-      connectionsPerKey: 2,
+      slots: new CallSlots(2),
       onError: (error) => server.errors.push(error),
     });
     const server = new SocketServer(calls, clock);
