@@ -34,6 +34,10 @@ export const OUTGOING: Readonly<Record<string, string>> = {
   'src/server/listen.ts': 'nobody: it listens',
   'src/server/live/live-endpoint.ts': 'nobody: it accepts WebSockets',
   'src/server/live/client-socket.ts': 'nobody: it is given the WebSocket of live-endpoint.ts',
+  'src/server/live/socket-route.ts': 'nobody: it names the type of the WebSocket',
+  'src/server/live/socket-watch.ts': 'nobody: it is given the WebSocket of live-endpoint.ts',
+  'src/server/protocols/adk/run-live-socket.ts':
+    'nobody: it is given the WebSocket of live-endpoint.ts',
   'src/server/protocols/mcp/mcp-server-sdk.ts': 'nobody: it answers requests',
   'src/server/serve-mcp-stdio.ts': 'nobody: it answers requests, over stdio',
   'src/server/protocols/a2a/a2a-sdk.ts':

@@ -1,10 +1,12 @@
 /** The stock web interface of ADK in a browser: apps, a session, a turn, an approval, the graph, traces, and a reload. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { agent } from '../../src/agents/index.ts';
 import { isFunctionResponsePart } from '../../src/core/index.ts';
+import { LiveHub, liveAgent, ScriptedLive } from '../../src/live/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import { createServer, listen } from '../../src/server/index.ts';
@@ -128,6 +130,78 @@ test(
       await page.getByText('call_llm').nth(2).waitFor();
       assert.equal(await page.getByText('call_llm').count(), 3);
       await shoot('traces');
+    } finally {
+      await browser.close();
+    }
+  },
+);
+
+/** A sound file with a tone of a second, and a second of silence. Chromium repeats it. */
+function toneAndSilence(): Buffer {
+  const rate = 16_000;
+  const samples = Int16Array.from({ length: 2 * rate }, (_, index) =>
+    index < rate ? Math.round(12_000 * Math.sin((2 * Math.PI * 440 * index) / rate)) : 0,
+  );
+  const data = Buffer.from(samples.buffer);
+  const header = Buffer.alloc(44);
+  header.write('RIFF', 0);
+  header.writeUInt32LE(36 + data.length, 4);
+  header.write('WAVEfmt ', 8);
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(rate, 24);
+  header.writeUInt32LE(2 * rate, 28);
+  header.writeUInt16LE(2, 32);
+  header.writeUInt16LE(16, 34);
+  header.write('data', 36);
+  header.writeUInt32LE(data.length, 40);
+  return Buffer.concat([header, data]);
+}
+
+test(
+  'ADK Web speaks with a live agent over run_live',
+  { skip: skip !== '' && `absent: ${skip}` },
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'petrichor-adk-live-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'microphone.wav');
+    writeFileSync(file, toneAndSilence());
+    const hub = new LiveHub();
+    const turns = Array.from({ length: 50 }, () => ({
+      heard: 'Are you there?',
+      text: 'I am here.',
+    }));
+    const speaker = liveAgent({ name: 'speaker', model: new ScriptedLive({ turns }) });
+    await using runtime = await openRuntime({ agents: [speaker], live: hub });
+    const server = await createServer({
+      runtime,
+      keys: 'off',
+      protocols: ['adk'],
+      adkWeb: BUNDLE,
+      live: hub,
+    });
+    await using listening = await listen(server, { port: 0, keysRequired: false });
+    const { chromium } = (await import(PLAYWRIGHT)) as Playwright;
+    const browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-dev-shm-usage',
+        '--use-fake-ui-for-media-stream',
+        '--use-fake-device-for-media-stream',
+        `--use-file-for-fake-audio-capture=${file}`,
+        '--autoplay-policy=no-user-gesture-required',
+      ],
+    });
+    try {
+      const page = await browser.newPage({ viewport: { width: 1400, height: 720 } });
+      await page.route(/googleapis|gstatic|googletagmanager/, (route) => void route.abort());
+      await page.goto(`${listening.url}/dev-ui/?app=speaker`);
+      await page.locator('.audio-rec-btn').first().click();
+      await page.getByText('Are you there?').first().waitFor();
+      await page.getByText('I am here.').first().waitFor();
     } finally {
       await browser.close();
     }

@@ -140,6 +140,11 @@ export class LiveRun {
     }
   }
 
+  /** The call of the hub, when it has begun. */
+  get voice(): VoiceCall | undefined {
+    return this.#call;
+  }
+
   /** Interrupts the turn that runs, and ends the live session. */
   interrupt(): void {
     this.#run(async () => this.#options.session.interrupt());

@@ -21,6 +21,19 @@ export function toCallError(error: unknown, { agent }: Pick<Session, 'agent'>): 
   );
 }
 
+/** The error of a socket whose call another one has taken. */
+export function replacedCallError(): HttpError {
+  return new HttpError(410, 'Another socket has the call now.', {
+    details: {
+      /**
+       * Another socket has taken the live call over.
+       * @remedy Do not reconnect, unless the user asks for it.
+       */
+      error_code: 'live_call_replaced',
+    },
+  });
+}
+
 /** The error of a call whose session has no connection to its model here. */
 export function lostCallError(): HttpError {
   return new HttpError(

@@ -4,6 +4,7 @@ import type { Clock } from '../../net/index.ts';
 import type { Caller } from '../auth/api-keys.ts';
 import { HttpError, toHttpError } from '../http/http-error.ts';
 import { RateLimiter } from '../http/rate-limiter.ts';
+import { replacedCallError } from './call-errors.ts';
 import { AudioAllowance } from './audio-allowance.ts';
 import type { SocketCall } from './socket-call.ts';
 import type { CallHolder, SocketCalls } from './socket-calls.ts';
@@ -99,17 +100,7 @@ export class ClientSocket implements CallHolder {
 
   readonly replace = (): void => {
     this.#call = undefined;
-    this.#fail(
-      new HttpError(410, 'Another socket has the call now.', {
-        details: {
-          /**
-           * Another socket has taken the live call over.
-           * @remedy Do not reconnect, unless the user asks for it.
-           */
-          error_code: 'live_call_replaced',
-        },
-      }),
-    );
+    this.#fail(replacedCallError());
   };
 
   /** The server closes. The client may connect again. */

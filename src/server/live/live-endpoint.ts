@@ -8,7 +8,7 @@ import { clientNetwork } from '../http/client-address.ts';
 import { MissingServerPackageError } from '../http/missing-server-package-error.ts';
 import { HttpError, toErrorResponse, toHttpError } from '../http/http-error.ts';
 import type { ServerContext } from '../routing/server-context.ts';
-import type { OpenSocket, SocketRequest, SocketRoute } from './socket-route.ts';
+import type { AcceptSocket, OpenSocket, SocketRequest, SocketRoute } from './socket-route.ts';
 
 /** Sockets that have not sent their first message, of one address and in all. */
 const MAX_NEW_SOCKETS_PER_ADDRESS = 20;
@@ -92,10 +92,10 @@ export class LiveEndpoint {
     try {
       const url = toUrl(request);
       const { route, webSockets, ...call } = await this.#check(request, url, address);
-      const checked = await route.check(call);
+      const accept = await route.check(call);
       socket.off('error', ignore);
       webSockets.handleUpgrade(request, socket, head, (webSocket) =>
-        this.#accept(webSocket, route, { ...call, checked, requestId, address }),
+        this.#accept(webSocket, accept, { path: url.pathname, requestId, address }),
       );
     } catch (error) {
       const httpError = toHttpError(error);
@@ -153,16 +153,12 @@ export class LiveEndpoint {
 
   #accept(
     webSocket: WebSocket,
-    route: SocketRoute,
+    accept: AcceptSocket,
     {
+      path,
       requestId,
       address,
-      ...request
-    }: SocketRequest & {
-      readonly checked: unknown;
-      readonly requestId: string;
-      readonly address: string;
-    },
+    }: { readonly path: string; readonly requestId: string; readonly address: string },
   ): void {
     const { context, onOpened, onError } = this.#options;
     const network = clientNetwork(address);
@@ -172,10 +168,10 @@ export class LiveEndpoint {
       isNew = false;
     };
     this.#countNew(network, 1);
-    const socket = route.accept(webSocket, request, {
+    const socket = accept(webSocket, {
       onOpened: (status, caller) => {
         noLongerNew();
-        onOpened({ requestId, path: request.url.pathname, status, caller });
+        onOpened({ requestId, path, status, caller });
       },
       onClosed: () => {
         noLongerNew();

@@ -17,23 +17,23 @@ export function sessionSocketRoute(
     path: '/v1/sessions/{session_id}/live',
     messageBytes: limits.messageBytes,
     subprotocol: LIVE_PROTOCOL,
-    check: async ({ url }) => {
+    check: async ({ url, params, authenticate }) => {
       const [parameter] = url.searchParams.keys();
       if (parameter !== undefined)
         throw new HttpError(
           400,
           `query.${parameter.slice(0, 64)}: is unknown. The URL has no parameters: send the key in the first message, because URLs are written to logs.`,
         );
+      return (socket, events) =>
+        new ClientSocket(socket, params('session_id'), {
+          ...events,
+          calls,
+          clock,
+          keepAliveMs,
+          readerTimeoutMs,
+          authenticate,
+          isKeyValid: async (caller) => keys.isValid(caller),
+        });
     },
-    accept: (socket, { params, authenticate }, events) =>
-      new ClientSocket(socket, params('session_id'), {
-        ...events,
-        calls,
-        clock,
-        keepAliveMs,
-        readerTimeoutMs,
-        authenticate,
-        isKeyValid: async (caller) => keys.isValid(caller),
-      }),
   };
 }

@@ -36,8 +36,11 @@ export interface OpenSocket {
   readonly goAway: () => void;
 }
 
+/** Takes the WebSocket of a request that was accepted. */
+export type AcceptSocket = (socket: WebSocket, events: SocketEvents) => OpenSocket;
+
 /** A kind of WebSocket. */
-export interface SocketRoute<Checked = unknown> {
+export interface SocketRoute {
   /** For example `/v1/sessions/{session_id}/live`. */
   readonly path: string;
   /** Maximum size of a message, in bytes. */
@@ -45,11 +48,5 @@ export interface SocketRoute<Checked = unknown> {
   /** The subprotocol that clients must offer. Default: none. */
   readonly subprotocol?: string;
   /** Checks a request, before it gets a WebSocket. @throws HttpError */
-  readonly check: (request: SocketRequest) => Promise<Checked>;
-  /** Takes the WebSocket of a request that was checked. */
-  readonly accept: (
-    socket: WebSocket,
-    request: SocketRequest & { readonly checked: Checked },
-    events: SocketEvents,
-  ) => OpenSocket;
+  readonly check: (request: SocketRequest) => Promise<AcceptSocket>;
 }

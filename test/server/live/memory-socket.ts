@@ -25,6 +25,10 @@ export class MemorySocket extends EventEmitter<WebSocketEvents> implements WebSo
     this.#client = client;
   }
 
+  get readyState(): number {
+    return this.#isClosed ? 3 : 1;
+  }
+
   get isClosed(): boolean {
     return this.#isClosed;
   }

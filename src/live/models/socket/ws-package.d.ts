@@ -27,6 +27,8 @@ declare module 'ws' {
     constructor(url: string, protocols: string, options?: ClientOptions);
     readonly protocol: string;
     readonly bufferedAmount: number;
+    /** 1: open. */
+    readonly readyState: number;
     send(data: string | Uint8Array, done?: (error?: Error) => void): void;
     ping(): void;
     pause(): void;

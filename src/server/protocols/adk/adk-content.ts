@@ -37,7 +37,8 @@ function fromAdkPart(value: Json, field: string): JsonObject {
   );
 }
 
-function toCamelKeys(value: JsonObject): JsonObject {
+/** The object with its own keys in camel case. */
+export function toCamelKeys(value: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(value).map(([key, one]) => [
       key.replaceAll(/(?<=[a-z])_([a-z])/g, (_, letter: string) => letter.toUpperCase()),

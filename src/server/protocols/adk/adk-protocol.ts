@@ -13,6 +13,7 @@ import type { Protocol } from '../protocol.ts';
 import { findApp, listApps, loadAppAgent } from './adk-app.ts';
 import { adkSessionRoutes } from './session-routes.ts';
 import { adkRunRoutes } from './run-routes.ts';
+import { runLiveRoute } from './run-live-route.ts';
 import { artifactRoutes } from './artifact-routes.ts';
 import { devRoutes } from './dev-routes.ts';
 
@@ -22,6 +23,7 @@ const anyObject = v.custom<JsonObject>(isJsonObject, 'must be an object');
 export const adkProtocol: Protocol = {
   name: 'adk',
   toErrorBody: ({ message }: HttpError): JsonObject => ({ detail: message, error: message }),
+  sockets: (context, live) => [runLiveRoute(context, live)],
   routes: (context) => [
     ...appRoutes(context),
     ...adkSessionRoutes(context),

@@ -2,6 +2,9 @@ import * as v from 'valibot';
 import { InvalidInputError, isJsonObject, parseUserContent } from '../../../core/index.ts';
 import type { Json, JsonObject, StateDelta } from '../../../core/index.ts';
 import { omitUndefined } from '../../../core/internal.ts';
+import type { ManagedSession } from '../../../managed/index.ts';
+import { readLog, toSessionRef } from '../../events/session-log.ts';
+import type { ServerContext } from '../../routing/server-context.ts';
 import { nonEmptyText } from '../../wire/wire-schemas.ts';
 import type { ClientInput } from '../send-inputs.ts';
 import { adkBody, fromAdkContent } from './adk-content.ts';
@@ -71,7 +74,11 @@ export function toAdkInputs(
   ];
 }
 
-function toAnswer(
+/**
+ * The answer in a function response.
+ * @throws InvalidInputError
+ */
+export function toAnswer(
   { id, name, response }: JsonObject,
   findNeeds: FindNeeds,
   field: string,
@@ -95,6 +102,20 @@ function toAnswer(
     `${field}.functionResponse.response`,
     'must be { "confirmed": true } or { "confirmed": false }: the call waits for an approval.',
   );
+}
+
+/** How the calls of a session are answered: those that wait, and recent ones that did. */
+export async function readCallNeeds(
+  context: ServerContext,
+  session: ManagedSession,
+): Promise<FindNeeds> {
+  const needs = new Map<string, 'approval' | 'result'>();
+  for await (const entry of readLog(context, session, Math.max(0, session.lastSeq - 500)))
+    if (entry.type === 'tool.answered')
+      needs.set(entry.callId, entry.decision === 'answered' ? 'result' : 'approval');
+  for (const call of await context.runtime.pending(toSessionRef(session)))
+    needs.set(call.callId, call.needs);
+  return (callId) => needs.get(callId);
 }
 
 /** Some clients send the answer as JSON text in `response`. */

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { InvalidInputError } from '../../../core/index.ts';
 import type { JsonObject } from '../../../core/index.ts';
-import { readLog, toSessionRef } from '../../events/session-log.ts';
 import { HttpError, notFound } from '../../http/http-error.ts';
 import { defineRoute } from '../../routing/route.ts';
 import type { HttpRoute, RouteCall } from '../../routing/route.ts';
@@ -16,7 +15,7 @@ import type { SessionUpdate } from '../session-update.ts';
 import { listApps } from './adk-app.ts';
 import { findAdkSession, toEventContext } from './adk-session.ts';
 import type { AdkSession } from './adk-session.ts';
-import { adkRunRequest, toAdkInputs } from './run-request.ts';
+import { adkRunRequest, readCallNeeds, toAdkInputs } from './run-request.ts';
 import type { AdkRunRequest } from './run-request.ts';
 import { toAdkWireEvents, toCrashQuestion, toPartialEvent } from './to-adk-wire-events.ts';
 import type { AdkEventContext } from './to-adk-wire-events.ts';
@@ -59,13 +58,13 @@ export function adkRunRoutes(context: ServerContext): readonly HttpRoute[] {
         return runResponse(context, call, run, { map: frames, encode });
       },
     }),
-    defineRoute('GET /run_live: Refused: there are no live sessions here (ADK)', {
+    defineRoute('GET /run_live: Open a live session, over a WebSocket (ADK)', {
       query: v.looseObject({}),
       response: v.object({}),
       run: async () => {
         throw new HttpError(
           501,
-          'run_live is not supported by this protocol. Send messages with /run_sse.',
+          'run_live is a WebSocket, of a server with the option live (petrichor serve --live). Without it, send messages with /run_sse.',
         );
       },
     }),
@@ -93,13 +92,8 @@ async function openRun(
   { body, caller, idempotentRequest }: Pick<RunCall, 'body' | 'caller' | 'idempotentRequest'>,
   { session }: AdkSession,
 ): Promise<SessionRun> {
-  const needs = new Map<string, 'approval' | 'result'>();
-  for await (const entry of readLog(context, session, Math.max(0, session.lastSeq - 500)))
-    if (entry.type === 'tool.answered')
-      needs.set(entry.callId, entry.decision === 'answered' ? 'result' : 'approval');
-  for (const call of await context.runtime.pending(toSessionRef(session)))
-    needs.set(call.callId, call.needs);
-  const inputs = toAdkInputs(body, idempotentRequest.key, (callId) => needs.get(callId));
+  const needs = await readCallNeeds(context, session);
+  const inputs = toAdkInputs(body, idempotentRequest.key, needs);
   const [first, ...rest] = inputs;
   if (first !== undefined) return sendInputs(context, caller, session, [first, ...rest]);
   const { invocationId } = body;

@@ -171,7 +171,10 @@ export function toPartialEvent(
   };
 }
 
-function toWireEvent(event: Event, agentName: string): JsonObject {
+/** Converts an event to one of ADK's HTTP API. */
+export function toWireEvent(event: Event, agentName: string): JsonObject {
+  const { partial, inputTranscription, outputTranscription } = event;
+  const { goAway, liveSessionResumptionUpdate: resumption } = event;
   const { content, usage, finishReason, actions, author, nodeInfo, longRunningToolIds } = event;
   const { branch, output, errorCode, errorMessage, turnComplete, interrupted } = event;
   return {
@@ -188,8 +191,13 @@ function toWireEvent(event: Event, agentName: string): JsonObject {
       finishReason: finishReason === undefined ? undefined : FINISH_REASONS[finishReason],
       errorCode,
       errorMessage,
+      partial,
       turnComplete,
       interrupted,
+      inputTranscription: inputTranscription && { ...inputTranscription },
+      outputTranscription: outputTranscription && { ...outputTranscription },
+      liveSessionResumptionUpdate: resumption && { ...resumption },
+      goAway: goAway && { ...goAway },
       output,
       nodeInfo: nodeInfo === undefined ? undefined : { ...nodeInfo },
       customMetadata: event.customMetadata,

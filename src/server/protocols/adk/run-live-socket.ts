@@ -1,0 +1,260 @@
+import type { WebSocket } from 'ws';
+import { InvalidInputError } from '../../../core/index.ts';
+import type { JsonObject } from '../../../core/index.ts';
+import {
+  decodeBlob,
+  isAudio,
+  LiveRequestQueue,
+  LiveRun,
+  readSampleRate,
+} from '../../../adk/internal.ts';
+import type { LiveRecorder, LiveRequest, LiveRunConfig } from '../../../adk/internal.ts';
+import type { Clock } from '../../../net/index.ts';
+import type { Session } from '../../../runtime/index.ts';
+import type { Caller } from '../../auth/api-keys.ts';
+import { toSessionRef } from '../../events/session-log.ts';
+import { HttpError, toHttpError } from '../../http/http-error.ts';
+import { RateLimiter } from '../../http/rate-limiter.ts';
+import { AudioAllowance } from '../../live/audio-allowance.ts';
+import { replacedCallError, toCallError } from '../../live/call-errors.ts';
+import type { LiveServices, OpenSocket, SocketEvents } from '../../live/socket-route.ts';
+import { SocketWatch } from '../../live/socket-watch.ts';
+import type { ServerContext } from '../../routing/server-context.ts';
+import { sendInputs } from '../send-inputs.ts';
+import type { AdkSession } from './adk-session.ts';
+import { parseLiveRequests } from './live-request.ts';
+import { readCallNeeds, toAnswer } from './run-request.ts';
+import type { AdkEventContext } from './to-adk-wire-events.ts';
+import { toLiveWireEvents } from './to-live-wire-events.ts';
+
+/** Requests per minute besides audio. */
+const REQUESTS_PER_MINUTE = 1_200;
+/** Requests per minute that are journaled: messages, answers, changes of state, and edges of speech. */
+const STORED_PER_MINUTE = 240;
+/** The most bytes of a reason. */
+const MAX_REASON_BYTES = 123;
+
+/** The state of a socket that is not closing. */
+const OPEN = 1;
+
+const NORMAL = 1_000;
+const GOING_AWAY = 1_001;
+const NOT_FOUND = 1_002;
+const REFUSED = 1_008;
+const FAILED = 1_011;
+
+/** A session whose live session can begin. */
+export interface OpenedLiveSession {
+  readonly adk: AdkSession;
+  readonly session: Session;
+  readonly config: LiveRunConfig;
+  readonly eventContext: AdkEventContext;
+  readonly recorder: LiveRecorder | undefined;
+}
+
+export interface RunLiveServices extends SocketEvents {
+  readonly context: ServerContext;
+  readonly live: LiveServices;
+  readonly clock: Clock;
+  readonly keepAliveMs: number;
+  readonly readerTimeoutMs: number;
+  readonly isKeyValid: (caller: Caller) => Promise<boolean>;
+  /** @throws HttpError 404; InvalidInputError */
+  readonly open: () => Promise<OpenedLiveSession>;
+}
+
+/** The WebSocket of one client of ADK's `/run_live`. Closing it ends the live session; a turn that runs goes on. */
+export class RunLiveSocket implements OpenSocket {
+  readonly #socket: WebSocket;
+  readonly #caller: Caller;
+  readonly #services: RunLiveServices;
+  readonly #queue = new LiveRequestQueue();
+  readonly #watch: SocketWatch;
+  readonly #requests: RateLimiter;
+  readonly #stored: RateLimiter;
+  #allowance: { readonly rate: number; readonly audio: AudioAllowance } | undefined;
+  #run: LiveRun | undefined;
+  #isClosed = false;
+
+  constructor(socket: WebSocket, caller: Caller, services: RunLiveServices) {
+    this.#socket = socket;
+    this.#caller = caller;
+    this.#services = services;
+    this.#requests = new RateLimiter(REQUESTS_PER_MINUTE, services.clock);
+    this.#stored = new RateLimiter(STORED_PER_MINUTE, services.clock);
+    this.#watch = new SocketWatch(socket, {
+      ...services,
+      findVoice: () => this.#run?.voice,
+      onGone: () => this.#socket.terminate(),
+      onFailed: (error) => this.#fail(error),
+    });
+    socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
+    socket.on('close', () => this.#onClosed());
+    // `close` follows an error. Without a listener, an error would end the process.
+    socket.on('error', () => {});
+    // What the client sends is read when its session is found.
+    socket.pause();
+    void this.#serve();
+  }
+
+  goAway(): void {
+    this.#end(GOING_AWAY, 'the server is shutting down');
+  }
+
+  /** Never rejects. */
+  async #serve(): Promise<void> {
+    const { open, onOpened } = this.#services;
+    let opened: OpenedLiveSession;
+    let free: () => void;
+    try {
+      opened = await open();
+      if (this.#isClosed) return;
+      const { userId: user, id: session } = toSessionRef(opened.adk.session);
+      const socket = this.#socket;
+      const slot = {
+        keyId: this.#caller.keyId,
+        get hasClient() {
+          return socket.readyState === OPEN;
+        },
+        replace: () => this.#fail(replacedCallError()),
+      };
+      free = this.#services.live.slots.take({ user, session }, slot, { takeOver: false });
+    } catch (error) {
+      onOpened(toHttpError(error).status, this.#caller);
+      this.#fail(error);
+      return;
+    } finally {
+      this.#socket.resume();
+    }
+    onOpened(101, this.#caller);
+    this.#watch.start(this.#caller);
+    const run = this.#createRun(opened);
+    this.#run = run;
+    try {
+      for await (const item of run.items())
+        for (const event of toLiveWireEvents(item, {
+          ...opened.eventContext,
+          speaker: run.stream.agentName,
+          clock: this.#services.clock,
+        }))
+          await this.#send(event);
+      this.#end(NORMAL, '');
+    } catch (error) {
+      this.#fail(toCallError(error, opened.session));
+    } finally {
+      free();
+      await run.close();
+    }
+  }
+
+  #createRun({ adk, session, config, recorder }: OpenedLiveSession): LiveRun {
+    const { context, live, clock, onError } = this.#services;
+    return new LiveRun({
+      session,
+      hub: live.hub,
+      queue: this.#queue,
+      config,
+      clock,
+      rootAgent: adk.app.name,
+      recorder,
+      from: adk.session.lastSeq,
+      answerCalls: async (answers) => {
+        try {
+          const needs = await readCallNeeds(context, adk.session);
+          const [first, ...rest] = answers.map((answer, index) =>
+            toAnswer({ ...answer }, needs, `request.content.parts[${index}]`),
+          );
+          if (first !== undefined)
+            await sendInputs(context, this.#caller, adk.session, [first, ...rest]);
+        } catch (error) {
+          await this.#refuse(error);
+        }
+      },
+      screenMessage: async (message) => message,
+      warn: () => {},
+      onError,
+    });
+  }
+
+  #receive(data: Uint8Array, isBinary: boolean): void {
+    if (this.#isClosed || this.#queue.closed) return;
+    try {
+      if (isBinary)
+        throw new InvalidInputError('request', 'must be JSON in a text frame, not a binary frame.');
+      for (const request of parseLiveRequests(new TextDecoder().decode(data))) {
+        this.#limit(request);
+        this.#queue.send(request);
+      }
+    } catch (error) {
+      const isLimit = error instanceof HttpError && error.status === 429;
+      if (isLimit || this.#requests.take('') > 0) this.#fail(isLimit ? error : tooManyError());
+      else void this.#refuse(error);
+    }
+  }
+
+  /** @throws HttpError 429 */
+  #limit({ blob, ...request }: LiveRequest): void {
+    if (blob !== undefined && isAudio(blob)) {
+      const rate = readSampleRate(blob);
+      if (this.#allowance?.rate !== rate)
+        this.#allowance = { rate, audio: new AudioAllowance(rate, this.#services.clock) };
+      if (this.#allowance.audio.take(decodeBlob(blob).length)) return;
+      throw new HttpError(429, 'Audio comes faster than real time. Send it as it is recorded.');
+    }
+    if (this.#requests.take('') > 0) throw tooManyError();
+    const isStored = blob === undefined || request.stateDelta !== undefined;
+    if (isStored && this.#stored.take('') > 0)
+      throw new HttpError(429, `More than ${STORED_PER_MINUTE} inputs came in a minute.`);
+  }
+
+  /** Tells the client that a request was refused. The live session goes on. */
+  async #refuse(error: unknown): Promise<void> {
+    const { status, message } = toHttpError(error);
+    if (status >= 500) this.#fail(error);
+    else await this.#send({ error: message });
+  }
+
+  /** Resolves when the connection has taken the message, so that a slow client slows its events. */
+  async #send(message: JsonObject): Promise<void> {
+    if (this.#isClosed) return;
+    await new Promise<void>((resolve) =>
+      this.#socket.send(JSON.stringify(message), () => resolve()),
+    );
+  }
+
+  #fail(error: unknown): void {
+    if (this.#isClosed) return;
+    const { status, message } = toHttpError(error);
+    if (status >= 500) this.#services.onError(error);
+    if (status === 404) this.#end(NOT_FOUND, message);
+    else this.#end(status < 500 ? REFUSED : FAILED, message);
+  }
+
+  #end(code: number, reason: string): void {
+    if (this.#isClosed) return;
+    this.#socket.close(code, cutText(reason, MAX_REASON_BYTES));
+    this.#stop();
+  }
+
+  #onClosed(): void {
+    this.#stop();
+    this.#services.onClosed();
+  }
+
+  #stop(): void {
+    this.#isClosed = true;
+    this.#watch.stop();
+    void this.#run?.close();
+  }
+}
+
+function tooManyError(): HttpError {
+  return new HttpError(429, `More than ${REQUESTS_PER_MINUTE} requests came in a minute.`);
+}
+
+/** The longest beginning of a text with at most so many bytes in UTF-8. */
+function cutText(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text).subarray(0, maxBytes);
+  // A character that was cut becomes a replacement character.
+  return bytes.toString('utf8').replace(/\uFFFD+$/, '');
+}

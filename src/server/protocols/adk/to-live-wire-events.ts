@@ -1,0 +1,37 @@
+import { toPartialTextEvent, toTurnEndEvent } from '../../../adk/internal.ts';
+import type { LiveItem } from '../../../adk/internal.ts';
+import type { JsonObject } from '../../../core/index.ts';
+import type { Clock } from '../../../net/index.ts';
+import { formatAdkEventId } from './adk-event-id.ts';
+import { toAdkWireEvents, toWireEvent } from './to-adk-wire-events.ts';
+import type { AdkEventContext } from './to-adk-wire-events.ts';
+
+export interface LiveEventContext extends AdkEventContext {
+  /** The agent that speaks now. */
+  readonly speaker: string;
+  readonly clock: Clock;
+}
+
+/** Converts what happens in a live session to the events of `/run_live`. */
+export function toLiveWireEvents(item: LiveItem, context: LiveEventContext): readonly JsonObject[] {
+  const { speaker, clock, sessionId, sessionUid } = context;
+  if ('partial' in item) return [toWireEvent(item.partial, speaker)];
+  const { logged } = item;
+  switch (logged.type) {
+    case 'partial':
+      return logged.kind === 'progress'
+        ? []
+        : [toWireEvent(toPartialTextEvent(logged, speaker, clock), speaker)];
+    case 'partial.reset':
+      return [];
+    case 'turn.ended': {
+      const id = formatAdkEventId(sessionId, logged.seq);
+      return [toWireEvent({ ...toTurnEndEvent(logged, sessionUid, speaker), id }, speaker)];
+    }
+    case 'user.message':
+      // The client has its own messages, and not the transcripts of its speech.
+      return logged.transcript === true ? toAdkWireEvents(logged, context) : [];
+    default:
+      return toAdkWireEvents(logged, context);
+  }
+}
