@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
+import { freePort } from '../../test/free-port.ts';
 import { noBrowser, openBrowser, openPage } from './browser.ts';
 
 interface Served {
@@ -15,10 +16,11 @@ interface Served {
   readonly process: ChildProcess;
 }
 
-async function serve(store: string, port = 0): Promise<Served> {
+/** @param invoiceMs how long the last tool of the turn takes, in milliseconds */
+async function serve(store: string, port: number, invoiceMs: number): Promise<Served> {
   const file = join(import.meta.dirname, 'serve-travel.ts');
   const child = spawn(process.execPath, [file, store, String(port)], {
-    env: { ...process.env, INVOICE_MS: port === 0 ? '600000' : '1' },
+    env: { ...process.env, INVOICE_MS: String(invoiceMs) },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const lines = createInterface({ input: child.stdout });
@@ -61,7 +63,8 @@ test(
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'petrichor-console-'));
     const store = `sqlite:${join(folder, 'sessions.db')}`;
-    let served = await serve(store);
+    const port = await freePort();
+    let served = await serve(store, port, 86_400_000);
     const browser = await openBrowser();
     try {
       const page = await openPage(browser, { viewport: { width: 1440, height: 900 } });
@@ -86,7 +89,7 @@ test(
       await page.evaluate(() => Object.assign(globalThis, { isSamePage: true }));
       await kill(served);
       await until(page.getByText(/Reconnecting/));
-      served = await serve(store, Number(new URL(served.url).port));
+      served = await serve(store, port, 1);
       await until(page.getByText('Be at the gate by 13:10.'));
       // The inspector may show the same text, as the value of a token.
       const chat = page.getByRole('log');

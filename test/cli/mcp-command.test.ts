@@ -9,6 +9,9 @@ import { CommandFolder } from './command-folder.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
 
+/** The program starts in a second, and on a busy machine in a minute. */
+const TIMEOUT_MS = 600_000;
+
 interface Connected extends AsyncDisposable {
   readonly client: Client;
   readonly kill: () => Promise<void>;
@@ -31,7 +34,7 @@ async function connect(folder: CommandFolder): Promise<Connected> {
     asked.push(message);
     return { action: 'accept', content: { approved: true } };
   });
-  await client.connect(transport);
+  await client.connect(transport, { timeout: TIMEOUT_MS });
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- this client is no EventTarget
   client.onclose = () => resolve();
@@ -53,7 +56,7 @@ async function call(
 ): Promise<unknown> {
   const { structuredContent } = await client.callTool(
     { name: 'assistant', arguments: args },
-    { onprogress: ({ message }) => onprogress(message) },
+    { onprogress: ({ message }) => onprogress(message), timeout: TIMEOUT_MS },
   );
   return structuredContent;
 }

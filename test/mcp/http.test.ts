@@ -6,7 +6,8 @@ import { openRuntime } from '../../src/runtime/index.ts';
 import { openMcpToolset, type McpToolset } from '../../src/tools/mcp/index.ts';
 import { callTool } from './call-tool.ts';
 import { openFaultyServer, type FaultyServer } from './faulty-server.ts';
-import { freePort, openEverythingOverHttp, type HttpServerProcess } from './real-servers.ts';
+import { freePort } from '../free-port.ts';
+import { openEverythingOverHttp, type HttpServerProcess } from './real-servers.ts';
 
 describe('the everything server over streamable HTTP', () => {
   let server: HttpServerProcess;

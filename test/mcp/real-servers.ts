@@ -1,11 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { McpStdioServer } from '../../src/tools/mcp/index.ts';
+import { freePort } from '../free-port.ts';
 import everything from '@modelcontextprotocol/server-everything/package.json' with { type: 'json' };
 import filesystem from '@modelcontextprotocol/server-filesystem/package.json' with { type: 'json' };
 import memory from '@modelcontextprotocol/server-memory/package.json' with { type: 'json' };
@@ -82,20 +81,4 @@ async function started(port: number): Promise<ChildProcess> {
     if (String(line).includes('listening')) return child;
   }
   throw new Error('The everything server ended before it listened.');
-}
-
-/** A port that was free a moment ago and is outside the range of ephemeral ports. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(20_000, 32_000);
-    const server = createServer();
-    const isFree = once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    server.listen(port, '127.0.0.1');
-    const free = await isFree;
-    server.close();
-    if (free) return port;
-  }
 }

@@ -209,6 +209,8 @@ describe('PostgreSQL owner failure detection', () => {
     const ownStore = await openPostgresStore(proxy.url, { schema });
     const peerStore = await openPostgresStore(server.url, {
       schema,
+      // On a busy machine the scans below take longer than the default.
+      restartAbsenceMs: 3_600_000,
       onStatement: (text) => {
         if (text.includes('postmaster')) looks++;
       },

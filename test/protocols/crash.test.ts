@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { freePort } from '../free-port.ts';
 import { ServeProcess } from '../server/serve-process.ts';
 import type { Conversation, ProtocolDriver } from './driver.ts';
 import { adkDriver } from './drivers/adk-driver.ts';
@@ -66,7 +67,7 @@ async function crash(driver: ProtocolDriver): Promise<Crashed> {
       folder,
       args: ['agents.mjs', '--port', port, '--store', 'sqlite:test.db', '--protocols', protocols],
     });
-  const before = await start('0');
+  const before = await start(String(await freePort()));
   const conversation = await driver.open({ url: before.url, agentId: 'agent_assistant' });
   const sent = conversation.send('go').catch(() => undefined);
   while (!ran().includes('second')) await new Promise((resolve) => setTimeout(resolve, 10));

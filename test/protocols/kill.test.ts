@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readSideEffects } from '../crash/side-effects.ts';
+import { freePort } from '../free-port.ts';
 import { ServeProcess } from '../server/serve-process.ts';
 import { a2aDrivers } from './drivers/a2a-driver.ts';
 import { mcpDrivers } from './drivers/mcp-driver.ts';
@@ -26,7 +27,7 @@ describe('kill -9 of the server during a tool', () => {
           args: ['--agents', AGENTS, '--port', port, '--protocols', `managed,${driver.protocol}`],
           env: { SIDE_EFFECTS: effects, ...more },
         });
-      let server = await start('0', { HOLD_NOTES: '1' });
+      let server = await start(String(await freePort()), { HOLD_NOTES: '1' });
       try {
         const { url, port } = server;
         const [agentId = ''] = server.agents;

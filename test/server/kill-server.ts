@@ -9,6 +9,7 @@ import { isJsonObject } from '../../src/core/index.ts';
 import type { Json } from '../../src/core/index.ts';
 import { openStore } from '../../src/store/index.ts';
 import { readSideEffects } from '../crash/side-effects.ts';
+import { freePort } from '../free-port.ts';
 import { ServeProcess } from './serve-process.ts';
 
 export interface KillPlan {
@@ -46,7 +47,7 @@ export async function killServer({ sessions, messages, kills }: KillPlan): Promi
       args: [...args, '--port', port],
       env: { SIDE_EFFECTS: effectsFile },
     });
-  let server = await start('0');
+  let server = await start(String(await freePort()));
   try {
     const { url, port } = server;
     const client = createClient({ baseUrl: url, retries: 100 });

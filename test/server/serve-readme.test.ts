@@ -10,11 +10,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { freePort } from '../free-port.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const section = readFileSync(join(root, 'README.md'), 'utf8')
@@ -25,18 +24,6 @@ const section = readFileSync(join(root, 'README.md'), 'utf8')
 function listCodeBlocks(kind: string): readonly string[] {
   const found = section?.matchAll(new RegExp(`^\`\`\`${kind}\n(.*?)^\`\`\`$`, 'gms')) ?? [];
   return [...found].map(([, text = '']) => text);
-}
-
-async function freePort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve());
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  return String(port);
 }
 
 /** Resolves with the whole output of a program as soon as it matches. */
@@ -74,7 +61,7 @@ test('the commands and the programs of the README work', async (t) => {
   chmodSync(join(folder, 'npx'), 0o755);
   const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` };
   // The port of the README may be in use.
-  const port = await freePort();
+  const port = String(await freePort());
   const withPort = (text: string): string => text.replaceAll('8787', port);
   const run = (script: string): ChildProcess => {
     const child = spawn('bash', ['-c', `exec 2>&1; ${script}`], {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { createClient } from '../../src/client/index.ts';
 import type { Client, SessionEvent } from '../../src/client/index.ts';
+import { freePort } from '../free-port.ts';
 import { ServeProcess } from './serve-process.ts';
 
 const source = (path: string): string => new URL(`../../src/${path}`, import.meta.url).href;
@@ -35,8 +36,6 @@ function folderWith(t: TestContext, text: string = moduleText): string {
   return folder;
 }
 
-const serve = ['--port', '0', '--agents', 'agents.ts'];
-
 async function collectUntil(
   client: Client,
   id: string,
@@ -53,7 +52,8 @@ async function collectUntil(
 
 test('after a shutdown, the next server continues a running turn, and readers reconnect', async (t) => {
   const folder = folderWith(t);
-  await using first = await ServeProcess.start({ folder, args: serve });
+  const args = ['--port', String(await freePort()), '--agents', 'agents.ts'];
+  await using first = await ServeProcess.start({ folder, args });
   assert.deepEqual(first.agents, ['agent_echo-chamber']);
   const client = createClient({ baseUrl: first.url, retries: 50 });
   const { id } = await client.sessions.create({ agent: 'agent_echo-chamber' });
@@ -64,10 +64,7 @@ test('after a shutdown, the next server continues a running turn, and readers re
   assert.equal(await first.end('SIGTERM'), 0);
   // The stream ended normally; its connection was not broken.
   assert.match(await stream.text(), /event: message\n/);
-  await using second = await ServeProcess.start({
-    folder,
-    args: ['--port', first.port, '--agents', 'agents.ts'],
-  });
+  await using second = await ServeProcess.start({ folder, args });
   const seen = await reading;
   const types = seen.map(({ type }) => type);
   assert.ok(types.includes('agent.tool_result'), types.join(' '));

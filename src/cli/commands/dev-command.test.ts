@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { CommandFolder } from '../../../test/cli/command-folder.ts';
+import { freePort } from '../../../test/free-port.ts';
 
 const source = (path: string): string => new URL(`../../${path}`, import.meta.url).href;
 
@@ -29,11 +31,11 @@ test('a file is served with the console, without a key, and reloaded when what i
     PATH: process.env['PATH'] ?? '',
     PETRICHOR_CONSOLE_FILES: folder.path,
   };
-  const args = ['dev', 'agent.ts', '--port', '0', '--store', folder.store];
+  const args = ['dev', 'agent.ts', '--port', String(await freePort()), '--store', folder.store];
   const running = folder.start(args, { env });
   await running.stdout.shows(/Console: \S+\/console\//);
   const [, url = ''] = /Serving on (\S+) /.exec(running.stdout.text) ?? [];
-  assert.match(running.stderr.text, /scripted answer: set OPENAI_API_KEY/);
+  await running.stderr.shows(/scripted answer: set OPENAI_API_KEY/);
   const readSystem = async (): Promise<unknown> => {
     const response = await fetch(`${url}/v1/agents/agent_assistant`);
     return ((await response.json()) as { readonly system: unknown }).system;
@@ -50,7 +52,7 @@ test('a file is served with the console, without a key, and reloaded when what i
 
   folder.write('instruction.ts', `export const instruction = ;`);
   await running.stderr.shows(/agent\.ts: The version before keeps running\. Correct the file\./);
-  assert.match(running.stderr.text, /could not be loaded/);
+  await running.stderr.shows(/could not be loaded/);
   assert.equal(await readSystem(), 'Be brief.');
 
   folder.write('instruction.ts', `export const instruction = 'Be kind.';`);
@@ -59,7 +61,10 @@ test('a file is served with the console, without a key, and reloaded when what i
   assert.equal(await readSystem(), 'Be kind.');
   const events = await (await fetch(`${url}/v1/sessions/${id}/events?limit=100`)).text();
   assert.match(events, /You wrote: Hello/, 'the session of the first version');
-  assert.equal(readFileSync(join(folder.path, 'opened'), 'utf8'), `${url}/console/`);
+  // The browser is a process that nobody waits for.
+  const opened = join(folder.path, 'opened');
+  while (!existsSync(opened) || readFileSync(opened, 'utf8') === '') await delay(10);
+  assert.equal(readFileSync(opened, 'utf8'), `${url}/console/`);
 
   running.signal('SIGTERM');
   assert.equal(await running.exit, 0);

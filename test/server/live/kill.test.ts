@@ -9,6 +9,7 @@ import { WebSocket } from 'ws';
 import { createClient } from '../../../src/client/index.ts';
 import type { ServerMessage } from '../../../src/server/live/live-messages.ts';
 import { readSideEffects } from '../../crash/side-effects.ts';
+import { freePort } from '../../free-port.ts';
 import { ServeProcess } from '../serve-process.ts';
 
 /** A client that plays at once what it receives, and reconnects. */
@@ -114,7 +115,7 @@ test('a server that is killed while user and model speak, and during a tool, con
       args: [join(import.meta.dirname, 'killable-live-agent.ts'), '--live', '--port', port],
       env: { SIDE_EFFECTS: file },
     });
-  let server = await start('0');
+  let server = await start(String(await freePort()));
   t.after(async () => server[Symbol.asyncDispose]());
   const { port } = server;
   const http = createClient({ baseUrl: server.url, retries: 100 });
