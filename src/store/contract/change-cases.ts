@@ -12,8 +12,9 @@ import {
   sessionKey,
 } from './sample-steps.ts';
 
-/** How often a page is read again. A store may show a change only when earlier transactions have ended. */
-const MAX_READS = 2000;
+/** How often a page is read again. A store may show a change only when earlier transactions
+ * have ended, also those of other tests. */
+const MAX_READS = 200_000;
 
 interface Follower {
   readonly cursor: () => string;

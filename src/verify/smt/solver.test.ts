@@ -29,6 +29,9 @@ ${Array.from({ length: 20_000 }, (_, n) => `(declare-fun x${n} () Int)(assert (>
 (check-sat)
 `;
 
+/** A busy machine starts a solver in a minute. */
+const PATIENT = { timeoutMs: 3_600_000 };
+
 const folder = mkdtempSync(join(tmpdir(), 'petrichor-solver-'));
 after(() => rmSync(folder, { recursive: true }));
 
@@ -48,8 +51,8 @@ function getReason(answer: SolverAnswer): string {
 test('the npm solver answers sat and unsat from a separate process', async () => {
   const solver = npmZ3();
   const [yes, no] = await Promise.all([
-    solver.ask(EASY.replace('BOUND', '5')),
-    solver.ask(EASY.replace('BOUND', '4')),
+    solver.ask(EASY.replace('BOUND', '5'), PATIENT),
+    solver.ask(EASY.replace('BOUND', '4'), PATIENT),
   ]);
   assert.equal(yes.answer, 'sat');
   assert.equal(no.answer, 'unsat');
@@ -61,12 +64,12 @@ test('the result of a query that takes too long is unknown, with the reason', as
 });
 
 test('the result is unknown, with the reason, when the solver runs out of memory', async () => {
-  const reason = getReason(await npmZ3().ask(BIG, { memoryMb: 16, timeoutMs: 3_600_000 }));
+  const reason = getReason(await npmZ3().ask(BIG, { memoryMb: 16, ...PATIENT }));
   assert.equal(reason, 'out of memory');
 });
 
 test('the result of a query that is not SMT-LIB is unknown, with the message of the solver', async () => {
-  assert.match(getReason(await npmZ3().ask('(nonsense')), /error/);
+  assert.match(getReason(await npmZ3().ask('(nonsense', PATIENT)), /error/);
 });
 
 test('the result is unknown, with the reason, when the solver is not found', async () => {
@@ -98,5 +101,5 @@ test('the result is unknown, with the reason, when a native solver runs out of m
 });
 
 test('anySolver uses an available solver', async () => {
-  assert.equal((await anySolver().ask(EASY.replace('BOUND', '5'))).answer, 'sat');
+  assert.equal((await anySolver().ask(EASY.replace('BOUND', '5'), PATIENT)).answer, 'sat');
 });
