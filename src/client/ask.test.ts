@@ -17,12 +17,15 @@ const tools = [
   { type: 'custom', name: 'look', description: 'Looks', input_schema: { type: 'object' } },
 ];
 
-async function openSession(url: string): Promise<{ client: Client; id: string }> {
+async function openSession(
+  url: string,
+  more: readonly object[] = [],
+): Promise<{ client: Client; id: string }> {
   const client = createClient({ baseUrl: url, delay: async () => {} });
   const params = {
     name: 'Helper',
     model: 'gemini-2.5-flash',
-    tools,
+    tools: [...tools, ...more],
     permission_policy: { default: 'auto_approve', tools: { remove: 'prompt' } },
   };
   const agent = await client.agents.create(params as Parameters<Client['agents']['create']>[0]);
@@ -141,10 +144,17 @@ test('a turn that fails or is interrupted rejects with the reason', async () => 
 });
 
 test('an aborted signal ends the wait for the answer, not the turn', async () => {
-  await using on = await openServerFixture(scriptedChat, { tools: [remove] });
-  const { client, id } = await openSession(on.url);
+  const mayEnd = Promise.withResolvers<undefined>();
+  const held = tool({
+    name: 'hold',
+    description: 'Runs until it may end',
+    parameters: { type: 'object' },
+    execute: async () => mayEnd.promise.then(() => 'let go'),
+  });
+  await using on = await openServerFixture(scriptedChat, { tools: [remove, held] });
+  const { client, id } = await openSession(on.url, [{ type: 'builtin', name: 'hold' }]);
   const controller = new AbortController();
-  const asking = client.sessions.ask(id, 'slowly 30', {
+  const asking = client.sessions.ask(id, 'call hold x', {
     idempotencyKey: 'm1',
     signal: controller.signal,
   });
@@ -152,6 +162,7 @@ test('an aborted signal ends the wait for the answer, not the turn', async () =>
     if (event.type === 'session.status_running') break;
   controller.abort(new Error('enough'));
   await assert.rejects(asking, /enough/);
-  const text = await client.sessions.ask(id, 'slowly 30', { idempotencyKey: 'm1' });
-  assert.match(text, /word 29/);
+  mayEnd.resolve(undefined);
+  const text = await client.sessions.ask(id, 'call hold x', { idempotencyKey: 'm1' });
+  assert.match(text, /^Results: .*let go/);
 });

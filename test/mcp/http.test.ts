@@ -176,9 +176,9 @@ describe('a faulty server', () => {
 
   it('rejects running and later calls with mcp_closed after the toolset is closed', async () => {
     const secondToolset = await openMcpToolset({ name: 'faulty', url: server.url });
-    const call = callTool(secondToolset, 'hang');
+    const refused = assert.rejects(callTool(secondToolset, 'hang'), { code: 'mcp_closed' });
     await secondToolset.close();
-    await assert.rejects(call, { code: 'mcp_closed' });
+    await refused;
     await assert.rejects(callTool(secondToolset, 'refuse'), { code: 'mcp_closed' });
   });
 });

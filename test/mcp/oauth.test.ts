@@ -181,13 +181,16 @@ describe('a server that requires authorization', () => {
     server.expire('all');
     isPresent = false;
     const stop = new AbortController();
-    const stopped = callTool(set, 'order', { what: 'shirt' }, { signal: stop.signal });
-    const waiting = callTool(set, 'order', { what: 'hat' });
+    const stopped = assert.rejects(
+      callTool(set, 'order', { what: 'shirt' }, { signal: stop.signal }),
+      /enough/,
+    );
+    const refused = assert.rejects(callTool(set, 'order', { what: 'hat' }), { code: 'mcp_closed' });
     while (authorizationUrls.length < 2) await breath();
     stop.abort(new Error('enough'));
-    await assert.rejects(stopped, /enough/);
+    await stopped;
     await set.close();
-    await assert.rejects(waiting, { code: 'mcp_closed' });
+    await refused;
   });
 
   it('fails with mcp_unauthorized if authorization fails or is not configured', async () => {

@@ -142,9 +142,9 @@ test('a closed connection sends no request and makes no attempt', async () => {
   const setup = openTestConnection();
   setup.up = false;
   await assert.rejects(ping(setup));
-  const waiting = ping(setup);
+  const refused = assert.rejects(ping(setup), { code: 'mcp_closed' });
   await setup.connection.close();
-  await assert.rejects(waiting, { code: 'mcp_closed' });
+  await refused;
   await assert.rejects(ping(setup), { code: 'mcp_closed' });
   assert.equal(setup.attempts.length, 1);
   assert.equal(setup.clock.nextAt, undefined);
