@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LiveScript } from '../../src/live/index.ts';
-import { liveSignal } from '../../src/live/vocabulary/connection-signal.ts';
-import { linkUp } from '../../src/live/vocabulary/link-places.ts';
+import { callCanceled } from '../../src/live/vocabulary/reply-places.ts';
 import { hydrate } from '../../src/runtime/journal/hydrate.ts';
 import { HeldTool } from './held-tool.ts';
 import { talk } from './talk.ts';
@@ -120,14 +119,8 @@ test('a cancellation after the result, or of an unknown call, changes nothing an
   await one.call.pass(2_000);
   const before = await one.call.log();
   assert.deepEqual(before.slice(-3), ['tool: ok', 'model: All right.', 'ended: end_turn']);
-  const { tokens } = await hydrate(one.store, KEY);
-  const conn = tokens.get(linkUp.name)?.map(({ value }) => (value as { conn: string }).conn)[0];
-  assert.ok(conn !== undefined);
-  await one.call.session.inject(
-    liveSignal,
-    { conn, kind: 'call-canceled', callIds: ['c1', 'nobody'] },
-    { dedupeKey: 'late' },
-  );
+  for (const callId of ['c1', 'nobody'])
+    await one.call.session.inject(callCanceled, { callId }, { dedupeKey: `late ${callId}` });
   await one.call.pass(500);
   assert.deepEqual(await one.call.log(), before);
   assert.deepEqual(sentResults(one), ['c1']);

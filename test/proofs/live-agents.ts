@@ -9,6 +9,7 @@ import { speechTurnNet } from '../../src/live/duplex/speech-turn.ts';
 import { playWindow } from '../../src/live/vocabulary/reply-places.ts';
 import type { Speaker } from '../../src/live/vocabulary/speaker.ts';
 import {
+  atMost,
   atMostOnce,
   deadlockFree,
   eventOutBounded,
@@ -58,6 +59,8 @@ const startBounds = {
   environment: {
     'user.in': 1,
     'rewind.in': 1,
+    'voice.stopped': 1,
+    'voice.open': 1,
     'utterance.ended': 1,
     'utterance.transcript': 1,
     'turn.permit': 2,
@@ -74,12 +77,13 @@ const startBounds = {
 };
 const speaksTwice = {
   ...startBounds,
-  environment: { ...startBounds.environment, 'utterance.ended': 2, 'user.in': 0, 'rewind.in': 0 },
+  environment: { ...startBounds.environment, 'user.in': 0, 'rewind.in': 0 },
 };
-const oneSpokenTurn = atMostOnce('speech.start', { per: 'turn.permit' });
+const spokenStarts = ['speech.start', 'speech.start-late'];
+const oneSpokenTurn = atMost(spokenStarts, 1, { per: 'turn.permit' });
 const oneWrittenTurn = atMostOnce('message.start', { per: 'turn.permit' });
 const fullBudget = placeBound('turn.transfer-budget', MAX_TRANSFERS);
-const rewindsFirst = neverFiresAfter(['message.start', 'speech.start'], 'rewind.in', {
+const rewindsFirst = neverFiresAfter(['message.start', ...spokenStarts], 'rewind.in', {
   until: 'session.rewind',
 });
 /** A message during a call goes to the agent that the user speaks with. */
@@ -142,6 +146,7 @@ const replyBounds = {
     'reply.done': 1,
     'reply.cut': 0,
     'playback.mark': 1,
+    'playback.ended': 1,
     'play.window': 0,
     'turn.permit': 0,
     'turn.stopping': 0,
@@ -165,7 +170,15 @@ const ends = [
 const requests = names.map((name) => `${name}/model.request`);
 const unlinked = [...ends.filter((place) => place !== 'link.up'), 'link.wanted', ...requests];
 const asking = [...ends, ...requests, 'reply.awaited', 'silence.first'];
-const replying = [...ends, ...requests, 'reply.text', 'reply.segment', 'reply.calls', 'reply.done'];
+const replying = [
+  ...ends,
+  ...requests,
+  'reply.text',
+  'reply.segment',
+  'reply.calls',
+  'reply.done',
+  'playback.ended',
+];
 /** While a connection is open, a request waits only for a reply that is under way. */
 const rests = deadlockFree([
   ...ends,

@@ -12,12 +12,16 @@ import { speechTurnNet } from '../../src/live/duplex/speech-turn.ts';
 import { vadNet } from '../../src/live/duplex/vad.ts';
 import { linkNet } from '../../src/live/link/link-net.ts';
 import { ScriptedLive } from '../../src/live/models/scripted/scripted-live.ts';
-import { linkUp } from '../../src/live/vocabulary/link-places.ts';
-import { callUnwanted, playWindow, replyCalls } from '../../src/live/vocabulary/reply-places.ts';
+import { linkHandle, linkHandleArrived, linkUp } from '../../src/live/vocabulary/link-places.ts';
+import {
+  callUnwanted,
+  playWindow,
+  replyCalls,
+  utteranceEnded,
+} from '../../src/live/vocabulary/reply-places.ts';
 import { soleSpeaker } from '../../src/live/vocabulary/speaker.ts';
 import {
   atMost,
-  atMostOnce,
   deadlockFree,
   eventOutBounded,
   neverFiresAfter,
@@ -54,22 +58,14 @@ const linkStates = [
   'link.expired',
 ];
 /** What the link gives to the other nets. */
-const linkOutputs = [
-  'link.changed',
-  'command.ready',
-  'reply.begun',
-  'reply.segment',
-  'reply.calls',
-  'reply.interrupted',
-  'reply.done',
-  'utterance.transcript',
-  'call.canceled',
-];
+const linkOutputs = ['link.changed', 'command.ready'];
 const linkBounds = {
   environment: {
     'link.start': 1,
     'link.stop': 1,
-    'live.signal': 2,
+    'link.closed': 1,
+    'link.go-away': 1,
+    'link.handle-arrived': 0,
     'turn.stopping': 1,
     'session.paused': 0,
     'session.archived': 0,
@@ -90,6 +86,16 @@ const opensWithinBudget = atMost(['link.open'], LINK_BUDGET, { per: 'link.start'
 const opensInATurn = noFireAfterEndInvocation(['link.open'], 'turn.stopping');
 /** While a connection is open, the text model does not answer. */
 const isCalled = unreachable({ 'link.up': 1 }, ['link.called', ...faults]);
+const oneHandle = placeBound('link.handle', 1);
+const handleBounds = {
+  ...linkBounds,
+  environment: { ...linkBounds.environment, 'link.handle-arrived': 2, 'link.go-away': 0 },
+};
+/** The server announces twice that it will close the connection. */
+const rotatesTwice = {
+  ...linkBounds,
+  environment: { ...linkBounds.environment, 'link.go-away': 2, 'link.closed': 0 },
+};
 const linkEnds = [
   'link.up',
   // Until its next attempt.
@@ -116,6 +122,8 @@ export const linkProof: NetProof = {
       properties: [oneLink, isCalled, swapsAfterGoAway, opensWithinBudget, opensInATurn, linkRests],
       bounds: linkBounds,
     },
+    { properties: [oneHandle], bounds: handleBounds },
+    { properties: [oneLink, linkRests], bounds: rotatesTwice },
   ],
   mutants: [
     {
@@ -155,6 +163,15 @@ export const linkProof: NetProof = {
       bounds: linkBounds,
     },
     {
+      that: 'keeps a handle beside the newest one',
+      net: withChanged(link, 'link.keep-handle', () => ({
+        take: { arrived: linkHandleArrived },
+        give: allOf({ handle: linkHandle }),
+      })),
+      property: oneHandle,
+      bounds: handleBounds,
+    },
+    {
       that: 'rotates a connection that it rotates already',
       net: withoutInhibitor(
         withoutInhibitor(link, 'link.rotate', 'running(link.open)'),
@@ -162,7 +179,7 @@ export const linkProof: NetProof = {
         'link.rotating',
       ),
       property: oneLink,
-      bounds: linkBounds,
+      bounds: rotatesTwice,
     },
   ],
 };
@@ -175,12 +192,14 @@ const duplex: Net = compose('duplex', {
 const nothing = {
   'voice.started': 0,
   'voice.stopped': 0,
+  'voice.lost': 0,
   'reply.begun': 1,
   'reply.segment': 1,
   'reply.calls': 0,
   'reply.done': 1,
   'reply.interrupted': 0,
   'playback.mark': 1,
+  'playback.ended': 1,
   'playback.stopped': 0,
   'interrupt.in': 0,
   'model.request': 1,
@@ -194,7 +213,28 @@ const nothing = {
 };
 /** The user speaks: before, during and after a reply. */
 const speaks = {
-  environment: { ...nothing, 'voice.started': 1, 'voice.stopped': 1, 'playback.stopped': 1 },
+  environment: {
+    ...nothing,
+    'voice.started': 1,
+    'voice.stopped': 1,
+    'playback.mark': 0,
+    'playback.stopped': 1,
+  },
+  faults: 0,
+};
+/** The connection is lost while the user speaks. */
+const loses = {
+  environment: {
+    ...nothing,
+    'voice.started': 2,
+    'voice.stopped': 1,
+    'voice.lost': 1,
+    'reply.begun': 0,
+    'reply.segment': 0,
+    'reply.done': 0,
+    'playback.ended': 0,
+    'playback.mark': 0,
+  },
   faults: 0,
 };
 /** The connection changes. */
@@ -237,8 +277,10 @@ const ends = [
   'turn.ending',
   'turn.permit',
 ];
-const replying = ['reply.text', 'reply.segment', 'reply.calls', 'reply.done'];
+const replying = ['reply.text', 'reply.segment', 'reply.calls', 'reply.done', 'playback.ended'];
 const asking = ['reply.awaited', 'silence.first', 'silence.second'];
+/** An utterance whose end is not known begins no turn. */
+const endsOnce = eventOutBounded('utterance.ended', 1, { per: 'voice.stopped' });
 const rests = deadlockFree([
   ...ends,
   { marked: ['model.active'], allowed: [...ends, ...replying] },
@@ -270,6 +312,7 @@ export const duplexProof: NetProof = {
   claims: [
     { properties: [...onePerReply, cutIsOver, silentWhileSpeaking, rests], bounds: speaks },
     { properties: [...onePerReply, rests], bounds: reconnects },
+    { properties: [endsOnce, rests], bounds: loses },
     { properties: [...onePerReply, cutIsOver, rests], bounds: calls },
     { properties: [...onePerReply, cutIsOver], bounds: isStopped },
     { properties: [...onePerReply, neverSpeaksWithoutTurn], bounds: stops },
@@ -280,6 +323,14 @@ export const duplexProof: NetProof = {
       net: withoutOutput(duplex, 'barge.in', 'windows'),
       property: someWindow,
       bounds: speaks,
+    },
+    {
+      that: 'makes an utterance of speech whose connection was lost',
+      net: withChanged(duplex, 'vad.lost', () => ({
+        give: allOf({ ended: utteranceEnded }),
+      })),
+      property: endsOnce,
+      bounds: loses,
     },
     {
       that: 'is interrupted by speech and keeps the reply',
@@ -362,9 +413,15 @@ const REASK_BUDGET = 2;
 const speech = speechTurnNet({ speakers, reaskBudget: REASK_BUDGET });
 const speechBounds = {
   environment: {
-    'utterance.ended': 2,
+    'voice.stopped': 1,
+    'voice.open': 1,
+    'utterance.ended': 1,
     'utterance.transcript': 1,
     'turn.permit': 2,
+    'link.up': 1,
+    'reply.awaited': 0,
+    'model.active': 1,
+    'reply.cut': 0,
     'answer.in': 0,
     'tool.batch': 1,
     'session.paused': 1,
@@ -373,14 +430,34 @@ const speechBounds = {
   },
   upTo: REASK_BUDGET,
 };
-const oneTurnAPermit = atMostOnce('speech.start', { per: 'turn.permit' });
+const starts = ['speech.start', 'speech.start-late'];
+const oneTurnAPermit = atMost(starts, 1, { per: 'turn.permit' });
 const fullBudget = placeBound('turn.budget', REASK_BUDGET);
+const awaitsOneReply = neverFiresAfter(starts, 'model.active');
 
 export const speechTurnProof: NetProof = {
   name: 'live speech turn',
   net: speech,
-  claims: [{ properties: [oneTurnAPermit, fullBudget], bounds: speechBounds }],
+  claims: [{ properties: [oneTurnAPermit, fullBudget, awaitsOneReply], bounds: speechBounds }],
   mutants: [
+    {
+      that: 'awaits a reply while another is spoken',
+      net: withoutInhibitor(speech, 'speech.start', 'model.active'),
+      property: awaitsOneReply,
+      bounds: speechBounds,
+    },
+    {
+      that: 'awaits a reply to an utterance that has waited, while another is spoken',
+      net: withoutInhibitor(speech, 'speech.start-late', 'model.active'),
+      property: awaitsOneReply,
+      bounds: speechBounds,
+    },
+    {
+      that: 'begins a turn with an utterance that has waited without the permit',
+      net: withoutInput(speech, 'speech.start-late', 'permit'),
+      property: oneTurnAPermit,
+      bounds: speechBounds,
+    },
     {
       that: 'begins a turn without the permit',
       net: withoutInput(speech, 'speech.start', 'permit'),

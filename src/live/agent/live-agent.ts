@@ -9,9 +9,15 @@ import { indexTools } from '../../tools/internal.ts';
 import { replyDiscardable } from '../duplex/reply.ts';
 import type { LiveConfig } from '../models/live-config.ts';
 import type { LiveModel } from '../models/live-model.ts';
-import { liveSignal } from '../vocabulary/connection-signal.ts';
-import { linkUp } from '../vocabulary/link-places.ts';
-import { playbackMark, playQueued, voiceOpen, voiceStopped } from '../vocabulary/reply-places.ts';
+import { linkClosed, linkUp } from '../vocabulary/link-places.ts';
+import {
+  modelActive,
+  playbackEnded,
+  playbackMark,
+  playQueued,
+  voiceLost,
+  voiceOpen,
+} from '../vocabulary/reply-places.ts';
 import { soleSpeaker } from '../vocabulary/speaker.ts';
 import { liveNet } from './live-net.ts';
 import { liveTextModel } from './live-text-model.ts';
@@ -119,14 +125,19 @@ function listOwnerInputs(marking: Marking, epoch: number): readonly OwnerInput[]
       value: { reply, window },
       key: `${reply}/${window}:owner-${epoch}`,
     })),
+    ...valuesIn(marking, modelActive).map(({ reply }) => ({
+      place: playbackEnded.name,
+      value: { reply },
+      key: `${reply}:owner-${epoch}`,
+    })),
     ...valuesIn(marking, voiceOpen).map(({ utterance }) => ({
-      place: voiceStopped.name,
-      value: { utterance, isLost: true },
+      place: voiceLost.name,
+      value: { utterance },
       key: `${utterance}:owner-${epoch}`,
     })),
     ...valuesIn(marking, linkUp).map(({ conn }) => ({
-      place: liveSignal.name,
-      value: { conn, kind: 'closed', reason: 'owner' },
+      place: linkClosed.name,
+      value: { conn },
       key: `${conn}:owner-${epoch}`,
     })),
   ];

@@ -1,4 +1,12 @@
-import type { ReplyText } from '../vocabulary/reply-places.ts';
+import type { DoneReply, ReplyRef, ReplyText } from '../vocabulary/reply-places.ts';
+
+/** The last text of a reply, for each token of its end. Empty if it had no more text. */
+export function toRest({ reply }: ReplyRef, done: readonly DoneReply[]): readonly ReplyText[] {
+  return done.map((end) => ({
+    reply,
+    ...((end.reply === reply ? end.rest : undefined) ?? { fromMs: 0, toMs: 0, text: '' }),
+  }));
+}
 
 /** The text of a reply whose whole audio was played. */
 export function joinText(texts: readonly ReplyText[]): string {

@@ -11,7 +11,14 @@ import { all, allOf, append, each, matching, net, pure, upTo } from '../../net/i
 import type { Net } from '../../net/index.ts';
 import { commandReady } from '../vocabulary/command-places.ts';
 import { playOut } from '../vocabulary/play-outlet.ts';
-import type { ActiveReply, CutReply, PlayWindow, ReplyText } from '../vocabulary/reply-places.ts';
+import type {
+  ActiveReply,
+  CutReply,
+  DoneReply,
+  PlaybackStop,
+  PlayWindow,
+  ReplyText,
+} from '../vocabulary/reply-places.ts';
 import {
   modelActive,
   playbackStopped,
@@ -26,10 +33,11 @@ import {
   replyText,
   silenceFirst,
   silenceSecond,
-  utteranceBegan,
+  voiceOpen,
+  voiceStarted,
 } from '../vocabulary/reply-places.ts';
 import type { Speaker } from '../vocabulary/speaker.ts';
-import { audibleText, isAudible } from './audible-text.ts';
+import { audibleText, isAudible, toRest } from './audible-text.ts';
 import { interruptedMessage } from './interrupted-message.ts';
 import { SPEECH_PRIORITY } from './vad.ts';
 
@@ -43,52 +51,58 @@ const STOP_PRIORITY = 101;
  * dropped. The conversation keeps what was heard, not what was generated.
  */
 export function bargeInNet({ speakers }: { readonly speakers: readonly Speaker[] }): Net {
-  const queued = { queued: all(playQueued, { min: 0 }) } as const;
+  const cut = {
+    active: modelActive,
+    queued: all(playQueued, { min: 0 }),
+    done: all(replyDone, { min: 0 }),
+  } as const;
+  const cutOutputs = {
+    windows: each('queued', playWindow),
+    rest: each('done', replyText),
+    cut: replyCut,
+    play: playOut,
+  } as const;
   const cutReply = {
-    reset: [silenceFirst, silenceSecond, replyDone, replyCalls, replySegment, replyInterrupted],
-    give: allOf({
-      windows: each('queued', playWindow),
-      cut: replyCut,
-      command: commandReady,
-      play: playOut,
-    }),
+    reset: [silenceFirst, silenceSecond, replyCalls, replySegment, replyInterrupted],
+    give: allOf(cutOutputs),
   } as const;
 
   const bargeIn = pure('barge.in', {
     ...cutReply,
-    take: { began: utteranceBegan, active: modelActive, ...queued },
+    take: { edge: voiceStarted, ...cut },
+    unless: [voiceOpen],
     priority: SPEECH_PRIORITY,
-    run: ({ active, queued: windows }) => toCut(active, windows),
+    give: allOf({ ...cutOutputs, open: voiceOpen }),
+    run: ({ edge: { utterance, playing }, ...reply }) => ({
+      ...toCut(reply, { playing }),
+      open: { utterance },
+    }),
   });
 
   // The server noticed the user's speech first.
   const interrupted = pure('barge.interrupted', {
     ...cutReply,
-    take: { interrupted: replyInterrupted, active: modelActive, ...queued },
-    run: ({ active, queued: windows }) => toCut(active, windows),
+    take: { interrupted: replyInterrupted, ...cut },
+    run: (reply) => toCut(reply),
   });
 
   // An interrupt and an archive end the reply as speech does: the turn ends when it is known what was heard.
   const interrupt = pure('reply.interrupt', {
     ...cutReply,
     take: {
+      ...cut,
       interrupt: matching(interruptIn, ({ invocationId }) => invocationId),
       active: matching(modelActive, ({ invocationId }) => invocationId),
-      ...queued,
     },
     priority: STOP_PRIORITY,
-    run: ({ active, queued: windows }) => toCut(active, windows),
+    run: (reply) => toCut(reply),
   });
 
   const stop = pure('reply.stop', {
     ...cutReply,
-    take: {
-      stopping: turnStopping,
-      active: modelActive,
-      ...queued,
-    },
+    take: { stopping: turnStopping, ...cut },
     priority: STOP_PRIORITY,
-    run: ({ stopping, active, queued: windows }) => toCut(active, windows, stopping.stopReason),
+    run: ({ stopping, ...reply }) => toCut(reply, { stopReason: stopping.stopReason }),
   });
 
   const interruptedLate = pure('barge.interrupted-late', {
@@ -99,32 +113,22 @@ export function bargeInNet({ speakers }: { readonly speakers: readonly Speaker[]
   });
 
   const early = pure('barge.early', {
-    take: { began: utteranceBegan, awaited: replyAwaited },
+    take: { edge: voiceStarted, awaited: replyAwaited },
+    unless: [voiceOpen],
     reset: [silenceFirst, silenceSecond],
     priority: SPEECH_PRIORITY,
-    give: allOf({ command: commandReady, ending: turnEnding }),
-    run: ({ awaited: { conn } }) => ({
+    give: allOf({ open: voiceOpen, command: commandReady, ending: turnEnding }),
+    run: ({ edge, awaited: { conn } }) => ({
+      open: edge,
       command: { kind: 'cut' as const, conn },
       ending: { stopReason: 'interrupted' as const },
-    }),
-  });
-
-  const none = pure('barge.none', {
-    take: { began: utteranceBegan, ...queued },
-    unless: [modelActive, replyAwaited],
-    priority: SPEECH_PRIORITY,
-    // Audio from before a call of a tool may still be playing.
-    give: allOf({ windows: each('queued', playWindow), play: playOut }),
-    run: ({ queued: windows }) => ({
-      windows: windows.map(() => null),
-      play: { kind: windows.length === 0 ? ('resume' as const) : ('flush' as const) },
     }),
   });
 
   const truncated = allOf({
     said: append(conversation),
     events: upTo(1, eventOut),
-    command: commandReady,
+    play: playOut,
     ending: turnEnding,
   });
   const truncate = pure('reply.truncate', {
@@ -154,7 +158,7 @@ export function bargeInNet({ speakers }: { readonly speakers: readonly Speaker[]
 
   return net('barge-in', {
     in: {
-      utteranceBegan,
+      voiceStarted,
       modelActive,
       replyAwaited,
       playQueued,
@@ -169,7 +173,17 @@ export function bargeInNet({ speakers }: { readonly speakers: readonly Speaker[]
       interruptIn,
       turnStopping,
     },
-    out: { playWindow, replyCut, commandReady, playOut, turnEnding, conversation, eventOut },
+    out: {
+      voiceOpen,
+      playWindow,
+      replyCut,
+      replyText,
+      commandReady,
+      playOut,
+      turnEnding,
+      conversation,
+      eventOut,
+    },
     transitions: [
       bargeIn,
       interrupted,
@@ -177,7 +191,6 @@ export function bargeInNet({ speakers }: { readonly speakers: readonly Speaker[]
       stop,
       interruptedLate,
       early,
-      none,
       truncate,
       truncateLate,
       stray,
@@ -186,28 +199,58 @@ export function bargeInNet({ speakers }: { readonly speakers: readonly Speaker[]
 }
 
 function toCut(
-  active: ActiveReply,
-  windows: readonly PlayWindow[],
-  stopReason?: StopReason,
+  {
+    active,
+    queued,
+    done,
+  }: {
+    readonly active: ActiveReply;
+    readonly queued: readonly PlayWindow[];
+    readonly done: readonly DoneReply[];
+  },
+  {
+    stopReason,
+    playing,
+  }: {
+    readonly stopReason?: StopReason;
+    readonly playing?: PlaybackStop | undefined;
+  } = {},
 ): {
   readonly windows: readonly null[];
+  readonly rest: readonly ReplyText[];
   readonly cut: CutReply;
-  readonly command: { readonly kind: 'cut'; readonly reply: string; readonly conn: string };
   readonly play: { readonly kind: 'flush'; readonly reply: string };
 } {
-  const { reply, conn } = active;
+  const { reply } = active;
   return {
-    windows: windows.map(() => null),
+    windows: queued.map(() => null),
+    rest: toRest(active, done),
     // Without a report of the client, the windows that it has not finished count as not played.
-    cut: { ...active, playedMs: certainlyPlayedMs(windows), ...omitUndefined({ stopReason }) },
-    command: { kind: 'cut', reply, conn },
+    cut: {
+      ...active,
+      playedMs: Math.max(
+        certainlyPlayedMs(queued, done),
+        playing?.reply === reply ? playing.playedMs : 0,
+      ),
+      ...omitUndefined({ stopReason }),
+    },
     play: { kind: 'flush', reply },
   };
 }
 
-/** The audio of a reply that was certainly played, in milliseconds. If no window is queued, everything was. */
-export function certainlyPlayedMs(windows: readonly PlayWindow[]): number {
-  return Math.min(...windows.map(({ fromMs }) => fromMs), Number.MAX_SAFE_INTEGER);
+/**
+ * The audio of a reply that was certainly played, in milliseconds. If no window is queued, and its end has released no
+ * audio, everything was.
+ */
+export function certainlyPlayedMs(
+  windows: readonly PlayWindow[],
+  done: readonly DoneReply[],
+): number {
+  return Math.min(
+    ...windows.map(({ fromMs }) => fromMs),
+    ...done.map(({ playFromMs }) => playFromMs ?? Number.MAX_SAFE_INTEGER),
+    Number.MAX_SAFE_INTEGER,
+  );
 }
 
 function toTruncated(
@@ -216,19 +259,18 @@ function toTruncated(
   texts: readonly ReplyText[],
   playedMs: number,
 ): ReturnType<typeof interruptedMessage> & {
-  readonly command: {
+  readonly play: {
     readonly kind: 'truncate';
-    readonly conn: string;
     readonly reply: string;
     readonly playedMs: number;
   };
   readonly ending: { readonly stopReason: StopReason };
 } {
-  const { conn, reply, stopReason = 'interrupted' } = active;
+  const { reply, stopReason = 'interrupted' } = active;
   const audible = audibleText(texts, playedMs);
   return {
     ...interruptedMessage(speakers, active, audible, isAudible(texts)),
-    command: { kind: 'truncate', conn, reply, playedMs },
+    play: { kind: 'truncate', reply, playedMs },
     ending: { stopReason },
   };
 }

@@ -10,7 +10,7 @@ import {
 import type { ModelAnswer } from '../../agents/index.ts';
 import type { Part } from '../../core/index.ts';
 import { all, allOf, append, each, matching, net, oneOf, pure, upTo } from '../../net/index.ts';
-import type { AllOf, AnyPlace, Each, Net, Outlet, TokenPlace, UpTo } from '../../net/index.ts';
+import type { AllOf, AnyPlace, Each, Net, TokenPlace, UpTo } from '../../net/index.ts';
 import type { LiveCall } from '../models/live-signal.ts';
 import { commandReady } from '../vocabulary/command-places.ts';
 import { playOut } from '../vocabulary/play-outlet.ts';
@@ -21,10 +21,10 @@ import {
   linkWanted,
   liveStale,
 } from '../vocabulary/link-places.ts';
-import type { StaleSignal } from '../vocabulary/link-places.ts';
-import type { ActiveReply, DoneReply, ReplyText } from '../vocabulary/reply-places.ts';
+import type { ActiveReply, DoneReply, ReplyRef, ReplyText } from '../vocabulary/reply-places.ts';
 import {
   modelActive,
+  playbackEnded,
   playbackMark,
   playQueued,
   playWindow,
@@ -41,7 +41,7 @@ import {
 } from '../vocabulary/reply-places.ts';
 import { findSpeaker, perSpeaker, speakerKey } from '../vocabulary/speaker.ts';
 import type { Speaker } from '../vocabulary/speaker.ts';
-import { audibleText, isAudible, joinText } from './audible-text.ts';
+import { audibleText, isAudible, joinText, toRest } from './audible-text.ts';
 import { certainlyPlayedMs } from './barge-in.ts';
 import { interruptedMessage } from './interrupted-message.ts';
 import { requestReply } from './reply-request.ts';
@@ -62,12 +62,11 @@ export interface ReplyOptions {
 type FinishOutputs = Readonly<
   Record<
     string,
-    | AllOf<{ readonly response: TokenPlace<ModelAnswer>; readonly budget: UpTo<null> }>
-    | AllOf<{
-        readonly active: TokenPlace<ActiveReply>;
-        readonly texts: Each<ReplyText, 'texts'>;
-        readonly stale: Outlet<StaleSignal>;
-      }>
+    AllOf<{
+      readonly response: TokenPlace<ModelAnswer>;
+      readonly windows: Each<null, 'queued'>;
+      readonly budget: UpTo<null>;
+    }>
   >
 >;
 
@@ -78,7 +77,6 @@ export const replyDiscardable: readonly AnyPlace[] = [
   silenceSecond,
   replySegment,
   replyCalls,
-  replyDone,
 ];
 
 /**
@@ -92,17 +90,25 @@ export function replyNet({ speakers, linkBudget: budget }: ReplyOptions): Net {
   const begin = pure('reply.begin', {
     take: { begun: replyBegun, awaited: replyAwaited, window: playWindow },
     reset: [silenceFirst, silenceSecond],
-    give: allOf({ active: modelActive, queued: playQueued, play: playOut }),
-    run: ({ begun: { reply, toMs }, awaited }) => ({
-      active: { ...awaited, reply },
-      queued: { reply, window: 0, fromMs: 0, toMs },
-      play: {
-        kind: 'play' as const,
-        reply,
-        window: 0,
-        invocationId: awaited.invocationId,
-      },
+    give: oneOf({
+      accepted: allOf({ active: modelActive, queued: playQueued, play: playOut }),
+      stale: allOf({
+        awaited: replyAwaited,
+        silence: silenceFirst,
+        window: playWindow,
+        stale: liveStale,
+      }),
     }),
+    run: ({ begun: { conn, reply, toMs }, awaited }) =>
+      conn === awaited.conn
+        ? {
+            accepted: {
+              active: { ...awaited, reply },
+              queued: { reply, window: 0, fromMs: 0, toMs },
+              play: { kind: 'play', reply, window: 0, invocationId: awaited.invocationId },
+            },
+          }
+        : { stale: { awaited, silence: null, window: null, stale: { kind: 'begun', reply } } },
   });
 
   // Nobody asked for it, or no longer.
@@ -161,27 +167,36 @@ export function replyNet({ speakers, linkBudget: budget }: ReplyOptions): Net {
     run: () => ({}),
   });
 
-  const finishOutputs: FinishOutputs = {
-    ...perSpeaker(speakers, 'finished', ({ response }) =>
-      allOf({ response, budget: upTo(budget, linkBudget) }),
-    ),
-    stale: allOf({ active: modelActive, texts: each('texts', replyText), stale: liveStale }),
-  };
+  const finishOutputs: FinishOutputs = perSpeaker(speakers, 'finished', ({ response }) =>
+    allOf({ response, windows: each('queued', playWindow), budget: upTo(budget, linkBudget) }),
+  );
+  // What the model says is over when it was played.
   const finish = pure('reply.finish', {
-    take: { done: replyDone, active: modelActive, texts: all(replyText, { min: 0 }) },
-    // What the model says is over when it was played.
-    unless: [playQueued, replySegment, replyCalls],
+    take: {
+      ended: matching(playbackEnded, toReply),
+      done: matching(replyDone, toReply),
+      active: matching(modelActive, toReply),
+      queued: all(playQueued, { min: 0 }),
+      texts: all(replyText, { min: 0 }),
+    },
+    unless: [replySegment, replyCalls],
     reset: [linkBudget, playbackMark],
     give: oneOf(finishOutputs),
-    run: ({ done, active, texts }) =>
-      done.reply === active.reply
-        ? {
-            [speakerKey('finished', speakers, active.agent)]: {
-              response: toAnswer(speakers, active, done, texts, []),
-              budget: Array.from({ length: budget }, () => null),
-            },
-          }
-        : { stale: { active, texts, stale: { kind: 'done', reply: done.reply } } },
+    run: ({ done, active, queued, texts }) => ({
+      [speakerKey('finished', speakers, active.agent)]: {
+        response: toAnswer(speakers, active, done, texts, []),
+        windows: queued.map(() => null),
+        budget: Array.from({ length: budget }, () => null),
+      },
+    }),
+  });
+
+  const endedLate = pure('playback.ended-late', {
+    take: { ended: playbackEnded },
+    unless: [modelActive, replyBegun],
+    priority: -1,
+    give: allOf({}),
+    run: () => ({}),
   });
 
   const call = pure('reply.call', {
@@ -277,22 +292,24 @@ export function replyNet({ speakers, linkBudget: budget }: ReplyOptions): Net {
 
   // Its turn ended with a fault. What was certainly heard is kept.
   const abandon = pure('reply.abandon', {
-    take: { active: modelActive, ...held },
+    take: { active: modelActive, done: all(replyDone, { min: 0 }), ...held },
     read: { permit: turnPermit },
-    reset: [replySegment, replyCalls, replyDone],
+    reset: [replySegment, replyCalls],
     priority: ABANDON_PRIORITY,
-    give: allOf({ ...kept, command: commandReady, play: playOut }),
-    run: ({ active, queued, texts }) => ({
-      windows: queued.map(() => null),
-      ...interruptedMessage(
-        speakers,
-        active,
-        audibleText(texts, certainlyPlayedMs(queued)),
-        isAudible(texts),
-      ),
-      command: { kind: 'cut' as const, reply: active.reply, conn: active.conn },
-      play: { kind: 'flush' as const, reply: active.reply },
-    }),
+    give: allOf({ ...kept, play: playOut }),
+    run: ({ active, done, queued, texts }) => {
+      const said = [...texts, ...toRest(active, done)];
+      return {
+        windows: queued.map(() => null),
+        ...interruptedMessage(
+          speakers,
+          active,
+          audibleText(said, certainlyPlayedMs(queued, done)),
+          isAudible(said),
+        ),
+        play: { kind: 'flush' as const, reply: active.reply },
+      };
+    },
   });
 
   const abandonCut = pure('reply.abandon-cut', {
@@ -321,6 +338,7 @@ export function replyNet({ speakers, linkBudget: budget }: ReplyOptions): Net {
       turnStopping,
       sessionPaused,
       playbackMark,
+      playbackEnded,
       playWindow,
     },
     out: {
@@ -350,6 +368,7 @@ export function replyNet({ speakers, linkBudget: budget }: ReplyOptions): Net {
       played,
       playedLate,
       finish,
+      endedLate,
       call,
       callLate,
       doneLate,
@@ -360,6 +379,10 @@ export function replyNet({ speakers, linkBudget: budget }: ReplyOptions): Net {
       abandonCut,
     ],
   });
+}
+
+function toReply({ reply }: ReplyRef): string {
+  return reply;
 }
 
 function toWindowKey({
@@ -374,11 +397,13 @@ function toWindowKey({
 
 function toAnswer(
   speakers: readonly Speaker[],
-  { invocationId, round, agent }: ActiveReply,
-  { finishReason, usage }: DoneReply,
-  texts: readonly ReplyText[],
+  { reply, invocationId, round, agent }: ActiveReply,
+  done: DoneReply,
+  said: readonly ReplyText[],
   calls: readonly LiveCall[],
 ): ModelAnswer {
+  const { finishReason, usage } = done;
+  const texts = [...said, ...toRest({ reply }, [done])];
   const text = joinText(texts);
   const parts: readonly Part[] = [
     ...(text === '' ? [] : [{ text }]),

@@ -23,11 +23,21 @@ import {
   turnStartOutputs,
 } from '../../agents/internal.ts';
 import { deriveInvocationId } from '../../core/index.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { all, allOf, net, oneOf, pure, upTo } from '../../net/index.ts';
 import type { Net } from '../../net/index.ts';
 import { linkUp } from '../vocabulary/link-places.ts';
 import type { Link } from '../vocabulary/link-places.ts';
-import { utteranceEnded } from '../vocabulary/reply-places.ts';
+import {
+  modelActive,
+  replyAwaited,
+  replyCut,
+  silenceFirst,
+  utteranceEnded,
+  voiceOpen,
+  voiceStopped,
+} from '../vocabulary/reply-places.ts';
+import type { SpeechEdge } from '../vocabulary/reply-places.ts';
 import type { Speaker } from '../vocabulary/speaker.ts';
 
 const common = {
@@ -36,25 +46,79 @@ const common = {
   sessionQueued,
   sessionFailed,
   answerIn,
+  voiceStopped,
+  voiceOpen,
+  utteranceEnded,
+  linkUp,
 } as const;
 
-/** Starts a turn with an utterance, in a session of one agent. */
-export function soleSpeechStart(options: { readonly reaskBudget: number }): Net {
+/** What starts a spoken turn: the end of speech, or an utterance that has waited for the end of another turn. */
+const edgeTaken = {
+  take: { edge: voiceStopped, utterance: voiceOpen, permit: turnPermit },
+  unless: [sessionPaused, utteranceEnded],
+} as const;
+const utteranceTaken = {
+  take: { utterance: utteranceEnded, permit: turnPermit },
+  unless: [sessionPaused],
+} as const;
+
+interface StartTokens {
+  readonly utterance: SpeechEdge;
+  readonly links: readonly Link[];
+}
+
+/**
+ * Starts a turn with an utterance, in a session of one agent. The model that has heard it replies by itself, so the reply
+ * is awaited at once. Without that connection, or with callbacks before the model, the model is asked.
+ */
+export function soleSpeechStart(
+  { request }: Pick<Speaker, 'request'>,
+  options: { readonly reaskBudget: number },
+): Net {
   const { reset, give, begin } = turnBeginning(options);
-  const start = pure('speech.start', {
-    take: { utterance: utteranceEnded, permit: turnPermit },
-    unless: [sessionPaused],
+  const { request: requested, ...begun } = give;
+  const events = upTo(1, eventOut);
+  const hasCallbacks = request.name !== requested.name;
+  const start = {
     reset,
-    give: allOf({ ...give, events: upTo(1, eventOut) }),
-    run: ({ utterance: { utterance } }) => {
+    read: { links: all(linkUp, { min: 0 }) },
+    give: oneOf({
+      requested: allOf({ ...begun, request: requested, events }),
+      ...(!hasCallbacks && {
+        awaited: allOf({ ...begun, awaited: replyAwaited, silence: silenceFirst, events }),
+      }),
+    }),
+    run: ({ utterance: { utterance }, links: [link] }: StartTokens) => {
       const invocationId = deriveInvocationId(utterance);
-      return { ...begin(invocationId), events: [{ type: 'turn.started', invocationId }] };
+      const { request: call, ...turn } = begin(invocationId);
+      const started = {
+        ...turn,
+        events: [{ type: 'turn.started' as const, invocationId }],
+      };
+      if (hasCallbacks || link === undefined || !utterance.startsWith(`${link.conn}/`))
+        return { requested: { ...started, request: call } };
+      const { conn, agent } = link;
+      const awaited = { conn, invocationId, round: call.round, ...omitUndefined({ agent }) };
+      return { awaited: { ...started, awaited, silence: null } };
     },
-  });
+  };
+  // Nothing of the last reply is left when the permit is free again.
+  const replying = [replyAwaited, modelActive, replyCut];
   return net('speech-start', {
-    in: { ...common, utteranceEnded },
-    out: { turnCurrent, turnBudget, modelRequest, eventOut },
-    transitions: [start],
+    in: { ...common, replyAwaited, modelActive, replyCut },
+    out: { turnCurrent, turnBudget, modelRequest, replyAwaited, silenceFirst, eventOut },
+    transitions: [
+      pure('speech.start', {
+        ...start,
+        ...edgeTaken,
+        unless: [...edgeTaken.unless, ...replying],
+      }),
+      pure('speech.start-late', {
+        ...start,
+        ...utteranceTaken,
+        unless: [...utteranceTaken.unless, ...replying],
+      }),
+    ],
   });
 }
 
@@ -68,18 +132,20 @@ export function sharedSpeechStart(speakers: readonly Speaker[], maxTransfers?: n
   const findAgent = (links: readonly Link[], items: readonly ConversationItem[]): string =>
     links[0]?.agent ?? chooseEntryAgent(names, items);
 
-  const speech = pure('speech.start', {
-    take: { utterance: utteranceEnded, permit: turnPermit },
-    unless: [sessionPaused],
+  const speech = {
     read: { links: all(linkUp, { min: 0 }), conversation },
     reset,
     give: oneOf(alternatives),
-    run: ({ utterance: { utterance }, links, conversation: items }) => {
+    run: ({
+      utterance: { utterance },
+      links,
+      conversation: items,
+    }: StartTokens & { readonly conversation: readonly ConversationItem[] }) => {
       const invocationId = deriveInvocationId(utterance);
       const events = [{ type: 'turn.started' as const, invocationId }];
       return begin(findAgent(links, items), { said: [], write: undefined, events }, invocationId);
     },
-  });
+  };
 
   const message = pure('message.start', {
     take: { message: userIn, permit: turnPermit },
@@ -93,11 +159,13 @@ export function sharedSpeechStart(speakers: readonly Speaker[], maxTransfers?: n
       begin(findAgent(links, items), turnStartOutputs(input), input.invocationId),
   });
 
-  const transitions = [speech, message].map((one) =>
-    maxTransfers === undefined ? omitTransferBudget(one) : one,
-  );
+  const transitions = [
+    pure('speech.start', { ...speech, ...edgeTaken }),
+    pure('speech.start-late', { ...speech, ...utteranceTaken }),
+    message,
+  ].map((one) => (maxTransfers === undefined ? omitTransferBudget(one) : one));
   return net('speech-start', {
-    in: { ...common, utteranceEnded, userIn, linkUp, conversation },
+    in: { ...common, userIn, conversation },
     out: {
       ...Object.fromEntries(names.map((name) => [`target/${name}`, targetPlace(name)])),
       ...(maxTransfers !== undefined && { transferBudget }),

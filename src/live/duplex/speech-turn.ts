@@ -4,6 +4,8 @@ import type { ConversationItem } from '../../agents/index.ts';
 import { deriveInvocationId } from '../../core/index.ts';
 import { all, allOf, append, net, oneOf, pure, upTo } from '../../net/index.ts';
 import type { Net } from '../../net/index.ts';
+import { linkUp, liveStale } from '../vocabulary/link-places.ts';
+import type { Link } from '../vocabulary/link-places.ts';
 import { utteranceTranscript } from '../vocabulary/reply-places.ts';
 import { SPEECH_METADATA } from '../vocabulary/speech-metadata.ts';
 import type { Transcript } from '../vocabulary/reply-places.ts';
@@ -25,23 +27,38 @@ export interface SpeechTurnOptions {
  * utterance follows when it arrives.
  */
 export function speechTurnNet({ speakers, reaskBudget, maxTransfers }: SpeechTurnOptions): Net {
+  const [first, second] = speakers;
   const starts =
-    speakers.length === 1
-      ? soleSpeechStart({ reaskBudget })
+    first !== undefined && second === undefined
+      ? soleSpeechStart(first, { reaskBudget })
       : sharedSpeechStart(speakers, maxTransfers);
   const batches = perSpeaker(speakers, 'batch', ({ scoped }) => scoped(toolBatch));
 
   const transcribe = pure('speech.transcribe', {
     take: { transcript: utteranceTranscript },
-    // Between a call and its result nothing may stand.
-    read: Object.fromEntries(
-      Object.entries(batches).map(([key, place]) => [key, all(place, { min: 0 })]),
-    ),
+    read: {
+      links: all(linkUp, { min: 0 }),
+      // Between a call and its result nothing may stand.
+      ...Object.fromEntries(
+        Object.entries(batches).map(([key, place]) => [key, all(place, { min: 0 })]),
+      ),
+    },
     give: oneOf({
+      stale: liveStale,
       now: allOf({ said: append(conversation), events: upTo(1, eventOut) }),
       later: allOf({ said: pendingContent, events: upTo(1, eventOut) }),
     }),
-    run: ({ transcript, ...open }) => {
+    run: ({
+      transcript,
+      links,
+      ...open
+    }: {
+      readonly transcript: Transcript;
+      readonly links: readonly Link[];
+      readonly [batch: string]: unknown;
+    }) => {
+      if (!links.some(({ conn }) => conn === transcript.conn))
+        return { stale: { kind: 'transcript' } };
       const item = toItem(transcript);
       const { invocationId, content } = item;
       const messageId = `${transcript.utterance}/${transcript.part}`;
@@ -55,7 +72,7 @@ export function speechTurnNet({ speakers, reaskBudget, maxTransfers }: SpeechTur
           transcript: true as const,
         },
       ];
-      return Object.values(open).every(({ length }) => length === 0)
+      return Object.values(open).every((tokens) => Array.isArray(tokens) && tokens.length === 0)
         ? { now: { said: [item], events } }
         : { later: { said: item, events } };
     },
@@ -63,7 +80,7 @@ export function speechTurnNet({ speakers, reaskBudget, maxTransfers }: SpeechTur
 
   return net('speech-turn', {
     in: { ...starts.in, utteranceTranscript, ...batches },
-    out: { ...starts.out, pendingContent, conversation, eventOut },
+    out: { ...starts.out, pendingContent, conversation, liveStale, eventOut },
     transitions: [...starts.transitions, transcribe],
   });
 }

@@ -1,14 +1,15 @@
 import type { LiveMedia } from '../models/live-model.ts';
+import type { DoneReply, ReplyText } from '../vocabulary/reply-places.ts';
+import { MAX_SIGNAL_TEXT } from '../vocabulary/signal-schema.ts';
+
+/** Text of a reply, and the part of its audio that it belongs to. */
+export type TextRest = Omit<ReplyText, 'reply'>;
 
 /** The text and the window that a reply asks the net for. */
-export interface SegmentRequest {
+export interface SegmentRequest extends TextRest {
   readonly window: number;
   /** The beginning of the window. */
   readonly playFromMs: number;
-  /** Of the text. */
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly text: string;
 }
 
 interface Window {
@@ -17,9 +18,13 @@ interface Window {
   isMarked: boolean;
 }
 
+/** The most audio that the end of a reply releases, in windows. */
+const REST_WINDOWS = 2;
+
 /**
  * The audio and the text of one reply, between the connection and the client. Audio is released window by window, as the
- * net grants them. Each request for a window contains the text that has arrived until then.
+ * net grants them. Each request for a window contains the text that has arrived until then. The end of the reply has the
+ * rest of the text, and releases the rest of the audio when it is committed.
  */
 export class ReplyMedia {
   readonly reply: string;
@@ -35,7 +40,12 @@ export class ReplyMedia {
   /** Text in progress that was requested before its final form arrived. */
   #requestedText = '';
   #isDone = false;
+  #hasCalls = false;
+  /** Whether the end of the reply, with the rest of its text, is reported to the net. */
+  #reportsEnd = false;
   #isEndTaken = false;
+  #isEndGranted = false;
+  #isEndPlayed = false;
 
   constructor(reply: string, windowMs: number) {
     this.reply = reply;
@@ -46,6 +56,11 @@ export class ReplyMedia {
   /** Audio that waits for its window, in milliseconds. */
   get bufferedMs(): number {
     return this.#bufferedMs;
+  }
+
+  /** How much of it the client has reported as played, in milliseconds. */
+  get playedMs(): number {
+    return this.#playedMs;
   }
 
   /** True when the client has audio that it has not reported as played. */
@@ -74,28 +89,37 @@ export class ReplyMedia {
     if (rest !== '') this.addText(rest);
   }
 
-  /** The next window to ask for: if audio reaches beyond the last one, or the reply is done and has text left. */
+  /**
+   * The next window to ask for: if audio reaches beyond the last one and is not released with the end of the reply, if the
+   * text is too long for one signal, or if a reply that was broken off has text left.
+   */
   nextSegment(): SegmentRequest | undefined {
     const last = this.#windows.at(-1);
     const lastMs = last?.toMs ?? 0;
-    const isNeeded = this.#audioMs > lastMs || (this.#isDone && this.#text !== '');
+    const isBrokenOff = this.#isDone && !this.#reportsEnd;
+    const endMs = this.#reportsEnd ? lastMs + REST_WINDOWS * this.#windowMs : lastMs;
+    const isNeeded =
+      this.#audioMs > endMs ||
+      this.#text.length > MAX_SIGNAL_TEXT ||
+      (isBrokenOff && this.#text !== '');
     if (!isNeeded || last?.isGranted === false) return undefined;
     const nextMs = lastMs + this.#windowMs;
     // A short rest goes with it, so that it costs no window of its own.
-    const isLast = this.#isDone && this.#audioMs <= nextMs + this.#windowMs / 2;
+    const isLast = isBrokenOff && this.#audioMs <= nextMs + this.#windowMs / 2;
     const toMs = isLast ? Math.max(lastMs, this.#audioMs) : nextMs;
     this.#windows.push({ toMs, isGranted: false, isMarked: false });
-    const segment = {
-      window: this.#windows.length - 1,
-      playFromMs: lastMs,
-      fromMs: this.#textFromMs ?? lastMs,
-      toMs: Math.max(this.#audioMs, this.#textFromMs ?? lastMs),
-      text: this.#text,
-    };
-    this.#requestedText += this.#text;
-    this.#text = '';
-    this.#textFromMs = undefined;
-    return segment;
+    return { window: this.#windows.length - 1, playFromMs: lastMs, ...this.#takeText(lastMs) };
+  }
+
+  /** The text that no signal contains yet, as much of it as one signal may have. */
+  #takeText(lastMs: number): TextRest {
+    const fromMs = this.#textFromMs ?? lastMs;
+    const toMs = Math.max(this.#audioMs, fromMs);
+    const text = this.#text.slice(0, MAX_SIGNAL_TEXT);
+    this.#requestedText += text;
+    this.#text = this.#text.slice(MAX_SIGNAL_TEXT);
+    this.#textFromMs = this.#text === '' ? undefined : toMs;
+    return { fromMs, toMs, text };
   }
 
   /** Audio of the reply that has arrived, in milliseconds. */
@@ -103,11 +127,36 @@ export class ReplyMedia {
     return this.#audioMs;
   }
 
-  /** True once: when the reply has ended, and the net was asked for all its text and windows. */
-  takeEnd(): boolean {
-    const isRequested = this.#text === '' && this.#audioMs <= (this.#windows.at(-1)?.toMs ?? 0);
-    if (!this.#isDone || this.#isEndTaken || !isRequested) return false;
+  /**
+   * The rest of the text, once: when the reply has ended, and its end releases the rest of its audio. Undefined before and
+   * after. A reply that the net has not accepted may be over at once if nothing of it is heard or read.
+   */
+  takeEnd(): Pick<DoneReply, 'rest' | 'playFromMs'> | undefined {
+    const last = this.#windows.at(-1);
+    const lastMs = last?.toMs ?? 0;
+    const isEmpty = this.#text === '' && this.#audioMs === 0;
+    const isShort =
+      this.#text.length <= MAX_SIGNAL_TEXT &&
+      this.#audioMs <= lastMs + REST_WINDOWS * this.#windowMs;
+    const isNext = isEmpty || (isShort && last?.isGranted === true);
+    if (!this.#reportsEnd || this.#isEndTaken || !isNext) return undefined;
     this.#isEndTaken = true;
+    return {
+      ...(this.#text !== '' && { rest: this.#takeText(lastMs) }),
+      ...(this.#audioMs > lastMs && { playFromMs: lastMs }),
+    };
+  }
+
+  /** The end of the reply is committed: the client may have all of it. */
+  grantEnd(): void {
+    this.#isEndGranted = true;
+  }
+
+  /** True once: when the client has played the whole reply, and nothing else ends it. */
+  takePlayed(): boolean {
+    const isPlayed = this.#isEndTaken && this.isAccepted && this.#playedMs >= this.#audioMs;
+    if (!isPlayed || this.#hasCalls || this.#isEndPlayed) return false;
+    this.#isEndPlayed = true;
     return true;
   }
 
@@ -131,13 +180,21 @@ export class ReplyMedia {
     this.played(this.#releasedMs);
   }
 
-  done(): void {
+  /** Nothing more of the reply arrives. Its end is reported if it was not broken off. */
+  done({ isBrokenOff }: { readonly isBrokenOff: boolean }): void {
     this.#isDone = true;
+    this.#reportsEnd ||= !isBrokenOff;
+  }
+
+  /** The reply makes calls, so it is over before its audio is. */
+  setCalls(): void {
+    this.#hasCalls = true;
   }
 
   /** The frames that the client may have now. */
   takeReleased(): readonly LiveMedia[] {
-    const limit = this.#windows.findLast(({ isGranted }) => isGranted)?.toMs ?? 0;
+    const granted = this.#windows.findLast(({ isGranted }) => isGranted)?.toMs ?? 0;
+    const limit = this.#isEndGranted ? Infinity : granted;
     const count = this.#frames.findIndex(({ fromMs }) => fromMs >= limit);
     const released = this.#frames.splice(0, count === -1 ? this.#frames.length : count);
     for (const { fromMs, toMs } of released) {
@@ -151,12 +208,16 @@ export class ReplyMedia {
     this.#playedMs = Math.max(this.#playedMs, playedMs);
   }
 
-  /** The windows that were played since the last call. */
+  /** The windows that were played since the last call. When the reply asks for no more of them, its end stands for all. */
   takePlayedWindows(): readonly number[] {
+    if (this.#isEndTaken && !this.#hasCalls) return [];
     const played: number[] = [];
     for (const [index, window] of this.#windows.entries()) {
       if (!window.isGranted || window.isMarked) continue;
-      const endMs = this.#isDone ? Math.min(window.toMs, this.#audioMs) : window.toMs;
+      // The last window has the rest of the audio.
+      const isLast = this.#isEndTaken && index === this.#windows.length - 1;
+      const toMs = isLast ? this.#audioMs : window.toMs;
+      const endMs = this.#isDone ? Math.min(toMs, this.#audioMs) : toMs;
       if (this.#playedMs < endMs) continue;
       window.isMarked = true;
       played.push(index);

@@ -6,18 +6,26 @@ import type { AttachableSession, SessionAttachment } from '../../runtime/index.t
 import type { AudioFormat } from '../models/audio-format.ts';
 import type { LiveMedia, LivePartial } from '../models/live-model.ts';
 import type { LiveSignal } from '../models/live-signal.ts';
-import { liveSignal, MAX_CANCELED_CALLS } from '../vocabulary/connection-signal.ts';
-import type { ConnectionSignal } from '../vocabulary/connection-signal.ts';
 import type { CommandToSend, LinkOpening, LiveHost } from '../vocabulary/live-host.ts';
-import { linkStop } from '../vocabulary/link-places.ts';
+import { linkClosed, linkGoAway, linkHandleArrived, linkStop } from '../vocabulary/link-places.ts';
 import { playOut } from '../vocabulary/play-outlet.ts';
 import type { PlayDecision } from '../vocabulary/play-outlet.ts';
 import {
+  callCanceled,
+  playbackEnded,
   playbackMark,
   playbackStopped,
+  replyBegun,
+  replyCalls,
+  replyDone,
+  replyInterrupted,
+  replySegment,
+  utteranceTranscript,
+  voiceLost,
   voiceStarted,
   voiceStopped,
 } from '../vocabulary/reply-places.ts';
+import type { DoneReply, PlaybackStop } from '../vocabulary/reply-places.ts';
 import { LinkConnection } from './link-connection.ts';
 import type { LiveClient } from './live-client.ts';
 import { ReplyMedia } from './reply-media.ts';
@@ -46,12 +54,14 @@ export class SessionHub implements LiveHost, SessionAttachment {
   readonly #onDetached: () => void;
   readonly #connections = new Map<string, LinkConnection>();
   readonly #replies = new Map<string, ReplyMedia>();
-  /** The last signals of replies whose text and audio the net has not all accepted. */
-  readonly #ends = new Map<string, ConnectionSignal>();
+  /** The ends of replies whose text and audio the net has not all accepted. */
+  readonly #ends = new Map<string, DoneReply>();
+  /** The replies whose end is injected and not committed, by the key of that input. */
+  readonly #endKeys = new Map<string, ReplyMedia>();
   /** The replies whose end has arrived. */
   readonly #complete = new Set<string>();
   /** Connections that have closed, until the ends of their replies are reported. */
-  readonly #closing = new Map<string, ConnectionSignal>();
+  readonly #closing = new Set<string>();
   /** The connection that has the speech of an invocation. */
   readonly #speechConnections = new Map<string, string>();
   #client: LiveClient | undefined;
@@ -72,6 +82,7 @@ export class SessionHub implements LiveHost, SessionAttachment {
   #isPaused = false;
   #isDetached = false;
   #cancelTimeout: () => void = () => {};
+  #cancelStop: () => void = () => {};
 
   constructor(session: AttachableSession, options: MediaOptions, onDetached: () => void) {
     this.#session = session;
@@ -148,13 +159,6 @@ export class SessionHub implements LiveHost, SessionAttachment {
       case 'nudge':
         await connection.send({ kind: 'nudge', instruction: NUDGE });
         return;
-      case 'truncate': {
-        const { reply = '', playedMs = 0 } = command;
-        const audioMs = this.#replies.get(reply)?.audioMs ?? 0;
-        this.#removeReply(reply);
-        await connection.truncate(reply, Math.min(playedMs, audioMs));
-        return;
-      }
       case 'close':
         this.#connections.delete(command.conn);
         await connection.close();
@@ -164,10 +168,18 @@ export class SessionHub implements LiveHost, SessionAttachment {
     }
   };
 
-  readonly onCommitted = (outlets: Step['outlets']): void => {
+  readonly onCommitted = ({ outlets, injected }: Pick<Step, 'outlets' | 'injected'>): void => {
     for (const output of outlets) {
       const decision = outletValue(playOut, output);
       if (decision !== undefined) this.#decide(decision);
+    }
+    for (const { place, key } of injected) {
+      if (place !== replyDone.name || key === undefined) continue;
+      const media = this.#endKeys.get(key);
+      this.#endKeys.delete(key);
+      if (media === undefined) continue;
+      media.grantEnd();
+      this.#flow(media);
     }
   };
 
@@ -176,6 +188,7 @@ export class SessionHub implements LiveHost, SessionAttachment {
     this.#isDetached = true;
     this.#onDetached();
     this.#cancelTimeout();
+    this.#cancelStop();
     for (const connection of this.#connections.values()) void connection.close();
     this.#connections.clear();
   };
@@ -237,6 +250,7 @@ export class SessionHub implements LiveHost, SessionAttachment {
   }
 
   stopped(reply: string, playedMs: number): void {
+    this.#cancelStop();
     this.#inject(playbackStopped, { reply, playedMs });
   }
 
@@ -252,15 +266,18 @@ export class SessionHub implements LiveHost, SessionAttachment {
     if (edge === 'started') {
       this.#utterance = `${this.#current?.conn ?? this.#session.key.sessionId}/u${++this.#inputs}`;
       this.#transcripts = 0;
-      if ([...this.#replies.values()].some(({ isPlaying }) => isPlaying)) {
-        this.#isPaused = true;
-        this.#client?.onPause();
-      }
+    }
+    const playing = [...this.#replies.values()].find(({ isPlaying }) => isPlaying);
+    if (edge === 'started' && playing !== undefined) {
+      this.#isPaused = true;
+      this.#client?.onPause();
     }
     const utterance = this.#getUtterance(this.#current?.conn ?? '');
     if (edge === 'stopped' && this.#current !== undefined)
       this.#speechConnections.set(deriveInvocationId(utterance), this.#current.conn);
-    this.#inject(edge === 'started' ? voiceStarted : voiceStopped, { utterance });
+    if (edge === 'stopped') this.#inject(voiceStopped, { utterance });
+    else
+      this.#inject(voiceStarted, { utterance, ...(playing && { playing: toPosition(playing) }) });
   }
 
   /** The utterance that was begun last. */
@@ -278,65 +295,52 @@ export class SessionHub implements LiveHost, SessionAttachment {
         return;
       case 'heard': {
         const utterance = this.#getUtterance(conn);
-        this.#signal({
-          conn,
-          kind: 'transcript',
-          utterance,
-          part: this.#transcripts++,
-          text: signal.text,
-        });
+        const part = this.#transcripts++;
+        this.#inject(utteranceTranscript, { conn, utterance, part, text: signal.text });
         return;
       }
       case 'begun':
         this.#addReply(reply);
-        this.#signal({ conn, kind: 'begun', reply, toMs: this.#options.windowMs });
+        this.#inject(replyBegun, { conn, reply, toMs: this.#options.windowMs });
         return;
       case 'said':
         if (signal.form !== 'thought') this.#replies.get(reply)?.setFinalText(signal.text);
         return;
       case 'call':
-        this.#signal({ conn, kind: 'call', reply, calls: signal.calls });
+        this.#replies.get(reply)?.setCalls();
+        this.#inject(replyCalls, { reply, calls: signal.calls });
         return;
       case 'call-canceled':
-        for (let at = 0; at < signal.callIds.length; at += MAX_CANCELED_CALLS) {
-          const callIds = signal.callIds.slice(at, at + MAX_CANCELED_CALLS);
-          this.#signal({ conn, kind: 'call-canceled', callIds });
-        }
+        for (const callId of signal.callIds) this.#inject(callCanceled, { callId });
         return;
       case 'interrupted':
-        this.#signal({ conn, kind: 'interrupted', reply });
+        this.#inject(replyInterrupted, { reply });
         return;
       case 'done': {
         const { finishReason, usage } = signal;
         const media = this.#replies.get(reply);
         if (media === undefined) return;
-        media.done();
+        media.done({ isBrokenOff: false });
         this.#complete.add(reply);
-        this.#ends.set(reply, {
-          conn,
-          kind: 'done',
-          reply,
-          finishReason,
-          ...omitUndefined({ usage }),
-        });
+        this.#ends.set(reply, { reply, finishReason, ...omitUndefined({ usage }) });
         this.#flow(media);
         return;
       }
       case 'go-away':
         this.#client?.onSignal?.(signal);
-        this.#signal({ conn, kind: 'go-away' });
+        this.#inject(linkGoAway, { conn });
         return;
       case 'handle':
         this.#client?.onSignal?.(signal);
-        this.#signal({ conn, kind: 'handle', handle: signal.handle });
+        this.#inject(linkHandleArrived, { conn, handle: signal.handle });
         return;
       case 'closed':
         this.#connections.delete(conn);
-        this.#closing.set(conn, { conn, kind: 'closed', reason: signal.reason });
+        this.#closing.add(conn);
         for (const media of this.#replies.values()) {
           if (!media.reply.startsWith(`${conn}/`)) continue;
           // What the client has of the reply is in the net before the loss is.
-          media.done();
+          media.done({ isBrokenOff: true });
           this.#flow(media);
         }
         if (this.#speaking === connection) this.#loseSpeech();
@@ -366,25 +370,52 @@ export class SessionHub implements LiveHost, SessionAttachment {
     this.#client?.onPartial?.({ ...partial, reply: media.reply });
   }
 
-  #decide({ kind, reply, window = 0, invocationId }: PlayDecision): void {
+  #decide({ kind, reply = '', window = 0, playedMs = 0, invocationId }: PlayDecision): void {
     if (kind === 'resume') {
       if (!this.#isPaused) return;
       this.#isPaused = false;
       this.#client?.onResume();
       return;
     }
+    if (kind === 'truncate') {
+      const { audioMs = 0 } = this.#replies.get(reply) ?? {};
+      this.#removeReply(reply);
+      this.#command(reply, async (connection) =>
+        connection.truncate(reply, Math.min(playedMs, audioMs)),
+      );
+      return;
+    }
     if (kind === 'flush') {
       this.#isPaused = false;
+      if (reply !== '') this.#awaitStop(reply);
+      this.#command(reply, async (connection) => connection.cut(reply));
       // The next reply may have arrived before this decision was committed.
       for (const media of this.#replies.values()) if (media.isAccepted) media.flush();
       this.#client?.onFlush();
       return;
     }
-    const media = this.#replies.get(reply ?? '');
+    const media = this.#replies.get(reply);
     if (media === undefined) return;
     if (invocationId !== undefined) this.#client?.onReply?.({ reply: media.reply, invocationId });
     media.grant(window);
     this.#flow(media);
+  }
+
+  /** Sends a command to the connection of a reply, if it is open. */
+  #command(reply: string, send: (connection: LinkConnection) => Promise<void>): void {
+    const connection = this.#connections.get(toConn(reply));
+    // If the connection breaks, its `closed` signal says so. A protocol may not have the command.
+    if (connection !== undefined) send(connection).catch(() => {});
+  }
+
+  /** Reports what the client has played of a cut reply, if it does not report it soon. */
+  #awaitStop(reply: string): void {
+    const media = this.#replies.get(reply);
+    if (media === undefined) return;
+    const { playedMs } = media;
+    const { clock } = this.#session;
+    this.#cancelStop();
+    this.#cancelStop = clock.at(clock.now() + STOP_REPORT_MS, () => this.stopped(reply, playedMs));
   }
 
   /** Moves what can be moved: frames to the client; marks, text and the end of the reply to the net. */
@@ -396,15 +427,17 @@ export class SessionHub implements LiveHost, SessionAttachment {
       if (client === undefined) media.played(frame.toMs);
       else client.onAudio(frame);
     }
-    for (const window of media.takePlayedWindows()) this.#inject(playbackMark, { reply, window });
     const segment = media.nextSegment();
     const end = this.#ends.get(reply);
     const conn = toConn(reply);
-    if (segment !== undefined) this.#signal({ conn, kind: 'segment', reply, ...segment });
-    if (end !== undefined && media.takeEnd()) {
+    if (segment !== undefined) this.#inject(replySegment, { reply, ...segment });
+    const taken = end && media.takeEnd();
+    if (end !== undefined && taken !== undefined) {
       this.#ends.delete(reply);
-      this.#signal(end);
+      this.#endKeys.set(this.#inject(replyDone, { ...end, ...taken }), media);
     }
+    if (media.takePlayed()) this.#inject(playbackEnded, { reply });
+    for (const window of media.takePlayedWindows()) this.#inject(playbackMark, { reply, window });
     this.#reportClosed(conn);
     this.#connections.get(conn)?.limit(media.bufferedMs > this.#options.maxBufferedMs);
   }
@@ -413,7 +446,7 @@ export class SessionHub implements LiveHost, SessionAttachment {
   #loseSpeech(): void {
     this.#speaking = undefined;
     const utterance = this.#utterance ?? '';
-    this.#inject(voiceStopped, { utterance, isLost: true });
+    this.#inject(voiceLost, { utterance });
   }
 
   /** Removes a reply that the net has not accepted, and never will. */
@@ -431,13 +464,12 @@ export class SessionHub implements LiveHost, SessionAttachment {
 
   /** Reports that a connection has closed, when the net has accepted the replies that were complete, and their ends. */
   #reportClosed(conn: string): void {
-    const closed = this.#closing.get(conn);
     const isAhead = ({ reply, isWaiting }: ReplyMedia): boolean =>
       this.#ends.has(reply) || (isWaiting && this.#complete.has(reply));
     const replies = [...this.#replies.values()].filter(({ reply }) => reply.startsWith(`${conn}/`));
-    if (closed === undefined || replies.some(isAhead)) return;
+    if (!this.#closing.has(conn) || replies.some(isAhead)) return;
     this.#closing.delete(conn);
-    this.#signal(closed);
+    this.#inject(linkClosed, { conn });
   }
 
   #addReply(reply: string): void {
@@ -456,15 +488,16 @@ export class SessionHub implements LiveHost, SessionAttachment {
     });
   }
 
-  #signal(signal: ConnectionSignal): void {
-    this.#inject(liveSignal, signal);
-  }
-
-  #inject<T>(place: TokenPlace<T>, value: T): void {
-    if (this.#isDetached) return;
+  /** Injects a signal. Returns the key of the input. */
+  #inject<T>(place: TokenPlace<T>, value: T): string {
     const key = `${this.#current?.conn ?? 'hub'}:${++this.#inputs}`;
-    this.#session.inject({ place: place.name, value, key });
+    if (!this.#isDetached) this.#session.inject({ place: place.name, value, key });
+    return key;
   }
+}
+
+function toPosition({ reply, playedMs }: ReplyMedia): PlaybackStop {
+  return { reply, playedMs };
 }
 
 /** The connection of a reply. */
@@ -472,6 +505,8 @@ function toConn(reply: string): string {
   return reply.slice(0, reply.lastIndexOf('/'));
 }
 
+/** How long a cut reply waits for the report of its client: less than the net waits for any report. */
+const STOP_REPORT_MS = 250;
 /** Replies whose audio is kept: the current one, and one that was cut. */
 const MAX_REPLIES = 4;
 /** Samples per second by which audio of the user is counted until a connection states its format. */

@@ -11,6 +11,7 @@ import {
 import {
   all,
   allOf,
+  each,
   effect,
   many,
   matching,
@@ -25,7 +26,6 @@ import type { Effect, EffectContext, Net } from '../../net/index.ts';
 import { LiveHandleExpiredError } from '../models/live-errors.ts';
 import type { LiveModel, LiveOpenRequest } from '../models/live-model.ts';
 import { commandReady } from '../vocabulary/command-places.ts';
-import { liveSignal } from '../vocabulary/connection-signal.ts';
 import {
   linkBudget,
   linkCalled,
@@ -47,13 +47,7 @@ import {
 } from '../vocabulary/link-places.ts';
 import type { Link, LinkAttempt } from '../vocabulary/link-places.ts';
 import { getLiveHost } from '../vocabulary/live-host.ts';
-import {
-  modelActive,
-  replyAwaited,
-  signaledPlaces,
-  voiceOpen,
-} from '../vocabulary/reply-places.ts';
-import { dropSignal, routeSignal } from './signal-route.ts';
+import { modelActive, replyAwaited, voiceOpen } from '../vocabulary/reply-places.ts';
 
 /** How often a connection may be opened until a reply is finished. */
 export const LINK_BUDGET = 5;
@@ -188,14 +182,19 @@ export function linkNet({ findTarget, backoffMs }: LinkOptions): LinkNet {
   });
 
   const keepHandle = pure('link.keep-handle', {
-    take: { arrived: linkHandleArrived },
-    read: { conversation },
-    reset: [linkHandle],
-    give: allOf({ handle: linkHandle }),
-    priority: LINK_PRIORITY,
-    run: ({ arrived, conversation: items }) => ({
-      handle: { ...arrived, historyLength: items.length },
+    take: { arrived: linkHandleArrived, kept: all(linkHandle, { min: 0 }) },
+    read: { conversation, links: all(linkUp, { min: 0 }) },
+    give: oneOf({
+      handle: linkHandle,
+      stale: allOf({ kept: each('kept', linkHandle), stale: liveStale }),
     }),
+    priority: LINK_PRIORITY,
+    run: ({ arrived: { conn, handle }, kept, conversation: items, links }) => {
+      const link = links.find((one) => one.conn === conn);
+      if (link === undefined) return { stale: { kept, stale: { kind: 'handle' } } };
+      const { agent } = link;
+      return { handle: { handle, historyLength: items.length, ...omitUndefined({ agent }) } };
+    },
   });
 
   const lost = pure('link.lost', {
@@ -239,10 +238,16 @@ export function linkNet({ findTarget, backoffMs }: LinkOptions): LinkNet {
   // The next connection is made before the server breaks this one.
   const rotate = pure('link.rotate', {
     take: { goAway: linkGoAway },
-    read: { links: all(linkUp, { min: 0 }) },
+    read: { links: all(linkUp) },
     unless: [linkWanted, linkRequest, running(open), linkDown, linkRotating],
-    give: allOf({ wanted: linkWanted, rotating: linkRotating }),
-    run: ({ links: [up] }) => ({ wanted: toAttempt(up), rotating: null }),
+    give: oneOf({
+      rotated: allOf({ wanted: linkWanted, rotating: linkRotating }),
+      stale: liveStale,
+    }),
+    run: ({ goAway: { conn }, links: [up] }) =>
+      up?.conn === conn
+        ? { rotated: { wanted: toAttempt(up), rotating: null } }
+        : { stale: { kind: 'go-away' } },
   });
 
   const rotateAgain = pure('link.rotate-again', {
@@ -319,7 +324,9 @@ export function linkNet({ findTarget, backoffMs }: LinkOptions): LinkNet {
         replyAwaited,
         modelActive,
         voiceOpen,
-        liveSignal,
+        linkClosed,
+        linkGoAway,
+        linkHandleArrived,
         conversation,
         state,
         turnStopping,
@@ -338,7 +345,6 @@ export function linkNet({ findTarget, backoffMs }: LinkOptions): LinkNet {
         linkBudget,
         linkChanged,
         commandReady,
-        ...signaledPlaces,
         liveStale,
         eventOut,
       },
@@ -360,8 +366,6 @@ export function linkNet({ findTarget, backoffMs }: LinkOptions): LinkNet {
         swap,
         stop,
         ...endClosed,
-        routeSignal(),
-        dropSignal(open),
       ],
     }),
   };

@@ -3,23 +3,20 @@ import { place } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
 import { count, id, signalSchema } from './signal-schema.ts';
 
-const kinds = ['request', 'cut', 'nudge', 'truncate', 'close'] as const;
+const kinds = ['request', 'cut', 'nudge', 'close'] as const;
 
 /**
  * What a connection is told.
  * - `request`: the model is asked for a reply: to speech, to a message, or to the results of its calls.
- * - `cut`: the model stops its reply.
+ * - `cut`: the model stops a reply that nobody has asked for.
  * - `nudge`: the model was silent for too long.
- * - `truncate`: the model is told how much of a reply was heard.
  * - `close`: the connection is closed.
  */
 export interface ConnectionCommand {
   readonly kind: (typeof kinds)[number];
   readonly conn: string;
-  /** Of `truncate`, and of `cut` if a reply was under way. */
+  /** Of `cut`, if the reply has begun. */
   readonly reply?: string | undefined;
-  /** Of `truncate`, in milliseconds of the reply's audio. */
-  readonly playedMs?: number | undefined;
   /** Of `request`. */
   readonly invocationId?: string | undefined;
   /** Of `request`: the number of the reply in its turn, from 0. */
@@ -33,7 +30,6 @@ export const commandReady: TokenPlace<ConnectionCommand> = place(
     kind: v.picklist(kinds),
     conn: id,
     reply: v.optional(id),
-    playedMs: v.optional(count),
     invocationId: v.optional(id),
     round: v.optional(count),
   }),

@@ -111,22 +111,25 @@ export interface LinkEnd {
   readonly conn: string;
 }
 const endSchema = signalSchema<LinkEnd>({ conn: id });
+const environment = { environment: true, version: 1 } as const;
 /** The next connection is being made, because the server will close the current one. */
 export const linkRotating: TokenPlace<null> = place('link.rotating');
 /** A connection has closed. */
-export const linkClosed: TokenPlace<LinkEnd> = place('link.closed', endSchema, { version: 1 });
+export const linkClosed: TokenPlace<LinkEnd> = place('link.closed', endSchema, environment);
 /** The server will close this connection soon. */
-export const linkGoAway: TokenPlace<LinkEnd> = place('link.go-away', endSchema, { version: 1 });
-/** A handle, and the agent whose conversation it resumes. */
-export type ArrivedHandle = Pick<LinkHandle, 'handle' | 'agent'>;
+export const linkGoAway: TokenPlace<LinkEnd> = place('link.go-away', endSchema, environment);
+/** A handle of a connection. */
+export interface ArrivedHandle extends LinkEnd {
+  readonly handle: string;
+}
 /** A handle that has arrived. */
 export const linkHandleArrived: TokenPlace<ArrivedHandle> = place(
   'link.handle-arrived',
   signalSchema<ArrivedHandle>({
+    conn: id,
     handle: v.pipe(v.string(), v.maxLength(8_000)),
-    agent: v.optional(id),
   }),
-  { version: 1 },
+  environment,
 );
 
 /** A signal that came too late: its connection or its reply is over. */

@@ -8,8 +8,8 @@ import { TokenSchemaError } from '../../net/index.ts';
 import { Executor, emptyMarking } from '../../net/index.ts';
 import { liveAgent } from '../agent/live-agent.ts';
 import { ScriptedLive } from '../models/scripted/scripted-live.ts';
-import { liveSignal } from './connection-signal.ts';
 import { liveIsSmall } from './live-is-small.ts';
+import { replyCalls, replySegment } from './reply-places.ts';
 import { id, signalSchema } from './signal-schema.ts';
 
 function netWith(schema: StandardSchemaV1): CompiledNet {
@@ -38,13 +38,13 @@ test('a place that could hold audio is found', () => {
 test('a signal with audio, or of more than 64 KB, is rejected', () => {
   const executor = new Executor(agent.compiled, emptyMarking(), { toFiringId: String });
   executor.begin(0);
-  const signal = { conn: 'c', kind: 'segment', reply: 'r', text: 'Hi.' };
-  executor.inject(liveSignal.name, signal, 0, 'c:1');
+  const segment = { reply: 'r', window: 1, fromMs: 0, toMs: 100, text: 'Hi.' };
+  executor.inject(replySegment.name, segment, 0, 'c:1');
   const call = { id: '1', name: 'tool', args: { text: 'x'.repeat(40_000) } };
-  for (const value of [
-    { ...signal, data: 'AAAA' },
-    { ...signal, text: 'x'.repeat(10_001) },
-    { ...signal, kind: 'call', calls: [call, call] },
-  ])
-    assert.throws(() => executor.inject(liveSignal.name, value, 0, 'c:2'), TokenSchemaError);
+  for (const [{ name }, value] of [
+    [replySegment, { ...segment, data: 'AAAA' }],
+    [replySegment, { ...segment, text: 'x'.repeat(10_001) }],
+    [replyCalls, { reply: 'r', calls: [call, call] }],
+  ] as const)
+    assert.throws(() => executor.inject(name, value, 0, 'c:2'), TokenSchemaError);
 });

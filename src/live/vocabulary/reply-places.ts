@@ -12,19 +12,22 @@ const environment = { environment: true, version: 1 } as const;
 export interface SpeechEdge {
   /** Names the utterance: an edge of start begins a new one, an edge of stop has that of its start. */
   readonly utterance: string;
-  /** Of an edge of stop: the end of the speech is not known, because its connection was lost. It begins no turn. */
-  readonly isLost?: boolean | undefined;
+  /** Of an edge of start: what was audible of the reply that is playing, as far as the client has reported it. */
+  readonly playing?: PlaybackStop | undefined;
 }
-const edgeSchema = signalSchema<SpeechEdge>({ utterance: id, isLost: v.optional(v.boolean()) });
+const edgeSchema = signalSchema<SpeechEdge>({
+  utterance: id,
+  playing: v.optional(v.strictObject({ reply: id, playedMs: count })),
+});
 
 /** The user begins to speak. */
 export const voiceStarted: TokenPlace<SpeechEdge> = place('voice.started', edgeSchema, environment);
 /** The user stops speaking. */
 export const voiceStopped: TokenPlace<SpeechEdge> = place('voice.stopped', edgeSchema, environment);
+/** Nobody knows when the user stops speaking, because the connection was lost. The utterance begins no turn. */
+export const voiceLost: TokenPlace<SpeechEdge> = place('voice.lost', edgeSchema, environment);
 /** Present while the user speaks. */
 export const voiceOpen: TokenPlace<SpeechEdge> = place('voice.open', edgeSchema, { version: 1 });
-/** An utterance begins. It interrupts a reply. */
-export const utteranceBegan: TokenPlace<null> = place('utterance.began');
 /** An utterance that waits for its turn. */
 export const utteranceEnded: TokenPlace<SpeechEdge> = place('utterance.ended', edgeSchema, {
   version: 1,
@@ -43,7 +46,7 @@ export interface Transcript {
 export const utteranceTranscript: TokenPlace<Transcript> = place(
   'utterance.transcript',
   signalSchema<Transcript>({ conn: id, utterance: id, part: count, text }),
-  { version: 1 },
+  environment,
 );
 
 /** A request for a reply over the live connection. */
@@ -90,9 +93,13 @@ export const replyCut: TokenPlace<CutReply> = place(
   { version: 1 },
 );
 
-/** A part of a reply, from `fromMs` to `toMs` of its audio. */
-export interface ReplyText {
+/** A reply, by its id, which is unique in the session: `<connection>/<the provider's id>`. */
+export interface ReplyRef {
   readonly reply: string;
+}
+
+/** A part of a reply, from `fromMs` to `toMs` of its audio. */
+export interface ReplyText extends ReplyRef {
   readonly fromMs: number;
   readonly toMs: number;
   readonly text: string;
@@ -133,6 +140,13 @@ export const playbackMark: TokenPlace<PlaybackMark> = place(
   environment,
 );
 
+/** The client has played a whole reply that made no calls. */
+export const playbackEnded: TokenPlace<ReplyRef> = place(
+  'playback.ended',
+  signalSchema<ReplyRef>({ reply: id }),
+  environment,
+);
+
 /** The client has dropped a reply's audio. */
 export interface PlaybackStop {
   readonly reply: string;
@@ -146,10 +160,6 @@ export const playbackStopped: TokenPlace<PlaybackStop> = place(
   environment,
 );
 
-/** A reply, by its id, which is unique in the session: `<connection>/<the provider's id>`. */
-export interface ReplyRef {
-  readonly reply: string;
-}
 /** A reply that has begun. */
 export interface BegunReply extends ReplyRef {
   readonly conn: string;
@@ -160,7 +170,7 @@ export interface BegunReply extends ReplyRef {
 export const replyBegun: TokenPlace<BegunReply> = place(
   'reply.begun',
   signalSchema<BegunReply>({ conn: id, reply: id, toMs: count }),
-  { version: 1 },
+  environment,
 );
 
 /** Text of a reply, and the next window of its audio. */
@@ -180,7 +190,7 @@ export const replySegment: TokenPlace<ReplySegment> = place(
     window: count,
     playFromMs: v.optional(count),
   }),
-  { version: 1 },
+  environment,
 );
 
 /** Calls of a reply. */
@@ -194,14 +204,14 @@ export const replyCalls: TokenPlace<ReplyCalls> = place(
     reply: id,
     calls: v.pipe(v.array(smallJson<LiveCall>()), v.maxLength(1_000), v.readonly()),
   }),
-  { version: 1 },
+  environment,
 );
 
 /** The server has cut a reply. */
 export const replyInterrupted: TokenPlace<ReplyRef> = place(
   'reply.interrupted',
   signalSchema<ReplyRef>({ reply: id }),
-  { version: 1 },
+  environment,
 );
 
 const finishReasons = ['stop', 'tool_calls', 'max_tokens', 'refusal', 'other'] as const;
@@ -210,6 +220,10 @@ const finishReasons = ['stop', 'tool_calls', 'max_tokens', 'refusal', 'other'] a
 export interface DoneReply extends ReplyRef {
   readonly finishReason: FinishReason;
   readonly usage?: Usage | undefined;
+  /** The last text of the reply, and the part of its audio that it belongs to. Default: no more text. */
+  readonly rest?: Omit<ReplyText, 'reply'> | undefined;
+  /** Where the audio begins that no window has: it is released with the end. Default: the windows have all of it. */
+  readonly playFromMs?: number | undefined;
 }
 /** A reply has ended; its audio may still be playing. */
 export const replyDone: TokenPlace<DoneReply> = place(
@@ -218,8 +232,10 @@ export const replyDone: TokenPlace<DoneReply> = place(
     reply: id,
     finishReason: v.picklist(finishReasons),
     usage: v.optional(smallJson<Usage>()),
+    rest: v.optional(v.strictObject({ fromMs: count, toMs: count, text })),
+    playFromMs: v.optional(count),
   }),
-  { version: 1 },
+  environment,
 );
 
 /** The clock of the first stage of silence recovery; its token is as old as the silence. */
@@ -235,7 +251,7 @@ export interface CanceledCall {
 export const callCanceled: TokenPlace<CanceledCall> = place(
   'call.canceled',
   signalSchema<CanceledCall>({ callId: id }),
-  { version: 1 },
+  environment,
 );
 /** Calls whose results the model no longer wants, by their ids in the session. */
 export const callUnwanted: TokenPlace<CanceledCall> = place(
@@ -243,22 +259,3 @@ export const callUnwanted: TokenPlace<CanceledCall> = place(
   signalSchema<CanceledCall>({ callId: id }),
   { version: 1 },
 );
-
-/** The places of what connections report about replies and speech: `signal.route` gives them. */
-export const signaledPlaces: {
-  readonly replyBegun: typeof replyBegun;
-  readonly replySegment: typeof replySegment;
-  readonly replyCalls: typeof replyCalls;
-  readonly replyInterrupted: typeof replyInterrupted;
-  readonly replyDone: typeof replyDone;
-  readonly utteranceTranscript: typeof utteranceTranscript;
-  readonly callCanceled: typeof callCanceled;
-} = {
-  replyBegun,
-  replySegment,
-  replyCalls,
-  replyInterrupted,
-  replyDone,
-  utteranceTranscript,
-  callCanceled,
-};

@@ -362,7 +362,7 @@ export class HostedSession {
       void this.#options.store.recordHydration(this.key, true).catch(() => {});
     }
     broadcast.publish(this.#name, [...this.#events, ...resets]);
-    this.#attachment?.onCommitted(step.outlets);
+    this.#attachment?.onCommitted(step);
     interceptor.observe(
       { key: this.key, step: this.#head, records: step.records, events: this.#events },
       {

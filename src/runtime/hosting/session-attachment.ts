@@ -24,8 +24,8 @@ export interface AttachableSession {
 export interface SessionAttachment {
   /** While true, the session stays in memory. */
   readonly isActive: boolean;
-  /** Called with the values that left the net, after each committed step. */
-  readonly onCommitted: (outlets: Step['outlets']) => void;
+  /** Called after each committed step, with the values that left the net, and what was injected. */
+  readonly onCommitted: (step: Pick<Step, 'outlets' | 'injected'>) => void;
   /** Called once, when the runtime no longer owns the session. */
   readonly detach: () => void;
 }

@@ -20,7 +20,7 @@ const MESSAGES_PER_MINUTE = 1_200;
 const EDGES_PER_MINUTE = 240;
 /** Above so many bytes that wait to be sent, captions are left out. */
 const CONGESTED_BYTES = 65_536;
-/** More than the audio of two windows: a client that does not read is disconnected. */
+/** More than the audio of four windows: a client that does not read is disconnected. */
 const MAX_BUFFERED_BYTES = 8 * 1_048_576;
 /** Bytes that may follow the first message before it is accepted. The socket is not read then; these were read with it. */
 const MAX_EARLY_BYTES = 1_048_576;

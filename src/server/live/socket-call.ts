@@ -32,7 +32,7 @@ const MAX_EARLY_BYTES = 480_000;
 
 /**
  * A call of a client over WebSockets. It outlives a socket: audio that the client has not reported as played is kept, and
- * sent again on the next socket. That is at most what the hub releases ahead, two windows.
+ * sent again on the next socket. That is at most what the hub releases ahead, four windows.
  */
 export class SocketCall implements LiveClient {
   readonly id: string;
