@@ -40,7 +40,9 @@ const root = new SequentialAgent({
     new LlmAgent({
       name: 'writer',
       instruction: '{history} {geography} {rounds} rounds.',
-      model: new ScriptedModel(({ instruction = '' }) => ({ text: instruction })),
+      model: new ScriptedModel(({ instruction }) => ({
+        text: instruction?.split('\n').at(-1) ?? '',
+      })),
     }),
   ],
 });

@@ -24,7 +24,7 @@ const classifyAndRoute = node(
 const support = new LlmAgent({
   name: 'support',
   instruction: 'Help with a problem of kind {last_intent}.',
-  model: new ScriptedModel(({ instruction = '' }) => ({ text: instruction })),
+  model: new ScriptedModel(({ instruction }) => ({ text: instruction?.split('\n').at(-1) ?? '' })),
 });
 
 // An invoice is looked up and checked concurrently; the join waits for both.

@@ -47,6 +47,7 @@ export { interruptIn, rewindIn } from './vocabulary/control.ts';
 export { conversation } from './vocabulary/conversation.ts';
 export { listAnsweringAgents } from './agent/answering-agents.ts';
 export { readMetadata } from './vocabulary/read-metadata.ts';
+export { promptUndecided, readPromptFormat, withPromptChoice } from './vocabulary/prompt-format.ts';
 export { isTempMetadataKey } from './vocabulary/temp-metadata.ts';
 export { archiveIn, completeIn, pauseIn, resumeIn } from './vocabulary/session.ts';
 export { answerIn, eventOut, userIn } from './vocabulary/messages.ts';

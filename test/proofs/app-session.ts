@@ -95,7 +95,9 @@ export const appSessionProof: NetProof = {
 };
 
 const resting = appendOnlyAgent().net;
-const restsAlone = deadlockFree([{ marked: ['turn.permit'] }]);
+const restsAlone = deadlockFree([
+  { marked: ['turn.permit'], allowed: ['session.prompt-undecided'] },
+]);
 const three: Bounds = { environment: { 'event.in': 3 }, faults: 1 };
 
 export const appendOnlySessionProof: NetProof = {

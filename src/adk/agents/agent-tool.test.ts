@@ -63,6 +63,7 @@ describe('a called agent is part of its invocation', () => {
     const clerk = new LlmAgent({
       name: 'clerk',
       model,
+      identity: false,
       instruction: 'They live in {city}.',
       outputKey: 'report',
       tools: [noteTool],
@@ -113,6 +114,7 @@ describe('a called agent is part of its invocation', () => {
     const inner = new LlmAgent({
       name: 'inner',
       model,
+      identity: false,
       instruction: 'The brief: {artifact.brief.txt}',
       tools: [save],
     });

@@ -68,6 +68,7 @@ describe('the instruction and contents of a model request', () => {
   it('an instruction provider gets the invocation context, and its text is used unchanged', async () => {
     await using runner = createRunner({
       model: new ScriptedModel(({ instruction = '' }) => ({ text: instruction })),
+      identity: false,
       globalInstruction: ({ agentName, userId }) => `${agentName} for ${userId}`,
       instruction: async ({ state, userContent, invocationId }) =>
         `{${String(state['mood'])}} ${contentText(userContent ?? { role: 'user', parts: [] })} ${invocationId.slice(0, 2)}`,
@@ -96,6 +97,7 @@ describe('a planner', () => {
         instructions.push(instruction);
         return { text: planned };
       }),
+      identity: false,
       instruction: 'Be brief.',
       planner: new PlanReActPlanner(),
       outputKey: 'answer',
@@ -455,6 +457,7 @@ describe('the output key of an agent', () => {
           new LlmAgent({
             name: 'b',
             model: new ScriptedModel(({ instruction = '' }) => ({ text: instruction })),
+            identity: false,
             instruction: 'Paint it {c}.',
           }),
         ],

@@ -64,6 +64,11 @@ export interface LlmAgentConfig extends BaseAgentConfig, AgentCallbacks {
   /** `none`: the model sees only the current invocation. Default: `default`. */
   readonly includeContents?: 'default' | 'none';
   readonly generateContentConfig?: GenerationConfig;
+  /**
+   * Its prompts state its name, its description and the agents it may transfer to, as in ADK. A session keeps the choice
+   * with which it was created. Default: true.
+   */
+  readonly identity?: boolean;
   readonly disallowTransferToParent?: boolean;
   readonly disallowTransferToPeers?: boolean;
   /** Maximum number of further model calls after tool results in one invocation. Default: 25. */
@@ -92,6 +97,7 @@ export const LLM_AGENT_OPTIONS: OptionTable = optionTable<LlmAgentConfig>(
     outputKey: true,
     includeContents: true,
     generateContentConfig: GENERATION_NAMES,
+    identity: true,
     disallowTransferToParent: true,
     disallowTransferToPeers: true,
     reaskBudget: true,
@@ -207,8 +213,10 @@ export class LlmAgent extends BaseAgent {
         maxResultCharacters: config.maxResultCharacters,
       }),
       subAgents: await compileAgents(this.subAgents, ownContext),
-      disallowTransferToParent: config.disallowTransferToParent ?? false,
-      disallowTransferToPeers: config.disallowTransferToPeers ?? false,
+      identity: config.identity ?? true,
+      // As in ADK: an agent that answers with a schema does not transfer the turn.
+      disallowTransferToParent: output !== undefined || (config.disallowTransferToParent ?? false),
+      disallowTransferToPeers: output !== undefined || (config.disallowTransferToPeers ?? false),
     });
   }
 }

@@ -47,6 +47,8 @@ const responseWith = (text: string) => () => ({
   content: { role: 'model' as const, parts: [{ text }] },
 });
 
+const IDENTITY = 'You are an agent. Your internal name is "a".\n\n';
+
 describe('an agent built in one line', () => {
   it('answers a question', async () => {
     assert.equal(await AgentBuilder.withModel(echo()).ask('Hi'), 'heard Hi');
@@ -105,8 +107,8 @@ describe('an agent built in one line', () => {
 
   it('leaves the previous builder unchanged', async () => {
     const base = AgentBuilder.create('a').withModel(echoInstruction());
-    assert.equal(await base.withInstruction('one').ask('Hi'), 'one');
-    assert.equal(await base.withInstruction('two').ask('Hi'), 'two');
+    assert.equal(await base.withInstruction('one').ask('Hi'), `${IDENTITY}one`);
+    assert.equal(await base.withInstruction('two').ask('Hi'), `${IDENTITY}two`);
   });
 });
 
@@ -124,7 +126,7 @@ describe('the options of an agent', () => {
     const look = tool({ name: 'look', description: 'L.', execute: () => 'grass' });
     const smell = tool({ name: 'smell', description: 'S.', execute: () => 'hay' });
     const tools = new ScriptedModel(({ tools: of, instruction = '' }) => ({
-      text: `/*PLANNING*/ x /*FINAL_ANSWER*/ ${of.map(({ name }) => name).join()} ${instruction.split('\n')[0]}`,
+      text: `/*PLANNING*/ x /*FINAL_ANSWER*/ ${of.map(({ name }) => name).join()} ${instruction.split('\n')[2]}`,
     }));
     await using built = await AgentBuilder.create('a')
       .withModel(tools)
@@ -303,7 +305,10 @@ describe('services', () => {
     const where = { appName: 'support', userId: 'alice', sessionId: 's1', state: { tone: 'kind' } };
     const builder = AgentBuilder.withModel(echoInstruction()).withInstruction('Be {tone}.');
     const first = await builder.withSessionService(service, where).build();
-    assert.equal(await first.runner.ask('Hi'), 'Be kind.');
+    assert.equal(
+      await first.runner.ask('Hi'),
+      'You are an agent. Your internal name is "default_agent".\n\nBe kind.',
+    );
     await first.runner.close();
     const session = await service.getSession(where);
     assert.equal(session?.events.length, 2);

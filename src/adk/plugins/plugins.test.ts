@@ -325,10 +325,16 @@ describe('built-in plugins', () => {
         new LlmAgent({
           name: 'a',
           model: repeatInstruction(),
+          identity: false,
           instruction: 'Be a.',
           globalInstruction: 'Own.',
         }),
-        new LlmAgent({ name: 'b', model: repeatInstruction(), instruction: 'Be b.' }),
+        new LlmAgent({
+          name: 'b',
+          model: repeatInstruction(),
+          identity: false,
+          instruction: 'Be b.',
+        }),
       ],
     });
     const plugins = [

@@ -40,6 +40,7 @@ for (const how of ['callback', 'plugin'] as const)
     const agent = new LlmAgent({
       name: 'gardener',
       model,
+      identity: false,
       instruction: 'Be kind.',
       ...(how === 'callback' && { beforeModelCallback: preloadMemory() }),
     });

@@ -132,6 +132,7 @@ describe('a message', () => {
       new LlmAgent({
         name: 'chat',
         model: new ScriptedModel(({ instruction = '' }) => ({ text: instruction })),
+        identity: false,
         instruction: 'Call them {user:name}.',
       }),
     );

@@ -1,5 +1,5 @@
 import { agent, turnPermit } from '../../agents/index.ts';
-import { appendedEventsAlone, eventIn } from '../../agents/internal.ts';
+import { appendedEventsAlone, eventIn, promptUndecided } from '../../agents/internal.ts';
 import type { Agent } from '../../agents/index.ts';
 import { compile, compose, initialToken } from '../../net/index.ts';
 
@@ -15,7 +15,7 @@ export function appendOnlyAgent(): Agent {
   const appendOnly = compose('session', {
     in: { eventIn },
     nets: [appendedEventsAlone()],
-    initial: [initialToken(turnPermit, null)],
+    initial: [initialToken(turnPermit, null), initialToken(promptUndecided, null)],
   });
   return { ...none, net: appendOnly, compiled: compile(appendOnly) };
 }

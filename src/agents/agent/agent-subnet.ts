@@ -17,6 +17,8 @@ export interface AgentSlot {
   readonly done: TokenPlace<Ending>;
   /** The agents that it may transfer the turn to. */
   readonly targets: readonly TransferTarget[];
+  /** The agent whose sub-agent it is. */
+  readonly parentName?: string;
   /** The places of its transfer group, if an agent of the group has `afterAgent` callbacks. */
   readonly returns?: AgentReturns;
   /** The global instruction of the session's first agent. It replaces the agent's own. */

@@ -93,6 +93,8 @@ export interface AgentRole {
   readonly transfers: { readonly toParent: boolean; readonly toPeers: boolean };
   /** Whether it has `afterAgent` callbacks, which must also run after a transfer. */
   readonly hasAfterAgent?: boolean;
+  /** Whether its prompts state its identity in new sessions. Undefined: in none. */
+  readonly identity?: boolean;
   /** The state key that stores the text of its final answer. */
   readonly outputKey?: string;
   readonly buildSubnet: (slot: AgentSlot) => AgentSubnet;

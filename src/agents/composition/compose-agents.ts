@@ -2,7 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import { compile, compose, initialToken } from '../../net/index.ts';
 import { NamedModel } from '../../models/internal.ts';
-import type { AnyPlace, Migrate } from '../../net/index.ts';
+import type { AnyPlace, Migrate, Net } from '../../net/index.ts';
 import { agentReturns, returnPlaces } from '../transfer/agent-returns.ts';
 import type { AgentReturnsOptions } from '../transfer/agent-returns.ts';
 import { turnWaits } from './concurrent-waits.ts';
@@ -12,6 +12,7 @@ import { collectChildAgents } from '../tools/agent-tool.ts';
 import type { Agent, AgentRole } from '../agent/agent.ts';
 import type { AgentSlot } from '../agent/agent-subnet.ts';
 import { userIn } from '../vocabulary/messages.ts';
+import { sessionPrompt } from '../vocabulary/prompt-format.ts';
 import { turnEnding, turnPermit } from '../vocabulary/turn.ts';
 import { targetPlace } from '../vocabulary/handover.ts';
 import { recordEvents } from '../turn/record-events.ts';
@@ -121,7 +122,7 @@ export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent
       ),
       ...extensions.map((extension) => extension.net),
     ],
-    initial: [initialToken(turnPermit, null)],
+    initial: [initialToken(turnPermit, null), ...initialPromptFormat(placed)],
   });
   const toolsets = placed.map((one) => one.role.tools);
   return {
@@ -146,6 +147,15 @@ export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent
         { ...role, extensions: [...role.extensions, ...added] },
       ),
   };
+}
+
+/** The initial token with the prompt format of a session of these agents; none if no agent has the option `identity`. */
+export function initialPromptFormat(
+  agents: readonly Pick<AgentInfo, 'name' | 'role'>[],
+): Net['initial'] {
+  if (agents.every(({ role }) => role.identity === undefined)) return [];
+  const identified = agents.filter(({ role }) => role.identity === true).map(({ name }) => name);
+  return [initialToken(sessionPrompt, { identified })];
 }
 
 /**
@@ -176,7 +186,7 @@ function placeAgents(root: AgentInfo): {
       ...current,
       from: targetPlace(name),
       targets: listTransferTargets(agent, parent),
-      ...omitUndefined({ globalInstruction }),
+      ...omitUndefined({ globalInstruction, parentName: parent?.name }),
     };
     return [
       { name, role, slot },

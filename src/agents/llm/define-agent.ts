@@ -15,7 +15,7 @@ import { checkAgentDefinition } from './check-agent-definition.ts';
 import type { Agent, AgentRole } from '../agent/agent.ts';
 import { readStatus } from '../agent/read-status.ts';
 import { collectChildAgents } from '../tools/agent-tool.ts';
-import { composeAgents } from '../composition/compose-agents.ts';
+import { composeAgents, initialPromptFormat } from '../composition/compose-agents.ts';
 import { llmAgentParts } from './llm-agent-parts.ts';
 import type { LlmSubnets, LlmDefinition, ModelPort } from './llm-agent-parts.ts';
 import { llmSubnet } from './llm-subnet.ts';
@@ -54,8 +54,6 @@ export interface AgentDefinition extends Omit<LlmDefinition, 'model' | 'fallback
   readonly model: Model | ModelRef;
   /** Used in order when `model` fails after all its attempts. A model that failed is skipped for `modelCoolDownMs`. */
   readonly fallbackModels?: readonly (Model | ModelRef)[];
-  /** Describes the agent to the models of other agents that can call it or transfer to it. Default: empty. */
-  readonly description?: string;
   /** The tools it may call. A toolset is queried before every model call. It is not closed: close it where it was opened. */
   readonly tools?: readonly (Tool | Toolset)[];
   /**
@@ -65,10 +63,6 @@ export interface AgentDefinition extends Omit<LlmDefinition, 'model' | 'fallback
   readonly reaskBudget?: number;
   /** Agents it may transfer the turn to. They run in the same session and see its conversation. */
   readonly subAgents?: readonly Agent[];
-  /** As a sub-agent: forbids a transfer to its parent. Default: false. */
-  readonly disallowTransferToParent?: boolean;
-  /** As a sub-agent: forbids a transfer to the other sub-agents of its parent. Default: false. */
-  readonly disallowTransferToPeers?: boolean;
   /** The most transfers of one turn. Only the value of the session's first agent counts. Default: 10. */
   readonly maxTransfers?: number;
   /**
@@ -109,6 +103,7 @@ export const AGENT_OPTIONS: OptionTable = optionTable<AgentDefinition>(
     callbacks: CALLBACK_NAMES,
     outputKey: true,
     description: true,
+    identity: true,
     tools: true,
     reaskBudget: true,
     subAgents: true,
@@ -196,7 +191,7 @@ export function agent(options: AgentDefinition): Agent {
       failedTurnRetry({ reaskBudget }),
       ...extensions.map((extension) => extension.net),
     ],
-    initial: [initialToken(turnPermit, null)],
+    initial: [initialToken(turnPermit, null), ...initialPromptFormat([{ name, role }])],
   });
   return {
     name,
@@ -255,6 +250,7 @@ function toAgentRole(
       instructionText: typeof instruction === 'string' ? instruction : undefined,
     }),
     hasAfterAgent: hasAfterAgent(definition.callbacks ?? {}),
+    ...omitUndefined({ identity: definition.identity }),
     extensions,
     childSlot: (_, slot) => slot,
     buildSubnet: (slot) =>

@@ -25,6 +25,7 @@ import {
 import { callbacksIn } from '../callbacks/callbacks.ts';
 import type { Callbacks } from '../callbacks/callbacks.ts';
 import type { ContextPolicy } from '../prompt/context-policy.ts';
+import type { PromptIdentity } from '../prompt/prompt-identity.ts';
 import { fallbackModelStep } from '../model/fallback-model-step.ts';
 import type { Instruction } from '../prompt/instruction.ts';
 import { withModelCallbacks } from '../model/model-callbacks.ts';
@@ -84,6 +85,18 @@ export interface LlmSubnets {
 export interface LlmDefinition {
   /** Letters, digits, `_` and `-`. The author of the agent's events. */
   readonly name: string;
+  /** Describes the agent to the models of other agents that can call it or transfer to it. Default: empty. */
+  readonly description?: string;
+  /**
+   * Its prompts state its name, its description and the agents it may transfer to, in the words of ADK, and an agent with
+   * tools gives an answer with a schema by calling `set_model_response`. A session keeps the choice with which it was
+   * created. Default: false; true under `petrichor/adk`.
+   */
+  readonly identity?: boolean;
+  /** As a sub-agent: forbids a transfer to its parent. Default: false. */
+  readonly disallowTransferToParent?: boolean;
+  /** As a sub-agent: forbids a transfer to the other sub-agents of its parent. Default: false. */
+  readonly disallowTransferToPeers?: boolean;
   readonly model: Model;
   /** Used in order when `model` fails after all its attempts. A model that failed is skipped for `modelCoolDownMs`. */
   readonly fallbackModels?: readonly Model[];
@@ -125,6 +138,8 @@ export interface LlmAgentOptions {
   readonly multiAgent?: AgentIdentity['multiAgent'];
   /** The agents that it may transfer the turn to. */
   readonly targets?: readonly TransferTarget[];
+  /** The agent whose sub-agent it is. */
+  readonly parentName?: string;
   /** The place with its start token. */
   readonly from: TokenPlace<ModelCall>;
   /** The place for the start token after the `beforeAgent` callbacks. */
@@ -186,6 +201,7 @@ export function llmAgentParts(options: LlmAgentOptions): LlmAgentParts {
       config: definition.config,
       context: definition.context,
       maxModelCalls: definition.maxModelCalls,
+      identity: definition.identity === undefined ? undefined : toPromptIdentity(options),
     }),
   };
   const step = modelStep(stepOptions);
@@ -300,6 +316,24 @@ export function llmAgentParts(options: LlmAgentOptions): LlmAgentParts {
       toolCall,
       ...(hasAfterTool(callbacks) ? [toolCompleted] : []),
     ],
+  };
+}
+
+function toPromptIdentity({
+  definition,
+  tools,
+  targets = [],
+  parentName,
+}: LlmAgentOptions): PromptIdentity {
+  const { name, description = '' } = definition;
+  const { disallowTransferToParent = false, disallowTransferToPeers = false } = definition;
+  return {
+    agentName: name,
+    description,
+    targets,
+    ...omitUndefined({ parentName: disallowTransferToParent ? undefined : parentName }),
+    isIsolated: disallowTransferToParent && disallowTransferToPeers && targets.length === 0,
+    isLongRunning: (toolName) => tools.get(toolName)?.longRunning === true,
   };
 }
 

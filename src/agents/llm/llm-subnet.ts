@@ -34,7 +34,7 @@ export interface LlmSubnetOptions {
 /** The subnet of an agent with a model in a session of several. The names of its places and transitions begin with its name. */
 export function llmSubnet(options: LlmSubnetOptions, slot: AgentSlot): AgentSubnet {
   const { tools, reaskBudget, replaceSubnets } = options;
-  const { multiAgent, from, done, targets, returns, globalInstruction } = slot;
+  const { multiAgent, from, done, targets, parentName, returns, globalInstruction } = slot;
   const definition = {
     ...options.definition,
     ...omitUndefined({ globalInstruction }),
@@ -47,6 +47,7 @@ export function llmSubnet(options: LlmSubnetOptions, slot: AgentSlot): AgentSubn
     tools,
     multiAgent,
     targets,
+    ...omitUndefined({ parentName }),
     from,
     startPlace: agentStarting,
   });

@@ -14,7 +14,7 @@ import type { Effect, EffectContext, EffectFailure, Net, Transition } from '../.
 import { withClientDeclarations } from '../../tools/internal.ts';
 import { toContextPolicy } from '../prompt/context-policy.ts';
 import type { ContextPolicy } from '../prompt/context-policy.ts';
-import { getMetadata, getServices, getSessionKey } from '../vocabulary/agent-host.ts';
+import { getMetadata, getServices, getSessionKey, isIdentified } from '../vocabulary/agent-host.ts';
 import { findModel } from '../vocabulary/find-model.ts';
 import { instructionText } from '../prompt/instruction.ts';
 import type { Instruction } from '../prompt/instruction.ts';
@@ -36,6 +36,14 @@ import type { Ending } from '../vocabulary/turn.ts';
 import type { ModelAnswer, ModelCall, ModelFailure } from '../vocabulary/model-call.ts';
 import { withRequestedOutput } from '../vocabulary/requested-output.ts';
 import { visibleContents } from '../prompt/visible-contents.ts';
+import {
+  identifiedTools,
+  identityInstruction,
+  transferInstruction,
+  withModelResponse,
+} from '../prompt/prompt-identity.ts';
+import type { PromptIdentity } from '../prompt/prompt-identity.ts';
+import { submitModelResponse } from './submit-model-response.ts';
 import { listUnrecordedParts } from './model-request-preview.ts';
 import type { ModelRequestPreview } from './model-request-preview.ts';
 import { countModelCall, isModelCallLimit } from './model-call-limit.ts';
@@ -54,6 +62,8 @@ import { interceptCall } from '../vocabulary/intercept-call.ts';
 /** The model of a step, the parts of its request beside the conversation, and its retry limits. */
 export interface ModelStepOptions extends Partial<AgentIdentity> {
   readonly model: Model;
+  /** What the prompt states about the agent, in sessions whose prompts do so. Default: nothing. */
+  readonly identity?: PromptIdentity;
   /** Precedes `instruction` in the prompt. */
   readonly globalInstruction?: Instruction;
   readonly instruction?: Instruction;
@@ -165,7 +175,11 @@ export function modelStep(options: ModelStepOptions): {
           });
         },
       );
-      return { response: toModelAnswer(options, request, checkResponse(answer, model.name)) };
+      const response = checkResponse(answer, model.name);
+      const offered = new Set(options.tools.map(({ name }) => name));
+      const submitted =
+        options.identity === undefined ? response : submitModelResponse(response, offered);
+      return { response: toModelAnswer(options, request, submitted) };
     },
   });
   const failArcs = {
@@ -259,20 +273,36 @@ export function createModelRequestBuilder(options: ModelStepOptions): ModelReque
   const { agentName, multiAgent } = options;
   const contextPolicy =
     options.context === undefined ? undefined : toContextPolicy(options.context);
-  const rewritten = new WeakMap<Content, readonly Content[]>();
+  const rewritten = {
+    adk: new WeakMap<Content, readonly Content[]>(),
+    plain: new WeakMap<Content, readonly Content[]>(),
+  };
   return async ({ invocationId, round }, { conversation, state }, { host }) => {
+    const identity =
+      agentName !== undefined && isIdentified(host, agentName) ? options.identity : undefined;
+    const style = identity === undefined ? 'plain' : 'adk';
+    const { requestedOutput, runConfig = {}, clientTools } = getMetadata(host, invocationId);
+    const offered = withClientDeclarations(options.tools, clientTools);
+    const requested = withRequestedOutput(options.config, agentName, requestedOutput);
+    const { tools, config, ...response } =
+      identity === undefined
+        ? { tools: offered, config: requested, instruction: undefined }
+        : withModelResponse(identifiedTools(offered, identity), requested);
     const instruction = await instructionText(
-      [options.globalInstruction, options.instruction],
+      [
+        toLiteral(identity && identityInstruction(identity)),
+        options.globalInstruction,
+        options.instruction,
+        toLiteral(response.instruction),
+        toLiteral(identity && transferInstruction(identity)),
+      ],
       { state, invocationId, sessionKey: getSessionKey(host) },
       getServices(host).artifacts,
     );
     const contents =
       agentName === undefined || multiAgent === undefined
         ? conversation.map((item) => item.content)
-        : visibleContents({ agentName, multiAgent }, conversation, rewritten);
-    const { requestedOutput, runConfig = {}, clientTools } = getMetadata(host, invocationId);
-    const tools = withClientDeclarations(options.tools, clientTools);
-    const config = withRequestedOutput(options.config, agentName, requestedOutput);
+        : visibleContents({ agentName, multiAgent }, conversation, rewritten[style], style);
     const model = options.model.name;
     const info = { invocationId, round, model, instruction, tools, state, runConfig };
     return {
@@ -284,6 +314,11 @@ export function createModelRequestBuilder(options: ModelStepOptions): ModelReque
       ...omitUndefined({ config }),
     };
   };
+}
+
+/** An instruction whose braces are literal. */
+function toLiteral(text: string | undefined): Instruction | undefined {
+  return text === undefined ? undefined : () => text;
 }
 
 /** Converts a model's response, or a callback's response in its place, into the answer token. */

@@ -216,7 +216,8 @@ function findTransferCall(calls: readonly FunctionCall[]): FunctionCall | undefi
 }
 
 function readTargetName({ args }: FunctionCall): string {
-  const { agent_name: name } = args;
+  // Each prompt format has its own name for the argument.
+  const { agent_name: name = args['agentName'] } = args;
   return typeof name === 'string' ? name : JSON.stringify(name ?? null);
 }
 

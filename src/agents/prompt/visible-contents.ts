@@ -3,6 +3,9 @@ import type { Content, Part } from '../../core/index.ts';
 import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 
+/** How messages of other agents are rewritten: `adk` in the words of ADK. */
+export type ForeignStyle = 'adk' | 'plain';
+
 /**
  * The contents shown to one agent of several: user messages and its own messages unchanged, messages of other agents
  * rewritten as context, messages of concurrent branches left out.
@@ -12,12 +15,13 @@ export function visibleContents(
   conversation: readonly ConversationItem[],
   /** Cache of rewritten messages, so that the same message is rewritten to the same object each time. */
   rewritten: WeakMap<Content, readonly Content[]> = new WeakMap(),
+  style: ForeignStyle = 'plain',
 ): readonly Content[] {
   return conversation
     .filter((item) => isBranchVisible(item.branch, multiAgent?.branch))
     .flatMap(({ author, content }) => {
       if (author === undefined || author === agentName) return [content];
-      const contents = rewritten.get(content) ?? asForeignMessage(author, content);
+      const contents = rewritten.get(content) ?? asForeignMessage(author, content, style);
       rewritten.set(content, contents);
       return contents;
     });
@@ -38,7 +42,11 @@ export function isForeignMessage({ role, parts: [first] }: Content): boolean {
 }
 
 /** Rewrites another agent's message as a user message that describes it. */
-function asForeignMessage(author: string, { parts }: Content): readonly Content[] {
+function asForeignMessage(
+  author: string,
+  { parts }: Content,
+  style: ForeignStyle,
+): readonly Content[] {
   const rewritten = parts.flatMap((part): readonly Part[] => {
     // Thoughts and provider-specific parts are left out: other agents and models cannot use them.
     if (isTextPart(part))
@@ -47,11 +55,11 @@ function asForeignMessage(author: string, { parts }: Content): readonly Content[
         : [{ text: `[${author}] said: ${part.text}` }];
     if (isFunctionCallPart(part)) {
       const { name, args } = part.functionCall;
-      return [{ text: `[${author}] called \`${name}\` with ${JSON.stringify(args)}` }];
+      return [{ text: `[${author}] ${describeCall(style, name, JSON.stringify(args))}` }];
     }
     if (isFunctionResponsePart(part)) {
       const { name, response } = part.functionResponse;
-      return [{ text: `[${author}] \`${name}\` returned ${JSON.stringify(response)}` }];
+      return [{ text: `[${author}] ${describeResult(style, name, JSON.stringify(response))}` }];
     }
     if ('inlineData' in part) return [{ inlineData: part.inlineData }];
     return 'fileData' in part ? [part] : [];
@@ -59,4 +67,18 @@ function asForeignMessage(author: string, { parts }: Content): readonly Content[
   return rewritten.length === 0
     ? []
     : [{ role: 'user', parts: [{ text: FOREIGN_PREFIX }, ...rewritten] }];
+}
+
+// The words of ADK are those of Google's Agent Development Kit. See NOTICE.
+
+function describeCall(style: ForeignStyle, name: string, args: string): string {
+  return style === 'adk'
+    ? `called tool \`${name}\` with parameters: ${args}`
+    : `called \`${name}\` with ${args}`;
+}
+
+function describeResult(style: ForeignStyle, name: string, response: string): string {
+  return style === 'adk'
+    ? `tool \`${name}\` returned result: ${response}`
+    : `\`${name}\` returned ${response}`;
 }

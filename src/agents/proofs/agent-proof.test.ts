@@ -115,3 +115,7 @@ test('a budget smaller than the bound is proved', async () => {
     ['proved', 're-ask budget: model.call at most 2 times per token of user.in'],
   );
 });
+
+test('an agent with an identity may rest with its prompt format', async () => {
+  assert.equal((await proveProperty({ identity: true }, 'deadlockFree')).verdict, 'proved');
+});

@@ -21,6 +21,7 @@ import { loopBudget } from '../kinds/loop.ts';
 import { outcomeIn } from '../outcomes/outcome-places.ts';
 import { eventIn } from '../vocabulary/appended-event.ts';
 import { answerIn, userIn } from '../vocabulary/messages.ts';
+import { sessionPrompt } from '../vocabulary/prompt-format.ts';
 import { turnBudget, turnCurrent, turnPermit, turnWaiting } from '../vocabulary/turn.ts';
 import { rewindIn, turnStopping } from '../vocabulary/control.ts';
 import {
@@ -168,7 +169,7 @@ function quiescentStates(
     of.flatMap(({ name }) => names.filter((full) => isInAnyScope(full, name)));
   const idle = {
     marked: known(turnPermit),
-    allowed: [...known(answerIn, sessionQueued, sessionFailed), ...more],
+    allowed: [...known(answerIn, sessionQueued, sessionFailed, sessionPrompt), ...more],
   };
   const parked = allNamed(toolParked);
   const batches = allNamed(toolBatch);
@@ -178,7 +179,7 @@ function quiescentStates(
     ...allNamed(turnBudget, toolResult, loopBudget, customBudget, customWaiting, agentCallers),
     ...allNamed(workflowRun, workflowBudget),
     ...names.filter((name) => name.startsWith('done/') || isNodeQuiescent(name, names)),
-    ...known(transferBudget, answerIn, userIn, rewindIn),
+    ...known(transferBudget, answerIn, userIn, rewindIn, sessionPrompt),
     ...more,
   ];
   const inTurn = known(turnCurrent, turnWaiting);

@@ -16,6 +16,8 @@ import type { AgentCallers } from './agent-returns.ts';
 import { toToolMessage } from '../tool-calls/call-result.ts';
 import { rejectedResult } from '../tool-calls/admit-call.ts';
 import { MAX_PARALLEL_CALLS } from '../tool-calls/max-parallel-calls.ts';
+import { TRANSFER_RESULT } from '../prompt/prompt-identity.ts';
+import { isIdentified } from '../vocabulary/agent-host.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { turnStopping } from '../vocabulary/control.ts';
@@ -84,7 +86,7 @@ export function transferRouter(options: TransferRouterOptions): Net {
     },
     unless: [turnStopping],
     give: oneOf(alternatives),
-    run: ({ transfer, before }) => {
+    run: ({ transfer, before }, { host }) => {
       const { to, batch } = transfer;
       if (!names.includes(to)) {
         const { code, message } = new UnknownTransferError(to, names);
@@ -93,7 +95,9 @@ export function transferRouter(options: TransferRouterOptions): Net {
       const done = transferResult(transfer, (call) => ({
         ...call,
         outcome: 'ok',
-        response: { result: `Transferred to ${to}.` },
+        response: {
+          result: isIdentified(host, options.agentName) ? TRANSFER_RESULT : `Transferred to ${to}.`,
+        },
         actions: { transferToAgent: to },
       }));
       return {

@@ -10,6 +10,7 @@ import type { NamedModel } from '../../models/internal.ts';
 import type { Model } from '../../models/index.ts';
 import type { ToolMetadata, ToolServices } from '../../tools/index.ts';
 import type { MessageMetadata } from './message-metadata.ts';
+import type { PromptFormat } from './prompt-format.ts';
 import type { SessionWrite } from './state.ts';
 import type { CallInterceptor, InterceptedCall } from './call-interceptor.ts';
 
@@ -27,6 +28,8 @@ export interface AgentHost {
   readonly resolveModel?: (model: NamedModel, agentName: string) => Promise<Model>;
   /** The metadata of the message that started an invocation, while its turn runs. */
   readonly readMetadata?: (invocation: InvocationId) => MessageMetadata;
+  /** The prompt format of the session; undefined if it has none. */
+  readonly readPromptFormat?: () => PromptFormat | undefined;
   /** Called before every call of a model or a tool. */
   readonly onCall?: (
     call: Pick<InterceptedCall, 'kind' | 'name' | 'invocationId' | 'agentName'>,
@@ -92,6 +95,11 @@ export function getServices(host: unknown): ToolServices {
 /** The metadata of the message that started an invocation; empty outside a runtime. */
 export function getMetadata(host: unknown, invocationId: InvocationId): MessageMetadata {
   return getAgentHost(host)?.readMetadata?.(invocationId) ?? {};
+}
+
+/** True if the prompts of this agent state its identity in this session. False outside a runtime. */
+export function isIdentified(host: unknown, agentName: string): boolean {
+  return getAgentHost(host)?.readPromptFormat?.()?.identified.includes(agentName) ?? false;
 }
 
 /** The metadata of a message that tools, callbacks and nodes see. */

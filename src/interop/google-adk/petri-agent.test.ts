@@ -129,6 +129,7 @@ describe('a Petrichor agent under the stock Runner', () => {
           ? { toolCalls: [{ name: 'count' }] }
           : { text: instruction, usage },
       ),
+      identity: false,
       instruction: 'There are {n} of {thing}.',
       tools: [count],
     });
@@ -498,6 +499,7 @@ describe('a stock agent as a child of a Petrichor agent', () => {
         new LlmAgent({
           name: 'last',
           model: new ScriptedModel(({ instruction = '' }) => ({ text: instruction })),
+          identity: false,
           instruction: 'Done: {done}',
         }),
       ],

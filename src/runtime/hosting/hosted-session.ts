@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { readMetadata, state, userIn } from '../../agents/internal.ts';
+import { readMetadata, readPromptFormat, state, userIn } from '../../agents/internal.ts';
 import type { Agent, AgentHost, ChildAgentOutcome } from '../../agents/index.ts';
 import { formatSessionKey, isChildSessionId } from '../../core/index.ts';
 import type { LogEvent, Seq, SessionKey, SessionStatus } from '../../core/index.ts';
@@ -254,6 +254,7 @@ export class HostedSession {
       onCall: this.#usage.onCall,
       services: scopeServices(row.key, this.#options.services),
       readMetadata: (invocationId) => readMetadata(currentMarking(), invocationId),
+      readPromptFormat: () => readPromptFormat(currentMarking()),
       runChildAgent: async (request) => {
         const metadata = readMetadata(currentMarking(), request.invocationId);
         return this.#options.runChild(row.key, { ...request, metadata });

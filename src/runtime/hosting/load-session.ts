@@ -1,3 +1,4 @@
+import { withPromptChoice } from '../../agents/internal.ts';
 import type { Agent } from '../../agents/index.ts';
 import { NetChangedError, planUpgrade } from '../../net/index.ts';
 import { currentPlaceName, renameMarking } from '../../net/internal.ts';
@@ -47,7 +48,10 @@ export async function loadSession(
 ): Promise<LoadedSession> {
   const { compiled, migrate } = agent;
   const marking = await hydrate(store, key);
-  const upgrade = marking.seq > 0 ? planUpgrade(marking, compiled, migrate) : undefined;
+  const upgrade =
+    marking.seq > 0
+      ? planUpgrade(marking, compiled, withPromptChoice(compiled, migrate))
+      : undefined;
   // Without steps, it is under the net of the agent that created it.
   const isUnderOtherNet = marking.seq > 0 ? upgrade !== undefined : netHash !== compiled.hash;
   const movedInputs = isUnderOtherNet

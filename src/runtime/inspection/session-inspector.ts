@@ -2,6 +2,7 @@ import { checkChoice, describeValue } from '../../core/internal.ts';
 import { checkOptions, InvalidInputError } from '../../core/index.ts';
 import type { Seq, SessionKey } from '../../core/index.ts';
 import type { Agent, AgentHost } from '../../agents/index.ts';
+import { readPromptFormat } from '../../agents/internal.ts';
 import type { RecordSeq } from '../../net/index.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
 import { SessionNotFoundError } from '../../store/internal.ts';
@@ -127,13 +128,13 @@ export class SessionInspector implements SessionInspection {
   async modelRequest(firing: RecordSeq): Promise<InspectedModelRequest> {
     assertPosition('firing', firing);
     const row = await this.#findRow();
-    const host: AgentHost = { sessionKey: this.#key, services: this.#services.getTools(this.#key) };
-    return rebuildModelRequest(
-      await this.#services.history.markingAt(row, this.#agent.compiled, firing),
-      this.#agent,
-      host,
-      (seq) => `${row.uid}/${seq}`,
-    );
+    const after = await this.#services.history.markingAt(row, this.#agent.compiled, firing);
+    const host: AgentHost = {
+      sessionKey: this.#key,
+      services: this.#services.getTools(this.#key),
+      readPromptFormat: () => readPromptFormat(after.marking),
+    };
+    return rebuildModelRequest(after, this.#agent, host, (seq) => `${row.uid}/${seq}`);
   }
 
   forkPoints(after?: Seq): AsyncIterable<ForkPoint> {

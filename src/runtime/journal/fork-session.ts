@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { interruptIn } from '../../agents/internal.ts';
+import { interruptIn, withPromptChoice } from '../../agents/internal.ts';
 import type { Agent } from '../../agents/index.ts';
 import { InvalidInputError, newSessionId } from '../../core/index.ts';
 import type { Seq, SessionKey } from '../../core/index.ts';
@@ -138,7 +138,11 @@ function toCopiedSteps(
   const { invocationId } = agent.readStatus(marking);
   if (invocationId === undefined) return copies;
   const lastSeq = steps.flatMap(({ events }) => events).length;
-  const upgrade = planUpgrade(stored, agent.compiled, agent.migrate);
+  const upgrade = planUpgrade(
+    stored,
+    agent.compiled,
+    withPromptChoice(agent.compiled, agent.migrate),
+  );
   return [
     ...copies,
     {

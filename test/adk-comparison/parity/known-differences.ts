@@ -15,40 +15,6 @@ export interface KnownDifference {
 /** Every known difference. Each must occur, and each difference must match one. */
 export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
-    subject: 'Identity and transfer instructions',
-    stock: 'The system instruction names the agent, its description and the agents to transfer to.',
-    petrichor: 'The system instruction is the instruction of the agent.',
-    status: 'open',
-    reason: 'Not implemented yet.',
-    matches: ({ field }) => field === 'request.systemInstruction',
-  },
-  {
-    subject: 'Declaration of `transfer_to_agent`',
-    stock: 'Its argument is `agentName`. The agents are in the system instruction.',
-    petrichor: 'Its argument is `agent_name`. The agents are in its description.',
-    status: 'open',
-    reason: 'Not implemented yet.',
-    matches: ({ field }) => field === 'request.tools.transfer_to_agent',
-  },
-  {
-    subject: 'Result of a transfer',
-    stock: '`Transfer queued`',
-    petrichor: '`Transferred to billing.`',
-    status: 'open',
-    reason: 'Not implemented yet.',
-    matches: ({ field, stock }) =>
-      field === 'event.content' && JSON.stringify(stock).includes('Transfer queued'),
-  },
-  {
-    subject: 'Calls of other agents in a request',
-    stock: '`[front] called tool … with parameters: …`, `[front] tool … returned result: …`',
-    petrichor: '`[front] called … with …`, `[front] … returned …`',
-    status: 'open',
-    reason: 'Not implemented yet.',
-    matches: ({ field, stock }) =>
-      field === 'request.contents' && /called tool|Transfer queued/.test(JSON.stringify(stock)),
-  },
-  {
     subject: 'Labels of a request',
     stock: 'Each request has the label `adk_agent_name`.',
     petrichor: 'No labels.',
@@ -149,6 +115,61 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     matches: ({ program }) => program === 'a long-running tool',
   },
   {
+    subject: 'Argument of an agent as a tool',
+    stock: '`request`, without a description.',
+    petrichor: '`request`, described as what the agent is to do.',
+    status: 'intended',
+    reason: 'Models write more complete requests.',
+    matches: ({ field }) => field === 'request.tools.translator',
+  },
+  {
+    subject: 'Result of an agent with an output schema, as a tool',
+    stock: 'The value.',
+    petrichor: '`{ result: … }` with the JSON text.',
+    status: 'open',
+    reason: 'Not implemented yet.',
+    matches: ({ program, field }) =>
+      program === 'an agent as a tool with schemas and state' && /content/.test(field),
+  },
+  {
+    subject: 'Answer by `set_model_response`',
+    stock: 'An event with `skipSummarization`.',
+    petrichor: 'An answer like any other, which is final by itself.',
+    status: 'intended',
+    reason: 'The call is not in the event, so nothing needs to be skipped.',
+    matches: ({ program, field }) =>
+      program === 'an output schema with tools' && field === 'event.actions.skipSummarization',
+  },
+  {
+    subject: 'Position in a workflow',
+    stock: '`nodeInfo.path` is `flow.upper`. Agents have `outputFor` and `messageAsOutput`.',
+    petrichor:
+      '`nodeInfo.path` is `flow/upper@1`, as in ADK for Python, and each node has a `branch`.',
+    status: 'intended',
+    reason: 'The path distinguishes the runs of a node that runs again.',
+    matches: ({ program, field }) =>
+      program.startsWith('a workflow') && ['event.nodeInfo', 'event.branch'].includes(field),
+  },
+  {
+    subject: 'Output of a node',
+    stock: 'Also the content of the event. The answer of an agent is the output of its event.',
+    petrichor: 'The output of the event, and not a message. The answer of an agent is a message.',
+    status: 'intended',
+    reason: 'A user sees the messages that nodes send, and not the values they pass on.',
+    matches: ({ program, field }) =>
+      program.startsWith('a workflow') &&
+      ['event.missing', 'event.added', 'event.output'].includes(field),
+  },
+  {
+    subject: 'Contents of an agent in a workflow',
+    stock: 'The input of the node.',
+    petrichor: 'The conversation, and the input of the node.',
+    status: 'open',
+    reason: 'Not implemented yet. `includeContents: "none"` does the same.',
+    matches: ({ program, field }) =>
+      program === 'a workflow with an agent' && field === 'request.contents',
+  },
+  {
     subject: 'End of a loop by its iterations',
     stock: 'No event.',
     petrichor: 'An event with `turnComplete` and `stopReason: budget_reached`.',
@@ -157,6 +178,16 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     matches: ({ field, petrichor }) =>
       field === 'event.added' && JSON.stringify(petrichor).includes('budget_reached'),
   },
+];
+
+/** What ADK for Python does differently from ADK for TypeScript, where prompts are concerned. */
+export const PYTHON_DIFFERENCES: readonly (readonly [subject: string, difference: string])[] = [
+  ['Argument of `transfer_to_agent`', '`agent_name`. Petrichor understands both names.'],
+  ['Sentence about the parent agent', 'It also has the description of the parent.'],
+  [
+    '`PlanReActPlanner`',
+    'ADK for TypeScript has no planners. Ours has the tags of ADK for Python, and an instruction of its own.',
+  ],
 ];
 
 function isStateEvent(event: unknown): boolean {

@@ -27,8 +27,8 @@ export const SPELLINGS: readonly (readonly [subject: string, spelling: string])[
   ['`timestamp`', 'Epoch seconds, as in ADK for Python. ADK for TypeScript has milliseconds.'],
   ['Role of tool results', '`tool`, where ADK has `user`. Providers get the same message.'],
   [
-    'Schemas of parameters',
-    'JSON Schema, where ADK has the schema of Gemini: `object` for `OBJECT`, and `$schema` and `additionalProperties` in addition.',
+    'Schemas of parameters and answers',
+    'JSON Schema, where ADK has the schema of Gemini: `object` for `OBJECT`, and `$schema` and `additionalProperties` in addition. A schema of the answer implies `responseMimeType`.',
   ],
   ['Empty lists and objects', 'Left out where ADK has `longRunningToolIds: []`.'],
 ];
@@ -76,8 +76,19 @@ function normalizeRequest(request: RecordedRequest): Request {
     tools: Object.fromEntries(
       tools.map((one) => [String(Reflect.get(one, 'name')), normalizeTool(one)]),
     ),
-    config: isRecord(request.config) ? withoutEmpty(request.config) : {},
+    config: normalizeConfig(request.config),
   };
+}
+
+/** A schema of the answer implies JSON. */
+function normalizeConfig(config: object): Readonly<Record<string, unknown>> {
+  if (!isRecord(config)) return {};
+  const { responseSchema, responseMimeType, ...rest } = config;
+  return withoutEmpty({
+    ...rest,
+    responseSchema: normalizeSchema(responseSchema),
+    ...(responseSchema === undefined && { responseMimeType }),
+  });
 }
 
 function normalizeTool(one: object): unknown {

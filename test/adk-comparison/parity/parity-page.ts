@@ -1,5 +1,5 @@
 import type { Comparison } from './compare-programs.ts';
-import { KNOWN_DIFFERENCES } from './known-differences.ts';
+import { KNOWN_DIFFERENCES, PYTHON_DIFFERENCES } from './known-differences.ts';
 import { SPELLINGS } from './normalize.ts';
 
 /** The page on the comparison with `@google/adk`, in Markdown. */
@@ -50,6 +50,12 @@ ${table(
     reason,
   ]),
 )}
+
+## ADK for Python
+
+Prompts follow ADK for TypeScript. ADK for Python differs from it:
+
+${table(['subject', 'difference'], PYTHON_DIFFERENCES)}
 
 ## Spellings
 

@@ -151,7 +151,7 @@ function createPetrichorKit(requests: RecordedRequest[]): Kit {
           [
             'START',
             ...chain.map((one) =>
-              'run' in one && typeof one.run === 'function'
+              'run' in one && !(one instanceof BaseAgent)
                 ? node(
                     (context: { readonly state: StateView }, input: unknown) =>
                       one.run(input, toView(context)),

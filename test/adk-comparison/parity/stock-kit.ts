@@ -194,7 +194,7 @@ function createStockKit(requests: RecordedRequest[]): Kit {
           [
             'START',
             ...chain.map((one) =>
-              'run' in one && typeof one.run === 'function'
+              'run' in one && !(one instanceof BaseAgent)
                 ? node((context: NodeContext, input: unknown) => one.run(input, toView(context)), {
                     name: one.name,
                   })

@@ -1,6 +1,8 @@
 import type { Program } from '../kit.ts';
 import { agentPrograms } from './agents.ts';
 import { callbackPrograms } from './callbacks.ts';
+import { customPrograms } from './custom.ts';
+import { schemaPrograms } from './schemas.ts';
 import { toolPrograms } from './tools.ts';
 import { treePrograms } from './trees.ts';
 
@@ -10,4 +12,6 @@ export const programs: readonly Program[] = [
   ...toolPrograms,
   ...treePrograms,
   ...callbackPrograms,
+  ...schemaPrograms,
+  ...customPrograms,
 ];

@@ -1,10 +1,10 @@
 import type { Program } from '../kit.ts';
 
 const toBilling = {
-  calls: [{ name: 'transfer_to_agent', args: { agentName: 'billing', agent_name: 'billing' } }],
+  calls: [{ name: 'transfer_to_agent', args: { agentName: 'billing' } }],
 };
 const toHelp = {
-  calls: [{ name: 'transfer_to_agent', args: { agentName: 'help', agent_name: 'help' } }],
+  calls: [{ name: 'transfer_to_agent', args: { agentName: 'help' } }],
 };
 
 /** Several agents. */
@@ -44,9 +44,7 @@ export const treePrograms: readonly Program[] = [
             description: 'Helps.',
             script: [
               {
-                calls: [
-                  { name: 'transfer_to_agent', args: { agentName: 'front', agent_name: 'front' } },
-                ],
+                calls: [{ name: 'transfer_to_agent', args: { agentName: 'front' } }],
               },
             ],
           }),
