@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { agent, tool } from '../../src/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
+import { travel } from './agents.ts';
 import { noBrowser, openBrowser, openPage } from './browser.ts';
 import { openConsoleServer } from './console-server.ts';
 import { openScreen } from './screens.ts';
@@ -54,6 +58,31 @@ test(
       await page.unrouteAll({ behavior: 'ignoreErrors' });
     } finally {
       await browser.close();
+    }
+  },
+);
+
+test(
+  'a session whose agent is not known here shows its messages, and why it has no net',
+  { skip: noBrowser },
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'petrichor-console-test-'));
+    const store = join(folder, 'sessions.db');
+    {
+      await using server = await openConsoleServer({ agents: [travel], store });
+      await (await server.runtime.session('trip', { user: 'default' })).ask('hello');
+    }
+    await using server = await openConsoleServer({ agents: [], store });
+    const browser = await openBrowser();
+    try {
+      const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+      page.setDefaultTimeout(20_000);
+      await page.goto(`${server.url}/console/s/trip`);
+      await page.getByText('Hello! Where would you like to fly?').waitFor();
+      await page.getByText('There is no net to show').waitFor();
+    } finally {
+      await browser.close();
+      await rm(folder, { recursive: true, force: true });
     }
   },
 );

@@ -2,6 +2,7 @@
 
 export { MemoryStore } from './memory/memory-store.ts';
 export { openStore } from './open/open-store.ts';
+export { readOnlyStore } from './open/read-only-store.ts';
 export { parseStoreUrl } from './open/store-url.ts';
 export { checkSessionId } from './rules/check-session-id.ts';
 export { STORED_STATUSES } from './rules/row-status.ts';

@@ -82,6 +82,9 @@ function toModel({ session, net, history, events, forkPoints }: JournalFile): Se
     history,
     last: signal(history.last),
     net: signal(net),
+    noNet: signal(
+      net === undefined ? 'The agent was not known where the file was written.' : undefined,
+    ),
     forkPoints: signal(forkPoints),
     error: signal(undefined),
     isFile: true,

@@ -143,9 +143,9 @@ export function NetPane({
       <div class="net-box" ref={box}>
         {failure !== undefined ? (
           <Failure error={failure} />
-        ) : net === undefined && model.isFile ? (
-          <EmptyState icon="net" title="The file has no net">
-            <p>The agent was not known where it was written. The records are in the timeline.</p>
+        ) : net === undefined && model.noNet.value !== undefined ? (
+          <EmptyState icon="net" title="There is no net to show">
+            <p>{model.noNet.value}</p>
           </EmptyState>
         ) : net === undefined || (drawing === undefined && !asTable.value) ? (
           <Loading rows={5} />

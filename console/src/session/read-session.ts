@@ -47,6 +47,15 @@ export function readSession(client: ConsoleClient, id: string, aborted: AbortSig
     },
   );
   refresh();
-  const source = { id, session, events, previews: signal([]), history, last, net };
+  const source = {
+    id,
+    session,
+    events,
+    previews: signal([]),
+    history,
+    last,
+    net,
+    noNet: signal(undefined),
+  };
   return { model: withMoment({ ...source, forkPoints, error, isFile: false }), refresh };
 }

@@ -2,6 +2,7 @@ import { batch, computed, signal } from '@preact/signals';
 import type { ReadonlySignal, Signal } from '@preact/signals';
 import { parseRecords } from '../../../src/net/journal/index.ts';
 import type { JournalRecord, Marking } from '../../../src/net/journal/index.ts';
+import { ApiError } from '../../../src/client/index.ts';
 import { delay } from '../../../src/client/delay.ts';
 import type { ConsoleClient } from '../api/console-client.ts';
 import type { SessionEvent, SessionForkPoint, SessionNet, SessionRow } from '../api/types.ts';
@@ -37,6 +38,8 @@ export interface SessionModel {
   /** The number of the last record. It changes when records arrive. */
   readonly last: ReadonlySignal<number>;
   readonly net: ReadonlySignal<SessionNet | undefined>;
+  /** Why there is no net. Undefined: there is one, or it is being read. */
+  readonly noNet: ReadonlySignal<string | undefined>;
   readonly forkPoints: ReadonlySignal<readonly SessionForkPoint[]>;
   readonly error: ReadonlySignal<Error | undefined>;
   /** The record to show. Undefined: the last one, as it changes. */
@@ -109,9 +112,16 @@ export function followSession(
   const net = signal<SessionNet | undefined>(undefined);
   const forkPoints = signal<readonly SessionForkPoint[]>([]);
   const error = signal<Error | undefined>(undefined);
+  const noNet = signal<string | undefined>(undefined);
   const history = new JournalHistory();
   const fail = (cause: unknown): void => {
     if (aborted.aborted) return;
+    // The messages are shown without the agent.
+    if (cause instanceof ApiError && cause.errorCode === 'unknown_agent') {
+      noNet.value = cause.message;
+      readEvents();
+      return;
+    }
     error.value = cause instanceof Error ? cause : new Error(String(cause));
   };
   const forever = { signal: aborted, reconnects: Infinity };
@@ -120,6 +130,13 @@ export function followSession(
   const readSession = serialized(async () => {
     session.value = await untilReached(async () => client.sessions.get(id), aborted);
     await delay(PAUSE_MS, aborted);
+  }, fail);
+  // A session whose agent is not known cannot be followed.
+  const readEvents = serialized(async () => {
+    events.value = await untilReached(
+      async () => Array.fromAsync(client.sessions.listEvents(id, { limit: 1000 })),
+      aborted,
+    );
   }, fail);
   const readNet = serialized(async () => {
     net.value = await untilReached(async () => client.sessions.net(id), aborted);
@@ -204,6 +221,6 @@ export function followSession(
   // Before the first message there is no record that names a net.
   readNet();
   for (const run of [followEvents, followRecords]) run().catch(fail);
-  const source = { id, session, events, previews, history, last, net, forkPoints, error };
+  const source = { id, session, events, previews, history, last, net, noNet, forkPoints, error };
   return withMoment({ ...source, isFile: false }, at);
 }

@@ -54,6 +54,26 @@ test('the sessions of a store are shown without a server; nothing runs, and no b
   assert.deepEqual(readFiles(folder), before);
 });
 
+test('with the file of the agents, the records and the net of a session are shown', async () => {
+  const folder = createFolder();
+  await folder.run(['run', 'agent.ts', '--session', 'demo', '--store', folder.store], 'hello\n');
+  const shown = ['--store', folder.store, '--app', 'petrichor'];
+  const { running, url } = await start(folder, [...shown, 'agent.ts']);
+  const get = async (path: string): Promise<string> => (await fetch(`${url}${path}`)).text();
+  assert.match(await get('/v1/sessions/demo/net'), /"turn\.start"/);
+  assert.match(await get('/v1/sessions/demo/records'), /"transition":"turn\.end"/);
+  assert.match(await get('/v1/agents'), /"agent_/);
+  running.signal('SIGTERM');
+  assert.equal(await running.exit, 0);
+
+  const without = await start(folder, shown);
+  assert.match(without.running.stdout.text, /Name the file of the agents/);
+  const unknown = await fetch(`${without.url}/v1/sessions/demo/records`);
+  assert.match(await unknown.text(), /unknown_agent/);
+  without.running.signal('SIGTERM');
+  assert.equal(await without.running.exit, 0);
+});
+
 test('the console of another server is a page that calls that server only, from the browser', async () => {
   const folder = createFolder();
   const { running, url } = await start(folder, [
@@ -87,7 +107,8 @@ test('addresses that are no server, and stores that are no file, are refused', a
     [['--server', 'http://host/?x=1'], /http\(s\) URL/],
     [['--server', 'http://host', '--store', 'a.db'], /exclude each other/],
     [['--app', 'x'], /only with --store/],
-    [['--store', 'memory:'], /must be a SQLite file/],
+    [['--store', 'memory:'], /must be a SQLite file or a PostgreSQL database/],
+    [['agent.ts'], /only with --store/],
   ] as const) {
     const { code, stderr } = await folder.run(['console', ...args]);
     assert.equal(code, 2, args.join(' '));

@@ -3,10 +3,14 @@ import { chmod, copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { omitUndefined } from '../../core/internal.ts';
-import { openRuntime } from '../../runtime/index.ts';
+import { openManagedRuntime } from '../../managed/index.ts';
+import { ScriptedModel } from '../../models/index.ts';
+import type { Model } from '../../models/index.ts';
 import { ApiKeys, consoleHandler, createServer, listen } from '../../server/index.ts';
 import type { Server } from '../../server/index.ts';
-import { MemoryStore, parseStoreUrl } from '../../store/index.ts';
+import { MemoryStore, openStore, parseStoreUrl } from '../../store/index.ts';
+import type { Store } from '../../store/index.ts';
+import { readOnlyStore } from '../../store/internal.ts';
 import type { CliContext, Signal } from '../command/cli-context.ts';
 import type { CommandCall, Options, Switch, TextOption } from '../command/command.ts';
 import { EXIT_OK, type ExitCode } from '../command/exit-code.ts';
@@ -15,6 +19,8 @@ import { NoStoreError } from '../loading/existing-store.ts';
 import { createPaint } from '../terminal/paint.ts';
 import { printable } from '../terminal/printable.ts';
 import { parsePort } from './parse-serve-options.ts';
+import { loadServedAgents, NO_AGENTS } from './served-agents.ts';
+import type { ServedAgents } from './served-agents.ts';
 
 const DEFAULT_PORT = '8788';
 const DEFAULT_APP = 'managed';
@@ -38,7 +44,8 @@ export const consoleOptions: ConsoleCommandOptions = {
   store: {
     type: 'string',
     value: 'URL',
-    summary: 'Instead of a server: the SQLite file whose sessions are shown. It is copied first',
+    summary:
+      'Instead of a server: the SQLite file or the PostgreSQL database whose sessions are shown. A file is copied first',
   },
   app: {
     type: 'string',
@@ -63,6 +70,8 @@ export async function openConsole(call: ConsoleCall): Promise<ExitCode> {
   if (server !== undefined && store !== undefined)
     throw new UsageError('--server and --store exclude each other. Use one of them.', 'console');
   if (store !== undefined) return showStore(call, store, port);
+  if (call.operands.length > 0)
+    throw new UsageError('A file of agents is allowed only with --store.', 'console');
   if (values.app !== undefined)
     throw new UsageError('--app is allowed only with --store.', 'console');
   return showServer(call, parseServerUrl(server ?? DEFAULT_SERVER), port);
@@ -89,32 +98,89 @@ async function showServer(call: ConsoleCall, url: string, port: number): Promise
   ]);
 }
 
+/** Shows the sessions of a store. Nothing runs: no session can be claimed, and nothing is written. */
 async function showStore(call: ConsoleCall, url: string, port: number): Promise<ExitCode> {
-  const { values, cwd, env, clock } = call;
-  const file = parseSqliteFile(url, cwd);
+  const { cwd, operands } = call;
+  const [file] = operands;
+  const served = file === undefined ? NO_AGENTS : await loadServedAgents(file, cwd);
+  const parsed = parseStoreUrl(url);
+  if (parsed.kind === 'memory')
+    throw new UsageError(
+      '--store must be a SQLite file or a PostgreSQL database, such as sqlite:petrichor.db. A store in memory ends with its program.',
+      'console',
+    );
+  if (parsed.kind === 'postgres') {
+    await using store = await openToRead(toReadingUrl(parsed.url), 'postgres');
+    return await serveStore(call, { store, served, port, text: 'The PostgreSQL store is shown.' });
+  }
+  const source = resolve(cwd, parsed.file);
+  if (!existsSync(source)) throw new NoStoreError(url, `There is no store at ${parsed.file}.`);
   const folder = await mkdtemp(join(tmpdir(), 'petrichor-console-'));
   try {
-    // Without agents, no session can run.
-    await using runtime = await openRuntime({
-      agents: [],
-      store: `sqlite:${await copyStore(file, folder)}`,
-      app: values.app ?? DEFAULT_APP,
-      clock,
-    });
-    const files = findFiles(env);
-    const server = await createServer({
-      runtime,
-      keys: 'off',
-      readOnly: true,
-      console: files === undefined ? true : { files },
-      clock,
-    });
-    return await serveUntilSignal(call, server, port, () => [
-      `A copy of ${file} is shown. Nothing runs, and nothing can be changed.`,
-    ]);
+    await using store = await openToRead(`sqlite:${await copyStore(source, folder)}`, source);
+    return await serveStore(call, { store, served, port, text: `A copy of ${source} is shown.` });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function openToRead(url: string, location: string): Promise<Store & AsyncDisposable> {
+  const store = readOnlyStore(await openStore(url), location);
+  return { ...store, [Symbol.asyncDispose]: async () => store.close() };
+}
+
+/** The database itself refuses what would change it. The URL may have no host, so `URL` cannot parse it. */
+function toReadingUrl(url: string): string {
+  const [address = '', query = ''] = url.split('?');
+  const parameters = new URLSearchParams(query);
+  const options = parameters.get('options') ?? '';
+  parameters.set('options', `${options} -c default_transaction_read_only=on`.trim());
+  return `${address}?${parameters.toString().replaceAll('+', '%20')}`;
+}
+
+async function serveStore(
+  call: ConsoleCall,
+  {
+    store,
+    served,
+    port,
+    text,
+  }: {
+    readonly store: Store;
+    readonly served: ServedAgents;
+    readonly port: number;
+    readonly text: string;
+  },
+): Promise<ExitCode> {
+  const { values, env, clock } = call;
+  // Never called: no session runs.
+  const noModel = async (): Promise<Model> => new ScriptedModel([]);
+  await using runtime = await openManagedRuntime({
+    app: values.app ?? DEFAULT_APP,
+    agents: served.code.map(({ source }) => source),
+    store,
+    clock,
+    models: noModel,
+    resolver: noModel,
+    builtIns: async (name) => served.tools.filter((tool) => 'name' in tool && tool.name === name),
+  });
+  const files = findFiles(env);
+  const server = await createServer({
+    runtime,
+    store,
+    keys: 'off',
+    readOnly: true,
+    console: files === undefined ? true : { files },
+    clock,
+  });
+  const agents =
+    served.code.length === 0
+      ? ['Name the file of the agents to see their nets: petrichor console --store URL FILE']
+      : [];
+  return await serveUntilSignal(call, server, port, () => [
+    `${text} Nothing runs, and nothing can be changed.`,
+    ...agents,
+  ]);
 }
 
 /** Copies a SQLite file with its write-ahead log. Opening the file itself would write beside it. */
@@ -126,19 +192,6 @@ async function copyStore(file: string, folder: string): Promise<string> {
     await chmod(`${copy}${suffix}`, 0o600);
   }
   return copy;
-}
-
-/** @throws UsageError for a store that is no file; NoStoreError if it does not exist */
-function parseSqliteFile(url: string, cwd: string): string {
-  const parsed = parseStoreUrl(url);
-  if (parsed.kind !== 'sqlite')
-    throw new UsageError(
-      '--store must be a SQLite file, such as sqlite:petrichor.db. For another store, use --server with its server.',
-      'console',
-    );
-  const file = resolve(cwd, parsed.file);
-  if (!existsSync(file)) throw new NoStoreError(url, `There is no store at ${parsed.file}.`);
-  return file;
 }
 
 /** @throws UsageError for a URL that is not the base URL of a server */

@@ -39,10 +39,19 @@ export class MemoryDocuments {
     return { result: { ok: true }, apply: () => checked.forEach((change) => this.#write(change)) };
   }
 
+  /** Takes a document as it is, with its version. */
+  put(document: StoredDocument): void {
+    this.#documents(document.kind).set(document.id, document);
+  }
+
   #write({ kind, id, version, value }: DocumentChange): void {
+    if (value === undefined) this.#documents(kind).delete(id);
+    else this.put({ kind, id, version: version + 1, value });
+  }
+
+  #documents(kind: string): Map<string, StoredDocument> {
     const documents = this.#kinds.get(kind) ?? new Map<string, StoredDocument>();
     this.#kinds.set(kind, documents);
-    if (value === undefined) documents.delete(id);
-    else documents.set(id, { kind, id, version: version + 1, value });
+    return documents;
   }
 }

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Client } from 'pg';
+import { agentSource } from '../cli/agent-source.ts';
+import { CommandFolder } from '../cli/command-folder.ts';
+import { startPostgresServer } from './postgres-server.ts';
+
+test('petrichor console shows the sessions of a PostgreSQL store, and writes nothing there', async (t) => {
+  const server = await startPostgresServer();
+  if (server === undefined) return t.skip('no PostgreSQL for this platform');
+  try {
+    const folder = new CommandFolder();
+    folder.write('agent.ts', agentSource);
+    folder.write('index.html', '<head><base href="/" /></head>');
+    await folder.run(['run', 'agent.ts', '--session', 'demo', '--store', server.url], 'hello\n');
+    const before = await countWrites(server.url);
+
+    const running = folder.start(
+      ['console', '--port', '0', '--store', server.url, '--app', 'petrichor', 'agent.ts'],
+      { env: { PETRICHOR_CONSOLE_FILES: folder.path } },
+    );
+    await running.stdout.shows(/Console: \S+\/console\/\n.+\n/);
+    assert.doesNotMatch(running.stdout.text, /postgres:/, 'a URL may have a password');
+    const [, url = ''] = /Console: (\S+)\/console\//.exec(running.stdout.text) ?? [];
+    const get = async (path: string): Promise<string> => (await fetch(`${url}${path}`)).text();
+    assert.match(await get('/v1/sessions'), /"id":"demo"/);
+    assert.match(await get('/v1/sessions/demo/records'), /"transition":"turn\.end"/);
+    assert.match(await get('/v1/sessions/demo/net'), /"turn\.start"/);
+    running.signal('SIGTERM');
+    assert.equal(await running.exit, 0);
+    assert.deepEqual(await countWrites(server.url), before);
+  } finally {
+    await server.stop();
+  }
+});
+
+/** All rows of all tables, as one hash per table. */
+async function countWrites(url: string): Promise<readonly unknown[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rows: tables } = await client.query<{ name: string }>(
+    `SELECT quote_ident(schemaname) || '.' || quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'petrichor' ORDER BY 1`,
+  );
+  const found: unknown[] = [];
+  for (const { name } of tables) {
+    const { rows } = await client.query(
+      `SELECT count(*) AS count, md5(coalesce(string_agg(t::text, ',' ORDER BY t::text), '')) AS hash FROM ${name} t`,
+    );
+    found.push([name, rows[0]]);
+  }
+  await client.end();
+  assert.ok(found.length > 3);
+  return found;
+}
