@@ -606,7 +606,7 @@ test('a report shows the verdicts, the bounds, the methods and the times', async
     properties: [placeBound('permit', 1), placeBound('reply', 0)],
     bounds: { faults: 0 },
   });
-  const text = formatReport(report).replaceAll(/\d+ ms/g, 'N ms');
+  const text = formatReport(report).replaceAll(/\d+ ms|\d+\.\d s/g, 'N ms');
   assert.equal(
     text.replace(/\([0-9a-f]{16}\)/, '(HASH)'),
     `server (HASH): 6 places and 1 transitions, expanded

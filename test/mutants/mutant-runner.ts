@@ -12,7 +12,7 @@ export interface TestOutcome {
 }
 
 /** A test file that takes longer than this counts as failed. */
-const TEST_TIMEOUT_MS = 60_000;
+const TEST_TIMEOUT_MS = 300_000;
 
 /** A copy of the source tree in which mutants are applied one after the other. The original is not changed. */
 export class MutantRunner {
