@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { travel } from './agents.ts';
-import { noBrowser, openBrowser } from './browser.ts';
+import { noBrowser, openBrowser, openPage } from './browser.ts';
 import { openConsoleServer } from './console-server.ts';
 import { openScreen } from './screens.ts';
 import { toChat } from '../src/session/chat-items.ts';
@@ -73,8 +73,7 @@ test(
     await session.ask(TOLD).catch(() => undefined);
     const browser = await openBrowser();
     try {
-      const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-      page.setDefaultTimeout(20_000);
+      const page = await openPage(browser, { viewport: { width: 1440, height: 900 } });
       await openScreen(page, server.url, 's/trip');
       await page.locator('summary[aria-label="Save the journal"]').click();
       const saving = page.waitForEvent('download');

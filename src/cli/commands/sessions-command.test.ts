@@ -24,7 +24,10 @@ test('sessions are listed with their status and waiting calls, last changed firs
   const [head, ...rows] = stdout.text.trimEnd().split('\n');
   assert.match(head ?? '', /^SESSION +AGENT +STATUS +EVENTS +CHANGED +WAITS FOR$/);
   assert.match(rows[0] ?? '', /^hers \(user ann\) +assistant +idle +4 +(?:just now|\d+ min ago)$/);
-  assert.match(rows[1] ?? '', /^asks +assistant +waiting +5 +(?:just now|\d+ min ago) +delete_file: approval$/);
+  assert.match(
+    rows[1] ?? '',
+    /^asks +assistant +waiting +5 +(?:just now|\d+ min ago) +delete_file: approval$/,
+  );
   assert.match(rows[2] ?? '', /^idle +assistant +idle +4 +(?:just now|\d+ min ago)$/);
 });
 
