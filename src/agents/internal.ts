@@ -20,6 +20,7 @@ export { previewModelRequest } from './model/model-request-preview.ts';
 export { toContextPolicy } from './prompt/context-policy.ts';
 export { contextUnits } from './prompt/context-units.ts';
 export { isForeignMessage } from './prompt/visible-contents.ts';
+export { AGENT_TOOL_OPTIONS } from './tools/agent-tool.ts';
 export { resultLimit } from './tools/result-limit.ts';
 export { getAgentHost } from './vocabulary/agent-host.ts';
 export { DEFAULT_REASK_BUDGET } from './llm/agent-defaults.ts';

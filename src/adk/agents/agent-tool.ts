@@ -1,4 +1,6 @@
 import { omitUndefined } from '../../core/internal.ts';
+import { checkOptions } from '../../core/index.ts';
+import { AGENT_TOOL_OPTIONS } from '../../agents/internal.ts';
 import { agentTool } from '../../agents/index.ts';
 import type { AgentToolOptions } from '../../agents/index.ts';
 import type { Tool } from '../../tools/index.ts';
@@ -11,7 +13,9 @@ export class AgentTool implements CompilableTool {
   readonly agent: BaseAgent;
   readonly #options: AgentToolOptions;
 
+  /** @throws UnknownFieldError */
   constructor({ agent, ...options }: { readonly agent: BaseAgent } & AgentToolOptions) {
+    checkOptions(AGENT_TOOL_OPTIONS, options);
     this.agent = agent;
     this.name = options.name ?? agent.name;
     this.#options = options;

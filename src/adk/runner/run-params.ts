@@ -44,7 +44,12 @@ export const RUN_PARAMS_OPTIONS: OptionTable = optionTable<RunParams>(
     abortSignal: true,
     yieldUserMessage: true,
   },
-  { message: 'newMessage', signal: 'abortSignal', state: 'stateDelta' },
+  {
+    message: 'newMessage',
+    signal: 'abortSignal',
+    state: 'stateDelta',
+    customMetadata: 'runConfig',
+  },
 );
 
 /** A function, because the value changes while the runner waits. */

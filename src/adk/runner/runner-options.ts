@@ -71,6 +71,7 @@ export const RUNNER_OPTIONS: OptionTable = optionTable<RunnerOptions>(
   },
   {
     rootAgent: 'agent',
+    pluginCloseTimeout: 'pluginCloseTimeoutMs',
     name: 'appName',
     resumabilityConfig: 'app',
     contextCacheConfig: 'app',

@@ -1,3 +1,4 @@
+import { markdownTable } from '../markdown-table.ts';
 import type { Comparison } from './compare-programs.ts';
 import { KNOWN_DIFFERENCES, PYTHON_DIFFERENCES } from './known-differences.ts';
 import { SPELLINGS } from './normalize.ts';
@@ -21,7 +22,7 @@ ${comparisons.length} programs run on \`@google/adk\` ${version} and on \`petric
 
 The numbers are those of the differences below. \`=\` means that all fields are the same.
 
-${table(
+${markdownTable(
   ['area', 'program', 'requests', 'events', 'differences'],
   comparisons.map(({ program, requests, events, differences }) => [
     program.area,
@@ -39,7 +40,7 @@ ${table(
 
 An _intended_ difference stays. An _open_ one is to be removed.
 
-${table(
+${markdownTable(
   ['', 'subject', '@google/adk', 'petrichor/adk', 'status', 'reason'],
   occurring.map(({ number, subject, stock, petrichor, status, reason }) => [
     String(number),
@@ -55,27 +56,12 @@ ${table(
 
 Prompts follow ADK for TypeScript. ADK for Python differs from it:
 
-${table(['subject', 'difference'], PYTHON_DIFFERENCES)}
+${markdownTable(['subject', 'difference'], PYTHON_DIFFERENCES)}
 
 ## Spellings
 
 These fields are spelled differently in every program, and are equal in the comparison.
 
-${table(['subject', 'spelling'], SPELLINGS)}
+${markdownTable(['subject', 'spelling'], SPELLINGS)}
 `;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = [head, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
-  const widths = head.map((_, column) =>
-    Math.max(3, ...cells.map((row) => row[column]?.length ?? 0)),
-  );
-  const line = (row: readonly string[]): string =>
-    `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
-  const [first = [], ...rest] = cells;
-  return [
-    line(first),
-    `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`,
-    ...rest.map(line),
-  ].join('\n');
 }
