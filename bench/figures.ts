@@ -81,6 +81,21 @@ export const figureMappers: FigureMappers = {
     }),
     fact(`${sessions.toLocaleString('en')} idle sessions, heap`, 'MB', heapBytes / MB),
   ],
+  timerScans: (scans) =>
+    scans === null
+      ? []
+      : [
+          speed(
+            'scan of 1,000,000 sessions on PostgreSQL, 10,000 timers a minute',
+            'ms',
+            scans.scanMs,
+            {
+              atMost: 5,
+            },
+          ),
+          speed('the same with 10,000 timers overdue', 'ms', scans.overdueScanMs, { atMost: 5 }),
+          fact('statements of a scan on PostgreSQL', '', scans.statements, { atMost: 1 }),
+        ],
   deltas: ({ deltasPerSecond }) => [
     speed('deltas to the consumer', 'deltas/s', deltasPerSecond, { atLeast: 60_000 }),
   ],

@@ -15,6 +15,7 @@ import { measureProofs, type ProofCost } from './proofs.ts';
 import { measureRunnerTurns, type RunnerTurns } from './runner-turns.ts';
 import { measureServer, type ServerStreams } from './server.ts';
 import { measureSqliteTurns, type SqliteTurns } from './sqlite-turns.ts';
+import { measureTimerScans, type TimerScans } from './timer-scans.ts';
 import { measureVerify, type Verification } from './verify.ts';
 
 /** What each measurement gives. */
@@ -25,6 +26,7 @@ export interface Measured {
   readonly runnerTurns: RunnerTurns;
   readonly net: NetSpeeds;
   readonly idleSessions: IdleSessions;
+  readonly timerScans: TimerScans | null;
   readonly deltas: Deltas;
   readonly bridge: Bridge;
   readonly liveFrames: readonly FrameCost[];
@@ -54,6 +56,7 @@ export const measurements: { readonly [Name in MeasurementName]: Measure<Name> }
   runnerTurns: measureRunnerTurns,
   net: measureNet,
   idleSessions: measureIdleSessions,
+  timerScans: measureTimerScans,
   deltas: measureDeltas,
   bridge: measureBridge,
   liveFrames: measureLiveFrames,

@@ -43,6 +43,7 @@ export type {
   StoredPendingCall,
   SessionChangePage,
   SessionChangeQuery,
+  RunnablePage,
   RunnablePosition,
   RunnableQuery,
   CreationPosition,

@@ -6,6 +6,7 @@ export { readOnlyStore } from './open/read-only-store.ts';
 export { parseStoreUrl } from './open/store-url.ts';
 export { checkSessionId } from './rules/check-session-id.ts';
 export { STORED_STATUSES } from './rules/row-status.ts';
+export { toRunnablePosition } from './rules/runnable-position.ts';
 export { answerKey, duplicateReceipt, isAnswerKey } from './rules/dedupe-key.ts';
 export {
   AlreadyAnsweredError,

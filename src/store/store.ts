@@ -293,8 +293,23 @@ export type ClaimResult =
   /** The session is no longer at the step that the claimer expected. The row is the current one. */
   | { readonly ok: false; readonly changed: SessionRow };
 
-/** Where a session is in the order in which `findRunnable` lists sessions. A `SessionRow` has these members. */
-export type RunnablePosition = Pick<SessionRow, 'updatedAt' | 'key'>;
+/** Where a session is in the order in which `findRunnable` lists sessions. */
+export interface RunnablePosition {
+  /** Since when the session has work: the time of its last step or, if it only waits for a timer, when that is due. */
+  readonly since: number;
+  readonly key: SessionKey;
+}
+
+/** Sessions with work that an owner may run. */
+export interface RunnablePage {
+  readonly sessions: readonly SessionRow[];
+  /**
+   * When the next timer after `now` is due, of the sessions that the owner may run and that have no effects in flight.
+   * Undefined when there is none in the next 10 seconds. A store may leave out timers behind those of many sessions of
+   * other live owners.
+   */
+  readonly nextDueAt: number | undefined;
+}
 
 /** Selects sessions with work that an owner may run. */
 export interface RunnableQuery {
@@ -474,19 +489,10 @@ export interface Store extends DocumentStore {
 
   /**
    * Finds sessions with work: effects in flight, unread inputs, or a timer due by `now`. Includes only sessions that
-   * are owned by `owner`, by a dead owner, or by none. Leaves out quarantined sessions. Longest unchanged first; sessions
-   * that changed at the same time are in the order of their keys.
+   * are owned by `owner`, by a dead owner, or by none. Leaves out quarantined sessions. The sessions that have had work
+   * for longest come first; those with work since the same time are in the order of their keys.
    */
-  findRunnable(query: RunnableQuery): Promise<readonly SessionRow[]>;
-
-  /**
-   * Returns the earliest `nextDueAt` of all sessions. With `owner`, leaves out the sessions of other live owners.
-   * Default of `agents`: any.
-   */
-  nextDueAt(query: {
-    readonly owner?: OwnerId;
-    readonly agents?: readonly string[];
-  }): Promise<number | undefined>;
+  findRunnable(query: RunnableQuery): Promise<RunnablePage>;
 
   /**
    * Records whether loading a session succeeded. The third failure in a row makes the session `quarantined`; a success

@@ -170,12 +170,10 @@ export class KillableStore implements Store {
     return this.#read(async () => this.#store.snapshot(...args));
   }
 
-  async findRunnable(...args: Parameters<Store['findRunnable']>): Promise<readonly SessionRow[]> {
+  async findRunnable(
+    ...args: Parameters<Store['findRunnable']>
+  ): ReturnType<Store['findRunnable']> {
     return this.#read(async () => this.#store.findRunnable(...args));
-  }
-
-  async nextDueAt(...args: Parameters<Store['nextDueAt']>): Promise<number | undefined> {
-    return this.#read(async () => this.#store.nextDueAt(...args));
   }
 
   async pendingCalls(

@@ -87,7 +87,10 @@ describe('PostgreSQL owner failure detection', () => {
       proxy.refusing = true;
       await restart();
       for (let attempt = 0; attempt < 20; attempt++) {
-        assert.deepEqual(await retryWhileUnavailable(async () => peer.findRunnable(query)), []);
+        assert.deepEqual(
+          (await retryWhileUnavailable(async () => peer.findRunnable(query))).sessions,
+          [],
+        );
         assert.deepEqual(await retryWhileUnavailable(async () => peer.claim(row.key, 'peer')), {
           ok: false,
           owned: 'owner',
@@ -100,7 +103,7 @@ describe('PostgreSQL owner failure detection', () => {
         { ok: true },
       ]);
       pass(1_000_000);
-      assert.deepEqual(await peer.findRunnable(query), []);
+      assert.deepEqual((await peer.findRunnable(query)).sessions, []);
       assert.equal((await getExisting(peer, row.key)).epoch, row.epoch);
     },
   );

@@ -10,14 +10,14 @@ export async function findInterruptedSessions(
   store: Store,
   { appName, agentName }: { readonly appName: string; readonly agentName: string },
 ): Promise<readonly SessionRow[]> {
-  const rows = await store.findRunnable({
+  const { sessions } = await store.findRunnable({
     owner: 'nobody',
     appName,
     agents: [agentName],
     now: 0,
     limit: MAX_INTERRUPTED,
   });
-  return rows.filter(({ activity }) => activity === 'running');
+  return sessions.filter(({ activity }) => activity === 'running');
 }
 
 /** Closes interrupted invocations, for an app that does not resume them. */

@@ -1,6 +1,7 @@
 import type { SessionKey } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { RunnablePosition, Store } from '../../store/index.ts';
+import { toRunnablePosition } from '../../store/internal.ts';
 import type { ActiveSessions } from './active-sessions.ts';
 
 export interface FailoverOptions {
@@ -19,7 +20,9 @@ export interface FailoverOptions {
 }
 
 /** The longest time between two scans. It bounds how long the sessions of a dead process wait. */
-const SCAN_INTERVAL_MS = 500;
+const SCAN_INTERVAL_MS = 1500;
+/** The shortest time between two scans for timers while many fall due. */
+const BUSY_PAUSE_MS = 50;
 const DEFAULT_SCAN_LIMIT = 256;
 
 /**
@@ -75,10 +78,11 @@ export class Failover {
     const agents = this.#options.agents === undefined ? {} : { agents: this.#options.agents };
     const isContinued = this.#after !== undefined;
     let scheduled = 0;
+    let nextDueAt: number | undefined;
     do {
       // A page includes sessions that are hosted here or cannot run here, so that one page usually has all.
       const limit = activeSessions.size + scanLimit;
-      const rows = await store.findRunnable({
+      const page = await store.findRunnable({
         owner,
         appName,
         ...agents,
@@ -86,22 +90,23 @@ export class Failover {
         limit,
         after: this.#after,
       });
-      for (const row of rows) {
-        this.#after = { updatedAt: row.updatedAt, key: row.key };
+      nextDueAt = page.nextDueAt;
+      for (const row of page.sessions) {
+        this.#after = toRunnablePosition(row);
         activeSessions.evictStale(row);
         if (activeSessions.canSkip(row)) continue;
         schedule(row.key);
         if (++scheduled === scanLimit) break;
       }
-      if (scheduled < scanLimit && rows.length < limit) {
+      if (scheduled < scanLimit && page.sessions.length < limit) {
         this.#after = undefined;
         // The sessions before the one where this scan began.
         this.#scanAgain ||= isContinued;
       }
     } while (scheduled < scanLimit && this.#after !== undefined);
     activeSessions.evictIdle(now);
-    const due = await store.nextDueAt({ owner, ...agents });
-    return due !== undefined && due > now ? due : Infinity;
+    if (nextDueAt === undefined) return Infinity;
+    return scheduled === 0 ? nextDueAt : Math.max(nextDueAt, now + BUSY_PAUSE_MS);
   }
 
   #scheduleScan(at: number): void {

@@ -148,7 +148,7 @@ test('a runtime whose onError throws still scans again after the store failed', 
     },
   });
   for (let n = 0; n < 2; n++) {
-    clock.advance(500);
+    clock.advance(1500);
     await new Promise(setImmediate);
   }
   assert.deepEqual([scans.length, runtime.app], [3, 'petrichor']);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { SessionNotFoundError } from '../store-errors.ts';
-import type { SessionRow, SessionSelection } from '../store.ts';
+import { toRunnablePosition } from '../rules/runnable-position.ts';
+import type { RunnablePage, RunnablePosition, SessionRow, SessionSelection } from '../store.ts';
 import { storeContractCase, type StoreContractCase } from './contract-case.ts';
 import {
   AT,
@@ -133,7 +134,7 @@ export const ownershipCases: readonly StoreContractCase[] = [
       await commitOk(one, [nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })]);
       const known = await getExisting(one, row.key);
       const query = { owner: 'two', agents: ['assistant'], now: AT, limit: 10 };
-      assert.deepEqual(await two.findRunnable(query), []);
+      assert.deepEqual((await two.findRunnable(query)).sessions, []);
       assert.deepEqual(await two.evict(row.key), { evicted: 'one' });
       assert.deepEqual(await getExisting(two, row.key), { ...known, owner: null, epoch: 2 });
       const cursor = { records: 2, events: 2 };
@@ -142,7 +143,7 @@ export const ownershipCases: readonly StoreContractCase[] = [
       assert.deepEqual(await commitOne(one, nextStep(known, cursor)), refused);
       assert.deepEqual(await readContent(two, row.key), before);
       assert.deepEqual(await two.evict(row.key), { evicted: null }, 'it has no owner by now');
-      assert.equal((await two.findRunnable(query)).length, 1);
+      assert.equal((await two.findRunnable(query)).sessions.length, 1);
       const taken = await two.claim(row.key, 'two');
       assert.ok(taken.ok);
       assert.deepEqual([taken.recovered, taken.row.epoch], [true, 3]);
@@ -286,8 +287,8 @@ export const ownershipCases: readonly StoreContractCase[] = [
     await one.leave('dead');
 
     const query = { owner: 'one', agents: ['assistant'], now, limit: 100 };
-    const names = (rows: Awaited<ReturnType<typeof one.findRunnable>>): readonly string[] =>
-      rows.map(({ key }) => key.sessionId).toSorted();
+    const names = ({ sessions }: RunnablePage): readonly string[] =>
+      sessions.map(({ key }) => key.sessionId).toSorted();
     const expected = [
       'mine due',
       'mine in flight',
@@ -301,9 +302,10 @@ export const ownershipCases: readonly StoreContractCase[] = [
       'mine of another agent',
     ]);
     assert.deepEqual(names(await one.findRunnable({ ...query, agents: [] })), []);
-    assert.equal((await one.findRunnable({ ...query, limit: 2 })).length, 2);
+    assert.equal((await one.findRunnable({ ...query, limit: 2 })).sessions.length, 2);
     assert.deepEqual(
-      (await one.findRunnable(query)).map((row) => row.inboxPending).filter(Boolean).length,
+      (await one.findRunnable(query)).sessions.map((row) => row.inboxPending).filter(Boolean)
+        .length,
       2,
     );
 
@@ -319,30 +321,33 @@ export const ownershipCases: readonly StoreContractCase[] = [
     ]);
   }),
 
-  storeContractCase('the sessions that are unchanged for longest come first', async (harness) => {
-    const store = await harness.open();
-    await store.join('one');
-    for (const [id, at] of [
-      ['b', 20],
-      ['a', 10],
-      ['c', 30],
-    ] as const) {
-      const row = await createSession(store, 'one', id);
-      await commitOk(store, [
-        nextStep(row, undefined, { at: AT + at, summary: summary({ inFlight: 1 }) }),
-      ]);
-    }
-    const rows = await store.findRunnable({
-      owner: 'one',
-      agents: ['assistant'],
-      now: AT,
-      limit: 2,
-    });
-    assert.deepEqual(
-      rows.map(({ key }) => key.sessionId),
-      ['a', 'b'],
-    );
-  }),
+  storeContractCase(
+    'among running sessions, those that are unchanged for longest come first',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      for (const [id, at] of [
+        ['b', 20],
+        ['a', 10],
+        ['c', 30],
+      ] as const) {
+        const row = await createSession(store, 'one', id);
+        await commitOk(store, [
+          nextStep(row, undefined, { at: AT + at, summary: summary({ inFlight: 1 }) }),
+        ]);
+      }
+      const { sessions } = await store.findRunnable({
+        owner: 'one',
+        agents: ['assistant'],
+        now: AT,
+        limit: 2,
+      });
+      assert.deepEqual(
+        sessions.map(({ key }) => key.sessionId),
+        ['a', 'b'],
+      );
+    },
+  ),
 
   storeContractCase(
     'sessions with work are read in pages, also when sessions change or are deleted between two pages',
@@ -360,15 +365,22 @@ export const ownershipCases: readonly StoreContractCase[] = [
         rows.push(await getExisting(store, row.key));
       }
       const query = { owner: 'one', now: AT, limit: 2 };
-      const all = await store.findRunnable({ ...query, limit: 100 });
+      const { sessions: all } = await store.findRunnable({ ...query, limit: 100 });
       assert.deepEqual(
         all.map(({ updatedAt }) => updatedAt),
         rows.map(({ updatedAt }) => updatedAt),
       );
+      const listAfter = async (
+        last: SessionRow | undefined,
+        limit: number,
+      ): Promise<readonly SessionRow[]> => {
+        const after = last === undefined ? undefined : toRunnablePosition(last);
+        return (await store.findRunnable({ ...query, after, limit })).sessions;
+      };
       const names = async (): Promise<readonly string[]> => {
         const read: SessionRow[] = [];
         for (let page: readonly SessionRow[] = all.slice(0, 1); page.length > 0;) {
-          page = await store.findRunnable({ ...query, after: read.at(-1) });
+          page = await listAfter(read.at(-1), query.limit);
           read.push(...page);
         }
         return read.map(({ key }) => key.sessionId);
@@ -387,13 +399,13 @@ export const ownershipCases: readonly StoreContractCase[] = [
         ),
       ]);
       await store.delete(fourth.key);
-      const afterSecond = await store.findRunnable({ ...query, after: second, limit: 100 });
+      const afterSecond = await listAfter(second, 100);
       const left = [...sorted.slice(2, 3), ...sorted.slice(4), second.key.sessionId];
       assert.deepEqual(
         afterSecond.map(({ key }) => key.sessionId),
         left,
       );
-      const afterFourth = await store.findRunnable({ ...query, after: fourth, limit: 100 });
+      const afterFourth = await listAfter(fourth, 100);
       assert.deepEqual(
         afterFourth.map(({ key }) => key.sessionId),
         left.slice(1),
@@ -407,8 +419,13 @@ export const ownershipCases: readonly StoreContractCase[] = [
       const [one, two] = [await harness.open(), await harness.open()];
       await one.join('one');
       await two.join('two');
-      const query = { agents: ['assistant'] };
-      assert.equal(await one.nextDueAt(query), undefined);
+      const findDue = async (
+        owner: string,
+        agents = ['assistant'],
+        now = AT,
+      ): Promise<number | undefined> =>
+        (await one.findRunnable({ owner, agents, now, limit: 0 })).nextDueAt;
+      assert.equal(await findDue('one'), undefined);
       const timer = async (
         id: string,
         owner: string,
@@ -424,15 +441,49 @@ export const ownershipCases: readonly StoreContractCase[] = [
       };
       await timer('a', 'one', AT + 50, 0);
       await timer('b', 'one', AT + 60, 0);
-      assert.equal(await one.nextDueAt(query), AT + 50);
+      assert.equal(await findDue('one'), AT + 50);
+      // A session with effects in flight is found anyway, or its owner runs it.
       await timer('c', 'one', AT + 40, 1);
-      assert.equal(await one.nextDueAt(query), AT + 40);
+      assert.equal(await findDue('one'), AT + 50);
       await timer('d', 'two', AT + 30, 0);
       await timer('e', 'one', AT + 20, 0, 'other');
-      assert.equal(await one.nextDueAt(query), AT + 30);
-      assert.equal(await one.nextDueAt({ ...query, owner: 'one' }), AT + 40);
-      assert.equal(await one.nextDueAt({ ...query, owner: 'two' }), AT + 30);
-      assert.equal(await one.nextDueAt({ agents: ['assistant', 'other'], owner: 'one' }), AT + 20);
+      assert.equal(await findDue('one'), AT + 50);
+      assert.equal(await findDue('two'), AT + 30);
+      assert.equal(await findDue('one', ['assistant', 'other']), AT + 20);
+      assert.equal(await findDue('one', ['assistant'], AT + 50), AT + 60);
+      assert.equal(await findDue('one', ['assistant'], AT + 60), undefined);
+    },
+  ),
+
+  storeContractCase(
+    'sessions are found in the order of the time since which they have work',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      for (const [id, at, more] of [
+        ['due second', 1, { nextDueAt: AT + 20 }],
+        ['due first', 2, { nextDueAt: AT + 10 }],
+        ['running', 15, { inFlight: 1, nextDueAt: AT + 5 }],
+        ['unread', 12, { nextDueAt: AT + 25 }],
+        ['due third', 3, { nextDueAt: AT + 30 }],
+      ] as const) {
+        const row = await createSession(store, 'one', id);
+        await commitOk(store, [nextStep(row, undefined, { at: AT + at, summary: summary(more) })]);
+      }
+      await store.inject(sessionKey('unread'), { place: 'session.input', value: 1 }, 'k');
+      const found: string[] = [];
+      let after: RunnablePosition | undefined;
+      for (;;) {
+        const query = { owner: 'one', now: AT + 29, limit: 2, after };
+        const { sessions, nextDueAt } = await store.findRunnable(query);
+        assert.equal(nextDueAt, AT + 30);
+        for (const row of sessions) {
+          found.push(row.key.sessionId);
+          after = toRunnablePosition(row);
+        }
+        if (sessions.length < 2) break;
+      }
+      assert.deepEqual(found, ['due first', 'unread', 'running', 'due second']);
     },
   ),
 
@@ -449,7 +500,7 @@ export const ownershipCases: readonly StoreContractCase[] = [
         busy.map((row) => nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })),
       );
       await store.inject(sessionKey('s5'), { place: 'session.input', value: 1 }, 'k');
-      const found = await store.findRunnable({
+      const { sessions: found } = await store.findRunnable({
         owner: 'one',
         agents: ['assistant'],
         now: AT,

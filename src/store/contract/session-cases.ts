@@ -74,11 +74,12 @@ export const sessionCases: readonly StoreContractCase[] = [
       await commitOk(store, [nextStep(row, undefined, { summary: due })]);
     }
     const query = { owner: 'one', now: AT + 9, limit: 9 };
-    assert.equal((await store.findRunnable(query)).length, 2);
-    assert.equal((await store.findRunnable({ ...query, agents: ['first'] })).length, 1);
-    assert.equal((await store.findRunnable({ ...query, agents: [] })).length, 0);
-    assert.equal(await store.nextDueAt({ owner: 'one' }), AT + 9);
-    assert.equal(await store.nextDueAt({ owner: 'one', agents: [] }), undefined);
+    assert.equal((await store.findRunnable(query)).sessions.length, 2);
+    assert.equal((await store.findRunnable({ ...query, agents: ['first'] })).sessions.length, 1);
+    const nobody = { ...query, agents: [] };
+    assert.equal((await store.findRunnable(nobody)).sessions.length, 0);
+    assert.equal((await store.findRunnable({ ...query, now: AT })).nextDueAt, AT + 9);
+    assert.equal((await store.findRunnable({ ...nobody, now: AT })).nextDueAt, undefined);
   }),
 
   storeContractCase('creating an existing session returns it unchanged', async (harness) => {
@@ -402,19 +403,17 @@ export const sessionCases: readonly StoreContractCase[] = [
       assert.equal((await getExisting(store, row.key)).failures, 0);
       await store.recordHydration(row.key, false);
       await store.recordHydration(row.key, false);
-      assert.equal((await store.findRunnable(query)).length, 1);
+      assert.equal((await store.findRunnable(query)).sessions.length, 1);
       assert.deepEqual(await store.recordHydration(row.key, false), { quarantined: true });
       const lost = await getExisting(store, row.key);
       assert.deepEqual([lost.status, lost.activity, lost.failures], ['quarantined', 'running', 3]);
 
       // Inputs wait until the quarantine ends.
       await store.inject(row.key, { place: 'session.input', value: 1 }, 'message');
-      assert.deepEqual(await store.findRunnable(query), []);
-      assert.equal(await store.nextDueAt(query), undefined);
+      assert.deepEqual(await store.findRunnable(query), { sessions: [], nextDueAt: undefined });
       await store.recordHydration(row.key, true);
       assert.equal((await getExisting(store, row.key)).status, 'running');
-      assert.equal((await store.findRunnable(query)).length, 1);
-      assert.equal(await store.nextDueAt(query), AT + 9);
+      assert.equal((await store.findRunnable(query)).sessions.length, 1);
       await assert.rejects(store.recordHydration(sessionKey('gone'), false), SessionNotFoundError);
     },
   ),

@@ -248,7 +248,6 @@ export async function readEverything(store: Store): Promise<unknown> {
     pending: (await store.pendingCalls({ appName: 'app', limit: 9 })).map(
       ({ key, agent, call }) => ({ key, agent, call }),
     ),
-    due: [await store.nextDueAt(query), await store.nextDueAt({ ...query, owner: 'one' })],
     sessions: await Promise.all(
       SESSIONS.map((key) =>
         captureOutcome(async () => [

@@ -1,11 +1,13 @@
 import type { Json, LogEvent, SessionKey } from '../../core/index.ts';
 import type { RecordSeq } from '../../net/index.ts';
 import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
+import { toRunnablePosition } from '../rules/runnable-position.ts';
 import type {
   CommittedStep,
   InboxRow,
   InputSeq,
   OwnerId,
+  RunnablePosition,
   SessionRow,
   SessionSummary,
   SettledStep,
@@ -84,6 +86,18 @@ export class MemorySession {
   /** True with effects in flight, unread inputs, or a timer. */
   get hasWork(): boolean {
     return this.summary.inFlight > 0 || this.inbox.length > 0 || this.summary.nextDueAt !== null;
+  }
+
+  get runnablePosition(): RunnablePosition {
+    const { key, summary, inbox, updatedAt } = this;
+    const { inFlight, nextDueAt } = summary;
+    return toRunnablePosition({
+      key,
+      inFlight,
+      nextDueAt,
+      updatedAt,
+      inboxPending: inbox.length > 0,
+    });
   }
 
   toRow(): SessionRow {

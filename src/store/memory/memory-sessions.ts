@@ -158,7 +158,7 @@ function byCreation(a: CreationPosition, b: CreationPosition): number {
 /** The order of sessions with work. */
 export function byWork(a: RunnablePosition, b: RunnablePosition): number {
   return (
-    a.updatedAt - b.updatedAt ||
+    a.since - b.since ||
     compareBytes(a.key.appName, b.key.appName) ||
     compareBytes(a.key.userId, b.key.userId) ||
     compareBytes(a.key.sessionId, b.key.sessionId)

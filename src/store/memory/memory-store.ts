@@ -30,6 +30,7 @@ import { byWork, MemorySessions } from './memory-sessions.ts';
 import { MemorySharedState } from './memory-shared-state.ts';
 import { MemoryUsage } from './memory-usage.ts';
 import { parsePosition } from '../rules/parse-position.ts';
+import { LOOK_AHEAD_MS } from '../rules/runnable-position.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
 import { checkStep, isAtOtherStep, isStale } from '../rules/step-rules.ts';
 import { StoreClosedError } from '../store-errors.ts';
@@ -43,6 +44,7 @@ import type {
   InputSeq,
   OwnerId,
   PendingCallQuery,
+  RunnablePage,
   RunnableQuery,
   SessionChangePage,
   SessionChangeQuery,
@@ -262,29 +264,28 @@ export class MemoryStore implements Store {
     yield* this.#walk(key, (session) => session.events, parsePosition(from, 'from'));
   }
 
-  async findRunnable(query: RunnableQuery): Promise<readonly SessionRow[]> {
+  async findRunnable(query: RunnableQuery): Promise<RunnablePage> {
     this.#assertOpen();
-    return this.#sessions
-      .listBusy(query, this.#owners)
+    const { now, after } = query;
+    const limit = parsePosition(query.limit, 'limit');
+    const busy = this.#sessions.listBusy(query, this.#owners);
+    const sessions = busy
       .filter(({ summary, inbox }) => {
-        const due = summary.nextDueAt !== null && summary.nextDueAt <= query.now;
+        const due = summary.nextDueAt !== null && summary.nextDueAt <= now;
         return summary.inFlight > 0 || inbox.length > 0 || due;
       })
-      .filter((session) => query.after === undefined || byWork(session, query.after) > 0)
-      .toSorted(byWork)
-      .slice(0, parsePosition(query.limit, 'limit'))
-      .map((session) => session.toRow());
-  }
-
-  async nextDueAt(query: {
-    readonly owner?: OwnerId;
-    readonly agents?: readonly string[];
-  }): Promise<number | undefined> {
-    this.#assertOpen();
-    const due = this.#sessions
-      .listBusy(query, this.#owners)
-      .flatMap(({ summary }) => summary.nextDueAt ?? []);
-    return due.length === 0 ? undefined : due.reduce((a, b) => Math.min(a, b));
+      .map((session) => ({ session, position: session.runnablePosition }))
+      .filter(({ position }) => after === undefined || byWork(position, after) > 0)
+      .toSorted((a, b) => byWork(a.position, b.position))
+      .slice(0, limit)
+      .map(({ session }) => session.toRow());
+    const due = busy.flatMap(({ summary: { inFlight, nextDueAt } }) =>
+      nextDueAt !== null && inFlight === 0 && nextDueAt > now && nextDueAt <= now + LOOK_AHEAD_MS
+        ? nextDueAt
+        : [],
+    );
+    const nextDueAt = due.length === 0 ? undefined : due.reduce((a, b) => Math.min(a, b));
+    return { sessions, nextDueAt };
   }
 
   async recordHydration(key: SessionKey, ok: boolean): Promise<{ readonly quarantined: boolean }> {

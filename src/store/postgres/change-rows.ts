@@ -2,7 +2,7 @@ import { InvalidInputError } from '../../core/index.ts';
 import { checkChangeLimit } from '../rules/change-cursor.ts';
 import type { SessionChangePage, SessionChangeQuery, SessionRowChange } from '../store.ts';
 import type { Queries } from './database.ts';
-import { toSessionKey, toSessionRow, type FullRow } from './session-rows.ts';
+import { FULL_ROW, toSessionKey, toSessionRow, type FullRow } from './session-rows.ts';
 
 /** A changed session with the columns of its row. Of a deleted session, only its name, uid and id. */
 interface ChangeRow extends FullRow {
@@ -33,7 +33,7 @@ export async function readChanges(
   const { horizon, next } = await readHorizon(queries);
   if (BigInt(xid) > BigInt(next)) throw invalidCursor(after);
   const rows = await queries.rows<ChangeRow>(
-    `SELECT s.*, s.changed::text AS changed, coalesce((s.created, s.id) > ($2::text::xid8, $3::bigint), false) AS is_new,
+    `SELECT ${FULL_ROW}, s.changed::text AS changed, coalesce((s.created, s.id) > ($2::text::xid8, $3::bigint), false) AS is_new,
        false AS deleted
      FROM (
        SELECT * FROM ${schema}.sessions

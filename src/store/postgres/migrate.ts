@@ -1,6 +1,10 @@
+import { setTimeout } from 'node:timers/promises';
 import { ForeignDatabaseError, StoreVersionError } from '../store-errors.ts';
 import type { Database, Queries } from './database.ts';
-import { listMigrations, quotedSchema, SCHEMA_VERSION } from './schema.ts';
+import { toStoreError } from './postgres-errors.ts';
+import { listMigrations, listOnlineIndexes, quotedSchema, SCHEMA_VERSION } from './schema.ts';
+
+const LOCK_RETRY_MS = 50;
 
 /**
  * Creates or migrates the tables of a schema. Several processes may do so at the same time.
@@ -9,7 +13,9 @@ import { listMigrations, quotedSchema, SCHEMA_VERSION } from './schema.ts';
 export async function migrate(database: Database, schema: string): Promise<void> {
   const s = quotedSchema(schema);
   const location = `${database.location}, schema ${schema},`;
-  if ((await readVersion(database, schema)) === SCHEMA_VERSION) return;
+  const stored = await readVersion(database, schema);
+  if (stored === SCHEMA_VERSION) return;
+  if (stored > 0 && stored < SCHEMA_VERSION) await buildIndexesOnline(database, schema, stored);
   await database.write(async (queries) => {
     await queries.rows(`SELECT pg_advisory_xact_lock(hashtext('petrichor.schema'), hashtext($1))`, [
       schema,
@@ -20,6 +26,46 @@ export async function migrate(database: Database, schema: string): Promise<void>
     for (const migration of listMigrations(s).slice(version)) await queries.exec(migration);
     await queries.exec(`UPDATE ${s}.petrichor_schema SET version = ${SCHEMA_VERSION}`);
   });
+}
+
+/**
+ * Builds the indexes of later versions while other processes read and write. Processes that migrate at the same time
+ * wait for each other. An index that an earlier migration left unfinished is built again.
+ */
+async function buildIndexesOnline(
+  database: Database,
+  schema: string,
+  stored: number,
+): Promise<void> {
+  const s = quotedSchema(schema);
+  // A build cannot be part of a transaction.
+  const connection = await database.connection();
+  try {
+    // Asks again instead of waiting in the statement: the build of an index waits for all statements that have begun.
+    for (;;) {
+      const { rows } = await connection.query<{ locked: boolean }>(
+        `SELECT pg_try_advisory_lock(hashtext('petrichor.indexes'), hashtext($1)) AS locked`,
+        [schema],
+      );
+      if (rows[0]?.locked === true) break;
+      await setTimeout(LOCK_RETRY_MS);
+    }
+    for (const { version, name, definition } of listOnlineIndexes(s)) {
+      if (version <= stored) continue;
+      const { rows } = await connection.query<{ valid: boolean }>(
+        `SELECT i.indisvalid AS valid FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
+         JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2`,
+        [schema, name],
+      );
+      if (rows[0]?.valid === true) continue;
+      if (rows.length > 0) await connection.query(`DROP INDEX CONCURRENTLY ${s}.${name}`);
+      await connection.query(`CREATE INDEX CONCURRENTLY ${name} ON ${definition}`);
+    }
+  } catch (error) {
+    throw toStoreError(error, database.location);
+  } finally {
+    await connection.end().catch(() => undefined);
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import { StoreUnavailableError } from '../store-errors.ts';
 import type { OwnerId } from '../store.ts';
 import { OwnerFailureDetector } from './owner-failure-detector.ts';
 import type { OwnerFailureDetectorOptions, OwnerRow } from './owner-failure-detector.ts';
+import { lockKey, ownersSql } from './owners-sql.ts';
 import { unrefDelay } from './database.ts';
 import type { Database, Queries } from './database.ts';
 import { toStoreError } from './postgres-errors.ts';
@@ -35,6 +36,7 @@ export class PostgresOwnerRegistry {
   readonly #schema: string;
   readonly #failureDetector: OwnerFailureDetector;
   readonly #owners = new Set<OwnerId>();
+  #dead: readonly OwnerRow[] = [];
   /** The owners whose locks the current connection holds. */
   readonly #locked = new Set<OwnerId>();
   #client: Promise<pg.Client> | undefined;
@@ -102,9 +104,20 @@ export class PostgresOwnerRegistry {
   /** Returns the live owners: those that joined here, and those that are not known to be dead. */
   async findAlive(queries: Queries): Promise<ReadonlySet<OwnerId>> {
     const rows = await queries.rows<OwnerRow>(ownersSql(this.#schema));
-    const dead = new Set(this.#failureDetector.findDead(rows).map(({ name }) => name));
+    this.observe(rows);
+    const dead = new Set(this.#dead.map(({ name }) => name));
     const others = rows.flatMap(({ name }) => (dead.has(name) ? [] : [name]));
     return new Set([...this.#owners, ...others]);
+  }
+
+  /** The owners that were dead at the last observation. An owner that is dead stays so under its lock number. */
+  get dead(): readonly OwnerRow[] {
+    return this.#dead;
+  }
+
+  /** Records which owners a statement has seen in the table, and which of them have their lock. */
+  observe(rows: readonly OwnerRow[]): void {
+    this.#dead = this.#failureDetector.findDead(rows);
   }
 
   /** Closes the connection, which releases every lock. */
@@ -257,24 +270,4 @@ function destroyConnection(client: pg.Client): void {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- missing in the types of pg
   const { connection } = client as unknown as { connection: { stream: { destroy(): void } } };
   connection.stream.destroy();
-}
-
-/** Selects all owners, with the columns of `OwnerRow`. */
-function ownersSql(schema: string): string {
-  return `SELECT o.name, o.lock, ${isLockHeldSql(schema)} AS held,
-      (extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()) * 1000)::float8 AS "uptimeMs"
-    FROM ${schema}.owners AS o`;
-}
-
-/** The key of an advisory lock. Locks are per database, so the oid of the table separates those of two schemas. */
-function lockKey(schema: string, lock: string): string {
-  return `('${schema}.owners'::regclass::oid::bigint << 32) | ${lock}`;
-}
-
-function isLockHeldSql(schema: string): string {
-  return `EXISTS (
-    SELECT 1 FROM pg_locks AS l
-    WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND l.objid::bigint = o.lock
-      AND l.classid = '${schema}.owners'::regclass::oid
-      AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database()))`;
 }

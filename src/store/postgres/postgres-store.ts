@@ -1,4 +1,3 @@
-import { omitUndefined } from '../../core/internal.ts';
 import {
   encodeJson,
   newSessionUid,
@@ -36,6 +35,7 @@ import { deleteSessions } from './delete-sessions.ts';
 import { listDocumentRows, readDocumentRow, writeDocumentRows } from './document-rows.ts';
 import { readChanges } from './change-rows.ts';
 import { findInput, injectInput, readInbox } from './inbox-rows.ts';
+import { findRunnableRows } from './runnable-rows.ts';
 import { listPendingCallRows } from './pending-call-rows.ts';
 import { readUsage } from './usage-rows.ts';
 import { InDoubtCommits } from './in-doubt-commits.ts';
@@ -53,6 +53,7 @@ import type {
   InputSeq,
   OwnerId,
   PendingCallQuery,
+  RunnablePage,
   RunnableQuery,
   SessionChangePage,
   SessionChangeQuery,
@@ -327,22 +328,11 @@ export class PostgresStore implements Store {
     );
   }
 
-  async findRunnable(query: RunnableQuery): Promise<readonly SessionRow[]> {
-    const exceptOwners = await this.#findOtherLiveOwners(query.owner);
-    const rows = await this.#sessions.findRunnable(this.#database, { ...query, exceptOwners });
-    return rows.map(toSessionRow);
-  }
-
-  async nextDueAt(query: {
-    readonly owner?: OwnerId;
-    readonly agents?: readonly string[];
-  }): Promise<number | undefined> {
-    const { owner, agents } = query;
-    const exceptOwners = owner === undefined ? [] : await this.#findOtherLiveOwners(owner);
-    return this.#sessions.nextDueAt(this.#database, {
-      exceptOwners,
-      ...omitUndefined({ agents }),
-    });
+  async findRunnable(query: RunnableQuery): Promise<RunnablePage> {
+    const { dead } = this.#owners;
+    const found = await findRunnableRows(this.#database, this.#schema, { ...query, dead });
+    this.#owners.observe(found.owners);
+    return { sessions: found.rows.map(toSessionRow), nextDueAt: found.due ?? undefined };
   }
 
   async recordHydration(key: SessionKey, ok: boolean): Promise<{ readonly quarantined: boolean }> {
@@ -445,10 +435,6 @@ export class PostgresStore implements Store {
     this.#assertOpen();
     if (this.#owners.hasJoined(owner)) return;
     throw new InvalidInputError('owner', 'must join the store before it owns sessions.');
-  }
-
-  async #findOtherLiveOwners(owner: OwnerId): Promise<readonly OwnerId[]> {
-    return [...(await this.#owners.findAlive(this.#database))].filter((other) => other !== owner);
   }
 
   /** A closing statement that notifies other processes of a change, and returns the transaction id. */

@@ -1,8 +1,9 @@
 import { InvalidInputError } from '../../core/index.ts';
 import { CHILD_REGEX } from '../encoding/child-session-pattern.ts';
+import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
 
 /** The schema version that this code uses. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** True for a session that no agent called. */
 export const IS_ROOT: string = `name !~ '${CHILD_REGEX}'`;
@@ -18,7 +19,43 @@ export function quotedSchema(name: string): string {
 
 /** SQL scripts: the one at index `n` migrates schema version `n` to `n + 1`. */
 export function listMigrations(s: string): readonly string[] {
-  return [versionOne(s), versionTwo(s), versionThree(s)];
+  return [versionOne(s), versionTwo(s), versionThree(s), versionFour(s)];
+}
+
+/** An index that `migrate` builds without blocking writers before it runs the script of its version. */
+export interface OnlineIndex {
+  /** The schema version whose script declares the index. */
+  readonly version: number;
+  readonly name: string;
+  /** Table, columns and condition. */
+  readonly definition: string;
+}
+
+/** The conditions of the indexes of sessions with work. A query uses an index only if it has the same condition. */
+const RUNNABLE = `failures < ${MAX_HYDRATION_FAILURES}`;
+export const IS_IN_FLIGHT: string = `in_flight > 0 AND ${RUNNABLE}`;
+export const IS_UNREAD: string = `in_flight = 0 AND last_input > inbox_up_to AND ${RUNNABLE}`;
+export const IS_TIMED: string = `in_flight = 0 AND last_input <= inbox_up_to AND next_due_at IS NOT NULL AND ${RUNNABLE}`;
+
+export function listOnlineIndexes(s: string): readonly OnlineIndex[] {
+  const key = 'app, user_id, name';
+  return [
+    {
+      version: 4,
+      name: 'sessions_in_flight',
+      definition: `${s}.sessions (owner, updated_at, ${key}) WHERE ${IS_IN_FLIGHT}`,
+    },
+    {
+      version: 4,
+      name: 'sessions_unread',
+      definition: `${s}.sessions (updated_at, ${key}) WHERE ${IS_UNREAD}`,
+    },
+    {
+      version: 4,
+      name: 'sessions_timed',
+      definition: `${s}.sessions (next_due_at, ${key}) WHERE ${IS_TIMED}`,
+    },
+  ];
 }
 
 function versionOne(s: string): string {
@@ -187,4 +224,11 @@ function versionThree(s: string): string {
     -- For lists by creation. Only sessions that no agent called.
     CREATE INDEX sessions_by_creation ON ${s}.sessions (app, user_id, created_at, name) WHERE ${IS_ROOT};
     CREATE INDEX sessions_by_creation_of_any_user ON ${s}.sessions (app, created_at, name, user_id) WHERE ${IS_ROOT};`;
+}
+
+/** The index `sessions_with_work` of version 1 stays, because processes of an earlier release still scan it. */
+function versionFour(s: string): string {
+  return listOnlineIndexes(s)
+    .map(({ name, definition }) => `CREATE INDEX IF NOT EXISTS ${name} ON ${definition};`)
+    .join('\n');
 }

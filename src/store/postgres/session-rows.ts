@@ -2,17 +2,9 @@ import type { SessionActivity, SessionKey } from '../../core/index.ts';
 import { CHILD_REGEX } from '../encoding/child-session-pattern.ts';
 import { checkSessionFilter } from '../rules/list-filters.ts';
 import { parsePosition } from '../rules/parse-position.ts';
-import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
 import { hasActivitySql, ROW_STATUS_SQL, toRowStatus } from '../rules/row-status.ts';
 import { SessionNotFoundError } from '../store-errors.ts';
-import type {
-  InputSeq,
-  OwnerId,
-  RunnableQuery,
-  StoredPendingCall,
-  SessionFilter,
-  SessionRow,
-} from '../store.ts';
+import type { InputSeq, OwnerId, StoredPendingCall, SessionFilter, SessionRow } from '../store.ts';
 import type { Queries } from './database.ts';
 import { IS_ROOT } from './schema.ts';
 
@@ -47,15 +39,36 @@ export interface FullRow {
 /** The columns by which lists are sorted. */
 type ListPosition = Pick<FullRow, 'created_at' | 'updated_at' | 'app' | 'user_id' | 'name' | 'id'>;
 
-const HAS_WORK = '(s.in_flight > 0 OR s.next_due_at IS NOT NULL OR s.last_input > s.inbox_up_to)';
+const COLUMN_NAMES = [
+  'id',
+  'app',
+  'user_id',
+  'name',
+  'uid',
+  'agent',
+  'owner',
+  'epoch',
+  'head',
+  'last_seq',
+  'last_record',
+  'last_input',
+  'inbox_up_to',
+  'status',
+  'phase',
+  'in_flight',
+  'next_due_at',
+  'failures',
+  'net_hash',
+  'pending',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof FullRow)[];
 
 /**
- * Sessions of the given agents that no other live owner has. `$1`: the agents, null for any. `$2`: the other live
- * owners.
+ * The columns of a `FullRow`, from `sessions AS s`. Named, because a statement that a connection has prepared with `*`
+ * fails when another process adds a column.
  */
-const OWNED_HERE_OR_UNOWNED = `
-  ($1::text[] IS NULL OR s.agent = ANY($1)) AND s.failures < ${MAX_HYDRATION_FAILURES}
-  AND (s.owner IS NULL OR s.owner <> ALL($2::text[]))`;
+export const FULL_ROW: string = COLUMN_NAMES.map((name) => `s.${name}`).join(', ');
 
 /** The rows of sessions. */
 export class SessionRows {
@@ -67,7 +80,7 @@ export class SessionRows {
 
   async find(queries: Queries, key: SessionKey): Promise<FullRow | undefined> {
     const [row] = await queries.rows<FullRow>(
-      `SELECT s.* FROM ${this.#schema}.sessions AS s WHERE app = $1 AND user_id = $2 AND name = $3`,
+      `SELECT ${FULL_ROW} FROM ${this.#schema}.sessions AS s WHERE app = $1 AND user_id = $2 AND name = $3`,
       toKeyParameters(key),
     );
     return row;
@@ -97,7 +110,7 @@ export class SessionRows {
     ifLocked: 'fail' | 'skip' = 'fail',
   ): Promise<readonly FullRow[]> {
     return queries.rows<FullRow>(
-      `SELECT s.* FROM ${this.#schema}.sessions AS s
+      `SELECT ${FULL_ROW} FROM ${this.#schema}.sessions AS s
        WHERE (s.app, s.user_id, s.name) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::text[]))
        ORDER BY s.id FOR UPDATE ${ifLocked === 'fail' ? 'NOWAIT' : 'SKIP LOCKED'}`,
       [
@@ -111,7 +124,7 @@ export class SessionRows {
   /** Reads and locks a session and the sessions of agents that it called, in the order of their ids. Never waits. */
   async lockFamily(queries: Queries, key: SessionKey): Promise<readonly FullRow[]> {
     return queries.rows<FullRow>(
-      `SELECT s.* FROM ${this.#schema}.sessions AS s
+      `SELECT ${FULL_ROW} FROM ${this.#schema}.sessions AS s
        WHERE s.app = $1 AND s.user_id = $2 AND (s.name = $3 OR ${isChildSql('$3', '$4')})
        ORDER BY s.id FOR UPDATE NOWAIT`,
       [...toKeyParameters(key), `^${CHILD_REGEX}`],
@@ -124,8 +137,8 @@ export class SessionRows {
     keys: readonly SessionKey[],
   ): Promise<readonly SessionKey[]> {
     if (keys.length === 0) return [];
-    const rows = await queries.rows<FullRow>(
-      `SELECT s.* FROM ${this.#schema}.sessions AS s
+    const rows = await queries.rows<Pick<FullRow, 'app' | 'user_id' | 'name'>>(
+      `SELECT s.app, s.user_id, s.name FROM ${this.#schema}.sessions AS s
        WHERE (s.app, s.user_id, s.name) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::text[]))`,
       [
         keys.map(({ appName }) => appName),
@@ -159,11 +172,11 @@ export class SessionRows {
     const [row] = await queries.rows<FullRow>(
       `WITH unburied AS (
          DELETE FROM ${this.#schema}.tombstones WHERE app = $1 AND user_id = $2 AND name = $3)
-       INSERT INTO ${this.#schema}.sessions (app, user_id, name, uid, agent, owner, epoch, head, last_seq, last_record,
+       INSERT INTO ${this.#schema}.sessions AS s (app, user_id, name, uid, agent, owner, epoch, head, last_seq, last_record,
          last_input, inbox_up_to, status, in_flight, failures, net_hash, created_at, updated_at, changed, created)
        VALUES ($1, $2, $3, $4, $5, $6, 1, 0, 0, 0, 0, 0, 'idle', 0, 0, $7, $8, $8, pg_current_xact_id(),
          pg_current_xact_id())
-       ON CONFLICT (app, user_id, name) DO NOTHING RETURNING *`,
+       ON CONFLICT (app, user_id, name) DO NOTHING RETURNING ${FULL_ROW}`,
       [...toKeyParameters(key), init.uid, init.agent, init.owner, init.netHash, init.at],
     );
     return row;
@@ -209,7 +222,7 @@ export class SessionRows {
           ]),
     ];
     return queries.rows<FullRow>(
-      `SELECT s.* FROM ${this.#schema}.sessions AS s WHERE ${where.join(' AND ') || 'true'}
+      `SELECT ${FULL_ROW} FROM ${this.#schema}.sessions AS s WHERE ${where.join(' AND ') || 'true'}
        ORDER BY ${columns.map((name) => `s.${name} ${keyword}`).join(', ')} LIMIT ${parameter(limit)}`,
       values,
     );
@@ -230,43 +243,6 @@ export class SessionRows {
       name: key.sessionId,
     };
   }
-
-  /** Finds sessions with work, longest unchanged first. */
-  async findRunnable(
-    queries: Queries,
-    query: Omit<RunnableQuery, 'owner'> & { readonly exceptOwners: readonly OwnerId[] },
-  ): Promise<readonly FullRow[]> {
-    const { after } = query;
-    return queries.rows<FullRow>(
-      `SELECT s.* FROM ${this.#schema}.sessions AS s
-       WHERE ${HAS_WORK} AND (s.in_flight > 0 OR s.last_input > s.inbox_up_to OR s.next_due_at <= $3)
-         AND ($4::text IS NULL OR s.app = $4) AND ${OWNED_HERE_OR_UNOWNED}
-         AND ($6::bigint IS NULL
-           OR (s.updated_at, s.app, s.user_id, s.name) > ($6, $7::text, $8::text, $9::text))
-       ORDER BY s.updated_at, s.app, s.user_id, s.name LIMIT $5`,
-      [
-        query.agents ?? null,
-        query.exceptOwners,
-        query.now,
-        query.appName ?? null,
-        parsePosition(query.limit, 'limit'),
-        after?.updatedAt ?? null,
-        ...(after === undefined ? [null, null, null] : toKeyParameters(after.key)),
-      ],
-    );
-  }
-
-  async nextDueAt(
-    queries: Queries,
-    query: { readonly agents?: readonly string[]; readonly exceptOwners: readonly OwnerId[] },
-  ): Promise<number | undefined> {
-    const [row] = await queries.rows<{ due: number | null }>(
-      `SELECT min(s.next_due_at) AS due FROM ${this.#schema}.sessions AS s
-       WHERE ${HAS_WORK} AND s.next_due_at IS NOT NULL AND ${OWNED_HERE_OR_UNOWNED}`,
-      [query.agents ?? null, query.exceptOwners],
-    );
-    return row?.due ?? undefined;
-  }
 }
 
 /** A condition for the sessions of agents that `parent` called. Both arguments are placeholders of a query. */
@@ -279,7 +255,11 @@ export function toKeyParameters({ appName, userId, sessionId }: SessionKey): rea
   return [appName, userId, sessionId];
 }
 
-export function toSessionKey({ app, user_id: userId, name }: FullRow): SessionKey {
+export function toSessionKey({
+  app,
+  user_id: userId,
+  name,
+}: Pick<FullRow, 'app' | 'user_id' | 'name'>): SessionKey {
   return { appName: app, userId, sessionId: name };
 }
 

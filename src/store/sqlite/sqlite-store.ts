@@ -62,6 +62,7 @@ import type {
   InputSeq,
   OwnerId,
   PendingCallQuery,
+  RunnablePage,
   RunnableQuery,
   SessionChangePage,
   SessionChangeQuery,
@@ -336,18 +337,9 @@ export class SqliteStore implements Store {
     }
   }
 
-  async findRunnable(query: RunnableQuery): Promise<readonly SessionRow[]> {
+  async findRunnable(query: RunnableQuery): Promise<RunnablePage> {
     const exceptOwners = await this.#findOtherLiveOwners(query.owner);
     return this.#read(() => this.#sessions.findRunnable({ ...query, exceptOwners }));
-  }
-
-  async nextDueAt(query: {
-    readonly owner?: OwnerId;
-    readonly agents?: readonly string[];
-  }): Promise<number | undefined> {
-    const { owner, ...filter } = query;
-    const exceptOwners = owner === undefined ? [] : await this.#findOtherLiveOwners(owner);
-    return this.#read(() => this.#sessions.nextDueAt({ ...filter, exceptOwners }));
   }
 
   async recordHydration(key: SessionKey, ok: boolean): Promise<{ readonly quarantined: boolean }> {

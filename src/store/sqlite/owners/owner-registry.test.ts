@@ -40,13 +40,13 @@ test('a stopped process still owns its effects, and a killed one does not', asyn
     child.kill('SIGSTOP');
     await stopped(child);
     assert.deepEqual(await store.claim(key, 'one'), { ok: false, owned: 'child' });
-    assert.deepEqual(await store.findRunnable(query), []);
+    assert.deepEqual((await store.findRunnable(query)).sessions, []);
     await store.join('another');
     assert.equal((await getExisting(store, key)).owner, 'child');
 
     child.kill('SIGKILL');
     await once(child, 'exit');
-    assert.equal((await store.findRunnable(query)).length, 1);
+    assert.equal((await store.findRunnable(query)).sessions.length, 1);
     const claim = await store.claim(key, 'one');
     assert.ok(claim.ok);
     assert.deepEqual([claim.recovered, claim.row.epoch], [true, 2]);

@@ -4,11 +4,13 @@ import { CHILD_GLOB } from '../../encoding/child-session-pattern.ts';
 import { parsePosition } from '../../rules/parse-position.ts';
 import { checkSessionFilter } from '../../rules/list-filters.ts';
 import { MAX_HYDRATION_FAILURES } from '../../rules/quarantine.ts';
+import { LOOK_AHEAD_MS } from '../../rules/runnable-position.ts';
 import { hasActivitySql, ROW_STATUS_SQL, toRowStatus } from '../../rules/row-status.ts';
 import { SessionNotFoundError } from '../../store-errors.ts';
 import type {
   InputSeq,
   OwnerId,
+  RunnablePage,
   RunnableQuery,
   StoredPendingCall,
   SessionFilter,
@@ -83,6 +85,9 @@ function childParameters(parent: SessionId): readonly string[] {
   return [`${parent}/`, `${parent}0`, parent, CHILD_GLOB];
 }
 
+/** The time since which a session has work, as `toRunnablePosition` computes it. */
+const SINCE = 'CASE WHEN r.in_flight > 0 OR r.unread THEN r.updated_at ELSE r.next_due_at END';
+
 /**
  * Finds sessions due by a time, by the index of sessions with work, and sessions with unread input, by a skip scan of
  * the inbox.
@@ -100,22 +105,17 @@ export const FIND_RUNNABLE: string = `
       UNION
       SELECT session FROM unread WHERE session IS NOT NULL
     )
-  SELECT ${FULL_ROW} FROM candidates JOIN sessions AS s ON s.id = candidates.id
-  WHERE s.app = coalesce(?, s.app) AND ${OWNED_HERE_OR_UNOWNED}
-  AND (s.updated_at, s.app, s.user, s.name) > (?, ?, ?, ?)
-  ORDER BY s.updated_at, s.app, s.user, s.name LIMIT ?`;
+  SELECT r.* FROM (
+    SELECT ${FULL_ROW} FROM candidates JOIN sessions AS s ON s.id = candidates.id
+    WHERE s.app = coalesce(?, s.app) AND ${OWNED_HERE_OR_UNOWNED}) AS r
+  WHERE (${SINCE}, r.app, r.user, r.name) > (?, ?, ?, ?)
+  ORDER BY ${SINCE}, r.app, r.user, r.name LIMIT ?`;
 
-/**
- * Uses the same index: the first timer in it, and the timers of sessions with effects in flight, which it does not
- * order.
- */
+/** The first timer between two times, by the same index. Sessions with effects in flight are before all times in it. */
 export const NEXT_DUE_AT: string = `
-  SELECT min(due) AS due FROM (
-    SELECT * FROM (
-      SELECT s.next_due_at AS due FROM sessions AS s INDEXED BY sessions_with_work WHERE s.work_at > ${IN_FLIGHT} AND ${OWNED_HERE_OR_UNOWNED}
-      ORDER BY s.work_at LIMIT 1)
-    UNION ALL
-    SELECT min(s.next_due_at) FROM sessions AS s INDEXED BY sessions_with_work WHERE s.work_at = ${IN_FLIGHT} AND ${OWNED_HERE_OR_UNOWNED})`;
+  SELECT s.next_due_at AS due FROM sessions AS s INDEXED BY sessions_with_work
+  WHERE s.work_at > ? AND s.work_at <= ? AND s.app = coalesce(?, s.app) AND ${OWNED_HERE_OR_UNOWNED}
+  ORDER BY s.work_at LIMIT 1`;
 
 /** A position before all sessions. */
 const BEFORE_ALL = [-Number.MAX_SAFE_INTEGER, '', '', ''] as const;
@@ -335,24 +335,19 @@ export class SessionTable {
 
   findRunnable(
     query: Omit<RunnableQuery, 'owner'> & { readonly exceptOwners: readonly OwnerId[] },
-  ): readonly SessionRow[] {
+  ): RunnablePage {
     const { now, appName = null, after } = query;
     const limit = parsePosition(query.limit, 'limit');
     const position =
       after === undefined
         ? BEFORE_ALL
-        : [after.updatedAt, after.key.appName, after.key.userId, after.key.sessionId];
-    return this.#findRunnable
-      .all(now, appName, ...toFilterParameters(query), ...position, limit)
-      .map((row) => this.#toSessionRow(row));
-  }
-
-  nextDueAt(query: {
-    readonly agents?: readonly string[];
-    readonly exceptOwners: readonly OwnerId[];
-  }): number | undefined {
+        : [after.since, after.key.appName, after.key.userId, after.key.sessionId];
     const filter = toFilterParameters(query);
-    return this.#nextDueAt.get(...filter, ...filter)?.due ?? undefined;
+    const sessions = this.#findRunnable
+      .all(now, appName, ...filter, ...position, limit)
+      .map((row) => this.#toSessionRow(row));
+    const next = this.#nextDueAt.get(now, now + LOOK_AHEAD_MS, appName, ...filter);
+    return { sessions, nextDueAt: next?.due ?? undefined };
   }
 
   /** The values of the sort columns in the session that a list continues after. */
