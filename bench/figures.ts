@@ -86,7 +86,7 @@ export const figureMappers: FigureMappers = {
       ? []
       : [
           speed(
-            'scan of 1,000,000 sessions on PostgreSQL, 10,000 timers a minute',
+            'scan of 1,000,000 sessions on PostgreSQL, 10,000 timers a minute, CPU',
             'ms',
             scans.scanMs,
             {
@@ -94,7 +94,25 @@ export const figureMappers: FigureMappers = {
             },
           ),
           speed('the same with 10,000 timers overdue', 'ms', scans.overdueScanMs, { atMost: 5 }),
+          speed('the same, until the answer', 'ms', scans.waitMs),
           fact('statements of a scan on PostgreSQL', '', scans.statements, { atMost: 1 }),
+        ],
+  idleNodes: (cost) =>
+    cost === null
+      ? []
+      : [
+          fact('statements of a turn on PostgreSQL', '', cost.alone.statements),
+          // Looks for work at an interval count, too.
+          speed(
+            'beside 8 idle nodes with 20 readers each',
+            'times',
+            cost.besideEight.statements / cost.alone.statements,
+            {
+              atMost: 1.2,
+            },
+          ),
+          speed('CPU of a turn on PostgreSQL', 'ms', cost.alone.cpuMs),
+          speed('beside 8 idle nodes with 20 readers each', 'ms', cost.besideEight.cpuMs),
         ],
   deltas: ({ deltasPerSecond }) => [
     speed('deltas to the consumer', 'deltas/s', deltasPerSecond, { atLeast: 60_000 }),

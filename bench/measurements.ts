@@ -2,6 +2,7 @@ import { measureAbort, type Abort } from './abort.ts';
 import { measureBridge, type Bridge } from './bridge.ts';
 import { measureDeltas, type Deltas } from './deltas.ts';
 import { measureFreshSessions, type FreshSessions } from './fresh-sessions.ts';
+import { measureIdleNodes, type IdleNodes } from './idle-nodes.ts';
 import { measureIdleSessions, type IdleSessions } from './idle-sessions.ts';
 import { measureImportTime, type ImportTime } from './import-time.ts';
 import { measureInstalledPackages, type InstalledPackages } from './installed-packages.ts';
@@ -27,6 +28,7 @@ export interface Measured {
   readonly net: NetSpeeds;
   readonly idleSessions: IdleSessions;
   readonly timerScans: TimerScans | null;
+  readonly idleNodes: IdleNodes | null;
   readonly deltas: Deltas;
   readonly bridge: Bridge;
   readonly liveFrames: readonly FrameCost[];
@@ -57,6 +59,7 @@ export const measurements: { readonly [Name in MeasurementName]: Measure<Name> }
   net: measureNet,
   idleSessions: measureIdleSessions,
   timerScans: measureTimerScans,
+  idleNodes: measureIdleNodes,
   deltas: measureDeltas,
   bridge: measureBridge,
   liveFrames: measureLiveFrames,

@@ -231,7 +231,9 @@ export class LocalRuntime implements Runtime {
 
   async start(): Promise<void> {
     await this.store.join(this.#owner);
-    this.#unsubscribe = this.store.subscribe((changed) => this.#onStoreChange(changed));
+    this.#unsubscribe = this.store.subscribe((changed, origin) =>
+      this.#onStoreChange(changed, origin),
+    );
     await this.#failover.scan();
   }
 
@@ -400,11 +402,15 @@ export class LocalRuntime implements Runtime {
     this.#broadcast.publishAll(['changed']);
   }
 
-  #onStoreChange(changed: Parameters<StoreListener>[0]): void {
+  #onStoreChange(...[changed, origin]: Parameters<StoreListener>): void {
     this.#changeReader.notify();
     if (changed === 'any') {
       this.#broadcast.publishAll(['changed']);
       void this.#failover.scan();
+      return;
+    }
+    if (origin !== 'here') {
+      this.#onForeignChange(changed, origin === 'input');
       return;
     }
     if (this.#ownWrites > 0) {
@@ -420,6 +426,21 @@ export class LocalRuntime implements Runtime {
       // A live owner handles its sessions. A scan finds the session only if it has none.
       else void this.#failover.scan();
     }
+  }
+
+  /**
+   * Another process changed these sessions. Reads nothing for sessions that are neither hosted nor read here, so that
+   * the work of a session does not grow with the number of processes.
+   */
+  #onForeignChange(changed: readonly SessionKey[], mayNeedOwner: boolean): void {
+    let unhosted = 0;
+    for (const key of changed) {
+      this.#broadcast.publish(formatSessionKey(key), ['changed']);
+      if (this.#activeSessions.get(key) === undefined) unhosted++;
+      else this.#dispatcher.schedule(key);
+    }
+    // Whoever sent the input usually runs the session, too. If not, the last owner does.
+    if (mayNeedOwner && unhosted > 0) void this.#failover.scan();
   }
 
   /** Opens a session whose inputs wait for `submit`. A session that does not exist is created by `submit`. */

@@ -1,5 +1,6 @@
 export { answerKey } from './rules/dedupe-key.ts';
 export type {
+  ChangeOrigin,
   DocumentChange,
   DocumentQuery,
   DocumentResult,
@@ -30,6 +31,7 @@ export {
 } from './store-errors.ts';
 export { parseStoreUrl, type StoreUrl } from './open/store-url.ts';
 export type {
+  ChangeOrigin,
   ClaimResult,
   CommitResult,
   CommittedStep,

@@ -389,8 +389,14 @@ export interface SessionSelection {
   readonly limit?: number;
 }
 
+/**
+ * Who changed sessions: a call on this store object, or another process. `input`: another process wrote inputs to
+ * sessions whose owner joined here, or that have no owner.
+ */
+export type ChangeOrigin = 'here' | 'elsewhere' | 'input';
+
 /** Called with the sessions that changed, or `any` when another process changed unknown ones. */
-export type StoreListener = (changed: 'any' | readonly SessionKey[]) => void;
+export type StoreListener = (changed: 'any' | readonly SessionKey[], origin: ChangeOrigin) => void;
 
 /**
  * Stores sessions, documents and shared state. Each method is atomic: it takes effect with the promised `durability`,

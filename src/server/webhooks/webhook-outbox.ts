@@ -9,6 +9,8 @@ import type { WebhookRegistry } from './webhook-registry.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 import type { WebhookEventType } from './webhook.ts';
 
+const FOREIGN_RESCAN_MS = 1000;
+
 export interface WebhookOutboxOptions {
   readonly store: Store;
   readonly runtime: ManagedRuntime;
@@ -34,6 +36,7 @@ export class WebhookOutbox {
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<void>>();
   #unsubscribe = (): void => {};
+  #cancelRescan: (() => void) | undefined;
 
   constructor(options: WebhookOutboxOptions) {
     const { store, runtime, clock, registry, sender, onError, pushFormats = new Map() } = options;
@@ -67,8 +70,9 @@ export class WebhookOutbox {
 
   /** Resumes what an earlier process left undone. */
   async start(): Promise<void> {
-    this.#unsubscribe = this.#store.subscribe((changed) => {
+    this.#unsubscribe = this.#store.subscribe((changed, origin) => {
       if (changed === 'any') this.#reader.rescan();
+      else if (origin !== 'here') this.#rescanSoon();
       else for (const key of changed) this.#reader.scheduleRead(key);
     });
     await this.#registry.reencryptSecrets();
@@ -80,6 +84,7 @@ export class WebhookOutbox {
   async close(): Promise<void> {
     this.#closing.abort();
     this.#unsubscribe();
+    this.#cancelRescan?.();
     this.#queue.stop();
     await Promise.allSettled(this.#running);
   }
@@ -92,6 +97,17 @@ export class WebhookOutbox {
       .map((webhook) => toEventDelivery(webhook, { workspace, sessionId, type, at, key: type }));
     await Promise.all(deliveries.map(async (change) => this.#store.writeDocuments([change])));
     this.#queue.scheduleAll(deliveries);
+  }
+
+  /**
+   * Reads what other processes changed, once a second at most: each of them reads its own changes at once. This is for
+   * a process that was killed before it did, and for webhooks that were created elsewhere.
+   */
+  #rescanSoon(): void {
+    this.#cancelRescan ??= this.#clock.at(this.#clock.now() + FOREIGN_RESCAN_MS, () => {
+      this.#cancelRescan = undefined;
+      this.#reader.rescan();
+    });
   }
 
   #runInBackground(work: () => Promise<void>): void {

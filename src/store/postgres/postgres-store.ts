@@ -1,5 +1,6 @@
 import {
   encodeJson,
+  formatSessionKey,
   newSessionUid,
   InvalidInputError,
   type Json,
@@ -20,6 +21,7 @@ import type {
 } from '../documents.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import { commitSteps, packStep } from './commit-steps.ts';
+import { parseNoticePayload, toNoticePayloads, type ChangedSession } from './change-notices.ts';
 import { READ_XID } from './database.ts';
 import type { ClosingStatement, Database } from './database.ts';
 import { STEPS_PER_PAGE } from '../encoding/numbered-items.ts';
@@ -30,7 +32,7 @@ import type { PostgresStoreOptions } from './postgres-store-options.ts';
 import { quotedSchema } from './schema.ts';
 import { SessionRows, toSessionRow } from './session-rows.ts';
 import { readSharedState } from './shared-rows.ts';
-import { writeSubmission } from './write-submission.ts';
+import { writeSubmission, type WrittenSubmission } from './write-submission.ts';
 import { deleteSessions } from './delete-sessions.ts';
 import { listDocumentRows, readDocumentRow, writeDocumentRows } from './document-rows.ts';
 import { readChanges } from './change-rows.ts';
@@ -102,9 +104,7 @@ export class PostgresStore implements Store {
       absenceMs: options.absenceMs ?? 5000,
       restartAbsenceMs: options.restartAbsenceMs ?? 30_000,
       checkMs: options.checkMs ?? 5000,
-      onNotification: (writer) => {
-        if (writer !== this.#name) this.#feed.publish('any');
-      },
+      onNotification: (payload) => this.#onNotification(payload),
     });
     this.#sessions = new SessionRows(this.#schema);
     this.#journal = new JournalRows(this.#schema, database.location);
@@ -203,7 +203,10 @@ export class PostgresStore implements Store {
           );
         return { evicted };
       },
-      { closingStatement: ({ evicted }) => (evicted === null ? READ_XID : this.#notification()) },
+      {
+        closingStatement: ({ evicted }) =>
+          evicted === null ? READ_XID : this.#notification([{ key }]),
+      },
     );
     if (result.evicted !== null) this.#feed.publish([key]);
     return result;
@@ -234,8 +237,10 @@ export class PostgresStore implements Store {
     return this.#database.write(
       async (queries) => commitSteps(queries, this.#schema, this.#sessions, packed),
       {
-        closingStatement: (results) =>
-          results.some(({ ok }) => ok) ? this.#notification() : READ_XID,
+        closingStatement: (results) => {
+          const changed = steps.filter((_, index) => results[index]?.ok === true);
+          return changed.length > 0 ? this.#notification(changed) : READ_XID;
+        },
         // Several steps do not wait for the lock of one of them; the committer then retries each alone.
         waitsForLocks: steps.length === 1,
         onInDoubt: (results, xid) => this.#inDoubt.add(steps, results, xid),
@@ -247,12 +252,17 @@ export class PostgresStore implements Store {
     parseIdentity(dedupeKey, 'dedupeKey');
     encodeJson(input.value, 'input.value');
     const value = JSON.stringify(input.value);
+    let inputFor: OwnerId | null = null;
     const receipt = await this.#database.write<InjectReceipt>(
       async (queries) => {
         const row = await this.#sessions.lock(queries, key);
+        inputFor = row.owner;
         return injectInput(queries, this.#schema, row, { place: input.place, value, dedupeKey });
       },
-      { closingStatement: ({ duplicate }) => (duplicate ? READ_XID : this.#notification()) },
+      {
+        closingStatement: ({ duplicate }) =>
+          duplicate ? READ_XID : this.#notification([{ key, inputFor }]),
+      },
     );
     if (!receipt.duplicate) this.#feed.publish([key]);
     return receipt;
@@ -267,7 +277,7 @@ export class PostgresStore implements Store {
       this.#assertJoined(init.owner);
       return { key: parseSessionKey(key), init: { ...init, uid: this.#newUid() } };
     });
-    const result = await this.#database.write<SubmitResult>(
+    const { result } = await this.#database.write<WrittenSubmission>(
       async (queries) =>
         writeSubmission(queries, this.#schema, this.#sessions, {
           documents: checked,
@@ -275,10 +285,12 @@ export class PostgresStore implements Store {
           inputs,
         }),
       {
-        closingStatement: (done) =>
-          done.ok && listChangedSessions(inputs, done.receipts).length > 0
-            ? this.#notification()
-            : READ_XID,
+        closingStatement: ({ result: done, owners }) => {
+          const changed = (done.ok ? listChangedSessions(inputs, done.receipts) : []).map(
+            (key) => ({ key, inputFor: owners.get(formatSessionKey(key)) ?? null }),
+          );
+          return changed.length > 0 ? this.#notification(changed) : READ_XID;
+        },
       },
     );
     if (result.ok) this.#feed.publish(listChangedSessions(inputs, result.receipts));
@@ -370,7 +382,7 @@ export class PostgresStore implements Store {
         );
         return true;
       },
-      { closingStatement: (done) => (done ? this.#notification() : READ_XID) },
+      { closingStatement: (done) => (done ? this.#notification([{ key }]) : READ_XID) },
     );
     if (touched) this.#feed.publish([key]);
   }
@@ -386,7 +398,10 @@ export class PostgresStore implements Store {
   async delete(key: SessionKey): Promise<boolean> {
     const deleted = await this.#database.write(
       async (queries) => deleteSessions(queries, this.#schema, this.#sessions, key),
-      { closingStatement: (done) => (done.length > 0 ? this.#notification() : READ_XID) },
+      {
+        closingStatement: (done) =>
+          done.length > 0 ? this.#notification(done.map((one) => ({ key: one }))) : READ_XID,
+      },
     );
     if (deleted.length > 0) this.#feed.publish(deleted);
     return deleted.some(({ sessionId }) => sessionId === key.sessionId);
@@ -437,12 +452,34 @@ export class PostgresStore implements Store {
     throw new InvalidInputError('owner', 'must join the store before it owns sessions.');
   }
 
-  /** A closing statement that notifies other processes of a change, and returns the transaction id. */
-  #notification(): ClosingStatement {
+  /** A closing statement that notifies other processes of changes, and returns the transaction id. */
+  #notification(changed: readonly ChangedSession[]): ClosingStatement {
     return [
-      'SELECT pg_notify($1, $2), pg_current_xact_id()::text AS xid',
-      [this.#channel, this.#name],
+      'SELECT pg_notify($1, payload), pg_current_xact_id()::text AS xid FROM unnest($2::text[]) AS payload',
+      [this.#channel, toNoticePayloads(this.#name, changed)],
     ];
+  }
+
+  /** @param payload undefined when notices may have been missed */
+  #onNotification(payload: string | undefined): void {
+    if (payload === undefined) {
+      this.#feed.publish('any');
+      return;
+    }
+    const { writer, changed } = parseNoticePayload(payload);
+    if (writer === this.#name) return;
+    if (changed === 'any') {
+      this.#feed.publish('any');
+      return;
+    }
+    const isForOwnerHere = ({ inputFor }: ChangedSession): boolean =>
+      inputFor === null || (inputFor !== undefined && this.#owners.hasJoined(inputFor));
+    const origins = Map.groupBy(changed, (one) => (isForOwnerHere(one) ? 'input' : 'elsewhere'));
+    for (const [origin, sessions] of origins)
+      this.#feed.publish(
+        sessions.map(({ key }) => key),
+        origin,
+      );
   }
 
   /**

@@ -1,6 +1,6 @@
 import { formatSessionKey, type SessionKey } from '../../core/index.ts';
 import type { DocumentChange } from '../documents.ts';
-import type { InjectReceipt, Submission, SubmitResult } from '../store.ts';
+import type { InjectReceipt, OwnerId, Submission, SubmitResult } from '../store.ts';
 import type { Queries } from './database.ts';
 import { writeDocumentRows } from './document-rows.ts';
 import { injectInput } from './inbox-rows.ts';
@@ -16,6 +16,13 @@ export interface CheckedSubmission {
   readonly inputs: NonNullable<Submission['inputs']>;
 }
 
+/** The result of a submission, and the owners of the sessions that it has inputs for. */
+export interface WrittenSubmission {
+  readonly result: SubmitResult;
+  /** By formatted session key. */
+  readonly owners: ReadonlyMap<string, OwnerId | null>;
+}
+
 /**
  * Writes documents, new sessions and inputs in the open transaction.
  * @throws SessionNotFoundError, AlreadyAnsweredError
@@ -25,11 +32,11 @@ export async function writeSubmission(
   schema: string,
   sessionRows: SessionRows,
   { documents, sessions, inputs }: CheckedSubmission,
-): Promise<SubmitResult> {
+): Promise<WrittenSubmission> {
   // Locks documents before sessions, and sessions in the order of their ids, to avoid deadlocks.
   if (documents.length > 0) {
     const written = await writeDocumentRows(queries, schema, documents);
-    if (!written.ok) return written;
+    if (!written.ok) return { result: written, owners: new Map() };
   }
   for (const { key, init } of sessions) await sessionRows.insert(queries, key, init);
   const keys = inputs.map(({ key }) => key);
@@ -50,5 +57,6 @@ export async function writeSubmission(
     receipts.push(receipt);
     if (!receipt.duplicate) rows.set(name, { ...row, last_input: receipt.inputSeq });
   }
-  return { ok: true, receipts };
+  const owners = new Map([...rows].map(([name, { owner }]) => [name, owner] as const));
+  return { result: { ok: true, receipts }, owners };
 }

@@ -1,5 +1,5 @@
 import type { SessionKey } from '../../core/index.ts';
-import type { StoreListener } from '../store.ts';
+import type { ChangeOrigin, StoreListener } from '../store.ts';
 
 /** Publishes changes to listeners. A listener that throws affects neither the other listeners nor the commit. */
 export class ChangeFeed {
@@ -11,7 +11,7 @@ export class ChangeFeed {
 
   add(listener: StoreListener): () => void {
     // A new function each time, because the same listener may subscribe twice.
-    const registered: StoreListener = (changed) => listener(changed);
+    const registered: StoreListener = (changed, origin) => listener(changed, origin);
     this.#listeners.add(registered);
     return () => {
       this.#listeners.delete(registered);
@@ -22,11 +22,14 @@ export class ChangeFeed {
     this.#listeners.clear();
   }
 
-  publish(changed: 'any' | readonly SessionKey[]): void {
+  publish(
+    changed: 'any' | readonly SessionKey[],
+    origin: ChangeOrigin = changed === 'any' ? 'elsewhere' : 'here',
+  ): void {
     if (changed.length === 0) return;
     for (const listener of this.#listeners) {
       try {
-        listener(changed);
+        listener(changed, origin);
       } catch (error) {
         // As with an EventTarget, a bug in a listener surfaces as an uncaught error.
         queueMicrotask(() => {
