@@ -62,7 +62,7 @@ async function measureTurns(url: string, idleNodes: number): Promise<TurnCost> {
     const idle = nodes.use(await open());
     for (let reader = 0; reader < READERS; reader++) {
       const session = await idle.session(`read-${node}-${reader}`);
-      void Array.fromAsync(session.events(0, { signal: done.signal }));
+      void readAll(session.events(0, { signal: done.signal }));
     }
   }
   const session = await working.session('busy');
@@ -73,4 +73,8 @@ async function measureTurns(url: string, idleNodes: number): Promise<TurnCost> {
   const used = statements - before.statements;
   done.abort();
   return { statements: used / TURNS, cpuMs: (user + system) / 1000 / TURNS };
+}
+
+async function readAll(events: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of events);
 }

@@ -1,6 +1,5 @@
 export { answerKey } from './rules/dedupe-key.ts';
 export type {
-  ChangeOrigin,
   DocumentChange,
   DocumentQuery,
   DocumentResult,
