@@ -225,8 +225,8 @@ export class KillableStore implements Store {
   }
 
   subscribe(listener: Parameters<Store['subscribe']>[0]): () => void {
-    return this.#store.subscribe((changed) => {
-      if (!this.#process.isOver) listener(changed);
+    return this.#store.subscribe((changed, origin) => {
+      if (!this.#process.isOver) listener(changed, origin);
     });
   }
 
