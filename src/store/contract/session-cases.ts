@@ -76,10 +76,10 @@ export const sessionCases: readonly StoreContractCase[] = [
     const query = { owner: 'one', now: AT + 9, limit: 9 };
     assert.equal((await store.findRunnable(query)).sessions.length, 2);
     assert.equal((await store.findRunnable({ ...query, agents: ['first'] })).sessions.length, 1);
-    const nobody = { ...query, agents: [] };
-    assert.equal((await store.findRunnable(nobody)).sessions.length, 0);
+    const withoutAgents = { ...query, agents: [] };
+    assert.equal((await store.findRunnable(withoutAgents)).sessions.length, 0);
     assert.equal((await store.findRunnable({ ...query, now: AT })).nextDueAt, AT + 9);
-    assert.equal((await store.findRunnable({ ...nobody, now: AT })).nextDueAt, undefined);
+    assert.equal((await store.findRunnable({ ...withoutAgents, now: AT })).nextDueAt, undefined);
   }),
 
   storeContractCase('creating an existing session returns it unchanged', async (harness) => {
