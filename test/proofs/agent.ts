@@ -17,6 +17,7 @@ import {
 } from '../../src/verify/index.ts';
 import type { Bounds, QuiescentMarking } from '../../src/verify/index.ts';
 import { withoutInhibitor, withoutInput, withoutOutput } from '../cases/net-mutations.ts';
+import { withoutEach } from './net-proof.ts';
 import type { NetProof } from './net-proof.ts';
 
 const REASK_BUDGET = 2;
@@ -47,6 +48,7 @@ const bounds: Bounds = {
   states: 400_000,
 };
 const twoCalls: Bounds = { ...bounds, together: 2 };
+const inputs = ['user.in', 'interrupt.in', 'answer.in'];
 
 const ofTurn: readonly string[] = [
   'turn.current',
@@ -112,7 +114,7 @@ export const agentProof: NetProof = {
       ],
       bounds,
       // The next claim has faults.
-      quick: { bounds: { ...twoCalls, faults: 0 } },
+      quick: withoutEach({ ...twoCalls, faults: 0 }, inputs),
     },
     {
       // A rewind waits for the running turn.
@@ -131,7 +133,7 @@ export const agentProof: NetProof = {
     {
       properties: [budgetIsBounded],
       bounds: { ...bounds, faults: 0 },
-      quick: { bounds: { ...twoCalls, faults: 0 } },
+      quick: [{ bounds: { ...twoCalls, faults: 0 } }],
     },
     {
       // Every turn ends by itself, by an interrupt or by a fault, unless it waits for a person.
@@ -139,6 +141,7 @@ export const agentProof: NetProof = {
         eventuallyAnswered('turn.start', ['turn.end', 'turn.abandon'], { resting: [waiting] }),
       ],
       bounds: twoCalls,
+      quick: withoutEach(twoCalls, inputs),
     },
     {
       properties: [
@@ -147,6 +150,7 @@ export const agentProof: NetProof = {
         interruptStopsTools,
       ],
       bounds: { ...twoCalls, faults: 0 },
+      quick: withoutEach({ ...twoCalls, faults: 0 }, inputs),
     },
   ],
   mutants: [

@@ -7,6 +7,7 @@ import { deadlockFree, neverFiresAfter, placeBound } from '../../src/verify/inde
 import type { Bounds } from '../../src/verify/index.ts';
 import { withChanged, withoutOutput, withoutTransition } from '../cases/net-mutations.ts';
 import { uncontrolled } from './agent.ts';
+import { withoutEach } from './net-proof.ts';
 import type { NetProof } from './net-proof.ts';
 
 const { net, compiled } = agent({
@@ -63,7 +64,11 @@ export const appSessionProof: NetProof = {
       properties: [rests, onePermit, saysBetweenTurns],
       bounds: coming({ 'event.in': 2, 'answer.in': 0 }),
     },
-    { properties: [rests, onePermit], bounds: coming({ 'event.in': 1 }, 1) },
+    {
+      properties: [rests, onePermit],
+      bounds: coming({ 'event.in': 1 }, 1),
+      quick: withoutEach(coming({ 'event.in': 1 }, 1), ['interrupt.in', 'answer.in']),
+    },
     {
       properties: [restsClosed],
       bounds: coming({ 'event.in': 1, 'archive.in': 1, 'answer.in': 0 }),

@@ -11,6 +11,7 @@ import {
 import type { Bounds } from '../../src/verify/index.ts';
 import { losing, withChanged, withoutInhibitor, withoutOutput } from '../cases/net-mutations.ts';
 import { uncontrolled } from './agent.ts';
+import { withoutEach } from './net-proof.ts';
 import type { NetProof } from './net-proof.ts';
 
 const { net } = agent({
@@ -76,7 +77,11 @@ export const compactionProof: NetProof = {
       properties: [rests, onePermit, oneSummary, cutsBetweenTurns, stops],
       bounds: coming(2, 0),
     },
-    { properties: [rests, oneSummary], bounds: coming(1, 1, 1) },
+    {
+      properties: [rests, oneSummary],
+      bounds: coming(1, 1, 1),
+      quick: withoutEach(coming(1, 1, 1), ['interrupt.in', 'answer.in']),
+    },
   ],
   mutants: [
     {

@@ -7,6 +7,7 @@ import {
   unreachable,
 } from '../../src/verify/index.ts';
 import { withoutInhibitor, withoutOutput, withoutReset } from '../cases/net-mutations.ts';
+import { withoutEach } from './net-proof.ts';
 import type { NetProof } from './net-proof.ts';
 
 const never = async (): Promise<never> => new Promise(() => {});
@@ -55,6 +56,7 @@ export const duplexSessionProof: NetProof = {
         noOldRecovery,
       ],
       bounds: { ...bounds, faults: 0 },
+      quick: withoutEach({ ...bounds, faults: 0 }, Object.keys(bounds.environment)),
     },
     { properties: [undisturbed], bounds: oneUtterance },
   ],

@@ -39,6 +39,7 @@ import {
   withoutReset,
   withoutTransition,
 } from '../cases/net-mutations.ts';
+import { withoutEach } from './net-proof.ts';
 import type { NetProof } from './net-proof.ts';
 import { stock } from './subnets.ts';
 
@@ -121,6 +122,7 @@ export const linkProof: NetProof = {
     {
       properties: [oneLink, isCalled, swapsAfterGoAway, opensWithinBudget, opensInATurn, linkRests],
       bounds: linkBounds,
+      quick: withoutEach(linkBounds, ['link.stop', 'link.closed', 'link.go-away']),
     },
     { properties: [oneHandle], bounds: handleBounds },
     { properties: [oneLink, linkRests], bounds: rotatesTwice },

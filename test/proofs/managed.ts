@@ -361,13 +361,13 @@ export const managedSessionProof: NetProof = {
     {
       properties: [...closes, heldStartsNothing, stoppedStartsNothing],
       bounds: coming(moves),
-      quick: { bounds: coming(withoutInterrupt) },
+      quick: [{ bounds: coming(withoutInterrupt) }],
     },
     // A failure in a closed session returns a permit, which is removed before anything can take it.
     {
       properties: [restsAsItStands, archivedStartsNothing],
       bounds: coming(moves, 1),
-      quick: { bounds: coming(['user', 'archive', 'interrupt'], 1) },
+      quick: [{ bounds: coming(['user', 'archive', 'interrupt'], 1) }],
     },
     {
       properties: [...closes, heldStartsNothing, stoppedStartsNothing],
@@ -376,7 +376,7 @@ export const managedSessionProof: NetProof = {
     {
       properties: [...closes, heldStartsNothing],
       bounds: coming(['user', 'outcome', 'pause', 'archive']),
-      quick: { bounds: coming(['user', 'outcome', 'pause']) },
+      quick: [{ bounds: coming(['user', 'outcome', 'pause']) }],
     },
     { properties: closes, bounds: coming(['outcome', 'complete', 'resume', 'interrupt']) },
   ],
