@@ -87,6 +87,14 @@ export interface Running {
 const root = mkdtempSync(join(tmpdir(), 'petrichor-cli-'));
 process.once('exit', () => rmSync(root, { recursive: true, force: true }));
 
+/** For the processes that a command starts: without the cache of this run they compile the package again. */
+const compileCache = Object.fromEntries(
+  ['NODE_COMPILE_CACHE', 'NODE_OPTIONS'].flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value]];
+  }),
+);
+
 /** An empty folder in which commands run. It is removed after the tests. */
 export class CommandFolder {
   readonly path: string = mkdtempSync(join(root, 'folder-'));
@@ -114,7 +122,7 @@ export class CommandFolder {
     if (input !== undefined) stdin.end(input);
     const exit = runCli({
       args,
-      env,
+      env: { ...compileCache, ...env },
       cwd: this.path,
       stdin,
       stdout,
