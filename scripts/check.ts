@@ -18,14 +18,15 @@ interface Gate {
   readonly needsEntries?: true;
 }
 
-/** Gates that read the source. They run before the others and use all cores. */
+/** Gates that read the source. The build runs beside the second. */
 const sourceGates: readonly Gate[] = [
   { script: 'format:check', holds: 'one layout' },
   { script: 'lint', holds: 'strict TypeScript, no lost promise, no cycle' },
-  { script: 'build', holds: 'JavaScript and declarations' },
 ];
 
-/** Gates that read what was built. They run side by side, each on one core; the longest starts first. */
+const build: Gate = { script: 'build', holds: 'JavaScript and declarations' };
+
+/** Gates that read what was built. */
 const packageGates: readonly Gate[] = [
   { script: 'knip', holds: 'nothing unused', needsEntries: true },
   { script: 'api:check', holds: 'the accepted public API', needsEntries: true },
@@ -39,16 +40,19 @@ const missingEntries = [
   .filter((file) => !existsSync(file));
 
 const startedAt = performance.now();
-for (const gate of sourceGates) await judge(gate);
-await Promise.all(packageGates.map(judge));
+await Promise.all([judgeEach(sourceGates), judgeEach([build, ...packageGates])]);
 const tests = listTestFiles();
-const gateCount = sourceGates.length + packageGates.length;
+const gateCount = sourceGates.length + 1 + packageGates.length;
 console.log(`${gateCount} gates in ${seconds(startedAt)}; now ${tests.length} test files\n`);
 const code = await runTests(tests);
 console.log(
   `${seconds(startedAt)} of wall time, ${readCpuSeconds().toFixed(0)} s of CPU time in all processes`,
 );
 process.exit(code);
+
+async function judgeEach(gates: readonly Gate[]): Promise<void> {
+  for (const gate of gates) await judge(gate);
+}
 
 /** Runs a gate and prints its line. A gate that fails ends the process with what it printed. */
 async function judge(gate: Gate): Promise<void> {

@@ -1,5 +1,6 @@
 /** Runs test files: many in one process where they can share it, side by side on all cores. */
 import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { chooseSampleSeed, SEED_VARIABLE } from '../test/sample-seed.ts';
@@ -7,12 +8,21 @@ import { openBundleFolder } from '../test/bundled-program.ts';
 import { startPostgresServer } from '../test/postgres/postgres-server.ts';
 import { needsOwnProcess, slowestFirst, startsProcesses, usesPostgres } from './test-files.ts';
 import { showDot, type ReportMessage } from './test-reporter.ts';
-import { addTotals, emptyTotals, summarizeTotals, type TestTotals } from './test-totals.ts';
+import {
+  addTotals,
+  emptyTotals,
+  showCosts,
+  summarizeTotals,
+  type TestTotals,
+} from './test-totals.ts';
 
 const OUTPUT_LINES_SHOWN = 40;
 
-/** Files of one process. A process loads the package once; with more files, the cores do not end at the same time. */
-const FILES_PER_PROCESS = 100;
+/** The CPU time of every test file in the last run. */
+const COSTS = 'node_modules/.cache/test-cpu-seconds.txt';
+
+/** A process for fewer files takes longer to load the package than to run them. */
+const LEAST_FILES_PER_PROCESS = 20;
 
 /** Files of one process that start processes. They wait more than they work. */
 const STARTING_FILES_PER_PROCESS = 5;
@@ -21,8 +31,8 @@ const STARTING_FILES_PER_PROCESS = 5;
  * Runs the files, prints failures and a summary, and returns the exit code.
  *
  * To start a process and to load the package takes about a second for each file. So files that
- * leave no trace share processes, one per core at a time. The others run beside them, each in its
- * own: they mostly wait for the processes and databases that they start.
+ * leave no trace share processes: one per core, and one that works while another waits. The others
+ * run beside them, each in its own: they mostly wait for the processes and databases that they start.
  */
 export async function runTests(files: readonly string[]): Promise<number> {
   const cores = availableParallelism();
@@ -40,23 +50,31 @@ export async function runTests(files: readonly string[]): Promise<number> {
     process.stdout.write('failure' in message ? message.failure : showDot((dots += 1)));
   };
   const outcomes: Outcome[] = [];
+  const shared = toGroups(slowestFirst(together), cores + 1);
+  const own = toOwnGroups(slowestFirst(apart));
   const runQueue = async (queue: (readonly string[])[]): Promise<void> => {
     for (let group = queue.shift(); group !== undefined; group = queue.shift())
       outcomes.push(await runGroup(group, show));
   };
-  const queues = [toGroups(together), toOwnGroups(slowestFirst(apart))];
-  await Promise.all(
-    queues.flatMap((queue) => Array.from({ length: cores }, async () => runQueue(queue))),
-  );
+  await Promise.all([
+    ...shared.map(async (group) => runQueue([group])),
+    ...Array.from({ length: cores }, async () => runQueue(own)),
+  ]);
   await postgres?.stop();
   console.log(`\nSweeps took the sample ${SEED_VARIABLE}=${seed}.`);
-  console.log(summarizeTotals(addTotals(outcomes.map(({ totals }) => totals))));
+  const totals = addTotals(outcomes.map((outcome) => outcome.totals));
+  console.log(summarizeTotals(totals));
+  writeFileSync(COSTS, showCosts(totals));
+  console.log(`All test files: ${COSTS}`);
   return Math.max(0, ...outcomes.map(({ code }) => code));
 }
 
-/** Groups of files for one process each. Files of one folder are spread, because they take alike long. */
-function toGroups(files: readonly string[]): (readonly string[])[] {
-  const count = Math.ceil(files.length / FILES_PER_PROCESS);
+/**
+ * Groups of files for one process each, at most `most`. The files are dealt in turn, because those of one folder take alike
+ * long, and so do those that take longest.
+ */
+function toGroups(files: readonly string[], most: number): readonly (readonly string[])[] {
+  const count = Math.min(most, Math.ceil(files.length / LEAST_FILES_PER_PROCESS));
   return Array.from({ length: count }, (_, group) =>
     files.filter((_file, index) => index % count === group),
   );

@@ -51,8 +51,26 @@ export function isSlow(path: string): boolean {
   return slow.test(path) || slow.test(readFileSync(path, 'utf8'));
 }
 
-/** Files that take longest when they run alone, so that none of them starts last. */
+/**
+ * Files that take longest, the longest first. Of those with a process of their own none starts last, and the others are
+ * dealt to different processes.
+ */
 const longest = [
+  'test/proofs/flows.test.ts',
+  'test/verify/differential.test.ts',
+  'test/mutants.test.ts',
+  'test/proofs/live.test.ts',
+  'test/proofs/managed.test.ts',
+  'test/security/hostile-mcp.test.ts',
+  'test/proofs/agent.test.ts',
+  'test/proofs/contracts.test.ts',
+  'test/upgrade/released-sessions.test.ts',
+  'test/proofs/cases.test.ts',
+  'test/live/live-agents-crashes.test.ts',
+  'test/server/conformance.test.ts',
+  'src/tools/schema/validate-value.test.ts',
+  'test/diagrams.test.ts',
+  'test/security/two-tenants.test.ts',
   'test/postgres/postgres-store.test.ts',
   'test/crash/kills-at-failpoints.test.ts',
   'test/crash/runner-kill.test.ts',

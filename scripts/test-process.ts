@@ -12,11 +12,11 @@ const events = runInProcess({ files, timeout: TIMEOUT_MS });
 
 /** CPU seconds by file. A file is charged from its first test to the first test of the next file. */
 const cpuSeconds: Record<string, number> = {};
-let current: string | undefined;
+let current = 'start of processes that many files share, and their imports';
 let since = 0;
-const charge = (next?: string): void => {
+const charge = (next = ''): void => {
   const now = readCpuSeconds();
-  if (current !== undefined) cpuSeconds[current] = (cpuSeconds[current] ?? 0) + now - since;
+  cpuSeconds[current] = (cpuSeconds[current] ?? 0) + now - since;
   [current, since] = [next, now];
 };
 // A listener is called when a test starts. The report of it can come much later.
@@ -31,7 +31,11 @@ for await (const message of toMessages(events)) {
     charge();
     // The only file of a process is charged for all of it, with the start.
     const [only] = files.length === 1 ? files : [];
-    if (only !== undefined) cpuSeconds[relative('.', only)] = readCpuSeconds();
-    process.send?.({ totals: { ...message.totals, cpuSeconds } });
+    process.send?.({
+      totals: {
+        ...message.totals,
+        cpuSeconds: only === undefined ? cpuSeconds : { [relative('.', only)]: readCpuSeconds() },
+      },
+    });
   }
 }
