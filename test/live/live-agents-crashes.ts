@@ -11,6 +11,7 @@ import { MemoryStore } from '../../src/store/index.ts';
 import { LiveSession } from '../adk/live-session.ts';
 import { KillableStore, SimulatedProcess } from '../crash/killable-store.ts';
 import type { CrashPoint } from '../crash/killable-store.ts';
+import { crashAtEach } from './crash-at-each.ts';
 import { describeEvent } from './simulated-call.ts';
 
 /** The result of a live session of a runner that crashes. */
@@ -123,31 +124,30 @@ export const streamScenario: Scenario = {
   },
 };
 
-/** Crashes at each of these points of a scenario in turn, and checks what no crash may change. Returns how many there were. */
+/**
+ * Crashes at each of these points of a scenario in turn, and checks what no crash may change. Returns how many there were.
+ * @param stride see `crashAtEach`
+ */
 export async function crashEverywhere(
   scenario: Scenario,
   calm: AgentsOutcome,
   points: readonly CrashPoint['point'][],
+  stride = 1,
 ): Promise<number> {
-  let runs = 0;
-  for (const point of points) {
-    for (let nth = 1; ; nth++) {
-      const outcome = await runWithCrashes(scenario, [{ point, nth }]);
-      if (outcome.deaths === 0) break;
-      runs++;
-      const { log, marking, messages, conversation } = outcome;
-      try {
-        assert.deepEqual(marking, calm.marking);
-        assert.equal(count(log, 'turn.started'), count(log, 'ended'));
-        assert.equal(new Set(messages).size, messages.length, 'a message was taken twice');
-        scenario.check(outcome);
-      } catch (error) {
-        const why = `crash ${point} ${nth}: ${log.join(', ')} | ${conversation.join(', ')}`;
-        throw new Error(why, { cause: error });
-      }
+  return crashAtEach(points, stride, async (crash) => {
+    const outcome = await runWithCrashes(scenario, [crash]);
+    if (outcome.deaths === 0) return false;
+    const { log, marking, messages, conversation } = outcome;
+    try {
+      assert.deepEqual(marking, calm.marking);
+      assert.equal(count(log, 'turn.started'), count(log, 'ended'));
+      assert.equal(new Set(messages).size, messages.length, 'a message was taken twice');
+      scenario.check(outcome);
+    } catch (error) {
+      throw new Error(`${log.join(', ')} | ${conversation.join(', ')}`, { cause: error });
     }
-  }
-  return runs;
+    return true;
+  });
 }
 
 /** Plays a scenario in a sequence of processes, each of which crashes at its point. */

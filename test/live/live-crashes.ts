@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
 import * as z from 'zod';
 import { conversation } from '../../src/agents/index.ts';
 import type { ConversationItem } from '../../src/agents/index.ts';
@@ -13,6 +14,7 @@ import { MemoryStore } from '../../src/store/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import { KillableStore, SimulatedProcess } from '../crash/killable-store.ts';
 import type { CrashPoint } from '../crash/killable-store.ts';
+import { crashAtEach } from './crash-at-each.ts';
 import { describeEvent, SimulatedCall } from './simulated-call.ts';
 
 /** The result of two spoken turns, the first with a tool. */
@@ -211,4 +213,51 @@ export function checkOutcome(outcome: LiveOutcome, calm: LiveOutcome): void {
 
 function count(log: readonly string[], start: string): number {
   return log.filter((line) => line.startsWith(start)).length;
+}
+
+/**
+ * Crashes the conversation at any write, and before and after its tool.
+ * @param stride see `crashAtEach`
+ */
+export async function crashConversation(t: TestContext, stride: number): Promise<void> {
+  const calm = await talkWithCrashes([]);
+  checkOutcome(calm, calm);
+  t.diagnostic(`${calm.records} records: ${calm.conversation.join(' | ')}`);
+  const points = ['before-write', 'after-write', 'tool-began', 'tool-did'] as const;
+  const runs = await crashAtEach(points, stride, async (crash) => {
+    const outcome = await talkWithCrashes([crash]);
+    if (outcome.deaths === 0) return false;
+    checkOutcome(outcome, calm);
+    return true;
+  });
+  t.diagnostic(`${runs} crashes`);
+  assert.ok(runs > 30 / stride, `${runs}`);
+}
+
+/**
+ * Crashes the conversation in which the model cancels a call, at any write.
+ * @param stride see `crashAtEach`
+ */
+export async function crashCanceled(t: TestContext, stride: number): Promise<void> {
+  const calm = await talkWithCrashes([], { cancels: true });
+  checkOutcome(calm, calm);
+  assert.ok(wasCanceled(calm));
+  let canceled = 0;
+  const runs = await crashAtEach(['before-write', 'after-write'], stride, async (crash) => {
+    const outcome = await talkWithCrashes([crash], { cancels: true });
+    if (outcome.deaths === 0) return false;
+    if (wasCanceled(outcome)) canceled++;
+    checkOutcome(outcome, calm);
+    assert.ok(!wasCanceled(outcome) || outcome.sent.length === 0, 'a canceled result was sent');
+    return true;
+  });
+  t.diagnostic(`${runs} crashes, ${canceled} with the cancellation`);
+  // A cancellation that was not written is lost with its connection.
+  // A sample may have none of these few.
+  const isMixed = canceled > 10 / stride && (stride > 1 || canceled < runs);
+  assert.ok(runs > 20 / stride && isMixed, `${runs} ${canceled}`);
+}
+
+function wasCanceled({ conversation: lines }: LiveOutcome): boolean {
+  return lines.some((line) => line.includes('canceled_by_model'));
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SimulatedClock } from '../../../src/net/index.ts';
 import type { CrashPoint } from '../../crash/killable-store.ts';
+import { crashAtEach } from '../../live/crash-at-each.ts';
 import { checkOutcome, talkWithCrashes } from '../../live/live-crashes.ts';
 import type { LiveOutcome } from '../../live/live-crashes.ts';
 import { passTime, readLog } from '../../live/simulated-call.ts';
@@ -30,19 +31,12 @@ test('a client of the WebSocket continues after a crash at any record, and plays
   const calm = await talkOverSockets([]);
   checkOutcome(calm, calm);
   assert.ok(calm.played.length > 10, `${calm.played.length}`);
-  let runs = 0;
-  for (const point of ['after-write', 'tool-did'] as const) {
-    for (let nth = 1; ; nth++) {
-      const outcome = await talkOverSockets([{ point, nth }]);
-      if (outcome.deaths === 0) break;
-      runs++;
-      try {
-        checkOutcome(outcome, calm);
-      } catch (error) {
-        throw new Error(`crash ${point} ${nth}`, { cause: error });
-      }
-    }
-  }
+  const runs = await crashAtEach(['after-write', 'tool-did'], 1, async (crash) => {
+    const outcome = await talkOverSockets([crash]);
+    if (outcome.deaths === 0) return false;
+    checkOutcome(outcome, calm);
+    return true;
+  });
   t.diagnostic(`${runs} crashes`);
   assert.ok(runs > 15, `${runs}`);
 });
