@@ -42,3 +42,4 @@ export {
   optionTable,
   type OptionTable,
 } from './validation/option-table.ts';
+export { toUsageMetadata } from './events/model-metadata.ts';

@@ -21,6 +21,7 @@ import type { Event, SessionService } from '../../src/adk/index.ts';
 import { scriptedResolver } from './scripted-resolver.ts';
 
 const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5 };
+const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 2, totalTokenCount: 5 };
 const modelResolver = scriptedResolver(({ contents }) =>
   contents.at(-1)?.role === 'user'
     ? { text: 'I look.', toolCalls: [{ name: 'look', args: { at: 'it' } }], usage }
@@ -56,11 +57,11 @@ describe('an event', () => {
   it('has a usage if it comes from a model, and none otherwise', async () => {
     const events = await collectEvents(lookAgent);
     assert.deepEqual(
-      events.map((event) => [event.content?.role, event.usage]),
+      events.map((event) => [event.content?.role, event.usageMetadata]),
       [
-        ['model', usage],
+        ['model', usageMetadata],
         ['tool', undefined],
-        ['model', usage],
+        ['model', usageMetadata],
       ],
     );
   });

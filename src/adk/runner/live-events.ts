@@ -1,6 +1,6 @@
 import { createEventActions, deriveEventId, newMessageId, toAdkSeconds } from '../../core/index.ts';
 import type { Event, InvocationId, LogEventByType, Part, SessionUid } from '../../core/index.ts';
-import { omitUndefined } from '../../core/internal.ts';
+import { omitUndefined, toUsageMetadata } from '../../core/internal.ts';
 import type { LiveMedia, LivePartial, OpenConnection } from '../../live/index.ts';
 import type { LiveGoAwaySignal, LiveHandleSignal } from '../../live/index.ts';
 
@@ -68,7 +68,7 @@ export function toTurnEndEvent(
     ...omitUndefined({
       interrupted: stopReason === 'interrupted' ? true : undefined,
       stopReason: stopReason === 'budget_reached' ? stopReason : undefined,
-      usage,
+      usageMetadata: usage && toUsageMetadata(usage),
     }),
   };
 }

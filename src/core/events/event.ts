@@ -3,7 +3,6 @@ import type { EventActions } from './event-actions.ts';
 import { getFunctionCalls, getFunctionResponses } from '../content/function-calls.ts';
 import type { CallId, InvocationId } from '../identity/ids.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';
-import type { Usage } from './usage.ts';
 
 /** One event of a session: a message or an action. The shape is that of ADK. */
 export type Event = {
@@ -38,9 +37,9 @@ export type Event = {
   readonly errorCode?: string;
   readonly errorMessage?: string;
   /** On events of models only. */
-  readonly finishReason?: FinishReason;
+  readonly finishReason?: AdkFinishReason;
   /** On events of models only. */
-  readonly usage?: Usage;
+  readonly usageMetadata?: UsageMetadata;
   /** The calls of this event that get their results later, from outside. */
   readonly longRunningToolIds?: readonly CallId[];
   /** The output of a workflow node, which is the input of the next nodes. */
@@ -61,6 +60,20 @@ export type Transcription = {
  * Why a model stopped generating. A response with tool calls always has `tool_calls`, whatever the provider reports.
  */
 export type FinishReason = 'stop' | 'tool_calls' | 'max_tokens' | 'refusal' | 'other';
+
+/** ADK's name of the reason why a model stopped. A response with tool calls has `STOP`. */
+export type AdkFinishReason = 'STOP' | 'MAX_TOKENS' | 'SAFETY' | 'OTHER';
+
+/** The token usage of a model call, as ADK counts it. */
+export type UsageMetadata = {
+  /** All input tokens, including cached ones. */
+  readonly promptTokenCount: number;
+  /** Output tokens without thinking. */
+  readonly candidatesTokenCount: number;
+  readonly totalTokenCount: number;
+  readonly thoughtsTokenCount?: number;
+  readonly cachedContentTokenCount?: number;
+};
 
 /** Provider-specific facts about a response. They are stored with it and do not affect behavior. */
 export type ProviderMetadata = { readonly [key: string]: string };

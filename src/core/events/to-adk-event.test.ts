@@ -52,8 +52,11 @@ test('a model answer keeps its calls, usage, finish reason and provider metadata
     providerMetadata: { 'x-request-id': 'r1' },
     longRunningToolIds: ['c'],
   } as const;
+  const { usage: _, ...rest } = message;
   assert.deepEqual(convert({ type: 'agent.message', ...message, actions: { escalate: true } }), {
-    ...message,
+    ...rest,
+    finishReason: 'STOP',
+    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 2, totalTokenCount: 3 },
     actions: { ...noActions, escalate: true },
   });
 });

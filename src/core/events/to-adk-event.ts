@@ -7,6 +7,7 @@ import { createEventActions, type EventActions } from './event-actions.ts';
 import { deriveEventId, type SessionUid } from '../identity/ids.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';
 import type { LogEvent, LogEventByType } from './log-event.ts';
+import { toAdkFinishReason, toUsageMetadata } from './model-metadata.ts';
 import { toAdkSeconds } from './timestamp.ts';
 
 /**
@@ -95,24 +96,31 @@ function fromAgentMessage(message: LogEventByType<'agent.message'>): EventFields
     type: _type,
     invocationId: _invocationId,
     content,
-    ...fields
+    finishReason,
+    usage,
+    ...rest
   } = message;
+  const fields = {
+    ...rest,
+    ...omitUndefined({
+      finishReason: finishReason && toAdkFinishReason(finishReason),
+      usageMetadata: usage && toUsageMetadata(usage),
+    }),
+  };
   const { providerMetadata = {} } = fields;
   const interrupted = INTERRUPTED_METADATA in providerMetadata ? true : undefined;
   if (AUDIBLE_METADATA in providerMetadata) {
-    const rest = content.parts.filter((part) => !isTextPart(part));
+    const others = content.parts.filter((part) => !isTextPart(part));
     return {
       ...fields,
       outputTranscription: toTranscription(content),
-      ...(rest.length > 0 && { content: { ...content, parts: rest } }),
+      ...(others.length > 0 && { content: { ...content, parts: others } }),
       ...omitUndefined({ interrupted }),
     };
   }
   if (interrupted) return { ...fields, content, interrupted };
   // An empty message of a model is a response. Any other empty message has only actions, so omit its content.
-  return content.parts.length === 0 && fields.finishReason === undefined
-    ? fields
-    : { ...fields, content };
+  return content.parts.length === 0 && finishReason === undefined ? fields : { ...fields, content };
 }
 
 function toTranscription({ parts }: Content): Transcription {

@@ -2,18 +2,10 @@ import { omitUndefined } from '../../core/internal.ts';
 import { createEvent } from '@google/adk';
 import type { Event as StockEvent } from '@google/adk';
 import { isOpaquePart } from '../../core/index.ts';
-import type { Content, Event, FinishReason, Part, Usage } from '../../core/index.ts';
+import type { Content, Event, Part } from '../../core/index.ts';
 
 type StockContent = NonNullable<StockEvent['content']>;
 type StockPart = NonNullable<StockContent['parts']>[number];
-
-const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
-  stop: 'STOP',
-  tool_calls: 'STOP',
-  max_tokens: 'MAX_TOKENS',
-  refusal: 'SAFETY',
-  other: 'OTHER',
-};
 
 /** The place of an event in the stock session. */
 export interface StockEventContext {
@@ -25,7 +17,7 @@ export interface StockEventContext {
 
 /** Converts an event to stock ADK. Transfers between agents inside the net are not converted. */
 export function toStockEvent(event: Event, context: StockEventContext): StockEvent {
-  const { content, usage, finishReason, actions, errorCode, errorMessage } = event;
+  const { content, usageMetadata, finishReason, actions, errorCode, errorMessage } = event;
   const { stateDelta, artifactDelta, skipSummarization, escalate } = actions;
   return createEvent({
     id: event.id,
@@ -38,8 +30,9 @@ export function toStockEvent(event: Event, context: StockEventContext): StockEve
       partial: event.partial === true ? true : undefined,
       longRunningToolIds:
         event.longRunningToolIds === undefined ? undefined : [...event.longRunningToolIds],
-      usageMetadata: usage === undefined ? undefined : toUsageMetadata(usage),
-      finishReason: finishReason === undefined ? undefined : toFinishReason(finishReason),
+      usageMetadata: usageMetadata && { ...usageMetadata },
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the values of stock ADK's enum
+      finishReason: finishReason as StockEvent['finishReason'],
       errorCode,
       errorMessage,
       customMetadata: event.customMetadata === undefined ? undefined : { ...event.customMetadata },
@@ -53,11 +46,6 @@ export function toStockEvent(event: Event, context: StockEventContext): StockEve
       }),
     },
   });
-}
-
-function toFinishReason(reason: FinishReason): NonNullable<StockEvent['finishReason']> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the values of stock ADK's enum
-  return FINISH_REASONS[reason] as NonNullable<StockEvent['finishReason']>;
 }
 
 export function toStockContent({ role, parts }: Content): StockContent {
@@ -76,17 +64,4 @@ function toStockPart(part: Part): StockPart {
     return { functionResponse: { id, name, response: { ...response } } };
   }
   return { ...part };
-}
-
-function toUsageMetadata(usage: Usage): NonNullable<StockEvent['usageMetadata']> {
-  const { inputTokens, outputTokens, totalTokens, thinkingTokens, cacheReadTokens } = usage;
-  return {
-    promptTokenCount: inputTokens,
-    candidatesTokenCount: outputTokens - (thinkingTokens ?? 0),
-    totalTokenCount: totalTokens,
-    ...omitUndefined({
-      thoughtsTokenCount: thinkingTokens,
-      cachedContentTokenCount: cacheReadTokens,
-    }),
-  };
 }

@@ -24,20 +24,13 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     matches: ({ field }) => field === 'request.config.labels',
   },
   {
-    subject: 'Reason why a model stopped',
-    stock: '`STOP`, as Gemini reports it.',
-    petrichor: '`stop`, or `tool_calls` when there are calls.',
-    status: 'open',
-    reason: 'The spelling of all providers, not of Gemini.',
-    matches: ({ field }) => field === 'event.finishReason',
-  },
-  {
-    subject: 'Token usage',
-    stock: '`usageMetadata`',
-    petrichor: '`usage`, which an answer keeps that a callback replaced.',
-    status: 'open',
-    reason: 'The spelling of all providers, not of Gemini.',
-    matches: ({ field }) => field === 'event.usageMetadata' || field === 'event.usage',
+    subject: 'Answer that a callback replaced',
+    stock: 'No `finishReason` and no `usageMetadata`.',
+    petrichor: '`STOP`, and the usage of the answer that was replaced.',
+    status: 'intended',
+    reason: 'The tokens were used. The sum of all events is the usage of the session.',
+    matches: ({ field, stock }) =>
+      stock === undefined && ['event.finishReason', 'event.usageMetadata'].includes(field),
   },
   {
     subject: 'State changes of tools and callbacks',

@@ -6,16 +6,7 @@ import {
   toAdkEvent,
   toAdkSeconds,
 } from '../../../core/index.ts';
-import type {
-  Content,
-  Event,
-  FinishReason,
-  Json,
-  JsonObject,
-  LogEvent,
-  Part,
-  Usage,
-} from '../../../core/index.ts';
+import type { Content, Event, Json, JsonObject, LogEvent, Part } from '../../../core/index.ts';
 import { omitUndefined } from '../../../core/internal.ts';
 import { formatAdkEventId } from './adk-event-id.ts';
 
@@ -175,7 +166,8 @@ export function toPartialEvent(
 export function toWireEvent(event: Event, agentName: string): JsonObject {
   const { partial, inputTranscription, outputTranscription } = event;
   const { goAway, liveSessionResumptionUpdate: resumption } = event;
-  const { content, usage, finishReason, actions, author, nodeInfo, longRunningToolIds } = event;
+  const { content, usageMetadata, finishReason, actions, author, nodeInfo, longRunningToolIds } =
+    event;
   const { branch, output, errorCode, errorMessage, turnComplete, interrupted } = event;
   return {
     id: event.id,
@@ -187,8 +179,8 @@ export function toWireEvent(event: Event, agentName: string): JsonObject {
       branch,
       content: content === undefined ? undefined : toWireContent(content),
       longRunningToolIds: longRunningToolIds === undefined ? undefined : [...longRunningToolIds],
-      usageMetadata: usage === undefined ? undefined : toUsageMetadata(usage),
-      finishReason: finishReason === undefined ? undefined : FINISH_REASONS[finishReason],
+      usageMetadata: usageMetadata && { ...usageMetadata },
+      finishReason,
       errorCode,
       errorMessage,
       partial,
@@ -205,14 +197,6 @@ export function toWireEvent(event: Event, agentName: string): JsonObject {
   };
 }
 
-const FINISH_REASONS: Readonly<Record<FinishReason, string>> = {
-  stop: 'STOP',
-  tool_calls: 'STOP',
-  max_tokens: 'MAX_TOKENS',
-  refusal: 'SAFETY',
-  other: 'OTHER',
-};
-
 function toWireContent({ role, parts }: Content): JsonObject {
   return { role: role === 'model' ? 'model' : 'user', parts: parts.map(toWirePart) };
 }
@@ -228,22 +212,4 @@ function toWirePart(part: Part): Json {
     return { functionResponse: { id, name, response } };
   }
   return { ...part };
-}
-
-function toUsageMetadata({
-  inputTokens,
-  outputTokens,
-  totalTokens,
-  thinkingTokens,
-  cacheReadTokens,
-}: Usage): JsonObject {
-  return {
-    promptTokenCount: inputTokens,
-    candidatesTokenCount: outputTokens - (thinkingTokens ?? 0),
-    totalTokenCount: totalTokens,
-    ...omitUndefined({
-      thoughtsTokenCount: thinkingTokens,
-      cachedContentTokenCount: cacheReadTokens,
-    }),
-  };
 }
