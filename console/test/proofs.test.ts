@@ -108,6 +108,11 @@ test(
       await page.getByRole('button', { name: /^Play \d+ steps$/ }).click();
       const waiting = page.locator('[data-node="p:turn.waiting"]');
       await page.locator('[data-node="p:turn.waiting"][data-count="1"]').waitFor();
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await page.getByRole('button', { name: 'Copy as a test' }).click();
+      await page.getByText('Save it beside the module').waitFor();
+      const copied = await page.evaluate('navigator.clipboard.readText()');
+      assert.match(String(copied), /import \* as subject from '\.\/agents\.ts'/);
       const slider = page.getByRole('slider', { name: 'Step' });
       const last = Number(await slider.inputValue());
       await slider.press('ArrowLeft');

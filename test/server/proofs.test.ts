@@ -151,6 +151,10 @@ test('a proof runs beside the server, streams its verdicts, and shows a countere
   assert.equal(trace.markings.length, trace.steps.length + 1);
   assert.deepEqual(trace.steps[0], { kind: 'injected', gives: { 'user.in': 1 } });
   assert.equal(trace.markings.at(-1)?.['turn.waiting'], 1);
+  const tests = results.map(({ test: text }) => String(text));
+  assert.equal(tests[0], 'undefined', 'what is proved needs no test');
+  assert.match(tests[1] ?? '', /parseProperty\('unreachable\({turn\.waiting: 1}\)'\)/);
+  assert.match(tests[1] ?? '', /import \* as subject from '\.\/[\w.-]+'/);
   const proof = changes.at(-1)?.['proof'] as Json;
   assert.deepEqual([proof['status'], proof['error']], ['done', null]);
   assert.equal(proof['net_hash'], assistant.compiled.hash);

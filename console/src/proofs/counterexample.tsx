@@ -61,11 +61,19 @@ export function Counterexample({
         <button
           type="button"
           class="button small"
-          title="A command that writes a test of these steps"
+          title={
+            result.test === undefined
+              ? 'A command that writes a test of these steps'
+              : 'A test file beside the module of the agent'
+          }
           onClick={() =>
             act(async () => {
-              await navigator.clipboard.writeText(toCommand(proof, result));
-              showToast('Copied. Replace AGENT_MODULE by the path of your file.');
+              await navigator.clipboard.writeText(result.test ?? toCommand(proof, result));
+              showToast(
+                result.test === undefined
+                  ? 'Copied. Replace AGENT_MODULE by the path of your file.'
+                  : 'Copied. Save it beside the module, for example as refuted.test.ts.',
+              );
             })
           }
         >

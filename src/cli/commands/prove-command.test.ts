@@ -348,7 +348,7 @@ test('names with line ends and quotes stay text in a saved test', () => {
     excluded: [],
     assumptions: [],
   };
-  const text = toProofTestFile(report, {
+  const text = toProofTestFile(report.results, {
     testFile: '/a/t.test.ts',
     moduleFile: '/a/n.ts',
     expression: 'net',

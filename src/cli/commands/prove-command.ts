@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { omitUndefined } from '../../core/internal.ts';
 import type { AgentProofLimits } from '../../agents/index.ts';
 import {
@@ -10,7 +10,7 @@ import {
   prove,
   UnknownNameError,
 } from '../../verify/index.ts';
-import type { ProofCache, Property, ProveOptions } from '../../verify/index.ts';
+import type { ProofCache, ProofReport, Property, ProveOptions } from '../../verify/index.ts';
 import { checkNames, describeProof, formatForm, propertyForms } from '../../verify/internal.ts';
 import type { CliContext } from '../command/cli-context.ts';
 import { defineCommand, type Command } from '../command/command.ts';
@@ -143,10 +143,25 @@ export const proveCommand: Command = defineCommand({
         `--save-test needs an agent or a net that ${file} exports; "${subject.name}" is an agent of ADK.`,
         'prove',
       );
+    const moduleFile = resolve(cwd, file);
+    const besideModule = join(dirname(moduleFile), 'refuted.test.ts');
+    const toTestText = (results: ProofReport['results'], to: string): string | undefined => {
+      const { expression } = subject;
+      if (expression === undefined) return undefined;
+      return toProofTestFile(results, {
+        testFile: resolve(cwd, to),
+        moduleFile,
+        expression,
+        bounds,
+      });
+    };
     const properties = selectProperties(subject, values);
     const paint = createPaint(stdout, env);
     const view = values.json
-      ? new JsonProofView(stdout, subject.name, values.progress ? clock : undefined)
+      ? new JsonProofView(stdout, subject.name, {
+          clock: values.progress ? clock : undefined,
+          toTest: (result) => toTestText([result], values['save-test'] ?? besideModule),
+        })
       : new TextProofView(stdout, paint, clock);
     const report = await rethrowMisuse(async () => {
       const start = describeProof(net, bounds);
@@ -175,10 +190,7 @@ export const proveCommand: Command = defineCommand({
     view.end(report, brokenRules);
     await saveFile(call, values.svg, drawFirstRefutation(report));
     if (values['save-test'] !== undefined) {
-      const testFile = resolve(cwd, values['save-test']);
-      const moduleFile = resolve(cwd, file);
-      const { expression = '' } = subject;
-      const text = toProofTestFile(report, { testFile, moduleFile, expression, bounds });
+      const text = toTestText(report.results, values['save-test']);
       await saveFile({ cwd, stderr }, values['save-test'], text);
     }
     return isProved(report, { strict: values.strict }) && (brokenRules ?? []).length === 0

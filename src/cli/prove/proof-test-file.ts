@@ -20,7 +20,7 @@ export interface ProofTest {
  * and passes when it is proved. Undefined if nothing was refuted.
  */
 export function toProofTestFile(
-  { results }: ProofReport,
+  results: ProofReport['results'],
   { testFile, moduleFile, expression, bounds }: ProofTest,
 ): string | undefined {
   const refuted = results.filter(({ verdict }) => verdict === 'refuted');

@@ -102,12 +102,23 @@ export class JsonProofView implements ProofView {
   readonly #output: OutputStream;
   readonly #agent: string;
   readonly #clock: Clock | undefined;
+  readonly #toTest: (result: PropertyResult) => string | undefined;
   #progressAt = 0;
 
-  constructor(output: OutputStream, agent: string, clock?: Clock) {
+  constructor(
+    output: OutputStream,
+    agent: string,
+    options: {
+      /** With it, progress is written too. */
+      readonly clock: Clock | undefined;
+      /** Returns the text of a test file for a refuted property. */
+      readonly toTest: (result: PropertyResult) => string | undefined;
+    },
+  ) {
     this.#output = output;
     this.#agent = agent;
-    this.#clock = clock;
+    this.#clock = options.clock;
+    this.#toTest = options.toTest;
   }
 
   start(start: ProofStart): void {
@@ -121,9 +132,11 @@ export class JsonProofView implements ProofView {
     this.#write({ type: 'progress', states, properties: properties.map(({ name }) => name) });
   }
 
-  result({ property, ...result }: PropertyResult): void {
+  result(result: PropertyResult): void {
+    const { property, ...rest } = result;
     const { name, kind } = property;
-    this.#write({ type: 'property', name, kind, text: formatProperty(property), ...result });
+    const test = this.#toTest(result);
+    this.#write({ type: 'property', name, kind, text: formatProperty(property), ...rest, test });
   }
 
   end({ results, ...facts }: ProofReport, brokenRules: readonly string[] | undefined): void {

@@ -3,7 +3,7 @@ import type { Wire } from '../wire/component.ts';
 
 /** The result in a line of `petrichor prove --json` that has the type `property`. */
 export function toProofResult(line: JsonObject): Wire<'ProofResult'> {
-  const { verdict, trace, reason } = line;
+  const { verdict, trace, reason, test } = line;
   return {
     name: toText(line['name']),
     kind: toText(line['kind']),
@@ -17,6 +17,7 @@ export function toProofResult(line: JsonObject): Wire<'ProofResult'> {
     reason: typeof reason === 'string' ? reason : null,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the trace of this package's own prover
     trace: isJsonObject(trace) ? (trace as unknown as Wire<'ProofTrace'>) : null,
+    ...(typeof test === 'string' && { test }),
   };
 }
 

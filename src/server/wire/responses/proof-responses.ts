@@ -93,6 +93,10 @@ const proofResult: WireSchema<'ProofResult'> = component(
     ),
     reason: field('For `unknown`: why it was not decided.', v.nullable(v.string())),
     trace: field('For `refuted`: the counterexample.', v.nullable(proofTrace)),
+    test: field(
+      'For `refuted`: the text of a test file beside the module. The test fails while the property is refuted.',
+      v.exactOptional(v.string()),
+    ),
   }),
 );
 
