@@ -1,4 +1,5 @@
 import type { SessionNet } from '../api/types.ts';
+import { collapseSubnets } from './collapse.ts';
 import { toDot } from './dot.ts';
 import type { DrawOptions } from './dot.ts';
 import type { NetLayout } from './read-layout.ts';
@@ -27,12 +28,20 @@ const drawings = new Map<string, Promise<Drawing>>();
 export async function layOut(
   net: SessionNet,
   parts: NetParts,
-  { happened, ...options }: DrawOptions & { readonly happened?: readonly string[] },
+  {
+    happened,
+    collapsed = [],
+    ...options
+  }: DrawOptions & {
+    readonly happened?: readonly string[];
+    /** The subnets that are drawn as one node. Default: none. */
+    readonly collapsed?: readonly string[];
+  },
 ): Promise<Drawing> {
-  const key = JSON.stringify([net.hash, net.name, parts, happened, options]);
+  const key = JSON.stringify([net.hash, net.name, parts, happened, collapsed, options]);
   const known = drawings.get(key);
   if (known !== undefined) return known;
-  const drawn = pickParts(net, parts, new Set(happened));
+  const drawn = collapseSubnets(pickParts(net, parts, new Set(happened)), new Set(collapsed));
   const drawing = request(toDot(drawn, options)).then((layout) => ({ net: drawn, layout }));
   drawings.set(key, drawing);
   drawing.catch(() => drawings.delete(key));

@@ -5,6 +5,7 @@ import type { SessionNet } from '../api/types.ts';
 import type { RecordMoves } from '../session/record-moves.ts';
 import { formatDuration } from '../ui/format.ts';
 import { placeWidth, SIZES, transitionWidth } from './dot.ts';
+import { viewBoxes } from './collapse.ts';
 import { flyTokens } from './fly-tokens.ts';
 import type { Drawing } from './lay-out.ts';
 import { toEdges } from './story.ts';
@@ -32,8 +33,9 @@ export interface NetViewProps {
 
 /** The net with the tokens of one moment. */
 export function NetView(props: NetViewProps): JSX.Element {
-  const { drawing, marking, moves, fired, record, focus, onFocus } = props;
+  const { drawing, marking, moves, record, focus, onFocus } = props;
   const { layout, net } = drawing;
+  const { running, fired, tokens } = viewBoxes(net.boxes, marking, props.fired);
   const svg = useRef<SVGSVGElement>(null);
   const panZoom = usePanZoom(svg, layout);
   const edges = useMemo(() => toEdges(net), [net]);
@@ -75,7 +77,8 @@ export function NetView(props: NetViewProps): JSX.Element {
             transition={transition}
             at={layout.nodes[id]}
             isFired={transition.name === fired}
-            running={marking.running.get(transition.name)}
+            running={running.get(transition.name)}
+            inside={tokens.get(transition.name)}
             now={props.now}
             className={`${dim(id)}${focus === id ? ' focused' : ''}`}
             onChoose={onFocus}
@@ -177,6 +180,8 @@ interface TransitionProps {
   readonly at: readonly [number, number] | undefined;
   readonly isFired: boolean;
   readonly running: readonly RunningEffect[] | undefined;
+  /** The number of tokens in it, for a subnet. */
+  readonly inside: number | undefined;
   readonly now: number;
   readonly className: string;
   readonly onChoose: (node: string) => void;
@@ -188,6 +193,7 @@ function isSameTransition(a: TransitionProps, b: TransitionProps): boolean {
     a.transition === b.transition &&
     a.at === b.at &&
     a.isFired === b.isFired &&
+    a.inside === b.inside &&
     a.running === undefined &&
     b.running === undefined &&
     a.className === b.className
@@ -199,6 +205,7 @@ const TransitionNode = memo(function TransitionNode({
   at,
   isFired,
   running,
+  inside,
   now,
   className,
   onChoose,
@@ -207,11 +214,15 @@ const TransitionNode = memo(function TransitionNode({
   const width = transitionWidth(name);
   const [first] = running ?? [];
   const elapsed = first === undefined ? '' : formatDuration(Math.max(0, now - first.startedAt));
+  const held =
+    inside === undefined ? '' : `: ${inside} ${inside === 1 ? 'token' : 'tokens'} inside`;
   const title =
-    first === undefined ? name : `${name}: runs for ${elapsed}, attempt ${first.attempt}`;
+    first === undefined
+      ? `${name}${held}`
+      : `${name}: runs for ${elapsed}, attempt ${first.attempt}`;
   return (
     <g
-      class={`net-transition net-${kind}-transition${isFired ? ' fired' : ''}${first === undefined ? '' : ' running'}${className}`}
+      class={`net-transition net-${inside === undefined ? kind : 'subnet'}-transition${isFired ? ' fired' : ''}${first === undefined ? '' : ' running'}${className}`}
       transform={`translate(${at[0]} ${at[1]})`}
       onClick={(event) => {
         event.stopPropagation();
@@ -228,6 +239,12 @@ const TransitionNode = memo(function TransitionNode({
         rx={kind === 'effect' ? 9 : 2}
       />
       <text>{name}</text>
+      {inside !== undefined && inside > 0 && (
+        <g class="net-inside" transform={`translate(${width / 2} ${-SIZES.height / 2})`}>
+          <circle r={9} />
+          <text>{inside > 99 ? '99+' : inside}</text>
+        </g>
+      )}
       {after_ms !== undefined && (
         <circle class="net-clock" cx={width / 2} cy={-SIZES.height / 2} r={4} />
       )}

@@ -1,4 +1,5 @@
 import type { SessionNet } from '../api/types.ts';
+import type { SubnetBox } from './collapse.ts';
 
 type Transition = SessionNet['transitions'][number];
 type Place = SessionNet['places'][number];
@@ -34,6 +35,8 @@ export interface DrawnNet {
   readonly subnets: SessionNet['subnets'];
   /** How many transitions are left out. */
   readonly hidden: number;
+  /** The subnets that are drawn as one node, whose name is that of the subnet. */
+  readonly boxes: readonly SubnetBox[];
 }
 
 const CONTROL = new Set(['session-control', 'session-events', 'failed-turn-retry']);
@@ -78,6 +81,7 @@ export function pickParts(
     places: net.places.filter(({ name }) => used.has(name)),
     subnets: net.subnets,
     hidden: net.transitions.length - transitions.length,
+    boxes: [],
   };
 }
 

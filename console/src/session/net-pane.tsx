@@ -1,6 +1,8 @@
 import { useComputed, useSignal } from '@preact/signals';
 import type { JSX, RefObject } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { listBoxNames } from '../net/collapse.ts';
+import type { SubnetBox } from '../net/collapse.ts';
 import { layOut } from '../net/lay-out.ts';
 import type { Drawing } from '../net/lay-out.ts';
 import { NetView } from '../net/net-view.tsx';
@@ -38,6 +40,7 @@ export function NetPane({
 }): JSX.Element {
   const parts = useSignal<NetParts>(STORY);
   const subnets = useSignal(false);
+  const collapsed = useSignal<readonly string[]>([]);
   const asTable = useSignal(false);
   const focus = useSignal<string | undefined>(undefined);
   const [drawing, setDrawing] = useState<Drawing | undefined>(undefined);
@@ -50,7 +53,8 @@ export function NetPane({
   useEffect(() => {
     if (net === undefined) return undefined;
     let isCurrent = true;
-    layOut(net, parts.value, { subnets: subnets.value, direction, happened })
+    const options = { subnets: subnets.value, direction, happened, collapsed: collapsed.value };
+    layOut(net, parts.value, options)
       .then((found) => {
         if (isCurrent) setDrawing(found);
       })
@@ -60,7 +64,7 @@ export function NetPane({
     return () => {
       isCurrent = false;
     };
-  }, [net, parts.value, subnets.value, direction, happened.join()]);
+  }, [net, parts.value, subnets.value, collapsed.value, direction, happened.join()]);
   const { record, marking, current, isLive } = model.moment.value;
   const view = useMemo(() => viewMarking(marking), [marking, record]);
   const moves = useMemo(() => listMoves(current), [current]);
@@ -93,6 +97,18 @@ export function NetPane({
                 onChange={({ currentTarget }) => (subnets.value = currentTarget.checked)}
               />
               boxes of subnets
+            </label>
+            <label>
+              <input
+                type="checkbox"
+                checked={collapsed.value.length > 0}
+                onChange={({ currentTarget }) => {
+                  focus.value = undefined;
+                  const isChosen = currentTarget.checked && net !== undefined;
+                  collapsed.value = isChosen ? listBoxNames(net) : [];
+                }}
+              />
+              one node per subnet
             </label>
           </div>
         </details>
@@ -171,7 +187,16 @@ export function NetPane({
           />
         ) : null}
         {focus.value !== undefined && (
-          <NodeDetails model={model} node={focus.value} onClose={() => (focus.value = undefined)} />
+          <NodeDetails
+            model={model}
+            node={focus.value}
+            box={drawing?.net.boxes.find(({ name }) => `t:${name}` === focus.value)}
+            onClose={() => (focus.value = undefined)}
+            onExpand={(name) => {
+              focus.value = undefined;
+              collapsed.value = collapsed.value.filter((one) => one !== name);
+            }}
+          />
         )}
       </div>
     </section>
@@ -182,11 +207,16 @@ export function NetPane({
 function NodeDetails({
   model,
   node,
+  box,
   onClose,
+  onExpand,
 }: {
   readonly model: SessionModel;
   readonly node: string;
+  /** The subnet that the node stands for. */
+  readonly box: SubnetBox | undefined;
   readonly onClose: () => void;
+  readonly onExpand: (name: string) => void;
 }): JSX.Element {
   const name = node.slice(2);
   const isPlace = node.startsWith('p:');
@@ -201,7 +231,14 @@ function NodeDetails({
           <Icon name="close" />
         </button>
       </header>
-      {isPlace ? (
+      {box !== undefined ? (
+        <>
+          <JsonView value={{ transitions: box.transitions, places: box.places }} open={2} />
+          <button type="button" class="button small" onClick={() => onExpand(box.name)}>
+            Expand
+          </button>
+        </>
+      ) : isPlace ? (
         values.length === 0 ? (
           <p class="muted">Empty at this moment.</p>
         ) : (
