@@ -5,6 +5,7 @@ import type { Proof, ProofResult, ProofTrace, SessionNet } from '../api/types.ts
 import { layOut } from '../net/lay-out.ts';
 import type { Drawing } from '../net/lay-out.ts';
 import { NetView } from '../net/net-view.tsx';
+import { useDirection } from '../net/use-direction.ts';
 import { STORY } from '../net/story.ts';
 import { client } from '../state/connection.ts';
 import { route, setQuery } from '../state/route.ts';
@@ -171,6 +172,8 @@ function TraceNet({
   const [drawing, setDrawing] = useState<Drawing | undefined>(undefined);
   const focus = useSignal<string | undefined>(undefined);
   const failure = useSignal<string | undefined>(undefined);
+  const box = useRef<HTMLDivElement>(null);
+  const direction = useDirection(box);
   const happened = useMemo(
     () => [...new Set(trace.steps.flatMap(({ transition }) => transition ?? []))].toSorted(),
     [trace],
@@ -179,17 +182,17 @@ function TraceNet({
     const read = async (): Promise<void> => {
       const found = await client.value.agents.net(proof.agent_id);
       setNet(found);
-      setDrawing(await layOut(found, STORY, { subnets: false, direction: 'LR', happened }));
+      setDrawing(await layOut(found, STORY, { subnets: false, direction, happened }));
     };
     read().catch((error: unknown) => {
       failure.value = error instanceof Error ? error.message : String(error);
     });
-  }, [proof.agent_id, happened]);
+  }, [proof.agent_id, happened, direction]);
   const marking = useMemo(() => viewCounts(trace.markings[step] ?? {}), [trace, step]);
   const moves = useMemo(() => listStepMoves(trace, step), [trace, step]);
   if (failure.value !== undefined) return <p class="muted">{failure.value}</p>;
   return (
-    <div class="net-box player-net">
+    <div class="net-box player-net" ref={box}>
       {net !== undefined && proof.net_hash !== null && net.hash !== proof.net_hash && (
         <p class="hint">The agent was changed since this proof. The net is that of today.</p>
       )}

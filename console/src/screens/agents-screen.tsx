@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Agent, SessionNet, Tool } from '../api/types.ts';
 import { layOut } from '../net/lay-out.ts';
 import type { Drawing } from '../net/lay-out.ts';
 import { NetView } from '../net/net-view.tsx';
+import { useDirection } from '../net/use-direction.ts';
 import { STORY } from '../net/story.ts';
 import { listMoves } from '../session/record-moves.ts';
 import { client, config, readOnly } from '../state/connection.ts';
@@ -177,23 +178,25 @@ function AgentNet({ agent }: { readonly agent: Agent }): JSX.Element {
   const [drawing, setDrawing] = useState<Drawing | undefined>(undefined);
   const failure = useSignal<string | undefined>(undefined);
   const focus = useSignal<string | undefined>(undefined);
+  const box = useRef<HTMLDivElement>(null);
+  const direction = useDirection(box);
   useEffect(() => {
     client.value.agents
       .net(agent.id)
       .then(async (net: SessionNet) =>
-        setDrawing(await layOut(net, STORY, { subnets: false, direction: 'LR' })),
+        setDrawing(await layOut(net, STORY, { subnets: false, direction })),
       )
       .catch((error: unknown) => {
         failure.value = error instanceof Error ? error.message : String(error);
       });
-  }, [agent]);
+  }, [agent, direction]);
   return (
     <section class="section" aria-label="Net">
       <h2>Net</h2>
       {failure.value !== undefined ? (
         <p class="muted">{failure.value}</p>
       ) : (
-        <div class="agent-net net-box">
+        <div class="agent-net net-box" ref={box}>
           {drawing === undefined ? (
             <Loading rows={4} />
           ) : (

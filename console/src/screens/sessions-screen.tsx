@@ -46,8 +46,8 @@ export function SessionsScreen(): JSX.Element {
         <h1>Sessions</h1>
         <span class="muted">{loaded.value ? formatCount(rows.value.length) : ''}</span>
         <span class="grow" />
-        <a class="button" href={toHref(['file'])}>
-          <Icon name="upload" /> <span class="wide-only">Journal file</span>
+        <a class="button" href={toHref(['file'])} aria-label="Open a journal file">
+          <Icon name="upload" /> <span class="wide-only">Open a journal file</span>
         </a>
         {!readOnly.value && (
           <button type="button" class="button primary" onClick={() => (isNew.value = true)}>

@@ -1,5 +1,5 @@
 import { useComputed, useSignal } from '@preact/signals';
-import type { JSX, RefObject } from 'preact';
+import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { listBoxNames } from '../net/collapse.ts';
 import type { SubnetBox } from '../net/collapse.ts';
@@ -10,6 +10,7 @@ import { PlaceTable } from '../net/place-table.tsx';
 import { STORY } from '../net/story.ts';
 import type { NetParts } from '../net/story.ts';
 import { valuesIn, viewMarking } from '../net/token-view.ts';
+import { useDirection } from '../net/use-direction.ts';
 import type { PanZoom } from '../net/use-pan-zoom.ts';
 import { EmptyState, Failure, Loading } from '../ui/empty-state.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -274,20 +275,4 @@ export function useHappened(model: SessionModel): readonly string[] {
   }
   seen.last = last;
   return [...seen.names];
-}
-
-/** A wide pane has a wide drawing. */
-function useDirection(box: RefObject<HTMLDivElement | null>): 'LR' | 'TB' {
-  const [direction, setDirection] = useState<'LR' | 'TB'>('TB');
-  useEffect(() => {
-    const element = box.current;
-    if (element === null) return undefined;
-    const observer = new ResizeObserver(() => {
-      const { clientWidth, clientHeight } = element;
-      if (clientWidth > 0) setDirection(clientWidth > clientHeight * 1.7 ? 'LR' : 'TB');
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  return direction;
 }
