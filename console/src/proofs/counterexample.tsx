@@ -11,6 +11,7 @@ import { client } from '../state/connection.ts';
 import { route, setQuery } from '../state/route.ts';
 import { Loading } from '../ui/empty-state.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { PlayerButtons } from '../ui/player-buttons.tsx';
 import { act, showToast } from '../ui/toast.tsx';
 import { describeStep, isInCycle, listStepMoves, viewCounts } from './trace-view.ts';
 
@@ -111,32 +112,14 @@ export function Counterexample({
           ))}
         </ol>
         <div class="player-controls">
-          <button
-            type="button"
-            class="icon-button"
-            aria-label="One step back"
-            disabled={step === 0}
-            onClick={() => show(step - 1)}
-          >
-            <Icon name="previous" />
-          </button>
-          <button
-            type="button"
-            class="icon-button"
-            aria-label={playing.value ? 'Stop' : 'Play'}
-            onClick={play}
-          >
-            <Icon name={playing.value ? 'pause' : 'play'} />
-          </button>
-          <button
-            type="button"
-            class="icon-button"
-            aria-label="One step forward"
-            disabled={step === last}
-            onClick={() => show(step + 1)}
-          >
-            <Icon name="next" />
-          </button>
+          <PlayerButtons
+            unit="step"
+            at={step}
+            last={last}
+            playing={playing}
+            onShow={show}
+            onPlay={play}
+          />
           <input
             type="range"
             min={0}

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Agent, AgentProperties, Proof, PropertyForm, SessionNet } from '../api/types.ts';
+import type { AgentProperties, Proof, PropertyForm, SessionNet } from '../api/types.ts';
 import { client } from '../state/connection.ts';
-import { Dialog } from '../ui/dialog.tsx';
+import { AgentSelect } from '../ui/agent-select.tsx';
+import { FormDialog } from '../ui/form-dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { act } from '../ui/toast.tsx';
 import { listFields, writeProperty } from './property-form.ts';
 import type { FormField } from './property-form.ts';
 
@@ -24,20 +24,12 @@ export function NewProof({
   readonly onClose: () => void;
   readonly onStarted: (proof: Proof) => void;
 }): JSX.Element {
-  const agents = useSignal<readonly Agent[]>([]);
   const agent = useSignal(agentId ?? '');
   const choice = useSignal<Choice | undefined>(undefined);
   const left = useSignal<ReadonlySet<string>>(new Set());
   const added = useSignal<readonly string[]>([]);
   const bounds = useSignal<AgentProperties['bounds'] | undefined>(undefined);
   const failure = useSignal<string | undefined>(undefined);
-  useEffect(() => {
-    act(async () => {
-      const found = await Array.fromAsync(client.value.agents.list({ limit: 100 }));
-      agents.value = found.filter(({ source }) => source === 'code');
-      if (agent.value === '') agent.value = agents.value[0]?.id ?? '';
-    });
-  }, []);
   useEffect(() => {
     if (agent.value === '') return;
     choice.value = undefined;
@@ -70,92 +62,70 @@ export function NewProof({
     onStarted(proof);
   };
   return (
-    <Dialog title="New proof" onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          act(start);
-        }}
-      >
-        <label>
-          Agent
-          <select
-            value={agent.value}
-            onChange={({ currentTarget }) => (agent.value = currentTarget.value)}
-          >
-            {agents.value.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-        {failure.value !== undefined && <p class="bad">{failure.value}</p>}
-        <fieldset>
-          <legend>Properties</legend>
-          {choice.value === undefined && failure.value === undefined && (
-            <p class="muted">Reading the properties of the agent …</p>
-          )}
-          {defaults.map(({ name, title, text }) => (
-            <label key={name} class="inline">
-              <input
-                type="checkbox"
-                checked={!left.value.has(name)}
-                onChange={({ currentTarget }) => {
-                  const next = new Set(left.value);
-                  if (currentTarget.checked) next.delete(name);
-                  else next.add(name);
-                  left.value = next;
-                }}
-              />
-              <span class="property">
-                {title}
-                <code class="muted" title={text}>
-                  {text}
-                </code>
-              </span>
-            </label>
-          ))}
-          {added.value.map((text, index) => (
-            <p key={text} class="added">
-              <code>{text}</code>
-              <button
-                type="button"
-                class="icon-button"
-                aria-label={`Remove ${text}`}
-                onClick={() => (added.value = added.value.toSpliced(index, 1))}
-              >
-                <Icon name="close" />
-              </button>
-            </p>
-          ))}
-          {choice.value !== undefined && (
-            <AddProperty
-              choice={choice.value}
-              onAdd={(text) => {
-                if (!added.value.includes(text)) added.value = [...added.value, text];
+    <FormDialog
+      title="New proof"
+      submit={
+        <>
+          <Icon name="proofs" /> Prove
+        </>
+      }
+      canSubmit={choice.value !== undefined && chosen.length > 0}
+      onSubmit={start}
+      onClose={onClose}
+    >
+      <AgentSelect chosen={agent} isOffered={({ source }) => source === 'code'} />
+      {failure.value !== undefined && <p class="bad">{failure.value}</p>}
+      <fieldset>
+        <legend>Properties</legend>
+        {choice.value === undefined && failure.value === undefined && (
+          <p class="muted">Reading the properties of the agent …</p>
+        )}
+        {defaults.map(({ name, title, text }) => (
+          <label key={name} class="inline">
+            <input
+              type="checkbox"
+              checked={!left.value.has(name)}
+              onChange={({ currentTarget }) => {
+                const next = new Set(left.value);
+                if (currentTarget.checked) next.delete(name);
+                else next.add(name);
+                left.value = next;
               }}
             />
-          )}
-        </fieldset>
-        {bounds.value !== undefined && (
-          <Bounds bounds={bounds.value} onChange={(to) => (bounds.value = to)} />
+            <span class="property">
+              {title}
+              <code class="muted" title={text}>
+                {text}
+              </code>
+            </span>
+          </label>
+        ))}
+        {added.value.map((text, index) => (
+          <p key={text} class="added">
+            <code>{text}</code>
+            <button
+              type="button"
+              class="icon-button"
+              aria-label={`Remove ${text}`}
+              onClick={() => (added.value = added.value.toSpliced(index, 1))}
+            >
+              <Icon name="close" />
+            </button>
+          </p>
+        ))}
+        {choice.value !== undefined && (
+          <AddProperty
+            choice={choice.value}
+            onAdd={(text) => {
+              if (!added.value.includes(text)) added.value = [...added.value, text];
+            }}
+          />
         )}
-        <footer class="dialog-foot">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button
-            type="submit"
-            class="button primary"
-            disabled={choice.value === undefined || chosen.length === 0}
-          >
-            <Icon name="proofs" /> Prove
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+      </fieldset>
+      {bounds.value !== undefined && (
+        <Bounds bounds={bounds.value} onChange={(to) => (bounds.value = to)} />
+      )}
+    </FormDialog>
   );
 }
 

@@ -5,6 +5,7 @@ import { client, readOnly } from '../state/connection.ts';
 import { lists } from '../state/lists.ts';
 import { route, setQuery, toHref } from '../state/route.ts';
 import { StateBadge, toState } from '../ui/badge.tsx';
+import { SearchField } from '../ui/search-field.tsx';
 import { EmptyState, Failure, Loading } from '../ui/empty-state.tsx';
 import { formatCount, redact } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
@@ -174,17 +175,7 @@ function Filters({ agents }: { readonly agents: readonly string[] }): JSX.Elemen
   const { query } = route.value;
   return (
     <div class="filters" role="search">
-      <label class="search">
-        <Icon name="search" />
-        <span class="visually-hidden">Search sessions</span>
-        <input
-          type="search"
-          placeholder="Search title, id, user"
-          value={query.get('q') ?? ''}
-          onInput={({ currentTarget }) => setQuery({ q: currentTarget.value || undefined })}
-          data-shortcut="search"
-        />
-      </label>
+      <SearchField label="Search sessions" placeholder="Search title, id, user" />
       <select
         aria-label="State"
         value={query.get('state') ?? ''}

@@ -5,8 +5,8 @@ import { client, readOnly } from '../state/connection.ts';
 import { navigate, route, setQuery, toHref } from '../state/route.ts';
 import { SaveJournal } from '../journal-file/save-journal.tsx';
 import { StateBadge } from '../ui/badge.tsx';
-import { Dialog } from '../ui/dialog.tsx';
 import { Failure } from '../ui/empty-state.tsx';
+import { FormDialog } from '../ui/form-dialog.tsx';
 import { formatTime, redact } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { act, showToast } from '../ui/toast.tsx';
@@ -222,36 +222,30 @@ function EditDialog({
     navigate(toHref(['s', copy.id]));
   };
   return (
-    <Dialog title="Say it another way" onClose={onClose}>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          act(fork);
-        }}
-      >
-        <p class="muted">
-          A fork is made before this message, and the new text is said there. This session stays as
-          it is.
-        </p>
-        <label>
-          Message
-          <textarea
-            rows={5}
-            value={text.value}
-            onInput={({ currentTarget }) => (text.value = currentTarget.value)}
-          />
-        </label>
-        <footer class="dialog-foot">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button primary" disabled={text.value.trim() === ''}>
-            <Icon name="fork" /> Fork and send
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Say it another way"
+      submit={
+        <>
+          <Icon name="fork" /> Fork and send
+        </>
+      }
+      canSubmit={text.value.trim() !== ''}
+      onSubmit={fork}
+      onClose={onClose}
+    >
+      <p class="muted">
+        A fork is made before this message, and the new text is said there. This session stays as it
+        is.
+      </p>
+      <label>
+        Message
+        <textarea
+          rows={5}
+          value={text.value}
+          onInput={({ currentTarget }) => (text.value = currentTarget.value)}
+        />
+      </label>
+    </FormDialog>
   );
 }
 
@@ -271,7 +265,16 @@ function RewindDialog({
     showToast('Rewound. The log keeps everything.');
   };
   return (
-    <Dialog title="Rewind to before this message" onClose={onClose}>
+    <FormDialog
+      title="Rewind to before this message"
+      submit={
+        <>
+          <Icon name="rewind" /> Rewind
+        </>
+      }
+      onSubmit={rewind}
+      onClose={onClose}
+    >
       <p>The model will not see these any more. The log and the journal keep everything.</p>
       <ul class="gone">
         {gone.slice(0, 12).map((item) => (
@@ -285,15 +288,7 @@ function RewindDialog({
         ))}
         {gone.length > 12 && <li class="muted">and {gone.length - 12} more</li>}
       </ul>
-      <footer class="dialog-foot">
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="button" class="button primary" onClick={() => act(rewind)}>
-          <Icon name="rewind" /> Rewind
-        </button>
-      </footer>
-    </Dialog>
+    </FormDialog>
   );
 }
 

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { settings } from '../state/settings.ts';
 import { formatTime } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
+import { PlayerButtons } from '../ui/player-buttons.tsx';
 import { TimelinePainter } from './draw-timeline.ts';
 import { describeRecord } from './record-moves.ts';
 import type { SessionModel } from './session-model.ts';
@@ -108,30 +109,14 @@ export function Timeline({ model }: { readonly model: SessionModel }): JSX.Eleme
         >
           <Icon name="first" />
         </button>
-        <button
-          type="button"
-          class="icon-button"
-          aria-label="One record back"
-          onClick={() => show(record - 1)}
-        >
-          <Icon name="previous" />
-        </button>
-        <button
-          type="button"
-          class="icon-button"
-          aria-label={playing.value ? 'Stop' : 'Play'}
-          onClick={play}
-        >
-          <Icon name={playing.value ? 'pause' : 'play'} />
-        </button>
-        <button
-          type="button"
-          class="icon-button"
-          aria-label="One record forward"
-          onClick={() => show(record + 1)}
-        >
-          <Icon name="next" />
-        </button>
+        <PlayerButtons
+          unit="record"
+          at={record}
+          last={last}
+          playing={playing}
+          onShow={show}
+          onPlay={play}
+        />
         <select
           class="small"
           aria-label="Speed"

@@ -9,6 +9,7 @@ import { lists } from '../state/lists.ts';
 import { navigate, route, setQuery, toHref } from '../state/route.ts';
 import { settings } from '../state/settings.ts';
 import { StateBadge } from '../ui/badge.tsx';
+import { SearchField } from '../ui/search-field.tsx';
 import { EmptyState, Failure, Loading } from '../ui/empty-state.tsx';
 import { formatCost, formatCount, redact } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
@@ -132,17 +133,7 @@ function SessionTrace({
   return (
     <>
       <div class="filters" role="search">
-        <label class="search">
-          <Icon name="search" />
-          <span class="visually-hidden">Search spans</span>
-          <input
-            type="search"
-            placeholder="Search names, arguments and results"
-            value={text}
-            data-shortcut="search"
-            onInput={({ currentTarget }) => setQuery({ q: currentTarget.value || undefined })}
-          />
-        </label>
+        <SearchField label="Search spans" placeholder="Search names, arguments and results" />
         <Totals trace={trace} spans={spans} model={session?.agent.model.id ?? ''} />
       </div>
       {rows.length === 0 ? (
