@@ -54,5 +54,10 @@ export interface ProtocolDriver {
   readonly rules: Readonly<Record<string, string>>;
   /** The scenarios that the protocol cannot express. Each has a rule. */
   readonly cannot?: readonly string[];
-  open(server: { readonly url: string; readonly agentId: string }): Promise<Conversation>;
+  /** Opens a conversation: with `sessionId`, that of the session. */
+  open(server: {
+    readonly url: string;
+    readonly agentId: string;
+    readonly sessionId?: string;
+  }): Promise<Conversation>;
 }

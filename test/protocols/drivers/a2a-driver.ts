@@ -101,8 +101,11 @@ function createA2aDriver(name: string, binding: string, version: string): Protoc
       'approval, yes and no': 'INPUT_REQUIRED, and a data part of ours: A2A has no approvals',
       'lost connection': 'a task that has ended is read with GetTask',
     },
-    open: async ({ url, agentId }) =>
-      new A2aConversation(await openA2aClient(`${url}/a2a/${agentId}`, binding, version)),
+    open: async ({ url, agentId, sessionId }) =>
+      new A2aConversation(
+        await openA2aClient(`${url}/a2a/${agentId}`, binding, version),
+        sessionId,
+      ),
   };
 }
 
@@ -114,7 +117,7 @@ export const a2aDrivers: readonly ProtocolDriver[] = [
 ];
 
 class A2aConversation implements Conversation {
-  readonly id: string = randomUUID();
+  readonly id: string;
   readonly #client: A2aClient;
   #message: object = {};
   #taskId = '';
@@ -123,8 +126,9 @@ class A2aConversation implements Conversation {
   readonly #texts = new Map<string, string>();
   #results: string[] = [];
 
-  constructor(client: A2aClient) {
+  constructor(client: A2aClient, id: string = randomUUID()) {
     this.#client = client;
+    this.id = id;
   }
 
   async send(

@@ -51,9 +51,8 @@ export const agUiDriver: ProtocolDriver = {
     cancel:
       'AG-UI has no cancel request, and a lost connection stops nothing: the server has a route',
   },
-  open: async ({ url, agentId }) => {
+  open: async ({ url, agentId, sessionId: threadId = randomUUID() }) => {
     const { HttpAgent } = (await import(AG_UI)) as AgUiModule;
-    const threadId = randomUUID();
     const runUrl = `${url}/ag-ui/${agentId}`;
     return new AgUiConversation(new HttpAgent({ url: runUrl, threadId }), threadId, runUrl);
   },

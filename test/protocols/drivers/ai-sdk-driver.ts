@@ -42,8 +42,12 @@ function createAiSdkDriver(name: string, specifier: string): ProtocolDriver {
       'lost connection':
         'a turn that has ended is not streamed by GET: the same message is sent again',
     },
-    open: async ({ url, agentId }) =>
-      new AiSdkConversation((await import(specifier)) as AiModule, `${url}/ai-sdk/${agentId}`),
+    open: async ({ url, agentId, sessionId }) =>
+      new AiSdkConversation(
+        (await import(specifier)) as AiModule,
+        `${url}/ai-sdk/${agentId}`,
+        sessionId,
+      ),
   };
 }
 
@@ -54,13 +58,14 @@ export const aiSdkDrivers: readonly ProtocolDriver[] = [
 ];
 
 class AiSdkConversation implements Conversation {
-  readonly id: string = randomUUID();
+  readonly id: string;
   readonly #ai: AiModule;
   readonly #api: string;
   #messages: readonly UiMessage[] = [];
   #tools: readonly DeclaredTool[] = [];
 
-  constructor(ai: AiModule, api: string) {
+  constructor(ai: AiModule, api: string, id: string = randomUUID()) {
+    this.id = id;
     this.#ai = ai;
     this.#api = api;
   }
