@@ -1,4 +1,4 @@
-import { isJsonObject, toAdkSeconds } from '../../../core/index.ts';
+import { toAdkSeconds } from '../../../core/index.ts';
 import type { JsonObject } from '../../../core/index.ts';
 import type { ManagedSession } from '../../../managed/index.ts';
 import type { Caller } from '../../auth/api-keys.ts';
@@ -6,6 +6,7 @@ import { readLog, toSessionRef } from '../../events/session-log.ts';
 import { notFound } from '../../http/http-error.ts';
 import type { ServerContext } from '../../routing/server-context.ts';
 import { findCallerSession } from '../caller-session.ts';
+import { readState } from '../read-state.ts';
 import { toOpenCall } from '../session-run.ts';
 import { findApp } from './adk-app.ts';
 import type { AdkApp } from './adk-app.ts';
@@ -14,9 +15,6 @@ import type { AdkEventContext } from './to-adk-wire-events.ts';
 
 /** The metadata of a session that names its user in ADK. A session of another protocol has none, and every user sees it. */
 export const USER_KEY = 'adk_user_id';
-
-/** The place of the session state in every net of agents. */
-const STATE_PLACE = 'state';
 
 /** A session, as a URL names it. */
 export interface AdkSessionName {
@@ -86,12 +84,4 @@ export function toSummary({ app, user, session }: AdkSession): JsonObject {
     events: [],
     lastUpdateTime: toAdkSeconds(session.updatedAt),
   };
-}
-
-async function readState({ runtime }: ServerContext, session: ManagedSession): Promise<JsonObject> {
-  const inspection = await runtime.inspect(toSessionRef(session));
-  const place = (await inspection.markingAt()).places[STATE_PLACE];
-  const entries = place?.kind === 'map' ? place.entries : undefined;
-  if (!isJsonObject(entries)) return {};
-  return Object.fromEntries(Object.entries(entries).filter(([key]) => !key.startsWith('temp:')));
 }

@@ -107,9 +107,11 @@ test('a run has thoughts, text, calls with results, changes of state, and an end
   const found = types(frames).filter((type, index, all) => type !== all[index - 1]);
   assert.deepEqual(found, [
     'RUN_STARTED',
+    'STATE_SNAPSHOT',
+    'REASONING_START',
     'REASONING_MESSAGE_START',
     'REASONING_MESSAGE_CONTENT',
-    ...found.slice(3, found.indexOf('TOOL_CALL_START')),
+    ...found.slice(5, found.indexOf('TOOL_CALL_START')),
     'TOOL_CALL_START',
     'TOOL_CALL_ARGS',
     'TOOL_CALL_END',
@@ -122,6 +124,26 @@ test('a run has thoughts, text, calls with results, changes of state, and an end
   ]);
   const patch = frames.find(({ data }) => data.type === 'STATE_DELTA')?.data['delta'];
   assert.deepEqual(patch, [{ op: 'add', path: '/a~0b', value: 1 }]);
+  const count = (type: string): number => types(frames).filter((one) => one === type).length;
+  assert.deepEqual([count('REASONING_START'), count('REASONING_END')], [1, 1]);
+  const spoken = frames.filter(({ data }) =>
+    ['TEXT_MESSAGE_START', 'REASONING_START', 'TOOL_CALL_START'].includes(data.type),
+  );
+  for (const { data } of spoken) assert.deepEqual(data['metadata'], { agent: 'cleaner' });
+});
+
+test('a run begins with the state of the session, and the client keeps what only it has', async () => {
+  await using opened = await open(false);
+  const snapshotOf = (frames: readonly SentFrame[]): unknown =>
+    frames.find(({ data }) => data.type === 'STATE_SNAPSHOT')?.data['snapshot'];
+  assert.deepEqual(snapshotOf(await run(opened, { state: { mine: 1 } })), { mine: 1 });
+  const next = { id: 'm2', role: 'user', content: 'Again.' };
+  const frames = await run(opened, { messages: [next], state: { mine: 2, 'a~b': 0 } });
+  assert.deepEqual(snapshotOf(frames), { mine: 2, 'a~b': 1 });
+  assert.deepEqual(
+    snapshotOf(await run(opened, { messages: [{ ...next, id: 'm3' }], state: 'x' })),
+    { 'a~b': 1 },
+  );
 });
 
 test('a client that comes back after any frame gets the frames after it, and no letter twice', async () => {

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { InvalidInputError } from '../../../core/index.ts';
+import { InvalidInputError, isJsonObject } from '../../../core/index.ts';
+import type { JsonObject } from '../../../core/index.ts';
 import type { ManagedSession } from '../../../managed/index.ts';
 import { readLog, toSessionRef } from '../../events/session-log.ts';
 import { notFound } from '../../http/http-error.ts';
@@ -9,6 +10,7 @@ import type { ServerContext } from '../../routing/server-context.ts';
 import { findCallerSession, openCallerSession } from '../caller-session.ts';
 import { findMessageRun } from '../find-run.ts';
 import type { Protocol } from '../protocol.ts';
+import { readState } from '../read-state.ts';
 import { runResponse } from '../run-response.ts';
 import { sendInputs } from '../send-inputs.ts';
 import { toOpenCall } from '../session-run.ts';
@@ -60,11 +62,12 @@ async function runAgent(
       open.some((one) => one.callId === callId && one.needs === 'result'),
   );
   if (first === undefined) return replay(context, call, session);
+  const state = await mergeState(context, session, body);
   const run = await sendInputs(context, caller, session, [first, ...rest]);
   const answered = new Set(
     [first, ...rest].flatMap((input) => (input.type === 'result' ? [input.callId] : [])),
   );
-  const map = toAgUiFrames({ threadId, runId, answered, messages: undefined });
+  const map = toAgUiFrames({ threadId, runId, state, answered, messages: undefined });
   return runResponse(context, call, run, { map });
 }
 
@@ -89,8 +92,18 @@ async function replay(
       'has nothing new: the last message is not from the user, and its run is unknown here.',
     );
   const before = messages.slice(0, last + 1);
-  const map = toAgUiFrames({ threadId, runId, answered: new Set(), messages: before });
+  const state = await mergeState(context, session, call.body);
+  const map = toAgUiFrames({ threadId, runId, state, answered: new Set(), messages: before });
   return runResponse(context, call, run, { map });
+}
+
+/** The state of the client, with that of the session in it: a client keeps what only it has. */
+async function mergeState(
+  context: ServerContext,
+  session: ManagedSession,
+  { state }: RunInput,
+): Promise<JsonObject> {
+  return { ...(isJsonObject(state) ? state : {}), ...(await readState(context, session)) };
 }
 
 /** The calls of the request's tool messages that clients have answered before. */

@@ -38,6 +38,7 @@ export const runInput: v.GenericSchema<unknown, RunInput> = v.looseObject({
   tools: v.optional(v.array(clientTool), []),
   context: v.optional(v.array(anyObject), []),
   forwardedProps: v.optional(v.unknown()),
+  state: v.optional(v.unknown()),
   resume: v.optional(v.array(resumeEntry), []),
 });
 
@@ -70,6 +71,8 @@ export interface RunInput {
   readonly tools: readonly DeclaredTool[];
   readonly context: readonly JsonObject[];
   readonly forwardedProps?: unknown;
+  /** The state of the client. */
+  readonly state?: unknown;
   readonly resume: readonly ResumeEntry[];
 }
 

@@ -7,6 +7,8 @@ import type { ClientMessage } from './run-input.ts';
 export interface AgUiRun {
   readonly threadId: string;
   readonly runId: string;
+  /** The state of the client, with that of the session in it. */
+  readonly state: JsonObject;
   /** The calls whose results the request has. The client has their messages. */
   readonly answered: ReadonlySet<string>;
   /** The messages of the client before this run, if it has seen a part of the run already. */
@@ -29,15 +31,18 @@ function toEvents(
 ): readonly JsonObject[] {
   switch (update.type) {
     case 'run.started': {
-      const { threadId, runId, messages } = run;
-      const started = { type: 'RUN_STARTED', threadId, runId };
-      if (messages === undefined) return [started];
+      const { threadId, runId, messages, state } = run;
+      const started = [
+        { type: 'RUN_STARTED', threadId, runId },
+        { type: 'STATE_SNAPSHOT', snapshot: state },
+      ];
+      if (messages === undefined) return started;
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- messages of a JSON body
       const snapshot = [...messages] as unknown as readonly JsonObject[];
-      return [started, { type: 'MESSAGES_SNAPSHOT', messages: snapshot }];
+      return [...started, { type: 'MESSAGES_SNAPSHOT', messages: snapshot }];
     }
     case 'text.start':
-      return TEXT_EVENTS[update.kind].start(update.messageId);
+      return TEXT_EVENTS[update.kind].start(update.messageId, toSpeaker(update));
     case 'text.delta':
       return TEXT_EVENTS[update.kind].delta(update.messageId, update.text);
     case 'text.end':
@@ -53,6 +58,7 @@ function toEvents(
           toolCallId,
           toolCallName,
           ...omitUndefined({ parentMessageId }),
+          ...toSpeaker(update),
         },
         { type: 'TOOL_CALL_ARGS', toolCallId, delta: JSON.stringify(args) },
         { type: 'TOOL_CALL_END', toolCallId },
@@ -87,27 +93,49 @@ function toEvents(
 }
 
 interface TextEvents {
-  readonly start: (messageId: string) => readonly JsonObject[];
+  readonly start: (messageId: string, speaker: JsonObject) => readonly JsonObject[];
   readonly delta: (messageId: string, delta: string) => readonly JsonObject[];
   readonly end: (messageId: string) => readonly JsonObject[];
 }
 
 const TEXT_EVENTS: Readonly<Record<TextKind, TextEvents>> = {
   text: {
-    start: (messageId) => [{ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }],
+    start: (messageId, speaker) => [
+      { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant', ...speaker },
+    ],
     delta: (messageId, delta) => [{ type: 'TEXT_MESSAGE_CONTENT', messageId, delta }],
     end: (messageId) => [{ type: 'TEXT_MESSAGE_END', messageId }],
   },
   thinking: {
-    start: (id) => [
-      { type: 'REASONING_MESSAGE_START', messageId: toThoughtId(id), role: 'reasoning' },
+    start: (id, speaker) => [
+      { type: 'REASONING_START', messageId: toThoughtId(id), ...speaker },
+      {
+        type: 'REASONING_MESSAGE_START',
+        messageId: toThoughtId(id),
+        role: 'reasoning',
+        ...speaker,
+      },
     ],
     delta: (id, delta) => [
       { type: 'REASONING_MESSAGE_CONTENT', messageId: toThoughtId(id), delta },
     ],
-    end: (id) => [{ type: 'REASONING_MESSAGE_END', messageId: toThoughtId(id) }],
+    end: (id) => [
+      { type: 'REASONING_MESSAGE_END', messageId: toThoughtId(id) },
+      { type: 'REASONING_END', messageId: toThoughtId(id) },
+    ],
   },
 };
+
+/** Which agent speaks. */
+function toSpeaker({
+  author,
+  branch,
+}: {
+  readonly author: string;
+  readonly branch?: string | undefined;
+}): JsonObject {
+  return { metadata: { agent: author, ...omitUndefined({ branch }) } };
+}
 
 function toThoughtId(messageId: string): string {
   return `${messageId}-thinking`;
