@@ -11,6 +11,7 @@ import { findOpenRun, findRun } from '../find-run.ts';
 import type { Protocol } from '../protocol.ts';
 import { runResponse } from '../run-response.ts';
 import { sendInputs } from '../send-inputs.ts';
+import type { ClientInput } from '../send-inputs.ts';
 import { toOpenCall } from '../session-run.ts';
 import { chatRequest, toInputs } from './chat-request.ts';
 import type { ChatRequest } from './chat-request.ts';
@@ -64,16 +65,11 @@ async function chat(
   context: ServerContext,
   call: RouteCall<unknown, ChatRequest>,
 ): Promise<Response> {
-  const { body, caller, params } = call;
-  if (body.trigger === 'regenerate-message')
-    throw new InvalidInputError(
-      'trigger',
-      'regenerate-message is not supported: the log of a session keeps its answers. Send a message.',
-    );
+  const { body, caller, params, idempotentRequest } = call;
   const agentId = params('agent_id');
   const session = await openCallerSession(context, caller, { id: body.id, agentId });
   const open = (await context.runtime.pending(toSessionRef(session))).map(toOpenCall);
-  const answeredBefore = await listAnswers(context, session);
+  const { answers: answeredBefore, lastMessage } = await readRecent(context, session);
   const inputs = toInputs(
     body,
     (callId, needs) =>
@@ -92,20 +88,97 @@ async function chat(
       'messages',
       'has nothing new: its last message is not from the user, and answers no call that waits.',
     );
-  const run = await sendInputs(context, caller, session, [first, ...rest]);
+  const isRegenerated = body.trigger === 'regenerate-message';
+  const input = isRegenerated
+    ? await regenerate(context, session, { input: first, lastMessage, key: idempotentRequest.key })
+    : toLatest(first, lastMessage);
+  const run = await sendInputs(context, caller, session, [input, ...rest]);
   const results = [first, ...rest].flatMap((one) => (one.type === 'result' ? [one.callId] : []));
   const map = toUiMessageChunks(new Set(results));
   return runResponse(context, call, run, { map, headers: HEADERS });
 }
 
-/** The calls that clients have answered: with an approval or a denial, or with a result. */
-async function listAnswers(
+/** The last message of a session's log. */
+interface LastMessage {
+  readonly messageId: string;
+  readonly invocationId: string;
+  /** True: the conversation was taken back to before it. */
+  isRewound: boolean;
+}
+
+/** The calls that clients have answered recently, and the last message. */
+async function readRecent(
   context: ServerContext,
   session: ManagedSession,
-): Promise<ReadonlyMap<string, 'approval' | 'result'>> {
+): Promise<{
+  readonly answers: ReadonlyMap<string, 'approval' | 'result'>;
+  readonly lastMessage: LastMessage | undefined;
+}> {
   const answers = new Map<string, 'approval' | 'result'>();
+  let lastMessage: LastMessage | undefined;
   for await (const event of readLog(context, session, Math.max(0, session.lastSeq - 500)))
     if (event.type === 'tool.answered')
       answers.set(event.callId, event.decision === 'answered' ? 'result' : 'approval');
-  return answers;
+    else if (event.type === 'user.message') {
+      const { messageId, invocationId } = event;
+      lastMessage = { messageId, invocationId, isRewound: false };
+    } else if (
+      event.type === 'session.rewound' &&
+      lastMessage?.invocationId === event.beforeInvocationId
+    )
+      lastMessage.isRewound = true;
+  return { answers, lastMessage };
+}
+
+/**
+ * Takes the session back to before its last message, and returns that message under another id, the same for each
+ * repetition of the request.
+ * @throws InvalidInputError for another message, and while a turn runs or waits
+ */
+async function regenerate(
+  context: ServerContext,
+  session: ManagedSession,
+  {
+    input,
+    lastMessage,
+    key,
+  }: {
+    readonly input: ClientInput;
+    readonly lastMessage: LastMessage | undefined;
+    readonly key: string;
+  },
+): Promise<ClientInput> {
+  if (input.type !== 'message' || lastMessage === undefined || !isCopy(lastMessage, input))
+    throw new InvalidInputError(
+      'messages',
+      'must end with the last message of the session: only its answer can be regenerated.',
+    );
+  const messageId = `${input.messageId}${COPY}${key}`;
+  if (lastMessage.messageId === messageId || lastMessage.isRewound) return { ...input, messageId };
+  const ref = toSessionRef(session);
+  // A rewind waits for the end of a turn, and a turn may wait for a person.
+  const status = await context.runtime.status(ref);
+  const { length } = await context.runtime.pending(ref);
+  if ((status !== 'idle' && status !== 'failed') || length > 0)
+    throw new InvalidInputError(
+      'trigger',
+      `regenerate-message needs a session that is idle; it is ${length > 0 ? 'waiting' : status}. Stop the turn, or answer its calls.`,
+    );
+  const beforeInvocationId = lastMessage.invocationId;
+  await context.runtime.rewind(ref, { beforeInvocationId, dedupeKey: messageId });
+  return { ...input, messageId };
+}
+
+/** A message whose answer was regenerated is known under its last id. */
+function toLatest(input: ClientInput, lastMessage: LastMessage | undefined): ClientInput {
+  if (input.type !== 'message' || lastMessage === undefined || !isCopy(lastMessage, input))
+    return input;
+  return { ...input, messageId: lastMessage.messageId };
+}
+
+/** Between the id of a message and the key of the request that regenerates its answer. */
+const COPY = '#regenerate-';
+
+function isCopy({ messageId }: LastMessage, input: { readonly messageId: string }): boolean {
+  return messageId === input.messageId || messageId.startsWith(`${input.messageId}${COPY}`);
 }
