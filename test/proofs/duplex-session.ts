@@ -46,6 +46,7 @@ export const duplexSessionProof: NetProof = {
         placeBound('voice.open', 1),
       ],
       bounds,
+      quick: withoutEach(bounds, ['live.in']),
     },
     {
       properties: [
@@ -89,7 +90,7 @@ export const duplexSessionProof: NetProof = {
       that: 'starts a new utterance and leaves a tool running',
       net: withoutReset(net, 'utterance.reset', 'running(tool.run)'),
       property: toolsUnderReply,
-      bounds,
+      bounds: { environment: { 'voice.started': 2, 'voice.stopped': 1, 'live.in': 2 } },
     },
     {
       that: 'starts a new utterance and keeps the timer of the previous silence',
