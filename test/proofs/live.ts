@@ -315,7 +315,11 @@ export const duplexProof: NetProof = {
     { properties: [...onePerReply, cutIsOver, silentWhileSpeaking, rests], bounds: speaks },
     { properties: [...onePerReply, rests], bounds: reconnects },
     { properties: [endsOnce, rests], bounds: loses },
-    { properties: [...onePerReply, cutIsOver, rests], bounds: calls },
+    {
+      properties: [...onePerReply, cutIsOver, rests],
+      bounds: calls,
+      quick: withoutEach(calls, ['reply.calls', 'reply.done']),
+    },
     { properties: [...onePerReply, cutIsOver], bounds: isStopped },
     { properties: [...onePerReply, neverSpeaksWithoutTurn], bounds: stops },
   ],
