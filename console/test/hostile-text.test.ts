@@ -80,6 +80,10 @@ test(
           .all())
           await summary.click({ timeout: 2000 }).catch(() => undefined);
         await check(path);
+        // An open menu covers what is below it.
+        await page.evaluate(
+          `for (const menu of document.querySelectorAll('main details.menu')) menu.open = false`,
+        );
       }
       for (const tab of ['State', 'Prompt', 'Log', 'Raw', 'Record']) {
         await page.getByRole('tab', { name: tab }).click();

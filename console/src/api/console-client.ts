@@ -6,6 +6,7 @@ import type { HttpCallOptions } from '../../../src/client/http-caller.ts';
 import { readConnection } from '../../../src/client/read-connection.ts';
 
 import { PageConnections } from './page-connections.ts';
+import type { Follow } from './types.ts';
 
 /** A client with the routes that only the console needs. */
 export interface ConsoleClient extends Client {
@@ -16,8 +17,7 @@ export interface ConsoleClient extends Client {
   ) => Promise<T>;
   /** Reads a response that is no JSON. */
   readonly readText: (path: string, query: Readonly<Record<string, string>>) => Promise<string>;
-  /** The changes of one connection to a stream. It throws a ConnectionError when the connection breaks. */
-  readonly follow: <T>(path: string, aborted: AbortSignal) => AsyncIterable<T>;
+  readonly follow: Follow;
 }
 
 export interface ConsoleClientOptions {

@@ -21,6 +21,9 @@ export type AgentProperties = Schemas['AgentProperties'];
 export type PropertyForm = AgentProperties['forms'][number];
 export type EventBlock = Schemas['EventContentBlock'];
 
+/** Reads the changes of one connection to a stream. It throws a ConnectionError when the connection breaks. */
+export type Follow = <T>(path: string, aborted: AbortSignal) => AsyncIterable<T>;
+
 /** The nine words for what a session does. */
 export type SessionState = SessionRow['state'];
 

@@ -1,7 +1,9 @@
 import { signal } from '@preact/signals';
 import type { ReadonlySignal } from '@preact/signals';
-import type { ConsoleClient } from '../api/console-client.ts';
-import type { Proof, ProofChange } from '../api/types.ts';
+import { ConnectionError } from '../../../src/client/index.ts';
+import { delay } from '../../../src/client/delay.ts';
+import type { Delay } from '../../../src/client/delay.ts';
+import type { Follow, Proof, ProofChange } from '../api/types.ts';
 import { untilReached } from '../api/until-reached.ts';
 
 /** A proof while it runs. */
@@ -12,11 +14,15 @@ export interface FollowedProof {
   readonly error: ReadonlySignal<Error | undefined>;
 }
 
-/** Follows a proof to its end, or until the signal aborts. A connection that breaks is replaced. */
+/**
+ * Follows a proof to its end, or until the signal aborts. A connection that breaks, or that ends before the proof, is
+ * replaced.
+ */
 export function followProof(
-  client: ConsoleClient,
+  client: { readonly follow: Follow },
   id: string,
   aborted: AbortSignal,
+  wait: Delay = delay,
 ): FollowedProof {
   const proof = signal<Proof | undefined>(undefined);
   const deciding = signal<readonly string[]>([]);
@@ -32,8 +38,10 @@ export function followProof(
         proof.value = addChange(proof.value, change);
       }
     }
+    // A server that stops ends its streams as if they were complete.
+    throw new ConnectionError(path, 'the stream ended before the proof');
   };
-  untilReached(follow, aborted).catch((cause: unknown) => {
+  untilReached(follow, aborted, wait).catch((cause: unknown) => {
     if (!aborted.aborted) error.value = cause instanceof Error ? cause : new Error(String(cause));
   });
   return { proof, deciding, error };
