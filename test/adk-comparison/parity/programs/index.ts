@@ -2,6 +2,7 @@ import type { Program } from '../kit.ts';
 import { agentPrograms } from './agents.ts';
 import { callbackPrograms } from './callbacks.ts';
 import { customPrograms } from './custom.ts';
+import { morePrograms } from './more.ts';
 import { schemaPrograms } from './schemas.ts';
 import { toolPrograms } from './tools.ts';
 import { treePrograms } from './trees.ts';
@@ -14,4 +15,5 @@ export const programs: readonly Program[] = [
   ...callbackPrograms,
   ...schemaPrograms,
   ...customPrograms,
+  ...morePrograms,
 ];
