@@ -82,5 +82,6 @@ export type {
   OpenConnection,
   VoiceCall,
 } from './hub/live-client.ts';
+export { LiveSessionElsewhereError } from './hub/live-session-elsewhere-error.ts';
 export { liveIsSmall } from './vocabulary/live-is-small.ts';
 export { MissingLiveHubError } from './vocabulary/live-host.ts';

@@ -57,6 +57,7 @@ export type { SessionInspection } from './inspection/session-inspection.ts';
 export type { ValueDetail } from './inspection/value-detail.ts';
 export type {
   AttachableSession,
+  AttachmentServices,
   SessionAttachment,
   SessionAttachments,
 } from './hosting/session-attachment.ts';

@@ -227,6 +227,7 @@ export class LocalRuntime implements Runtime {
       onScanned: () => this.#keepAlive.check(),
       onError: this.#onError,
     });
+    options.live?.onOpened?.({ isBusyElsewhere: async (key) => this.#isBusyElsewhere(key) });
   }
 
   async start(): Promise<void> {
@@ -235,6 +236,16 @@ export class LocalRuntime implements Runtime {
       this.#onStoreChange(changed, origin),
     );
     await this.#failover.scan();
+  }
+
+  /** Claims the session first, if its owner is dead. */
+  async #isBusyElsewhere(key: SessionKey): Promise<boolean> {
+    const row = await this.store.find(key);
+    if (row === undefined || row.owner === null || row.owner === this.#owner) return false;
+    if (row.inFlight === 0) return false;
+    await this.#activeSessions.drive(key, row);
+    this.#activeSessions.assertRunnable(key);
+    return this.#activeSessions.get(key) === undefined;
   }
 
   async session(id: string, options: SessionOptions = {}): Promise<Session> {

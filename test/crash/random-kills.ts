@@ -61,7 +61,7 @@ async function work(
 }
 
 /** Mulberry32: a generator with a seed. */
-function randomFrom(seed: number): () => number {
+export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

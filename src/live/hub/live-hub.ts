@@ -6,12 +6,18 @@ import {
   optionTable,
 } from '../../core/index.ts';
 import type { OptionTable, SessionKey } from '../../core/index.ts';
-import type { AttachableSession, Session, SessionAttachments } from '../../runtime/index.ts';
+import type {
+  AttachableSession,
+  AttachmentServices,
+  Session,
+  SessionAttachments,
+} from '../../runtime/index.ts';
 import { omitUndefined } from '../../core/internal.ts';
 import { LIVE_CONFIG } from '../models/live-config.ts';
 import type { LiveConfig } from '../models/live-config.ts';
 import { linkStart, linkStop } from '../vocabulary/link-places.ts';
 import type { VoiceCall, LiveClient } from './live-client.ts';
+import { LiveSessionElsewhereError } from './live-session-elsewhere-error.ts';
 import { SessionHub } from './session-hub.ts';
 import type { MediaOptions } from './session-hub.ts';
 
@@ -61,6 +67,7 @@ export class LiveHub implements SessionAttachments {
   readonly #options: MediaOptions;
   readonly #sessions = new Map<string, SessionHub>();
   readonly #clients = new Map<string, LiveClient>();
+  #services: AttachmentServices | undefined;
 
   /** @throws InvalidInputError, UnknownFieldError */
   constructor(options: LiveHubOptions = {}) {
@@ -79,6 +86,11 @@ export class LiveHub implements SessionAttachments {
   }
 
   /** Called by the runtime. */
+  readonly onOpened = (services: AttachmentServices): void => {
+    this.#services = services;
+  };
+
+  /** Called by the runtime. */
   readonly attach = (session: AttachableSession): SessionHub => {
     const name = formatSessionKey(session.key);
     const hub = new SessionHub(session, this.#options, () => {
@@ -95,6 +107,7 @@ export class LiveHub implements SessionAttachments {
    * durable.
    * @throws InvalidInputError, UnknownFieldError for an invalid option, and for an `inputRate` that is not from 8,000 to
    *   48,000
+   * @throws LiveSessionElsewhereError when another process has the session and works on it
    * @throws UnknownPlaceError when the session's agent is not a live agent
    * @throws IllegalTransitionError when the session is completed or archived
    */
@@ -103,6 +116,8 @@ export class LiveHub implements SessionAttachments {
     checkInputRate(client.inputRate);
     const { config, handle } = options;
     if (config !== undefined) checkOptions(LIVE_CONFIG, config);
+    if ((await this.#services?.isBusyElsewhere(session.key)) === true)
+      throw new LiveSessionElsewhereError(session.key.sessionId);
     const name = formatSessionKey(session.key);
     this.#clients.set(name, client);
     this.#sessions.get(name)?.setClient(client);

@@ -30,8 +30,19 @@ export interface SessionAttachment {
   readonly detach: () => void;
 }
 
+/** What a runtime offers to attachments. */
+export interface AttachmentServices {
+  /**
+   * True while another process that is alive has the session, and has effects in flight or a live connection for it. An
+   * owner that is dead is replaced first.
+   */
+  readonly isBusyElsewhere: (key: SessionKey) => Promise<boolean>;
+}
+
 /** Attaches objects in memory to sessions, such as live connections: see `LiveHub`. */
 export interface SessionAttachments {
   /** Called when the runtime begins to own a session. The agent's effects find the attachment in their host. */
   readonly attach: (session: AttachableSession) => SessionAttachment;
+  /** Called once, when the runtime opens. */
+  readonly onOpened?: (services: AttachmentServices) => void;
 }

@@ -110,6 +110,7 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   unknown_agent: 409,
   net_changed: 409,
   store_unavailable: 503,
+  live_session_elsewhere: 503,
   runtime_closed: 503,
 };
 

@@ -1,105 +1,16 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WebSocket } from 'ws';
 import { createClient } from '../../../src/client/index.ts';
-import type { ServerMessage } from '../../../src/server/live/live-messages.ts';
 import { readSideEffects } from '../../crash/side-effects.ts';
 import { freePort } from '../../free-port.ts';
+import { pickSample } from '../../sample-seed.ts';
 import { ServeProcess } from '../serve-process.ts';
-
-/** A client that plays at once what it receives, and reconnects. */
-class QuickClient {
-  readonly #url: string;
-  /** Each sample that was played, by reply: the position of the next one. */
-  readonly played = new Map<string, number>();
-  readonly twice: string[] = [];
-  readonly errors: ServerMessage[] = [];
-  readonly #numbers = new Map<number, { readonly reply: string; readonly rate: number }>();
-  #call: string | undefined;
-  #reply: string | undefined;
-  #socket: WebSocket | undefined;
-
-  constructor(url: string) {
-    this.#url = url.replace('http', 'ws');
-  }
-
-  async connect(): Promise<void> {
-    const socket = new WebSocket(this.#url, 'petrichor.live.v1');
-    this.#socket = socket;
-    this.#numbers.clear();
-    const { promise: ready, resolve } = Promise.withResolvers<void>();
-    socket.on('error', () => {});
-    socket.on('message', (data, isBinary) => {
-      if (isBinary) this.#play(data);
-      else this.#receive(JSON.parse(String(data)) as ServerMessage, resolve);
-    });
-    await once(socket, 'open');
-    const resume = this.#call !== undefined && {
-      call: this.#call,
-      ...(this.#reply !== undefined && {
-        reply: this.#reply,
-        played_ms: (this.played.get(this.#reply) ?? 0) / 24,
-      }),
-    };
-    this.#send({ type: 'hello', ...(resume !== false && { resume }) });
-    await ready;
-  }
-
-  speak(ms: number, loudness: number): void {
-    for (let at = 0; at < ms; at += 20)
-      this.#socket?.send(new Uint8Array(new Int16Array(320).fill(loudness).buffer));
-  }
-
-  close(): void {
-    this.#socket?.terminate();
-  }
-
-  #send(message: object): void {
-    this.#socket?.send(JSON.stringify(message));
-  }
-
-  #receive(message: ServerMessage, onReady: () => void): void {
-    switch (message.type) {
-      case 'ready':
-        this.#call = message.call;
-        onReady();
-        return;
-      case 'reply':
-        this.#numbers.set(message.number, { reply: message.reply, rate: message.sample_rate });
-        return;
-      case 'flush':
-        if (this.#reply !== undefined)
-          this.#send({ type: 'stopped', reply: this.#reply, played_ms: this.#playedMs(24_000) });
-        return;
-      case 'error':
-        this.errors.push(message);
-        return;
-      default:
-    }
-  }
-
-  #play(bytes: Buffer): void {
-    const found = this.#numbers.get(bytes.readUInt32LE(0));
-    if (found === undefined) throw new Error('audio came before its reply');
-    const { reply, rate } = found;
-    const from = bytes.readUInt32LE(4);
-    const next = this.played.get(reply) ?? 0;
-    // It skips what it has, as the documentation says. More than a sample of rounding would be a repetition by the server.
-    if (from < next - 1) this.twice.push(`${reply} ${from} ${next}`);
-    this.played.set(reply, Math.max(next, from + (bytes.byteLength - 8) / 2));
-    this.#reply = reply;
-    this.#send({ type: 'played', reply, played_ms: this.#playedMs(rate) });
-  }
-
-  #playedMs(rate: number): number {
-    return ((this.played.get(this.#reply ?? '') ?? 0) * 1000) / rate;
-  }
-}
+import { QuickClient } from './quick-client.ts';
+import { killLiveAtRandom } from './random-live-kills.ts';
 
 async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isTrue())) await sleep(5);
@@ -170,4 +81,11 @@ test('a server that is killed while user and model speak, and during a tool, con
     log.some((line) => line.includes('You are welcome.')),
     log.join('\n'),
   );
+});
+
+test('a server that is killed at random moments of a conversation plays nothing twice and runs no tool twice', async (t) => {
+  const seed = pickSample(1_000_000, 'live kills');
+  const { faults, ...figures } = await killLiveAtRandom(2, seed);
+  t.diagnostic(`seed ${seed}: ${JSON.stringify(figures)}`);
+  assert.deepEqual(faults, []);
 });
