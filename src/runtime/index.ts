@@ -72,7 +72,7 @@ export type {
 } from './listing/pending-call-listing.ts';
 export type { SessionChangeEvent, SessionChangesOptions } from './listing/session-changes.ts';
 export type { PendingCallChange, WatchPendingOptions } from './listing/watch-pending-calls.ts';
-export type { Runtime, SessionListOptions, UsageOptions } from './runtime.ts';
+export type { DrainOptions, Runtime, SessionListOptions, UsageOptions } from './runtime.ts';
 export type { RuntimeOptions } from './runtime-options.ts';
 export type {
   AskOptions,

@@ -4,6 +4,7 @@ import {
   checkOptions,
   childSessionId,
   formatSessionKey,
+  InvalidInputError,
   isChildSessionId,
   rootSessionId,
   parseSessionKey,
@@ -77,8 +78,8 @@ import {
   type PendingCallChange,
   type WatchPendingOptions,
 } from './listing/watch-pending-calls.ts';
-import { SESSION_LIST_OPTIONS, USAGE_OPTIONS } from './runtime.ts';
-import type { Runtime, SessionListOptions, UsageOptions } from './runtime.ts';
+import { DRAIN_OPTIONS, SESSION_LIST_OPTIONS, USAGE_OPTIONS } from './runtime.ts';
+import type { DrainOptions, Runtime, SessionListOptions, UsageOptions } from './runtime.ts';
 import { SessionHandle } from './session/session-handle.ts';
 import type { HandleServices } from './session/handle-services.ts';
 import { createInputBatch } from './session/input-batch.ts';
@@ -94,6 +95,7 @@ const NOT_CREATED = { lastSeq: 0, status: 'queued', activity: 'idle' } as const;
  * period of running effects.
  */
 const CLOSE_MS = 10_000;
+const DRAIN_TIMEOUT_MS = 30_000;
 
 /** The sessions of one app, run in this process. */
 export class LocalRuntime implements Runtime {
@@ -129,6 +131,7 @@ export class LocalRuntime implements Runtime {
   #state: 'open' | 'closing' | 'closed' = 'open';
   #unsubscribe: () => void = () => {};
   #closed: Promise<void> | undefined;
+  #drained: Promise<void> | undefined;
 
   constructor(
     options: RuntimeOptions,
@@ -197,7 +200,7 @@ export class LocalRuntime implements Runtime {
       schedule: (key, at) => this.#dispatcher.schedule(key, at),
       onBusy: () => this.#keepAlive.hold(),
       onError: this.#onError,
-      isOpen: () => this.#state === 'open',
+      isOpen: () => this.#state === 'open' && this.#drained === undefined,
     });
     this.#dispatcher = createDispatcher({
       drive: this.#activeSessions.drive.bind(this.#activeSessions),
@@ -363,6 +366,24 @@ export class LocalRuntime implements Runtime {
       this.#broadcast.publish(formatSessionKey(deletedKey), ['changed']);
     }
     return deleted;
+  }
+
+  async drain(options: DrainOptions = {}): Promise<void> {
+    checkOptions(DRAIN_OPTIONS, options);
+    this.#assertOpen();
+    const { timeoutMs = DRAIN_TIMEOUT_MS } = options;
+    if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 0)
+      throw new InvalidInputError(
+        'timeoutMs',
+        `must be an integer of at least 0; it is ${timeoutMs}.`,
+      );
+    this.#drained ??= this.#drain(timeoutMs);
+    await this.#drained;
+  }
+
+  async #drain(timeoutMs: number): Promise<void> {
+    this.#failover.stop();
+    await this.#activeSessions.drain(timeoutMs);
   }
 
   async close(): Promise<void> {

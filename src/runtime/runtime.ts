@@ -64,6 +64,15 @@ export const USAGE_OPTIONS: OptionTable = optionTable<UsageOptions>(
   { groupBy: 'by', since: 'from', until: 'to', userId: 'user' },
 );
 
+/** The options of `runtime.drain`. */
+export interface DrainOptions {
+  /** How long running effects may take, in milliseconds: an integer of at least 0. Default: 30,000. */
+  readonly timeoutMs?: number;
+}
+
+/** The options of `runtime.drain`. */
+export const DRAIN_OPTIONS: OptionTable = optionTable<DrainOptions>('drain', { timeoutMs: true });
+
 /**
  * Runs sessions over a store. Several runtimes may share a store, in one process or many. Each session has one owner at
  * a time; every runtime can read it and send to it.
@@ -134,6 +143,13 @@ export interface Runtime extends AsyncDisposable {
    * when there was no such session.
    */
   delete(id: string, options?: { readonly user?: string }): Promise<boolean>;
+  /**
+   * Prepares to close while other processes share the store. Takes no more sessions and starts no more effects. Waits
+   * until the running effects end, for 30 s at most, then aborts them as `close` does. Each session is given away as
+   * soon as its effects have ended, at a settled step, and another process continues it. Reading goes on, and inputs
+   * are accepted for other processes. Only `close` makes sense afterwards.
+   */
+  drain(options?: DrainOptions): Promise<void>;
   /**
    * Aborts running effects, waits up to 5 s for them, commits their steps and releases every session. Waits up to 10 s
    * until the inputs that were submitted before are durable, and refuses later ones with RuntimeClosedError.

@@ -36,7 +36,7 @@ export function createContext(
     readonly runtime: ManagedRuntime;
     readonly onError: (error: unknown) => void;
   },
-  closing: AbortSignal,
+  { closing, draining }: Pick<ServerContext, 'closing' | 'draining'>,
 ): ServerContext {
   const { runtime, clock = systemClock, onError } = options;
   const { store = runtime.runtime.store } = options;
@@ -95,6 +95,7 @@ export function createContext(
     modelOrigins: options.modelOrigins ?? [],
     publicUrl: options.publicUrl,
     closing,
+    draining,
     onError,
     keepAliveMs: options.keepAliveMs ?? 15_000,
     readerTimeoutMs: options.readerTimeoutMs ?? 30_000,

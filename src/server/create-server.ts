@@ -3,6 +3,7 @@ import { importOptional, omitUndefined } from '../core/internal.ts';
 import { checkOptions, InvalidInputError, safeListener } from '../core/index.ts';
 import { parseOrigins } from '../egress/index.ts';
 import type { Clock } from '../net/index.ts';
+import type { DrainOptions } from '../runtime/index.ts';
 import type { ApiKeys } from './auth/api-keys.ts';
 import { consoleHandler } from './console/serve-console.ts';
 import { createContext, toManagedRuntime } from './create-context.ts';
@@ -34,6 +35,12 @@ export interface Server {
    * server serves no live sessions.
    */
   readonly upgrade?: (call: UpgradeCall) => Promise<void>;
+  /**
+   * Prepares to stop, while other servers share the store: `GET /health/ready` and every request that may change
+   * something get 503, and streams go on. Gives the sessions away as `Runtime.drain` does, and resolves. Call `close`
+   * then.
+   */
+  readonly drain: (options?: DrainOptions) => Promise<void>;
   /** Ends all streams, which readers can resume elsewhere, and stops webhooks. Later requests get 503. */
   readonly close: () => Promise<void>;
 }
@@ -62,8 +69,12 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
   checkLimits(options.limits);
   const protocols = await loadProtocols(options.protocols ?? DEFAULT_PROTOCOLS);
   const closing = new AbortController();
+  const draining = new AbortController();
   const runtime = await toManagedRuntime(options);
-  const context = createContext({ ...options, runtime, protocols }, closing.signal);
+  const context = createContext(
+    { ...options, runtime, protocols },
+    { closing: closing.signal, draining: draining.signal },
+  );
   const pipeline = new RequestPipeline(options, context);
   const live = await openLive({ ...options, protocols }, context, pipeline);
   const stopBackgroundWork =
@@ -140,6 +151,10 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
             newRequestId(),
           ),
     keys: context.keys,
+    drain: async (drainOptions) => {
+      draining.abort();
+      await runtime.runtime.drain(drainOptions);
+    },
     ...omitUndefined({ upgrade: live?.upgrade }),
     close: async () => {
       stopBackgroundWork();

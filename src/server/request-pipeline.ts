@@ -63,6 +63,12 @@ export class RequestPipeline {
         throw new HttpError(503, 'The server is shutting down. Try again.', {
           retryAfterSeconds: 1,
         });
+      if (this.#serverContext.draining.aborted && !isReading(request))
+        throw new HttpError(
+          503,
+          'The server is about to stop and accepts no more changes. Send the request again: another server accepts it.',
+          { retryAfterSeconds: 1 },
+        );
       await this.checkOrigin(request);
       caller = await this.#authenticator.authenticate(
         route,
@@ -279,6 +285,10 @@ function unsupportedMediaType(type: string | null): HttpError {
       },
     },
   );
+}
+
+function isReading({ method }: Request): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 /** Parses the client's retry count; 0 if the header is missing or invalid. */

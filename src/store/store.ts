@@ -449,10 +449,11 @@ export interface Store extends DocumentStore {
 
   /**
    * Takes the session from its owner, even if that is alive. The session then has no owner and the next epoch, so later
-   * commits of the former owner are refused. The next owner recovers the effects in flight. Resolves with the former
-   * owner, or null.
+   * commits of the former owner are refused. The next owner recovers the effects in flight. With `from`, changes nothing
+   * if the session has another owner: so an owner gives its session away. Resolves with the former owner; null if
+   * nothing changed.
    */
-  evict(key: SessionKey): Promise<{ readonly evicted: OwnerId | null }>;
+  evict(key: SessionKey, from?: OwnerId): Promise<{ readonly evicted: OwnerId | null }>;
 
   /**
    * Commits steps in one transaction. A refused step does not affect the other sessions.

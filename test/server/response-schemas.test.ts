@@ -32,7 +32,8 @@ test('the successful response of every route is as the document describes it', a
   const post = async (path: string, body?: object): Promise<Json> => ask(on, 'POST', path, body);
   const get = async (path: string): Promise<Json> => ask(on, 'GET', path);
   const remove = async (path: string): Promise<Json> => ask(on, 'DELETE', path);
-  for (const path of ['/health', '/metrics', '/openapi.json']) await get(path);
+  for (const path of ['/health', '/health/live', '/health/ready', '/metrics', '/openapi.json'])
+    await get(path);
 
   const { cursor: changesFrom } = await on.store.changes({ appName: 'managed', limit: 1 });
   const agent = `/v1/agents/${idIn(

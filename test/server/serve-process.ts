@@ -62,6 +62,11 @@ export class ServeProcess implements AsyncDisposable {
     return this.#stderr.join('');
   }
 
+  /** Stops or continues the process. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child.kill(signal);
+  }
+
   /** Its exit code, or the signal that ended it. */
   async end(signal: NodeJS.Signals): Promise<number | string> {
     if (this.#child.exitCode !== null) return this.#child.exitCode;

@@ -91,6 +91,7 @@ async function showServer(call: ConsoleCall, url: string, port: number): Promise
         ? new Response(null, { status: 302, headers: { location: '/console/' } })
         : handle(request),
     keys: new ApiKeys(new MemoryStore(), clock),
+    drain: async () => {},
     close: async () => {},
   };
   return serveUntilSignal(call, server, port, (own) => [

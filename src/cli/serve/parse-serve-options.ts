@@ -6,6 +6,8 @@ import { parseDuration } from '../terminal/duration.ts';
 import { DEFAULT_PORT, type ServeCall } from './serve-options.ts';
 import { UsageError } from '../command/usage-error.ts';
 
+const DEFAULT_DRAIN_TIMEOUT = '30s';
+
 type ServerLimits = NonNullable<ServerOptions['limits']>;
 
 /** The file with the agents: the operand, or `--agents`. @throws UsageError for both */
@@ -64,6 +66,17 @@ export function parseRetryWindow({ values }: ServeCall): { readonly retryWindowM
   if (ms !== undefined) return { retryWindowMs: ms };
   throw new UsageError(
     `--retry-window must be 0 or a duration such as 30s or 2m; it is "${value}".`,
+    'serve',
+  );
+}
+
+/** Parses `--drain-timeout`, in milliseconds. @throws UsageError */
+export function parseDrainTimeout({ values }: ServeCall): number {
+  const value = values['drain-timeout'] ?? DEFAULT_DRAIN_TIMEOUT;
+  const ms = value === '0' ? 0 : parseDuration(value);
+  if (ms !== undefined) return ms;
+  throw new UsageError(
+    `--drain-timeout must be 0 or a duration such as 30s or 2m; it is "${value}".`,
     'serve',
   );
 }

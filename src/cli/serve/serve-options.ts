@@ -34,6 +34,7 @@ export interface ServeOptions extends ServedOptions {
   readonly 'retry-window': TextOption;
   readonly 'failed-keys-per-minute': TextOption;
   readonly 'trust-proxy': ListOption;
+  readonly 'drain-timeout': TextOption;
 }
 
 export const serveOptions: ServeOptions = {
@@ -155,6 +156,12 @@ export const serveOptions: ServeOptions = {
     multiple: true,
     summary:
       'The IP address of a trusted proxy, whose x-forwarded-for header names the client: 10.0.0.1',
+  },
+  'drain-timeout': {
+    type: 'string',
+    value: 'TIME',
+    summary:
+      'How long running calls may take after SIGTERM, before they are aborted: 2m. Default: 30s; 0 aborts at once',
   },
 };
 

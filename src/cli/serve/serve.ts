@@ -26,6 +26,7 @@ import {
   parseAgentsFile,
   parsePort,
   parseLimits,
+  parseDrainTimeout,
   parseProtocols,
   parseRetryWindow,
 } from './parse-serve-options.ts';
@@ -50,6 +51,7 @@ export async function serve(call: ServeCall, hooks: ServeHooks = {}): Promise<Ex
   // Parsed before anything is opened: an invalid command line must have no effect.
   const address = { port: parsePort(call.values.port), hostname: call.values.host ?? DEFAULT_HOST };
   const limits = parseLimits(call);
+  const drainMs = parseDrainTimeout(call);
   const protocols: readonly ProtocolName[] =
     hooks.adkWeb !== undefined && call.values.protocols === undefined
       ? ['managed', 'adk']
@@ -68,6 +70,7 @@ export async function serve(call: ServeCall, hooks: ServeHooks = {}): Promise<Ex
       address: { ...address, ...moved },
       limits,
       protocols,
+      drainMs,
       hooks,
     });
   } finally {
@@ -83,11 +86,12 @@ interface ServePlan {
   readonly address: { readonly port: number; readonly hostname: string };
   readonly protocols: readonly ProtocolName[];
   readonly limits: NonNullable<Parameters<typeof createServer>[0]['limits']>;
+  readonly drainMs: number;
   readonly hooks: ServeHooks;
 }
 
 async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
-  const { call, file, served, address, limits, protocols, hooks } = plan;
+  const { call, file, served, address, limits, protocols, drainMs, hooks } = plan;
   const { values, env, clock } = call;
   const onError = createErrorOutput(call);
   const secretKey = secretKeySource(values.store ?? DEFAULT_STORE, call.cwd, env);
@@ -129,7 +133,7 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
     onError,
   });
   // Awaited here, so that the runtime stays open until then.
-  return await serveUntilSignal(call, { server, runtime, code, address, hooks });
+  return await serveUntilSignal(call, { server, runtime, code, address, hooks, drainMs });
 }
 
 /** A build of the console other than that of the package. */
@@ -153,19 +157,26 @@ async function serveUntilSignal(
     code,
     address,
     hooks,
+    drainMs,
   }: {
     readonly server: Server;
     readonly runtime: ManagedRuntime;
     readonly code: readonly ServedCode[];
     readonly address: ServePlan['address'];
     readonly hooks: ServeHooks;
+    readonly drainMs: number;
   },
 ): Promise<ExitCode> {
   const { clock, signals } = call;
-  const { promise: stopRequested, resolve: stop } = Promise.withResolvers<void>();
-  const listened: readonly Signal[] = ['SIGINT', 'SIGTERM'];
-  const onSignal = (): void => stop();
-  for (const signal of listened) signals.on(signal, onSignal);
+  const { promise: stopRequested, resolve: stop } = Promise.withResolvers<Signal>();
+  const stops: readonly [Signal, () => void][] = (['SIGINT', 'SIGTERM'] as const).map((signal) => [
+    signal,
+    () => stop(signal),
+  ]);
+  for (const [signal, onSignal] of stops) signals.on(signal, onSignal);
+  const endAtOnce = (): void => {
+    for (const [signal, onSignal] of stops) signals.off(signal, onSignal);
+  };
   try {
     await using listening = await listen(server, {
       ...address,
@@ -175,10 +186,15 @@ async function serveUntilSignal(
     });
     hooks.onListening?.(listening.url, listening.port);
     await announce(call, { url: listening.url, server, runtime, code });
-    await stopRequested;
-  } finally {
+    const signal = await stopRequested;
     // From here on, a signal ends the program at once.
-    for (const signal of listened) signals.off(signal, onSignal);
+    endAtOnce();
+    if (signal === 'SIGTERM') {
+      if (!call.values.json) call.stdout.write('Handing over the sessions.\n');
+      await server.drain({ timeoutMs: drainMs });
+    }
+  } finally {
+    endAtOnce();
   }
   if (!call.values.json) call.stdout.write('Stopped. Run the same command to continue.\n');
   return EXIT_OK;

@@ -104,6 +104,20 @@ export class Driver {
     await this.#closed;
   }
 
+  /**
+   * Starts no more effects, and waits until the running attempts end, but at most so long. Their results are journaled,
+   * and what they enable waits for the next owner. Only `close` and `stop` may follow.
+   */
+  async drain(timeoutMs: number): Promise<void> {
+    if (this.#life.isStopped) return;
+    this.#life.close();
+    this.#executor.drain();
+    // The attempts of a step that is being committed do not begin.
+    await this.whenIdle();
+    await this.#waitForAttempts(timeoutMs);
+    await this.whenIdle();
+  }
+
   async #close(graceMs: number): Promise<void> {
     this.#life.close();
     this.#executor.drain();

@@ -157,6 +157,35 @@ export class ActiveSessions {
     this.#hosts.delete(name);
   }
 
+  /**
+   * Hands over every session: starts no more effects, waits until the running ones end, but at most so long, and gives
+   * the sessions that have more to do away. Another runtime then continues them.
+   */
+  async drain(timeoutMs: number): Promise<void> {
+    await Promise.allSettled(this.#claiming.values());
+    await Promise.all(
+      [...this.#hosts.values()].map(async ({ host }) => this.#release(host, timeoutMs)),
+    );
+  }
+
+  async #release(host: HostedSession, timeoutMs: number): Promise<void> {
+    const { store, owner, broadcast, onError } = this.#options;
+    const { key } = host;
+    const wasBusy = !host.isQuiescent;
+    await host.drain(timeoutMs);
+    await host.close();
+    const name = formatSessionKey(key);
+    if (this.#hosts.get(name)?.host === host) this.#hosts.delete(name);
+    try {
+      if (wasBusy || host.hasMore) await store.evict(key, owner);
+    } catch (error) {
+      // The session is free when this runtime leaves the store.
+      onError(error, key);
+    }
+    // Readers here may have missed the last events of the session, and follow its next owner.
+    broadcast.publish(name, ['changed']);
+  }
+
   async closeAll(): Promise<void> {
     await Promise.all([...this.#hosts.values()].map(async ({ host }) => host.close()));
     this.#hosts.clear();

@@ -217,6 +217,16 @@ export class HostedSession {
     this.#attachment?.detach();
   }
 
+  /** Starts no more effects, and waits until the running ones end, but at most so long. `close` must follow. */
+  async drain(timeoutMs: number): Promise<void> {
+    await this.#driver.drain(timeoutMs);
+  }
+
+  /** True if the session has more to do without an input: an effect to start, or a timer. */
+  get hasMore(): boolean {
+    return this.#driver.executor.settledNextRunAt !== undefined;
+  }
+
   /** Stops at once and writes nothing more. */
   stop(): void {
     this.#driver.stop();

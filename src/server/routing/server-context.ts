@@ -33,6 +33,8 @@ export interface ServerContext {
   readonly modelOrigins: readonly string[];
   /** The address of the server for its clients, without a trailing slash. Undefined: that of each request. */
   readonly publicUrl: string | undefined;
+  /** Aborted when the server accepts no more changes, because its process is about to end. */
+  readonly draining: AbortSignal;
   /** Aborted when the server closes. Streams then end and can be resumed. */
   readonly closing: AbortSignal;
   /** Receives internal errors that no response shows. */

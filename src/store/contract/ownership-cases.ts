@@ -153,6 +153,22 @@ export const ownershipCases: readonly StoreContractCase[] = [
     },
   ),
 
+  storeContractCase('an owner gives away a session only while it has it', async (harness) => {
+    const [one, two] = [await harness.open(), await harness.open()];
+    await one.join('one');
+    await two.join('two');
+    const { key } = await createSession(one, 'one');
+    assert.deepEqual(await one.evict(key, 'two'), { evicted: null });
+    assert.equal((await getExisting(one, key)).owner, 'one');
+    assert.ok((await two.claim(key, 'two')).ok);
+    assert.deepEqual(await one.evict(key, 'one'), { evicted: null });
+    const { owner, epoch } = await getExisting(one, key);
+    assert.deepEqual([owner, epoch], ['two', 2]);
+    assert.deepEqual(await two.evict(key, 'two'), { evicted: 'two' });
+    assert.equal((await getExisting(one, key)).owner, null);
+    assert.deepEqual(await two.evict(key, 'two'), { evicted: null });
+  }),
+
   storeContractCase('the evicted owner may claim again, with another epoch', async (harness) => {
     const store = await harness.open();
     await store.join('one');

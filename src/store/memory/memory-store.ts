@@ -153,10 +153,10 @@ export class MemoryStore implements Store {
     });
   }
 
-  async evict(key: SessionKey): Promise<{ readonly evicted: OwnerId | null }> {
+  async evict(key: SessionKey, from?: OwnerId): Promise<{ readonly evicted: OwnerId | null }> {
     const session = this.#get(key);
     const evicted = session.owner;
-    if (evicted === null) return { evicted };
+    if (evicted === null || (from ?? evicted) !== evicted) return { evicted: null };
     this.#write(() => {
       session.owner = null;
       session.epoch++;

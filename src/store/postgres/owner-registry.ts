@@ -126,7 +126,10 @@ export class PostgresOwnerRegistry {
     clearInterval(this.#check);
     await this.#queue.catch(() => undefined);
     const client = await this.#client?.catch(() => undefined);
-    await client?.end().catch(() => undefined);
+    if (client === undefined) return;
+    // Otherwise a process that only waits for this end would exit before it, with an error.
+    keepProcessAlive(client, true);
+    await client.end().catch(() => undefined);
   }
 
   async #serialize<T>(action: (client: pg.Client) => Promise<T>): Promise<T> {

@@ -192,20 +192,20 @@ export class PostgresStore implements Store {
     });
   }
 
-  async evict(key: SessionKey): Promise<{ readonly evicted: OwnerId | null }> {
+  async evict(key: SessionKey, from?: OwnerId): Promise<{ readonly evicted: OwnerId | null }> {
     const result = await this.#database.write(
       async (queries) => {
         const { id, owner: evicted } = await this.#sessions.lock(queries, key);
-        if (evicted !== null)
-          await queries.rows(
-            `UPDATE ${this.#schema}.sessions SET owner = NULL, epoch = epoch + 1 WHERE id = $1`,
-            [id],
-          );
+        if (evicted === null || (from ?? evicted) !== evicted) return { evicted: null };
+        await queries.rows(
+          `UPDATE ${this.#schema}.sessions SET owner = NULL, epoch = epoch + 1 WHERE id = $1`,
+          [id],
+        );
         return { evicted };
       },
       {
         closingStatement: ({ evicted }) =>
-          evicted === null ? READ_XID : this.#notification([{ key }]),
+          evicted === null ? READ_XID : this.#notification([{ key, inputFor: null }]),
       },
     );
     if (result.evicted !== null) this.#feed.publish([key]);

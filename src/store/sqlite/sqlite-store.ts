@@ -222,10 +222,10 @@ export class SqliteStore implements Store {
     }
   }
 
-  async evict(key: SessionKey): Promise<{ readonly evicted: OwnerId | null }> {
+  async evict(key: SessionKey, from?: OwnerId): Promise<{ readonly evicted: OwnerId | null }> {
     return this.#writes.add((changed) => {
       const { id, owner: evicted } = this.#sessions.getHead(key);
-      if (evicted === null) return { evicted };
+      if (evicted === null || (from ?? evicted) !== evicted) return { evicted: null };
       this.#sessions.setOwner(id, null);
       changed(key);
       return { evicted };

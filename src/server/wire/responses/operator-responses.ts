@@ -59,6 +59,20 @@ export const healthResponse: WireSchema<'Health'> = component(
   }),
 );
 
+/** The process answers. */
+export const livenessResponse: WireSchema<'Liveness'> = component(
+  'Liveness',
+  'The process of the server answers.',
+  v.object({ status: v.literal('ok') }),
+);
+
+/** The server accepts requests. */
+export const readinessResponse: WireSchema<'Readiness'> = component(
+  'Readiness',
+  'The server accepts requests of all kinds, and its store works.',
+  v.object({ status: v.literal('ready') }),
+);
+
 /** This document. */
 export const documentResponse: v.GenericSchema<
   unknown,
