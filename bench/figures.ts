@@ -242,13 +242,21 @@ export const figureMappers: FigureMappers = {
       return [speed(what, 'ms', ms), ...(states > 0 ? [fact(what, 'states', states)] : [])];
     }),
   proofs: (costs) =>
-    costs.flatMap(({ agent, coldSeconds, limitSeconds, maxResidentMb, warmSeconds, proved }) => [
-      speed(`petrichor prove, ${agent}, processor time`, 's', coldSeconds, {
-        atMost: limitSeconds,
+    costs.flatMap((cost) => [
+      speed(`petrichor prove, ${cost.agent}, processor time`, 's', cost.coldSeconds, {
+        atMost: cost.limitSeconds,
       }),
-      speed(`${agent}, most memory`, 'MB', maxResidentMb, { atMost: 512 }),
-      speed(`${agent}, with stored proofs, above the import`, 's', warmSeconds, { atMost: 0.3 }),
-      fact(`${agent}, proved`, 'proofs', proved ? 1 : 0, { atLeast: 1 }),
+      speed(`${cost.agent}, before the first output`, 's', cost.firstOutputSeconds, { atMost: 1 }),
+      speed(`${cost.agent}, most memory`, 'MB', cost.maxResidentMb, { atMost: 512 }),
+      speed(`${cost.agent}, with stored proofs, above the import`, 's', cost.warmSeconds, {
+        atMost: 0.3,
+      }),
+      fact(`${cost.agent}, proved`, 'proofs', cost.proved ? 1 : 0, { atLeast: 1 }),
+    ]),
+  plantedFaults: (costs) =>
+    costs.flatMap(({ fault, traceSeconds, found }) => [
+      speed(`${fault}, processor time until its trace`, 's', traceSeconds, { atMost: 5 }),
+      fact(`${fault}, found`, 'faults', found ? 1 : 0, { atLeast: 1 }),
     ]),
   importTime: ({ bareMs, importMs }) => [
     speed('import of the root entry, above bare node', 'ms', importMs - bareMs, { atMost: 100 }),

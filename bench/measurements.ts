@@ -12,7 +12,7 @@ import { measureLongSession, type LongSession } from './long-session.ts';
 import { measureManaged, type ManagedSpeeds } from './managed.ts';
 import { measureNet, type NetSpeeds } from './net.ts';
 import { measureParallelTools, type ParallelTools } from './parallel-tools.ts';
-import { measureProofs, type ProofCost } from './proofs.ts';
+import { measurePlantedFaults, measureProofs, type FaultCost, type ProofCost } from './proofs.ts';
 import { measureRunnerTurns, type RunnerTurns } from './runner-turns.ts';
 import { measureServer, type ServerStreams } from './server.ts';
 import { measureSqliteTurns, type SqliteTurns } from './sqlite-turns.ts';
@@ -39,6 +39,7 @@ export interface Measured {
   readonly server: ServerStreams;
   readonly verify: readonly Verification[];
   readonly proofs: readonly ProofCost[];
+  readonly plantedFaults: readonly FaultCost[];
   readonly importTime: ImportTime;
   readonly installedPackages: InstalledPackages;
 }
@@ -70,6 +71,7 @@ export const measurements: { readonly [Name in MeasurementName]: Measure<Name> }
   server: measureServer,
   verify: measureVerify,
   proofs: measureProofs,
+  plantedFaults: measurePlantedFaults,
   importTime: measureImportTime,
   installedPackages: measureInstalledPackages,
 };

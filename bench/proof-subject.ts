@@ -3,6 +3,7 @@ import { agent, custom, loop, parallel, sequential, workflow } from 'petrichor/a
 import type { Agent, AgentDefinition } from 'petrichor/agents';
 import { ScriptedModel } from 'petrichor/testing';
 import { tool } from 'petrichor/tools';
+import { markImported } from './report-usage.ts';
 
 function speaker(name: string, more: Partial<AgentDefinition> = {}): Agent {
   return agent({ name, model: new ScriptedModel([]), ...more });
@@ -104,3 +105,5 @@ const subjects: Readonly<Record<string, () => Agent>> = {
 };
 
 export const subject: Agent | undefined = subjects[process.env['SUBJECT'] ?? '']?.();
+
+markImported();

@@ -9,7 +9,7 @@ import { measurements } from '../../bench/measurements.ts';
 const MAIN = fileURLToPath(new URL('../../bench/main.ts', import.meta.url));
 
 /** All but those that need the build. */
-const NEED_BUILD = ['importTime', 'proofs'];
+const NEED_BUILD = ['importTime', 'proofs', 'plantedFaults'];
 const NAMES = Object.keys(measurements).filter((name) => !NEED_BUILD.includes(name));
 
 async function bench(...args: readonly string[]): Promise<string> {
