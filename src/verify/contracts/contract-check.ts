@@ -10,7 +10,10 @@ import type { StateTree } from './combine-states.ts';
 import type { NetComponent, ComponentTree } from './contract.ts';
 import { findLiveParts } from './live-parts.ts';
 import type { LiveParts } from './live-parts.ts';
-import { createView, isBudget, listMoves } from './view.ts';
+import { groupPlaces } from './place-groups.ts';
+import { findTokenSums } from './token-sums.ts';
+import type { TokenSum } from './token-sums.ts';
+import { createView, isBudget, listMembers, listMoves } from './view.ts';
 import type { ObservedContract, View, ViewStep } from './view.ts';
 import { searchView } from './view-search.ts';
 import type { ViewSymmetry } from './view-symmetry.ts';
@@ -46,6 +49,26 @@ interface Part {
   readonly inside: ReadonlySet<number>;
 }
 
+/** How a view of a part counts places. */
+interface Layout {
+  /** By position in the view: the places whose tokens are counted there. */
+  readonly members: readonly (readonly number[])[];
+  readonly positions: ReadonlyMap<number, number>;
+  readonly groups: readonly (readonly number[])[];
+  readonly sums: readonly TokenSum[];
+}
+
+/** What a view is asked. */
+interface ViewRequest {
+  /** Places that the view sees tokens arrive at, although it does not count them. */
+  readonly tracked?: readonly number[];
+  readonly watch?: (step: ViewStep) => readonly string[];
+  /** Places whose tokens must be counted even if no transition does. */
+  readonly counted?: ReadonlySet<number>;
+  /** Places that are in no group. */
+  readonly apart?: readonly number[];
+}
+
 interface Searched {
   readonly outcome: ViewOutcome;
   readonly component: string;
@@ -55,6 +78,8 @@ interface Searched {
 const CORE = 'core';
 /** Counts are compared between views up to this number, which then means this many or more. */
 const MOST_COMPARED = 2;
+/** A view with more states is searched with its places in groups, if it has groups. */
+const MOST_WITHOUT_GROUPS = 20_000;
 /** More states of one component are not combined with those of others. */
 const MAX_COLLECTED = 200_000;
 
@@ -64,7 +89,9 @@ const MAX_COLLECTED = 200_000;
  */
 export class ContractCheck {
   readonly #net: ExpandedNet;
+  readonly #tree: ComponentTree;
   readonly #limits: ViewLimits;
+  readonly #mostWithoutGroups: number;
   readonly #live: LiveParts;
   readonly #shared: readonly number[];
   readonly #core: Part;
@@ -76,10 +103,24 @@ export class ContractCheck {
   #results: readonly ContractResult[] = [];
   /** The parts whose views count the tokens of every budget. */
   readonly #countsBudgets = new Set<Part>();
+  /** The parts whose views count the tokens of several places together. */
+  readonly #grouped = new Set<Part>();
+  readonly #layouts = new Map<string, Layout>();
+  #withoutGroups: ContractCheck | undefined;
 
-  /** @throws UnknownNameError if the tree names a place or transition that the net does not have. */
-  constructor(net: ExpandedNet, tree: ComponentTree, limits: ViewLimits) {
+  /**
+   * @param mostWithoutGroups a view with more states than this is searched with its places in groups; `Infinity`: none is
+   * @throws UnknownNameError if the tree names a place or transition that the net does not have.
+   */
+  constructor(
+    net: ExpandedNet,
+    tree: ComponentTree,
+    limits: ViewLimits,
+    mostWithoutGroups = MOST_WITHOUT_GROUPS,
+  ) {
     this.#net = net;
+    this.#tree = tree;
+    this.#mostWithoutGroups = mostWithoutGroups;
     this.#limits = limits;
     this.#live = findLiveParts(net);
     this.#shared = tree.shared.map((name) => this.#place(name));
@@ -99,13 +140,7 @@ export class ContractCheck {
       return;
     }
     for (const part of this.#parts) {
-      let view = this.#view(part);
-      let { outcome, component } = this.#search(part, view, 'contract', { asked: [] });
-      if (outcome.problem !== undefined && this.#hasBudgets) {
-        this.#countsBudgets.add(part);
-        view = this.#view(part);
-        ({ outcome, component } = this.#search(part, view, 'contract', { asked: [] }));
-      }
+      const { view, outcome, component } = this.#searchContract(part);
       this.#resting.set(part, outcome.collected);
       this.#symmetries.set(part, outcome.symmetry);
       this.#addUnfired(part, view, outcome);
@@ -122,6 +157,35 @@ export class ContractCheck {
       yield result;
       if (problem !== undefined) return;
     }
+  }
+
+  /** Searches the view of a part: as it is, then with groups if it has many states, then with the tokens of budgets. */
+  #searchContract(part: Part): Searched & { readonly view: View } {
+    const attempt = (states = this.#limits.states): Searched & { readonly view: View } => {
+      const view = this.#view(part);
+      return { view, ...this.#search(part, view, 'contract', { asked: [] }, states) };
+    };
+    const isDone = ({ outcome }: Searched): boolean => outcome.problem === undefined;
+    const states = Math.min(this.#limits.states, this.#mostWithoutGroups);
+    if (Number.isFinite(this.#mostWithoutGroups) && this.#listGroups(part, []).length > 0) {
+      const first = attempt(states);
+      if (isDone(first)) return first;
+      if (first.outcome.states > states) {
+        this.#grouped.add(part);
+        const grouped = attempt();
+        if (isDone(grouped)) return grouped;
+        this.#grouped.delete(part);
+      }
+    }
+    const found = attempt();
+    if (isDone(found) || !this.#hasBudgets) return found;
+    this.#countsBudgets.add(part);
+    return attempt();
+  }
+
+  /** True if some view counts the tokens of several places together. Then `unfired` may leave out transitions. */
+  get hasGroups(): boolean {
+    return this.#grouped.size > 0;
   }
 
   /**
@@ -148,7 +212,7 @@ export class ContractCheck {
       const below = part.children.map((child) => stops.get(child));
       const all: ViewState[] = [];
       for (const state of resting.get(part) ?? []) {
-        const shared = this.#toShared(part, state.counts);
+        const shared = this.#toShared(this.#layout(part), state);
         const allows = (contract: number, own: string): boolean =>
           contract < offset || below[contract - offset]?.has(toKey(shared, own)) === true;
         const most = MAX_COLLECTED - all.length;
@@ -156,8 +220,8 @@ export class ContractCheck {
         if (states === undefined) return undefined;
         for (const one of states) all.push(one);
       }
-      const keys = all.map(({ counts, contracts }) =>
-        toKey(this.#toShared(part, counts), contracts[0] ?? ''),
+      const keys = all.map((state) =>
+        toKey(this.#toShared(this.#layout(part), state), state.contracts[0] ?? ''),
       );
       stops.set(part, new Set(keys));
       expanded.set(part, all);
@@ -165,11 +229,10 @@ export class ContractCheck {
     return expanded;
   }
 
-  /** What all views see of a state of this part, as text. */
-  #toShared(part: Part, counts: readonly number[]): string {
-    const kept = this.#kept(part);
+  /** What all views see of a state, as text. */
+  #toShared({ positions }: Layout, { counts }: ViewState): string {
     return this.#shared
-      .flatMap((place) => (this.#live.places.has(place) ? [kept.indexOf(place)] : []))
+      .flatMap((place) => positions.get(place) ?? [])
       .map((position) => Math.min(MOST_COMPARED, counts[position] ?? 0))
       .join();
   }
@@ -193,19 +256,33 @@ export class ContractCheck {
     )
       return unknown('a contract is not proved');
     const decision = this.#decideInViews(property);
+    if (decision === undefined)
+      return unknown(`contracts do not decide a property of kind ${property.kind}`);
     const inexact = this.#parts.filter((part) => !this.#countsBudgets.has(part));
-    if (decision.holds || !this.#hasBudgets || inexact.length === 0) return decision;
+    if (decision.holds) return decision;
+    if (this.hasGroups) return this.#decideWithoutGroups(property);
+    if (!this.#hasBudgets || inexact.length === 0) return decision;
     for (const part of inexact) this.#countsBudgets.add(part);
     const exact = this.#decideInViews(property);
     for (const part of inexact) this.#countsBudgets.delete(part);
-    return exact;
+    return exact ?? decision;
+  }
+
+  #decideWithoutGroups(property: Property): Decision {
+    if (this.#withoutGroups === undefined) {
+      const most = Number.POSITIVE_INFINITY;
+      this.#withoutGroups = new ContractCheck(this.#net, this.#tree, this.#limits, most);
+      for (const { verdict } of this.#withoutGroups.prove()) if (verdict !== 'proved') break;
+    }
+    return this.#withoutGroups.decide(property);
   }
 
   get #hasBudgets(): boolean {
     return this.#net.places.some(({ index }) => isBudget(this.#net, index));
   }
 
-  #decideInViews(property: Property): Decision {
+  /** Undefined for a property that views do not decide. */
+  #decideInViews(property: Property): Decision | undefined {
     switch (property.kind) {
       case 'deadlockFree':
         return this.#decideResting(property.resting);
@@ -249,7 +326,7 @@ export class ContractCheck {
         );
       }
       default:
-        return unknown(`contracts do not decide a property of kind ${property.kind}`);
+        return undefined;
     }
   }
 
@@ -294,9 +371,7 @@ export class ContractCheck {
   /** The net as a part sees it: its own places and the shared ones, its contract and those of its children. */
   #view(
     part: Part,
-    tracked: readonly number[] = [],
-    watch: (step: ViewStep) => readonly string[] = () => [],
-    counted: ReadonlySet<number> = new Set(),
+    { tracked = [], watch = () => [], counted = new Set(), apart = [] }: ViewRequest = {},
   ): View {
     const contracts: ObservedContract[] = part.children.map((child) =>
       observe(child, 'environment'),
@@ -305,6 +380,7 @@ export class ContractCheck {
     const ports = contracts.flatMap(({ contract }) =>
       contract.events.flatMap(({ on }) => (on.gives ?? []).map((name) => this.#place(name))),
     );
+    const { groups, sums } = this.#layout(part, apart);
     return createView(this.#net, this.#live, {
       kept: this.#kept(part),
       tracked: new Set([...ports, ...tracked]),
@@ -312,7 +388,53 @@ export class ContractCheck {
       watch,
       counted,
       countsBudgets: this.#countsBudgets.has(part),
+      groups,
+      sums,
     });
+  }
+
+  /** Where a view of a part counts which places. */
+  #layout(part: Part, apart: readonly number[] = []): Layout {
+    const isGrouped = this.#grouped.has(part);
+    const key = JSON.stringify([this.#parts.indexOf(part), isGrouped, isGrouped ? apart : []]);
+    const known = this.#layouts.get(key);
+    if (known !== undefined) return known;
+    const kept = this.#kept(part);
+    const groups = isGrouped ? this.#listGroups(part, apart) : [];
+    const grouped = new Set(groups.flat());
+    const members = listMembers(kept, groups);
+    const layout: Layout = {
+      members,
+      positions: new Map(
+        members.flatMap((places, position) => places.map((place) => [place, position] as const)),
+      ),
+      groups,
+      sums: isGrouped
+        ? findTokenSums(this.#net, this.#live, {
+            places: kept.filter((place) => !this.#shared.includes(place)),
+            apart: new Set(kept.filter((place) => !grouped.has(place))),
+            signals: new Set(this.#shared),
+          })
+        : [],
+    };
+    this.#layouts.set(key, layout);
+    return layout;
+  }
+
+  /** The groups of a part's places that no other part, contract or question names. */
+  #listGroups(part: Part, apart: readonly number[]): readonly (readonly number[])[] {
+    const contracts = [part, ...part.children].flatMap(({ own }) => own?.contract ?? []);
+    const named = contracts.flatMap(({ events }) =>
+      events.flatMap(({ on: { gives = [], takes = [], empties = [] } }) =>
+        [...gives, ...takes, ...empties].map((name) => this.#place(name)),
+      ),
+    );
+    const exact = new Set([...this.#shared, ...named, ...apart]);
+    return groupPlaces(
+      this.#net,
+      this.#live,
+      this.#kept(part).filter((place) => !exact.has(place)),
+    );
   }
 
   #kept(part: Part): readonly number[] {
@@ -321,10 +443,17 @@ export class ContractCheck {
   }
 
   /** Searches a view, or returns the result of an equal search. */
-  #search(part: Part, view: View, about: string, question: ViewQuestion): Searched {
-    const { places: _places, outside, contracts, ...rest } = view;
+  #search(
+    part: Part,
+    view: View,
+    about: string,
+    question: ViewQuestion,
+    states: number = this.#limits.states,
+  ): Searched {
+    const { members: _members, outside, contracts, ...rest } = view;
     const key = JSON.stringify([
       about,
+      states,
       outside.length,
       contracts.map(({ contract: { initial, events, steps }, checks, depth }) => [
         initial,
@@ -337,7 +466,10 @@ export class ContractCheck {
     ]);
     const known = this.#searched.get(key);
     if (known !== undefined) return known;
-    const searched = { outcome: searchView(view, question, this.#limits), component: part.name };
+    const searched = {
+      outcome: searchView(view, question, { ...this.#limits, states }),
+      component: part.name,
+    };
     this.#searched.set(key, searched);
     return searched;
   }
@@ -365,16 +497,21 @@ export class ContractCheck {
       marked.every((place) => this.#live.places.has(place)),
     );
     const combined = this.#combine((part) => {
-      const kept = this.#kept(part);
+      const layout = this.#layout(part);
       return (resting.get(part) ?? []).map((state) => ({
         state,
+        layout,
         answers: toBits(
           named.map(
             ({ marked, may }, index) =>
               possible[index] === true &&
-              kept.every((place, position) => {
-                const count = state.counts[position] ?? 0;
-                return count === 0 ? !marked.includes(place) : may.has(place);
+              layout.members.every((places, position) => {
+                const isMarked = (state.counts[position] ?? 0) > 0;
+                // Which places of a marked group are marked is not known.
+                if (isMarked && places.length === 1) return places.every((place) => may.has(place));
+                return places.every(
+                  (place) => !marked.includes(place) && (!isMarked || may.has(place)),
+                );
               }),
           ),
         ),
@@ -395,11 +532,12 @@ export class ContractCheck {
       removed = false;
       const empty = new Set(
         this.#parts.flatMap((part) =>
-          this.#kept(part).filter((_, position) => {
+          this.#layout(part).members.flatMap((places, position) => {
             const images = this.#symmetries.get(part)?.images(position) ?? [position];
-            return (left.get(part) ?? []).every(({ counts }) =>
+            const isEmpty = (left.get(part) ?? []).every(({ counts }) =>
               images.every((image) => counts[image] === 0),
             );
+            return isEmpty ? places : [];
           }),
         ),
       );
@@ -431,10 +569,13 @@ export class ContractCheck {
     let problem: string | undefined;
     const combined = this.#combine((part) => {
       if (problem !== undefined) return [];
-      const kept = this.#kept(part);
-      const view = this.#view(part);
+      const isAsked = (place: number): boolean =>
+        (needed.get(place) ?? 0) > 0 || without.has(place);
+      const apart = this.#kept(part).filter(isAsked);
+      const layout = this.#layout(part, apart);
+      const view = this.#view(part, { apart });
       const fits = (count: (position: number) => number): boolean =>
-        kept.every((place, position) => {
+        layout.members.every(([place = -1], position) => {
           const tokens = count(position);
           return (
             tokens >= Math.min(needed.get(place) ?? 0, view.caps[position] ?? 1) &&
@@ -443,12 +584,12 @@ export class ContractCheck {
         });
       const about = JSON.stringify([
         'marking',
-        kept.map((place) => [needed.get(place) ?? 0, without.has(place)]),
+        layout.members.map(([place = -1]) => [needed.get(place) ?? 0, without.has(place)]),
       ]);
       const { outcome, component } = this.#search(part, view, about, {
         collects: fits,
-        asked: kept.flatMap((place, position) =>
-          (needed.get(place) ?? 0) > 0 || without.has(place) ? [position] : [],
+        asked: layout.members.flatMap(([place = -1], position) =>
+          isAsked(place) ? [position] : [],
         ),
       });
       problem ??= outcome.problem;
@@ -456,7 +597,7 @@ export class ContractCheck {
       return outcome.collected.flatMap((one) => {
         const states_ = outcome.symmetry.expand(one, MAX_COLLECTED);
         if (states_ === undefined) problem ??= `more than ${MAX_COLLECTED} states to combine`;
-        return (states_ ?? []).map((state) => ({ state, answers: 0n }));
+        return (states_ ?? []).map((state) => ({ state, layout, answers: 0n }));
       });
     });
     if (problem !== undefined) return unknown(problem);
@@ -477,9 +618,9 @@ export class ContractCheck {
       return unknown(
         'its places belong to several components; only a search of the whole net adds them',
       );
-    const view = this.#view(part, [], undefined, new Set(indexes));
-    const kept = this.#kept(part);
-    const positions = indexes.map((place) => kept.indexOf(place));
+    const view = this.#view(part, { counted: new Set(indexes), apart: indexes });
+    const layout = this.#layout(part, indexes);
+    const positions = indexes.map((place) => layout.positions.get(place) ?? -1);
     const { outcome, component } = this.#search(
       part,
       view,
@@ -519,8 +660,12 @@ export class ContractCheck {
       // First a view of the budget alone.
       const isFirst = reason === '' && budgets.length > 0;
       const kept = isFirst ? [...budgets, ...list(renewal)] : this.#kept(part);
-      const view = isFirst ? this.#viewPlaces(kept, budgets, watch) : this.#view(part, [], watch);
-      const restarts = renewal === undefined ? -1 : kept.indexOf(renewal);
+      const view = isFirst
+        ? this.#viewPlaces(kept, budgets, watch)
+        : this.#view(part, { watch, apart: list(renewal) });
+      const restarts = isFirst
+        ? kept.indexOf(renewal ?? -1)
+        : (this.#layout(part, list(renewal)).positions.get(renewal ?? -1) ?? -1);
       const { outcome, component } = this.#search(
         part,
         view,
@@ -591,11 +736,14 @@ export class ContractCheck {
     const happens = (event: NetEvent | undefined, { t, begins, added }: ViewStep): boolean =>
       (begins && event?.transition === t) ||
       (event?.place !== undefined && (added.get(event.place) ?? 0) > 0);
-    const view = this.#view(part, tracked, (step) => [
-      ...(step.begins && watched.has(step.t) ? ['forbidden'] : []),
-      ...(happens(begin, step) ? ['begins'] : []),
-      ...(happens(end, step) ? ['ends'] : []),
-    ]);
+    const view = this.#view(part, {
+      tracked,
+      watch: (step) => [
+        ...(step.begins && watched.has(step.t) ? ['forbidden'] : []),
+        ...(happens(begin, step) ? ['begins'] : []),
+        ...(happens(end, step) ? ['ends'] : []),
+      ],
+    });
     const isInitial = this.#net.net.initial.some((one) => one.place.name === place);
     const initially = begin.place !== undefined && isInitial ? 1 : 0;
     const { outcome, component } = this.#search(
@@ -629,24 +777,49 @@ export class ContractCheck {
       .filter((place) => this.#live.places.has(place));
     if (!indexes.every((place) => kept.includes(place)))
       return unknown('its transitions and places belong to several components');
-    const view = this.#view(part, [], ({ t, begins }) =>
-      begins && watched.has(t) ? ['forbidden'] : [],
+    return this.#decideAll(
+      this.#splitAsked(part, indexes).map((apart) => () => {
+        const view = this.#view(part, {
+          watch: ({ t, begins }) => (begins && watched.has(t) ? ['forbidden'] : []),
+          apart,
+        });
+        const layout = this.#layout(part, apart);
+        const positions = indexes
+          .filter((place) => apart.includes(place))
+          .map((place) => layout.positions.get(place) ?? -1);
+        const { outcome, component } = this.#search(
+          part,
+          view,
+          JSON.stringify(['neverTakes', positions]),
+          {
+            asked: positions,
+            monitor: {
+              initial: 0,
+              next: (memory, { watched: seen }, removed) =>
+                seen.includes('forbidden') && positions.some(removed) ? -1 : memory,
+            },
+          },
+        );
+        return toDecision(outcome, component === part.name);
+      }),
     );
-    const positions = indexes.map((place) => kept.indexOf(place));
-    const { outcome, component } = this.#search(
-      part,
-      view,
-      JSON.stringify(['neverTakes', positions]),
-      {
-        asked: positions,
-        monitor: {
-          initial: 0,
-          next: (memory, { watched: seen }, removed) =>
-            seen.includes('forbidden') && positions.some(removed) ? -1 : memory,
-        },
-      },
-    );
-    return toDecision(outcome, component === part.name);
+  }
+
+  /** The places that one search counts place by place. With groups: only those that are taken together, such as a join's. */
+  #splitAsked(part: Part, places: readonly number[]): readonly (readonly number[])[] {
+    if (!this.#grouped.has(part)) return [places];
+    const sets = places.map((place) => this.#addTakenTogether(part, [place]));
+    return [...new Map(sets.map((set) => [set.join(), set])).values()];
+  }
+
+  /** Adds the places of a part of which a firing takes tokens together with those of these places. */
+  #addTakenTogether(part: Part, places: readonly number[]): readonly number[] {
+    const kept = this.#kept(part);
+    const together = this.#net.transitions.flatMap(({ takes }) => {
+      const single = takes.flatMap(({ mode, place }) => (mode === 'all' ? [] : [place]));
+      return places.some((place) => single.includes(place)) ? single : [];
+    });
+    return kept.filter((place) => together.includes(place) || places.includes(place));
   }
 
   /** True for an outlet, a list or a map: a place of the net whose tokens are not counted. */
@@ -670,15 +843,19 @@ export class ContractCheck {
   }
 
   #combine(
-    list: (part: Part) => readonly { readonly state: ViewState; readonly answers: bigint }[],
+    list: (part: Part) => readonly {
+      readonly state: ViewState;
+      readonly layout: Layout;
+      readonly answers: bigint;
+    }[],
   ): readonly bigint[] {
     const toTree = (part: Part): StateTree => {
       const offset = part.own === undefined ? 0 : 1;
       return {
-        states: list(part).map(({ state: { counts, contracts }, answers }) => ({
-          shared: this.#toShared(part, counts),
-          own: offset === 0 ? '' : (contracts[0] ?? ''),
-          children: contracts.slice(offset),
+        states: list(part).map(({ state, layout, answers }) => ({
+          shared: this.#toShared(layout, state),
+          own: offset === 0 ? '' : (state.contracts[0] ?? ''),
+          children: state.contracts.slice(offset),
           answers,
         })),
         children: part.children.map(toTree),
@@ -735,7 +912,7 @@ function toBits(answers: readonly boolean[]): bigint {
 }
 
 /** The moves of a view without their names, which do not change what a search finds. */
-function omitNames(view: Omit<View, 'places' | 'outside' | 'contracts'>): unknown {
+function omitNames(view: Omit<View, 'members' | 'outside' | 'contracts'>): unknown {
   const strip = (moves: View['arrivals']): unknown =>
     moves.map(({ name: _name, begins: _begins, ...move }) => move);
   return {

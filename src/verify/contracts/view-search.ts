@@ -1,6 +1,6 @@
 import { UNLIMITED } from '../properties/bounds.ts';
 import { listMoves } from './view.ts';
-import type { MoveInput, View, ViewMove } from './view.ts';
+import type { MoveInput, MoveNeeds, View, ViewMove, ViewSum } from './view.ts';
 import { ViewSymmetry } from './view-symmetry.ts';
 
 /** A property of a view's search. Its memory changes with the moves that it watches. */
@@ -49,9 +49,12 @@ export interface ViewLimits {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A state is a list: phase, faults, memory, tokens from outside, states of contracts, tokens. */
+/** A state is a list: phase, faults, memory, tokens from outside, sums, states of contracts, tokens. */
 const HEADER = 3;
 const MAX_MEMORY = 10_000;
+/** A sum from -1 to 1 is a number of a state from 1 on; any other sum is 0. */
+const MOST_SUM = 1;
+const ANY_SUM = 0;
 
 /** Visits all states of a view, as long as no promise is broken. */
 export function searchView(view: View, question: ViewQuestion, limits: ViewLimits): ViewOutcome {
@@ -64,6 +67,7 @@ class ViewSearch {
   readonly #limits: ViewLimits;
   readonly #known = new Set<string>();
   readonly #open: (readonly number[])[] = [];
+  readonly #sumsAt: number;
   readonly #contractsAt: number;
   readonly #countsAt: number;
   readonly #stateNames: readonly (readonly string[])[];
@@ -80,9 +84,10 @@ class ViewSearch {
     this.#view = view;
     this.#question = question;
     this.#limits = limits;
-    this.#contractsAt = HEADER + view.environment.length;
+    this.#sumsAt = HEADER + view.environment.length;
+    this.#contractsAt = this.#sumsAt + view.sums.length;
     this.#countsAt = this.#contractsAt + view.contracts.length;
-    this.#symmetry = new ViewSymmetry(view, new Set(question.asked));
+    this.#symmetry = new ViewSymmetry(view, new Set([...question.asked, ...listSpecial(view)]));
     this.#stateNames = view.contracts.map(({ contract }) => Object.keys(contract.steps));
     this.#tables = view.contracts.map(({ contract }, index) => {
       const names = this.#stateNames[index] ?? [];
@@ -110,6 +115,7 @@ class ViewSearch {
       view.faults,
       this.#question.monitor?.initial ?? 0,
       ...view.environment,
+      ...view.sums.map(({ initial }) => toNumber(initial)),
       ...view.contracts.map(({ contract }, index) =>
         (this.#stateNames[index] ?? []).indexOf(contract.initial),
       ),
@@ -184,7 +190,17 @@ class ViewSearch {
       if (enabled === 'yes') note(move);
     }
     if (this.#question.collects === undefined && mayRest)
-      if (running.every((place) => count(place) === 0)) this.#collect(state, unlessMarked);
+      if (running.every((place) => count(place) === 0) && !this.#hasTakers(state))
+        this.#collect(state, unlessMarked);
+  }
+
+  /** True if some group has tokens, and wherever they are, something happens to them. */
+  #hasTakers(state: readonly number[]): boolean {
+    return this.#view.groups.some(
+      ({ place, takers }) =>
+        (state[this.#countsAt + place] ?? 0) > 0 &&
+        takers.every((needs) => needs.some((one) => this.#areMet(one, state) === 'yes')),
+    );
   }
 
   #collect(state: readonly number[], unlessMarked: readonly (readonly number[])[]): void {
@@ -199,22 +215,26 @@ class ViewSearch {
 
   /** `maybe`: it depends on how many tokens a place has beyond its cap. */
   #isEnabled(move: ViewMove, state: readonly number[]): 'no' | 'maybe' | 'yes' {
-    const have = (place: number): number => state[this.#countsAt + place] ?? 0;
-    const isCapped = (place: number): boolean => have(place) >= (this.#view.caps[place] ?? 1);
     if (move.faults > 0 && state[1] === 0) return 'no';
     if (move.environment >= 0 && state[HEADER + move.environment] === 0) return 'no';
+    return this.#areMet(move, state);
+  }
+
+  #areMet(needs: MoveNeeds, state: readonly number[]): 'no' | 'maybe' | 'yes' {
+    const have = (place: number): number => state[this.#countsAt + place] ?? 0;
+    const isCapped = (place: number): boolean => have(place) >= (this.#view.caps[place] ?? 1);
     let isSure = true;
-    for (const { place, most } of move.takes)
+    for (const { place, most } of needs.takes)
       if (most !== undefined && have(place) > most) return 'no';
-    for (const inputs of [move.takes, move.reads])
+    for (const inputs of [needs.takes, needs.reads])
       for (const { place, count } of inputs) {
         if (have(place) >= count) continue;
         if (!isCapped(place)) return 'no';
         isSure = false;
       }
-    for (const place of move.unless) if (have(place) > 0) return 'no';
-    if (move.limit !== undefined) {
-      const [place, max] = move.limit;
+    for (const place of needs.unless) if (have(place) > 0) return 'no';
+    if (needs.limit !== undefined) {
+      const [place, max] = needs.limit;
       if (have(place) >= max) return 'no';
       if (isCapped(place)) isSure = false;
     }
@@ -238,6 +258,13 @@ class ViewSearch {
     });
     const { caps } = this.#view;
     const finish = (counts: number[], taken: readonly number[]): void => {
+      for (const place of move.resets) counts[at + place] = 0;
+      for (const { place, count, each } of move.gives)
+        counts[at + place] = Math.min(
+          caps[place] ?? 1,
+          (counts[at + place] ?? 0) + (each < 0 ? count : (taken[each] ?? 0)),
+        );
+      if (!this.#followSums(move, state, counts)) return;
       const { monitor } = this.#question;
       if (monitor !== undefined) {
         const removed = (place: number): boolean =>
@@ -250,12 +277,6 @@ class ViewSearch {
         }
         counts[2] = memory;
       }
-      for (const place of move.resets) counts[at + place] = 0;
-      for (const { place, count, each } of move.gives)
-        counts[at + place] = Math.min(
-          caps[place] ?? 1,
-          (counts[at + place] ?? 0) + (each < 0 ? count : (taken[each] ?? 0)),
-        );
       this.#visit(counts);
     };
     const take = (index: number, counts: number[], taken: readonly number[]): void => {
@@ -272,6 +293,58 @@ class ViewSearch {
       }
     };
     take(0, base, []);
+  }
+
+  /**
+   * Sets the sums after a move. Returns false if the counts contradict them: then no marking of the net has both, so the
+   * net does not make this step.
+   */
+  #followSums(move: ViewMove, before: readonly number[], after: number[]): boolean {
+    for (const [index, sum] of this.#view.sums.entries()) {
+      const at = this.#sumsAt + index;
+      const [least, most] = this.#boundSum(sum, after);
+      const next = this.#nextSum(sum, move, move.changes[index], before, before[at] ?? ANY_SUM);
+      if (next !== undefined && (next < least || next > most)) return false;
+      after[at] = toNumber(next ?? (least === most ? least : undefined));
+    }
+    return true;
+  }
+
+  /** Returns a sum after a move; undefined if the counts do not tell. */
+  #nextSum(
+    { weights }: ViewSum,
+    { takes, resets }: ViewMove,
+    { gained, lost }: { readonly gained: number; readonly lost: number } = { gained: 0, lost: 0 },
+    state: readonly number[],
+    known: number,
+  ): number | undefined {
+    const have = (place: number): number => state[this.#countsAt + place] ?? 0;
+    const empties = (place: number): boolean =>
+      resets.includes(place) || takes.some((one) => one.mode === 'all' && one.place === place);
+    const marked = weights.filter(({ place }) => have(place) > 0);
+    if (marked.every(({ place }) => empties(place))) return gained;
+    const isClear = marked.every(
+      ({ place }) =>
+        !empties(place) && !takes.some((one) => one.mode === 'some' && one.place === place),
+    );
+    return isClear && known !== ANY_SUM ? known - MOST_SUM - 1 + gained - lost : undefined;
+  }
+
+  /** The least and the greatest value that a sum may have with these counts. */
+  #boundSum(
+    { weights }: ViewSum,
+    state: readonly number[],
+  ): readonly [least: number, most: number] {
+    let [low, high] = [0, 0];
+    for (const { place, least, most } of weights) {
+      const count = state[this.#countsAt + place] ?? 0;
+      if (count === 0) continue;
+      // A count at the cap means that many or more.
+      const isCapped = count >= (this.#view.caps[place] ?? 1);
+      low += isCapped && least < 0 ? Number.NEGATIVE_INFINITY : count * least;
+      high += isCapped && most > 0 ? Number.POSITIVE_INFINITY : count * most;
+    }
+    return [low, high];
   }
 
   /** Returns the states of the contracts after a move; undefined if the move does not happen. */
@@ -305,6 +378,28 @@ class ViewSearch {
     }
     return undefined;
   }
+}
+
+/** A sum as a number of a state. */
+function toNumber(sum: number | undefined): number {
+  return sum === undefined || Math.abs(sum) > MOST_SUM ? ANY_SUM : sum + MOST_SUM + 1;
+}
+
+/** The places that sums and groups look at. */
+function listSpecial({ sums, groups }: View): readonly number[] {
+  return [
+    ...sums.flatMap(({ weights }) => weights.map(({ place }) => place)),
+    ...groups.flatMap(({ takers }) =>
+      takers
+        .flat()
+        .flatMap(({ takes, reads, unless, limit }) => [
+          ...takes.map(({ place }) => place),
+          ...reads.map(({ place }) => place),
+          ...unless,
+          ...(limit === undefined ? [] : [limit[0]]),
+        ]),
+    ),
+  ];
 }
 
 /** How many tokens an input may take, and how many are left. A count at the cap means that many or more. */

@@ -1,6 +1,7 @@
 import type { ExpandedAlternative, ExpandedNet, ExpandedTransition } from '../system/expand.ts';
 import type { Contract, StepPattern } from './contract.ts';
 import type { LiveParts } from './live-parts.ts';
+import type { TokenSum } from './token-sums.ts';
 
 /** A contract that a view observes. */
 export interface ObservedContract {
@@ -29,6 +30,10 @@ export interface ViewOptions {
   readonly countsOnlyThose?: boolean;
   /** True to count the tokens of every budget. Otherwise some tokens of a budget mean that many or more. */
   readonly countsBudgets?: boolean;
+  /** Groups of kept places whose tokens are counted together, as `groupPlaces` returns them. */
+  readonly groups?: readonly (readonly number[])[];
+  /** Sums of kept places that the view follows beside the counts. */
+  readonly sums?: readonly TokenSum[];
 }
 
 /** A step of the net as `watch` sees it. */
@@ -82,6 +87,8 @@ export interface ViewMove {
   readonly ifEmpty: readonly number[] | undefined;
   /** By observed contract: the events of the step, as positions in `Contract.events`. */
   readonly events: readonly (readonly number[])[];
+  /** By sum of the view: what the move adds and takes, without what it empties. */
+  readonly changes: readonly { readonly gained: number; readonly lost: number }[];
   readonly watched: readonly string[];
   /** The indexes of the transitions that fire or start in this move. Moves that are equal otherwise are one. */
   readonly begins: readonly number[];
@@ -93,10 +100,36 @@ export interface ViewBlock {
   readonly places: readonly number[];
 }
 
+/** What a move needs beside a token of a group. */
+export type MoveNeeds = Pick<ViewMove, 'takes' | 'reads' | 'unless' | 'limit'>;
+
+/** Places whose tokens are counted together. */
+export interface ViewGroup {
+  readonly place: number;
+  /**
+   * By place of the group, but for firings in flight: what each transition that takes one token of it needs beside this
+   * token. If one of these needs is met for each place, the net cannot stop while the group has tokens.
+   */
+  readonly takers: readonly (readonly MoveNeeds[])[];
+}
+
+/** A weighted sum of tokens. */
+export interface ViewSum {
+  readonly initial: number;
+  /** By place of the view that it counts: the least and the greatest weight of a token there. */
+  readonly weights: readonly {
+    readonly place: number;
+    readonly least: number;
+    readonly most: number;
+  }[];
+}
+
 /** A net reduced to some of its places: it has every behavior of the net on these places, and possibly more. */
 export interface View {
-  /** Indexes in the expanded net. */
-  readonly places: readonly number[];
+  /** By place of the view: the places of the expanded net whose tokens it counts, as indexes. */
+  readonly members: readonly (readonly number[])[];
+  readonly groups: readonly ViewGroup[];
+  readonly sums: readonly ViewSum[];
   /** Indexes of places that the view leaves out and that inhibit a move of which it leaves out nothing else. */
   readonly outside: readonly number[];
   /** Positions of running places. */
@@ -121,6 +154,17 @@ export function listMoves({ now, arrivals, timers }: View): readonly ViewMove[] 
   return [...now.flat(), ...arrivals, ...timers];
 }
 
+/** Returns the places of each position of a view: the kept places in their order, then the groups. */
+export function listMembers(
+  kept: readonly number[],
+  groups: readonly (readonly number[])[] = [],
+): readonly (readonly number[])[] {
+  const grouped = new Set(groups.flat());
+  return [...kept.filter((place) => !grouped.has(place)).map((place) => [place]), ...groups];
+}
+
+/** Of a group, a view knows only whether it has tokens. */
+const GROUP_CAP = 1;
 const LEAST_CAP = 3;
 const MOST_CAP = 64;
 /** A step that adds more tokens than this to the ports of a contract is as many of its events. */
@@ -148,7 +192,10 @@ class ViewBuilder {
   readonly #net: ExpandedNet;
   readonly #live: LiveParts;
   readonly #options: ViewOptions;
+  /** By position: the places that are counted there. Groups are last. */
+  readonly #members: readonly (readonly number[])[];
   readonly #at: ReadonlyMap<number, number>;
+  readonly #grouped: ReadonlySet<number>;
   readonly #environment: readonly { readonly place: number; readonly tokens: number }[];
   readonly #cap: number;
   readonly #moves = new Map<string, ViewMove>();
@@ -158,7 +205,13 @@ class ViewBuilder {
     this.#net = net;
     this.#live = live;
     this.#options = options;
-    this.#at = new Map(options.kept.map((place, position) => [place, position]));
+    this.#grouped = new Set(options.groups?.flat());
+    this.#members = listMembers(options.kept, options.groups);
+    this.#at = new Map(
+      this.#members.flatMap((places, position) =>
+        places.map((place) => [place, position] as const),
+      ),
+    );
     this.#environment = net.environment.filter(({ place }) => this.#at.has(place));
     this.#outside = net.places.flatMap(({ index }) => {
       const inhibits = net.transitions.some(
@@ -179,7 +232,7 @@ class ViewBuilder {
   }
 
   build(): View {
-    const { kept, contracts } = this.#options;
+    const { contracts, sums = [] } = this.#options;
     for (const t of this.#net.transitions) {
       if (this.#live.transitions.has(t.index)) this.#add(t);
       if (t.keyed) this.#addBrokenKeys(t);
@@ -189,15 +242,20 @@ class ViewBuilder {
     const now = moves.filter(({ when }) => when === 'now');
     const priorities = [...new Set(now.map(({ priority }) => priority))].toSorted((a, b) => b - a);
     return {
-      places: kept,
+      members: this.#members,
+      groups: this.#members.flatMap((places, place) => {
+        const grouped = places.filter((one) => this.#grouped.has(one));
+        return grouped.length === 0 ? [] : [{ place, takers: this.#takers(grouped) }];
+      }),
+      sums: sums.map((sum) => this.#sum(sum)),
       outside: this.#outside,
-      running: kept.flatMap((place, position) =>
-        (this.#net.places[place]?.effect ?? -1) >= 0 ? [position] : [],
+      running: this.#members.flatMap((places, position) =>
+        places.every((place) => this.#isRunning(place)) ? [position] : [],
       ),
-      initial: kept.map((place) => this.#initialCount(place)),
+      initial: this.#members.map((places) => this.#initialCount(places)),
       environment: this.#environment.map(({ tokens }) => tokens),
       faults: this.#net.faults,
-      caps: kept.map((place) => this.#readCap(place)),
+      caps: this.#members.map(([place = -1]) => this.#readCap(place)),
       contracts,
       blocks: this.#blocks(),
       now: priorities.map((one) => now.filter(({ priority }) => priority === one)),
@@ -227,6 +285,7 @@ class ViewBuilder {
 
   /** The count of a place that means this many or more. */
   #readCap(place: number): number {
+    if (this.#grouped.has(place)) return GROUP_CAP;
     if (!this.#isCounted(place)) return 1;
     return this.#isSaturated(place) ? LEAST_CAP : this.#cap;
   }
@@ -245,7 +304,7 @@ class ViewBuilder {
   #isCounted(place: number): boolean {
     return (
       this.#options.counted?.has(place) === true ||
-      (this.#net.places[place]?.effect ?? -1) >= 0 ||
+      this.#isRunning(place) ||
       this.#net.transitions.some(
         (t) =>
           t.reads.some((input) => input.place === place && input.count > 1) ||
@@ -261,11 +320,61 @@ class ViewBuilder {
     );
   }
 
-  #initialCount(place: number): number {
-    const name = this.#net.places[place]?.name;
+  #initialCount(places: readonly number[]): number {
+    const names = new Set(places.map((place) => this.#net.places[place]?.name));
     return this.#net.net.initial
-      .filter((token) => token.place.name === name)
+      .filter((token) => names.has(token.place.name))
       .reduce((all, { times }) => all + times, 0);
+  }
+
+  #isRunning(place: number): boolean {
+    return (this.#net.places[place]?.effect ?? -1) >= 0;
+  }
+
+  #takers(places: readonly number[]): readonly (readonly MoveNeeds[])[] {
+    return places
+      .filter((place) => !this.#isRunning(place))
+      .map((place) => {
+        const needs = this.#net.transitions.flatMap((t) => this.#listNeeds(t, place));
+        return [...new Map(needs.map((one) => [JSON.stringify(one), one])).values()];
+      });
+  }
+
+  /** What a transition needs beside one token of a place in a group; nothing if a view cannot tell whether it is met. */
+  #listNeeds(t: ExpandedTransition, place: number): readonly MoveNeeds[] {
+    const isOther = (input: { readonly place: number }): boolean => input.place !== place;
+    const [only, ...more] = t.takes.filter((input) => !isOther(input));
+    if (only === undefined || more.length > 0 || only.mode === 'all' || only.count !== 1) return [];
+    if (!this.#live.transitions.has(t.index) || (t.timed !== 'no' && t.timed !== 'finite'))
+      return [];
+    const isCertain =
+      this.#isWhole(t, place) &&
+      t.unless.every((one) => this.#at.has(one) || !this.#live.places.has(one));
+    if (!isCertain) return [];
+    const takes = t.takes.flatMap((input, index) =>
+      isOther(input) && leastTokens(t, index) > 0
+        ? this.#input(input.place, leastTokens(t, index)).map((one): MoveInput => ({
+            ...one,
+            mode: 'count',
+            most: undefined,
+          }))
+        : [],
+    );
+    const reads = t.reads.flatMap((read) => this.#input(read.place, read.count));
+    return [{ takes, reads, unless: this.#positions(t.unless), limit: this.#limit(t) }];
+  }
+
+  #sum(sum: TokenSum): ViewSum {
+    const weights = this.#members.flatMap((places, place) => {
+      const all = places.map((one) => sum.get(one) ?? 0);
+      const [least, most] = [Math.min(...all), Math.max(...all)];
+      return least === 0 && most === 0 ? [] : [{ place, least, most }];
+    });
+    const initial = [...sum].reduce(
+      (total, [place, weight]) => total + weight * this.#initialCount([place]),
+      0,
+    );
+    return { initial, weights };
   }
 
   /** Adds the moves of a transition: its firings, the ends of its firings in flight, and their faults. */
@@ -283,13 +392,22 @@ class ViewBuilder {
     t.takes.forEach(({ place, mode, slot }, index) => {
       const position = this.#at.get(place);
       if (position === undefined) return;
-      positions.set(index, takes.length);
-      takes.push({
+      const input: MoveInput = {
         place: position,
         mode: mode !== 'all' ? 'count' : slot >= 0 ? 'some' : 'all',
         count: leastTokens(t, index),
         most: undefined,
-      });
+      };
+      const same = this.#grouped.has(place)
+        ? takes.findIndex((one) => one.place === position && one.mode === input.mode)
+        : -1;
+      const before = takes[same];
+      // Inputs from places of one group add up.
+      if (before !== undefined) takes[same] = { ...input, count: before.count + input.count };
+      else {
+        positions.set(index, takes.length);
+        takes.push(input);
+      }
     });
     const shape = {
       takes,
@@ -322,12 +440,14 @@ class ViewBuilder {
     this.#addFault(t, arrival, 'ends');
   }
 
-  /** True if the view keeps everything that the transition needs, apart from inhibitors. */
-  #isWhole(t: ExpandedTransition): boolean {
+  /** True if the view keeps everything that the transition needs, apart from inhibitors, and from `besides`. */
+  #isWhole(t: ExpandedTransition, besides: number = -1): boolean {
+    const isKept = (place: number): boolean =>
+      place === besides || (this.#at.has(place) && !this.#grouped.has(place));
     return (
       !t.keyed &&
-      t.takes.every(({ place }, index) => this.#at.has(place) || leastTokens(t, index) === 0) &&
-      t.reads.every(({ place, count }) => this.#at.has(place) || count === 0) &&
+      t.takes.every(({ place }, index) => isKept(place) || leastTokens(t, index) === 0) &&
+      t.reads.every(({ place, count }) => isKept(place) || count === 0) &&
       (!Number.isFinite(t.concurrency) || this.#at.has(t.running))
     );
   }
@@ -351,11 +471,12 @@ class ViewBuilder {
         t,
         { ...loose, takes: this.#one(input.place), priority, when: 'now' },
         'broken',
+        input.place,
       );
     }
   }
 
-  #addFault(t: ExpandedTransition, shape: Shape, kind: StepKind = 'faults'): void {
+  #addFault(t: ExpandedTransition, shape: Shape, kind: StepKind = 'faults', broken = -1): void {
     if (this.#net.faults === 0) return;
     const { fault, unhandledFault } = this.#net;
     // A firing that may have taken a fault ends as an unhandled one.
@@ -372,6 +493,7 @@ class ViewBuilder {
         kind === 'ends' ? 'ends-faulted' : kind,
         { ...shape, faults: 1 },
         this.#deposit(place),
+        broken,
       );
   }
 
@@ -380,6 +502,7 @@ class ViewBuilder {
     kind: StepKind,
     shape: Shape,
     { gives, added, finds }: Variant,
+    broken = -1,
   ): void {
     const resets = shape.resets ?? [];
     const takes = kind === 'begins' || kind === 'faults';
@@ -405,6 +528,10 @@ class ViewBuilder {
       prevents: shape.prevents ?? false,
       ifEmpty: shape.ifEmpty,
       events,
+      changes: (this.#options.sums ?? []).map((sum) => ({
+        gained: weigh(sum, added),
+        lost: weigh(sum, this.#listTaken(t, kind, broken)),
+      })),
       watched: this.#options.watch(step),
     };
     if (isIdle(move)) return;
@@ -415,6 +542,18 @@ class ViewBuilder {
     };
     const begun = kind === 'begins' && t !== undefined ? [t.index] : [];
     this.#moves.set(key, { name, ...move, begins: [...begins, ...begun] });
+  }
+
+  /** The tokens that a step takes one by one, by place. */
+  #listTaken(
+    t: ExpandedTransition | undefined,
+    kind: StepKind,
+    broken: number,
+  ): ReadonlyMap<number, number> {
+    if (t === undefined || kind === 'injected') return new Map();
+    if (kind === 'broken') return new Map([[broken, 1]]);
+    if (kind === 'ends' || kind === 'ends-faulted') return new Map([[t.running, 1]]);
+    return new Map(t.takes.map(({ place }) => [place, countTaken(t, place)]));
   }
 
   /** The events of a step for one contract, in the order of the contract. */
@@ -538,7 +677,7 @@ class ViewBuilder {
   }
 
   #positions(places: readonly number[]): readonly number[] {
-    return places.flatMap((place) => this.#at.get(place) ?? []);
+    return [...new Set(places.flatMap((place) => this.#at.get(place) ?? []))];
   }
 
   #place(name: string): number {
@@ -580,6 +719,10 @@ function countTaken({ takes }: ExpandedTransition, place: number): number {
     .reduce((all, { count }) => all + count, 0);
 }
 
+function weigh(sum: TokenSum, tokens: ReadonlyMap<number, number>): number {
+  return [...tokens].reduce((all, [place, count]) => all + (sum.get(place) ?? 0) * count, 0);
+}
+
 /** A move that needs nothing but its inputs, and that nothing can rely on. */
 const loose = { takes: [], priority: 0, isCertain: false, prevents: false } as const;
 
@@ -595,6 +738,7 @@ function isIdle(move: Omit<ViewMove, 'name' | 'begins'>): boolean {
     move.faults === 0 &&
     move.environment < 0 &&
     move.watched.length === 0 &&
+    move.changes.every(({ gained, lost }) => gained === lost) &&
     move.events.every((events) => events.length === 0)
   );
 }
