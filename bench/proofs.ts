@@ -49,7 +49,7 @@ const LIMITS: Readonly<Record<string, number>> = {
   'tree of twenty': 60,
   'parallel of ten': 60,
   'workflow of ten nodes': 2,
-  //'workflow of fifty nodes': 30,
+  'workflow of fifty nodes': 30,
   'session with control and outcomes': 5,
 };
 

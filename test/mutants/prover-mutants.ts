@@ -610,4 +610,59 @@ export const proverMutants: readonly Mutant[] = [
     ],
     tests: [labels],
   },
+  {
+    name: 'a group with tokens rests nowhere if one of its places has a taker',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-search.ts',
+        find: `takers.every((needs) =>`,
+        replace: `takers.some((needs) =>`,
+      },
+    ],
+    tests: [randomContracts],
+  },
+  {
+    name: 'a sum forgets what a move takes',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-search.ts',
+        find: `known - MOST_SUM - 1 + gained - lost`,
+        replace: `known - MOST_SUM - 1 + gained`,
+      },
+    ],
+    tests: [randomContracts],
+  },
+  {
+    name: 'a sum that is not known is a number',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-search.ts',
+        find: `return isClear && known !== ANY_SUM ?`,
+        replace: `return isClear ?`,
+      },
+    ],
+    tests: [randomContracts],
+  },
+  {
+    name: 'places that different transitions test are one group',
+    edits: [
+      {
+        file: 'src/verify/contracts/place-groups.ts',
+        find: `...(unless.includes(place) ? [\`\${index} tests\`] : []),`,
+        replace: ``,
+      },
+    ],
+    tests: [randomContracts],
+  },
+  {
+    name: 'a group tells which of its places has tokens',
+    edits: [
+      {
+        file: 'src/verify/contracts/view.ts',
+        find: `place === besides || (this.#at.has(place) && !this.#grouped.has(place));`,
+        replace: `place === besides || this.#at.has(place);`,
+      },
+    ],
+    tests: [randomContracts],
+  },
 ];

@@ -1,7 +1,7 @@
 /** What follows from the contracts of agents: the proved properties of every kind, and nothing that a mutant breaks. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { agent, agentProof, loop, parallel, sequential } from '../../src/agents/index.ts';
+import { agent, agentProof, loop, parallel, sequential, workflow } from '../../src/agents/index.ts';
 import type { Agent } from '../../src/agents/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { compile } from '../../src/net/index.ts';
@@ -148,5 +148,76 @@ describe('a tree of agents', () => {
       /may break the contract of "broken": done in state idle/,
     );
     assert.ok(Object.values(properties).every((one) => !check.decide(one).holds));
+  });
+});
+
+describe('a workflow whose routes double its runs', () => {
+  /** Diamonds in a row: both branches run and are joined, or a route selects one of them, both or none. */
+  function diamonds(count: number, isJoined: (index: number) => boolean): Agent {
+    const at = Array.from({ length: count }, (_, index) => index);
+    return workflow({
+      name: 'graph',
+      nodes: at.flatMap((index) => [
+        ...['from', 'left', 'right'].map((name) => ({
+          kind: 'function' as const,
+          name: `${name}${index}`,
+          run: () => null,
+        })),
+        index % 2 === 0
+          ? { kind: 'join' as const, name: `to${index}` }
+          : { kind: 'function' as const, name: `to${index}`, run: () => null },
+      ]),
+      edges: [
+        { from: 'START', to: 'from0' },
+        ...at.flatMap((index) => [
+          ...['left', 'right'].flatMap((name) => [
+            {
+              from: `from${index}`,
+              to: `${name}${index}`,
+              ...(isJoined(index) ? {} : { route: name }),
+            },
+            { from: `${name}${index}`, to: `to${index}` },
+          ]),
+          ...(index + 1 < count ? [{ from: `to${index}`, to: `from${index + 1}` }] : []),
+        ]),
+      ],
+    });
+  }
+
+  function check(flow: Agent): Readonly<Record<string, boolean>> {
+    const { properties, bounds, components } = agentProof(flow);
+    const { compiled } = flow;
+    const limits = { states: 100_000, endsAt: Number.POSITIVE_INFINITY };
+    const views = new ContractCheck(expand(compiled, bounds), components, limits, 100);
+    assert.ok(Array.from(views.prove()).every(({ verdict }) => verdict === 'proved'));
+    assert.ok(views.hasGroups);
+    const { everyNodeReachable: _, ...others } = Object.fromEntries(
+      Object.entries(properties).map(([name, property]) => [name.replace(/\/.*/, ''), property]),
+    );
+    return Object.fromEntries(
+      Object.entries(others).map(([name, property]) => [
+        name,
+        new Derivations(compiled, { properties: [property] }).searched.every(
+          (one) => views.decide(one).holds,
+        ),
+      ]),
+    );
+  }
+
+  const proved = {
+    deadlockFree: true,
+    oneTurn: true,
+    stepsAreBounded: true,
+    joinsComplete: true,
+    noFireAfterEndInvocation: true,
+  };
+
+  it('follows from views that count its nodes together', () => {
+    assert.deepEqual(check(diamonds(4, (index) => index % 2 === 0)), proved);
+  });
+
+  it('keeps the property of its joins open if a route leads to a join', () => {
+    const oneRouted = check(diamonds(2, () => false));
+    assert.deepEqual(oneRouted, { ...proved, joinsComplete: false });
   });
 });

@@ -24,6 +24,7 @@ import {
   unreachable,
 } from '../../src/verify/index.ts';
 import { string } from 'valibot';
+import { compareGroupedNets } from './grouped-nets.ts';
 import { compareContracts } from './random-contracts.ts';
 import { compareStubTrees } from './stub-trees.ts';
 
@@ -31,23 +32,30 @@ import { compareStubTrees } from './stub-trees.ts';
 const NETS = 30;
 const LARGE_NETS = 8;
 const TREES = 12;
+const GROUPED_NETS = 60;
 
 test('nothing follows from random contracts of random nets that an independent search refutes', () => {
-  const tally = compareContracts(NETS, 1, 400);
+  const tally = compareContracts(NETS, 400, 'small', { firstSeed: 1 });
   assert.deepEqual(tally.unsound, []);
   assert.ok(tally.proved > 0 && tally.refuted > 0, JSON.stringify(tally));
 });
 
 test('nothing follows from random contracts of random nets with numbers above the caps of views', () => {
-  const tally = compareContracts(LARGE_NETS, 1, 400, 'large');
+  const tally = compareContracts(LARGE_NETS, 400, 'large', { firstSeed: 1 });
   assert.deepEqual(tally.unsound, []);
   assert.ok(tally.proved > 0 && tally.refuted > 0, JSON.stringify(tally));
 });
 
 test('nothing follows from the contracts of stub agents that a search of the whole tree refutes', async () => {
-  const tally = await compareStubTrees(TREES, 21, 3_000);
+  const tally = await compareStubTrees(TREES, 3_000, { firstSeed: 21 });
   assert.deepEqual(tally.unsound, []);
   assert.ok(tally.proved > 0 && tally.refuted > 0, JSON.stringify(tally));
+});
+
+test('nothing follows from views that count similar places together that an independent search refutes', () => {
+  const { unsound, ...tally } = compareGroupedNets(GROUPED_NETS, 1_000, { firstSeed: 1 });
+  assert.deepEqual(unsound, []);
+  assert.ok(tally.proved > 4 * tally.nets && tally.refuted > 2 * tally.nets, JSON.stringify(tally));
 });
 
 const onlyCore: ComponentTree = { shared: [], ports: [], children: [] };

@@ -28,6 +28,7 @@ import {
 import type { Property, QuiescentMarking } from '../../src/verify/properties/property.ts';
 import { expand } from '../../src/verify/system/expand.ts';
 import { Random } from './random.ts';
+import type { ContractCases } from './random-contracts.ts';
 
 export interface StubTree {
   readonly net: Net;
@@ -49,6 +50,8 @@ export interface StubTally {
   missed: number;
   /** Properties of trees without a defect that do not follow from the contracts. */
   readonly weak: string[];
+  /** Trees of which some view counts the tokens of several places together. */
+  grouped: number;
   /** Properties that follow from the contracts, and that a search of the whole net refutes. */
   readonly unsound: string[];
 }
@@ -358,12 +361,11 @@ export function stubTree(seed: number, defects: boolean): StubTree | undefined {
   };
 }
 
-/** Compares this number of trees, from this seed on, or all up to `lastSeed`. Trees whose search gives up are left out. */
+/** Compares this number of trees, from the first seed on. Trees whose search gives up are left out. */
 export async function compareStubTrees(
   trees: number,
-  firstSeed: number,
   mostStates: number,
-  lastSeed: number = Number.POSITIVE_INFINITY,
+  { firstSeed, lastSeed = Number.POSITIVE_INFINITY, mostWithoutGroups }: ContractCases,
 ): Promise<StubTally> {
   const tally: StubTally = {
     trees: 0,
@@ -371,6 +373,7 @@ export async function compareStubTrees(
     proved: 0,
     refuted: 0,
     missed: 0,
+    grouped: 0,
     weak: [],
     unsound: [],
   };
@@ -388,11 +391,11 @@ export async function compareStubTrees(
     if (results.some(({ verdict }) => verdict === 'unknown')) continue;
     tally.trees++;
     if (defects) tally.changed++;
-    const check = new ContractCheck(expand(compiled, bounds), tree.components, {
-      states: 50_000,
-      endsAt: Number.POSITIVE_INFINITY,
-    });
+    const limits = { states: 50_000, endsAt: Number.POSITIVE_INFINITY };
+    const net = expand(compiled, bounds);
+    const check = new ContractCheck(net, tree.components, limits, mostWithoutGroups);
     const contracts = [...check.prove()];
+    if (check.hasGroups) tally.grouped++;
     for (const { property, verdict } of results) {
       const decision = check.decide(property);
       if (decision.holds) {
