@@ -32,8 +32,8 @@ export function findTokenSums(
     ...countable.filter((place) => !apart.has(place)),
     ...countable.filter((place) => apart.has(place)),
   ];
-  const columnOf = new Map(columns.map((place, column) => [place, column]));
-  const rows = listChanges(net, live, columnOf, signals);
+  const columnsByPlace = new Map(columns.map((place, column) => [place, column]));
+  const rows = listChanges(net, live, columnsByPlace, signals);
   const pivots = eliminate(rows);
   const isPivot = new Set(pivots.map(({ column }) => column));
   return columns.flatMap((place, free) => {
@@ -63,14 +63,14 @@ type Row = Map<number, number>;
 function listChanges(
   net: ExpandedNet,
   live: LiveParts,
-  columnOf: ReadonlyMap<number, number>,
+  columnsByPlace: ReadonlyMap<number, number>,
   signals: ReadonlySet<number>,
 ): Row[] {
   const rows: Row[] = [];
   const add = (changes: readonly (readonly [place: number, count: number])[]): void => {
     const row: Row = new Map();
     for (const [place, count] of changes) {
-      const column = columnOf.get(place);
+      const column = columnsByPlace.get(place);
       if (column !== undefined) row.set(column, ((row.get(column) ?? 0) + count + PRIME) % PRIME);
     }
     for (const [column, value] of row) if (value === 0) row.delete(column);
@@ -83,7 +83,7 @@ function listChanges(
       ...t.resets,
       ...t.takes.flatMap(({ mode, place }) => (mode === 'all' ? [place] : [])),
     ];
-    if (emptied.some((place) => columnOf.has(place))) continue;
+    if (emptied.some((place) => columnsByPlace.has(place))) continue;
     const taken = t.takes.map(({ place, count }) => [place, -count] as const);
     const given = t.alternatives
       .filter(({ outputs }) => !outputs.some(({ place }) => signals.has(place)))
