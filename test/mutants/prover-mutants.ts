@@ -447,8 +447,8 @@ export const proverMutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/verify/contracts/view-search.ts',
-        find: `new Set(question.asked)`,
-        replace: `new Set()`,
+        find: `new Set([...question.asked, ...listSpecial(view)])`,
+        replace: `new Set(listSpecial(view))`,
       },
     ],
     tests: [contracts],
