@@ -116,7 +116,7 @@ export class ContractCheck {
     net: ExpandedNet,
     tree: ComponentTree,
     limits: ViewLimits,
-    mostWithoutGroups = MOST_WITHOUT_GROUPS,
+    mostWithoutGroups: number = MOST_WITHOUT_GROUPS,
   ) {
     this.#net = net;
     this.#tree = tree;
