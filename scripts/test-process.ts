@@ -5,7 +5,7 @@ import { runInProcess } from './run-in-process.ts';
 import { toMessages } from './test-reporter.ts';
 
 /** Of one test or one suite. On a busy machine a suite that takes a minute may take ten. */
-const TIMEOUT_MS = 1_800_000;
+const TIMEOUT_MS = 900_000;
 
 const files = process.argv.slice(2);
 const events = runInProcess({ files, timeout: TIMEOUT_MS });

@@ -173,6 +173,7 @@ describe('a placeholder of an artifact', () => {
         agent: new LlmAgent({
           name: 'chat',
           model,
+          identity: false,
           instruction: `<{artifact.${name}}> <{artifact.${name}-2?}>`,
         }),
         sessionService,
@@ -206,6 +207,7 @@ describe('a placeholder of an artifact', () => {
       agent: new LlmAgent({
         name: 'chat',
         model: new ScriptedModel(({ instruction = '' }) => ({ text: instruction })),
+        identity: false,
         instruction: '{artifact.reports/2024/may.txt}',
       }),
       sessionService,

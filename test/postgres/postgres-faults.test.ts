@@ -146,18 +146,21 @@ describe('a PostgreSQL store with faults', () => {
     const [one, two] = [await open(), await open()];
     await one.join('one');
     await two.join('two');
-    let notified = Promise.withResolvers<void>();
+    const notified = Promise.withResolvers<void>();
+    const reconnected = Promise.withResolvers<void>();
+    let isBroken = false;
     two.subscribe((changed) => {
-      if (changed === 'any') notified.resolve();
+      if (isBroken && changed === 'any') reconnected.resolve();
+      else notified.resolve();
     });
     const row = await createSession(one, 'one');
     await commitOk(one, [nextStep(row, undefined, { summary: summary({ inFlight: 1 }) })]);
     await notified.promise;
-    notified = Promise.withResolvers<void>();
     const keepAlive = setInterval(() => undefined, 1000);
+    isBroken = true;
     await breakAll();
     // Notifications may have been missed, so listeners are called when the connection is back.
-    await notified.promise;
+    await reconnected.promise;
     clearInterval(keepAlive);
     await one.inject(row.key, { place: 'p', value: 2 }, 'l');
     const claimed = await untilAvailable(async () => two.claim(row.key, 'two'));

@@ -90,7 +90,7 @@ import {
 import { PENDING_OPTIONS } from '../../src/runtime/listing/pending-call-listing.ts';
 import { SESSION_CHANGES_OPTIONS } from '../../src/runtime/listing/session-changes.ts';
 import { WATCH_PENDING_OPTIONS } from '../../src/runtime/listing/watch-pending-calls.ts';
-import { SESSION_LIST_OPTIONS, USAGE_OPTIONS } from '../../src/runtime/runtime.ts';
+import { DRAIN_OPTIONS, SESSION_LIST_OPTIONS, USAGE_OPTIONS } from '../../src/runtime/runtime.ts';
 import { createServer } from '../../src/server/create-server.ts';
 import { SERVER_OPTIONS } from '../../src/server/server-options.ts';
 import { listen, LISTEN_OPTIONS } from '../../src/server/listen.ts';
@@ -199,6 +199,10 @@ const subjects: Readonly<Record<string, Subject>> = {
   PENDING_OPTIONS: {
     table: PENDING_OPTIONS,
     call: async (options) => (await plain).pending(options),
+  },
+  DRAIN_OPTIONS: {
+    table: DRAIN_OPTIONS,
+    call: async (options) => (await plain).drain(options),
   },
   WATCH_PENDING_OPTIONS: {
     table: WATCH_PENDING_OPTIONS,

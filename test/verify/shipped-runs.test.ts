@@ -9,11 +9,12 @@ import { runAtRandom } from './random-run.ts';
 const RUNS = 30;
 const MAX_STATES = 60_000;
 
-/** One of each input. Large nets get no input that stops them, because it can arrive in every state. */
+/** One of each input of a smaller proof. Large nets get no input that stops them, because it can arrive in every state. */
 function getEnvironment({ net, claims: [claim] }: NetProof): Readonly<Record<string, number>> {
   const { places, transitions } = compile(net);
+  const bounds = (claim?.quick?.[0] ?? claim)?.bounds;
   const outside = [...places.values()].filter(({ environment }) => environment);
-  const named = Object.entries(claim?.bounds.environment ?? {});
+  const named = Object.entries(bounds?.environment ?? {});
   const tokenLimits = new Map([
     ...outside.map(({ name }): [string, number] => [name, 0]),
     ...named,
