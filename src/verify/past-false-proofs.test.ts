@@ -29,6 +29,7 @@ import {
   type TokenPlace,
   type Transition,
 } from '../net/index.ts';
+import { ContractCheck } from './contracts/contract-check.ts';
 import type { Bounds } from './properties/bounds.ts';
 import {
   atMost,
@@ -422,4 +423,49 @@ test('after too many firings of a settling, the executor may also refuse a timed
   };
   assert.deepEqual(kinds(false), ['fired']);
   assert.deepEqual(kinds(true), ['fired', 'faulted']);
+});
+
+/** A fork whose two timed transitions give a place that the bounds keep empty: neither of them fires. */
+function forkWithoutOutcome(): CompiledNet {
+  const ask = place('ask', z.string(), { environment: true });
+  const [left, right, end] = [place('left'), place('right'), place('end')];
+  const run = (): never => assert.fail('not run');
+  return compile(
+    net('fork', {
+      in: { ask },
+      transitions: [
+        pure('fork', { take: { ask }, give: allOf({ left, right }), run }),
+        pure('from-left', { take: { left }, give: allOf({ end }), after: 10, run }),
+        pure('from-right', { take: { right }, give: allOf({ end }), after: 10, run }),
+        pure('end', { take: { end }, give: allOf({}), run }),
+      ],
+    }),
+  );
+}
+const withoutEnd: Bounds = { environment: { ask: 1 }, faults: 0, empty: ['end'] };
+const onlyComponent = { shared: [], ports: [], children: [] };
+
+test('a transition without an outcome takes no token of a group of places', async () => {
+  const fork = forkWithoutOutcome();
+  const rests = deadlockFree([{ marked: [], allowed: ['ask'] }]);
+  assert.equal((await decide(fork, rests, withoutEnd)).verdict, 'refuted');
+  const limits = { states: 1000, endsAt: Infinity };
+  const check = new ContractCheck(expand(fork, withoutEnd), onlyComponent, limits, 0);
+  assert.ok([...check.prove()].every(({ verdict }) => verdict === 'proved'));
+  assert.equal(check.decide(rests).holds, false);
+});
+
+test('a transition without an outcome is reported as never fired, by contracts too', async () => {
+  const options = {
+    properties: [deadlockFree([{ marked: [], allowed: ['ask', 'left', 'right'] }])],
+    bounds: withoutEnd,
+  };
+  const report = await prove(forkWithoutOutcome(), { ...options, components: onlyComponent });
+  assert.deepEqual(
+    report.results.map(({ verdict, by }) => [verdict, by]),
+    [['proved', 'contracts']],
+  );
+  const searched = await prove(forkWithoutOutcome(), { ...options, route: 'search' });
+  assert.deepEqual(report.unfired, searched.unfired);
+  assert.ok(report.unfired?.includes('from-left'));
 });

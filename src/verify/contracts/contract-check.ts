@@ -2,7 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import type { CompiledNet } from '../../net/index.ts';
 import type { Property, QuiescentMarking } from '../properties/property.ts';
 import { UnknownNameError } from '../properties/verify-errors.ts';
-import type { ExpandedNet } from '../system/expand.ts';
+import type { ExpandedNet, ExpandedTransition } from '../system/expand.ts';
 import { UNLIMITED } from '../properties/bounds.ts';
 import { hasBrokenKey } from '../system/has-broken-key.ts';
 import { combineStates } from './combine-states.ts';
@@ -240,10 +240,9 @@ export class ContractCheck {
   #addUnfired(part: Part, view: View, { moved }: ViewOutcome): void {
     const moves = listMoves(view);
     const fired = new Set(moves.flatMap(({ begins }, index) => (moved.has(index) ? begins : [])));
-    const isTimeless = (t: number): boolean => this.#net.transitions[t]?.timed === 'never';
     for (const t of [
       ...moves.flatMap(({ begins }) => begins),
-      ...[...part.transitions].filter(isTimeless),
+      ...[...part.transitions].filter((index) => hasNoMove(this.#net.transitions[index])),
     ])
       if (!fired.has(t)) this.#unfired.add(t);
   }
@@ -925,4 +924,9 @@ function omitNames(view: Omit<View, 'members' | 'outside' | 'contracts'>): unkno
 
 function unknownName(net: CompiledNet, what: string, known: Iterable<string>): UnknownNameError {
   return new UnknownNameError(net.name, what, [...known]);
+}
+
+/** True for a transition that waits without end, or that has no outcome within the bounds. */
+function hasNoMove(t: ExpandedTransition | undefined): boolean {
+  return t?.timed === 'never' || (t?.kind === 'pure' && t.alternatives.length === 0);
 }

@@ -344,6 +344,8 @@ class ViewBuilder {
   #listNeeds(t: ExpandedTransition, place: number): readonly MoveNeeds[] {
     const isOther = (input: { readonly place: number }): boolean => input.place !== place;
     const [only, ...more] = t.takes.filter((input) => !isOther(input));
+    // The bounds may keep every place empty that it gives a token to. Then it never fires.
+    if (t.kind === 'pure' && t.alternatives.length === 0) return [];
     if (only === undefined || more.length > 0 || only.mode === 'all' || only.count !== 1) return [];
     if (!this.#live.transitions.has(t.index) || (t.timed !== 'no' && t.timed !== 'finite'))
       return [];
