@@ -1,10 +1,11 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { extname, join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkOptions, InvalidInputError, optionTable } from '../../core/index.ts';
 import { packageFile } from '../../core/internal.ts';
 import type { OptionTable } from '../../core/index.ts';
+import { listStaticFiles, toContentType } from '../http/static-files.ts';
 import { ConsoleFilesMissingError } from './console-files-missing-error.ts';
 
 /** Where the console is mounted, and which server it talks to. */
@@ -33,18 +34,6 @@ export const CONSOLE_OPTIONS: OptionTable = optionTable<ConsoleOptions>('console
 /** Answers requests below the path of the console. */
 export type ConsoleHandler = (request: Request) => Promise<Response>;
 
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.json': 'application/json',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.wasm': 'application/wasm',
-  '.woff2': 'font/woff2',
-  '.txt': 'text/plain; charset=utf-8',
-};
-
 /**
  * Serves the developer console as static files. The handler works in any framework with web-standard requests. A path
  * without an extension gets the page, so that every state of the console has a URL.
@@ -56,7 +45,8 @@ export function consoleHandler(options: ConsoleOptions = {}): ConsoleHandler {
   const { serverUrl = '../', readOnly = false, proofs = false, files = packagedFolder() } = options;
   const mount = parseMount(options.basePath ?? '/console');
   const headers = securityHeaders(serverUrl);
-  const found = listFiles(files);
+  if (!existsSync(join(files, 'index.html'))) throw new ConsoleFilesMissingError(files);
+  const found = listStaticFiles(files);
   const config = { server: serverUrl, read_only: readOnly, proofs };
   return async (request) => {
     if (request.method !== 'GET' && request.method !== 'HEAD')
@@ -80,7 +70,7 @@ export function consoleHandler(options: ConsoleOptions = {}): ConsoleHandler {
     if (file !== undefined)
       return reply(
         new Uint8Array(await readFile(file)),
-        TYPES[extname(file)] ?? 'application/octet-stream',
+        toContentType(file),
         path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
       );
     const last = path.slice(path.lastIndexOf('/') + 1);
@@ -103,18 +93,6 @@ function parseMount(basePath: string): string {
   throw new InvalidInputError(
     'basePath',
     `must be a path such as /console, of letters, digits, and . _ ~ -, without a slash at its end; it is ${JSON.stringify(basePath)}.`,
-  );
-}
-
-/** The files of the folder by their paths in URLs. @throws ConsoleFilesMissingError */
-function listFiles(folder: string): ReadonlyMap<string, string> {
-  if (!existsSync(join(folder, 'index.html'))) throw new ConsoleFilesMissingError(folder);
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return new Map(
-    entries
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name))
-      .map((file) => [relative(folder, file).split(sep).join('/'), file]),
   );
 }
 

@@ -1,16 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packageFile } from '../../core/internal.ts';
+import { toContentType } from '../http/static-files.ts';
 import { LivePageFilesMissingError } from './live-page-files-missing-error.ts';
-
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-};
 
 /** The page runs its own scripts, calls its own server, and uses the microphone. Nothing else. */
 const HEADERS: Readonly<Record<string, string>> = {
@@ -56,9 +50,8 @@ export function livePageHandler(
     const file = files.get(pathname.slice(mount.length + 1));
     if (file === undefined) return new Response(null, { status: 404, headers: HEADERS });
     const body = method === 'HEAD' ? null : new Uint8Array(await readFile(file));
-    const type = TYPES[extname(file)] ?? 'application/octet-stream';
     return new Response(body, {
-      headers: { ...HEADERS, 'content-type': type, 'cache-control': 'no-cache' },
+      headers: { ...HEADERS, 'content-type': toContentType(file), 'cache-control': 'no-cache' },
     });
   };
 }

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { extname, join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { PetrichorError } from '../../../core/index.ts';
+import { listStaticFiles, toContentType } from '../../http/static-files.ts';
 
 /**
  * The files of ADK's web interface are not in the folder.
@@ -20,17 +21,6 @@ export class AdkWebFilesMissingError extends PetrichorError {
 
 const MOUNT = '/dev-ui';
 
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.json': 'application/json',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.wasm': 'application/wasm',
-  '.woff2': 'font/woff2',
-};
-
 const HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -45,7 +35,8 @@ const HEADERS = {
  * @throws AdkWebFilesMissingError
  */
 export function adkWebHandler(folder: string): (request: Request) => Promise<Response> {
-  const files = listFiles(folder);
+  if (!existsSync(join(folder, 'index.html'))) throw new AdkWebFilesMissingError(folder);
+  const files = listStaticFiles(folder);
   return async ({ url, method }) => {
     if (method !== 'GET' && method !== 'HEAD')
       return new Response(null, { status: 405, headers: { ...HEADERS, allow: 'GET, HEAD' } });
@@ -65,19 +56,6 @@ export function adkWebHandler(folder: string): (request: Request) => Promise<Res
     // Only listed files are read, so no path leaves the folder.
     const file = files.get(path) ?? (path.includes('.') ? undefined : join(folder, 'index.html'));
     if (file === undefined) return new Response(null, { status: 404, headers: HEADERS });
-    const type = TYPES[extname(file)] ?? 'application/octet-stream';
-    return reply(new Uint8Array(await readFile(file)), type);
+    return reply(new Uint8Array(await readFile(file)), toContentType(file));
   };
-}
-
-/** The files of the folder by their paths in URLs. @throws AdkWebFilesMissingError */
-function listFiles(folder: string): ReadonlyMap<string, string> {
-  if (!existsSync(join(folder, 'index.html'))) throw new AdkWebFilesMissingError(folder);
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return new Map(
-    entries
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name))
-      .map((file) => [relative(folder, file).split(sep).join('/'), file]),
-  );
 }

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { InvalidInputError } from '../../../core/index.ts';
 import type { JsonObject } from '../../../core/index.ts';
-import { omitUndefined } from '../../../core/internal.ts';
 import { HttpError } from '../../http/http-error.ts';
 import { defineRoute } from '../../routing/route.ts';
 import type { HttpRoute, RouteCall } from '../../routing/route.ts';
@@ -9,12 +8,11 @@ import type { ServerContext } from '../../routing/server-context.ts';
 import { appendHistory } from '../append-history.ts';
 import { runResponse } from '../run-response.ts';
 import { sendInputs } from '../send-inputs.ts';
-import type { ClientInput } from '../send-inputs.ts';
 import { readRun } from '../session-run.ts';
 import type { SessionRun } from '../session-run.ts';
 import { chatRequest, toChatItems } from './chat-request.ts';
 import type { CompletionRequest } from './chat-request.ts';
-import { parseClientTool, splitItems, toHistory } from './conversation-input.ts';
+import { parseClientTool, splitItems, toHistory, toInputs } from './conversation-input.ts';
 import { chooseSession, toSessionAnswers } from './find-agent-session.ts';
 import { toChatChunks, toChatEnd, toChatUsage, toHeader } from './to-chat-chunks.ts';
 import type { CompletionFacts } from './to-chat-chunks.ts';
@@ -55,23 +53,7 @@ async function complete(
   const clientTools = body.tools?.map((tool, index) =>
     parseClientTool(tool['type'], tool['function'], `tools[${index}].function`),
   );
-  const inputs: readonly ClientInput[] = [
-    ...answers,
-    ...(message === undefined
-      ? []
-      : [
-          {
-            type: 'message' as const,
-            messageId: key,
-            content: message,
-            ...omitUndefined({
-              clientTools: clientTools?.length === 0 ? undefined : clientTools,
-              metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
-            }),
-          },
-        ]),
-  ];
-  const [first, ...rest] = inputs;
+  const [first, ...rest] = toInputs(answers, message, { messageId: key, clientTools, metadata });
   if (first === undefined)
     throw new InvalidInputError(
       'messages',

@@ -49,6 +49,28 @@ export function splitItems(items: readonly ClientItem[]): NewItems {
   };
 }
 
+/** What is sent to the session: the answers, then the new message if there is one. Empty tools and metadata are left out. */
+export function toInputs(
+  answers: readonly ClientAnswer[],
+  message: Content | undefined,
+  {
+    messageId,
+    clientTools = [],
+    metadata,
+  }: {
+    readonly messageId: string;
+    readonly clientTools: readonly ClientTool[] | undefined;
+    readonly metadata: JsonObject;
+  },
+): readonly ClientInput[] {
+  if (message === undefined) return answers;
+  const options = omitUndefined({
+    clientTools: clientTools.length === 0 ? undefined : clientTools,
+    metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
+  });
+  return [...answers, { type: 'message', messageId, content: message, ...options }];
+}
+
 /** The items with which a new session starts. A call without a result, and a result without a call, are left out. */
 export function toHistory(
   items: readonly ClientItem[],

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { InvalidInputError } from '../../../core/index.ts';
 import type { JsonObject } from '../../../core/index.ts';
-import { omitUndefined } from '../../../core/internal.ts';
 import { frameStream } from '../../events/frame-stream.ts';
 import { readLog, toSessionRef } from '../../events/session-log.ts';
 import { notFound } from '../../http/http-error.ts';
@@ -13,10 +12,9 @@ import { appendHistory } from '../append-history.ts';
 import { findCallerSession } from '../caller-session.ts';
 import { findOpenRun } from '../find-run.ts';
 import { sendInputs } from '../send-inputs.ts';
-import type { ClientInput } from '../send-inputs.ts';
 import { readRun } from '../session-run.ts';
 import type { SessionRun } from '../session-run.ts';
-import { parseClientTool, splitItems, toHistory } from './conversation-input.ts';
+import { parseClientTool, splitItems, toHistory, toInputs } from './conversation-input.ts';
 import { chooseSession, findResponse, toSessionAnswers } from './find-agent-session.ts';
 import { cutEvent, ResponseFold } from './response-fold.ts';
 import type { KnownCall } from './response-fold.ts';
@@ -110,23 +108,7 @@ async function create(context: ServerContext, call: Call<ResponsesRequest>): Pro
   const clientTools = body.tools?.map((tool, index) =>
     parseClientTool(tool['type'], tool, `tools[${index}]`),
   );
-  const inputs: readonly ClientInput[] = [
-    ...answers,
-    ...(message === undefined
-      ? []
-      : [
-          {
-            type: 'message' as const,
-            messageId: key,
-            content: message,
-            ...omitUndefined({
-              clientTools: clientTools?.length === 0 ? undefined : clientTools,
-              metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
-            }),
-          },
-        ]),
-  ];
-  const [first, ...rest] = inputs;
+  const [first, ...rest] = toInputs(answers, message, { messageId: key, clientTools, metadata });
   if (first === undefined)
     throw new InvalidInputError(
       'input',
