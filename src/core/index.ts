@@ -7,6 +7,7 @@ export {
   validateBase64,
 } from './content/inline-data.ts';
 export { content, type ContentBuilder } from './content/content-builder.ts';
+export { getProviderToolCalls, type ProviderToolCall } from './content/provider-part.ts';
 export { parseContent, type ParseContentOptions } from './content/parse-content.ts';
 export {
   isFileDataPart,

@@ -1,5 +1,6 @@
 /** Exports of `core/` for other folders of `src/`. Portable code only: the client runs in browsers. */
 
+export { readProviderPart, toAdkParts } from './content/provider-part.ts';
 export { getErrorCode } from './errors/get-error-code.ts';
 export { importOptional, isModuleNotFound } from './errors/import-optional.ts';
 export { InvalidInputError } from './errors/invalid-input-error.ts';
@@ -42,4 +43,4 @@ export {
   optionTable,
   type OptionTable,
 } from './validation/option-table.ts';
-export { toUsageMetadata } from './events/model-metadata.ts';
+export { GROUNDING_METADATA, toUsageMetadata } from './events/model-metadata.ts';

@@ -16,7 +16,12 @@ import { getProviderProfile } from './provider/provider-profile.ts';
 import type { Redact } from './response/redact.ts';
 import { normalizeSchema, type NormalizedSchema } from './schema/normalize-schema.ts';
 import { toCallError, type FailedCall } from './response/to-call-error.ts';
-import { toCallOptions, type LearnedLimits, type PlannedCall } from './prompt/to-call-options.ts';
+import {
+  toCallOptions,
+  type ForeignTool,
+  type LearnedLimits,
+  type PlannedCall,
+} from './prompt/to-call-options.ts';
 import type { ToolDeclaration } from './model/tool-declaration.ts';
 import { raceWithAbort } from './model/race-with-abort.ts';
 import { UnsupportedFeatureError } from './model/unsupported-feature-error.ts';
@@ -159,7 +164,7 @@ async function* readStreamParts(
 const FILE_FEATURES: ReadonlySet<Feature> = new Set<Feature>(['images', 'imageUrls', 'files']);
 
 function droppedFeatureWarnings(
-  { unsupported, misnamed, optionNames, warnings }: PlannedCall,
+  { unsupported, misnamed, foreignTools, optionNames, warnings }: PlannedCall,
   { config }: ModelRequest,
   name: string,
 ): readonly string[] {
@@ -173,11 +178,22 @@ function droppedFeatureWarnings(
   if (firstMisnamed !== undefined && config?.onUnsupported !== 'warn') {
     throw new UnsupportedFeatureError(name, `providerOptions.${firstMisnamed}`, advice);
   }
+  const [foreign] = foreignTools;
+  if (foreign !== undefined && config?.onUnsupported !== 'warn') {
+    throw new UnsupportedFeatureError(name, `tool ${foreign.id}`, describeRunTools(foreign));
+  }
   return [
     ...features.map((feature) => `${feature} is not supported`),
+    ...foreignTools.map((tool) => `tool ${tool.id}: ${describeRunTools(tool)}`),
     ...misnamed.map((optionName) => `providerOptions.${optionName}: ${advice}`),
     ...warnings,
   ];
+}
+
+function describeRunTools({ runs }: ForeignTool): string {
+  return runs.length === 0
+    ? 'this API runs no tools of providers'
+    : `this model runs tools of ${[...new Set(runs)].join(', ')} only`;
 }
 
 /**

@@ -53,7 +53,11 @@ export {
   type ScriptedToolCall,
   type ScriptedTurn,
 } from './scripted/scripted-turn.ts';
-export type { JsonSchema, ToolDeclaration } from './model/tool-declaration.ts';
+export type {
+  JsonSchema,
+  ProviderToolDeclaration,
+  ToolDeclaration,
+} from './model/tool-declaration.ts';
 export { toolNames, type ToolNames } from './prompt/tool-names.ts';
 export { UnsupportedFeatureError } from './model/unsupported-feature-error.ts';
 export { withCallIds } from './model/with-call-ids.ts';

@@ -5,6 +5,12 @@ export {
   type ArtifactVersion,
   type SaveArtifactOptions,
 } from './artifacts/artifact-service.ts';
+export {
+  aiSdkTools,
+  type AiSdkTool,
+  type AiSdkToolDurability,
+  type AiSdkToolsOptions,
+} from './tool/ai-sdk-tools.ts';
 export { checkArtifactName } from './artifacts/check-artifact-name.ts';
 export { FileArtifactService } from './artifacts/file-artifact-service.ts';
 export { InMemoryCredentialStore, type CredentialStore } from './auth/credential-store.ts';
@@ -28,6 +34,7 @@ export {
   type ValidArgs,
 } from './schema/parsed-args.ts';
 export { Pending, pending, type PendingOptions, type ToolAnswer } from './tool/pending.ts';
+export { providerTool, type ProviderToolDefinition } from './tool/provider-tool.ts';
 export { saveArtifactTool } from './session-tools/save-artifact-tool.ts';
 export { SqliteMemoryService } from './memory/sqlite-memory-service.ts';
 export {

@@ -40,6 +40,10 @@ export type Event = {
   readonly finishReason?: AdkFinishReason;
   /** On events of models only. */
   readonly usageMetadata?: UsageMetadata;
+  /** The sources on which a model based its response, in Gemini's form: web searches, pages and the parts of the text. */
+  readonly groundingMetadata?: JsonObject;
+  /** The sources that a model cites, for models of other providers: `{ citations: [{ uri, title }] }`. */
+  readonly citationMetadata?: JsonObject;
   /** The calls of this event that get their results later, from outside. */
   readonly longRunningToolIds?: readonly CallId[];
   /** The output of a workflow node, which is the input of the next nodes. */

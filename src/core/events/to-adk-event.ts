@@ -7,7 +7,7 @@ import { createEventActions, type EventActions } from './event-actions.ts';
 import { deriveEventId, type SessionUid } from '../identity/ids.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';
 import type { LogEvent, LogEventByType } from './log-event.ts';
-import { toAdkFinishReason, toUsageMetadata } from './model-metadata.ts';
+import { toAdkFinishReason, toGroundingFields, toUsageMetadata } from './model-metadata.ts';
 import { toAdkSeconds } from './timestamp.ts';
 
 /**
@@ -106,6 +106,7 @@ function fromAgentMessage(message: LogEventByType<'agent.message'>): EventFields
       finishReason: finishReason && toAdkFinishReason(finishReason),
       usageMetadata: usage && toUsageMetadata(usage),
     }),
+    ...toGroundingFields(content, message.providerMetadata),
   };
   const { providerMetadata = {} } = fields;
   const interrupted = INTERRUPTED_METADATA in providerMetadata ? true : undefined;

@@ -1,8 +1,8 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { omitUndefined, toAdkParts } from '../../core/internal.ts';
 import { createEvent } from '@google/adk';
 import type { Event as StockEvent } from '@google/adk';
 import { isOpaquePart } from '../../core/index.ts';
-import type { Content, Event, Part } from '../../core/index.ts';
+import type { Content, Event, OpaquePart, Part } from '../../core/index.ts';
 
 type StockContent = NonNullable<StockEvent['content']>;
 type StockPart = NonNullable<StockContent['parts']>[number];
@@ -33,6 +33,8 @@ export function toStockEvent(event: Event, context: StockEventContext): StockEve
       usageMetadata: usageMetadata && { ...usageMetadata },
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the values of stock ADK's enum
       finishReason: finishReason as StockEvent['finishReason'],
+      groundingMetadata: event.groundingMetadata,
+      citationMetadata: event.citationMetadata,
       errorCode,
       errorMessage,
       customMetadata: event.customMetadata === undefined ? undefined : { ...event.customMetadata },
@@ -49,12 +51,15 @@ export function toStockEvent(event: Event, context: StockEventContext): StockEve
 }
 
 export function toStockContent({ role, parts }: Content): StockContent {
-  return { role: role === 'model' ? 'model' : 'user', parts: parts.map(toStockPart) };
+  return { role: role === 'model' ? 'model' : 'user', parts: parts.flatMap(toStockParts) };
 }
 
-function toStockPart(part: Part): StockPart {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a provider's block is passed on unchanged
-  if (isOpaquePart(part)) return part.opaque as StockPart;
+function toStockParts(part: Part): readonly StockPart[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a provider's block, or ADK's form of it
+  return isOpaquePart(part) ? (toAdkParts(part) as readonly StockPart[]) : [toStockPart(part)];
+}
+
+function toStockPart(part: Exclude<Part, OpaquePart>): StockPart {
   if ('functionCall' in part) {
     const { id, name, args } = part.functionCall;
     return { ...part, functionCall: { id, name, args: { ...args } } };

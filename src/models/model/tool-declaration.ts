@@ -10,4 +10,17 @@ export type ToolDeclaration = {
   readonly description: string;
   /** Describes an object whose members are the arguments. */
   readonly parameters: JsonSchema;
+  /**
+   * A tool that the model's provider defines, such as its web search. The provider gets this in place of the description
+   * and the parameters. A model without this tool rejects the request with `UnsupportedFeatureError`.
+   */
+  readonly provider?: ProviderToolDeclaration;
+};
+
+/** A tool of a provider, as its AI SDK package declares it. */
+export type ProviderToolDeclaration = {
+  /** The provider and its name of the tool, such as `google.google_search`. */
+  readonly id: string;
+  /** The options of the tool, in the spelling of the provider's AI SDK package. */
+  readonly args: JsonObject;
 };

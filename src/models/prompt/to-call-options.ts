@@ -4,10 +4,11 @@ import { requestedFeatures, type Feature } from '../provider/feature.ts';
 import { hideFiles } from './hide-files.ts';
 import {
   providerFamily,
+  type FunctionToolOption,
   type ModelCallOptions,
-  type ProviderFunctionTool,
   type LanguageModel,
   type ProviderOptions,
+  type ProviderToolOption,
 } from '../provider/language-model.ts';
 import type {
   CacheConfig,
@@ -32,6 +33,8 @@ export interface PlannedCall {
   readonly misnamed: readonly string[];
   /** The names that the provider's package reads. */
   readonly optionNames: readonly string[];
+  /** Tools of providers that this provider does not run. */
+  readonly foreignTools: readonly ForeignTool[];
   /** What is dropped without rejecting the request. */
   readonly warnings: readonly string[];
   /** Media types of the files that are sent. */
@@ -39,6 +42,13 @@ export interface PlannedCall {
   readonly names: ToolNames;
   /** Restores the arguments of a call to the form of the tool's original schema. */
   readonly restore: (toolName: string, args: JsonObject) => JsonObject;
+}
+
+/** A tool of a provider that the provider of the model does not run. */
+export interface ForeignTool {
+  readonly id: string;
+  /** The providers whose tools the model runs. */
+  readonly runs: readonly string[];
 }
 
 /** What earlier calls taught about a service. */
@@ -56,8 +66,9 @@ export async function toCallOptions(
   normalizedSchema: (tool: ToolDeclaration) => NormalizedSchema,
   { refusedTypes, encryptsThinking }: LearnedLimits,
 ): Promise<PlannedCall> {
-  const { config = {}, tools } = request;
+  const { config = {} } = request;
   const profile = getProviderProfile(model);
+  const { tools, foreignTools } = selectTools(request.tools, model);
   const { unsupported, declaresSupportedUrls, effortOption, dialect, supportsResultImages } =
     profile;
   const isNonReasoning = profile.cannotThink?.(model.modelId) === true;
@@ -84,6 +95,7 @@ export async function toCallOptions(
   return {
     unsupported: [...missing.filter((feature) => !changesNothing(feature)), ...hidden],
     misnamed: stray.misnamed,
+    foreignTools,
     optionNames: stray.read,
     warnings: [...warnings, ...stray.warnings],
     fileTypes: shownTypes,
@@ -135,6 +147,23 @@ function toSamplingOptions(config: GenerationConfig): Partial<ModelCallOptions> 
   });
 }
 
+/** Separates the tools of other providers, which the provider of the model does not know. */
+function selectTools(
+  tools: readonly ToolDeclaration[],
+  model: LanguageModel,
+): { readonly tools: readonly ToolDeclaration[]; readonly foreignTools: readonly ForeignTool[] } {
+  const runs = getProviderProfile(model).toolProviders?.(providerFamily(model));
+  if (runs === undefined) return { tools, foreignTools: [] };
+  const isForeign = ({ provider }: ToolDeclaration): boolean =>
+    provider !== undefined && !runs.includes(provider.id.split('.', 1)[0] ?? '');
+  return {
+    tools: tools.filter((tool) => !isForeign(tool)),
+    foreignTools: tools
+      .filter(isForeign)
+      .flatMap(({ provider }) => (provider === undefined ? [] : [{ id: provider.id, runs }])),
+  };
+}
+
 function toolOptions(
   declarations: readonly ToolDeclaration[],
   schemas: ReadonlyMap<string, NormalizedSchema>,
@@ -142,7 +171,10 @@ function toolOptions(
   { toolChoice }: GenerationConfig,
 ): Partial<ModelCallOptions> {
   if (declarations.length === 0) return {};
-  const tools = declarations.map(({ name, description, parameters }): ProviderFunctionTool => {
+  const tools = declarations.map((declaration): FunctionToolOption | ProviderToolOption => {
+    const { name, description, parameters, provider } = declaration;
+    if (provider !== undefined)
+      return { type: 'provider', name: names.toProvider(name), ...provider };
     const { schema = parameters, strict } = schemas.get(name) ?? {};
     return {
       type: 'function',

@@ -45,7 +45,7 @@ export interface ModelCallOptions {
   readonly frequencyPenalty?: number;
   readonly seed?: number;
   readonly responseFormat?: { readonly type: 'json'; readonly schema?: JsonSchema };
-  readonly tools?: ProviderFunctionTool[];
+  readonly tools?: (FunctionToolOption | ProviderToolOption)[];
   readonly toolChoice?:
     | { readonly type: 'auto' | 'none' | 'required' }
     | { readonly type: 'tool'; readonly toolName: string };
@@ -58,12 +58,26 @@ export interface ModelCallOptions {
 /** Options for single providers, by provider name. */
 export type ProviderOptions = Readonly<Record<string, JsonObject>>;
 
-export interface ProviderFunctionTool {
+export interface FunctionToolOption {
   readonly type: 'function';
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
   readonly strict?: boolean;
+}
+
+/**
+ * The id that Gemini's package gives to calls for which Gemini has none. It is not empty, because the package drops the
+ * result of a program whose call has an empty id.
+ */
+export const NO_CALL_ID = 'no-id';
+
+/** A tool that the provider defines. */
+export interface ProviderToolOption {
+  readonly type: 'provider';
+  readonly id: string;
+  readonly name: string;
+  readonly args: JsonObject;
 }
 
 export type PromptMessage = (

@@ -1,4 +1,5 @@
 import { decodeJson, isJsonObject, type JsonObject, type OpaquePart } from '../../core/index.ts';
+import { readProviderPart } from '../../core/internal.ts';
 import type { PromptPart, StreamPart } from './language-model.ts';
 
 /**
@@ -13,9 +14,10 @@ export function toOpaque(part: StreamPart, family: string): OpaquePart {
  * Restores the part for the provider it came from. Other providers get nothing, and informational
  * parts are not sent back.
  */
-export function fromOpaque({ opaque }: OpaquePart, family: string): readonly PromptPart[] {
-  if (!isJsonObject(opaque) || opaque['by'] !== family || !isJsonObject(opaque['part'])) return [];
-  const part = opaque['part'];
+export function fromOpaque(opaquePart: OpaquePart, family: string): readonly PromptPart[] {
+  const provided = readProviderPart(opaquePart);
+  if (provided?.by !== family) return [];
+  const { part } = provided;
   const { type, providerMetadata: metadata, ...fields } = part;
   const options = isJsonObject(metadata) ? { providerOptions: metadata } : {};
   if (type === 'tool-call') return [{ ...fields, type, input: parseInput(part), ...options }];

@@ -30,6 +30,11 @@ export interface ProviderProfile {
   readonly supportsResultImages: boolean;
   /** Whether thinking without a signature is sent back. */
   readonly acceptsUnsignedThinking: boolean;
+  /**
+   * The providers whose tools this API runs, as in the ids of tools, for a provider of this family. Undefined: its package
+   * reports the tools that it does not know.
+   */
+  readonly toolProviders?: (family: string) => readonly string[];
   /** Whether an ordinary end has no finish reason in this API. */
   readonly omitsFinishReason: boolean;
 }
@@ -96,6 +101,7 @@ const gemini: ProviderProfile = {
   declaresSupportedUrls: true,
   supportsResultImages: true,
   acceptsUnsignedThinking: false,
+  toolProviders: (family) => ['google', family],
   omitsFinishReason: false,
 };
 
@@ -110,6 +116,7 @@ const openaiChat: ProviderProfile = {
   declaresSupportedUrls: true,
   supportsResultImages: false,
   acceptsUnsignedThinking: false,
+  toolProviders: () => [],
   omitsFinishReason: false,
 };
 
@@ -146,6 +153,7 @@ const openaiResponses: ProviderProfile = {
   declaresSupportedUrls: true,
   supportsResultImages: true,
   acceptsUnsignedThinking: false,
+  toolProviders: (family) => ['openai', family],
   omitsFinishReason: true,
 };
 
@@ -177,6 +185,7 @@ const anthropic: ProviderProfile = {
   declaresSupportedUrls: true,
   supportsResultImages: true,
   acceptsUnsignedThinking: false,
+  toolProviders: (family) => ['anthropic', family],
   omitsFinishReason: false,
 };
 
@@ -201,6 +210,7 @@ const compatible: ProviderProfile = {
   declaresSupportedUrls: false,
   supportsResultImages: false,
   acceptsUnsignedThinking: true,
+  toolProviders: () => [],
   omitsFinishReason: false,
 };
 

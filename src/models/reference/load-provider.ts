@@ -1,6 +1,6 @@
 import { omitUndefined, importOptional, isModuleNotFound } from '../../core/internal.ts';
 import { PetrichorError } from '../../core/index.ts';
-import type { LanguageModel } from '../provider/language-model.ts';
+import { NO_CALL_ID, type LanguageModel } from '../provider/language-model.ts';
 import type { ModelSpec } from './model-ref.ts';
 
 /**
@@ -44,7 +44,8 @@ export async function loadProvider({ provider, model, api }: ModelSpec): Promise
         toMissing('@ai-sdk/google'),
       );
       // Gemini gives calls no id. A generated one would differ at every attempt.
-      return (access) => createGoogle({ ...toPackageOptions(access), generateId: () => '' })(model);
+      return (access) =>
+        createGoogle({ ...toPackageOptions(access), generateId: () => NO_CALL_ID })(model);
     }
     case 'openai': {
       const { createOpenAI } = await importOptional(

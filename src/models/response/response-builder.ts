@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { GROUNDING_METADATA, omitUndefined } from '../../core/internal.ts';
 import type {
   Content,
   FinishReason,
@@ -11,7 +11,7 @@ import type {
 import { isJsonObject } from '../../core/index.ts';
 import { truncatedArgs, parseStreamedArgs, type CallArgs } from './call-args.ts';
 import { fromFilePart } from '../provider/file-part.ts';
-import type { StreamPart } from '../provider/language-model.ts';
+import { NO_CALL_ID, type StreamPart } from '../provider/language-model.ts';
 import type { ModelDelta, ModelResponse } from '../model/model.ts';
 import { toOpaque } from '../provider/opaque-part.ts';
 import { toThoughtSignature } from '../provider/provider-signature.ts';
@@ -164,7 +164,7 @@ export class ResponseBuilder {
   #beginCall({ id, toolName, providerExecuted, providerMetadata }: StreamPart): void {
     if (providerExecuted === true) return;
     this.#unfinishedCalls.set(asString(id), {
-      id: asString(id),
+      id: toProviderId(id),
       name: asString(toolName),
       argsText: '',
       note: mergeMetadata({}, providerMetadata),
@@ -185,7 +185,7 @@ export class ResponseBuilder {
       return;
     }
     const note = mergeMetadata({}, part['providerMetadata']);
-    const call = { id, name: asString(part['toolName']), note };
+    const call = { id: toProviderId(id), name: asString(part['toolName']), note };
     const { input } = part;
     const read =
       typeof input === 'string' ? parseStreamedArgs(input, streamed) : truncatedArgs(streamed);
@@ -232,7 +232,7 @@ export class ResponseBuilder {
     if (typeof modelId === 'string') this.setMetadata('modelId', modelId);
   }
 
-  #finish({ finishReason, usage }: StreamPart): void {
+  #finish({ finishReason, usage, providerMetadata }: StreamPart): void {
     const reason = isJsonObject(finishReason) ? finishReason : {};
     const { unified, raw } = reason;
     this.#end = {
@@ -244,6 +244,8 @@ export class ResponseBuilder {
     this.#usage = toUsage(usage);
     const counted = isJsonObject(usage) ? usage['raw'] : undefined;
     if (counted !== undefined) this.setMetadata('usage', JSON.stringify(counted));
+    for (const [name, value] of groundingFacts(providerMetadata))
+      this.setMetadata(name, JSON.stringify(value));
   }
 
   #toParts(piece: Piece): readonly Part[] {
@@ -294,6 +296,11 @@ function asString(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
+/** The provider's id of a call, or empty if it has none. */
+function toProviderId(id: unknown): string {
+  return id === NO_CALL_ID ? '' : asString(id);
+}
+
 function mergeMetadata(before: JsonObject, more: unknown): JsonObject {
   if (!isJsonObject(more)) return before;
   const merged: Record<string, JsonObject[string]> = { ...before };
@@ -332,6 +339,19 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
 function toFinishReason(end: ResponseEnd | undefined, parts: readonly Part[]): FinishReason {
   if (parts.some((part) => 'functionCall' in part)) return 'tool_calls';
   return FINISH_REASONS[end?.unified ?? ''] ?? 'other';
+}
+
+/** What a provider says about the sources of its response, in the spelling of Gemini. */
+function groundingFacts(providerMetadata: unknown): readonly (readonly [string, JsonObject])[] {
+  if (!isJsonObject(providerMetadata)) return [];
+  return Object.values(providerMetadata)
+    .filter(isJsonObject)
+    .flatMap((note) =>
+      GROUNDING_METADATA.flatMap((name) => {
+        const value = note[name];
+        return isJsonObject(value) ? [[name, value] as const] : [];
+      }),
+    );
 }
 
 function hasTokens(usage: unknown): boolean {

@@ -50,7 +50,7 @@ export function geminiLive(options: GeminiLiveOptions): LiveModel {
     name,
     open: async (request, context) => {
       const { config = {} } = request;
-      checkLiveConfig(name, config, listUnsupportedByGemini(config), context.listener);
+      checkLiveConfig(name, config, listUnsupportedByGemini(request), context.listener);
       const access = await resolveLiveAccess('gemini', name, options, context.signal);
       return connectLive({
         model: name,

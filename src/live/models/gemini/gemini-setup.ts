@@ -10,11 +10,22 @@ import { normalizeSchema } from '../../../models/index.ts';
 import type { LiveConfig, LiveTranscriptionConfig } from '../live-config.ts';
 import { listUnansweredCalls, toLiveHistory } from '../live-history.ts';
 import type { LiveOpenRequest, LiveToolDeclaration } from '../live-model.ts';
-import { listTrue } from '../socket/check-live-config.ts';
+import { listProviderTools, listTrue } from '../socket/check-live-config.ts';
 
-/** The options that Gemini Live does not have. */
-export function listUnsupportedByGemini(config: LiveConfig): readonly string[] {
+/** The tools that Gemini Live runs itself, by their ids. */
+const GEMINI_TOOLS: Readonly<Record<string, string>> = {
+  'google.google_search': 'googleSearch',
+  'google.url_context': 'urlContext',
+  'google.code_execution': 'codeExecution',
+};
+
+/** The options and tools that Gemini Live does not have. */
+export function listUnsupportedByGemini({
+  config = {},
+  tools = [],
+}: LiveOpenRequest): readonly string[] {
   return listTrue({
+    ...listProviderTools(tools, (id) => GEMINI_TOOLS[id] !== undefined),
     'sessionResumption.transparent': config.sessionResumption?.transparent === true,
     // Vertex AI has it. The Gemini API reports edges of speech with some models, without an option.
     explicitVadSignal: config.explicitVadSignal === true,
@@ -42,7 +53,7 @@ export function toSetup(model: string, request: LiveOpenRequest): JsonObject {
         enableAffectiveDialog: config.enableAffectiveDialog,
       }),
       systemInstruction: instruction === undefined ? undefined : { parts: [{ text: instruction }] },
-      tools: tools.length === 0 ? undefined : [{ functionDeclarations: tools.map(toDeclaration) }],
+      tools: toTools(tools),
       realtimeInputConfig: config.realtimeInputConfig,
       inputAudioTranscription: toTranscription(config.inputAudioTranscription),
       outputAudioTranscription: toTranscription(config.outputAudioTranscription),
@@ -96,6 +107,16 @@ function toWirePart(part: Part): readonly JsonObject[] {
   if (!isFunctionResponsePart(part)) return [];
   const { id, name, response } = part.functionResponse;
   return [{ functionResponse: { id, name, response } }];
+}
+
+function toTools(tools: readonly LiveToolDeclaration[]): readonly JsonObject[] | undefined {
+  const functions = tools.filter(({ provider }) => provider === undefined).map(toDeclaration);
+  const own = tools.flatMap(({ provider }) => {
+    const name = provider && GEMINI_TOOLS[provider.id];
+    return name === undefined ? [] : [{ [name]: provider?.args ?? {} }];
+  });
+  const all = [...(functions.length === 0 ? [] : [{ functionDeclarations: functions }]), ...own];
+  return all.length === 0 ? undefined : all;
 }
 
 function toDeclaration(tool: LiveToolDeclaration): JsonObject {

@@ -59,7 +59,7 @@ export function openaiRealtime(options: OpenaiRealtimeOptions): LiveModel {
     name,
     open: async (request, context) => {
       const { config = {} } = request;
-      checkLiveConfig(name, config, listUnsupportedByRealtime(config), context.listener);
+      checkLiveConfig(name, config, listUnsupportedByRealtime(request), context.listener);
       if (request.handle !== undefined) throw new LiveHandleExpiredError(name);
       const access = await resolveLiveAccess('openai', name, options, context.signal);
       return connectLive({

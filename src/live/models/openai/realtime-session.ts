@@ -12,18 +12,22 @@ import { normalizeSchema } from '../../../models/index.ts';
 import type { LiveCompressionConfig, LiveConfig } from '../live-config.ts';
 import { toLiveHistory } from '../live-history.ts';
 import type { LiveOpenRequest } from '../live-model.ts';
-import { listTrue } from '../socket/check-live-config.ts';
+import { listProviderTools, listTrue } from '../socket/check-live-config.ts';
 
 const AUDIO = { type: 'audio/pcm', rate: 24_000 } as const;
 
 /** Loudness that counts as speech, by sensitivity. The protocol's default is 0.5. */
 const THRESHOLDS = { START_SENSITIVITY_HIGH: 0.3, START_SENSITIVITY_LOW: 0.7 } as const;
 
-/** The options that the Realtime API does not have. */
-export function listUnsupportedByRealtime(config: LiveConfig): readonly string[] {
+/** The options and tools that the Realtime API does not have. */
+export function listUnsupportedByRealtime({
+  config = {},
+  tools = [],
+}: LiveOpenRequest): readonly string[] {
   const { realtimeInputConfig = {}, contextWindowCompression: compression } = config;
   const detection = realtimeInputConfig.automaticActivityDetection;
   return listTrue({
+    ...listProviderTools(tools, () => false),
     'speechConfig.languageCode': config.speechConfig?.languageCode !== undefined,
     'realtimeInputConfig.automaticActivityDetection.endOfSpeechSensitivity':
       detection?.endOfSpeechSensitivity !== undefined,
@@ -70,12 +74,14 @@ export function toSessionUpdate(request: LiveOpenRequest, transcriptionModel: st
         },
         output: isText ? undefined : omitUndefined({ format: AUDIO, voice }),
       }),
-      tools: tools.map(({ name, description, parameters }) => ({
-        type: 'function',
-        name,
-        description,
-        parameters: normalizeSchema(parameters, 'compatible').schema,
-      })),
+      tools: tools
+        .filter(({ provider }) => provider === undefined)
+        .map(({ name, description, parameters }) => ({
+          type: 'function',
+          name,
+          description,
+          parameters: normalizeSchema(parameters, 'compatible').schema,
+        })),
       max_output_tokens: config.maxOutputTokens,
       truncation: toTruncation(config.contextWindowCompression),
     }),

@@ -1,7 +1,7 @@
 import { checkOptions, InvalidInputError } from '../../../core/index.ts';
 import { UnsupportedFeatureError } from '../../../models/index.ts';
 import { LIVE_CONFIG, type LiveConfig } from '../live-config.ts';
-import type { LiveListener } from '../live-model.ts';
+import type { LiveListener, LiveToolDeclaration } from '../live-model.ts';
 
 const LIVE_ADVICE = 'the protocol of this model does not have it';
 
@@ -32,6 +32,18 @@ export function checkLiveConfig(
       message: `${name} is left out: ${LIVE_ADVICE}.`,
     });
   }
+}
+
+/** For each tool of a provider by its id, whether the protocol does not have it. */
+export function listProviderTools(
+  tools: readonly LiveToolDeclaration[],
+  isKnown: (id: string) => boolean,
+): Readonly<Record<string, boolean>> {
+  return Object.fromEntries(
+    tools.flatMap(({ provider }) =>
+      provider === undefined ? [] : [[`tool ${provider.id}`, !isKnown(provider.id)] as const],
+    ),
+  );
 }
 
 /** The names of the facts that are true. */

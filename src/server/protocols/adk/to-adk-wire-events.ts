@@ -6,8 +6,16 @@ import {
   toAdkEvent,
   toAdkSeconds,
 } from '../../../core/index.ts';
-import type { Content, Event, Json, JsonObject, LogEvent, Part } from '../../../core/index.ts';
-import { omitUndefined } from '../../../core/internal.ts';
+import type {
+  Content,
+  Event,
+  Json,
+  JsonObject,
+  LogEvent,
+  OpaquePart,
+  Part,
+} from '../../../core/index.ts';
+import { omitUndefined, toAdkParts } from '../../../core/internal.ts';
 import { formatAdkEventId } from './adk-event-id.ts';
 
 /** What the events of a session have in common. */
@@ -181,6 +189,8 @@ export function toWireEvent(event: Event, agentName: string): JsonObject {
       longRunningToolIds: longRunningToolIds === undefined ? undefined : [...longRunningToolIds],
       usageMetadata: usageMetadata && { ...usageMetadata },
       finishReason,
+      groundingMetadata: event.groundingMetadata,
+      citationMetadata: event.citationMetadata,
       errorCode,
       errorMessage,
       partial,
@@ -198,11 +208,13 @@ export function toWireEvent(event: Event, agentName: string): JsonObject {
 }
 
 function toWireContent({ role, parts }: Content): JsonObject {
-  return { role: role === 'model' ? 'model' : 'user', parts: parts.map(toWirePart) };
+  return {
+    role: role === 'model' ? 'model' : 'user',
+    parts: parts.flatMap((part) => (isOpaquePart(part) ? toAdkParts(part) : [toWirePart(part)])),
+  };
 }
 
-function toWirePart(part: Part): Json {
-  if (isOpaquePart(part)) return part.opaque;
+function toWirePart(part: Exclude<Part, OpaquePart>): Json {
   if ('functionCall' in part) {
     const { id, name, args } = part.functionCall;
     return { functionCall: { id, name, args } };
