@@ -12,6 +12,17 @@ export default defineConfig({
     // The content security policy allows no data URLs for scripts and fonts.
     assetsInlineLimit: 0,
     reportCompressedSize: true,
+    rolldownOptions: {
+      output: {
+        // One file for the first screen and one for a session: a page that loads many small files waits for each.
+        codeSplitting: {
+          groups: [
+            { name: 'first-screen', test: /src\/main\.tsx$/, priority: 2 },
+            { name: 'session', test: /src\/session\/session-screen\.tsx$/, priority: 1 },
+          ],
+        },
+      },
+    },
     chunkSizeWarningLimit: 2000,
   },
   worker: { format: 'es' },

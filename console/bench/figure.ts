@@ -16,6 +16,11 @@ export function upTo(what: string, value: number, limit: number, unit: string): 
   };
 }
 
+/** A figure that nothing was promised about. */
+export function noted(what: string, value: string): Figure {
+  return { what, bar: 'none', value, isMet: true };
+}
+
 /** The value below which a part of the values is. */
 export function percentile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);

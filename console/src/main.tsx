@@ -8,6 +8,6 @@ import { applySettings } from './state/settings.ts';
 
 applySettings();
 followLinks();
-config.value = await readConfig();
+config.value = readConfig();
 const root = document.querySelector('#app');
 if (root !== null) render(<App />, root);

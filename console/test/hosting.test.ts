@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readWrittenConfig } from '../../test/server/read-written-config.ts';
 import { travel } from './agents.ts';
 import { openConsoleServer } from './console-server.ts';
 
@@ -18,7 +19,8 @@ test('the console is served under any base path, with a policy that allows only 
     assert.doesNotMatch(policy, /unsafe-inline|'unsafe-eval'|\*/, path);
     assert.equal(page.headers.get('x-content-type-options'), 'nosniff');
   }
-  const config: unknown = await (await fetch(`${server.url}/agents/console/config.json`)).json();
+  const page = await (await fetch(`${server.url}/agents/console/`)).text();
+  const config = readWrittenConfig(page);
   assert.equal(Reflect.get(Object(config), 'server'), '../');
 });
 

@@ -21,9 +21,14 @@ test(
       page.on('request', (request) => {
         if (request.method() !== 'GET') changing.push(`${request.method()} ${request.url()}`);
       });
-      await page.route('**/console/config.json', async (route) =>
-        route.fulfill({ json: { server: '../', read_only: true, proofs: true } }),
-      );
+      await page.route('**/console/**', async (route) => {
+        if (route.request().resourceType() !== 'document') return route.continue();
+        const response = await route.fetch();
+        const written = await response.text();
+        const body = written.replace('read_only&quot;:false', 'read_only&quot;:true');
+        assert.notEqual(body, written);
+        return route.fulfill({ response, body });
+      });
       const shown: string[] = [];
       for (const [name, path] of SCREENS) {
         await openScreen(page, server.url, toPath(path));

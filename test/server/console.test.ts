@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { openManagedRuntime } from '../../src/managed/index.ts';
 import {
   consoleHandler,
@@ -13,6 +14,7 @@ import {
 import { MemoryStore } from '../../src/store/index.ts';
 import { rawRequest } from '../security/served-routes.ts';
 import type { ConsoleOptions } from '../../src/server/index.ts';
+import { readWrittenConfig } from './read-written-config.ts';
 
 /** A folder of files like those that the build of the console writes. */
 function createFiles(): { readonly files: string } & Disposable {
@@ -27,6 +29,44 @@ function createFiles(): { readonly files: string } & Disposable {
   writeFileSync(join(folder, 'secret.txt'), 'outside');
   return { files, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
 }
+
+test('an asset is compressed for a client that accepts it', async () => {
+  using folder = createFiles();
+  const script = `export const text = '${'long '.repeat(1000)}';`;
+  writeFileSync(join(folder.files, 'assets', 'b-2.js'), script);
+  const serve = consoleHandler({ files: folder.files });
+  const get = async (name: string, accepted?: string): Promise<Response> =>
+    serve(
+      new Request(`http://localhost/console/assets/${name}`, {
+        headers: accepted === undefined ? {} : { 'accept-encoding': accepted },
+      }),
+    );
+  for (const accepted of ['gzip', 'br, gzip;q=0.5', 'deflate , GZIP'])
+    for (const time of ['first', 'second']) {
+      const response = await get('b-2.js', accepted);
+      assert.equal(response.headers.get('content-encoding'), 'gzip', `${accepted} ${time}`);
+      assert.equal(gunzipSync(await response.bytes()).toString(), script);
+      assert.equal(response.headers.get('vary'), 'accept-encoding');
+    }
+  for (const accepted of [undefined, '', 'br', 'gzip;q=0', 'gzip;q=0.0', 'xgzip']) {
+    const response = await get('b-2.js', accepted);
+    assert.equal(response.headers.get('content-encoding'), null, accepted);
+    assert.equal(await response.text(), script);
+    assert.equal(response.headers.get('vary'), 'accept-encoding');
+  }
+  const small = await get('a-1.js', 'gzip');
+  assert.equal(small.headers.get('content-encoding'), null);
+  assert.equal(await small.text(), 'export {};');
+});
+
+test('the page has its configuration in itself, and no address can add to it', async () => {
+  using folder = createFiles();
+  const serverUrl = 'https://api.example/a/?x="><script>alert(1)</script>&amp;';
+  const serve = consoleHandler({ files: folder.files, serverUrl, proofs: true });
+  const page = await (await serve(new Request('http://localhost/console/'))).text();
+  assert.deepEqual(readWrittenConfig(page), { server: serverUrl, read_only: false, proofs: true });
+  assert.doesNotMatch(page, /<script>/);
+});
 
 test('the console is served under any path, and every state of it has a URL', async () => {
   using folder = createFiles();
@@ -45,7 +85,7 @@ test('the console is served under any path, and every state of it has a URL', as
   assert.equal(await script.text(), 'export {};');
   assert.match(script.headers.get('content-type') ?? '', /^text\/javascript/);
   assert.match(script.headers.get('cache-control') ?? '', /immutable/);
-  assert.deepEqual(await (await get('/tools/ui/config.json')).json(), {
+  assert.deepEqual(readWrittenConfig(await (await get('/tools/ui/')).text()), {
     server: '../',
     read_only: true,
     proofs: false,

@@ -10,10 +10,10 @@ export interface ConsoleConfig {
   readonly store: string | undefined;
 }
 
-/** Reads `config.json` of the mount. Without it, the API is one level above the mount. */
-export async function readConfig(): Promise<ConsoleConfig> {
-  const response = await fetch(new URL('config.json', document.baseURI));
-  const value: unknown = response.ok ? await response.json().catch(() => ({})) : {};
+/** Reads what the server wrote into the page. Without it, the API is one level above the mount. */
+export function readConfig(): ConsoleConfig {
+  const written = document.querySelector('meta[name="petrichor-config"]')?.getAttribute('content');
+  const value: unknown = JSON.parse(written ?? '{}');
   const read = (name: string): unknown => Reflect.get(Object(value), name);
   const [server, store, version] = [read('server'), read('store'), read('version')];
   return {

@@ -20,9 +20,15 @@ export class TimelinePainter {
   readonly #back = document.createElement('canvas');
   #drawn = '';
   #colors = { live: '', past: '' };
+  #size = { width: 0, height: 0 };
 
   constructor(canvas: HTMLCanvasElement) {
     this.#canvas = canvas;
+  }
+
+  /** The size is given: reading it from the page would lay the page out in each frame. */
+  resize(width: number, height: number): void {
+    this.#size = { width, height };
   }
 
   /** @param theme changes when the colors change */
@@ -31,7 +37,7 @@ export class TimelinePainter {
     const back = this.#back;
     const context = canvas.getContext('2d');
     const backContext = back.getContext('2d');
-    const { clientWidth: width, clientHeight: height } = canvas;
+    const { width, height } = this.#size;
     if (context === null || backContext === null || width === 0) return;
     const ratio = devicePixelRatio;
     const { last, points } = drawing;

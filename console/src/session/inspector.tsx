@@ -9,6 +9,7 @@ import { formatFullTime, formatTime, redact } from '../ui/format.ts';
 import { JsonView } from '../ui/json-view.tsx';
 import type { JournalHistory } from './journal-history.ts';
 import { describeRecord, listMoves } from './record-moves.ts';
+import { readFollowed } from './session-model.ts';
 import type { SessionModel } from './session-model.ts';
 import { diffState } from './state-diff.ts';
 import { Tabs } from '../ui/tabs.tsx';
@@ -41,7 +42,7 @@ function TabBody({
   readonly tab: (typeof TABS)[number];
   readonly model: SessionModel;
 }): JSX.Element {
-  const { current, marking } = model.moment.value;
+  const { current, marking } = readFollowed(model);
   switch (tab) {
     case 'Record':
       return <RecordTab model={model} record={current} />;
@@ -180,7 +181,7 @@ function StateTab({
   readonly model: SessionModel;
   readonly marking: Marking;
 }): JSX.Element {
-  const { record } = model.moment.value;
+  const { record } = readFollowed(model);
   const places = [...marking.maps.keys()];
   const turn = findTurnStart(model, record);
   const earlier = model.history.copyAt(turn - 1);
@@ -217,7 +218,7 @@ function findTurnStart(model: SessionModel, record: number): number {
 }
 
 function PromptTab({ model }: { readonly model: SessionModel }): JSX.Element {
-  const { record } = model.moment.value;
+  const { record } = readFollowed(model);
   const firing = findModelCall(model, record);
   const [found, setFound] = useState<SessionModelRequest | undefined>(undefined);
   const failure = useSignal<string | undefined>(undefined);
@@ -294,7 +295,7 @@ function findModelCall(model: SessionModel, record: number): number | undefined 
 }
 
 function LogTab({ model }: { readonly model: SessionModel }): JSX.Element {
-  const { record, isLive } = model.moment.value;
+  const { record, isLive } = readFollowed(model);
   const seq = isLive
     ? Infinity
     : (model.forkPoints.value.findLast((point) => point.record <= record)?.up_to_seq ?? 0);

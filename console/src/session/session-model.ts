@@ -7,7 +7,7 @@ import { delay } from '../../../src/client/delay.ts';
 import type { ConsoleClient } from '../api/console-client.ts';
 import type { SessionEvent, SessionForkPoint, SessionNet, SessionRow } from '../api/types.ts';
 import { untilReached } from '../api/until-reached.ts';
-import { batched } from '../state/batched.ts';
+import { afterPaint, batched } from '../state/batched.ts';
 import { toChat } from './chat-items.ts';
 import type { ChatState } from './chat-items.ts';
 import { JournalHistory } from './journal-history.ts';
@@ -45,6 +45,8 @@ export interface SessionModel {
   /** The record to show. Undefined: the last one, as it changes. */
   readonly at: Signal<number | undefined>;
   readonly moment: ReadonlySignal<Moment>;
+  /** As `moment`, but it does not change with each frame while the timeline is dragged. Read it with `readFollowed`. */
+  readonly followed: ReadonlySignal<Moment>;
   readonly chat: ReadonlySignal<ChatState>;
   /** How many events the chat is read from, at most. */
   readonly chatLength: Signal<number>;
@@ -53,11 +55,19 @@ export interface SessionModel {
 }
 
 /** The parts of a model that do not follow from the others. */
-export type SessionSource = Omit<SessionModel, 'at' | 'moment' | 'chat' | 'chatLength'>;
+export type SessionSource = Omit<
+  SessionModel,
+  'at' | 'moment' | 'followed' | 'chat' | 'chatLength'
+>;
 
 /** A page with thousands of messages would be slow, and nobody reads them at once. */
 const CHAT_LENGTH = 150;
-const CHAT_MS = 120;
+/** While the timeline is dragged, the chat has about as many messages as can be seen. */
+const MOVING_CHAT_LENGTH = 24;
+/** How often the chat and the inspector change while the timeline is dragged, in milliseconds. */
+const FOLLOW_MS = 120;
+/** How long the timeline rests before the whole chat is shown, in milliseconds. */
+const REST_MS = 250;
 
 /** Adds what follows from the records and events: the moment that is shown, and its chat. */
 export function withMoment(source: SessionSource, start?: number): SessionModel {
@@ -73,16 +83,38 @@ export function withMoment(source: SessionSource, start?: number): SessionModel 
     at.value === undefined ? Infinity : lastSeqAt(source.forkPoints.value, moment.value.record),
   );
   const chatLength = signal(CHAT_LENGTH);
-  // Dragging moves the net with each frame. The chat follows a little later.
+  // Dragging moves the net with each frame. The chat and the inspector follow a little later.
   const chatSeq = signal(upToSeq.peek());
+  const isMoving = signal(false);
+  const followed = signal(moment.peek());
   const follow = batched(() => {
-    chatSeq.value = upToSeq.peek();
-  }, CHAT_MS);
+    batch(() => {
+      chatSeq.value = upToSeq.peek();
+      followed.value = moment.peek();
+    });
+  }, FOLLOW_MS);
+  let rest: ReturnType<typeof setTimeout> | undefined;
+  at.subscribe(() => {
+    // A single step moves too, but it has come to rest before anybody sees the shorter chat.
+    clearTimeout(rest);
+    if (rest !== undefined) isMoving.value = at.peek() !== undefined;
+    rest = setTimeout(() => {
+      rest = undefined;
+      isMoving.value = false;
+    }, REST_MS);
+  });
   upToSeq.subscribe(follow);
-  const chat = computed(() =>
-    toChat(source.events.value, { upToSeq: chatSeq.value, most: chatLength.value }),
-  );
-  return { ...source, at, moment, chat, chatLength };
+  moment.subscribe(follow);
+  const chat = computed(() => {
+    const most = isMoving.value ? Math.min(MOVING_CHAT_LENGTH, chatLength.value) : chatLength.value;
+    return toChat(source.events.value, { upToSeq: chatSeq.value, most });
+  });
+  return { ...source, at, moment, followed, chat, chatLength };
+}
+
+/** The moment for what is slow to draw. A marking is only right for the latest moment: they share it. */
+export function readFollowed({ followed, moment }: SessionModel): Moment {
+  return followed.value.record === moment.peek().record ? followed.value : moment.peek();
 }
 
 /** The last entry of the log that was written when a record was made. */
@@ -93,8 +125,12 @@ export function lastSeqAt(points: readonly SessionForkPoint[], record: number): 
 /** A reader sees no difference to each frame, and the Markdown of an answer is parsed less often. */
 const PREVIEW_MS = 60;
 
-/** A session without messages has a journal too. */
+/** A hidden page paints nothing, and its journal is read too. */
 const MOST_CHAT_WAIT_MS = 400;
+
+/** More than this at once is a part of what was there before: the rest comes at once, and is shown together. */
+const CATCH_UP = 50;
+const CATCH_UP_MS = 300;
 
 /** Between two reads of the same: scrubbing and streaming share the limit of requests. */
 const PAUSE_MS = 400;
@@ -142,19 +178,35 @@ export function followSession(
     net.value = await untilReached(async () => client.sessions.net(id), aborted);
   }, fail);
 
-  // The messages of a long session are shown before its journal is read, which is much larger.
+  // The last messages of a long session are shown before the rest and its journal are read, which are much larger.
   const chatIsShown = Promise.withResolvers<undefined>();
+  const readLastEvents = async (): Promise<void> => {
+    const found: SessionEvent[] = [];
+    const newest = client.sessions.listEvents(id, { order: 'desc', limit: CHAT_LENGTH });
+    for await (const event of newest) if (found.push(event) === CHAT_LENGTH) break;
+    events.value = found.toReversed();
+  };
   const followEvents = async (): Promise<void> => {
+    // An earlier moment needs what was before it.
+    if (at === undefined) await untilReached(readLastEvents, aborted);
+    const lastShown = events.value.at(-1)?.seq ?? 0;
+    afterPaint(() => chatIsShown.resolve(undefined));
+    await Promise.race([chatIsShown.promise, delay(MOST_CHAT_WAIT_MS, aborted)]);
     const log: SessionEvent[] = [];
     const open = new Map<string, Preview>();
-    const publish = batched(() => {
-      // Together: a message replaces its preview.
-      batch(() => {
-        if (events.value.length !== log.length) events.value = [...log];
-        previews.value = [...open.values()];
-      });
-      chatIsShown.resolve(undefined);
-    });
+    const paceOfLog = new CatchUp();
+    const publish = batched(
+      () => {
+        paceOfLog.shown(log.length);
+        // Together: a message replaces its preview.
+        batch(() => {
+          const isComplete = (log.at(-1)?.seq ?? 0) >= lastShown;
+          if (isComplete && events.value.length !== log.length) events.value = [...log];
+          previews.value = [...open.values()];
+        });
+      },
+      () => paceOfLog.waitMs,
+    );
     const publishPreviews = batched(() => {
       previews.value = [...open.values()];
     }, PREVIEW_MS);
@@ -199,10 +251,17 @@ export function followSession(
 
   const followRecords = async (): Promise<void> => {
     await Promise.race([chatIsShown.promise, delay(MOST_CHAT_WAIT_MS, aborted)]);
-    const publish = batched(() => {
-      last.value = history.last;
-      readForkPoints();
-    });
+    // Before the first message there is no record that names a net.
+    readNet();
+    const pace = new CatchUp();
+    const publish = batched(
+      () => {
+        pace.shown(history.last);
+        last.value = history.last;
+        readForkPoints();
+      },
+      () => pace.waitMs,
+    );
     const stream = client.sessions.followRecords(id, { ...forever, values: 'full' });
     let hash = '';
     for await (const { stored, step, net_hash } of stream) {
@@ -211,16 +270,26 @@ export function followSession(
       history.append(record, step);
       if (net_hash !== undefined && net_hash !== hash) {
         hash = net_hash;
-        readNet();
+        if (net.value?.hash !== hash) readNet();
       }
       publish();
     }
   };
 
-  readSession();
-  // Before the first message there is no record that names a net.
-  readNet();
   for (const run of [followEvents, followRecords]) run().catch(fail);
+  readSession();
   const source = { id, session, events, previews, history, last, net, noNet, forkPoints, error };
   return withMoment({ ...source, isFile: false }, at);
+}
+
+/** How long to wait before what has arrived is shown: while much arrives, drawing each part of it would only delay it. */
+class CatchUp {
+  #count = 0;
+  waitMs = 0;
+
+  /** @param count how many are shown now */
+  shown(count: number): void {
+    this.waitMs = count - this.#count > CATCH_UP ? CATCH_UP_MS : 0;
+    this.#count = count;
+  }
 }

@@ -51,14 +51,19 @@ export function OpenSession({
   const editing = useSignal<MessageItem | undefined>(undefined);
   const rewinding = useSignal<MessageItem | undefined>(undefined);
   const pane = useSignal<(typeof PANES)[number]>('chat');
-  const at = model.at.value;
   useEffect(() => {
-    // While the timeline is dragged, the address stays: a browser limits how often it may change.
-    const timer = setTimeout(() => setQuery({ at }), 150);
-    return () => clearTimeout(timer);
-  }, [at]);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = model.at.subscribe((at) => {
+      // While the timeline is dragged, the address stays: a browser limits how often it may change.
+      clearTimeout(timer);
+      timer = setTimeout(() => setQuery({ at }), 150);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [model]);
   if (model.error.value !== undefined) return <Failure error={model.error.value} />;
-  const { isLive, record, current } = model.moment.value;
   return (
     <section class={`session show-${pane.value}`}>
       <SessionHead model={model} file={file} />
@@ -74,19 +79,7 @@ export function OpenSession({
           </button>
         ))}
       </div>
-      {!isLive && (
-        <p class="banner banner-past" role="status">
-          <Icon name="rewind" />
-          <span>
-            As of record <strong>{record}</strong>
-            {current !== undefined && ` at ${formatTime(current.at)}`}. The session itself is not
-            changed.
-          </span>
-          <button type="button" class="button small" onClick={() => (model.at.value = undefined)}>
-            {model.isFile ? 'To the last record' : 'Back to live'}
-          </button>
-        </p>
-      )}
+      <PastBanner model={model} />
       <div class="panes">
         <ChatPane
           model={model}
@@ -114,6 +107,25 @@ export function OpenSession({
         />
       )}
     </section>
+  );
+}
+
+/** Says that an earlier moment is shown. It changes with each frame of a drag, and nothing around it does. */
+function PastBanner({ model }: { readonly model: SessionModel }): JSX.Element | null {
+  const { isLive, record, current } = model.moment.value;
+  if (isLive) return null;
+  return (
+    <p class="banner banner-past" role="status">
+      <Icon name="rewind" />
+      <span>
+        As of record <strong>{record}</strong>
+        {current !== undefined && ` at ${formatTime(current.at)}`}. The session itself is not
+        changed.
+      </span>
+      <button type="button" class="button small" onClick={() => (model.at.value = undefined)}>
+        {model.isFile ? 'To the last record' : 'Back to live'}
+      </button>
+    </p>
   );
 }
 

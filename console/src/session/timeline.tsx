@@ -45,7 +45,11 @@ export function Timeline({ model }: { readonly model: SessionModel }): JSX.Eleme
   }, [last, record, isLive, lanes, points, settings.value.theme]);
   useEffect(() => {
     if (canvas.current === null) return undefined;
-    const observer = new ResizeObserver(() => draw.current());
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry === undefined) return;
+      painter.current?.resize(entry.contentRect.width, entry.contentRect.height);
+      draw.current();
+    });
     observer.observe(canvas.current);
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     const onScheme = (): void => draw.current();

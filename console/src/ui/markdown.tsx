@@ -42,13 +42,32 @@ export function toSafeElements(text: string): DocumentFragment {
   return fragment;
 }
 
+/**
+ * Makes the children of a node equal to those of a fresh one, and keeps the equal ones: an answer that grows is laid out
+ * where it grows.
+ */
+export function patchChildren(node: Node, fresh: Node): void {
+  const wanted = [...fresh.childNodes];
+  for (const [index, child] of wanted.entries()) {
+    const old = node.childNodes[index];
+    if (old === undefined) node.appendChild(child);
+    else if (isSameElement(old, child)) patchChildren(old, child);
+    else if (!old.isEqualNode(child)) node.replaceChild(child, old);
+  }
+  while (node.childNodes.length > wanted.length) node.lastChild?.remove();
+}
+
+function isSameElement(one: Node, other: Node): boolean {
+  return one instanceof Element && one.cloneNode(false).isEqualNode(other.cloneNode(false));
+}
+
 /** Shows Markdown that a model, a tool or a person wrote. */
 export function Markdown({ text }: { readonly text: string }): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const shown = redact(text);
   useLayoutEffect(() => {
     // The sanitized elements themselves: as text they would be parsed once more, into something else.
-    box.current?.replaceChildren(toSafeElements(shown));
+    if (box.current !== null) patchChildren(box.current, toSafeElements(shown));
   }, [shown]);
   return <div class="markdown" ref={box} />;
 }

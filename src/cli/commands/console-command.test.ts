@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { agentSource } from '../../../test/cli/agent-source.ts';
 import { CommandFolder } from '../../../test/cli/command-folder.ts';
+import { readWrittenConfig } from '../../../test/server/read-written-config.ts';
 import type { Running } from '../../../test/cli/command-folder.ts';
 
 function createFolder(): CommandFolder {
@@ -39,7 +40,7 @@ test('the sessions of a store are shown without a server; nothing runs, and no b
   assert.match(await get('/v1/sessions'), /"id":"demo"/);
   assert.match(await get('/v1/sessions/demo/events'), /You said: hello/);
   assert.match(await get('/v1/pending'), /"name":"delete_file"/);
-  assert.match(await get('/console/config.json'), /"read_only":true/);
+  assert.match(await get('/console/'), /read_only&quot;:true/);
   const answer = { type: 'user.tool_confirmation', tool_use_id: 'x', result: 'allow' };
   const refused = await fetch(`${url}/v1/sessions/demo/events`, {
     method: 'POST',
@@ -87,7 +88,7 @@ test('the console of another server is a page that calls that server only, from 
     page.headers.get('content-security-policy') ?? '',
     /connect-src 'self' http:\/\/127\.0\.0\.1:9;/,
   );
-  assert.deepEqual(await (await fetch(`${url}/console/config.json`)).json(), {
+  assert.deepEqual(readWrittenConfig(await (await fetch(`${url}/console/`)).text()), {
     server: 'http://127.0.0.1:9/api/',
     read_only: true,
     proofs: false,

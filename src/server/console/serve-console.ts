@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { checkOptions, InvalidInputError, optionTable } from '../../core/index.ts';
 import { packageFile } from '../../core/internal.ts';
 import type { OptionTable } from '../../core/index.ts';
+import { compressedFiles } from '../http/compressed-files.ts';
 import { listStaticFiles, toContentType } from '../http/static-files.ts';
 import { ConsoleFilesMissingError } from './console-files-missing-error.ts';
 
@@ -47,7 +48,12 @@ export function consoleHandler(options: ConsoleOptions = {}): ConsoleHandler {
   const headers = securityHeaders(serverUrl);
   if (!existsSync(join(files, 'index.html'))) throw new ConsoleFilesMissingError(files);
   const found = listStaticFiles(files);
-  const config = { server: serverUrl, read_only: readOnly, proofs };
+  const readCompressed = compressedFiles();
+  // The page has its configuration in itself: a request for it would delay the first screen.
+  const config = escapeAttribute(
+    JSON.stringify({ server: serverUrl, read_only: readOnly, proofs }),
+  );
+  const head = `<base href="${mount}/" /><meta name="petrichor-config" content="${config}"`;
   return async (request) => {
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return new Response(null, { status: 405, headers: { ...headers, allow: 'GET, HEAD' } });
@@ -59,27 +65,36 @@ export function consoleHandler(options: ConsoleOptions = {}): ConsoleHandler {
       });
     const path = pathname.startsWith(`${mount}/`) ? pathname.slice(mount.length + 1) : undefined;
     if (path === undefined) return new Response(null, { status: 404, headers });
-    const reply = (body: string | Uint8Array<ArrayBuffer>, type: string, cache: string): Response =>
-      new Response(request.method === 'HEAD' ? null : body, {
-        headers: { ...headers, 'content-type': type, 'cache-control': cache },
-      });
-    if (path === 'config.json')
-      return reply(JSON.stringify(config), 'application/json', 'no-store');
+    const reply = (
+      body: string | Uint8Array<ArrayBuffer>,
+      more: Readonly<Record<string, string>>,
+    ): Response =>
+      new Response(request.method === 'HEAD' ? null : body, { headers: { ...headers, ...more } });
     // Only listed files are read, so no path leaves the folder.
     const file = path === 'index.html' ? undefined : found.get(path);
-    if (file !== undefined)
-      return reply(
-        new Uint8Array(await readFile(file)),
-        toContentType(file),
-        path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
-      );
+    if (file !== undefined) {
+      const isAsset = path.startsWith('assets/');
+      const more = {
+        'content-type': toContentType(file),
+        'cache-control': isAsset ? 'public, max-age=31536000, immutable' : 'no-cache',
+      };
+      // The name of an asset has the hash of its content.
+      const { body, encoding } = isAsset
+        ? await readCompressed(file, request.headers.get('accept-encoding'))
+        : { body: new Uint8Array(await readFile(file)), encoding: {} };
+      return reply(body, { ...more, ...encoding });
+    }
     const last = path.slice(path.lastIndexOf('/') + 1);
     if (path !== 'index.html' && last.includes('.'))
       return new Response(null, { status: 404, headers });
     const page = await readFile(join(files, 'index.html'), 'utf8');
-    const html = page.replace(/<base href="[^"]*"/, () => `<base href="${mount}/"`);
-    return reply(html, 'text/html; charset=utf-8', 'no-cache');
+    const html = page.replace(/<base href="[^"]*"/, () => head);
+    return reply(html, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' });
   };
+}
+
+function escapeAttribute(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 }
 
 /** Where the build of the console writes its files. */
