@@ -5,7 +5,15 @@ export {
   type AgentToolOptions,
 } from './tools/agent-tool.ts';
 export { agentProof, type AgentProof, type AgentProofLimits } from './proofs/agent-proof.ts';
-export type { Agent, AgentAdditions, AgentRole, AgentStatus, OwnerInput } from './agent/agent.ts';
+export type {
+  Agent,
+  AgentAdditions,
+  AgentRole,
+  AgentStatus,
+  NodeRun,
+  OwnerInput,
+  RecordEvents,
+} from './agent/agent.ts';
 export type { OutcomesOption } from './outcomes/outcomes-option.ts';
 export type { OutcomeDefinition } from './outcomes/define-outcome.ts';
 export {

@@ -124,6 +124,7 @@ export {
 } from './json/json.ts';
 export type {
   AgentMessage,
+  AgentRunChanged,
   ErrorOccurred,
   EventAppended,
   LogEntry,

@@ -1,16 +1,16 @@
 /** The stock web interface of ADK in a browser: apps, a session, a turn, an approval, the graph, traces, and a reload. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { agent } from '../../src/agents/index.ts';
 import { isFunctionResponsePart } from '../../src/core/index.ts';
 import { LiveHub, liveAgent, ScriptedLive } from '../../src/live/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
-import { openRuntime } from '../../src/runtime/index.ts';
-import { createServer, listen } from '../../src/server/index.ts';
 import { tool } from '../../src/tools/index.ts';
+import { temporaryFolder } from '../server/temporary-folder.ts';
+import { openTestServer } from './test-server.ts';
+import type { TestServerOptions } from './test-server.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
 const BUNDLE = join(import.meta.dirname, 'node_modules/@google/adk-devtools/dist/browser');
@@ -53,6 +53,38 @@ interface Playwright {
 
 const PLAYWRIGHT = 'playwright-core';
 
+/** A page of a browser, and the server with ADK Web. */
+interface OpenedWeb extends AsyncDisposable {
+  readonly page: Page;
+  readonly url: string;
+}
+
+/** @param args more arguments of the browser */
+async function openWeb(
+  options: Pick<TestServerOptions, 'agents' | 'live'>,
+  args: readonly string[] = [],
+): Promise<OpenedWeb> {
+  const server = await openTestServer({ ...options, protocols: ['adk'], adkWeb: BUNDLE });
+  const { chromium } = (await import(PLAYWRIGHT)) as Playwright;
+  const browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    timeout: 300_000,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', ...args],
+  });
+  const page = await browser.newPage({ viewport: { width: 1400, height: 720 } });
+  // What is waited for comes, but a busy machine takes long.
+  page.setDefaultTimeout(300_000);
+  await page.route(/googleapis|gstatic|googletagmanager/, (route) => void route.abort());
+  return {
+    page,
+    url: server.url,
+    [Symbol.asyncDispose]: async () => {
+      await browser.close();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
 function createTravelAgent(booked: string[]): ReturnType<typeof agent> {
   const parameters = { type: 'object', properties: { city: { type: 'string' } } } as const;
   const lookUp = tool({
@@ -92,47 +124,32 @@ test(
   { skip: skip !== '' && `absent: ${skip}` },
   async () => {
     const booked: string[] = [];
-    await using runtime = await openRuntime({ agents: [createTravelAgent(booked)] });
-    const server = await createServer({ runtime, keys: 'off', protocols: ['adk'], adkWeb: BUNDLE });
-    await using listening = await listen(server, { port: 0, keysRequired: false });
-    const { chromium } = (await import(PLAYWRIGHT)) as Playwright;
-    const browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      timeout: 300_000,
-      args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-    });
-    try {
-      const page = await browser.newPage({ viewport: { width: 1400, height: 720 } });
-      // What is waited for comes, but a busy machine takes long.
-      page.setDefaultTimeout(300_000);
-      await page.route(/googleapis|gstatic|googletagmanager/, (route) => void route.abort());
-      const shoot = async (name: string): Promise<void> => {
-        if (process.env['ADK_WEB_IMAGES'] === '1')
-          await page.screenshot({ path: join(IMAGES, `adk-web-${name}.png`) });
-      };
-      await page.goto(`${listening.url}/`);
-      await page.getByText('travel').first().waitFor();
-      await page.goto(`${listening.url}/dev-ui/?app=travel`);
-      await page.locator('textarea').first().fill('Book a flight');
-      await page.locator('textarea').first().press('Enter');
-      await page.getByText('Approve the call of book_flight?').waitFor();
-      assert.deepEqual(booked, []);
-      await page.locator('svg g.node').first().waitFor();
-      await shoot('approval');
-      await page.locator('input[type=checkbox]').check();
-      await page.getByRole('button', { name: 'Submit' }).click();
-      await page.getByText('Your flight is booked.').first().waitFor();
-      assert.deepEqual(booked, ['Rome']);
-      await page.reload();
-      await page.getByText('Your flight is booked.').first().waitFor();
-      assert.equal(await page.getByText('Your flight is booked.').count(), 1);
-      await page.getByText('Traces').first().click();
-      await page.getByText('call_llm').nth(2).waitFor();
-      assert.equal(await page.getByText('call_llm').count(), 3);
-      await shoot('traces');
-    } finally {
-      await browser.close();
-    }
+    await using web = await openWeb({ agents: [createTravelAgent(booked)] });
+    const { page, url } = web;
+    const shoot = async (name: string): Promise<void> => {
+      if (process.env['ADK_WEB_IMAGES'] === '1')
+        await page.screenshot({ path: join(IMAGES, `adk-web-${name}.png`) });
+    };
+    await page.goto(`${url}/`);
+    await page.getByText('travel').first().waitFor();
+    await page.goto(`${url}/dev-ui/?app=travel`);
+    await page.locator('textarea').first().fill('Book a flight');
+    await page.locator('textarea').first().press('Enter');
+    await page.getByText('Approve the call of book_flight?').waitFor();
+    assert.deepEqual(booked, []);
+    await page.locator('svg g.node').first().waitFor();
+    await shoot('approval');
+    await page.locator('input[type=checkbox]').check();
+    await page.getByRole('button', { name: 'Submit' }).click();
+    await page.getByText('Your flight is booked.').first().waitFor();
+    assert.deepEqual(booked, ['Rome']);
+    await page.reload();
+    await page.getByText('Your flight is booked.').first().waitFor();
+    assert.equal(await page.getByText('Your flight is booked.').count(), 1);
+    await page.getByText('Traces').first().click();
+    await page.getByText('call_llm').nth(2).waitFor();
+    assert.equal(await page.getByText('call_llm').count(), 3);
+    await shoot('traces');
   },
 );
 
@@ -162,10 +179,9 @@ function toneAndSilence(): Buffer {
 test(
   'ADK Web speaks with a live agent over run_live',
   { skip: skip !== '' && `absent: ${skip}` },
-  async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'petrichor-adk-live-'));
-    t.after(() => rmSync(folder, { recursive: true }));
-    const file = join(folder, 'microphone.wav');
+  async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, 'microphone.wav');
     writeFileSync(file, toneAndSilence());
     const hub = new LiveHub();
     const turns = Array.from({ length: 50 }, () => ({
@@ -173,37 +189,16 @@ test(
       text: 'I am here.',
     }));
     const speaker = liveAgent({ name: 'speaker', model: new ScriptedLive({ turns }) });
-    await using runtime = await openRuntime({ agents: [speaker], live: hub });
-    const server = await createServer({
-      runtime,
-      keys: 'off',
-      protocols: ['adk'],
-      adkWeb: BUNDLE,
-      live: hub,
-    });
-    await using listening = await listen(server, { port: 0, keysRequired: false });
-    const { chromium } = (await import(PLAYWRIGHT)) as Playwright;
-    const browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-dev-shm-usage',
-        '--use-fake-ui-for-media-stream',
-        '--use-fake-device-for-media-stream',
-        `--use-file-for-fake-audio-capture=${file}`,
-        '--autoplay-policy=no-user-gesture-required',
-      ],
-    });
-    try {
-      const page = await browser.newPage({ viewport: { width: 1400, height: 720 } });
-      await page.route(/googleapis|gstatic|googletagmanager/, (route) => void route.abort());
-      await page.goto(`${listening.url}/dev-ui/?app=speaker`);
-      await page.locator('.audio-rec-btn').first().click();
-      await page.getByText('Are you there?').first().waitFor();
-      await page.getByText('I am here.').first().waitFor();
-    } finally {
-      await browser.close();
-    }
+    await using web = await openWeb({ agents: [speaker], live: hub }, [
+      '--use-fake-ui-for-media-stream',
+      '--use-fake-device-for-media-stream',
+      `--use-file-for-fake-audio-capture=${file}`,
+      '--autoplay-policy=no-user-gesture-required',
+    ]);
+    const { page, url } = web;
+    await page.goto(`${url}/dev-ui/?app=speaker`);
+    await page.locator('.audio-rec-btn').first().click();
+    await page.getByText('Are you there?').first().waitFor();
+    await page.getByText('I am here.').first().waitFor();
   },
 );

@@ -3,25 +3,22 @@
  * back by its own means. Nothing is lost, and no finished tool runs again.
  */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { freePort } from '../free-port.ts';
 import { ServeProcess } from '../server/serve-process.ts';
+import { temporaryFolder } from '../server/temporary-folder.ts';
 import type { Conversation, ProtocolDriver } from './driver.ts';
 import { ALL_DRIVERS } from './drivers/all-drivers.ts';
-
-const src = (path: string): string =>
-  pathToFileURL(join(import.meta.dirname, '../../src', path)).href;
+import { toSourceUrl } from './test-server.ts';
 
 /** `first` ends at once. `second` waits for the file `go`, in the attempt that finds it. */
 const AGENTS = `
 import { appendFileSync, existsSync } from 'node:fs';
-import { agent } from '${src('agents/index.ts')}';
-import { ScriptedModel } from '${src('models/index.ts')}';
-import { tool } from '${src('tools/index.ts')}';
+import { agent } from '${toSourceUrl('agents/index.ts')}';
+import { ScriptedModel } from '${toSourceUrl('models/index.ts')}';
+import { tool } from '${toSourceUrl('tools/index.ts')}';
 
 const log = (name) => appendFileSync('ran.txt', name + '\\n');
 const first = tool({
@@ -55,7 +52,7 @@ interface Crashed extends AsyncDisposable {
 
 /** Sends a message, and kills the server while \`second\` runs. */
 async function crash(driver: ProtocolDriver): Promise<Crashed> {
-  const folder = mkdtempSync(join(tmpdir(), 'protocol-crash-'));
+  const { path: folder, [Symbol.dispose]: removeFolder } = temporaryFolder();
   writeFileSync(join(folder, 'agents.mjs'), AGENTS);
   const file = join(folder, 'ran.txt');
   const ran = (): readonly string[] =>
@@ -82,7 +79,7 @@ async function crash(driver: ProtocolDriver): Promise<Crashed> {
     serve,
     [Symbol.asyncDispose]: async () => {
       await serve[Symbol.asyncDispose]();
-      rmSync(folder, { recursive: true });
+      removeFolder();
     },
   };
 }

@@ -25,6 +25,8 @@ export interface Answer {
   readonly asked: readonly AskedCall[];
   readonly error: string | undefined;
   readonly isCancelled: boolean;
+  /** The sub-agents, called agents and nodes that began and ended, in the order of their starts. Default: none. */
+  readonly agents?: readonly string[];
 }
 
 /** One conversation of a stock client. */

@@ -1,12 +1,13 @@
 /** The MCP Inspector, as a program in a terminal, drives the MCP server over HTTP and stdio. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../server/temporary-folder.ts';
 import { openScenarioServer } from './scenario-server.ts';
+import { toSourceUrl } from './test-server.ts';
 
 const INSPECTOR = fileURLToPath(
   new URL(
@@ -15,8 +16,6 @@ const INSPECTOR = fileURLToPath(
   ),
 );
 const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-const src = (path: string): string =>
-  pathToFileURL(join(import.meta.dirname, '../../src', path)).href;
 
 interface Content {
   readonly text?: string;
@@ -36,25 +35,21 @@ async function inspect(
   method: string,
   args: readonly string[] = [],
 ): Promise<Printed> {
-  const folder = mkdtempSync(join(tmpdir(), 'petrichor-inspector-'));
+  using folder = temporaryFolder();
   // Without it the Inspector writes a catalog to the home folder.
-  const env = { ...process.env, MCP_CATALOG_PATH: join(folder, 'mcp.json') };
-  try {
-    const printed = await new Promise<string>((resolve, reject) => {
-      execFile(
-        process.execPath,
-        [INSPECTOR, '--cli', ...server, '--method', method, ...args],
-        { env, cwd: folder },
-        (error, stdout, stderr) => {
-          if (error === null) resolve(stdout);
-          else reject(new Error(`${method}: ${stdout}${stderr}`, { cause: error }));
-        },
-      );
-    });
-    return JSON.parse(printed) as Printed;
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const env = { ...process.env, MCP_CATALOG_PATH: join(folder.path, 'mcp.json') };
+  const printed = await new Promise<string>((resolve, reject) => {
+    execFile(
+      process.execPath,
+      [INSPECTOR, '--cli', ...server, '--method', method, ...args],
+      { env, cwd: folder.path },
+      (error, stdout, stderr) => {
+        if (error === null) resolve(stdout);
+        else reject(new Error(`${method}: ${stdout}${stderr}`, { cause: error }));
+      },
+    );
+  });
+  return JSON.parse(printed) as Printed;
 }
 
 const say = (message: string, sessionId?: string): readonly string[] => [
@@ -91,27 +86,19 @@ describe('the MCP Inspector', () => {
   });
 
   it('calls an agent over stdio', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'petrichor-inspector-agents-'));
-    try {
-      const file = join(folder, 'agents.mjs');
-      writeFileSync(
-        file,
-        `import { agent } from '${src('agents/index.ts')}';
-import { ScriptedModel } from '${src('models/index.ts')}';
+    using folder = temporaryFolder();
+    const file = join(folder.path, 'agents.mjs');
+    writeFileSync(
+      file,
+      `import { agent } from '${toSourceUrl('agents/index.ts')}';
+import { ScriptedModel } from '${toSourceUrl('models/index.ts')}';
 export const assistant = agent({ name: 'assistant', model: new ScriptedModel(() => ({ text: 'Hi.' })) });
 `,
-      );
-      const called = await inspect(
-        [process.execPath, CLI, 'mcp', file],
-        'tools/call',
-        say('Hello'),
-      );
-      assert.deepEqual(
-        [called.content?.[0]?.text, called.structuredContent?.status],
-        ['Hi.', 'completed'],
-      );
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    );
+    const called = await inspect([process.execPath, CLI, 'mcp', file], 'tools/call', say('Hello'));
+    assert.deepEqual(
+      [called.content?.[0]?.text, called.structuredContent?.status],
+      ['Hi.', 'completed'],
+    );
   });
 });

@@ -33,10 +33,10 @@ export async function printProtocolTable(): Promise<boolean> {
 
 async function findProblem(
   driver: ProtocolDriver,
-  { play }: Scenario,
+  { agent, play }: Scenario,
 ): Promise<string | undefined> {
   try {
-    await using server = await openScenarioServer([driver.protocol]);
+    await using server = await openScenarioServer([driver.protocol], agent);
     await play(await driver.open(server), server);
     return undefined;
   } catch (error) {

@@ -6,9 +6,9 @@ import { SCENARIOS } from './scenarios.ts';
 
 for (const driver of ALL_DRIVERS)
   describe(`${driver.name} and the protocol ${driver.protocol}`, () => {
-    for (const { name, play } of SCENARIOS)
+    for (const { name, agent, play } of SCENARIOS)
       it(name, { skip: driver.cannot?.includes(name) && driver.rules[name] }, async () => {
-        await using server = await openScenarioServer([driver.protocol]);
+        await using server = await openScenarioServer([driver.protocol], agent);
         await play(await driver.open(server), server);
       });
   });

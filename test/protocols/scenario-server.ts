@@ -1,16 +1,14 @@
-import { agent } from '../../src/agents/index.ts';
+import { agent, agentTool, workflow } from '../../src/agents/index.ts';
+import type { Agent } from '../../src/agents/index.ts';
 import { isFunctionResponsePart } from '../../src/core/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import type { ModelScript } from '../../src/models/index.ts';
-import { openRuntime } from '../../src/runtime/index.ts';
-import { createServer, listen } from '../../src/server/index.ts';
 import type { ProtocolName } from '../../src/server/index.ts';
-import { MemoryStore } from '../../src/store/index.ts';
-import type { Store } from '../../src/store/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import { scriptedChat } from '../server/scripted-chat.ts';
+import { openTestServer } from './test-server.ts';
 
-/** A server with the agent of the scenarios. */
+/** A server with an agent of the scenarios. */
 export interface ScenarioServer extends AsyncDisposable {
   readonly url: string;
   readonly agentId: string;
@@ -31,9 +29,13 @@ const script: ModelScript = (request, context) => {
   return typeof scriptedChat === 'function' ? scriptedChat(request, context) : { text: '' };
 };
 
+/** The agents of the scenarios. */
+export type ScenarioAgent = 'assistant' | 'team';
+
+/** @param name the only agent of the server. Default: `assistant`. */
 export async function openScenarioServer(
   protocols: readonly ProtocolName[],
-  { store = new MemoryStore(), port = 0 }: { readonly store?: Store; readonly port?: number } = {},
+  name: ScenarioAgent = 'assistant',
 ): Promise<ScenarioServer> {
   const ran: string[] = [];
   const parameters = { type: 'object', properties: { path: { type: 'string' } } } as const;
@@ -62,17 +64,18 @@ export async function openScenarioServer(
     model: new ScriptedModel(script),
     tools: [look, erase],
   });
-  const runtime = await openRuntime({ agents: [assistant], store });
-  const server = await createServer({
+  const one = name === 'assistant' ? assistant : createTeam();
+  const {
+    url,
     runtime,
-    keys: 'off',
+    [Symbol.asyncDispose]: close,
+  } = await openTestServer({
+    agents: [one],
     protocols,
-    limits: { requestsPerMinute: 100_000, createsPerMinute: 100_000 },
   });
-  const listening = await listen(server, { port, keysRequired: false });
   return {
-    url: listening.url,
-    agentId: 'agent_assistant',
+    url,
+    agentId: `agent_${name}`,
     ran,
     logTypes: async (id) => {
       const session = await runtime.find(id, { user: 'default' });
@@ -80,9 +83,35 @@ export async function openScenarioServer(
       for await (const event of session?.events(0, { follow: false }) ?? []) types.push(event.type);
       return types;
     },
-    [Symbol.asyncDispose]: async () => {
-      await listening.close();
-      await runtime.close();
-    },
+    [Symbol.asyncDispose]: close,
   };
+}
+
+/** A workflow of a function and an agent, which calls another agent as a tool. */
+function createTeam(): Agent {
+  const checker = agent({
+    name: 'checker',
+    description: 'Checks a text.',
+    model: new ScriptedModel(() => ({ text: 'Checked.' })),
+  });
+  const writer = agent({
+    name: 'writer',
+    model: new ScriptedModel((request) =>
+      (request.contents.at(-1)?.parts ?? []).some(isFunctionResponsePart)
+        ? { text: 'It is written.' }
+        : { text: 'I ask.', toolCalls: [{ name: 'checker', args: { request: 'Check it.' } }] },
+    ),
+    tools: [agentTool(checker)],
+  });
+  return workflow({
+    name: 'team',
+    nodes: [
+      { kind: 'function', name: 'plan', run: () => 'Write.' },
+      { kind: 'agent', name: 'writer', agent: writer },
+    ],
+    edges: [
+      { from: 'START', to: 'plan' },
+      { from: 'plan', to: 'writer' },
+    ],
+  });
 }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import type { AskedCall, Conversation } from './driver.ts';
-import type { ScenarioServer } from './scenario-server.ts';
+import type { ScenarioAgent, ScenarioServer } from './scenario-server.ts';
 
 /** One thing that every client does, whatever its protocol. */
 export interface Scenario {
   readonly name: string;
+  /** Default: `assistant`. */
+  readonly agent?: ScenarioAgent;
   readonly play: (conversation: Conversation, server: ScenarioServer) => Promise<void>;
 }
 
@@ -108,6 +110,15 @@ export const SCENARIOS: readonly Scenario[] = [
       assert.equal(results.length, 1);
       const types = await logTypes(conversation.id);
       assert.equal(types.filter((type) => type === 'user.message').length, 1);
+    },
+  },
+  {
+    name: 'sub-agents',
+    agent: 'team',
+    play: async (conversation) => {
+      const { text, agents } = await conversation.send('go');
+      assert.match(text, /It is written\.$/);
+      assert.deepEqual(agents, ['plan', 'writer', 'checker']);
     },
   },
 ];

@@ -1,4 +1,4 @@
-import type { LogEntry, SessionActivity, SessionStatus } from '../../core/index.ts';
+import type { Json, LogEntry, NodeInfo, SessionActivity, SessionStatus } from '../../core/index.ts';
 import type { CompiledNet, JournalRecord, Marking, Migrate, Net } from '../../net/index.ts';
 import type { NamedModel } from '../../models/internal.ts';
 import type { Tool } from '../../tools/index.ts';
@@ -33,6 +33,17 @@ export interface OwnerInput {
   readonly key: string;
 }
 
+/**
+ * Derives events from a record: another attempt, an upgrade, the start or end of an agent.
+ * @param marking the marking after the step of the record
+ * @param invocationId the turn that runs at the record, if there is one
+ */
+export type RecordEvents = (
+  record: JournalRecord,
+  marking: Marking,
+  invocationId: string | undefined,
+) => readonly LogEntry[];
+
 /** A net that takes messages and emits log events. It is plain data and can run in any number of sessions at once. */
 export interface Agent {
   readonly name: string;
@@ -56,8 +67,8 @@ export interface Agent {
   readonly listOwnerInputs?:
     | ((marking: Marking, epoch: number) => readonly OwnerInput[])
     | undefined;
-  /** The events for a record that contains none: another attempt, an upgrade. */
-  readonly recordEvents: (record: JournalRecord, marking: Marking) => readonly LogEntry[];
+  /** The events that follow from a record and are not among its outputs. */
+  readonly recordEvents: RecordEvents;
   /** How it takes part in a session of several agents. */
   readonly role: AgentRole;
   /**
@@ -104,4 +115,16 @@ export interface AgentRole {
     slot: Pick<AgentSlot, 'multiAgent' | 'done'>,
   ) => Pick<AgentSlot, 'multiAgent' | 'done'>;
   readonly extensions: readonly (Net | Extension)[];
+  /**
+   * The nodes that begin or end with a firing, for a workflow. `t` and the places of the given tokens have the names that
+   * they have in its subnet. Default: none.
+   */
+  readonly listNodeRuns?: (t: string, give: ReadonlyMap<string, Json>) => readonly NodeRun[];
+}
+
+/** A node of a workflow begins or ends. */
+export interface NodeRun {
+  readonly type: 'node.started' | 'node.ended';
+  readonly name: string;
+  readonly nodeInfo: NodeInfo;
 }

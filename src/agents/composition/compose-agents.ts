@@ -15,7 +15,7 @@ import { userIn } from '../vocabulary/messages.ts';
 import { sessionPrompt } from '../vocabulary/prompt-format.ts';
 import { turnEnding, turnPermit } from '../vocabulary/turn.ts';
 import { targetPlace } from '../vocabulary/handover.ts';
-import { recordEvents } from '../turn/record-events.ts';
+import { createRecordEvents } from './agent-runs.ts';
 import { sessionWriter } from '../state/session-writer.ts';
 import { outcomeRevision } from '../outcomes/outcome-places.ts';
 import { outcomeRounds } from '../outcomes/outcome-rounds.ts';
@@ -134,7 +134,15 @@ export function composeAgents(definition: ComposedAgent, role: AgentRole): Agent
     children: collectChildAgents(toolsets.flatMap((tools) => [...tools.values()])),
     migrate: definition.migrate,
     readStatus,
-    recordEvents,
+    recordEvents: createRecordEvents(
+      placed.map(({ name: agentName, role: agentRole, slot }) => ({
+        name: agentName,
+        role: agentRole,
+        done: slot.done.name,
+        branch: slot.multiAgent.branch,
+        parentName: slot.parentName,
+      })),
+    ),
     role: {
       ...role,
       ...(grader instanceof NamedModel && {

@@ -9,6 +9,7 @@ import type { CompositeAgentDefinition } from '../composition/composite-definiti
 import { mergeEndings } from '../composition/agent-ending.ts';
 import { compositeSubnet } from '../composition/composite-subnet.ts';
 import { turnStopping } from '../vocabulary/control.ts';
+import { toBranch } from '../vocabulary/agent-identity.ts';
 import { donePlace, targetPlace } from '../vocabulary/handover.ts';
 import type { Ending } from '../vocabulary/turn.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
@@ -42,8 +43,10 @@ function parallelRole(definition: CompositeAgentDefinition): AgentRole {
     transfers: { toParent: true, toPeers: true },
     childSlot: (index, { multiAgent }) => {
       const sub = names[index] ?? '';
-      const outer = multiAgent.branch === undefined ? name : `${multiAgent.branch}.${name}`;
-      return { multiAgent: { branch: `${outer}.${sub}` }, done: donePlace(sub) };
+      return {
+        multiAgent: { branch: toBranch(name, sub, multiAgent.branch) },
+        done: donePlace(sub),
+      };
     },
     buildSubnet: (slot) =>
       compositeSubnet(

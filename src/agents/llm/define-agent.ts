@@ -20,7 +20,7 @@ import { llmAgentParts } from './llm-agent-parts.ts';
 import type { LlmSubnets, LlmDefinition, ModelPort } from './llm-agent-parts.ts';
 import { llmSubnet } from './llm-subnet.ts';
 import { userIn } from '../vocabulary/messages.ts';
-import { turnPermit } from '../vocabulary/turn.ts';
+import { turnEnding, turnPermit } from '../vocabulary/turn.ts';
 import { modelRequest } from '../vocabulary/model-call.ts';
 import { agentStarting } from '../vocabulary/handover.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
@@ -29,7 +29,7 @@ import type { OutcomesOption } from '../outcomes/outcomes-option.ts';
 import { outcomeRounds } from '../outcomes/outcome-rounds.ts';
 import { toModel } from '../vocabulary/to-model.ts';
 import { turnStart } from '../turn/turn-start.ts';
-import { recordEvents } from '../turn/record-events.ts';
+import { createRecordEvents } from '../composition/agent-runs.ts';
 import { sessionWriter } from '../state/session-writer.ts';
 import { appendedEvents } from '../session/appended-events.ts';
 import { failedTurnRetry } from '../session/failed-turn-retry.ts';
@@ -203,7 +203,7 @@ export function agent(options: AgentDefinition): Agent {
     children: collectChildAgents(tools.values()),
     migrate: definition.migrate,
     readStatus,
-    recordEvents,
+    recordEvents: createRecordEvents([{ name, role, done: turnEnding.name }]),
     role,
     extend: ({ extensions: added = [], outcomes: more = options.outcomes }) =>
       agent({

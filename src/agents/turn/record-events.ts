@@ -77,7 +77,8 @@ function isCallback(transition: string): boolean {
   return /(^|\/)\w+\.(before|after|on-error)$/.test(transition);
 }
 
-function readFiringInputs(
+/** The tokens that a firing in flight holds, by place. */
+export function readFiringInputs(
   marking: Marking,
   firing: number,
 ): Readonly<Record<string, readonly unknown[]>> {
@@ -87,7 +88,8 @@ function readFiringInputs(
   );
 }
 
-function heldValuesNamed<T>(
+/** The held tokens of this place, in any scope. */
+export function heldValuesNamed<T>(
   held: Readonly<Record<string, readonly unknown[]>>,
   place: TokenPlace<T>,
 ): readonly T[] {

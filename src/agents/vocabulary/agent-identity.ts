@@ -19,3 +19,8 @@ export function toConversationItem(
 export function branchField({ multiAgent }: AgentIdentity): { readonly branch?: string } {
   return multiAgent?.branch === undefined ? {} : { branch: multiAgent.branch };
 }
+
+/** The branch of a sub-agent or node that its parent runs beside others. `outer` is the branch of the parent. */
+export function toBranch(parent: string, name: string, outer: string | undefined): string {
+  return [...(outer === undefined ? [] : [outer]), parent, name].join('.');
+}

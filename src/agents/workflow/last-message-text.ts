@@ -2,11 +2,6 @@ import { contentText } from '../../core/index.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 import type { ConversationItem } from '../vocabulary/conversation.ts';
 
-/** The branch of a node: `billing-flow.classify`, within the branch of the workflow. */
-export function nodeBranch(workflow: string, node: string, outer: string | undefined): string {
-  return [...(outer === undefined ? [] : [outer]), workflow, node].join('.');
-}
-
 /** The text of the last message in this invocation of the agent or one of its sub-agents; empty if there is none. */
 export function lastMessageText(
   { agentName, multiAgent }: AgentIdentity,

@@ -8,7 +8,9 @@ import type { Agent, AgentRole } from '../agent/agent.ts';
 import type { AgentSubnet } from '../agent/agent-subnet.ts';
 import { composeAgents } from '../composition/compose-agents.ts';
 import { compositeSubnet } from '../composition/composite-subnet.ts';
-import { lastMessageText, nodeBranch } from './last-message-text.ts';
+import { lastMessageText } from './last-message-text.ts';
+import { createNodeRuns } from './node-runs.ts';
+import { toBranch } from '../vocabulary/agent-identity.ts';
 import { buildNodePart } from './node-part.ts';
 import { scopedPlace } from '../turn/scoped-place.ts';
 import { withPorts } from '../turn/turn-resources.ts';
@@ -63,7 +65,7 @@ function workflowRole(definition: WorkflowDefinition, maxSteps: number): AgentRo
   const childSlot: AgentRole['childSlot'] = (index, { multiAgent }) => {
     const sub = agents[index]?.name ?? '';
     return {
-      multiAgent: { branch: nodeBranch(name, sub, multiAgent.branch) },
+      multiAgent: { branch: toBranch(name, sub, multiAgent.branch) },
       done: donePlace(sub),
     };
   };
@@ -74,10 +76,11 @@ function workflowRole(definition: WorkflowDefinition, maxSteps: number): AgentRo
     extensions,
     transfers: { toParent: true, toPeers: true },
     childSlot,
+    listNodeRuns: createNodeRuns(nodes),
     buildSubnet: (slot) => {
       const nodeIdentity = (node: string): AgentIdentity => ({
         agentName: node,
-        multiAgent: { branch: nodeBranch(name, node, slot.multiAgent.branch) },
+        multiAgent: { branch: toBranch(name, node, slot.multiAgent.branch) },
       });
       const parts = new Map(
         nodes.map((node) => [node.name, buildNodePart(node, definition, nodeIdentity)]),
@@ -135,7 +138,7 @@ function workflowRole(definition: WorkflowDefinition, maxSteps: number): AgentRo
       return withParkedInputs(subnet, {
         name,
         canAsk,
-        branch: nodeBranch(name, '', slot.multiAgent.branch).slice(0, -1),
+        branch: toBranch(name, '', slot.multiAgent.branch).slice(0, -1),
         // A queued run cannot begin before the current run of its node is done, so it is not work to do.
         workPlaces: without(queuedPlaces),
         workBesideAgents: without([

@@ -47,6 +47,11 @@ function summarizeEvent(event: LogEvent): string {
       return [...Object.keys(event.delta), ...(event.removed ?? [])].join(', ');
     case 'error':
       return event.message;
+    case 'agent.started':
+    case 'agent.ended':
+    case 'node.started':
+    case 'node.ended':
+      return event.author;
     case 'session.rewound':
       return `to before ${event.beforeInvocationId}`;
     case 'session.upgraded':

@@ -158,6 +158,10 @@ export class TextView implements ChatView {
         return this.#timed(event);
       case 'state.changed':
       case 'event.appended':
+      case 'agent.started':
+      case 'agent.ended':
+      case 'node.started':
+      case 'node.ended':
         return undefined;
       default:
         return event satisfies never;
@@ -213,6 +217,10 @@ function isVisible(event: LogEvent | PartialEvent): boolean {
 }
 
 const SILENT: ReadonlySet<string> = new Set([
+  'agent.ended',
+  'agent.started',
+  'node.ended',
+  'node.started',
   'partial.reset',
   'state.changed',
   'turn.resumed',

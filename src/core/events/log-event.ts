@@ -27,6 +27,7 @@ export type LogEntry =
   | TurnWaiting
   | TurnResumed
   | TurnEnded
+  | AgentRunChanged
   | ModelAttempt
   | StateChanged
   | ErrorOccurred
@@ -213,6 +214,26 @@ export type TurnEnded = {
   readonly stopReason: StopReason;
   /** The usage of all model calls of the turn. */
   readonly usage?: Usage;
+};
+
+/**
+ * An agent beside the first agent of the session begins or ends its part of a turn: a sub-agent, or an agent that is called
+ * as a tool. A transfer to a sub-agent leaves the transferring agent open; a transfer to the parent or to a peer ends it.
+ * `node.…`: the same for a function or a list of a workflow. The end of the turn ends all that are open, without an event.
+ * Sessions of earlier versions do not have these events.
+ */
+export type AgentRunChanged = {
+  readonly type: 'agent.started' | 'agent.ended' | 'node.started' | 'node.ended';
+  readonly invocationId: InvocationId;
+  /** The name of the agent or the node. */
+  readonly author: string;
+  readonly branch?: string;
+  /** The agent that it works for. Absent: the first agent of the session. */
+  readonly parent?: string;
+  /** The call that runs it, for an agent that is called as a tool. */
+  readonly callId?: CallId;
+  /** The position in a workflow. An end has it only for a node that is not an agent. */
+  readonly nodeInfo?: NodeInfo;
 };
 
 /** A model is called again, because its process died during the call, or because the call failed with a transient error. */

@@ -74,6 +74,10 @@ function toEventFields(
     case 'turn.started':
     case 'turn.waiting':
     case 'turn.resumed':
+    case 'agent.started':
+    case 'agent.ended':
+    case 'node.started':
+    case 'node.ended':
     case 'turn.rescheduled':
     case 'session.paused':
     case 'session.resumed':

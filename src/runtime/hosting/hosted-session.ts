@@ -287,12 +287,7 @@ export class HostedSession {
     const { marking } = executor;
     const number = this.#head + 1;
     const status = agent.readStatus(marking);
-    const events = toLogEvents(
-      step,
-      (record) => agent.recordEvents(record, marking),
-      this.#lastSeq,
-      status.status,
-    );
+    const events = toLogEvents(step, agent, marking, { ...status, lastSeq: this.#lastSeq });
     const shared = toSharedWrites(step.records, this.#versions);
     const consumed = step.injected.reduce(
       (last, { inputSeq }) => Math.max(last, inputSeq ?? 0),

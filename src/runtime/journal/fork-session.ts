@@ -175,12 +175,7 @@ function stopRunningTurn(
   return {
     at: marking.at,
     records: step.records,
-    events: toLogEvents(
-      step,
-      (record) => agent.recordEvents(record, marking),
-      lastSeq,
-      status.status,
-    ),
+    events: toLogEvents(step, agent, marking, { ...status, lastSeq }),
     summary: toSessionSummary(status, marking, executor.nextRunAt),
     ...omitUndefined({ shared }),
   };

@@ -8,35 +8,40 @@ import {
   restrictWrites,
 } from '../../core/internal.ts';
 import { eventOut, state } from '../../agents/internal.ts';
-import type { AgentStatus } from '../../agents/index.ts';
+import type { Agent, AgentStatus } from '../../agents/index.ts';
 import { calledAgentWaits } from '../../core/index.ts';
-import type { LogEntry, LogEvent, Seq, SessionStatus } from '../../core/index.ts';
+import type { LogEntry, LogEvent, Seq } from '../../core/index.ts';
 import type { Firing, JournalRecord, Marking, Step } from '../../net/index.ts';
 import { outletValue } from '../../net/index.ts';
 import type { StoredPendingCall, SessionSummary, SettledStep } from '../../store/index.ts';
 
+/** Where a step is in the log of its session. */
+export interface StepPosition extends Pick<AgentStatus, 'status' | 'invocationId'> {
+  /** The number of the last event before the step. */
+  readonly lastSeq: Seq;
+}
+
 /**
- * Builds the log events of a step, in journal order: the tokens that its firings put on the event outlet, the events of
- * its other records, and an error for each rejected input. The log of a closed session does not grow: there a rejected
- * input leaves no event.
+ * Builds the log events of a step, in journal order: the tokens that a record puts on the event outlet, then the events
+ * that the agent derives from the record; at last an error for each rejected input. The log of a closed session does not
+ * grow: there a rejected input leaves no event.
+ * @param marking the marking after the step
  */
 export function toLogEvents(
   step: Step,
-  recordEvents: (record: JournalRecord) => readonly LogEntry[],
-  lastSeq: Seq,
-  status: SessionStatus,
+  agent: Pick<Agent, 'recordEvents'>,
+  marking: Marking,
+  { status, invocationId: lastTurn, lastSeq }: StepPosition,
 ): readonly LogEvent[] {
   const events: LogEvent[] = [];
   const byRecord = Map.groupBy(step.outlets, (outlet) => outlet.record);
   const add = (at: number, entry: LogEntry): void => {
     events.push({ ...entry, seq: lastSeq + events.length + 1, at });
   };
-  for (const record of step.records) {
-    for (const entry of recordEvents(record)) add(record.at, entry);
-    for (const outlet of byRecord.get(record.seq) ?? []) {
-      const entry = outletValue(eventOut, outlet);
-      if (entry !== undefined) add(record.at, entry);
-    }
+  const turns = listTurns(step.records, byRecord, lastTurn);
+  for (const [index, record] of step.records.entries()) {
+    for (const entry of readEntries(byRecord.get(record.seq))) add(record.at, entry);
+    for (const entry of agent.recordEvents(record, marking, turns[index])) add(record.at, entry);
   }
   const at = step.records.at(-1)?.at ?? 0;
   for (const { error, injection } of isClosedStatus(status) ? [] : step.rejected) {
@@ -52,6 +57,27 @@ export function toLogEvents(
     });
   }
   return events;
+}
+
+/** The turn that runs at each record: the one that ends next in the step, or the one that runs after the step. */
+function listTurns(
+  records: readonly JournalRecord[],
+  byRecord: ReadonlyMap<number, Step['outlets']>,
+  lastTurn: string | undefined,
+): readonly (string | undefined)[] {
+  let turn = lastTurn;
+  return records
+    .toReversed()
+    .map(({ seq }) => {
+      const ended = readEntries(byRecord.get(seq)).find(({ type }) => type === 'turn.ended');
+      if (ended?.type === 'turn.ended') turn = ended.invocationId;
+      return turn;
+    })
+    .toReversed();
+}
+
+function readEntries(outlets: Step['outlets'] = []): readonly LogEntry[] {
+  return outlets.flatMap((outlet) => outletValue(eventOut, outlet) ?? []);
 }
 
 /** True when an attempt of the firing may be running. A firing that waits for its next attempt is a timer instead. */

@@ -77,6 +77,22 @@ export async function findMessageRun(
   return input === undefined ? undefined : toNewRun(session, [invocationId]);
 }
 
+/** Finds the run of the last turn. Undefined when the session has none. */
+export async function findLastRun(
+  context: ServerContext,
+  session: ManagedSession,
+): Promise<SessionRun | undefined> {
+  const open = await findOpenRun(context, session);
+  if (open !== undefined) return open;
+  for (const from of searchStarts(session.lastSeq)) {
+    let last: string | undefined;
+    for await (const event of readLog(context, session, from))
+      if (event.type === 'user.message') last = event.invocationId;
+    if (last !== undefined) return findRun(context, session, last);
+  }
+  return undefined;
+}
+
 /** Finds the run of answers that were sent together. Undefined when the session has no such call. */
 export async function findAnswerRun(
   context: ServerContext,

@@ -172,6 +172,8 @@ test('a wait lists what each call needs, also the calls of called agents', () =>
       ['inner', 'approval', 'policy', 'b'],
     ],
   );
+  // A turn waits for the calls of a called agent under their own ids.
+  assert.deepEqual(fold.waits(['inner']), waits.slice(-1));
 });
 
 test('an id that no frame has is rejected', () => {

@@ -1,5 +1,6 @@
 import { calledAgentWaits, isJsonObject, isTextPart } from '../../core/index.ts';
 import type {
+  CalledAgentWait,
   CallId,
   Content,
   Json,
@@ -177,19 +178,10 @@ export class SessionFold {
   waits(callIds: readonly CallId[]): readonly OpenCall[] {
     return callIds.flatMap((callId): readonly OpenCall[] => {
       const call = this.#calls.get(callId);
-      if (call === undefined) return [];
+      if (call === undefined) return this.#listCalledWaits().filter((one) => one.callId === callId);
       const { name, args, request } = call;
       const nested = calledAgentWaits(request);
-      if (nested !== undefined)
-        return nested.map((wait) => ({
-          callId: wait.callId,
-          name: wait.name,
-          args: isJsonObject(wait.args) ? wait.args : {},
-          needs: wait.needs,
-          reason: wait.reason ?? 'policy',
-          path: wait.path,
-          ...omitUndefined({ request: wait.request }),
-        }));
+      if (nested !== undefined) return nested.map(toCalledWait);
       // A call that needed nothing and did not ask waits because its process died.
       const isCrash = call.needs === 'nothing' && call.isPending !== true;
       const isApproval = isCrash || (call.needs === 'approval' && call.isApproved !== true);
@@ -205,6 +197,13 @@ export class SessionFold {
         },
       ];
     });
+  }
+
+  /** The calls that called agents wait for. */
+  #listCalledWaits(): readonly OpenCall[] {
+    return [...this.#calls.values()].flatMap(({ request }) =>
+      (calledAgentWaits(request) ?? []).map(toCalledWait),
+    );
   }
 
   /** The last error of an invocation. */
@@ -279,6 +278,19 @@ export class SessionFold {
       attempts: this.#attempts.get(invocationId) ?? 0,
     };
   }
+}
+
+function toCalledWait(wait: CalledAgentWait): OpenCall {
+  const { callId, name, args, needs, reason = 'policy', path, request } = wait;
+  return {
+    callId,
+    name,
+    args: isJsonObject(args) ? args : {},
+    needs,
+    reason,
+    path,
+    ...omitUndefined({ request }),
+  };
 }
 
 function toMessageId(

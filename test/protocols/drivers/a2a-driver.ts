@@ -100,6 +100,7 @@ function createA2aDriver(name: string, binding: string, version: string): Protoc
       'client tool': 'an extension of the server: A2A has no tools of clients',
       'approval, yes and no': 'INPUT_REQUIRED, and a data part of ours: A2A has no approvals',
       'lost connection': 'a task that has ended is read with GetTask',
+      'sub-agents': 'data parts of status messages: A2A has no sub-agents',
     },
     open: async ({ url, agentId, sessionId }) =>
       new A2aConversation(
@@ -125,6 +126,7 @@ class A2aConversation implements Conversation {
   #status: A2aMessage | undefined;
   readonly #texts = new Map<string, string>();
   #results: string[] = [];
+  #agents: { readonly type: string; readonly name: string }[] = [];
 
   constructor(client: A2aClient, id: string = randomUUID()) {
     this.#client = client;
@@ -138,6 +140,7 @@ class A2aConversation implements Conversation {
     this.#taskId = '';
     this.#texts.clear();
     this.#results = [];
+    this.#agents = [];
     this.#message = {
       messageId: randomUUID(),
       parts: [toText(text)],
@@ -170,6 +173,7 @@ class A2aConversation implements Conversation {
     }
     this.#texts.clear();
     this.#results = [];
+    this.#agents = [];
     for (const { parts } of task.history) this.#addResults(parts);
     for (const { artifactId, parts } of task.artifacts) this.#texts.set(artifactId, toPlain(parts));
     this.#setStatus(task.status);
@@ -229,8 +233,12 @@ class A2aConversation implements Conversation {
   }
 
   #addResults(parts: readonly A2aPart[]): void {
-    for (const { value } of listData(parts))
-      if (value['type'] === 'tool_result') this.#results.push(JSON.stringify(value['response']));
+    for (const { value } of listData(parts)) {
+      const { type, name } = value;
+      if (type === 'tool_result') this.#results.push(JSON.stringify(value['response']));
+      if (/^(agent|node)_(started|ended)$/.test(String(type)))
+        this.#agents.push({ type: String(type), name: String(name) });
+    }
   }
 
   #toAnswer(pieces: number): Answer {
@@ -250,6 +258,11 @@ class A2aConversation implements Conversation {
       asked: isWaiting ? calls.map(({ callId, name, needs }) => ({ id: callId, name, needs })) : [],
       error: this.#state === FAILED ? toPlain(parts) : undefined,
       isCancelled: this.#state === CANCELED,
+      agents: this.#agents.flatMap(({ type, name }) => {
+        const end = type.replace('started', 'ended');
+        const hasEnded = this.#agents.some((one) => one.type === end && one.name === name);
+        return type !== end && hasEnded ? [name] : [];
+      }),
     };
   }
 }

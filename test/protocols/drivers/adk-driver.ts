@@ -58,8 +58,9 @@ export const adkDriver: ProtocolDriver = {
     'client tool': NO_CLIENT_TOOLS,
     cancel: NO_CANCEL,
     'lost connection': 'a run is not streamed again: the session is read',
+    'sub-agents': 'events have the author and the branch: ADK has no events of starts and ends',
   },
-  cannot: ['client tool', 'cancel'],
+  cannot: ['client tool', 'cancel', 'sub-agents'],
   open: async ({ url }) => {
     const { AdkApiClient } = (await import(DEVTOOLS)) as DevtoolsModule;
     const client = new AdkApiClient({ backendUrl: url });

@@ -18,6 +18,9 @@ interface AgUiMessage {
 interface AgUiEvent {
   readonly type: string;
   readonly message?: string;
+  readonly stepName?: string;
+  readonly name?: string;
+  readonly subagentRunId?: string;
   readonly outcome?: {
     readonly type: string;
     readonly pendingToolCallIds?: readonly string[];
@@ -142,6 +145,22 @@ class AgUiConversation implements Conversation {
       ],
       error: events.find(({ type }) => type === 'RUN_ERROR')?.message,
       isCancelled: outcome?.type === 'cancelled',
+      agents: listAgents(events),
     };
   }
+}
+
+/** The names of steps and sub-agents that began and ended. A node that is an agent is both. */
+function listAgents(events: readonly AgUiEvent[]): readonly string[] {
+  const names = events.flatMap(({ type, stepName, name = '', subagentRunId }) => {
+    if (type === 'STEP_STARTED')
+      return [{ name: stepName ?? '', end: `STEP_FINISHED ${stepName}` }];
+    return type === 'SUBAGENT_STARTED' ? [{ name, end: `SUBAGENT_FINISHED ${subagentRunId}` }] : [];
+  });
+  const ends = new Set(
+    events.map(({ type, stepName, subagentRunId }) =>
+      type === 'STEP_FINISHED' ? `${type} ${stepName}` : `${type} ${subagentRunId}`,
+    ),
+  );
+  return [...new Set(names.flatMap(({ name, end }) => (ends.has(end) ? [name] : [])))];
 }

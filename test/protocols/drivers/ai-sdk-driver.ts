@@ -10,6 +10,7 @@ interface UiPart {
   readonly output?: unknown;
   readonly errorText?: string;
   readonly approval?: { readonly id: string };
+  readonly data?: { readonly name: string; readonly status: string };
 }
 
 interface UiMessage {
@@ -161,6 +162,9 @@ class AiSdkConversation implements Conversation {
       }),
       error: chunks.find(({ type }) => type === 'error')?.errorText,
       isCancelled: chunks.some(({ type }) => type === 'abort'),
+      agents: parts.flatMap(({ type, data }) =>
+        type === 'data-agent' && data?.status === 'done' ? [data.name] : [],
+      ),
     };
   }
 }

@@ -56,10 +56,12 @@ function createMcpDriver(name: string, mode: 'auto' | 'legacy'): ProtocolDriver 
           ? 'elicitation during the call'
           : 'a result that says what waits, and another call with answers',
       'lost connection': 'the call again with its message_id',
+      'sub-agents': 'a result has no sub-agents: their starts are progress of the call',
       ...(mode === 'legacy' && {
         cancel: 'another call with interrupt: cancelled notifications need a connection',
       }),
     },
+    cannot: ['sub-agents'],
     open: async ({ url, agentId }) => {
       const sdk = (await import(MCP_CLIENT)) as McpModule;
       const client = new sdk.Client(

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Answer, AskedCall, Conversation, DeclaredTool, ProtocolDriver } from '../driver.ts';
 
+const NO_AGENTS = 'a response has the messages of sub-agents, and not their starts and ends';
+
 // The package is installed in test/protocols only, so its name is not written as an import.
 const OPENAI = 'openai';
 
@@ -70,7 +72,9 @@ export const openAiDriver: ProtocolDriver = {
   rules: {
     'approval, yes and no':
       'a call that needs an approval is an mcp_approval_request: the API has no other',
+    'sub-agents': NO_AGENTS,
   },
+  cannot: ['sub-agents'],
   open: async ({ url, agentId }) => new ResponsesConversation(await openClient(url), agentId),
 };
 
@@ -181,8 +185,9 @@ export const openAiChatDriver: ProtocolDriver = {
     'approval, yes and no': NO_APPROVAL,
     cancel: 'a chat completion has no cancel, and a lost connection stops nothing',
     'lost connection': 'a chat completion cannot be read again: read the session',
+    'sub-agents': NO_AGENTS,
   },
-  cannot: ['two parallel tools', 'approval, yes and no', 'cancel', 'lost connection'],
+  cannot: ['two parallel tools', 'approval, yes and no', 'cancel', 'lost connection', 'sub-agents'],
   open: async ({ url, agentId }) => new ChatConversation(await openClient(url), agentId),
 };
 

@@ -163,6 +163,19 @@ export class TaskView {
         const message = this.#toAgentMessage(`${update.callId}-progress`, [{ data }]);
         return [this.#toUpdate({ ...this.#toStatus(), state: 'TASK_STATE_WORKING', message })];
       }
+      case 'agent.started':
+      case 'agent.ended':
+      case 'node.started':
+      case 'node.ended': {
+        const { type, author: name, branch, parent, callId, seq } = update;
+        const data = { type: type.replace('.', '_'), name };
+        return [
+          this.#setWorking(`${this.#invocationId}-${seq}`, {
+            ...data,
+            ...omitUndefined({ branch, parent, callId }),
+          }),
+        ];
+      }
       case 'run.ended':
         return [this.#end(update)];
       default:

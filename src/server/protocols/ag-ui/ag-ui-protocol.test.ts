@@ -120,12 +120,17 @@ test('a run has thoughts, text, calls with results, changes of state, and an end
     'TEXT_MESSAGE_START',
     'TEXT_MESSAGE_CONTENT',
     'TEXT_MESSAGE_END',
+    'MESSAGES_SNAPSHOT',
     'RUN_FINISHED',
   ]);
   const patch = frames.find(({ data }) => data.type === 'STATE_DELTA')?.data['delta'];
   assert.deepEqual(patch, [{ op: 'add', path: '/a~0b', value: 1 }]);
   const count = (type: string): number => types(frames).filter((one) => one === type).length;
   assert.deepEqual([count('REASONING_START'), count('REASONING_END')], [1, 1]);
+  const [span, message] = frames.flatMap(({ data }) =>
+    data.type.startsWith('REASONING') && data.type.endsWith('START') ? [data['messageId']] : [],
+  );
+  assert.notEqual(span, message);
   const spoken = frames.filter(({ data }) =>
     ['TEXT_MESSAGE_START', 'REASONING_START', 'TOOL_CALL_START'].includes(data.type),
   );
@@ -134,16 +139,78 @@ test('a run has thoughts, text, calls with results, changes of state, and an end
 
 test('a run begins with the state of the session, and the client keeps what only it has', async () => {
   await using opened = await open(false);
-  const snapshotOf = (frames: readonly SentFrame[]): unknown =>
+  const stateOf = (frames: readonly SentFrame[]): unknown =>
     frames.find(({ data }) => data.type === 'STATE_SNAPSHOT')?.data['snapshot'];
-  assert.deepEqual(snapshotOf(await run(opened, { state: { mine: 1 } })), { mine: 1 });
+  assert.deepEqual(stateOf(await run(opened, { state: { mine: 1 } })), { mine: 1 });
   const next = { id: 'm2', role: 'user', content: 'Again.' };
   const frames = await run(opened, { messages: [next], state: { mine: 2, 'a~b': 0 } });
-  assert.deepEqual(snapshotOf(frames), { mine: 2, 'a~b': 1 });
+  assert.deepEqual(stateOf(frames), { mine: 2, 'a~b': 1 });
+  assert.deepEqual(stateOf(await run(opened, { messages: [{ ...next, id: 'm3' }], state: 'x' })), {
+    'a~b': 1,
+  });
+});
+
+const snapshotOf = (frames: readonly SentFrame[]): readonly Record<string, unknown>[] =>
+  frames.findLast(({ data }) => data.type === 'MESSAGES_SNAPSHOT')?.data[
+    'messages'
+  ] as readonly Record<string, unknown>[];
+
+test('a run ends with all messages of the thread: of all roles, with calls and results, and ids as they were streamed', async () => {
+  await using opened = await open(false);
+  const rules = { id: 's', role: 'system', content: 'Be kind.' };
+  const frames = await run(opened, { messages: [rules, user] });
+  const messages = snapshotOf(frames);
   assert.deepEqual(
-    snapshotOf(await run(opened, { messages: [{ ...next, id: 'm3' }], state: 'x' })),
-    { 'a~b': 1 },
+    messages.map(({ role, content }) => [role, content]),
+    [
+      ['system', 'Be kind.'],
+      ['user', 'Erase it.'],
+      ['reasoning', 'Hm.'],
+      ['assistant', 'I erase it.'],
+      ['tool', '{"ok":true}'],
+      ['assistant', 'It is gone.'],
+    ],
   );
+  const streamed = new Set(frames.map(({ data }) => data['messageId']));
+  for (const { id, role } of messages)
+    assert.ok(['system', 'user'].includes(String(role)) || streamed.has(id), String(id));
+  const calls = messages.flatMap(({ toolCalls = [] }) => toolCalls as readonly object[]);
+  const toolCallId = frames.find(({ data }) => data.type === 'TOOL_CALL_START')?.data['toolCallId'];
+  assert.deepEqual(calls, [
+    { id: toolCallId, type: 'function', function: { name: 'erase', arguments: '{"path":"a"}' } },
+  ]);
+  assert.equal(messages.find(({ role }) => role === 'tool')?.['toolCallId'], toolCallId);
+});
+
+test('a client without messages gets those of the thread, and its last run', async () => {
+  const store = new MemoryStore();
+  let all: readonly object[] = [];
+  {
+    await using opened = await open(false, store);
+    await run(opened);
+    all = snapshotOf(await run(opened, { messages: [{ ...user, id: 'm2' }] }));
+  }
+  await using opened = await open(false, store);
+  const frames = await run(opened, { messages: [] });
+  const [before] = frames.filter(({ data }) => data.type === 'MESSAGES_SNAPSHOT');
+  const count = all.findIndex((message) => 'id' in message && message.id === 'm2');
+  assert.deepEqual(before?.data['messages'], all.slice(0, count + 1));
+  assert.deepEqual(snapshotOf(frames), all);
+  assert.equal(joinText(frames), 'I erase it.It is gone.');
+});
+
+test('a client without messages gets the calls that wait, and not those that were answered', async () => {
+  await using opened = await open(true);
+  const waiting = (frames: readonly SentFrame[]): unknown => frames.at(-1)?.data['outcome'];
+  const outcome = waiting(await run(opened));
+  assert.deepEqual(waiting(await run(opened, { messages: [] })), outcome);
+  const { interrupts } = outcome as { readonly interrupts: readonly { readonly id: string }[] };
+  const resume = [
+    { interruptId: interrupts[0]?.id, status: 'resolved', payload: { approved: true } },
+  ];
+  await run(opened, { messages: [user], resume });
+  const after = waiting(await run(opened, { messages: [] }));
+  assert.deepEqual(after, { type: 'success', pendingToolCallIds: [] });
 });
 
 test('a client that comes back after any frame gets the frames after it, and no letter twice', async () => {
@@ -202,8 +269,8 @@ test('a client that has a part of a run gets its messages before the run, then a
   const frames = await run(opened, {
     messages: [user, { id: 'x', role: 'assistant', content: 'I er' }],
   });
-  const snapshot = frames.find(({ data }) => data.type === 'MESSAGES_SNAPSHOT')?.data['messages'];
-  assert.deepEqual(snapshot, [user]);
+  const before = frames.find(({ data }) => data.type === 'MESSAGES_SNAPSHOT')?.data['messages'];
+  assert.deepEqual(before, [user]);
   assert.equal(joinText(frames), 'I erase it.It is gone.');
   assert.deepEqual(opened.ran, ['erase']);
 });

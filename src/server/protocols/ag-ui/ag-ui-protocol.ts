@@ -8,15 +8,20 @@ import { defineRoute } from '../../routing/route.ts';
 import type { RouteCall } from '../../routing/route.ts';
 import type { ServerContext } from '../../routing/server-context.ts';
 import { findCallerSession, openCallerSession } from '../caller-session.ts';
-import { findMessageRun } from '../find-run.ts';
+import { findLastRun, findMessageRun } from '../find-run.ts';
 import type { Protocol } from '../protocol.ts';
 import { readState } from '../read-state.ts';
 import { runResponse } from '../run-response.ts';
+import type { Frame } from '../run-response.ts';
 import { sendInputs } from '../send-inputs.ts';
-import { toOpenCall } from '../session-run.ts';
+import { SessionFold } from '../session-fold.ts';
+import { isOwnEvent, toOpenCall } from '../session-run.ts';
+import type { SessionRun } from '../session-run.ts';
+import type { SessionUpdate } from '../session-update.ts';
+import { AgUiMapping } from './ag-ui-mapping.ts';
+import type { AgUiRun } from './ag-ui-mapping.ts';
 import { runInput, toInputs } from './run-input.ts';
 import type { RunInput } from './run-input.ts';
-import { toAgUiFrames } from './to-ag-ui-frames.ts';
 
 /** AG-UI 1.0: a thread is a session, and a run is the part of its log that answers the request. */
 export const agUiProtocol: Protocol = {
@@ -67,13 +72,19 @@ async function runAgent(
   const answered = new Set(
     [first, ...rest].flatMap((input) => (input.type === 'result' ? [input.callId] : [])),
   );
-  const map = toAgUiFrames({ threadId, runId, state, answered, messages: undefined });
-  return runResponse(context, call, run, { map });
+  return respond(context, call, run, {
+    threadId,
+    runId,
+    state,
+    answered,
+    messages: body.messages,
+    isReplay: false,
+  });
 }
 
 /**
- * Streams the run of the client's last message again, for a client that lost its connection and has a part of it. The
- * client's messages are first reset to those before the run.
+ * Streams the run of the client's last message again, for a client that lost its connection and has a part of it; for a
+ * client without messages, the last run of the thread. The client's messages are first reset to those before the run.
  */
 async function replay(
   context: ServerContext,
@@ -83,18 +94,48 @@ async function replay(
   const { threadId, runId, messages } = call.body;
   const last = messages.findLastIndex(({ role }) => role === 'user');
   const message = messages[last];
-  if (message === undefined)
-    throw new InvalidInputError('messages', 'has no message of the user. Send one.');
-  const run = await findMessageRun(context, session, message.id);
+  const run =
+    message === undefined
+      ? await findLastRun(context, session)
+      : await findMessageRun(context, session, message.id);
   if (run === undefined)
     throw new InvalidInputError(
       'messages',
-      'has nothing new: the last message is not from the user, and its run is unknown here.',
+      message === undefined
+        ? 'has no message of the user, and the thread has none. Send one.'
+        : 'has nothing new: the last message is not from the user, and its run is unknown here.',
     );
-  const before = messages.slice(0, last + 1);
-  const state = await mergeState(context, session, call.body);
-  const map = toAgUiFrames({ threadId, runId, state, answered: new Set(), messages: before });
-  return runResponse(context, call, run, { map });
+  return respond(context, call, run, {
+    threadId,
+    runId,
+    state: await mergeState(context, session, call.body),
+    answered: new Set(),
+    messages: messages.slice(0, last + 1),
+    isReplay: true,
+  });
+}
+
+/** Streams a run, after the conversation before it was read. */
+async function respond(
+  context: ServerContext,
+  call: RouteCall<unknown, RunInput>,
+  run: SessionRun,
+  shown: AgUiRun,
+): Promise<Response> {
+  const mapping = new AgUiMapping(shown);
+  const fold = new SessionFold();
+  let waitsAfter = 0;
+  for await (const event of readLog(context, run.session, 0)) {
+    if (event.seq <= run.from) for (const { update } of fold.add(event)) mapping.map(update);
+    else if (!shown.isReplay) break;
+    else if (!isOwnEvent(event, run.invocationIds)) continue;
+    else if (event.type === 'user.message') mapping.map(event);
+    // The waits before it were answered.
+    else if (event.type === 'turn.resumed') waitsAfter = event.seq;
+  }
+  const map = (update: SessionUpdate): readonly Frame[] =>
+    mapping.map(update).map((data) => ({ data }));
+  return runResponse(context, call, { ...run, ...(shown.isReplay && { waitsAfter }) }, { map });
 }
 
 /** The state of the client, with that of the session in it: a client keeps what only it has. */

@@ -44,11 +44,39 @@ function toChunks(update: SessionUpdate, answered: ReadonlySet<string>): readonl
       const data = { toolCallId: update.callId, text: update.text };
       return [{ type: 'data-tool-progress', data, transient: true }];
     }
+    case 'agent.started':
+    case 'agent.ended':
+    case 'node.started':
+    case 'node.ended':
+      return [toAgentChunk(update)];
     case 'run.ended':
       return toEnd(update);
     default:
       return [];
   }
+}
+
+/** The part of a sub-agent, a called agent or a node. It keeps its id, so its end updates the part. */
+function toAgentChunk(
+  update: LogEventByType<'agent.started' | 'agent.ended' | 'node.started' | 'node.ended'>,
+): JsonObject {
+  const { type, author: name, branch, parent, callId: toolCallId, invocationId } = update;
+  const [kind = '', change] = type.split('.');
+  return {
+    type: 'data-agent',
+    id: [
+      invocationId,
+      kind,
+      branch ?? name,
+      ...(toolCallId === undefined ? [] : [toolCallId]),
+    ].join(':'),
+    data: {
+      kind,
+      name,
+      status: change === 'started' ? 'running' : 'done',
+      ...omitUndefined({ branch, parent, toolCallId }),
+    },
+  };
 }
 
 type TextUpdate = Extract<SessionUpdate, { readonly kind: string; readonly messageId: string }>;

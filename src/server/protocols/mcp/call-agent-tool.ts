@@ -118,6 +118,10 @@ async function followRun(
       case 'tool.progress':
         onProgress?.(update.text);
         break;
+      case 'agent.started':
+      case 'node.started':
+        onProgress?.(`${update.author} begins.`);
+        break;
       case 'tool.result': {
         const { callId: call_id, name, outcome, response } = update;
         toolResults.push({ call_id, name, outcome, response });

@@ -1,8 +1,11 @@
-import type { JsonObject, StateDelta, Usage } from '../../../core/index.ts';
+import type { JsonObject, LogEventByType, StateDelta, Usage } from '../../../core/index.ts';
 import { omitUndefined } from '../../../core/internal.ts';
-import type { Frame, FrameMapping } from '../run-response.ts';
 import type { OpenCall, RunEnded, SessionUpdate, TextKind } from '../session-update.ts';
+import { MessageHistory } from './message-history.ts';
 import type { ClientMessage } from './run-input.ts';
+import { SubagentRuns } from './subagent-runs.ts';
+import type { EventAuthor } from './subagent-runs.ts';
+import { toThoughtId } from './thought-id.ts';
 
 export interface AgUiRun {
   readonly threadId: string;
@@ -11,85 +14,138 @@ export interface AgUiRun {
   readonly state: JsonObject;
   /** The calls whose results the request has. The client has their messages. */
   readonly answered: ReadonlySet<string>;
-  /** The messages of the client before this run, if it has seen a part of the run already. */
-  readonly messages: readonly ClientMessage[] | undefined;
+  /** The messages of the client. */
+  readonly messages: readonly ClientMessage[];
+  /** True: the client may have a part of the run. Its messages are reset to those before the run. */
+  readonly isReplay: boolean;
 }
 
-/** Creates the mapping of a run to the events of AG-UI. */
-export function toAgUiFrames(run: AgUiRun): FrameMapping {
-  let parentMessageId: string | undefined;
-  return (update) => {
-    if (update.type === 'agent.message') parentMessageId = update.messageId;
-    return toEvents(update, run, parentMessageId).map((data): Frame => ({ data }));
-  };
-}
+/**
+ * Maps the updates of a session to the events of AG-UI. It gets the updates before the run first, so that it has the whole
+ * conversation.
+ */
+export class AgUiMapping {
+  readonly #run: AgUiRun;
+  readonly #history = new MessageHistory();
+  readonly #subagents = new SubagentRuns();
+  /** The last message of each agent. */
+  readonly #lastMessages = new Map<string, string>();
 
-function toEvents(
-  update: SessionUpdate,
-  run: AgUiRun,
-  parentMessageId: string | undefined,
-): readonly JsonObject[] {
-  switch (update.type) {
-    case 'run.started': {
-      const { threadId, runId, messages, state } = run;
-      const started = [
-        { type: 'RUN_STARTED', threadId, runId },
-        { type: 'STATE_SNAPSHOT', snapshot: state },
-      ];
-      if (messages === undefined) return started;
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- messages of a JSON body
-      const snapshot = [...messages] as unknown as readonly JsonObject[];
-      return [...started, { type: 'MESSAGES_SNAPSHOT', messages: snapshot }];
-    }
-    case 'text.start':
-      return TEXT_EVENTS[update.kind].start(update.messageId, toSpeaker(update));
-    case 'text.delta':
-      return TEXT_EVENTS[update.kind].delta(update.messageId, update.text);
-    case 'text.end':
-    case 'text.dropped':
-      return TEXT_EVENTS[update.kind].end(update.messageId);
-    case 'agent.message':
-      return toStateEvents(update.actions?.stateDelta ?? {}, []);
-    case 'tool.call': {
-      const { callId: toolCallId, name: toolCallName, args } = update;
-      return [
-        {
-          type: 'TOOL_CALL_START',
-          toolCallId,
-          toolCallName,
-          ...omitUndefined({ parentMessageId }),
-          ...toSpeaker(update),
-        },
-        { type: 'TOOL_CALL_ARGS', toolCallId, delta: JSON.stringify(args) },
-        { type: 'TOOL_CALL_END', toolCallId },
-      ];
-    }
-    case 'tool.result': {
-      const { callId: toolCallId, response, actions } = update;
-      const changes = toStateEvents(actions?.stateDelta ?? {}, []);
-      if (run.answered.has(toolCallId)) return changes;
-      const content = JSON.stringify(response);
-      const messageId = `${toolCallId}-result`;
-      return [
-        ...changes,
-        { type: 'TOOL_CALL_RESULT', messageId, toolCallId, content, role: 'tool' },
-      ];
-    }
-    case 'state.changed':
-      return toStateEvents(update.delta, update.removed ?? []);
-    case 'tool.progress':
-      return [
-        {
-          type: 'CUSTOM',
-          name: 'tool_progress',
-          value: { toolCallId: update.callId, text: update.text },
-        },
-      ];
-    case 'run.ended':
-      return [toEnd(update, run)];
-    default:
-      return [];
+  constructor(run: AgUiRun) {
+    this.#run = run;
   }
+
+  /** The events that show an update. */
+  map(update: SessionUpdate): readonly JsonObject[] {
+    const speaker = findSpeaker(update);
+    const fields = speaker === undefined ? {} : this.#toSpeaker(speaker);
+    const key = speaker?.branch ?? speaker?.author ?? '';
+    const parentMessageId = this.#lastMessages.get(key);
+    this.#history.apply(update, { parentMessageId, fields });
+    switch (update.type) {
+      case 'run.started':
+        return this.#start();
+      case 'text.start':
+        return TEXT_EVENTS[update.kind].start(update.messageId, fields);
+      case 'text.delta':
+        return TEXT_EVENTS[update.kind].delta(update.messageId, update.text);
+      case 'text.end':
+      case 'text.dropped':
+        return TEXT_EVENTS[update.kind].end(update.messageId);
+      case 'agent.message':
+        this.#lastMessages.set(key, update.messageId);
+        return toStateEvents(update.actions?.stateDelta ?? {}, []);
+      case 'tool.call':
+        this.#subagents.addCall(update.callId, update);
+        return toCallEvents(update, { ...omitUndefined({ parentMessageId }), ...fields });
+      case 'tool.result':
+        return this.#toResultEvents(update, fields);
+      case 'state.changed':
+        return toStateEvents(update.delta, update.removed ?? []);
+      case 'tool.progress': {
+        const value = { toolCallId: update.callId, text: update.text };
+        return [{ type: 'CUSTOM', name: 'tool_progress', value }];
+      }
+      case 'agent.started':
+      case 'node.started':
+        return this.#subagents.start(update);
+      case 'agent.ended':
+      case 'node.ended':
+        return this.#subagents.end(update);
+      case 'turn.ended':
+        return this.#subagents.endTurn(update.invocationId, update.stopReason);
+      case 'run.ended':
+        return [
+          ...this.#subagents.suspend(update.waits),
+          this.#toSnapshot(),
+          toEnd(update, this.#run),
+        ];
+      default:
+        return [];
+    }
+  }
+
+  #start(): readonly JsonObject[] {
+    const { threadId, runId, state, messages, isReplay } = this.#run;
+    // The client appends messages that it does not have, so it must get them before those of the run.
+    const isReset = isReplay || this.#history.isMissingFrom(messages);
+    return [
+      { type: 'RUN_STARTED', threadId, runId },
+      { type: 'STATE_SNAPSHOT', snapshot: state },
+      ...(isReset ? [this.#toSnapshot()] : []),
+      ...this.#subagents.resume(),
+    ];
+  }
+
+  #toSnapshot(): JsonObject {
+    const messages = [...this.#history.toMessages(this.#run.messages)];
+    return { type: 'MESSAGES_SNAPSHOT', messages };
+  }
+
+  #toResultEvents(
+    { callId: toolCallId, response, actions }: LogEventByType<'tool.result'>,
+    { subagentRunId }: JsonObject,
+  ): readonly JsonObject[] {
+    const changes = toStateEvents(actions?.stateDelta ?? {}, []);
+    if (this.#run.answered.has(toolCallId)) return changes;
+    const content = JSON.stringify(response);
+    return [
+      ...changes,
+      {
+        type: 'TOOL_CALL_RESULT',
+        messageId: `${toolCallId}-result`,
+        toolCallId,
+        content,
+        role: 'tool',
+        ...omitUndefined({ subagentRunId }),
+      },
+    ];
+  }
+
+  /** Which agent speaks. */
+  #toSpeaker({ author, branch }: EventAuthor): JsonObject {
+    const subagentRunId = this.#subagents.findId({ author, branch });
+    return {
+      metadata: { agent: author, ...omitUndefined({ branch }) },
+      ...omitUndefined({ subagentRunId }),
+    };
+  }
+}
+
+function findSpeaker(update: SessionUpdate): EventAuthor | undefined {
+  if (!('author' in update) || update.author === undefined) return undefined;
+  return { author: update.author, branch: 'branch' in update ? update.branch : undefined };
+}
+
+function toCallEvents(
+  { callId: toolCallId, name: toolCallName, args }: LogEventByType<'tool.call'>,
+  fields: JsonObject,
+): readonly JsonObject[] {
+  return [
+    { type: 'TOOL_CALL_START', toolCallId, toolCallName, ...fields },
+    { type: 'TOOL_CALL_ARGS', toolCallId, delta: JSON.stringify(args) },
+    { type: 'TOOL_CALL_END', toolCallId },
+  ];
 }
 
 interface TextEvents {
@@ -108,7 +164,7 @@ const TEXT_EVENTS: Readonly<Record<TextKind, TextEvents>> = {
   },
   thinking: {
     start: (id, speaker) => [
-      { type: 'REASONING_START', messageId: toThoughtId(id), ...speaker },
+      { type: 'REASONING_START', messageId: toSpanId(id), ...speaker },
       {
         type: 'REASONING_MESSAGE_START',
         messageId: toThoughtId(id),
@@ -121,24 +177,14 @@ const TEXT_EVENTS: Readonly<Record<TextKind, TextEvents>> = {
     ],
     end: (id) => [
       { type: 'REASONING_MESSAGE_END', messageId: toThoughtId(id) },
-      { type: 'REASONING_END', messageId: toThoughtId(id) },
+      { type: 'REASONING_END', messageId: toSpanId(id) },
     ],
   },
 };
 
-/** Which agent speaks. */
-function toSpeaker({
-  author,
-  branch,
-}: {
-  readonly author: string;
-  readonly branch?: string | undefined;
-}): JsonObject {
-  return { metadata: { agent: author, ...omitUndefined({ branch }) } };
-}
-
-function toThoughtId(messageId: string): string {
-  return `${messageId}-thinking`;
+/** The id of the span of thinking that has a message with thoughts. */
+function toSpanId(messageId: string): string {
+  return `${messageId}-reasoning`;
 }
 
 /** A JSON Patch of the members of the state. A member is added before it is removed, for a client that never had it. */
