@@ -49,6 +49,33 @@ export {
 export { BasePlanner } from './agents/base-planner.ts';
 export { BaseToolset, type ToolFilter, type ToolUnion } from './tools/base-toolset.ts';
 export {
+  AgentEngineSandboxCodeExecutor,
+  CloudToolError,
+  VertexAiSearchTool,
+  VertexRagRetrievalTool,
+} from './tools/cloud-tools.ts';
+export { BaseExampleProvider, ExampleTool, type Example } from './tools/example-tool.ts';
+export { EXIT_LOOP, ExitLoopTool } from './tools/exit-loop-tool.ts';
+export { LOAD_ARTIFACTS, LoadArtifactsTool } from './tools/load-artifacts-tool.ts';
+export {
+  LOAD_MEMORY,
+  LoadMemoryTool,
+  PRELOAD_MEMORY,
+  PreloadMemoryTool,
+} from './tools/memory-tools.ts';
+export {
+  BuiltInCodeExecutor,
+  ENTERPRISE_WEB_SEARCH,
+  EnterpriseWebSearchTool,
+  GOOGLE_MAPS_GROUNDING,
+  GOOGLE_SEARCH,
+  GoogleMapsGroundingTool,
+  GoogleSearchTool,
+  URL_CONTEXT,
+  UrlContextTool,
+} from './tools/provider-tools.ts';
+export { getUserChoiceTool } from './tools/user-input-tools.ts';
+export {
   BaseTool,
   FunctionTool,
   LongRunningFunctionTool,
@@ -69,7 +96,13 @@ export type {
   OnModelErrorCallback,
   OnToolErrorCallback,
 } from './contracts/agent-callbacks.ts';
-export type { CompileContext, CompilableTool, ManagedToolset } from './tools/compile-context.ts';
+export type {
+  CompileContext,
+  CompilableTool,
+  ManagedToolset,
+  RequestTool,
+  ToolRequestParams,
+} from './tools/compile-context.ts';
 export type {
   CallbackContext,
   InvocationContext,

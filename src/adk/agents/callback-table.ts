@@ -78,7 +78,7 @@ export const CALLBACK_TABLE: { readonly [N in CallbackName]: CallbackRow<N> } = 
       async (net, original) => {
         const context = await toContext(net);
         const request = toLlmRequest(original);
-        middleware.before?.({ context, request });
+        await middleware.before?.({ context, request });
         const response = await call({ context, request });
         if (response !== undefined)
           return {

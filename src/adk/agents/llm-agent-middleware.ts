@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../core/index.ts';
 import { toJsonSchema } from '../../tools/index.ts';
 import type { ToolParameters, Toolset } from '../../tools/index.ts';
-import { readFinalText } from '../contracts/model-middleware.ts';
+import { appendInstruction, readFinalText } from '../contracts/model-middleware.ts';
 import type { ModelMiddleware } from '../contracts/model-middleware.ts';
 import type { BasePlanner } from './base-planner.ts';
 import type { ToolInfo } from '../contracts/agent-callbacks.ts';
@@ -66,8 +66,7 @@ export function plannerMiddleware(planner: BasePlanner): ModelMiddleware {
   return {
     before: ({ context, request }) => {
       const instruction = planner.buildPlanningInstruction({ context, request });
-      if (instruction !== undefined)
-        request.instruction = [request.instruction ?? '', instruction].filter(Boolean).join('\n\n');
+      if (instruction !== undefined) appendInstruction(request, instruction);
     },
     after: ({ context, response }) => {
       const { content } = response;

@@ -4,7 +4,7 @@ import type { OptionTable } from '../../core/index.ts';
 import { agent } from '../../agents/index.ts';
 import type { Agent } from '../../agents/index.ts';
 import type { GenerationConfig, Model } from '../../models/index.ts';
-import { isToolset } from '../../tools/index.ts';
+import { isToolset, providerTool } from '../../tools/index.ts';
 import { codeExecutionTool } from '../../tools/built-in/commands/code-execution-tool.ts';
 import type { CommandOptions } from '../../tools/built-in/index.ts';
 import type { Tool, ToolParameters, Toolset } from '../../tools/index.ts';
@@ -20,6 +20,7 @@ import { BASE_AGENT_NAMES, BaseAgent, compileAgents } from './base-agent.ts';
 import type { BaseAgentConfig } from './base-agent.ts';
 import type { BasePlanner } from './base-planner.ts';
 import { BaseToolset } from '../tools/base-toolset.ts';
+import { BuiltInCodeExecutor } from '../tools/provider-tools.ts';
 import type { AgentCallbacks } from '../contracts/agent-callbacks.ts';
 import type { CompileContext } from '../tools/compile-context.ts';
 import type { ToolUnion } from '../tools/base-toolset.ts';
@@ -53,8 +54,8 @@ export interface LlmAgentConfig extends BaseAgentConfig, AgentCallbacks {
   /** Placed before `instruction`. */
   readonly globalInstruction?: string | InstructionProvider;
   readonly tools?: readonly ToolUnion[];
-  /** Runs programs that the model writes, as the tool `code_execution`. */
-  readonly codeExecutor?: CommandOptions;
+  /** Runs programs that the model writes: here, as the tool `code_execution`, or at Gemini. */
+  readonly codeExecutor?: CommandOptions | BuiltInCodeExecutor;
   /** Makes the model plan before it acts. */
   readonly planner?: BasePlanner;
   /** The answer must be JSON of this schema; any other answer fails. */
@@ -145,12 +146,12 @@ export class LlmAgent extends BaseAgent {
     const config = this.#config;
     const { name } = this;
     const executor = config.codeExecutor;
-    const toolFilters: ModelMiddleware[] = [];
+    const toolMiddleware: ModelMiddleware[] = [];
     const stage = compileContext.isLiveStage === true;
     const ownContext = { ...compileContext, isLiveStage: false };
     const tools = [
-      ...(await compileTools(config.tools ?? [], compileContext, toolFilters)),
-      ...(executor === undefined ? [] : [codeExecutionTool(executor)]),
+      ...(await compileTools(config, compileContext, toolMiddleware)),
+      ...(executor === undefined ? [] : [toCodeTool(executor)]),
     ];
     const live = findLiveModel(config, compileContext);
     if (live !== undefined) tools.push(...createLiveTools(tools, stage, compileContext));
@@ -202,7 +203,7 @@ export class LlmAgent extends BaseAgent {
         composeModelMiddleware([
           ...(config.planner === undefined ? [] : [plannerMiddleware(config.planner)]),
           ...(output === undefined ? [] : [outputMiddleware(output, config.outputKey)]),
-          ...toolFilters,
+          ...toolMiddleware,
         ]),
       ),
       ...omitUndefined({
@@ -219,6 +220,12 @@ export class LlmAgent extends BaseAgent {
       disallowTransferToPeers: output !== undefined || (config.disallowTransferToPeers ?? false),
     });
   }
+}
+
+function toCodeTool(executor: CommandOptions | BuiltInCodeExecutor): Tool {
+  return executor instanceof BuiltInCodeExecutor
+    ? providerTool({ id: 'google.code_execution' })
+    : codeExecutionTool(executor);
 }
 
 /** The live model of an agent, if it has one. */
@@ -270,17 +277,30 @@ function applyPluginSettings(
 }
 
 async function compileTools(
-  tools: readonly ToolUnion[],
+  { tools = [], model: ownModel }: Pick<LlmAgentConfig, 'tools' | 'model'>,
   context: CompileContext,
-  filters: ModelMiddleware[],
+  middleware: ModelMiddleware[],
 ): Promise<readonly (Tool | Toolset)[]> {
   const compiled: (Tool | Toolset)[] = [];
+  const model = typeof ownModel === 'string' ? ownModel : ownModel.name;
   for (const one of tools) {
     if (one instanceof BaseToolset) {
       const opened = await context.openToolset(one);
       compiled.push(opened);
-      if (one.toolFilter !== undefined) filters.push(toolFilterMiddleware(opened, one.toolFilter));
-    } else if ('compileTool' in one) compiled.push(await one.compileTool(context));
+      if (one.toolFilter !== undefined)
+        middleware.push(toolFilterMiddleware(opened, one.toolFilter));
+      continue;
+    }
+    if ('processLlmRequest' in one) {
+      const { processLlmRequest } = one;
+      if (processLlmRequest !== undefined)
+        middleware.push({
+          before: ({ context: toolContext, request: llmRequest }) =>
+            processLlmRequest.call(one, { toolContext, llmRequest, model }),
+        });
+      if (!('compileTool' in one)) continue;
+    }
+    if ('compileTool' in one) compiled.push(await one.compileTool(context));
     else compiled.push(one);
   }
   return compiled;

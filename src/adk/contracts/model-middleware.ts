@@ -11,7 +11,7 @@ export interface ModelMiddleware {
   readonly before?: (params: {
     readonly context: CallbackContext;
     readonly request: LlmRequest;
-  }) => void;
+  }) => void | Promise<void>;
   /** Receives every answer, including one that replaces the model's, and returns the answer to use. */
   readonly after?: (params: {
     readonly context: CallbackContext;
@@ -35,8 +35,8 @@ export function composeModelMiddleware(middleware: readonly ModelMiddleware[]): 
         rejecters.map((one) => one(params)).find((result) => result !== undefined),
     }),
     ...(before.length > 0 && {
-      before: (params) => {
-        for (const one of before) one.before?.(params);
+      before: async (params) => {
+        for (const one of before) await one.before?.(params);
       },
     }),
     ...(after.length > 0 && {
@@ -52,4 +52,9 @@ export function composeModelMiddleware(middleware: readonly ModelMiddleware[]): 
 /** Returns the text of an answer without tool calls; `undefined` if it has calls. */
 export function readFinalText({ content }: LlmResponse): string | undefined {
   return content.parts.some((part) => 'functionCall' in part) ? undefined : contentText(content);
+}
+
+/** Adds a text to the end of the instruction of a request, after an empty line. */
+export function appendInstruction(request: LlmRequest, text: string): void {
+  request.instruction = [request.instruction ?? '', text].filter(Boolean).join('\n\n');
 }

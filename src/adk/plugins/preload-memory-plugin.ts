@@ -1,6 +1,7 @@
 import { contentText } from '../../core/index.ts';
 import type { MemoryEntry } from '../../tools/index.ts';
 import type { BeforeModelCallback, LlmRequest } from '../contracts/agent-callbacks.ts';
+import { appendInstruction } from '../contracts/model-middleware.ts';
 import { BasePlugin } from './base-plugin.ts';
 import type { CallbackContext } from '../contracts/contexts.ts';
 
@@ -47,24 +48,33 @@ export class PreloadMemoryPlugin extends BasePlugin {
   }
 }
 
-async function addMemories(
+/**
+ * Adds the memories that match the user's message to the instruction of a request, in the words of ADK.
+ * @throws NoServiceError if the runner has no memory service
+ */
+export async function addMemories(
   { memory, userContent }: CallbackContext,
   request: LlmRequest,
-  limit: number,
+  limit: number = DEFAULT_LIMIT,
 ): Promise<void> {
   const query = userContent === undefined ? '' : contentText(userContent);
   if (query.trim() === '') return;
   const found = await memory.search(query, { limit });
   if (found.length === 0) return;
-  const section = [
-    'These excerpts of earlier conversations with this user may be useful:',
-    '<PAST_CONVERSATIONS>',
-    ...found.toSorted((a, b) => a.at - b.at).map(formatEntry),
-    '</PAST_CONVERSATIONS>',
-  ].join('\n');
-  request.instruction = [request.instruction ?? '', section].filter(Boolean).join('\n\n');
+  appendInstruction(
+    request,
+    `The following content is from your previous conversations with the user.
+They may be useful for answering the user's current query.
+<PAST_CONVERSATIONS>
+${found
+  .toSorted((a, b) => a.at - b.at)
+  .map(formatEntry)
+  .join('\n')}
+</PAST_CONVERSATIONS>
+`,
+  );
 }
 
 function formatEntry({ author, at, content }: MemoryEntry): string {
-  return `${new Date(at).toISOString()} ${author}: ${contentText(content)}`;
+  return `Time: ${new Date(at).toISOString()}\n${author}: ${contentText(content)}`;
 }

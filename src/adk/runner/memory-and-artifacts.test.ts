@@ -52,7 +52,7 @@ for (const how of ['callback', 'plugin'] as const)
     const { instruction = '', contents } = modelRequests.at(-1) ?? { contents: [] };
     assert.match(
       instruction,
-      /^Be kind\.\n\n.*\n<PAST_CONVERSATIONS>\n.*user: I like red tulips\.\n/,
+      /^Be kind\.\n\n(?:.*\n)+<PAST_CONVERSATIONS>\nTime: .*\nuser: I like red tulips\.\n/,
     );
     assert.doesNotMatch(instruction, /rains/);
     assert.deepEqual(contents.map(contentText), ['Which tulips shall I plant?']);

@@ -1,7 +1,7 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { tool } from '../../tools/index.ts';
 import type { InferArgs, Tool, ToolDefinition, ToolParameters } from '../../tools/index.ts';
-import type { CompileContext, CompilableTool } from './compile-context.ts';
+import type { CompileContext, CompilableTool, ToolRequestParams } from './compile-context.ts';
 import { createFunctionToolContext } from './function-tool-context.ts';
 import type { FunctionToolContext } from './function-tool-context.ts';
 import { isAsyncGeneratorFunction, runFunctionTool, runStreamingTool } from './streaming-tool.ts';
@@ -85,6 +85,9 @@ export abstract class BaseTool implements CompilableTool {
   parametersSchema(): ToolParameters | undefined {
     return undefined;
   }
+
+  /** Changes a request to the model before it is sent. Default: none. */
+  processLlmRequest?(params: ToolRequestParams): void | Promise<void>;
 
   abstract runAsync(params: {
     readonly args: unknown;

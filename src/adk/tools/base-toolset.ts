@@ -1,6 +1,6 @@
 import type { Tool, Toolset } from '../../tools/index.ts';
 import type { ToolInfo } from '../contracts/agent-callbacks.ts';
-import type { CompilableTool, ManagedToolset } from './compile-context.ts';
+import type { CompilableTool, ManagedToolset, RequestTool } from './compile-context.ts';
 import type { CallbackContext } from '../contracts/contexts.ts';
 
 /** Which tools of a set an agent may use: their names, or a function that is called each time. */
@@ -28,4 +28,4 @@ export abstract class BaseToolset implements ManagedToolset {
 }
 
 /** A tool, a set of tools, or an object that is compiled to a tool when the app is built. */
-export type ToolUnion = Tool | Toolset | BaseToolset | CompilableTool;
+export type ToolUnion = Tool | Toolset | BaseToolset | CompilableTool | RequestTool;

@@ -4,6 +4,8 @@ import type { LiveAgents } from '../live/live-agents.ts';
 import type { Model } from '../../models/index.ts';
 import type { Tool, Toolset } from '../../tools/index.ts';
 import type { BasePlugin } from '../plugins/base-plugin.ts';
+import type { LlmRequest } from '../contracts/agent-callbacks.ts';
+import type { CallbackContext } from '../contracts/contexts.ts';
 import type { CredentialService } from './credential-service.ts';
 import type { FindUserContent } from '../contracts/instruction-provider.ts';
 
@@ -25,8 +27,24 @@ export interface CompileContext {
   readonly openToolset: (toolset: ManagedToolset) => Promise<Toolset>;
 }
 
+/** What a tool that changes the requests to the model gets. */
+export interface ToolRequestParams {
+  readonly toolContext: CallbackContext;
+  /** The tool may change it in place. */
+  readonly llmRequest: LlmRequest;
+  /** The name of the agent's model. */
+  readonly model: string;
+}
+
+/** A tool that only changes the requests to the model. The model cannot call it. */
+export interface RequestTool {
+  readonly name: string;
+  /** Called before the `beforeModelCallback`s of the agent. */
+  readonly processLlmRequest: (params: ToolRequestParams) => void | Promise<void>;
+}
+
 /** A tool that is created when the app is built. */
-export interface CompilableTool {
+export interface CompilableTool extends Partial<RequestTool> {
   readonly compileTool: (context: CompileContext) => Promise<Tool>;
 }
 

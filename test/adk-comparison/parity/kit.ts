@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Json, JsonObject } from '../../../src/core/index.ts';
+import type { Content, Json, JsonObject } from '../../../src/core/index.ts';
 import type { Script } from './script.ts';
 
 /** An agent, a tool or a plugin of one of the two packages. Programs only pass it on. */
@@ -90,6 +90,15 @@ export type NodeSpec = {
   readonly run: (input: unknown, view: View) => unknown;
 };
 
+/** The name of a tool that both packages export. */
+export type ShippedTool = 'EXIT_LOOP' | 'LOAD_ARTIFACTS' | 'LOAD_MEMORY' | 'PRELOAD_MEMORY';
+
+/** A message of a user, and how the model answers it. */
+export interface ExampleSpec {
+  readonly input: Content;
+  readonly output: readonly Content[];
+}
+
 /** What both packages can build. */
 export interface Kit {
   readonly llm: (spec: LlmSpec) => Ref;
@@ -104,6 +113,9 @@ export interface Kit {
   }) => Ref;
   readonly tool: (spec: ToolSpec) => Ref;
   readonly longRunningTool: (spec: ToolSpec) => Ref;
+  /** A tool that both packages export under this name. */
+  readonly shippedTool: (name: ShippedTool) => Ref;
+  readonly exampleTool: (examples: readonly ExampleSpec[]) => Ref;
   readonly agentTool: (agent: Ref, options?: { readonly skipSummarization: true }) => Ref;
   readonly plugin: (spec: CallbackSpec & { readonly name: string }) => Ref;
   /** A chain of nodes, from the start. */

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../src/core/index.ts';
 import type { Difference } from './compare.ts';
 
 /** A difference between the packages that is known, with its reason. */
@@ -22,6 +23,18 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     reason:
       'Models do not see labels. They are for bills of Google Cloud, and other providers reject them.',
     matches: ({ field }) => field === 'request.config.labels',
+  },
+  {
+    subject: 'A tool without arguments',
+    stock: 'No schema.',
+    petrichor: 'The schema of an object without members.',
+    status: 'intended',
+    reason: 'Providers other than Gemini require a schema.',
+    matches: ({ field, stock }) =>
+      field.startsWith('request.tools.') &&
+      isJsonObject(stock) &&
+      isJsonObject(stock['parameters']) &&
+      Object.keys(stock['parameters']).length === 0,
   },
   {
     subject: 'Answer that a callback replaced',

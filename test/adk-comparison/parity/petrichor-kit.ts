@@ -2,6 +2,11 @@ import type { Content, Event, Json, JsonObject } from '../../../src/core/index.t
 import { contentText, getFunctionCalls } from '../../../src/core/index.ts';
 import {
   AgentTool,
+  EXIT_LOOP,
+  ExampleTool,
+  LOAD_ARTIFACTS,
+  LOAD_MEMORY,
+  PRELOAD_MEMORY,
   App,
   BaseAgent,
   BasePlugin,
@@ -37,6 +42,13 @@ import type {
 } from './kit.ts';
 import { createScriptReader } from './script.ts';
 import type { Answer, Script } from './script.ts';
+
+const SHIPPED_TOOLS = {
+  EXIT_LOOP,
+  LOAD_ARTIFACTS,
+  LOAD_MEMORY,
+  PRELOAD_MEMORY,
+};
 
 /** Runs a program on Petrichor. */
 export async function runOnPetrichor(program: Program): Promise<RawRun> {
@@ -142,6 +154,8 @@ function createPetrichorKit(requests: RecordedRequest[]): Kit {
     custom: (spec) => new CustomAgent(spec),
     tool: (spec) => new FunctionTool(toToolDefinition(spec)),
     longRunningTool: (spec) => new LongRunningFunctionTool(toToolDefinition(spec)),
+    shippedTool: (name) => SHIPPED_TOOLS[name],
+    exampleTool: (examples) => new ExampleTool(examples),
     agentTool: (agent, options) => new AgentTool({ agent: toAgent(agent), ...options }),
     plugin: (spec) => new ScriptedPlugin(spec),
     workflow: (name, chain) =>

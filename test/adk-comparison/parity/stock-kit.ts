@@ -1,5 +1,11 @@
 import {
   AgentTool,
+  EXIT_LOOP,
+  ExampleTool,
+  LOAD_ARTIFACTS,
+  LOAD_MEMORY,
+  PRELOAD_MEMORY,
+  type Example,
   BaseAgent,
   BaseLlm,
   type BaseLlmConnection,
@@ -48,6 +54,13 @@ import type {
 } from './kit.ts';
 import { createScriptReader } from './script.ts';
 import type { Answer, Script } from './script.ts';
+
+const SHIPPED_TOOLS = {
+  EXIT_LOOP,
+  LOAD_ARTIFACTS,
+  LOAD_MEMORY,
+  PRELOAD_MEMORY,
+};
 
 // Its deprecation warnings would clutter the test output.
 setLogger(null);
@@ -185,6 +198,9 @@ function createStockKit(requests: RecordedRequest[]): Kit {
     custom: (spec) => new CustomAgent(spec),
     tool: (spec) => new FunctionTool(toToolOptions(spec)),
     longRunningTool: (spec) => new LongRunningFunctionTool(toToolOptions(spec)),
+    shippedTool: (name) => SHIPPED_TOOLS[name],
+    exampleTool: (examples) =>
+      new ExampleTool(examples.map((one) => structuredClone(one) as Example)),
     agentTool: (agent, options) => new AgentTool({ agent: toAgent(agent), ...options }),
     plugin: (spec) => new ScriptedPlugin(spec),
     workflow: (name, chain) =>

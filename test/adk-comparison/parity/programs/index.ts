@@ -4,6 +4,7 @@ import { callbackPrograms } from './callbacks.ts';
 import { customPrograms } from './custom.ts';
 import { morePrograms } from './more.ts';
 import { schemaPrograms } from './schemas.ts';
+import { shippedToolPrograms } from './shipped-tools.ts';
 import { toolPrograms } from './tools.ts';
 import { treePrograms } from './trees.ts';
 
@@ -16,4 +17,5 @@ export const programs: readonly Program[] = [
   ...schemaPrograms,
   ...customPrograms,
   ...morePrograms,
+  ...shippedToolPrograms,
 ];
