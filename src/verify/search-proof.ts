@@ -1,15 +1,15 @@
 import type { Coverage } from './coverage.ts';
+import { decideFirings } from './decide-firings.ts';
 import { decideBySolver } from './decide-by-solver.ts';
 import type { SolverOptions } from './decide-by-solver.ts';
 import type { ProofRun } from './progress.ts';
 import { DEFAULT_STATES } from './properties/bounds.ts';
 import type { Bounds } from './properties/bounds.ts';
-import { atMost, canFire } from './properties/create-property.ts';
-import type { CanFire, Property, SearchedProperty } from './properties/property.ts';
+import type { Property, SearchedProperty } from './properties/property.ts';
 import { ReplayError } from './properties/verify-errors.ts';
 import type { Reductions } from './reduction/reductions.ts';
 import { searchSlices } from './reduction/search-slices.ts';
-import { listQuietNets, listSmallerNets } from './reduction/smaller-bounds.ts';
+import { listSmallerNets } from './reduction/smaller-bounds.ts';
 import { replay } from './replay/replay.ts';
 import type { PropertyResult } from './report.ts';
 import { confirmTrap } from './search/confirm-trap.ts';
@@ -44,9 +44,6 @@ type Facts = Omit<PropertyResult, 'verdict'> & { readonly property: SearchedProp
 const DEFAULT_AFTER = 5_000;
 /** A search within smaller bounds that visits more states is given up. */
 const MAX_SMALLER_STATES = 8_000;
-
-/** A search deep into the net, which fires most transitions soon, visits at most this many states. */
-const MAX_DEEP_STATES = 20_000;
 
 /** With keys, the search in the order of ages often has far fewer states, so it is tried first, up to this many. */
 const MAX_FEW_ORDERED_STATES = 1_000;
@@ -120,7 +117,7 @@ export class SearchProof {
     const hasLabels = this.#net.tracked.labels.length > 0;
     const nets = smallerBounds ? listSmallerNets(this.#net, limits) : [];
     return [
-      ...(after < states ? [(group: Group) => this.#searchDeep(group)] : []),
+      ...(after < states ? [(group: Group) => this.#searchFirings(group)] : []),
       ...(after > 0 && after < states ? [first] : []),
       ...nets.map(
         (net): Stage =>
@@ -174,55 +171,20 @@ export class SearchProof {
     return open;
   }
 
-  /**
-   * Yields the `canFire` properties that searches deep into the net decide: they fire most transitions soon. A slice of
-   * the net shows that a transition never fires. Returns the others.
-   */
-  async *#searchDeep(group: Group): AsyncGenerator<Decision, Group> {
+  /** Yields the `canFire` properties that runs or slices decide. Returns the others. */
+  async *#searchFirings(group: Group): AsyncGenerator<Decision, Group> {
+    const slices = this.#options.reductions?.slicing !== false;
+    const question = { bounds: this.#bounds, slices };
     const open: SearchedProperty[] = [];
     for (const property of group) {
-      const result = property.kind === 'canFire' ? await this.#decideFirings(property) : undefined;
+      const result =
+        property.kind === 'canFire'
+          ? await decideFirings(this.#net, property, question, this.#run, this.#coverage)
+          : undefined;
       if (result === undefined) open.push(property);
       else yield [property, result];
     }
     return open;
-  }
-
-  async #decideFirings(property: CanFire): Promise<PropertyResult | undefined> {
-    const startedAt = performance.now();
-    const { states: most = DEFAULT_STATES } = this.#bounds;
-    let states = 0;
-    let missing = property.transitions;
-    const onPause = this.#run.onPause([property]);
-    const facts = (by: string): Facts => ({
-      property,
-      by,
-      over: this.#net.statement,
-      states,
-      durationMs: performance.now() - startedAt,
-    });
-    for (const net of [...listQuietNets(this.#net, this.#bounds), this.#net]) {
-      const tokenClasses = new TokenClasses();
-      const monitor = createMonitor(net, tokenClasses, canFire(...missing));
-      const system = new TransitionSystem(net, 'ordered', new Set(), tokenClasses);
-      const deep = { states: Math.min(most, MAX_DEEP_STATES), order: 'newest first' } as const;
-      const outcome = await search(system, [monitor], { ...this.#bounds, ...deep }, onPause);
-      states += outcome.states;
-      this.#coverage.addBegun(outcome.begun);
-      missing = missing.filter(
-        (name) => !outcome.begun.has(this.#net.net.byName.get(name)?.index ?? -1),
-      );
-      if (missing.length === 0) return toProved(facts('search in the order of ages'), []);
-    }
-    if (this.#options.reductions?.slicing === false) return undefined;
-    const never: string[] = [];
-    for (const name of missing) {
-      const found = await searchSlices(this.#net, atMost([name], 0), onPause, most);
-      if (found === undefined) continue;
-      states += found.states;
-      never.push(name);
-    }
-    return never.length === 0 ? undefined : neverFires(facts('search of a slice'), never);
   }
 
   /** Yields the properties that are violated within smaller bounds. Returns the others. */

@@ -9,6 +9,7 @@ const replaying = 'src/verify/replay/replay.test.ts';
 const slices = 'src/verify/reduction/search-slices.test.ts';
 const labels = 'test/verify/labels.test.ts';
 const arcs = 'test/verify/arcs.test.ts';
+const firings = 'src/verify/search/find-firings.test.ts';
 const toolNames = 'test/proofs/tool-names.test.ts';
 
 /** The test files of these mutants that take a second. The short tests plant one mutant of each of them. */
@@ -664,5 +665,27 @@ export const proverMutants: readonly Mutant[] = [
       },
     ],
     tests: [randomContracts],
+  },
+  {
+    name: 'all states seem equally near to a firing',
+    edits: [
+      {
+        file: 'src/verify/search/relaxed-distance.ts',
+        find: `return plan.size;`,
+        replace: `return 1;`,
+      },
+    ],
+    tests: [firings],
+  },
+  {
+    name: 'a run to a firing prefers no state with few tokens',
+    edits: [
+      {
+        file: 'src/verify/search/find-firings.ts',
+        find: `  if (a.load !== b.load) return a.load < b.load;\n`,
+        replace: ``,
+      },
+    ],
+    tests: [firings],
   },
 ];

@@ -216,6 +216,17 @@ describe('a workflow whose routes double its runs', () => {
     assert.deepEqual(check(diamonds(4, (index) => index % 2 === 0)), proved);
   });
 
+  it('reaches every node in few states', async () => {
+    const flow = diamonds(13, (index) => index % 2 === 0);
+    const { properties, bounds } = agentProof(flow);
+    const report = await prove(flow.compiled, {
+      properties: [properties['everyNodeReachable/graph'] ?? assert.fail()],
+      bounds,
+    });
+    assert.ok(isProved(report, { strict: true }), formatReport(report));
+    assert.ok((report.results[0]?.states ?? 0) < 2_000, formatReport(report));
+  });
+
   it('keeps the property of its joins open if a route leads to a join', () => {
     const oneRouted = check(diamonds(2, () => false));
     assert.deepEqual(oneRouted, { ...proved, joinsComplete: false });
