@@ -16,6 +16,7 @@ import type { Clock } from '../net/index.ts';
 import { createCommitter, type Committer } from './scheduling/committer.ts';
 import { closeInTime, type CloseLimit } from './scheduling/close-in-time.ts';
 import { createDispatcher, type Dispatcher } from './scheduling/dispatcher.ts';
+import { repeatWhileUnavailable } from './scheduling/repeat-while-unavailable.ts';
 import {
   checkSessionId,
   SessionNotFoundError,
@@ -193,7 +194,7 @@ export class LocalRuntime implements Runtime {
       resolveModel: async (model, agentName) => models.resolve(model, agentName),
       runChild: async (parent, request) => this.#runChild(parent, request),
       calledAgents: this.#calledAgents,
-      modelCalls: new ModelCallCounts(store),
+      modelCalls: new ModelCallCounts(store, () => this.#state === 'open'),
       attachments: options.live,
       findAgent: async (name) => this.#registry.find(name),
       ignoringOwnChanges: async (write) => this.#ignoringOwnChanges(write),
@@ -624,6 +625,13 @@ export class LocalRuntime implements Runtime {
   }
 
   async #runChild(parent: SessionKey, request: ChildCall): Promise<ChildAgentOutcome> {
+    // A repeated request continues the same turn of the called agent.
+    return repeatWhileUnavailable(async () => this.#tryChild(parent, request), {
+      isOpen: () => this.#state === 'open' && !request.signal.aborted,
+    });
+  }
+
+  async #tryChild(parent: SessionKey, request: ChildCall): Promise<ChildAgentOutcome> {
     const id = childSessionId(parent.sessionId, request.firingId);
     const options = { user: parent.userId, agent: request.agentName };
     const child = await this.#session(

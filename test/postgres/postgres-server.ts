@@ -40,7 +40,8 @@ export async function startPostgresServer({
 }: { readonly restartable?: boolean } = {}): Promise<PostgresServer | undefined> {
   const url = process.env['PETRICHOR_TEST_POSTGRES_URL'];
   const installed = nativeFolder();
-  if (url !== undefined && !(restartable && installed !== undefined)) return createDatabase(url);
+  if (url !== undefined && !(restartable && installed !== undefined))
+    return createOtherDatabase(url);
   if (installed === undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-pg-'));
   // The server refuses to run as root.
@@ -109,8 +110,8 @@ export async function startPostgresServer({
 
 let databases = 0;
 
-/** A database that no other test file uses, so that a test can break all of its connections. */
-async function createDatabase(serverUrl: string): Promise<PostgresServer> {
+/** Creates a database that no other test file uses, so that a test can break all of its connections. */
+export async function createOtherDatabase(serverUrl: string): Promise<PostgresServer> {
   const name = `petrichor_test_${process.pid}_${databases++}`;
   await query(serverUrl, `CREATE DATABASE ${name}`);
   return {

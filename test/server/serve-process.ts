@@ -8,6 +8,8 @@ const MAIN = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
 
 export interface ServeOptions {
   readonly folder: string;
+  /** The program. Default: that of this checkout. */
+  readonly main?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -35,8 +37,13 @@ export class ServeProcess implements AsyncDisposable {
   }
 
   /** Resolves when it listens. Rejects with its output if it exits before. */
-  static async start({ folder, args = [], env = {} }: ServeOptions): Promise<ServeProcess> {
-    const child = spawn(process.execPath, [MAIN, 'serve', '--json', ...args], {
+  static async start({
+    folder,
+    main = MAIN,
+    args = [],
+    env = {},
+  }: ServeOptions): Promise<ServeProcess> {
+    const child = spawn(process.execPath, [main, 'serve', '--json', ...args], {
       cwd: folder,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

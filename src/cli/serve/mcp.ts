@@ -6,7 +6,7 @@ import { DEFAULT_STORE } from '../command/shared-options.ts';
 import { UsageError } from '../command/usage-error.ts';
 import { assertKnownModels } from './check-served-agents.ts';
 import { createErrorOutput, openServedRuntime } from './open-served-runtime.ts';
-import type { ServedCall } from './serve-options.ts';
+import { toStoreOptions, type ServedCall } from './serve-options.ts';
 import { loadServedAgents } from './served-agents.ts';
 
 /**
@@ -19,7 +19,7 @@ export async function serveMcp(call: ServedCall): Promise<ExitCode> {
   if (file === undefined) throw new UsageError('Name the file with the agents.', 'mcp');
   const served = await loadServedAgents(file, cwd);
   assertKnownModels(file, served.definitions);
-  const store = await openStore(values.store ?? DEFAULT_STORE);
+  const store = await openStore(values.store ?? DEFAULT_STORE, toStoreOptions(values));
   const onError = createErrorOutput(call);
   try {
     const plan = { file, served, store, observers: [], onError };

@@ -1,3 +1,5 @@
+import { omitUndefined } from '../../core/internal.ts';
+import type { StoreOptions } from '../../store/index.ts';
 import type { CommandCall, Switch, ListOption, Options, TextOption } from '../command/command.ts';
 import { DEFAULT_PROTOCOLS, PROTOCOL_NAMES } from '../../server/protocol-list.ts';
 import { storeOption } from '../command/shared-options.ts';
@@ -8,6 +10,7 @@ export const DEFAULT_HOST = '127.0.0.1';
 /** The options that say what is served, and with what. */
 export interface ServedOptions extends Options {
   readonly store: TextOption;
+  readonly 'listen-store': TextOption;
   readonly app: TextOption;
   readonly sandbox: TextOption;
   readonly 'web-host': ListOption;
@@ -49,6 +52,12 @@ export const serveOptions: ServeOptions = {
     summary: `The address to listen on. Default: ${DEFAULT_HOST}. Others require a key: petrichor keys create`,
   },
   store: storeOption,
+  'listen-store': {
+    type: 'string',
+    value: 'URL',
+    summary:
+      'The PostgreSQL server itself, if --store names a pooler in transaction mode, such as PgBouncer',
+  },
   agents: {
     type: 'string',
     value: 'FILE',
@@ -170,6 +179,7 @@ export type ServeCall = CommandCall<ServeOptions>;
 /** The options of `petrichor mcp`. */
 export const servedOptions: ServedOptions = {
   store: storeOption,
+  'listen-store': serveOptions['listen-store'],
   app: serveOptions.app,
   sandbox: serveOptions.sandbox,
   'web-host': serveOptions['web-host'],
@@ -177,3 +187,8 @@ export const servedOptions: ServedOptions = {
 };
 
 export type ServedCall = CommandCall<ServedOptions>;
+
+/** The options of the store of a served runtime. */
+export function toStoreOptions(values: ServedCall['values']): StoreOptions {
+  return omitUndefined({ listenUrl: values['listen-store'] });
+}

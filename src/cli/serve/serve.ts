@@ -14,7 +14,7 @@ import {
 import { openStore, type Store } from '../../store/index.ts';
 import type { Signal } from '../command/cli-context.ts';
 import { EXIT_OK, type ExitCode } from '../command/exit-code.ts';
-import { DEFAULT_HOST, type ServeCall } from './serve-options.ts';
+import { DEFAULT_HOST, toStoreOptions, type ServeCall } from './serve-options.ts';
 import { assertKnownModels } from './check-served-agents.ts';
 import { createErrorOutput, openServedRuntime } from './open-served-runtime.ts';
 import type { ServedRuntimePlan } from './open-served-runtime.ts';
@@ -60,7 +60,7 @@ export async function serve(call: ServeCall, hooks: ServeHooks = {}): Promise<Ex
   if (file !== undefined) assertKnownModels(file, served.definitions);
   const moved = await hooks.onLoaded?.();
   const url = call.values.store ?? DEFAULT_STORE;
-  const store = await openStore(url);
+  const store = await openStore(url, toStoreOptions(call.values));
   try {
     warnIfReadableByOthers(call, url);
     return await serveFrom(store, {

@@ -1,6 +1,7 @@
 import { formatSessionKey, rootSessionId } from '../../core/index.ts';
 import type { InvocationId, LogEvent, SessionKey } from '../../core/index.ts';
 import type { Store } from '../../store/index.ts';
+import { repeatWhileUnavailable } from '../scheduling/repeat-while-unavailable.ts';
 
 interface Count {
   readonly invocation: InvocationId;
@@ -17,10 +18,13 @@ const MAX_CACHED = 10_000;
  */
 export class ModelCallCounts {
   readonly #store: Store;
+  readonly #isOpen: () => boolean;
   readonly #counts = new Map<string, Count>();
 
-  constructor(store: Store) {
+  /** @param isOpen false when reading an unavailable store is not worth another attempt */
+  constructor(store: Store, isOpen: () => boolean) {
     this.#store = store;
+    this.#isOpen = isOpen;
   }
 
   /** Starts the count of a new invocation at 0. */
@@ -34,7 +38,9 @@ export class ModelCallCounts {
     const name = formatSessionKey(root);
     const known = this.#counts.get(name);
     const count =
-      known?.invocation === invocation ? known : { invocation, made: this.#read(root, invocation) };
+      known?.invocation === invocation
+        ? known
+        : { invocation, made: this.#readWhenAvailable(root, invocation) };
     // Chained, so that two calls never get the same number, even while the logs are read.
     count.made = count.made.then((made) => made + 1);
     this.#cache(name, count);
@@ -51,6 +57,11 @@ export class ModelCallCounts {
     this.#counts.set(name, count);
     const [oldest] = this.#counts.keys();
     if (this.#counts.size > MAX_CACHED && oldest !== undefined) this.#counts.delete(oldest);
+  }
+
+  async #readWhenAvailable(root: SessionKey, invocation: InvocationId): Promise<number> {
+    const isOpen = this.#isOpen;
+    return repeatWhileUnavailable(async () => this.#read(root, invocation), { isOpen });
   }
 
   async #read(root: SessionKey, invocation: InvocationId): Promise<number> {

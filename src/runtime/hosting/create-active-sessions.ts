@@ -18,7 +18,7 @@ export function createActiveSessions(options: HostingOptions): ActiveSessions {
     broadcast: new SessionBroadcast(),
     findInterceptor: async () => ({ observe: () => {}, interceptCall: undefined }),
     services: {},
-    modelCalls: new ModelCallCounts(options.store),
+    modelCalls: new ModelCallCounts(options.store, options.isOpen ?? (() => true)),
     calledAgents: undefined,
     runChild: async () =>
       Promise.reject(new Error('This host runs no called agents: open the session in a runtime.')),

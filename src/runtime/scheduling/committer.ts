@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { formatSessionKey } from '../../core/index.ts';
 import { StoreClosedError, StoreUnavailableError } from '../../store/internal.ts';
 import type { CommitResult, SettledStep, Store } from '../../store/index.ts';
+import { backoffMs } from './repeat-while-unavailable.ts';
 
 /** The final result of a commit. There is no `busy`: the committer retries until the session is not busy. */
 export type FinalCommitResult = Exclude<CommitResult, { readonly refused: 'busy' }>;
@@ -44,9 +45,6 @@ interface PendingStep {
   readonly resolve: (result: FinalCommitResult) => void;
   readonly reject: (error: unknown) => void;
 }
-
-const MIN_BACKOFF_MS = 20;
-const MAX_BACKOFF_MS = 2000;
 
 /** Creates a committer for a store. */
 export function createCommitter(options: CommitterOptions): Committer {
@@ -213,8 +211,4 @@ class GroupCommitter implements Committer {
 
 function isBusy(result: CommitResult): result is Exclude<CommitResult, FinalCommitResult> {
   return !result.ok && result.refused === 'busy';
-}
-
-function backoffMs(attempt: number): number {
-  return Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** (attempt - 1));
 }

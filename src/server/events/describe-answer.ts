@@ -51,16 +51,17 @@ async function findAnswer(
 ): Promise<GivenAnswer | undefined> {
   const holders = [session, ...(await context.runtime.threads(toSessionRef(session)))];
   for (const holder of holders) {
-    for await (const logged of readLog(context, holder, 0)) {
-      if (logged.type === 'tool.answered' && logged.callId === callId)
-        return { holder, decision: logged.decision, at: logged.at };
-    }
+    // The inbox first: meanwhile, an answer may move from there to the log.
     for (const { input } of await readInbox(context, holder)) {
       const { value } = input;
       if (input.place !== 'answer.in' || !isJsonObject(value)) continue;
       if (value['callId'] !== callId || value['isUpdate'] === true) continue;
       const { decision } = value;
       if (typeof decision === 'string') return { holder, decision, at: undefined };
+    }
+    for await (const logged of readLog(context, holder, 0)) {
+      if (logged.type === 'tool.answered' && logged.callId === callId)
+        return { holder, decision: logged.decision, at: logged.at };
     }
   }
   return undefined;

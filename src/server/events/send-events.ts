@@ -14,9 +14,6 @@ import { findEventTarget } from './event-target.ts';
 import { isRepeatedAnswer, isAnswerConflict } from './repeated-answer.ts';
 import { openProjection, toSessionRef } from './session-log.ts';
 
-/** How often a send is repeated when another sender answers one of its calls meanwhile. */
-const MAX_CHECKS = 3;
-
 /** The events of one request. */
 export interface EventsRequest {
   readonly caller: Caller;
@@ -37,11 +34,13 @@ export async function sendEvents(
   { caller, session, events, idempotentRequest, ...request }: EventsRequest,
 ): Promise<readonly Wire<'AcceptedEvent'>[]> {
   let { batch } = request;
-  for (let conflicts = 0; ; batch = context.runtime.eventBatch()) {
+  // The calls that other senders answered meanwhile. The owner of the session may not have read the answers yet.
+  const answered = new Map<string, AlreadyAnsweredError>();
+  for (; ; batch = context.runtime.eventBatch()) {
     const earlier = await idempotentRequest.findResult();
     const { key } = idempotentRequest;
     if (Array.isArray(earlier)) return toReplies(events, earlier.map(String), key);
-    const added = await addEvents(context, { caller, session, batch, events, key });
+    const added = await addEvents(context, { caller, session, batch, events, key, answered });
     const ids = added.map(({ id }) => id);
     try {
       const result = await batch.submit([idempotentRequest.completion(ids)]);
@@ -59,9 +58,7 @@ export async function sendEvents(
       await idempotentRequest.read();
     } catch (error) {
       if (!(error instanceof AlreadyAnsweredError)) throw error;
-      const { callId } = error;
-      if (++conflicts === MAX_CHECKS)
-        throw await describeAnswer(context, session, { callId, shownId: callId });
+      answered.set(error.callId, error);
     }
   }
 }
@@ -73,7 +70,10 @@ async function addEvents(
     key,
     events,
     ...request
-  }: Pick<EventsRequest, 'caller' | 'session' | 'batch' | 'events'> & { readonly key: string },
+  }: Pick<EventsRequest, 'caller' | 'session' | 'batch' | 'events'> & {
+    readonly key: string;
+    readonly answered: ReadonlyMap<string, AlreadyAnsweredError>;
+  },
 ): Promise<readonly CheckedEvent[]> {
   const checked: CheckedEvent[] = [];
   for (const [index, event] of events.entries())
@@ -97,15 +97,19 @@ async function addEvent(
     readonly event: WireUserEvent;
     readonly key: string;
     readonly checked: readonly CheckedEvent[];
+    readonly answered: ReadonlyMap<string, AlreadyAnsweredError>;
   },
 ): Promise<CheckedEvent> {
-  const { key, checked, batch, caller } = one;
+  const { key, checked, batch, caller, answered } = one;
   const target = await findEventTarget(context, one.session, one.event);
   const { projection, uid } = openProjection(context, target);
   const event = await resolveCallIds(toUserEvent(one.event), async (id) =>
     projection.resolveCallId(id),
   );
+  const callId = findCallId(event) ?? '';
   try {
+    const conflict = answered.get(callId);
+    if (conflict !== undefined) throw conflict;
     const added = await batch.add(toSessionRef(target), event, { dedupeKey: key });
     return {
       id: wireEventId(uid, acceptedEventKey(event, key, added)),
@@ -122,7 +126,6 @@ async function addEvent(
       event,
       before.map((other) => other.event),
     );
-    const callId = findCallId(event) ?? '';
     const author = context.answerAuthors.find(target.id, callId);
     const isByOther =
       event.type === 'user.tool_confirmation' && author !== undefined && author !== caller.keyId;

@@ -21,6 +21,8 @@ export interface Queries {
 
 export interface DatabaseOptions extends RetryPolicy {
   readonly url: string;
+  /** The URL of the server, if `url` names a pooler in transaction mode. Undefined: `url` names the server. */
+  readonly listenUrl: string | undefined;
   readonly maxConnections: number;
   readonly connectTimeoutMs: number;
   readonly idleTimeoutMs: number;
@@ -57,8 +59,10 @@ export const READ_XID: ClosingStatement = [
  * How long the server waits for a lock. Then the connection is returned to the pool, and the transaction is retried.
  */
 const LOCK_TIMEOUT_MS = 250;
-const INT8 = 20;
 const IDLE_IN_TRANSACTION_MS = 60_000;
+/** A pooler refuses these settings when a connection opens, and may not undo those that a connection makes later. */
+const BEGIN_WITH_SETTINGS = `BEGIN; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`;
+const INT8 = 20;
 /** After this time without an answer the connection counts as lost. */
 const QUERY_TIMEOUT_MS = 60_000;
 
@@ -88,12 +92,14 @@ export class Database {
     this.#options = options;
     this.location = toLocation(options.url);
     this.#pool = new loaded.Pool({
-      ...this.#config(),
+      ...this.#config(options.url),
       max: options.maxConnections,
       idleTimeoutMillis: options.idleTimeoutMs,
       maxLifetimeSeconds: Math.ceil(options.connectionMaxAgeMs / 1000),
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-      lock_timeout: LOCK_TIMEOUT_MS,
+      ...(options.listenUrl === undefined && {
+        idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+        lock_timeout: LOCK_TIMEOUT_MS,
+      }),
       query_timeout: QUERY_TIMEOUT_MS,
       // An idle connection does not keep the process alive.
       allowExitOnIdle: true,
@@ -110,9 +116,10 @@ export class Database {
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
-  /** Opens a connection outside the pool. The caller must end it. @throws StoreUnavailableError */
+  /** Opens a connection to the server, outside the pool. The caller must end it. @throws StoreUnavailableError */
   async connection(): Promise<pg.Client> {
-    const client = new this.#pg.Client(this.#config());
+    const { url, listenUrl = url } = this.#options;
+    const client = new this.#pg.Client(this.#config(listenUrl));
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -177,8 +184,8 @@ export class Database {
     await this.#pool.end();
   }
 
-  #config(): pg.ClientConfig {
-    const { url, connectTimeoutMs, tls } = this.#options;
+  #config(url: string): pg.ClientConfig {
+    const { connectTimeoutMs, tls } = this.#options;
     return {
       connectionString: url.replace(/^([a-z]+)\+[a-z0-9_]+:/i, '$1:'),
       connectionTimeoutMillis: connectTimeoutMs,
@@ -242,13 +249,20 @@ export class Database {
     values: readonly unknown[],
   ): Promise<readonly T[]> {
     this.#options.onStatement?.(text);
+    const query = { ...this.#toPreparedName(text), text, values: [...values] };
+    const { rows } = await client.query(query);
+    return rows as readonly T[];
+  }
+
+  /** Behind a pooler, the next transaction may be on a connection that has not prepared the statement. */
+  #toPreparedName(text: string): { readonly name?: string } {
+    if (this.#options.listenUrl !== undefined) return {};
     let name = this.#names.get(text);
     if (name === undefined) {
       name = `petrichor_${this.#names.size}`;
       this.#names.set(text, name);
     }
-    const { rows } = await client.query({ name, text, values: [...values] });
-    return rows as readonly T[];
+    return { name };
   }
 
   async #retry<T>(attempt: () => Promise<T>, waitsForLocks?: boolean): Promise<T> {
@@ -262,7 +276,7 @@ export class Database {
     const { client, release } = await this.#connect();
     let broken: Error | undefined;
     try {
-      await client.query('BEGIN');
+      await client.query(this.#options.listenUrl === undefined ? 'BEGIN' : BEGIN_WITH_SETTINGS);
       const rows: Queries['rows'] = async (text, values = []) => this.#query(client, text, values);
       const exec = async (text: string): Promise<void> => void (await client.query(text));
       const result = await body({ rows, exec });

@@ -1,3 +1,4 @@
+import { assertSameDatabase } from './assert-same-database.ts';
 import { Database, unrefDelay } from './database.ts';
 import { migrate } from './migrate.ts';
 import type { PostgresStoreOptions } from './postgres-store-options.ts';
@@ -7,8 +8,8 @@ import { quotedSchema } from './schema.ts';
 /**
  * Opens a store in a PostgreSQL database, version 13 or later, and creates its tables if they do not exist. Any
  * number of processes on any number of machines can open the same store. The durability of acknowledged writes
- * depends on the settings of the server (`fsync`, `synchronous_commit`). Connect to the server directly, not through
- * a pooler in transaction mode, because the store uses session locks.
+ * depends on the settings of the server (`fsync`, `synchronous_commit`). Through a pooler in transaction mode, the option
+ * `listenUrl` is needed, because the store holds session locks on one connection.
  * @throws MissingPostgresPackageError, StoreUnavailableError, ForeignDatabaseError, StoreVersionError,
  * InvalidInputError
  */
@@ -20,6 +21,7 @@ export async function openPostgresStore(
   quotedSchema(schema);
   const database = await Database.load({
     url,
+    listenUrl: options.listenUrl,
     maxConnections: options.maxConnections ?? 10,
     connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
     idleTimeoutMs: options.idleTimeoutMs ?? 30_000,
@@ -33,6 +35,7 @@ export async function openPostgresStore(
   });
   const store = new PostgresStore(database, schema, options);
   try {
+    if (options.listenUrl !== undefined) await assertSameDatabase(database);
     await migrate(database, schema);
     await store.listen();
   } catch (error) {

@@ -1,4 +1,4 @@
-import { PetrichorError } from '../../core/index.ts';
+import { InvalidInputError, PetrichorError } from '../../core/index.ts';
 import { StoreCorruptError, StoreFailedError, StoreUnavailableError } from '../store-errors.ts';
 import type { UnavailableReason } from '../store-errors.ts';
 
@@ -66,9 +66,17 @@ export function toStoreError(error: unknown, location: string): unknown {
     : new StoreCorruptError(location, damage[1], { cause: error });
 }
 
+/** The message of PgBouncer for a setting that it cannot keep. */
+const REFUSED_SETTING = /unsupported startup parameter/;
+
 /** Converts an error of connecting to a store error. Any unknown error counts as `io`. */
 export function toConnectError(error: unknown, location: string): unknown {
   if (error instanceof PetrichorError) return error;
+  if (error instanceof Error && REFUSED_SETTING.test(error.message))
+    return new InvalidInputError(
+      'listenUrl',
+      `is missing: ${location} is a pooler. Pass the URL of the PostgreSQL server behind it as listenUrl, or to "petrichor serve" as --listen-store.`,
+    );
   return new StoreUnavailableError(getUnavailableReason(error) ?? 'io', location, { cause: error });
 }
 

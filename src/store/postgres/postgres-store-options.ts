@@ -4,6 +4,12 @@ import type { Failpoints } from '../failpoints.ts';
 export interface PostgresStoreOptions {
   /** The schema of the tables. It is created if it does not exist. Default: `petrichor`. */
   readonly schema?: string;
+  /**
+   * The URL of the PostgreSQL server itself, if `url` names a pooler that gives a connection to another client after each
+   * transaction, such as PgBouncer in transaction mode. The store opens one connection to it, for locks and
+   * notifications. Through the pooler it uses no prepared statements and no settings of a connection. Default: `url`.
+   */
+  readonly listenUrl?: string;
   /** Largest number of connections in the pool. The store uses one more for locks and notifications. Default: 10. */
   readonly maxConnections?: number;
   /** Timeout of opening a connection, in milliseconds. Default: 10,000. */

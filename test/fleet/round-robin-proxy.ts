@@ -1,6 +1,13 @@
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
+export interface RoundRobinProxyOptions {
+  /** The ports of the targets now. */
+  readonly listPorts: () => readonly number[];
+  /** Called with the first line of each request, and the port that it went to. */
+  readonly onRequest?: (line: string, port: number) => void;
+}
+
 /** A TCP proxy that gives each new connection to the next of its targets. A target that refuses breaks the connection. */
 export class RoundRobinProxy implements AsyncDisposable {
   readonly url: string;
@@ -11,13 +18,22 @@ export class RoundRobinProxy implements AsyncDisposable {
     this.#close = close;
   }
 
-  /** @param listPorts the ports of the targets now; at least one */
-  static async start(listPorts: () => readonly number[]): Promise<RoundRobinProxy> {
+  static async start({ listPorts, onRequest }: RoundRobinProxyOptions): Promise<RoundRobinProxy> {
     const sockets = new Set<Socket>();
     let connections = 0;
     const server = createServer((incoming) => {
       const ports = listPorts();
-      const outgoing = connect(ports[connections++ % ports.length] ?? 0, '127.0.0.1');
+      const port = ports[connections++ % ports.length];
+      if (port === undefined) {
+        incoming.destroy();
+        return;
+      }
+      const outgoing = connect(port, '127.0.0.1');
+      if (onRequest !== undefined)
+        incoming.on('data', (chunk) => {
+          const line = /^[A-Z]+ \S+ HTTP/.exec(chunk.toString('latin1'));
+          if (line !== null) onRequest(line[0], port);
+        });
       for (const [from, to] of [
         [incoming, outgoing],
         [outgoing, incoming],

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { agent, agentTool } from '../../agents/index.ts';
+import type { LogEvent } from '../../core/index.ts';
+import { ScriptedModel } from '../../models/index.ts';
+import { MemoryStore, type Store } from '../../store/index.ts';
+import { StoreUnavailableError } from '../../store/internal.ts';
+import { tool } from '../../tools/index.ts';
+import { openRuntime } from '../open-runtime.ts';
+
+/** A store of which the next reads fail, as while a database restarts. Writes succeed. */
+function createFailingStore(
+  store: Store,
+  ...names: readonly (keyof Store)[]
+): {
+  readonly store: Store;
+  failNext: (reads: number) => void;
+} {
+  let failing = 0;
+  const proxy = new Proxy(store, {
+    get: (target, name: keyof Store) => {
+      const member = target[name];
+      if (typeof member !== 'function') return member;
+      return (...args: never[]): unknown => {
+        if (names.includes(name) && failing > 0) {
+          failing--;
+          throw new StoreUnavailableError('io', 'memory');
+        }
+        return Reflect.apply(member, target, args);
+      };
+    },
+  });
+  return { store: proxy, failNext: (count) => void (failing = count) };
+}
+
+const texts = (events: readonly LogEvent[]): readonly string[] =>
+  events.flatMap((event) =>
+    event.type === 'error' ? [event.code] : event.type === 'turn.ended' ? [event.stopReason] : [],
+  );
+
+test('a turn that is taken over while the store is unavailable waits for the store', async () => {
+  const memory = new MemoryStore();
+  const began = Promise.withResolvers<void>();
+  const mayEnd = Promise.withResolvers<void>();
+  const createAgent = (isFirst: boolean, onRun: () => void) =>
+    agent({
+      name: 'looker',
+      maxModelCalls: 5,
+      model: new ScriptedModel(({ contents }) =>
+        contents.at(-1)?.role === 'tool' ? { text: 'Done.' } : { toolCalls: [{ name: 'look' }] },
+      ),
+      tools: [
+        tool({
+          name: 'look',
+          description: 'Looks.',
+          readOnly: true,
+          execute: async () => {
+            onRun();
+            if (isFirst) await mayEnd.promise;
+            return 'seen';
+          },
+        }),
+      ],
+    });
+  const first = await openRuntime({ agents: [createAgent(true, began.resolve)], store: memory });
+  const { key } = await first.session('x');
+  void (await first.session('x')).send('Look.').accepted;
+  await began.promise;
+  await memory.evict(key);
+  const failing = createFailingStore(memory, 'read');
+  const second = await openRuntime({
+    agents: [createAgent(false, () => failing.failNext(3))],
+    store: failing.store,
+  });
+  // Reads past the failing store.
+  let events: LogEvent[] = [];
+  while (events.at(-1)?.type !== 'turn.ended') {
+    await setTimeout(2);
+    events = [];
+    for await (const event of memory.read(key)) events.push(event);
+  }
+  assert.deepEqual(texts(events), ['end_turn']);
+  mayEnd.resolve();
+  await second.close();
+  await first.close();
+});
+
+test('a call of an agent that begins while the store is unavailable waits for the store', async () => {
+  const { store, failNext } = createFailingStore(new MemoryStore(), 'find', 'read');
+  const clerk = agent({
+    name: 'clerk',
+    description: 'Answers one question.',
+    model: new ScriptedModel(() => ({ text: 'An answer.' })),
+  });
+  const boss = agent({
+    name: 'boss',
+    model: new ScriptedModel(({ contents }) => {
+      if (contents.at(-1)?.role === 'tool') return { text: 'Done.' };
+      failNext(3);
+      return { toolCalls: [{ name: 'clerk', args: { request: 'Go.' } }] };
+    }),
+    tools: [agentTool(clerk)],
+  });
+  await using runtime = await openRuntime({ agents: [boss], store });
+  const session = await runtime.session('x');
+  const outcomes: string[] = [];
+  for await (const event of session.send('Ask.')) {
+    if (event.type === 'tool.result') outcomes.push(event.outcome);
+    if (event.type === 'turn.ended') break;
+  }
+  assert.deepEqual(outcomes, ['ok']);
+});

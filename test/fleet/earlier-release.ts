@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** The sources of an earlier release in a temporary folder, which Node runs as they are. */
+export interface EarlierRelease {
+  readonly commit: string;
+  /** Its program `petrichor`. */
+  readonly main: string;
+  /** The agents of the fleet, beside these sources. */
+  readonly agents: string;
+  readonly remove: () => void;
+}
+
+/**
+ * Takes an earlier release from the history of the repository: the commit of `PETRICHOR_EARLIER_COMMIT`, or the one
+ * before the schema of the PostgreSQL store changed last. Undefined where there is no history.
+ */
+export async function openEarlierRelease(): Promise<EarlierRelease | undefined> {
+  const commit = findCommit();
+  if (commit === undefined) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'petrichor-earlier-'));
+  const archive = execFileSync('git', ['archive', commit, 'src', 'package.json', 'tsconfig.json'], {
+    cwd: ROOT,
+    maxBuffer: 1 << 30,
+  });
+  execFileSync('tar', ['-x', '-C', folder], { input: archive });
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  mkdirSync(join(folder, 'test', 'fleet'), { recursive: true });
+  const agents = join(folder, 'test', 'fleet', 'fleet-agents.ts');
+  cpSync(join(import.meta.dirname, 'fleet-agents.ts'), agents);
+  return {
+    commit,
+    main: join(folder, 'src', 'cli', 'main.ts'),
+    agents,
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+function findCommit(): string | undefined {
+  const given = process.env['PETRICHOR_EARLIER_COMMIT'];
+  if (given !== undefined && given !== '') return given;
+  try {
+    const changed = runGit('log', '--format=%H', '-1', '--', 'src/store/postgres/schema.ts');
+    return changed === '' ? undefined : runGit('rev-parse', `${changed}^`);
+  } catch {
+    return undefined;
+  }
+}
+
+function runGit(...args: readonly string[]): string {
+  return execFileSync('git', args, {
+    cwd: ROOT,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim();
+}
