@@ -15,6 +15,7 @@ export const STATE_WRITES: Readonly<Record<string, string>> = {
   'src/store/contract/store-operations.ts': 'the contract of stores: random writes',
   'src/tools/state/state-buffer.ts': 'the methods that a tool calls; one merge per call',
   'src/agents/state/live-state.ts': 'passes the methods that a generator calls on',
+  'src/server/wire/declared-keys.ts': 'names the members of writes, which redacted files keep',
   'src/server/wire/redact-journal.ts':
     'hides the values of each kind, and keeps what can be applied',
   'src/adk/workflow/state-schema.ts': 'checks written values against a schema',

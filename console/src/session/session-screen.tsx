@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import type { Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { client, readOnly } from '../state/connection.ts';
@@ -10,6 +11,7 @@ import { FormDialog } from '../ui/form-dialog.tsx';
 import { formatTime, redact } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { act, showToast } from '../ui/toast.tsx';
+import { useMedia } from '../ui/use-media.ts';
 import { ChatPane } from './chat-pane.tsx';
 import { textIn } from './chat-items.ts';
 import type { MessageItem } from './chat-items.ts';
@@ -21,6 +23,7 @@ import { Splitter } from './splitter.tsx';
 import { Timeline } from './timeline.tsx';
 
 const PANES = ['chat', 'net', 'inspector'] as const;
+type Pane = (typeof PANES)[number];
 
 /** One session: its chat, its net, its records, and the way through time. */
 export function SessionScreen({ id }: { readonly id: string }): JSX.Element {
@@ -50,7 +53,7 @@ export function OpenSession({
 }): JSX.Element {
   const editing = useSignal<MessageItem | undefined>(undefined);
   const rewinding = useSignal<MessageItem | undefined>(undefined);
-  const pane = useSignal<(typeof PANES)[number]>('chat');
+  const pane = useSignal<Pane>('chat');
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const stop = model.at.subscribe((at) => {
@@ -67,18 +70,7 @@ export function OpenSession({
   return (
     <section class={`session show-${pane.value}`}>
       <SessionHead model={model} file={file} />
-      <div class="pane-switch" role="group" aria-label="Pane">
-        {PANES.map((one) => (
-          <button
-            key={one}
-            type="button"
-            aria-pressed={pane.value === one}
-            onClick={() => (pane.value = one)}
-          >
-            {one}
-          </button>
-        ))}
-      </div>
+      <PaneSwitch pane={pane} />
       <PastBanner model={model} />
       <div class="panes">
         <ChatPane
@@ -107,6 +99,26 @@ export function OpenSession({
         />
       )}
     </section>
+  );
+}
+
+/** Chooses the pane that is shown. Beside the chat there is room for one other: then only that one is chosen. */
+function PaneSwitch({ pane }: { readonly pane: Signal<Pane> }): JSX.Element {
+  const isNarrow = useMedia('(width < 760px)');
+  const shown = pane.value === 'chat' && !isNarrow ? 'net' : pane.value;
+  return (
+    <div class="pane-switch" role="group" aria-label="Pane">
+      {PANES.filter((one) => isNarrow || one !== 'chat').map((one) => (
+        <button
+          key={one}
+          type="button"
+          aria-pressed={shown === one}
+          onClick={() => (pane.value = one)}
+        >
+          {one}
+        </button>
+      ))}
+    </div>
   );
 }
 

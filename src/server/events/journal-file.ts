@@ -18,7 +18,7 @@ export interface JournalFileSource {
   /** The session as the API shows it. */
   readonly wireSession: Wire<'Session'>;
   readonly inspection: SessionInspection;
-  /** True: values are replaced by their types and hashes. */
+  /** True: values and undeclared keys are replaced by their types and hashes. */
   readonly isRedacted: boolean;
 }
 
@@ -55,14 +55,15 @@ async function* toLines({
   inspection,
   isRedacted,
 }: JournalFileSource): AsyncGenerator<JsonObject, void, undefined> {
-  const redactor = isRedacted ? createJournalRedactor() : undefined;
+  const net = await readNet(inspection);
+  const redactor = isRedacted ? createJournalRedactor(net) : undefined;
   const shown = toJson(wireSession);
   yield {
     type: 'journal',
     version: VERSION,
     redacted: isRedacted,
     session: redactor?.session(shown) ?? shown,
-    net: await readNet(inspection),
+    net,
   };
   let records = 0;
   for await (const record of inspection.records(0, { values: 'full' })) {

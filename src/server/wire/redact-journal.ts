@@ -1,6 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { formatStateKey, parseStateKey } from '../../core/index.ts';
 import { isJsonObject } from '../../core/internal.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
+import { declared, findItems, findMember, findOthers } from './declared-keys.ts';
+import type { Schemas } from './declared-keys.ts';
 
 /** Replaces the values of one exported journal. Equal texts have equal hashes in it, and in no other export. */
 export interface JournalRedactor {
@@ -28,20 +31,46 @@ function keepOnly(...names: readonly string[]): Rule {
     isJsonObject(value) ? redactor.apply(value, rules, hide) : redactor.hide(value);
 }
 
-/** Applies a rule to each member of an object, and keeps its keys. */
-const toMembers =
+/** Applies a rule to each entry of a state, and hides its keys. */
+const toEntries =
   (by: Rule): Rule =>
   (value, redactor) =>
     isJsonObject(value)
-      ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, by(one, redactor)]))
+      ? Object.fromEntries(
+          Object.entries(value).map(([key, one]) => [
+            redactor.hideStateKey(key),
+            by(one, redactor),
+          ]),
+        )
       : redactor.hide(value);
 
-const hideDeposits: Rule = (value, redactor) =>
-  (Array.isArray(value) ? value : []).map((deposit) =>
-    Array.isArray(deposit)
-      ? deposit.map((part, index) => (index === 1 ? redactor.hide(part) : part))
-      : redactor.hide(deposit),
+const hideStateKeys: Rule = (value, redactor) =>
+  (Array.isArray(value) ? value : []).map((key: Json) =>
+    typeof key === 'string' ? redactor.hideStateKey(key) : redactor.hide(key),
   );
+
+/** A deposit is `[place, value]`: the place declares the keys of the value. */
+const hideDeposits: Rule = (value, redactor) =>
+  (Array.isArray(value) ? value : []).map((deposit) => {
+    if (!Array.isArray(deposit)) return redactor.hide(deposit);
+    const [place = null, ...rest] = deposit;
+    const schemas = redactor.findSchemas(place);
+    return [
+      place,
+      ...rest.map((part, index) => (index === 0 ? redactor.hide(part, schemas) : part)),
+    ];
+  });
+
+/** A change of a list place, whose items have the keys that the place declares. */
+const hideListChange: Rule = (value, redactor) => {
+  const schemas = redactor.findSchemas(isJsonObject(value) ? (value['place'] ?? null) : null);
+  const hideItems: Rule = (items) => redactor.hide(items, [{ items: { anyOf: [...schemas] } }]);
+  return redactor.apply(value, {
+    ...keepAll('place keepLast dropLast'),
+    append: hideItems,
+    prefix: hideItems,
+  });
+};
 
 const toItems =
   (rule: Rule): Rule =>
@@ -51,26 +80,29 @@ const toItems =
 const RECORD: Readonly<Record<string, Rule>> = {
   ...keepAll(
     'seq at kind t take reset aborted pin timeoutAt firing outcome dueAt attempt',
-    'cause from to moved clocks owner epoch place versions net',
+    'cause from to moved clocks owner epoch place net',
   ),
   key: hide,
   reason: hide,
   error: keepOnly('code'),
   give: hideDeposits,
-  lists: toItems(keepOnly('place', 'keepLast', 'dropLast')),
+  lists: toItems(hideListChange),
   maps: toItems((value, redactor) =>
     redactor.apply(value, {
       place: keep,
       replace: keep,
-      delete: keep,
-      set: toMembers(hide),
-      append: toMembers(hide),
+      delete: hideStateKeys,
+      set: toEntries(hide),
+      append: toEntries(hide),
       // Amounts are added, so they stay numbers.
-      increment: toMembers(() => 0),
+      increment: toEntries(() => 0),
     }),
   ),
-  entries: toMembers(hide),
+  entries: toEntries(hide),
+  versions: toEntries(keep),
 };
+
+const SOURCE = declared('type media_type data url file_id');
 
 const EVENT: Readonly<Record<string, Rule>> = {
   ...keepAll(
@@ -79,7 +111,13 @@ const EVENT: Readonly<Record<string, Rule>> = {
   ),
   result: (value, redactor) =>
     value === 'allow' || value === 'deny' ? value : redactor.hide(value),
-  content: toItems(keepOnly('type')),
+  content: toItems((value, redactor) =>
+    redactor.apply(
+      value,
+      { type: keep, source: (source) => redactor.hide(source, [SOURCE]) },
+      hide,
+    ),
+  ),
   error: keepOnly('type'),
 };
 
@@ -92,11 +130,14 @@ const SESSION: Readonly<Record<string, Rule>> = {
 };
 
 /**
- * Creates a redactor for one export. Texts become their lengths and a hash, numbers 0, and boolean values false. Names
- * stay: of places, transitions, tools, fields and keys of state. So do times and numbers of tokens.
+ * Creates a redactor for one export. Texts become their lengths and a hash, numbers 0, and boolean values false. A key
+ * stays if the format of records and events or a place of the net declares it. Others were written by users, models and
+ * tools, and become their lengths and a hash too. Names of places, transitions and tools stay, times, and numbers of
+ * tokens.
+ * @param net the described net of the session; null: no key of a token is declared
  */
-export function createJournalRedactor(): JournalRedactor {
-  const redactor = new Redactor();
+export function createJournalRedactor(net: Json): JournalRedactor {
+  const redactor = new Redactor(readPlaceSchemas(net));
   return {
     record: (record) => redactor.apply(record, RECORD),
     event: (event) => redactor.apply(event, EVENT, hide),
@@ -104,9 +145,30 @@ export function createJournalRedactor(): JournalRedactor {
   };
 }
 
+/** The schemas of the places of a net, by their names. */
+function readPlaceSchemas(net: Json): ReadonlyMap<string, Schemas> {
+  const places = isJsonObject(net) && Array.isArray(net['places']) ? net['places'] : [];
+  return new Map(
+    places.flatMap((place) => {
+      if (!isJsonObject(place)) return [];
+      const { name, schema } = place;
+      return typeof name === 'string' && isJsonObject(schema) ? [[name, [schema]]] : [];
+    }),
+  );
+}
+
 class Redactor {
   // A hash without a key could be looked up in a list of likely texts.
   readonly #key = randomBytes(32);
+  readonly #places: ReadonlyMap<string, Schemas>;
+
+  constructor(places: ReadonlyMap<string, Schemas>) {
+    this.#places = places;
+  }
+
+  findSchemas(place: Json): Schemas {
+    return (typeof place === 'string' ? this.#places.get(place) : undefined) ?? [];
+  }
 
   /** @param others the rule of members without one. Without it, they are left out. */
   apply(value: Json, rules: Readonly<Record<string, Rule>>, others?: Rule): JsonObject {
@@ -119,16 +181,39 @@ class Redactor {
     );
   }
 
-  hide(value: Json): Json {
-    if (Array.isArray(value)) return value.map((one: Json) => this.hide(one));
-    if (isJsonObject(value))
-      return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, this.hide(one)]));
+  /** @param schemas what declares keys of the value. Default: nothing. */
+  hide(value: Json, schemas: Schemas = []): Json {
+    if (Array.isArray(value)) {
+      const items = findItems(schemas);
+      return value.map((one: Json) => this.hide(one, items));
+    }
+    if (isJsonObject(value)) {
+      const others = findOthers(schemas);
+      return Object.fromEntries(
+        Object.entries(value).map(([key, one]) => {
+          const member = findMember(schemas, key);
+          if (member !== undefined) return [key, this.hide(one, member)];
+          return [this.#hideKey(key), this.hide(one, others)];
+        }),
+      );
+    }
     if (typeof value === 'string') return `text(${value.length}) #${this.#hash(value)}`;
     if (typeof value === 'number') return 0;
     return value === null ? null : false;
   }
 
-  #hash(text: string): string {
-    return createHmac('sha256', this.#key).update(text).digest('hex').slice(0, 8);
+  /** The scope of a key stays: shared state is applied in another way. */
+  hideStateKey(key: string): string {
+    const { scope, name } = parseStateKey(key);
+    return formatStateKey(scope, this.#hideKey(name));
+  }
+
+  /** Longer than the hash of a value: two keys of an object must not become one. */
+  #hideKey(key: string): string {
+    return `key(${key.length}) #${this.#hash(key, 12)}`;
+  }
+
+  #hash(text: string, digits = 8): string {
+    return createHmac('sha256', this.#key).update(text).digest('hex').slice(0, digits);
   }
 }
