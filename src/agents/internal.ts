@@ -8,7 +8,7 @@ export {
 } from './composition/multi-agent-turn-start.ts';
 export { transferBudget } from './transfer/transfer.ts';
 export { turnBeginning } from './turn/turn-start.ts';
-export { turnStartOutputs } from './turn/turn-start-outputs.ts';
+export { newTurn, turnStartOutputs } from './turn/turn-start-outputs.ts';
 export { toConversationItem } from './vocabulary/agent-identity.ts';
 export { targetPlace } from './vocabulary/handover.ts';
 export {

@@ -1,6 +1,7 @@
 /** Exports of `runtime/` for other folders of `src/`. The package does not publish them. */
 
 export { applyInbox } from './hosting/apply-inbox.ts';
+export { countCalledModelCalls } from './called-agents/model-call-counts.ts';
 export { closeInTime } from './scheduling/close-in-time.ts';
 export { DEFAULT_CLOSE_TIMEOUT_MS } from './runtime-options.ts';
 export {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  AgentTool,
   FunctionTool,
   LiveRequestQueue,
   LlmAgent,
@@ -285,6 +286,67 @@ test('the models of a live session are called at most maxLlmCalls times', async 
   live.queue.sendContent(text('Go on'));
   await live.until(() => live.isOver);
   await assert.rejects(live.ended, { code: 'llm_calls_limit_exceeded', maxLlmCalls: 2 });
+});
+
+/** An agent that one speaks with, and that asks a clerk. The clerk calls a tool until it is stopped, or `calls` times. */
+function withClerk(
+  clock: SimulatedClock,
+  calls: number,
+  subAgents: readonly LlmAgent[] = [],
+): { readonly agent: LlmAgent; readonly clerk: ScriptedModel } {
+  const asks = { toolCalls: [{ name: 'clerk', args: { request: 'Count' } }] };
+  const answers = { text: 'Done.' };
+  const live = new ScriptedLive(
+    { turns: [{ heard: 'Count.', ...asks }, answers, { heard: 'Again.', ...asks }, answers] },
+    { clock },
+  );
+  let made = 0;
+  const clerk = new ScriptedModel(() =>
+    ++made % calls === 0 ? { text: 'Counted.' } : { toolCalls: [{ name: 'count', args: {} }] },
+  );
+  const count = new FunctionTool({ name: 'count', description: 'Counts.', execute: () => 'one' });
+  const called = new LlmAgent({ name: 'clerk', model: clerk, tools: [count] });
+  const agent = new LlmAgent({
+    name: 'assistant',
+    model: live,
+    tools: [new AgentTool({ agent: called })],
+    subAgents,
+  });
+  return { agent, clerk };
+}
+
+for (const that of ['one agent', 'one agent without transcripts', 'several agents'])
+  test(`the agents that a spoken turn of ${that} calls make at most maxLlmCalls calls`, async () => {
+    const clock = new SimulatedClock();
+    const other = new LlmAgent({
+      name: 'other',
+      model: new ScriptedLive({ turns: [] }, { clock }),
+    });
+    const { agent, clerk } = withClerk(clock, Infinity, that === 'several agents' ? [other] : []);
+    const runConfig = {
+      maxLlmCalls: 4,
+      ...(that === 'one agent without transcripts' && { inputAudioTranscription: null }),
+    };
+    await using live = await runLive(agent, clock, { runConfig });
+    await live.say();
+    await live.until(() => live.isOver);
+    await assert.rejects(live.ended, { code: 'llm_calls_limit_exceeded', maxLlmCalls: 4 });
+    assert.equal(clerk.requests.length, 4);
+    // The turn was over: nothing was left to interrupt.
+    assert.equal(live.stored().filter((line) => line.startsWith('turn complete')).length, 1);
+  });
+
+test('model calls of called agents count for the whole live session', async () => {
+  const clock = new SimulatedClock();
+  const { agent, clerk } = withClerk(clock, 1);
+  await using live = await runLive(agent, clock, { runConfig: { maxLlmCalls: 5 } });
+  await live.say();
+  await live.turns(1);
+  assert.equal(live.isOver, false, 'two replies and a call of the clerk');
+  await live.say();
+  await live.until(() => live.isOver);
+  await assert.rejects(live.ended, { code: 'llm_calls_limit_exceeded' });
+  assert.equal(clerk.requests.length, 2);
 });
 
 test('an abort interrupts the turn and ends the live session', async () => {

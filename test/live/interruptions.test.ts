@@ -196,6 +196,26 @@ test('a connection that is lost while the next one opens is replaced', async () 
   assert.deepEqual((await one.call.log()).slice(-2), ['model: Hi.', 'ended: end_turn']);
 });
 
+test('a client that calls again gets a connection at once, and as many attempts as the first', async () => {
+  const lines: LiveListener[] = [];
+  const refused = Array.from({ length: 4 }, () => ({ error: 'server' as const }));
+  const opens = ['accepted' as const, ...refused, ...refused];
+  const turns = [{ heard: 'Hello?', text: 'Hi.' }];
+  await using one = await talk({ turns, opens }, [], {}, {}, (live) => tap(live, lines));
+  lines[0]?.onSignal({ kind: 'closed', reason: 'lost', retryable: true });
+  // The next attempt is seconds away.
+  await one.call.until(() => one.live.requests.length >= 5);
+  const at = one.clock.now();
+  const opened = one.call.until(() => one.live.requests.length > 5);
+  await one.hub.call(one.call.session, one.call.client);
+  await opened;
+  assert.ok(one.clock.now() - at < 100, `${one.clock.now() - at} ms`);
+  await one.call.until(() => one.live.requests.length >= 10);
+  await one.call.say(300);
+  await one.call.until(async () => (await one.call.log()).includes('model: Hi.'));
+  assert.ok(!(await one.call.log()).includes('error: live_connection_lost'));
+});
+
 test('a connection that is lost before it is open is opened again', async () => {
   const lines: LiveListener[] = [];
   const isLost = (live: ScriptedLive): LiveModel => {

@@ -38,6 +38,27 @@ test('a message during a call is answered over the connection, and after the cal
   ]);
 });
 
+const isEnd = (line: string): boolean => line === 'ended: end_turn';
+
+test('the tools of a spoken turn read the run config of the call that was begun last', async () => {
+  const seen: unknown[] = [];
+  const look = tool({
+    name: 'look',
+    description: 'Looks.',
+    parameters: z.object({}),
+    execute: async (_, { runConfig }) => void seen.push(runConfig),
+  });
+  const turn = { heard: 'Look.', toolCalls: [{ name: 'look', args: {} }] };
+  const turns = [turn, { text: 'Seen.' }, turn, { text: 'Seen.' }, turn, { text: 'Seen.' }];
+  await using one = await talk({ turns }, [look]);
+  for (const [turn, options] of [{}, { runConfig: { limit: 1 } }, {}].entries()) {
+    await one.hub.call(one.call.session, one.call.client, options);
+    await one.call.say(300);
+    await one.call.until(async () => (await one.call.log()).filter(isEnd).length > turn);
+  }
+  assert.deepEqual(seen, [{}, { limit: 1 }, {}]);
+});
+
 test('speech interrupts a reply: the client is told at once, and the conversation keeps what was heard', async () => {
   await using one = await talk({
     turns: [

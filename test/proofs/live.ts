@@ -1,8 +1,24 @@
 /** The proofs of the nets of a live session, each alone: tokens of its ports arrive at any moment. */
-import { all, allOf, compose, initialToken, oneOf, pure, running } from '../../src/net/index.ts';
+import {
+  all,
+  allOf,
+  compose,
+  initialToken,
+  net,
+  oneOf,
+  pure,
+  running,
+} from '../../src/net/index.ts';
 import type { Net } from '../../src/net/index.ts';
-import { modelResponse, toolBatch, toolCall, toolParked } from '../../src/agents/index.ts';
-import { runTool } from '../../src/agents/internal.ts';
+import {
+  modelRequest,
+  modelResponse,
+  toolBatch,
+  toolCall,
+  toolParked,
+  turnCurrent,
+} from '../../src/agents/index.ts';
+import { newTurn, runTool } from '../../src/agents/internal.ts';
 import { commandNet } from '../../src/live/command/command-net.ts';
 import { bargeInNet } from '../../src/live/duplex/barge-in.ts';
 import { callCancelNet } from '../../src/live/duplex/call-cancel.ts';
@@ -12,18 +28,28 @@ import { speechTurnNet } from '../../src/live/duplex/speech-turn.ts';
 import { vadNet } from '../../src/live/duplex/vad.ts';
 import { linkNet } from '../../src/live/link/link-net.ts';
 import { ScriptedLive } from '../../src/live/models/scripted/scripted-live.ts';
-import { linkHandle, linkHandleArrived, linkUp } from '../../src/live/vocabulary/link-places.ts';
+import {
+  linkBudget,
+  linkCalled,
+  linkHandle,
+  linkHandleArrived,
+  linkUp,
+} from '../../src/live/vocabulary/link-places.ts';
 import {
   callUnwanted,
   playWindow,
+  replyAwaited,
   replyCalls,
+  silenceFirst,
   utteranceEnded,
+  voiceStopped,
 } from '../../src/live/vocabulary/reply-places.ts';
 import { soleSpeaker } from '../../src/live/vocabulary/speaker.ts';
 import {
   atMost,
   deadlockFree,
   eventOutBounded,
+  eventuallyAnswered,
   neverFiresAfter,
   noFireAfterEndInvocation,
   placeBound,
@@ -87,6 +113,9 @@ const opensWithinBudget = atMost(['link.open'], LINK_BUDGET, { per: 'link.start'
 const opensInATurn = noFireAfterEndInvocation(['link.open'], 'turn.stopping');
 /** While a connection is open, the text model does not answer. */
 const isCalled = unreachable({ 'link.up': 1 }, ['link.called', ...faults]);
+/** An attempt that has begun goes on when the client calls again. */
+const opensWithinBudgets = atMost(['link.open'], LINK_BUDGET + 1, { per: 'link.start' });
+const oneCalled = placeBound('link.called', 1);
 const oneHandle = placeBound('link.handle', 1);
 const handleBounds = {
   ...linkBounds,
@@ -115,6 +144,18 @@ const linkRests = deadlockFree([
   { marked: ['model.active', 'link.up'], allowed: [...linkEnds, 'link.rotating'] },
 ]);
 
+/** The client calls again. */
+const callsAgain = {
+  ...linkBounds,
+  environment: {
+    ...linkBounds.environment,
+    'link.start': 2,
+    'link.stop': 0,
+    'link.go-away': 0,
+    'model.active': 0,
+  },
+};
+
 export const linkProof: NetProof = {
   name: 'live link',
   net: link,
@@ -123,6 +164,11 @@ export const linkProof: NetProof = {
       properties: [oneLink, isCalled, swapsAfterGoAway, opensWithinBudget, opensInATurn, linkRests],
       bounds: linkBounds,
       quick: withoutEach(linkBounds, ['link.stop', 'link.closed', 'link.go-away']),
+    },
+    {
+      properties: [oneLink, isCalled, oneCalled, opensWithinBudgets, linkRests],
+      bounds: callsAgain,
+      quick: withoutEach(callsAgain, ['link.closed']),
     },
     { properties: [oneHandle], bounds: handleBounds },
     { properties: [oneLink, linkRests], bounds: rotatesTwice },
@@ -163,6 +209,12 @@ export const linkProof: NetProof = {
       net: withoutTransition(link, 'link.forget-handle'),
       property: linkRests,
       bounds: linkBounds,
+    },
+    {
+      that: 'adds the attempts of a call to those that are left',
+      net: withoutReset(link, 'link.start-again', 'link.budget'),
+      property: opensWithinBudgets,
+      bounds: callsAgain,
     },
     {
       that: 'keeps a handle beside the newest one',
@@ -425,6 +477,7 @@ const speechBounds = {
     'utterance.transcript': 1,
     'turn.permit': 2,
     'link.up': 1,
+    'link.called': 1,
     'reply.awaited': 0,
     'model.active': 1,
     'reply.cut': 0,
@@ -475,6 +528,114 @@ export const speechTurnProof: NetProof = {
       net: withoutReset(speech, 'speech.start', 'turn.budget'),
       property: fullBudget,
       bounds: speechBounds,
+    },
+  ],
+};
+
+/** The two starts of a spoken turn. What the code decides by values is a read here: it awaits a reply only over a connection. */
+const asks = net('ask', {
+  in: { voiceStopped, linkUp },
+  out: { turnCurrent, modelRequest, replyAwaited, silenceFirst },
+  transitions: [
+    pure('speech.request', {
+      take: { edge: voiceStopped },
+      give: allOf({ turn: turnCurrent, request: modelRequest }),
+      run: () => ({ turn: newTurn(''), request: { invocationId: '', round: 0 } }),
+    }),
+    pure('speech.await', {
+      take: { edge: voiceStopped },
+      read: { link: linkUp },
+      give: allOf({ turn: turnCurrent, awaited: replyAwaited, silence: silenceFirst }),
+      run: () => ({
+        turn: newTurn(''),
+        awaited: { conn: '', invocationId: '', round: 0 },
+        silence: null,
+      }),
+    }),
+  ],
+});
+/** From the end of an utterance to its reply, with the recovery of a silent model and the connection. */
+const answering: Net = compose('answer', {
+  nets: [
+    // The delay of the next attempt is from a table. For the prover, a function may return what never comes.
+    withChanged(link, 'link.again', () => ({ after: 1 })),
+    replyNet({ speakers, linkBudget: LINK_BUDGET }),
+    recoveryNet(),
+    asks,
+  ],
+  initial: [initialToken(playWindow, null, PLAY_WINDOWS)],
+});
+const answerBounds = {
+  environment: {
+    ...linkBounds.environment,
+    'link.stop': 0,
+    'turn.stopping': 0,
+    'link.changed': 0,
+    'model.request': 0,
+    'model.active': 0,
+    'reply.awaited': 0,
+    'reply.begun': 1,
+    'reply.segment': 0,
+    'reply.calls': 0,
+    'reply.done': 0,
+    'reply.cut': 0,
+    'playback.mark': 0,
+    'playback.ended': 0,
+    'play.window': 0,
+    'voice.open': 0,
+    'voice.stopped': 1,
+    'turn.permit': 0,
+  },
+  upTo: LINK_BUDGET,
+  together: 2,
+  faults: 0,
+};
+const withoutCall = [
+  'turn.current',
+  'model.request',
+  'play.window',
+  'link.budget',
+  'command.ready',
+];
+/**
+ * Whatever the model and its server do, and however often the connection is lost: an utterance gets a reply, or the call
+ * is given up. Without a call, its request waits for the text model, which is not part of this net. The next speech, an
+ * interrupt and the end of the call can end it from outside.
+ */
+const isAnswered = eventuallyAnswered('turn.current', ['model.active', 'link.give-up'], {
+  resting: [{ marked: ['model.request'], allowed: withoutCall }],
+});
+
+export const answerProof: NetProof = {
+  name: 'live answers: connection, replies, silence recovery',
+  net: answering,
+  claims: [{ properties: [isAnswered], bounds: answerBounds }],
+  mutants: [
+    {
+      that: 'waits for a silent model without end',
+      net: withoutTransition(answering, 'recovery.reconnect'),
+      property: isAnswered,
+      bounds: answerBounds,
+    },
+    {
+      that: 'does not ask the next connection',
+      net: withoutTransition(answering, 'reply.requeue'),
+      property: isAnswered,
+      bounds: answerBounds,
+    },
+    {
+      that: 'reconnects to a silent model without end',
+      net: readingInstead(answering, 'link.begin', 'budget'),
+      property: isAnswered,
+      bounds: answerBounds,
+    },
+    {
+      that: 'keeps a request when no connection can be opened any more',
+      net: withChanged(answering, 'link.give-up', () => ({
+        unless: [linkBudget, linkUp, linkCalled],
+      })),
+      property: isAnswered,
+      bounds: answerBounds,
     },
   ],
 };
@@ -600,5 +761,6 @@ export const liveProofs: readonly NetProof[] = [
   duplexProof,
   commandProof,
   speechTurnProof,
+  answerProof,
   callCancelProof,
 ];

@@ -16,6 +16,8 @@ import { ModelError } from '../../models/index.ts';
 import type { Clock } from '../../net/index.ts';
 import { IllegalTransitionError } from '../../runtime/index.ts';
 import type { Session } from '../../runtime/index.ts';
+import { countCalledModelCalls } from '../../runtime/internal.ts';
+import type { Store } from '../../store/index.ts';
 import type { LiveRunConfig } from '../contracts/live-run-config.ts';
 import { ActiveLiveSession } from '../live/active-live-session.ts';
 import type { StreamResult } from '../live/active-live-session.ts';
@@ -30,6 +32,7 @@ import { LlmCallsLimitExceededError } from './runner-errors.ts';
 /** A live session to run. */
 export interface LiveRunOptions {
   readonly session: Session;
+  readonly store: Store;
   readonly hub: LiveHub;
   readonly queue: LiveRequestQueue;
   readonly config: LiveRunConfig;
@@ -72,7 +75,10 @@ export class LiveRun {
   readonly #appended = new Set<string>();
   #call: VoiceCall | undefined;
   #readSeq: Seq;
-  #replies = 0;
+  #modelCalls = 0;
+  /** When the turn began that runs, and whether it has the result of a tool. */
+  #turnStartedAt = 0;
+  #hasResults = false;
   #ending: Promise<void> | undefined;
   #hasHungUp = false;
 
@@ -89,7 +95,7 @@ export class LiveRun {
       channel: this.#channel,
       rootAgent,
       clock,
-      onReplyAccepted: () => this.#countReply(),
+      onReplyAccepted: () => this.#countCalls(1),
       onConnectFailed: (error) => {
         // Any other failure is followed by another attempt.
         if (!(error instanceof ModelError) || error.retryable) return;
@@ -109,6 +115,7 @@ export class LiveRun {
     this.#run(async () => this.#followLog());
     const call = await hub.call(session, this.stream, {
       config: config.config,
+      runConfig: this.#runConfig,
       ...omitUndefined({ handle: config.handle }),
     });
     this.#call = call;
@@ -145,9 +152,19 @@ export class LiveRun {
     return this.#call;
   }
 
-  /** Interrupts the turn that runs, and ends the live session. */
+  /** The run config of every turn, written or spoken. */
+  get #runConfig(): JsonObject {
+    const { customMetadata, maxLlmCalls } = this.#options.config;
+    return { maxLlmCalls, customMetadata, streamingMode: 'sse' };
+  }
+
+  /** Interrupts the turn that runs, if there is one, and ends the live session. */
   interrupt(): void {
-    this.#run(async () => this.#options.session.interrupt());
+    this.#run(async () => {
+      const { session } = this.#options;
+      const { activity } = await session.status();
+      if (activity !== 'idle' || this.#sent.size > 0) await session.interrupt();
+    });
     this.end();
   }
 
@@ -209,8 +226,16 @@ export class LiveRun {
       case 'event.appended':
         this.#appended.delete(logged.event.id);
         break;
+      case 'turn.started':
+        this.#turnStartedAt = logged.at;
+        this.#hasResults = false;
+        break;
+      case 'tool.result':
+        this.#hasResults = true;
+        break;
       case 'turn.ended':
         await this.#saveRecording(logged.invocationId);
+        await this.#countCalledAgents();
         break;
       case 'error':
         if (logged.code === 'live_connection_lost') this.end();
@@ -230,8 +255,8 @@ export class LiveRun {
     stateDelta: StateDelta | undefined,
   ): Promise<void> {
     const { session, config } = this.#options;
-    const { customMetadata, maxLlmCalls } = config;
-    const runConfig: JsonObject = { maxLlmCalls, customMetadata, streamingMode: 'sse' };
+    const { customMetadata } = config;
+    const runConfig = this.#runConfig;
     const hasMetadata = Object.keys(customMetadata).length > 0;
     this.#sent.add(messageId);
     await session.send(message, {
@@ -254,10 +279,19 @@ export class LiveRun {
     );
   }
 
-  #countReply(): void {
+  /** Counts the model calls of agents that the turn called. */
+  async #countCalledAgents(): Promise<void> {
+    const { session, store, config } = this.#options;
+    // Only a tool calls an agent.
+    if (config.maxLlmCalls <= 0 || !this.#hasResults) return;
+    this.#countCalls(await countCalledModelCalls(store, session.key, this.#turnStartedAt));
+  }
+
+  /** Counts model calls: replies of the live models, and calls of the agents that a turn called. */
+  #countCalls(count: number): void {
     const { maxLlmCalls } = this.#options.config;
-    this.#replies += 1;
-    if (maxLlmCalls <= 0 || this.#replies <= maxLlmCalls) return;
+    this.#modelCalls += count;
+    if (maxLlmCalls <= 0 || this.#modelCalls <= maxLlmCalls) return;
     this.#channel.fail(new LlmCallsLimitExceededError(maxLlmCalls));
     this.interrupt();
   }

@@ -72,6 +72,7 @@ export class LiveRunner {
     const invocation = this.#createInvocation(session, config);
     const live = new LiveRun({
       session,
+      store: appRuntime.runtime.store,
       hub,
       queue: params.liveRequestQueue,
       config: { ...config, handle: params.liveSessionResumptionHandle ?? config.handle },

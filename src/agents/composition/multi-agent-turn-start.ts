@@ -11,7 +11,7 @@ import type {
   Transition,
   UpTo,
 } from '../../net/index.ts';
-import { newTurn, turnStartOutputs } from '../turn/turn-start-outputs.ts';
+import { turnStartOutputs } from '../turn/turn-start-outputs.ts';
 import { answerIn, eventOut, userIn } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { sessionWrite } from '../vocabulary/state.ts';
@@ -49,8 +49,7 @@ export interface MultiAgentTurnBeginning {
   /** The outputs that give the turn to this agent. */
   readonly begin: (
     agentName: string,
-    outputs: Omit<OutputTokens, 'turn'>,
-    invocationId: string,
+    outputs: OutputTokens,
   ) => Readonly<
     Record<
       string,
@@ -81,11 +80,10 @@ export function multiAgentTurnBeginning(
         }),
       ]),
     ),
-    begin: (agentName, outputs, invocationId) => ({
+    begin: (agentName, outputs) => ({
       [`target/${agentName}`]: {
-        turn: newTurn(invocationId),
         ...outputs,
-        start: { invocationId, round: 0 },
+        start: { invocationId: outputs.turn.invocationId, round: 0 },
         ...(maxTransfers !== undefined && {
           transfers: Array.from({ length: maxTransfers }, () => null),
         }),
@@ -112,7 +110,7 @@ export function multiAgentTurnStart({
     give: oneOf(alternatives),
     run: ({ message, conversation: said }) => {
       const name = chooseEntryAgent(entryAgents, said);
-      return begin(name, turnStartOutputs(message), message.invocationId);
+      return begin(name, turnStartOutputs(message));
     },
   });
   const transition = maxTransfers === undefined ? omitTransferBudget(build) : build;

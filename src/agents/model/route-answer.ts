@@ -92,7 +92,12 @@ export function router(options: RouterOptions): Net {
     run: ({ response, turn }, { host }) => {
       const { invocationId, round, content, escalate, node, usage = noUsage } = response;
       const calls = getFunctionCalls(response);
-      const next = { invocationId, round: turn.round + 1, usage: addUsage(turn.usage, usage) };
+      const next = {
+        ...turn,
+        invocationId,
+        round: turn.round + 1,
+        usage: addUsage(turn.usage, usage),
+      };
       const said =
         content.parts.length === 0 ? [] : [toConversationItem(options, { invocationId, content })];
       const message = answerEvent(options, response);

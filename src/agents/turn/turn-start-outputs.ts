@@ -1,14 +1,14 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { noUsage } from '../../core/index.ts';
-import type { LogEntry } from '../../core/index.ts';
+import type { JsonObject, LogEntry } from '../../core/index.ts';
 import type { IncomingMessage } from '../vocabulary/messages.ts';
 import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { SessionWrite } from '../vocabulary/state.ts';
 import type { CurrentTurn } from '../vocabulary/turn.ts';
 
-/** A turn that begins. */
-export function newTurn(invocationId: string): CurrentTurn {
-  return { invocationId, round: 0, usage: noUsage };
+/** A turn that begins. `runConfig` is that of a turn that no message starts. */
+export function newTurn(invocationId: string, runConfig?: JsonObject): CurrentTurn {
+  return { invocationId, round: 0, usage: noUsage, ...omitUndefined({ runConfig }) };
 }
 
 /** The outputs of every start of a turn with a message: the turn, the message for the conversation, its state write and its events. */

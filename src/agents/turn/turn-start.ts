@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../core/index.ts';
 import { allOf, append, net, optional, pure, upTo } from '../../net/index.ts';
 import type { AnyPlace, Net, TokenPlace, UpTo } from '../../net/index.ts';
 import { newTurn, turnStartOutputs } from './turn-start-outputs.ts';
@@ -24,7 +25,10 @@ export interface TurnBeginning {
     readonly budget: UpTo<null>;
     readonly request: TokenPlace<ModelCall>;
   };
-  readonly begin: (invocationId: string) => {
+  readonly begin: (
+    invocationId: string,
+    runConfig?: JsonObject,
+  ) => {
     readonly turn: CurrentTurn;
     readonly budget: readonly null[];
     readonly request: ModelCall;
@@ -44,8 +48,8 @@ export function turnBeginning({ reaskBudget }: TurnStartOptions): TurnBeginning 
       budget: upTo(Math.max(1, reaskBudget), turnBudget),
       request: modelRequest,
     },
-    begin: (invocationId) => ({
-      turn: newTurn(invocationId),
+    begin: (invocationId, runConfig) => ({
+      turn: newTurn(invocationId, runConfig),
       budget: Array.from({ length: reaskBudget }, () => null),
       request: { invocationId, round: 0 },
     }),

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Json, Route, StopReason, Usage } from '../../core/index.ts';
+import type { Json, JsonObject, Route, StopReason, Usage } from '../../core/index.ts';
 import { place } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
 import { modelCallSchema } from './model-call.ts';
@@ -15,12 +15,19 @@ export interface CurrentTurn {
   /** The number of model answers so far. */
   readonly round: number;
   readonly usage: Usage;
+  /** The run config of a turn that no message started. A message has its own. */
+  readonly runConfig?: JsonObject | undefined;
 }
 
 /** The turn that runs, if there is one. `turn.permit` is empty meanwhile. */
 export const turnCurrent: TokenPlace<CurrentTurn> = place(
   'turn.current',
-  v.object({ invocationId: v.string(), round: v.number(), usage: object<Usage>() }),
+  v.object({
+    invocationId: v.string(),
+    round: v.number(),
+    usage: object<Usage>(),
+    runConfig: v.optional(json<JsonObject>()),
+  }),
   { owed: true, version: 1 },
 );
 

@@ -16,6 +16,7 @@ import type { ConversationItem } from '../../agents/index.ts';
 import {
   chooseEntryAgent,
   multiAgentTurnBeginning,
+  newTurn,
   omitTransferBudget,
   targetPlace,
   transferBudget,
@@ -26,8 +27,8 @@ import { deriveInvocationId } from '../../core/index.ts';
 import { omitUndefined } from '../../core/internal.ts';
 import { all, allOf, net, oneOf, pure, upTo } from '../../net/index.ts';
 import type { Net } from '../../net/index.ts';
-import { linkUp } from '../vocabulary/link-places.ts';
-import type { Link } from '../vocabulary/link-places.ts';
+import { linkCalled, linkUp } from '../vocabulary/link-places.ts';
+import type { Call, Link } from '../vocabulary/link-places.ts';
 import {
   modelActive,
   replyAwaited,
@@ -50,6 +51,7 @@ const common = {
   voiceOpen,
   utteranceEnded,
   linkUp,
+  linkCalled,
 } as const;
 
 /** What starts a spoken turn: the end of speech, or an utterance that has waited for the end of another turn. */
@@ -62,9 +64,15 @@ const utteranceTaken = {
   unless: [sessionPaused],
 } as const;
 
+const callRead = {
+  links: all(linkUp, { min: 0 }),
+  calls: all(linkCalled, { min: 0 }),
+} as const;
+
 interface StartTokens {
   readonly utterance: SpeechEdge;
   readonly links: readonly Link[];
+  readonly calls: readonly (Call | null)[];
 }
 
 /**
@@ -81,24 +89,24 @@ export function soleSpeechStart(
   const hasCallbacks = request.name !== requested.name;
   const start = {
     reset,
-    read: { links: all(linkUp, { min: 0 }) },
+    read: callRead,
     give: oneOf({
       requested: allOf({ ...begun, request: requested, events }),
       ...(!hasCallbacks && {
         awaited: allOf({ ...begun, awaited: replyAwaited, silence: silenceFirst, events }),
       }),
     }),
-    run: ({ utterance: { utterance }, links: [link] }: StartTokens) => {
+    run: ({ utterance: { utterance }, links: [link], calls: [call] }: StartTokens) => {
       const invocationId = deriveInvocationId(utterance);
-      const { request: call, ...turn } = begin(invocationId);
+      const { request: asked, ...turn } = begin(invocationId, call?.runConfig);
       const started = {
         ...turn,
         events: [{ type: 'turn.started' as const, invocationId }],
       };
       if (hasCallbacks || link === undefined || !utterance.startsWith(`${link.conn}/`))
-        return { requested: { ...started, request: call } };
+        return { requested: { ...started, request: asked } };
       const { conn, agent } = link;
-      const awaited = { conn, invocationId, round: call.round, ...omitUndefined({ agent }) };
+      const awaited = { conn, invocationId, round: asked.round, ...omitUndefined({ agent }) };
       return { awaited: { ...started, awaited, silence: null } };
     },
   };
@@ -133,17 +141,19 @@ export function sharedSpeechStart(speakers: readonly Speaker[], maxTransfers?: n
     links[0]?.agent ?? chooseEntryAgent(names, items);
 
   const speech = {
-    read: { links: all(linkUp, { min: 0 }), conversation },
+    read: { ...callRead, conversation },
     reset,
     give: oneOf(alternatives),
     run: ({
       utterance: { utterance },
       links,
+      calls: [call],
       conversation: items,
     }: StartTokens & { readonly conversation: readonly ConversationItem[] }) => {
       const invocationId = deriveInvocationId(utterance);
       const events = [{ type: 'turn.started' as const, invocationId }];
-      return begin(findAgent(links, items), { said: [], write: undefined, events }, invocationId);
+      const turn = newTurn(invocationId, call?.runConfig);
+      return begin(findAgent(links, items), { turn, said: [], write: undefined, events });
     },
   };
 
@@ -156,7 +166,7 @@ export function sharedSpeechStart(speakers: readonly Speaker[], maxTransfers?: n
     priority: 0.5,
     give: oneOf(alternatives),
     run: ({ message: input, links, conversation: items }) =>
-      begin(findAgent(links, items), turnStartOutputs(input), input.invocationId),
+      begin(findAgent(links, items), turnStartOutputs(input)),
   });
 
   const transitions = [

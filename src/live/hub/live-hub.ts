@@ -13,6 +13,7 @@ import type {
   SessionAttachments,
 } from '../../runtime/index.ts';
 import { omitUndefined } from '../../core/internal.ts';
+import type { RunConfigJson } from '../../tools/index.ts';
 import { LIVE_CONFIG } from '../models/live-config.ts';
 import type { LiveConfig } from '../models/live-config.ts';
 import { linkStart, linkStop } from '../vocabulary/link-places.ts';
@@ -39,12 +40,15 @@ export interface CallOptions {
   readonly config?: LiveConfig;
   /** A resumption handle for the first connection. Default: the newest one of the session. */
   readonly handle?: string;
+  /** The run config of its spoken turns. A later call of the session replaces it. Default: none. */
+  readonly runConfig?: RunConfigJson;
 }
 
 /** The options of a call. */
 export const CALL_OPTIONS: OptionTable = optionTable<CallOptions>('call', {
   config: true,
   handle: true,
+  runConfig: true,
 });
 
 /** The options of `LiveHub`. */
@@ -114,7 +118,7 @@ export class LiveHub implements SessionAttachments {
   async call(session: Session, client: LiveClient, options: CallOptions = {}): Promise<VoiceCall> {
     checkOptions(CALL_OPTIONS, options);
     checkInputRate(client.inputRate);
-    const { config, handle } = options;
+    const { config, handle, runConfig } = options;
     if (config !== undefined) checkOptions(LIVE_CONFIG, config);
     if ((await this.#services?.isBusyElsewhere(session.key)) === true)
       throw new LiveSessionElsewhereError(session.key.sessionId);
@@ -122,7 +126,7 @@ export class LiveHub implements SessionAttachments {
     this.#clients.set(name, client);
     this.#sessions.get(name)?.setClient(client);
     try {
-      const settings = omitUndefined({ config, handle });
+      const settings = omitUndefined({ config, handle, runConfig });
       await session.inject(linkStart, settings, { dedupeKey: newMessageId() });
     } catch (error) {
       this.#removeClient(session.key, client);

@@ -45,7 +45,7 @@ import {
   liveStale,
   toAttempt,
 } from '../vocabulary/link-places.ts';
-import type { Link, LinkAttempt } from '../vocabulary/link-places.ts';
+import type { Call, Link, LinkAttempt } from '../vocabulary/link-places.ts';
 import { getLiveHost } from '../vocabulary/live-host.ts';
 import { modelActive, replyAwaited, voiceOpen } from '../vocabulary/reply-places.ts';
 
@@ -136,18 +136,37 @@ export function linkNet({ findTarget, backoffMs }: LinkOptions): LinkNet {
       called: linkCalled,
       budget: upTo(LINK_BUDGET, linkBudget),
     }),
-    run: ({ start: settings }) => ({
+    run: ({ start: { runConfig, ...settings } }) => ({
       wanted: { ...settings, attempt: 0 },
-      called: null,
+      called: toCall(runConfig),
       budget: permits(),
     }),
   });
 
+  // The next turns are those of the new client, and so are the next attempts.
   const startAgain = pure('link.start-again', {
-    take: { start: linkStart },
+    take: { start: linkStart, called: all(linkCalled, { min: 0 }) },
+    reset: [linkBudget],
     priority: -1,
-    give: allOf({}),
-    run: () => ({}),
+    give: allOf({ called: linkCalled, budget: upTo(LINK_BUDGET, linkBudget) }),
+    run: ({ start: { runConfig } }) => ({ called: toCall(runConfig), budget: permits() }),
+  });
+
+  // Somebody waits: the delay of the next attempt is over.
+  const startNow = pure('link.start-now', {
+    take: { start: linkStart, down: linkDown, called: all(linkCalled, { min: 0 }) },
+    unless: [linkWanted, linkRequest, running(open), linkUp],
+    reset: [linkBudget],
+    give: allOf({
+      wanted: linkWanted,
+      called: linkCalled,
+      budget: upTo(LINK_BUDGET, linkBudget),
+    }),
+    run: ({ start: { runConfig, ...settings }, down }) => ({
+      wanted: { ...down, ...settings, attempt: 0 },
+      called: toCall(runConfig),
+      budget: permits(),
+    }),
   });
 
   const begin = pure('link.begin', {
@@ -352,6 +371,7 @@ export function linkNet({ findTarget, backoffMs }: LinkOptions): LinkNet {
         open,
         start,
         startAgain,
+        startNow,
         begin,
         giveUp,
         keepUp,
@@ -388,6 +408,10 @@ const lostEvent: LogEntry = {
   code: 'live_connection_lost',
   message: 'The live connection could not be opened again. Begin the call again.',
 };
+
+function toCall(runConfig: JsonObject | undefined): Call | null {
+  return runConfig === undefined ? null : { runConfig };
+}
 
 function permits(): readonly null[] {
   return Array.from({ length: LINK_BUDGET }, () => null);

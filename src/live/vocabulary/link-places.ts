@@ -3,7 +3,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import { outlet, place } from '../../net/index.ts';
 import type { Outlet, TokenPlace } from '../../net/index.ts';
 import type { JsonObject } from '../../core/index.ts';
-import { count, id, signalSchema, smallJson, text } from './signal-schema.ts';
+import { count, id, optionalSignalSchema, signalSchema, smallJson, text } from './signal-schema.ts';
 
 /** What the connections of a call are opened with. */
 export interface LinkSettings {
@@ -12,22 +12,33 @@ export interface LinkSettings {
   /** A resumption handle that the client has. */
   readonly handle?: string | undefined;
 }
+/** The beginning of a call. */
+export interface CallStart extends LinkSettings {
+  /** The run config of its spoken turns. */
+  readonly runConfig?: JsonObject | undefined;
+}
 const settingsFields = {
   config: v.optional(smallJson<JsonObject>()),
   handle: v.optional(v.pipe(v.string(), v.maxLength(8_000))),
 };
 
 /** Asks for a live connection: a client begins a call. */
-export const linkStart: TokenPlace<LinkSettings> = place(
+export const linkStart: TokenPlace<CallStart> = place(
   'link.start',
-  signalSchema<LinkSettings>(settingsFields),
+  signalSchema<CallStart>({ ...settingsFields, runConfig: v.optional(smallJson<JsonObject>()) }),
   { environment: true, version: 1 },
 );
 /** Ends the live connection: the client hangs up. */
 export const linkStop: TokenPlace<null> = place('link.stop', { environment: true });
 
+/** A call that is on. */
+export type Call = Pick<CallStart, 'runConfig'>;
 /** A call is on: the session has a connection, or wants one. Its live models answer. */
-export const linkCalled: TokenPlace<null> = place('link.called');
+export const linkCalled: TokenPlace<Call | null> = place(
+  'link.called',
+  // Without a version, as the tokens of earlier releases, which are null.
+  optionalSignalSchema<Call>({ runConfig: v.optional(smallJson<JsonObject>()) }),
+);
 
 /** An attempt to connect. */
 export interface LinkAttempt extends LinkSettings {

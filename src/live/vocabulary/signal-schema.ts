@@ -49,6 +49,13 @@ export function signalSchema<T>(entries: v.ObjectEntries): v.GenericSchema<unkno
   return schema as v.GenericSchema<unknown, T>;
 }
 
+/** The schema of a live place whose tokens may be null. */
+export function optionalSignalSchema<T>(
+  entries: v.ObjectEntries,
+): v.GenericSchema<unknown, T | null> {
+  return v.pipe(v.nullable(signalSchema<T>(entries)), v.metadata({ maxBytes: MAX_SIGNAL_BYTES }));
+}
+
 function toJsonBytes(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value)).length;
 }

@@ -72,13 +72,22 @@ export class ModelCallCounts {
       if (event.type === 'turn.started') startedAt = Math.min(startedAt, event.at);
       if (isModelCall(event)) made++;
     }
-    const { appName, userId, sessionId: parent } = root;
-    for (const { key, createdAt } of await this.#store.list({ appName, userId, parent })) {
-      if (createdAt < startedAt) continue;
-      for await (const event of this.#store.read(key, 0)) if (isModelCall(event)) made++;
-    }
-    return made;
+    return made + (await countCalledModelCalls(this.#store, root, startedAt));
   }
+}
+
+/** The number of model calls of the agents that a session called since a time, directly or through other agents. */
+export async function countCalledModelCalls(
+  store: Store,
+  { appName, userId, sessionId: parent }: SessionKey,
+  since: number,
+): Promise<number> {
+  let made = 0;
+  for (const { key, createdAt } of await store.list({ appName, userId, parent })) {
+    if (createdAt < since) continue;
+    for await (const event of store.read(key, 0)) if (isModelCall(event)) made++;
+  }
+  return made;
 }
 
 /** Each complete model message is one call, and so is each failed attempt before it. */

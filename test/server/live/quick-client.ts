@@ -21,7 +21,7 @@ export class QuickClient {
     this.#url = url.replace('http', 'ws');
   }
 
-  /** Connects, again and again until the server has the session. */
+  /** Connects, again and again until the server has the session. Rejects when the server refuses it for good. */
   async connect(): Promise<void> {
     this.playedAt = undefined;
     while (!(await this.#tryToConnect())) await sleep(5);
@@ -32,16 +32,25 @@ export class QuickClient {
     const socket = new WebSocket(this.#url, 'petrichor.live.v1');
     this.#socket = socket;
     this.#numbers.clear();
-    const { promise: ready, resolve } = Promise.withResolvers<boolean>();
+    const { promise: ready, resolve, reject } = Promise.withResolvers<boolean>();
+    // A connection that was ready has nobody who waits for it.
+    ready.catch(() => {});
     socket.on('error', () => {});
-    socket.on('close', () => resolve(false));
+    socket.on('close', (code, reason) => {
+      // 4400 to 4499 stand for the statuses of HTTP that no repetition mends.
+      if (code >= 4_400 && code < 4_500)
+        reject(new Error(`closed with ${code}: ${String(reason)}`));
+      else resolve(false);
+    });
     socket.on('message', (data, isBinary) => {
       if (isBinary) this.#play(data);
       else this.#receive(JSON.parse(String(data)) as ServerMessage, () => resolve(true));
     });
-    const isOpen = await Promise.race([once(socket, 'open').then(() => true), ready]).catch(
+    const opened = once(socket, 'open').then(
+      () => true,
       () => false,
     );
+    const isOpen = await Promise.race([opened, ready]);
     if (!isOpen) return false;
     const resume = this.#call !== undefined && {
       call: this.#call,

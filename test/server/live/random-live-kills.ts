@@ -71,6 +71,8 @@ export async function killLiveAtRandom(kills: number, seed: number): Promise<Liv
         if (seq !== last && seq !== last + 1) faults.push(`the log has ${seq} after ${last}`);
         last = seq;
       }
+      for (const { text } of log.slice(before.length))
+        if (text.includes('live_connection_lost')) throw new Error(`the call was lost: ${text}`);
       return (before = log);
     };
     const countTurns = (log: readonly LogLine[], type: string): number =>
@@ -83,8 +85,7 @@ export async function killLiveAtRandom(kills: number, seed: number): Promise<Liv
       client.speak(200, 0);
     };
 
-    const isIdle = async (): Promise<boolean> =>
-      (await readLog()).at(-1)?.text.includes('"type":"session.status_idle"') === true;
+    const isIdle = async (): Promise<boolean> => (await http.sessions.get(id)).status === 'idle';
     let readyMs = 0;
     let silenceMs = 0;
     await client.connect();

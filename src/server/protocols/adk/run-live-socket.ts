@@ -151,6 +151,7 @@ export class RunLiveSocket implements OpenSocket {
     const { context, live, clock, onError } = this.#services;
     return new LiveRun({
       session,
+      store: context.runtime.runtime.store,
       hub: live.hub,
       queue: this.#queue,
       config,
