@@ -28,7 +28,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import { all, allOf, net, oneOf, pure, upTo } from '../../net/index.ts';
 import type { Net } from '../../net/index.ts';
 import { linkCalled, linkUp } from '../vocabulary/link-places.ts';
-import type { Call, Link } from '../vocabulary/link-places.ts';
+import type { CallSettings, Link } from '../vocabulary/link-places.ts';
 import {
   modelActive,
   replyAwaited,
@@ -72,7 +72,7 @@ const callRead = {
 interface StartTokens {
   readonly utterance: SpeechEdge;
   readonly links: readonly Link[];
-  readonly calls: readonly (Call | null)[];
+  readonly calls: readonly (CallSettings | null)[];
 }
 
 /**

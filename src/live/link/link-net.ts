@@ -45,7 +45,7 @@ import {
   liveStale,
   toAttempt,
 } from '../vocabulary/link-places.ts';
-import type { Call, Link, LinkAttempt } from '../vocabulary/link-places.ts';
+import type { CallSettings, Link, LinkAttempt } from '../vocabulary/link-places.ts';
 import { getLiveHost } from '../vocabulary/live-host.ts';
 import { modelActive, replyAwaited, voiceOpen } from '../vocabulary/reply-places.ts';
 
@@ -409,7 +409,7 @@ const lostEvent: LogEntry = {
   message: 'The live connection could not be opened again. Begin the call again.',
 };
 
-function toCall(runConfig: JsonObject | undefined): Call | null {
+function toCall(runConfig: JsonObject | undefined): CallSettings | null {
   return runConfig === undefined ? null : { runConfig };
 }
 

@@ -32,12 +32,12 @@ export const linkStart: TokenPlace<CallStart> = place(
 export const linkStop: TokenPlace<null> = place('link.stop', { environment: true });
 
 /** A call that is on. */
-export type Call = Pick<CallStart, 'runConfig'>;
+export type CallSettings = Pick<CallStart, 'runConfig'>;
 /** A call is on: the session has a connection, or wants one. Its live models answer. */
-export const linkCalled: TokenPlace<Call | null> = place(
+export const linkCalled: TokenPlace<CallSettings | null> = place(
   'link.called',
   // Without a version, as the tokens of earlier releases, which are null.
-  optionalSignalSchema<Call>({ runConfig: v.optional(smallJson<JsonObject>()) }),
+  optionalSignalSchema<CallSettings>({ runConfig: v.optional(smallJson<JsonObject>()) }),
 );
 
 /** An attempt to connect. */
