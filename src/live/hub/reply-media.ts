@@ -1,6 +1,7 @@
 import type { LiveMedia } from '../models/live-model.ts';
 import type { DoneReply, ReplyText } from '../vocabulary/reply-places.ts';
 import { MAX_SIGNAL_TEXT } from '../vocabulary/signal-schema.ts';
+import { ReplyTranscript } from './reply-transcript.ts';
 
 /** Text of a reply, and the part of its audio that it belongs to. */
 export type TextRest = Omit<ReplyText, 'reply'>;
@@ -35,10 +36,8 @@ export class ReplyMedia {
   #audioMs = 0;
   #releasedMs = 0;
   #playedMs = 0;
-  #text = '';
+  readonly #text = new ReplyTranscript();
   #textFromMs: number | undefined;
-  /** Text in progress that was requested before its final form arrived. */
-  #requestedText = '';
   #isDone = false;
   #hasCalls = false;
   /** Whether the end of the reply, with the rest of its text, is reported to the net. */
@@ -76,17 +75,13 @@ export class ReplyMedia {
 
   addText(text: string): void {
     this.#textFromMs ??= this.#audioMs;
-    this.#text += text;
+    this.#text.add(text);
   }
 
-  /** Replaces text in progress by its final form. */
+  /** Replaces text in progress, or its beginning, by its final form. */
   setFinalText(text: string): void {
-    const rest = text.startsWith(this.#requestedText)
-      ? text.slice(this.#requestedText.length)
-      : this.#text;
-    this.#requestedText = '';
-    this.#text = '';
-    if (rest !== '') this.addText(rest);
+    this.#text.settle(text);
+    if (this.#text.length > 0) this.#textFromMs ??= this.#audioMs;
   }
 
   /**
@@ -101,7 +96,7 @@ export class ReplyMedia {
     const isNeeded =
       this.#audioMs > endMs ||
       this.#text.length > MAX_SIGNAL_TEXT ||
-      (isBrokenOff && this.#text !== '');
+      (isBrokenOff && this.#text.length > 0);
     if (!isNeeded || last?.isGranted === false) return undefined;
     const nextMs = lastMs + this.#windowMs;
     // A short rest goes with it, so that it costs no window of its own.
@@ -115,10 +110,8 @@ export class ReplyMedia {
   #takeText(lastMs: number): TextRest {
     const fromMs = this.#textFromMs ?? lastMs;
     const toMs = Math.max(this.#audioMs, fromMs);
-    const text = this.#text.slice(0, MAX_SIGNAL_TEXT);
-    this.#requestedText += text;
-    this.#text = this.#text.slice(MAX_SIGNAL_TEXT);
-    this.#textFromMs = this.#text === '' ? undefined : toMs;
+    const text = this.#text.take();
+    this.#textFromMs = this.#text.length === 0 ? undefined : toMs;
     return { fromMs, toMs, text };
   }
 
@@ -134,7 +127,7 @@ export class ReplyMedia {
   takeEnd(): Pick<DoneReply, 'rest' | 'playFromMs'> | undefined {
     const last = this.#windows.at(-1);
     const lastMs = last?.toMs ?? 0;
-    const isEmpty = this.#text === '' && this.#audioMs === 0;
+    const isEmpty = this.#text.length === 0 && this.#audioMs === 0;
     const isShort =
       this.#text.length <= MAX_SIGNAL_TEXT &&
       this.#audioMs <= lastMs + REST_WINDOWS * this.#windowMs;
@@ -142,7 +135,7 @@ export class ReplyMedia {
     if (!this.#reportsEnd || this.#isEndTaken || !isNext) return undefined;
     this.#isEndTaken = true;
     return {
-      ...(this.#text !== '' && { rest: this.#takeText(lastMs) }),
+      ...(this.#text.length > 0 && { rest: this.#takeText(lastMs) }),
       ...(this.#audioMs > lastMs && { playFromMs: lastMs }),
     };
   }

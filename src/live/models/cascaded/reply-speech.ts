@@ -69,6 +69,12 @@ export class ReplySpeech {
       reporter.text('text', text);
       return;
     }
+    // There is nothing to speak, and a provider may refuse it.
+    if (text.trim() === '') {
+      this.#pieces.push(piece);
+      if (hasTranscript) reporter.text('audio', text);
+      return;
+    }
     let resampler: Resampler | undefined;
     let rate = 0;
     for await (const { pcm, format } of synthesizer.speak(text, signal)) {

@@ -22,11 +22,16 @@ export function takePieces(
       rest = rest.slice(sentence.length);
     } else if (rest.length > MAX_PIECE) {
       const space = rest.lastIndexOf(' ', MAX_PIECE);
-      const length = space > 0 ? space + 1 : MAX_PIECE;
+      const length = space > 0 ? space + 1 : wholeLength(rest, MAX_PIECE);
       pieces.push(rest.slice(0, length));
       rest = rest.slice(length);
     } else break;
   }
   if (!isComplete || rest === '') return { pieces, rest };
   return { pieces: [...pieces, rest], rest: '' };
+}
+
+/** The most UTF-16 code units up to a length that do not end inside of a character. */
+function wholeLength(text: string, length: number): number {
+  return text.slice(0, length).isWellFormed() ? length : length - 1;
 }
