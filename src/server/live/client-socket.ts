@@ -3,21 +3,21 @@ import { decodeJson } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { Caller } from '../auth/api-keys.ts';
 import { HttpError, toHttpError } from '../http/http-error.ts';
-import { RateLimiter } from '../http/rate-limiter.ts';
 import { replacedCallError } from './call-errors.ts';
-import { AudioAllowance } from './audio-allowance.ts';
 import type { SocketCall } from './socket-call.ts';
 import type { CallHolder, SocketCalls } from './socket-calls.ts';
 import { parseSocketMessage } from './live-messages.ts';
+import {
+  CLOSE_GOING_AWAY,
+  CLOSE_NORMAL,
+  GOING_AWAY_REASON,
+  SocketLimits,
+} from './socket-limits.ts';
 import { SocketWatch } from './socket-watch.ts';
 import type { SocketMessage, HelloMessage, ServerMessage } from './live-messages.ts';
 
 /** How long a client may take for its first message. */
 const HELLO_MS = 10_000;
-/** Messages per minute besides audio. A client reports twice a second what it has played. */
-const MESSAGES_PER_MINUTE = 1_200;
-/** Edges of speech per minute. Each one is journaled. */
-const EDGES_PER_MINUTE = 240;
 /** Above so many bytes that wait to be sent, captions are left out. */
 const CONGESTED_BYTES = 65_536;
 /** More than the audio of four windows: a client that does not read is disconnected. */
@@ -26,8 +26,6 @@ const MAX_BUFFERED_BYTES = 8 * 1_048_576;
 const MAX_EARLY_BYTES = 1_048_576;
 /** The close code of an error is this and its HTTP status. */
 const ERROR_CODE = 4_000;
-const NORMAL = 1_000;
-const GOING_AWAY = 1_001;
 
 /** What a socket needs of its server. */
 export interface ClientSocketServices {
@@ -49,11 +47,9 @@ export class ClientSocket implements CallHolder {
   readonly #socket: WebSocket;
   readonly #sessionId: string;
   readonly #services: ClientSocketServices;
-  readonly #messages: RateLimiter;
-  readonly #edges: RateLimiter;
+  readonly #limits: SocketLimits;
   #caller: Caller | undefined;
   #call: SocketCall | undefined;
-  #allowance: AudioAllowance | undefined;
   #state: 'new' | 'opening' | 'open' | 'closed' = 'new';
   /** What came together with the first message. */
   #early: { readonly data: Uint8Array; readonly isBinary: boolean }[] = [];
@@ -67,8 +63,7 @@ export class ClientSocket implements CallHolder {
     this.#socket = socket;
     this.#sessionId = sessionId;
     this.#services = services;
-    this.#messages = new RateLimiter(MESSAGES_PER_MINUTE, clock);
-    this.#edges = new RateLimiter(EDGES_PER_MINUTE, clock);
+    this.#limits = new SocketLimits(clock, { messages: 'messages', journaled: 'edges of speech' });
     this.#watch = new SocketWatch(socket, {
       ...services,
       findVoice: () => this.#call?.voice,
@@ -105,7 +100,7 @@ export class ClientSocket implements CallHolder {
 
   /** The server closes. The client may connect again. */
   goAway(): void {
-    this.#end(GOING_AWAY, 'the server is shutting down');
+    this.#end(CLOSE_GOING_AWAY, GOING_AWAY_REASON);
   }
 
   #receive(data: Uint8Array, isBinary: boolean): void {
@@ -125,20 +120,18 @@ export class ClientSocket implements CallHolder {
   }
 
   #receiveAudio(pcm: Uint8Array): void {
-    if (this.#state !== 'open' || this.#allowance === undefined) throw helloError();
+    if (this.#state !== 'open' || this.#call === undefined) throw helloError();
     if (pcm.byteLength % 2 !== 0)
       throw new HttpError(
         400,
         `A binary frame must be PCM with 16 bits; it has ${pcm.byteLength} bytes, which is odd.`,
       );
-    if (!this.#allowance.take(pcm.byteLength))
-      throw new HttpError(429, 'Audio comes faster than real time. Send it as it is recorded.');
-    this.#call?.sendAudio(pcm);
+    this.#limits.takeAudio(pcm.byteLength, this.#call.inputRate);
+    this.#call.sendAudio(pcm);
   }
 
   #receiveMessage(text: string): void {
-    if (this.#messages.take('') > 0)
-      throw new HttpError(429, `More than ${MESSAGES_PER_MINUTE} messages came in a minute.`);
+    this.#limits.takeMessage();
     const message = parseSocketMessage(decodeJson(text, 'message'));
     if (this.#state === 'new') {
       if (message.type !== 'hello') throw helloError();
@@ -161,11 +154,7 @@ export class ClientSocket implements CallHolder {
         return;
       case 'speech_started':
       case 'speech_stopped':
-        if (this.#edges.take('') > 0)
-          throw new HttpError(
-            429,
-            `More than ${EDGES_PER_MINUTE} edges of speech came in a minute.`,
-          );
+        this.#limits.takeJournaled();
         if (message.type === 'speech_started') voice?.speechStarted();
         else voice?.speechStopped();
         return;
@@ -179,7 +168,7 @@ export class ClientSocket implements CallHolder {
 
   /** Never rejects. */
   async #open(hello: HelloMessage): Promise<void> {
-    const { calls, authenticate, onOpened, clock } = this.#services;
+    const { calls, authenticate, onOpened } = this.#services;
     this.#state = 'opening';
     this.#cancelTimer();
     // What follows the first message is read when that is accepted.
@@ -200,7 +189,6 @@ export class ClientSocket implements CallHolder {
     }
     this.#socket.resume();
     this.#state = 'open';
-    this.#allowance = new AudioAllowance(this.#call.inputRate, clock);
     onOpened(101, this.#caller);
     this.#watch.start(this.#caller);
     for (const { data, isBinary } of this.#early.splice(0)) this.#receive(data, isBinary);
@@ -216,7 +204,7 @@ export class ClientSocket implements CallHolder {
     try {
       await calls.hangUp(this);
       this.send({ type: 'ended' });
-      this.#end(NORMAL, 'hang_up');
+      this.#end(CLOSE_NORMAL, 'hang_up');
     } catch (error) {
       this.#fail(error);
     }

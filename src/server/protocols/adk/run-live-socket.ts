@@ -14,10 +14,14 @@ import type { Session } from '../../../runtime/index.ts';
 import type { Caller } from '../../auth/api-keys.ts';
 import { toSessionRef } from '../../events/session-log.ts';
 import { HttpError, toHttpError } from '../../http/http-error.ts';
-import { RateLimiter } from '../../http/rate-limiter.ts';
-import { AudioAllowance } from '../../live/audio-allowance.ts';
 import { replacedCallError, toCallError } from '../../live/call-errors.ts';
 import type { LiveServices, OpenSocket, SocketEvents } from '../../live/socket-route.ts';
+import {
+  CLOSE_GOING_AWAY,
+  CLOSE_NORMAL,
+  GOING_AWAY_REASON,
+  SocketLimits,
+} from '../../live/socket-limits.ts';
 import { SocketWatch } from '../../live/socket-watch.ts';
 import type { ServerContext } from '../../routing/server-context.ts';
 import { sendInputs } from '../send-inputs.ts';
@@ -27,18 +31,12 @@ import { readCallNeeds, toAnswer } from './run-request.ts';
 import type { AdkEventContext } from './to-adk-wire-events.ts';
 import { toLiveWireEvents } from './to-live-wire-events.ts';
 
-/** Requests per minute besides audio. */
-const REQUESTS_PER_MINUTE = 1_200;
-/** Requests per minute that are journaled: messages, answers, changes of state, and edges of speech. */
-const STORED_PER_MINUTE = 240;
 /** The most bytes of a reason. */
 const MAX_REASON_BYTES = 123;
 
 /** The state of a socket that is not closing. */
 const OPEN = 1;
 
-const NORMAL = 1_000;
-const GOING_AWAY = 1_001;
 const NOT_FOUND = 1_002;
 const REFUSED = 1_008;
 const FAILED = 1_011;
@@ -70,9 +68,7 @@ export class RunLiveSocket implements OpenSocket {
   readonly #services: RunLiveServices;
   readonly #queue = new LiveRequestQueue();
   readonly #watch: SocketWatch;
-  readonly #requests: RateLimiter;
-  readonly #stored: RateLimiter;
-  #allowance: { readonly rate: number; readonly audio: AudioAllowance } | undefined;
+  readonly #limits: SocketLimits;
   #run: LiveRun | undefined;
   #isClosed = false;
 
@@ -80,8 +76,7 @@ export class RunLiveSocket implements OpenSocket {
     this.#socket = socket;
     this.#caller = caller;
     this.#services = services;
-    this.#requests = new RateLimiter(REQUESTS_PER_MINUTE, services.clock);
-    this.#stored = new RateLimiter(STORED_PER_MINUTE, services.clock);
+    this.#limits = new SocketLimits(services.clock, { messages: 'requests', journaled: 'inputs' });
     this.#watch = new SocketWatch(socket, {
       ...services,
       findVoice: () => this.#run?.voice,
@@ -98,7 +93,7 @@ export class RunLiveSocket implements OpenSocket {
   }
 
   goAway(): void {
-    this.#end(GOING_AWAY, 'the server is shutting down');
+    this.#end(CLOSE_GOING_AWAY, GOING_AWAY_REASON);
   }
 
   /** Never rejects. */
@@ -138,7 +133,7 @@ export class RunLiveSocket implements OpenSocket {
           clock: this.#services.clock,
         }))
           await this.#send(event);
-      this.#end(NORMAL, '');
+      this.#end(CLOSE_NORMAL, '');
     } catch (error) {
       this.#fail(toCallError(error, opened.session));
     } finally {
@@ -187,25 +182,29 @@ export class RunLiveSocket implements OpenSocket {
         this.#queue.send(request);
       }
     } catch (error) {
-      const isLimit = error instanceof HttpError && error.status === 429;
-      if (isLimit || this.#requests.take('') > 0) this.#fail(isLimit ? error : tooManyError());
-      else void this.#refuse(error);
+      this.#refuseOrFail(error);
+    }
+  }
+
+  /** A request that is refused counts, so that a client cannot send them without end. */
+  #refuseOrFail(error: unknown): void {
+    try {
+      if (error instanceof HttpError && error.status === 429) throw error;
+      this.#limits.takeMessage();
+      void this.#refuse(error);
+    } catch (limit) {
+      this.#fail(limit);
     }
   }
 
   /** @throws HttpError 429 */
   #limit({ blob, ...request }: LiveRequest): void {
     if (blob !== undefined && isAudio(blob)) {
-      const rate = readSampleRate(blob);
-      if (this.#allowance?.rate !== rate)
-        this.#allowance = { rate, audio: new AudioAllowance(rate, this.#services.clock) };
-      if (this.#allowance.audio.take(decodeBlob(blob).length)) return;
-      throw new HttpError(429, 'Audio comes faster than real time. Send it as it is recorded.');
+      this.#limits.takeAudio(decodeBlob(blob).length, readSampleRate(blob));
+      return;
     }
-    if (this.#requests.take('') > 0) throw tooManyError();
-    const isStored = blob === undefined || request.stateDelta !== undefined;
-    if (isStored && this.#stored.take('') > 0)
-      throw new HttpError(429, `More than ${STORED_PER_MINUTE} inputs came in a minute.`);
+    this.#limits.takeMessage();
+    if (blob === undefined || request.stateDelta !== undefined) this.#limits.takeJournaled();
   }
 
   /** Tells the client that a request was refused. The live session goes on. */
@@ -247,10 +246,6 @@ export class RunLiveSocket implements OpenSocket {
     this.#watch.stop();
     void this.#run?.close();
   }
-}
-
-function tooManyError(): HttpError {
-  return new HttpError(429, `More than ${REQUESTS_PER_MINUTE} requests came in a minute.`);
 }
 
 /** The longest beginning of a text with at most so many bytes in UTF-8. */
