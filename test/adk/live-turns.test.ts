@@ -12,6 +12,7 @@ import type { RunConfig } from '../../src/adk/index.ts';
 import type { InMemoryArtifactService } from '../../src/tools/index.ts';
 import { contentText, isFinalResponse } from '../../src/core/index.ts';
 import { ScriptedLive } from '../../src/live/index.ts';
+import type { ScriptedLiveTurn } from '../../src/live/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { SimulatedClock } from '../../src/net/index.ts';
 import { LiveSession, runLive } from './live-session.ts';
@@ -294,12 +295,12 @@ function withClerk(
   calls: number,
   subAgents: readonly LlmAgent[] = [],
 ): { readonly agent: LlmAgent; readonly clerk: ScriptedModel } {
-  const asks = { toolCalls: [{ name: 'clerk', args: { request: 'Count' } }] };
+  const asks = (id: string): ScriptedLiveTurn => ({
+    heard: 'Count.',
+    toolCalls: [{ id, name: 'clerk', args: { request: 'Count' } }],
+  });
   const answers = { text: 'Done.' };
-  const live = new ScriptedLive(
-    { turns: [{ heard: 'Count.', ...asks }, answers, { heard: 'Again.', ...asks }, answers] },
-    { clock },
-  );
+  const live = new ScriptedLive({ turns: [asks('c1'), answers, asks('c2'), answers] }, { clock });
   let made = 0;
   const clerk = new ScriptedModel(() =>
     ++made % calls === 0 ? { text: 'Counted.' } : { toolCalls: [{ name: 'count', args: {} }] },

@@ -48,8 +48,10 @@ test('the tools of a spoken turn read the run config of the call that was begun 
     parameters: z.object({}),
     execute: async (_, { runConfig }) => void seen.push(runConfig),
   });
-  const turn = { heard: 'Look.', toolCalls: [{ name: 'look', args: {} }] };
-  const turns = [turn, { text: 'Seen.' }, turn, { text: 'Seen.' }, turn, { text: 'Seen.' }];
+  const turns = ['c1', 'c2', 'c3'].flatMap((id) => [
+    { heard: 'Look.', toolCalls: [{ id, name: 'look', args: {} }] },
+    { text: 'Seen.' },
+  ]);
   await using one = await talk({ turns }, [look]);
   for (const [turn, options] of [{}, { runConfig: { limit: 1 } }, {}].entries()) {
     await one.hub.call(one.call.session, one.call.client, options);

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { audioByteLength, audioDurationMs } from '../../../../src/live/models/audio-format.ts';
 import type { AudioFormat } from '../../../../src/live/models/audio-format.ts';
@@ -69,7 +70,7 @@ export async function startOpenaiAudioServer({
     ['/v1/audio/transcriptions', transcribe],
     ['/v1/audio/speech', speak],
   ]);
-  const server = createServer(async (incoming, outgoing) => {
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const { url = '', headers } = incoming;
     const route = routes.get(url);
     const chunks: Buffer[] = [];
@@ -86,6 +87,9 @@ export async function startOpenaiAudioServer({
           : refuse(401, 'Incorrect API key provided');
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     outgoing.end(Buffer.from(await response.arrayBuffer()));
+  };
+  const server = createServer((incoming, outgoing) => {
+    answer(incoming, outgoing).catch((error: unknown) => outgoing.destroy(error as Error));
   });
   const { promise, resolve } = Promise.withResolvers<void>();
   server.listen(0, '127.0.0.1', resolve);
