@@ -169,6 +169,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'chat',
     'replay',
     'serve',
+    'adk',
     'dev',
     'prove',
     'commands',
