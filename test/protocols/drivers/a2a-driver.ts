@@ -4,6 +4,8 @@ import type { Answer, AskedCall, Conversation, DeclaredTool, ProtocolDriver } fr
 // The package is installed in test/protocols only, so its name is not written as an import.
 const A2A_CLIENT = '@a2a-js/sdk/client';
 
+const LOSES_APPEND =
+  'the client loses append of the chunks of 0.3 over REST: those of an artifact belong together';
 const CLIENT_TOOLS = 'urn:petrichor:a2a:client-tools:v1';
 const [COMPLETED, FAILED, CANCELED, INPUT_REQUIRED] = [3, 4, 5, 6];
 const ROLE_USER = 1;
@@ -84,7 +86,7 @@ export async function openA2aClient(
   const factory = new sdk.ClientFactory({
     transports: [
       new sdk.JsonRpcTransportFactory({ legacyCompat }),
-      new sdk.RestTransportFactory({}),
+      new sdk.RestTransportFactory({ legacyCompat }),
     ],
     cardResolver,
   });
@@ -92,6 +94,7 @@ export async function openA2aClient(
 }
 
 function createA2aDriver(name: string, binding: string, version: string): ProtocolDriver {
+  const losesAppend = binding === 'HTTP+JSON' && version === '0.3';
   return {
     name,
     protocol: 'a2a',
@@ -100,12 +103,14 @@ function createA2aDriver(name: string, binding: string, version: string): Protoc
       'client tool': 'an extension of the server: A2A has no tools of clients',
       'approval, yes and no': 'INPUT_REQUIRED, and a data part of ours: A2A has no approvals',
       'lost connection': 'a task that has ended is read with GetTask',
+      ...(losesAppend && { 'streamed text': LOSES_APPEND }),
       'sub-agents': 'data parts of status messages: A2A has no sub-agents',
     },
     open: async ({ url, agentId, sessionId }) =>
       new A2aConversation(
         await openA2aClient(`${url}/a2a/${agentId}`, binding, version),
         sessionId,
+        losesAppend,
       ),
   };
 }
@@ -115,11 +120,14 @@ export const a2aDrivers: readonly ProtocolDriver[] = [
   createA2aDriver('@a2a-js/sdk, JSON-RPC', 'JSONRPC', '1.0'),
   createA2aDriver('@a2a-js/sdk, REST', 'HTTP+JSON', '1.0'),
   createA2aDriver('@a2a-js/sdk, 0.3', 'JSONRPC', '0.3'),
+  createA2aDriver('@a2a-js/sdk, 0.3 REST', 'HTTP+JSON', '0.3'),
 ];
 
 class A2aConversation implements Conversation {
   readonly id: string;
   readonly #client: A2aClient;
+  /** Whether the client does not know which chunks continue an artifact. */
+  readonly #losesAppend: boolean;
   #message: object = {};
   #taskId = '';
   #state = 0;
@@ -128,8 +136,9 @@ class A2aConversation implements Conversation {
   #results: string[] = [];
   #agents: { readonly type: string; readonly name: string }[] = [];
 
-  constructor(client: A2aClient, id: string = randomUUID()) {
+  constructor(client: A2aClient, id: string = randomUUID(), losesAppend = false) {
     this.#client = client;
+    this.#losesAppend = losesAppend;
     this.id = id;
   }
 
@@ -216,7 +225,8 @@ class A2aConversation implements Conversation {
       } else if (payload?.value.artifact !== undefined) {
         const { artifactId, parts } = payload.value.artifact;
         const text = toPlain(parts);
-        const before = payload.value.append ? (this.#texts.get(artifactId) ?? '') : '';
+        const isAppended = this.#losesAppend || payload.value.append;
+        const before = isAppended ? (this.#texts.get(artifactId) ?? '') : '';
         this.#texts.set(artifactId, before + text);
         if (text === '') continue;
         pieces++;

@@ -5,6 +5,7 @@ import { isFunctionResponsePart } from '../../../core/index.ts';
 import { manageRuntime } from '../../../managed/index.ts';
 import { ScriptedModel } from '../../../models/index.ts';
 import type { ModelScript } from '../../../models/index.ts';
+import type { JsonObject } from '../../../core/index.ts';
 import { openRuntime } from '../../../runtime/index.ts';
 import { MemoryStore } from '../../../store/index.ts';
 import { tool } from '../../../tools/index.ts';
@@ -66,6 +67,7 @@ async function open({
     }),
     keys: 'when-created',
     protocols: ['a2a'],
+    webhooks: { allowHosts: ['127.0.0.1:9'] },
   });
   return {
     server,
@@ -333,17 +335,72 @@ test('tasks are listed newest first, by context, state and page', async () => {
   );
   const waiting = await list('status=TASK_STATE_INPUT_REQUIRED');
   assert.deepEqual([waiting.tasks[0]?.id, waiting.tasks.length], [ids[2], 1]);
+  assert.deepEqual([all.totalSize, context.totalSize, waiting.totalSize], [3, 2, 1]);
   const paged: string[] = [];
   let token = '';
   do {
     const page = await list(`pageSize=1&pageToken=${token}`);
     paged.push(...page.tasks.map(({ id }) => id));
     token = page.nextPageToken;
-    assert.equal(page.totalSize, paged.length);
+    assert.equal(page.totalSize, 3);
   } while (token !== '');
   assert.deepEqual(paged, ids.toReversed());
   await fail(await ask(opened, `GET ${BASE}/tasks?pageSize=0`), 400, /pageSize/);
   await fail(await ask(opened, `GET ${BASE}/tasks?pageToken=x`), 400, /pageToken/);
+});
+
+test('0.3 over HTTP has the JSON of its protocol buffers: messages with files and data, tasks, pushes, cards, errors', async () => {
+  await using opened = await open({ needsApproval: true });
+  const old = { 'a2a-version': '', 'content-type': 'application/json' };
+  const call = async (line: string, body?: unknown): Promise<JsonObject> => {
+    const response = await ask(opened, line, { body, headers: old });
+    const text = await response.text();
+    assert.ok(response.ok, text);
+    assert.equal(response.headers.get('content-type')?.split(';')[0], 'application/json');
+    return JSON.parse(text) as JsonObject;
+  };
+  const image = { fileWithBytes: 'aGk=', mimeType: 'image/png', name: 'a.png' };
+  const content = [{ text: 'erase' }, { file: image }];
+  const request = { messageId: 'm1', contextId: 'c1', role: 'ROLE_USER', content };
+  const sent = await call(`POST ${BASE}/message:send`, { request });
+  interface OldTask {
+    readonly id: string;
+    readonly status: {
+      readonly state: string;
+      readonly update?: {
+        readonly content: readonly {
+          readonly data?: { readonly data: { readonly calls: readonly { callId: string }[] } };
+        }[];
+      };
+    };
+    readonly history: readonly { readonly content: readonly object[] }[];
+  }
+  const { id, status, history } = sent['task'] as unknown as OldTask;
+  assert.equal(status.state, 'TASK_STATE_INPUT_REQUIRED');
+  assert.deepEqual(history[0]?.content, content);
+  const callId = status.update?.content.flatMap(({ data }) => data?.data.calls ?? [])[0]?.callId;
+  const config = { id: 'p1', url: 'http://127.0.0.1:9/push', token: '', authentication: null };
+  const pushes = `${BASE}/tasks/${id}/pushNotificationConfigs`;
+  const shown = {
+    name: `tasks/${id}/pushNotificationConfigs/p1`,
+    pushNotificationConfig: { id: 'p1', url: config.url },
+  };
+  const saved = await call(`POST ${pushes}`, { name: '', push_notification_config: config });
+  assert.deepEqual(saved, shown);
+  assert.deepEqual(await call(`GET ${pushes}`), { configs: [shown] });
+  assert.deepEqual(await call(`GET ${pushes}/p1`), shown);
+  const answer = { data: { data: { callId, approved: true } } };
+  const approval = { message_id: 'm2', task_id: id, role: 'ROLE_USER', content: [answer] };
+  const { task } = await call(`POST ${BASE}/message:send`, { request: approval });
+  assert.equal((task as unknown as OldTask).status.state, 'TASK_STATE_COMPLETED');
+  const { additionalInterfaces, skills } = await call(`GET ${BASE}/card`);
+  const url = 'http://localhost/a2a/agent_cleaner';
+  assert.deepEqual(additionalInterfaces, [
+    { url, transport: 'JSONRPC' },
+    { url, transport: 'HTTP+JSON' },
+  ]);
+  assert.equal((skills as readonly object[]).length, 2);
+  await fail(await ask(opened, `GET ${BASE}/tasks/none`, { headers: old }), 404, /-32001/);
 });
 
 test('JSON-RPC answers with its own errors, and 0.3 has the same tasks', async () => {
@@ -407,6 +464,7 @@ test('a card names its transports and needs no secret; the extended one lists to
       [
         'http://localhost/a2a/agent_cleaner',
         'http://localhost/a2a/agent_cleaner/v1',
+        'http://localhost/a2a/agent_cleaner',
         'http://localhost/a2a/agent_cleaner',
       ],
       undefined,

@@ -20,7 +20,7 @@ import { SdkAdapter } from './sdk-adapter.ts';
 const card = v.looseObject({});
 
 /**
- * A2A 1.0, over JSON-RPC and over HTTP+JSON, and A2A 0.3 over JSON-RPC: a context is a session, and a task is a turn.
+ * A2A 1.0, over JSON-RPC and over HTTP+JSON, and A2A 0.3 over both: a context is a session, and a task is a turn.
  * Loads the official SDK.
  */
 export async function openA2aProtocol(): Promise<Protocol> {

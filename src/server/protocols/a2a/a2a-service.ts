@@ -48,7 +48,7 @@ export class A2aService {
     return found;
   }
 
-  async listPushes(taskId: string): Promise<JsonObject> {
+  async listPushes(taskId: string): Promise<{ readonly configs: readonly JsonObject[] }> {
     return { configs: [...(await this.#listConfigs(taskId))] };
   }
 

@@ -26,6 +26,7 @@ export function toAgentCard(
       { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
       { url: `${url}/v1`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
       { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+      { url, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
     ],
     capabilities: {
       streaming: true,

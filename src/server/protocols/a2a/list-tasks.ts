@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { InvalidInputError, parseJsonWithSchema } from '../../../core/index.ts';
 import type { JsonObject } from '../../../core/index.ts';
 import { omitUndefined } from '../../../core/internal.ts';
+import type { ManagedSession } from '../../../managed/index.ts';
 import type { ServerContext } from '../../routing/server-context.ts';
 import { nonEmptyText } from '../../wire/wire-schemas.ts';
 import { findCallerSession } from '../caller-session.ts';
@@ -11,8 +12,10 @@ import type { TaskView } from './task-view.ts';
 
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 100;
-/** How many sessions one request reads at most. A page may be short, and has a token for the next. */
+/** How many sessions one request reads at most for a page. A page may be short, and has a token for the next. */
 const MAX_SESSIONS = 200;
+/** How many sessions are read to count all tasks. */
+const MAX_COUNTED_SESSIONS = 1000;
 
 /** Which tasks are listed. Numbers may be text, as in a query string. */
 export interface ListTasksQuery {
@@ -29,23 +32,24 @@ export interface ListTasksQuery {
 interface PagePosition {
   readonly after?: string | undefined;
   readonly skip: number;
-  readonly count: number;
+  /** How many tasks there were at the first page. */
+  readonly total: number;
 }
 
 const pagePosition: v.GenericSchema<unknown, PagePosition> = v.object({
   after: v.optional(nonEmptyText(2048)),
   skip: v.pipe(v.number(), v.integer(), v.minValue(0)),
-  count: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  total: v.pipe(v.number(), v.integer(), v.minValue(0)),
 });
 
 /**
  * Lists the tasks of an agent: those of the newest session first, and in each session the newest first.
- * `totalSize` counts the tasks of this page and of those before it.
+ * `totalSize` is the number of tasks that fit, counted at the first page, in at most 1,000 sessions.
  * @throws InvalidInputError for an invalid page size, token, length or time
  */
 export async function listTasks(
   context: ServerContext,
-  { caller, agentId }: TaskCaller,
+  caller: TaskCaller,
   query: ListTasksQuery,
 ): Promise<JsonObject> {
   const pageSize = parseInteger(query.pageSize, 'pageSize', { min: 1, max: MAX_PAGE_SIZE });
@@ -56,22 +60,17 @@ export async function listTasks(
   const limit = pageSize ?? DEFAULT_PAGE_SIZE;
   const fits = toFilter(query);
   const includeArtifacts = query.includeArtifacts === true || query.includeArtifacts === 'true';
-  let position = parseToken(query.pageToken);
+  const parsed = parseToken(query.pageToken);
+  const total = parsed?.total ?? (await countTasks(context, caller, query, fits));
+  let position: PagePosition = parsed ?? { skip: 0, total };
   const found: TaskView[] = [];
   let next: PagePosition | undefined;
   for (let read = 0; read < MAX_SESSIONS; read++) {
-    const page =
-      query.contextId === undefined
-        ? await context.runtime.listSessions({
-            agentId,
-            userId: caller.workspace,
-            includeArchived: true,
-            limit: 1,
-            ...omitUndefined({ after: position.after }),
-          })
-        : { data: [await findCallerSession(context, caller, query.contextId)], next: undefined };
+    const page = await readSessions(context, caller, query, {
+      after: position.after,
+      limit: 1,
+    });
     for (const session of page.data) {
-      if (session === undefined || session.agentId !== agentId) continue;
       const tasks = (await readTasks(context, session))
         .toReversed()
         .filter(({ view }) => fits(view));
@@ -82,19 +81,57 @@ export async function listTasks(
     }
     if (next !== undefined) break;
     if (page.next === undefined) break;
-    position = { after: page.next, skip: 0, count: position.count };
+    position = { after: page.next, skip: 0, total };
     if (found.length === limit || read === MAX_SESSIONS - 1) {
       next = position;
       break;
     }
   }
-  const count = position.count + found.length;
   return {
     tasks: found.map((view) => view.toTask({ historyLength, includeArtifacts })),
-    nextPageToken: next === undefined ? '' : formatToken({ ...next, count }),
+    nextPageToken: next === undefined ? '' : formatToken(next),
     pageSize: limit,
-    totalSize: count,
+    totalSize: total,
   };
+}
+
+/** The sessions that may have tasks of a query: the newest first, or the only one. */
+async function readSessions(
+  context: ServerContext,
+  { caller, agentId }: TaskCaller,
+  { contextId }: ListTasksQuery,
+  { after, limit }: { readonly after: string | undefined; readonly limit: number },
+): Promise<{ readonly data: readonly ManagedSession[]; readonly next?: string | undefined }> {
+  if (contextId === undefined)
+    return context.runtime.listSessions({
+      agentId,
+      userId: caller.workspace,
+      includeArchived: true,
+      limit,
+      ...omitUndefined({ after }),
+    });
+  const session = await findCallerSession(context, caller, contextId);
+  return { data: session?.agentId === agentId ? [session] : [] };
+}
+
+async function countTasks(
+  context: ServerContext,
+  caller: TaskCaller,
+  query: ListTasksQuery,
+  fits: (view: TaskView) => boolean,
+): Promise<number> {
+  let total = 0;
+  let read = 0;
+  let after: string | undefined;
+  do {
+    caller.signal.throwIfAborted();
+    const page = await readSessions(context, caller, query, { after, limit: 100 });
+    for (const session of page.data)
+      total += (await readTasks(context, session)).filter(({ view }) => fits(view)).length;
+    read += page.data.length;
+    after = page.next;
+  } while (after !== undefined && read < MAX_COUNTED_SESSIONS);
+  return total;
 }
 
 function toFilter({ status, statusTimestampAfter }: ListTasksQuery): (view: TaskView) => boolean {
@@ -126,8 +163,8 @@ function formatToken(position: PagePosition): string {
   return Buffer.from(JSON.stringify(position)).toString('base64url');
 }
 
-function parseToken(token: string | undefined): PagePosition {
-  if (token === undefined || token === '') return { skip: 0, count: 0 };
+function parseToken(token: string | undefined): PagePosition | undefined {
+  if (token === undefined || token === '') return undefined;
   try {
     const value: unknown = JSON.parse(Buffer.from(token, 'base64url').toString('utf8'));
     return parseJsonWithSchema(pagePosition, value, 'pageToken');

@@ -5,10 +5,18 @@ import { defineRoute } from '../../routing/route.ts';
 import type { HttpRoute, RouteCall } from '../../routing/route.ts';
 import type { ServerContext } from '../../routing/server-context.ts';
 import type { IdentifiedFrame } from '../run-response.ts';
-import { eventResponse, openCall } from './a2a-call.ts';
+import { eventResponse, LEGACY_VERSION, openCall } from './a2a-call.ts';
 import type { A2aCall, StreamEvent } from './a2a-call.ts';
 import type { A2aSdk } from './a2a-sdk.ts';
 import { ErrorTranslator } from './error-translator.ts';
+import {
+  fromLegacyPush,
+  fromLegacySend,
+  toLegacyCard,
+  toLegacyPush,
+  toLegacyStreamResponse,
+  toLegacyTask,
+} from './legacy-json.ts';
 import type { ListTasksQuery } from './list-tasks.ts';
 
 const CONTENT_TYPE = 'application/a2a+json';
@@ -20,7 +28,7 @@ const optionalText = v.optional(v.pipe(v.string(), v.maxLength(4096)));
 type Call = RouteCall<unknown, Readonly<Record<string, unknown>>>;
 type Frames = AsyncGenerator<IdentifiedFrame<JsonObject>, void, undefined>;
 
-/** HTTP+JSON of A2A 1.0. */
+/** HTTP+JSON of A2A 1.0, and of 0.3 for a request without a version. Both have the same paths. */
 export function restRoutes(context: ServerContext, sdk: A2aSdk): readonly HttpRoute[] {
   const answer =
     (read: (opened: A2aCall, call: Call) => Promise<JsonObject | undefined>, status = 200) =>
@@ -28,7 +36,7 @@ export function restRoutes(context: ServerContext, sdk: A2aSdk): readonly HttpRo
       respond(context, sdk, call, async (opened) => {
         const body = await read(opened, call);
         if (body === undefined) return new Response(null, { status: 204 });
-        return Response.json(body, { status, headers: { 'content-type': CONTENT_TYPE } });
+        return Response.json(body, { status, headers: { 'content-type': toContentType(opened) } });
       });
   const stream =
     (open: (opened: A2aCall, call: Call) => Frames) =>
@@ -37,12 +45,18 @@ export function restRoutes(context: ServerContext, sdk: A2aSdk): readonly HttpRo
         const frames = open(opened, call);
         // An error before the first response has a status of its own.
         const first = await frames.next();
-        return eventResponse(context, call, { events: toEvents(first, frames), stop: opened.stop });
+        const events = toEvents(
+          first,
+          frames,
+          isLegacy(opened) ? toLegacyStreamResponse : undefined,
+        );
+        return eventResponse(context, call, { events, stop: opened.stop });
       });
   /** The last segment of a path is the id of a task with an action: `{id}:cancel`. */
   const taskAction = async (call: Call): Promise<Response> => {
     const [, id = '', action = ''] = /^(.*):(\w+)$/s.exec(call.params('task')) ?? [];
-    if (action === 'cancel') return answer(async ({ service }) => service.tasks.cancel(id))(call);
+    if (action === 'cancel')
+      return answer(async (opened) => toTask(opened, await opened.service.tasks.cancel(id)))(call);
     if (action === 'subscribe')
       return stream(({ service, lastEventId }) => service.tasks.subscribe(id, lastEventId))(call);
     throw notFound('action', call.params('task'));
@@ -52,16 +66,16 @@ export function restRoutes(context: ServerContext, sdk: A2aSdk): readonly HttpRo
     defineRoute(`POST ${base}/message:send: Send a message (A2A)`, {
       body: anyBody,
       response: anyResponse,
-      run: answer(async ({ service }, { body }) => ({
-        task: await service.tasks.send(normalize(sdk, body)),
+      run: answer(async (opened, { body }) => ({
+        task: toTask(opened, await opened.service.tasks.send(toSend(sdk, opened, body))),
       })),
     }),
     defineRoute(`POST ${base}/message:stream: Send a message and stream its task (A2A)`, {
       body: anyBody,
       response: anyResponse,
       streams: true,
-      run: stream(({ service, lastEventId }, { body }) =>
-        service.tasks.stream(normalize(sdk, body), lastEventId),
+      run: stream((opened, { body }) =>
+        opened.service.tasks.stream(toSend(sdk, opened, body), opened.lastEventId),
       ),
     }),
     defineRoute(`GET ${base}/tasks: List tasks (A2A)`, {
@@ -86,8 +100,9 @@ export function restRoutes(context: ServerContext, sdk: A2aSdk): readonly HttpRo
       run: async (call) => {
         const task = call.params('task');
         if (task.endsWith(':subscribe')) return taskAction(call);
-        return answer(async ({ service }) =>
-          service.tasks.get(task, { historyLength: parseLength(call.query.historyLength) }),
+        const historyLength = parseLength(call.query.historyLength);
+        return answer(async (opened) =>
+          toTask(opened, await opened.service.tasks.get(task, { historyLength })),
         )(call);
       },
     }),
@@ -101,17 +116,20 @@ export function restRoutes(context: ServerContext, sdk: A2aSdk): readonly HttpRo
       body: anyBody,
       response: anyResponse,
       creates: true,
-      run: answer(
-        async ({ service }, { body, params }) => service.savePush(params('task'), toJson(body)),
-        201,
-      ),
+      run: answer(async (opened, { body, params }) => {
+        const config = isLegacy(opened) ? fromLegacyPush(toJson(body)) : toJson(body);
+        return toPush(opened, await opened.service.savePush(params('task'), config));
+      }, 201),
     }),
     defineRoute(
       `GET ${base}/tasks/{task}/pushNotificationConfigs: List push configurations (A2A)`,
       {
         query: v.object({ pageSize: optionalText, pageToken: optionalText, tenant: optionalText }),
         response: anyResponse,
-        run: answer(async ({ service }, { params }) => service.listPushes(params('task'))),
+        run: answer(async (opened, { params }) => {
+          const { configs } = await opened.service.listPushes(params('task'));
+          return { configs: configs.map((config) => toPush(opened, config)) };
+        }),
       },
     ),
     defineRoute(
@@ -119,8 +137,8 @@ export function restRoutes(context: ServerContext, sdk: A2aSdk): readonly HttpRo
       {
         query: v.object({ tenant: optionalText }),
         response: anyResponse,
-        run: answer(async ({ service }, { params }) =>
-          service.getPush(params('task'), params('config')),
+        run: answer(async (opened, { params }) =>
+          toPush(opened, await opened.service.getPush(params('task'), params('config'))),
         ),
       },
     ),
@@ -139,6 +157,11 @@ export function restRoutes(context: ServerContext, sdk: A2aSdk): readonly HttpRo
       query: v.object({ tenant: optionalText }),
       response: anyResponse,
       run: answer(async ({ service }) => service.card({ isExtended: true })),
+    }),
+    defineRoute(`GET ${base}/card: Read the extended card of an agent (A2A 0.3)`, {
+      query: v.object({ tenant: optionalText }),
+      response: anyResponse,
+      run: answer(async ({ service }) => toLegacyCard(await service.card({ isExtended: true }))),
     }),
   ];
   return routes.map((route) => ({ ...route, toErrorBody: toStatusBody }));
@@ -161,23 +184,44 @@ async function respond(
     opened.stop();
     if (errors.failure !== undefined) throw errors.failure;
     const status = sdk.errors.restStatusFor(error);
-    return Response.json(sdk.errors.toRestErrorBody(error, status), {
-      status,
-      headers: { 'content-type': CONTENT_TYPE },
-    });
+    const body = isLegacy(opened)
+      ? sdk.legacy.toLegacyHTTPError(error)
+      : sdk.errors.toRestErrorBody(error, status);
+    return Response.json(body, { status, headers: { 'content-type': toContentType(opened) } });
   }
 }
 
 async function* toEvents(
   first: IteratorResult<IdentifiedFrame<JsonObject>, void>,
   frames: Frames,
+  translate: (frame: JsonObject) => JsonObject = (frame) => frame,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   try {
     for (let next = first; next.done !== true; next = await frames.next())
-      yield { id: next.value.id, data: next.value.frame };
+      yield { id: next.value.id, data: translate(next.value.frame) };
   } finally {
     await frames.return();
   }
+}
+
+function isLegacy({ version }: A2aCall): boolean {
+  return version === LEGACY_VERSION;
+}
+
+function toContentType(call: A2aCall): string {
+  return isLegacy(call) ? 'application/json' : CONTENT_TYPE;
+}
+
+function toTask(call: A2aCall, task: JsonObject): JsonObject {
+  return isLegacy(call) ? toLegacyTask(task) : task;
+}
+
+function toPush(call: A2aCall, config: JsonObject): JsonObject {
+  return isLegacy(call) ? toLegacyPush(config) : config;
+}
+
+function toSend(sdk: A2aSdk, call: A2aCall, body: unknown): JsonObject {
+  return normalize(sdk, isLegacy(call) ? fromLegacySend(toJson(body)) : body);
 }
 
 /** A request in its JSON form with the names that the SDK writes: clients may write them in snake case. */
