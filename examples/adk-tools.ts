@@ -6,6 +6,7 @@ import {
   LlmAgent,
   LongRunningFunctionTool,
   getFunctionCalls,
+  getPendingUserInputRequests,
   contentText,
 } from 'petrichor/adk';
 import type { Content } from 'petrichor/adk';
@@ -25,7 +26,7 @@ const refund = new FunctionTool({
 const askLawyer = new LongRunningFunctionTool({
   name: 'ask_lawyer',
   description: 'Asks a lawyer, who answers some day',
-  execute: () => ({ ticket: 7 }), // a preliminary response; the result comes from outside
+  execute: () => ({ ticket: 7 }), // the first result; a later one comes from outside
 });
 
 const model = new ScriptedModel(({ contents }) => {
@@ -44,16 +45,17 @@ const here = { userId: 'u1', sessionId: session.id };
 
 // A call that needs approval ends the run. The answer is a function response, now or after a restart.
 const asked = await runner.run({ ...here, newMessage: 'I want my 50 back.' });
-const [call] = Object.entries(asked.at(-1)?.actions.requestedToolConfirmations ?? {});
-assert.equal(call?.[1].toolName, 'refund');
+const [call] = getPendingUserInputRequests(asked);
+assert.equal(call?.toolName, 'refund');
 const paid = await runner.run({
   ...here,
-  newMessage: answer(call[0], 'refund', { confirmed: true }),
+  newMessage: answer(call.interruptId, call.functionCallName, { confirmed: true }),
 });
 assert.match(contentText(paid.at(-1)?.content), /"result":"paid"/);
 
-// A result that arrives later is a function response too.
+// The model sees the first result of a long-running tool. A later one is a function response too, and a message.
 const waiting = await runner.run({ ...here, newMessage: 'What does the law say?' });
+assert.match(contentText(waiting.at(-1)?.content), /"ticket":7/);
 const [id = ''] = waiting.flatMap(getFunctionCalls).map((one) => one.id);
 const answered = await runner.run({
   ...here,

@@ -56,7 +56,7 @@ const events = runner.runAsync({
 for await (const event of events) {
   for (const part of event.content?.parts ?? [])
     if (event.partial === true && 'text' in part) console.log(`text: ${part.text}`);
-  for (const { toolName, args } of Object.values(event.actions.requestedToolConfirmations))
+  for (const { toolName, args } of getPendingUserInputRequests([event]))
     console.log(`waits: ${toolName} ${JSON.stringify(args)}`);
 }
 await runner.close();

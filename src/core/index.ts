@@ -194,5 +194,5 @@ export {
   type WaitingCall,
 } from './turn/turn-not-completed-error.ts';
 export { fromAdkSeconds, toAdkSeconds, type Timestamp } from './events/timestamp.ts';
-export { toAdkEvent } from './events/to-adk-event.ts';
+export { AdkEventMapper } from './events/adk-event-mapper.ts';
 export { addUsage, noUsage, type Usage } from './events/usage.ts';

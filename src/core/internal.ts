@@ -43,4 +43,11 @@ export {
   optionTable,
   type OptionTable,
 } from './validation/option-table.ts';
+export { mergeEventActions } from './events/event-actions.ts';
 export { GROUNDING_METADATA, toUsageMetadata } from './events/model-metadata.ts';
+export {
+  parseUserInputId,
+  toUserInputCall,
+  toUserInputId,
+  unwrapUserInput,
+} from './events/user-input-call.ts';

@@ -12,4 +12,5 @@ export {
 export { describeNet } from './inspection/describe-net.ts';
 export { hydrate } from './journal/hydrate.ts';
 export { findCurrentWait } from './log/find-current-wait.ts';
+export { findReportedCalls } from './log/find-reported-call.ts';
 export { deleteMemoryCursor, ingestMemory } from './memory/ingest-memory.ts';

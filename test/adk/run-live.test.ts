@@ -134,7 +134,8 @@ test('calls of one reply run at once; the one that the model cancels is stopped 
   assert.ok(stopped);
   const stored = one.live.stored();
   assert.ok(stored.includes('assistant: look_up? look_up?'), stored.join());
-  assert.ok(stored.includes('assistant: look_up: {"found":"fast"}'), stored.join());
+  // The results of one reply are one event, which completes when the model has canceled the other call.
+  assert.match(stored.join(), /assistant: look_up: {"found":"fast"} look_up: {"error"/);
   assert.match(stored.join(), /canceled_by_model/);
 });
 
@@ -253,7 +254,7 @@ test('a transfer beside another call opens a connection for the other agent, whi
   await live.turns(2);
   await live.close();
   const stored = live.stored();
-  assert.ok(stored.includes('greeter: note: {"result":"noted"}'), stored.join('\n'));
+  assert.match(stored.join('\n'), /^greeter: note: {"result":"noted"} hand_over: /m);
   assert.deepEqual(stored.slice(-5), [
     'billing: "Billing here."',
     'turn complete',

@@ -10,6 +10,7 @@ import type { Content, Event } from '../../core/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
 import { InMemoryArtifactService, pending, tool } from '../../tools/index.ts';
 import { AgentTool } from './agent-tool.ts';
+import { getPendingUserInputRequests } from '../contracts/user-input-request.ts';
 import { InMemoryRunner } from '../runner/in-memory-runner.ts';
 import { InMemorySessionService } from '../sessions/in-memory-session-service.ts';
 import { LlmAgent } from './llm-agent.ts';
@@ -218,10 +219,18 @@ describe('a called agent that waits', () => {
     const first = await runner.run({ ...sessionIds, newMessage: 'Hi' });
     const waiting = first.at(-1);
     const [callId = ''] = waiting?.longRunningToolIds ?? [];
-    const confirmation = waiting?.actions.requestedToolConfirmations[callId];
-    assert.equal(confirmation?.toolName, 'pay');
+    const [asked] = getPendingUserInputRequests(first);
+    assert.deepEqual(
+      [asked?.kind, asked?.interruptId, asked?.toolName],
+      ['confirmation', callId, 'pay'],
+    );
     assert.equal(waiting?.author, 'boss');
-    assert.ok(!first.flatMap(getFunctionCalls).some(({ id }) => id === callId));
+    assert.ok(
+      !first
+        .slice(0, -1)
+        .flatMap(getFunctionCalls)
+        .some(({ id }) => id === callId),
+    );
     assert.deepEqual(done, []);
 
     const second = await runner.run({

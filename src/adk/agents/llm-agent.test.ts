@@ -251,7 +251,7 @@ describe('tools', () => {
     assert.equal((await runner.sessionService.getSession(sessionKey))?.state['greeted'], 'Ada');
   });
 
-  it('that are long-running return a first response, then updates, then the result', async () => {
+  it('that are long-running return a first result, and a later one starts another invocation', async () => {
     const ticket = new LongRunningFunctionTool({
       name: 'ticket',
       description: 'Files a ticket.',
@@ -259,12 +259,17 @@ describe('tools', () => {
     });
     await using runner = createRunner({ model: calling('ticket'), tools: [ticket] });
     assert.equal(ticket.isLongRunning, true);
-    const id = waitingCallId(await runner.runDebug('Go'));
-    const rest = await runner.run({
-      ...sessionIds,
-      newMessage: answer(id, { status: 'approved' }),
-    });
+    const first = await runner.runDebug('Go');
+    const [id = ''] = first[0]?.longRunningToolIds ?? [];
+    assert.match(messageTexts(first).join(), /filed/);
+    const newMessage = answer(id, { status: 'approved' });
+    const rest = await runner.run({ ...sessionIds, newMessage });
     assert.match(messageTexts(rest).join(), /approved/);
+    assert.notEqual(rest[0]?.invocationId, first[0]?.invocationId);
+    await assert.rejects(
+      runner.run({ ...sessionIds, newMessage: answer('call_x', { status: 'approved' }) }),
+      { code: 'invalid_input' },
+    );
   });
 
   it('can ask for a confirmation while they run, and run again with it', async () => {
@@ -288,7 +293,7 @@ describe('tools', () => {
       const events = await runner.runDebug('Go');
       const id = waitingCallId(events);
       assert.deepEqual(events.at(-1)?.actions.requestedToolConfirmations, {
-        [id]: { toolName: 'pay', hint: 'Pay 9?', payload: { amount: 9 } },
+        [id.replace('adk-', '')]: { hint: 'Pay 9?', confirmed: false, payload: { amount: 9 } },
       });
       const rest = await runner.run({ ...sessionIds, newMessage: answer(id, response) });
       assert.match(messageTexts(rest).join(), expected);
@@ -389,7 +394,7 @@ describe('a credential that a tool needs', () => {
       const events = await before.runner.run({ ...sessionIds, newMessage: 'Any mail?' });
       const id = waitingCallId(events);
       assert.deepEqual(events.at(-1)?.actions.requestedAuthConfigs, {
-        [id]: { authScheme: { type: 'oauth2' }, credentialKey: 'mail' },
+        [id.replace('adk-', '')]: { authScheme: { type: 'oauth2' }, credentialKey: 'mail' },
       });
       await before.runner.close();
       await before.sessionService.close();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createEventActions } from '../../core/index.ts';
-import type { Event, Part } from '../../core/index.ts';
+import type { Event, JsonObject, Part } from '../../core/index.ts';
 import { getPendingUserInputRequests } from '../index.ts';
 
 const event = (parts: readonly Part[], more: Partial<Event> = {}): Event => ({
@@ -20,17 +20,22 @@ const response = (id: string, name: string): Part => ({
 });
 
 test('requests without a function response are pending, with the id and the name that answer them', () => {
-  const confirmations = createEventActions({
-    requestedToolConfirmations: { c1: { toolName: 'refund', args: { n: 2 }, hint: 'Sure?' } },
-  });
-  const credentials = createEventActions({
-    requestedAuthConfigs: { c3: { authScheme: { type: 'oauth2' } } },
-  });
+  const ask = (id: string, name: string, args: JsonObject): Event =>
+    event([{ functionCall: { id: `adk-${id}`, name, args } }], {
+      longRunningToolIds: [`adk-${id}`],
+    });
   const events = [
-    event([call('c1', 'refund'), call('c2', 'ask_lawyer'), call('c3', 'search')]),
-    event([], { longRunningToolIds: ['c1'], actions: confirmations }),
-    event([], { longRunningToolIds: ['c2'] }),
-    event([], { longRunningToolIds: ['c3'], actions: credentials }),
+    event([call('c1', 'refund'), call('c2', 'ask_lawyer'), call('c3', 'search')], {
+      longRunningToolIds: ['c2'],
+    }),
+    ask('c1', 'adk_request_confirmation', {
+      originalFunctionCall: { id: 'c1', name: 'refund', args: { n: 2 } },
+      toolConfirmation: { hint: 'Sure?', confirmed: false },
+    }),
+    ask('c3', 'adk_request_credential', {
+      function_call_id: 'c3',
+      auth_config: { authScheme: { type: 'oauth2' } },
+    }),
   ];
   assert.deepEqual(
     getPendingUserInputRequests(events).map(({ kind, interruptId, functionCallName }) => [
@@ -39,13 +44,14 @@ test('requests without a function response are pending, with the id and the name
       functionCallName,
     ]),
     [
-      ['confirmation', 'c1', 'refund'],
       ['input', 'c2', 'ask_lawyer'],
-      ['credential', 'c3', 'search'],
+      ['confirmation', 'adk-c1', 'adk_request_confirmation'],
+      ['credential', 'adk-c3', 'adk_request_credential'],
     ],
   );
-  const [first] = getPendingUserInputRequests(events);
-  assert.deepEqual([first?.message, first?.args, first?.toolName], ['Sure?', { n: 2 }, 'refund']);
+  const [, asked, credential] = getPendingUserInputRequests(events);
+  assert.deepEqual([asked?.message, asked?.args, asked?.toolName], ['Sure?', { n: 2 }, 'refund']);
+  assert.deepEqual(credential?.authConfig, { authScheme: { type: 'oauth2' } });
   const left = getPendingUserInputRequests([
     ...events,
     event([response('c1', 'refund'), response('c3', 'search')], { author: 'user' }),

@@ -1,6 +1,6 @@
-import { getFunctionCalls, getFunctionResponses } from '../../core/index.ts';
-import type { AuthConfig, Event, FunctionCall, JsonObject } from '../../core/index.ts';
-import { omitUndefined } from '../../core/internal.ts';
+import { getFunctionCalls, getFunctionResponses, isJsonObject } from '../../core/index.ts';
+import type { AuthConfig, Event, FunctionCall, Json, JsonObject } from '../../core/index.ts';
+import { omitUndefined, toUserInputId } from '../../core/internal.ts';
 
 /** A request to the user: answer it with a function response that has this id and this name. */
 export interface UserInputRequest {
@@ -12,7 +12,7 @@ export interface UserInputRequest {
   readonly functionCallName: string;
   /** The agent that made the request. */
   readonly author?: string;
-  /** The hint of a confirmation. */
+  /** The hint of a confirmation, or the question of a node. */
   readonly message?: string;
   /** The arguments of the call that waits. */
   readonly args?: JsonObject;
@@ -30,7 +30,10 @@ export function getPendingUserInputRequests(events: readonly Event[]): readonly 
   const calls = new Map<string, FunctionCall>();
   const pending = new Map<string, UserInputRequest>();
   for (const event of events) {
-    for (const { id } of getFunctionResponses(event)) pending.delete(id);
+    for (const { id } of getFunctionResponses(event)) {
+      pending.delete(id);
+      pending.delete(toUserInputId(id));
+    }
     for (const call of getFunctionCalls(event)) calls.set(call.id, call);
     for (const request of listRequests(event, calls)) pending.set(request.interruptId, request);
   }
@@ -38,32 +41,42 @@ export function getPendingUserInputRequests(events: readonly Event[]): readonly 
 }
 
 function listRequests(
-  { author, actions, longRunningToolIds = [] }: Event,
+  { author, longRunningToolIds = [] }: Event,
   calls: ReadonlyMap<string, FunctionCall>,
 ): readonly UserInputRequest[] {
-  const { requestedToolConfirmations, requestedAuthConfigs } = actions;
-  const ids = new Set([
-    ...longRunningToolIds,
-    ...Object.keys(requestedToolConfirmations),
-    ...Object.keys(requestedAuthConfigs),
-  ]);
-  return [...ids].map((interruptId): UserInputRequest => {
-    const call = calls.get(interruptId);
-    const confirmation = requestedToolConfirmations[interruptId];
-    const authConfig = requestedAuthConfigs[interruptId];
-    const name = confirmation?.toolName ?? call?.name ?? '';
-    const isConfirmation = confirmation !== undefined;
+  return longRunningToolIds.map((interruptId): UserInputRequest => {
+    const { name = '', args } = calls.get(interruptId) ?? {};
+    const request = { interruptId, functionCallName: name, author };
+    if (name === 'adk_request_confirmation' && args !== undefined) {
+      const { toolConfirmation, originalFunctionCall } = args;
+      const { hint } = toObject(toolConfirmation);
+      const call = toObject(originalFunctionCall);
+      return {
+        kind: 'confirmation',
+        ...request,
+        ...omitUndefined({
+          message: typeof hint === 'string' && hint !== '' ? hint : undefined,
+          args: toObject(call['args']),
+          toolName: typeof call['name'] === 'string' ? call['name'] : undefined,
+        }),
+      };
+    }
+    const { authScheme, ...auth } = toObject(args?.['auth_config']);
+    if (name === 'adk_request_credential')
+      return {
+        kind: 'credential',
+        ...request,
+        authConfig: { ...auth, authScheme: toObject(authScheme) },
+      };
+    const message = args?.['message'];
     return {
-      kind: isConfirmation ? 'confirmation' : authConfig === undefined ? 'input' : 'credential',
-      interruptId,
-      functionCallName: name,
-      ...omitUndefined({
-        author,
-        message: confirmation?.hint,
-        args: confirmation?.args ?? call?.args,
-        toolName: isConfirmation ? name : undefined,
-        authConfig,
-      }),
+      kind: 'input',
+      ...request,
+      ...omitUndefined({ args, message: typeof message === 'string' ? message : undefined }),
     };
   });
+}
+
+function toObject(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
 }

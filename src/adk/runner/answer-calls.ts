@@ -1,8 +1,23 @@
-import { InvalidInputError } from '../../core/index.ts';
+import { InvalidInputError, isJsonObject } from '../../core/index.ts';
 import type { FunctionResponse } from '../../core/index.ts';
+import { parseUserInputId, unwrapUserInput } from '../../core/internal.ts';
 import type { PendingCall, Session } from '../../runtime/index.ts';
 import type { CredentialService } from '../tools/credential-service.ts';
 import { parseCredentialRequest, parseGrantedCredential } from '../tools/function-tool-context.ts';
+
+/** The answers with the ids of the waiting calls, where they name a request by a function of ADK. */
+export function toCallAnswers(
+  answers: readonly FunctionResponse[],
+  pending: readonly PendingCall[],
+): readonly FunctionResponse[] {
+  return answers.map((answer) => {
+    const { id, name, response } = answer;
+    const callId = pending.some((call) => call.callId === id) ? id : parseUserInputId(id);
+    if (!name.startsWith('adk_request_')) return { ...answer, id: callId };
+    const value = unwrapUserInput(response);
+    return { ...answer, id: callId, response: isJsonObject(value) ? value : response };
+  });
+}
 
 /**
  * Returns the first call that a message answers. If any answer is not for a waiting call, or two answer the same call,

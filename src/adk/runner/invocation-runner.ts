@@ -13,14 +13,14 @@ import type {
   JsonObject,
   SessionKey,
 } from '../../core/index.ts';
-import { findCurrentWait } from '../../runtime/internal.ts';
+import { findCurrentWait, findReportedCalls } from '../../runtime/internal.ts';
 import type { Session as RuntimeSession } from '../../runtime/index.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
 import type { App } from '../app/app.ts';
 import type { CheckedRunConfig } from '../contracts/run-config.ts';
 import type { PluginChain } from '../plugins/plugin-chain.ts';
 import { saveMetadata } from '../sessions/invocation-metadata.ts';
-import { answerCalls, findAnsweredCall } from './answer-calls.ts';
+import { answerCalls, findAnsweredCall, toCallAnswers } from './answer-calls.ts';
 import type { AppRuntime } from './app-runtime.ts';
 import {
   filterInvocation,
@@ -58,7 +58,7 @@ export class InvocationRunner {
     appRuntime: AppRuntime,
   ): AsyncGenerator<Event, void, void> {
     const answers = getFunctionResponses(newMessage);
-    if (answers.length > 0) {
+    if (answers.length > 0 && !(await this.#areLateResults(answers, session, appRuntime))) {
       yield* this.#runAnswers(answers, config, row, session, appRuntime);
       return;
     }
@@ -118,6 +118,17 @@ export class InvocationRunner {
     );
   }
 
+  /** True if the answers are later results of long-running tools: a message with them starts an invocation. */
+  async #areLateResults(
+    answers: readonly FunctionResponse[],
+    session: RuntimeSession,
+    { runtime }: AppRuntime,
+  ): Promise<boolean> {
+    const ids = answers.map(({ id }) => id);
+    const reported = await findReportedCalls(runtime.store, session.key, ids);
+    return ids.every((id) => reported.some(({ callId }) => callId === id));
+  }
+
   /**
    * The part of the run config that the agents' nets read. It is journaled with the message, so it also applies after a
    * crash.
@@ -139,13 +150,14 @@ export class InvocationRunner {
   }
 
   async *#runAnswers(
-    answers: readonly FunctionResponse[],
+    responses: readonly FunctionResponse[],
     config: CheckedRunConfig,
     row: SessionRow,
     session: RuntimeSession,
     appRuntime: AppRuntime,
   ): AsyncGenerator<Event, void, void> {
     const pending = await session.pending();
+    const answers = toCallAnswers(responses, pending);
     const call = findAnsweredCall(answers, pending);
     const { lastSeq } = await session.status();
     await answerCalls(answers, { pending, session, credentials: appRuntime.credentials });
@@ -156,7 +168,7 @@ export class InvocationRunner {
     const { store } = appRuntime.runtime;
     const stream = followInvocation({ session, store }, lastSeq, invocationId, answeredCallIds);
     yield* this.#follow(
-      { invocation, session, row, config, stream, includesUserMessage: false },
+      { invocation, session, row, config, stream, includesUserMessage: false, from: lastSeq },
       store,
     );
   }
@@ -201,7 +213,7 @@ export class InvocationRunner {
         ? filterInvocation(session.events(from, { follow: false }), invocationId)
         : followInvocation({ session, store }, from, invocationId, []);
     yield* this.#follow(
-      { invocation, session, row, config, stream, includesUserMessage: false },
+      { invocation, session, row, config, stream, includesUserMessage: false, from },
       store,
     );
   }

@@ -1,6 +1,11 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { createEventActions, newMessageId, toAdkEvent, toAdkSeconds } from '../../core/index.ts';
-import type { Event, LogEvent, PartialEvent, PartialText } from '../../core/index.ts';
+import {
+  AdkEventMapper,
+  createEventActions,
+  newMessageId,
+  toAdkSeconds,
+} from '../../core/index.ts';
+import type { Event, LogEvent, PartialEvent, PartialText, Seq } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { Session } from '../../runtime/index.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
@@ -21,7 +26,12 @@ export interface FollowOptions {
   readonly config: CheckedRunConfig;
   readonly stream: AsyncIterable<LogEvent | PartialEvent>;
   readonly includesUserMessage: boolean;
+  /** The log position where the stream begins, if that can be inside a turn. */
+  readonly from?: Seq;
 }
+
+/** Number of log events before a stream that are read for the calls that run where it begins. */
+const EARLIER_EVENTS = 500;
 
 /** What a runner provides to follow invocations. */
 export interface FollowServices {
@@ -40,9 +50,15 @@ export interface FollowServices {
  * @throws PluginError if a plugin's callback throws
  */
 export async function* followEvents(
-  { invocation, session, row, config, stream, includesUserMessage }: FollowOptions,
+  { invocation, session, row, config, stream, includesUserMessage, from }: FollowOptions,
   { store, plugins, rootAgent, clock, memoryService }: FollowServices,
 ): AsyncGenerator<Event, void, void> {
+  const mapper = new AdkEventMapper(row.uid);
+  if (from !== undefined)
+    for await (const earlier of store.read(row.key, Math.max(0, from - EARLIER_EVENTS))) {
+      if (earlier.seq > from) break;
+      mapper.add(earlier);
+    }
   let limitExceeded = false;
   for await (const logged of stream) {
     if (logged.type === 'partial') {
@@ -67,13 +83,14 @@ export async function* followEvents(
       continue;
     }
     limitExceeded ||= logged.type === 'error' && logged.code === LLM_CALLS_LIMIT;
-    const event = toAdkEvent(logged, row.uid);
-    if (event === undefined || (logged.type === 'user.message' && !includesUserMessage)) continue;
-    const tagged = addCustomMetadata(event, config.customMetadata);
-    const replacement = await plugins.firstResult('onEventCallback', (plugin) =>
-      plugin.onEventCallback({ invocationContext: invocation.context, event: tagged }),
-    );
-    yield replacement ?? tagged;
+    if (logged.type === 'user.message' && !includesUserMessage) continue;
+    for (const event of mapper.add(logged)) {
+      const tagged = addCustomMetadata(event, config.customMetadata);
+      const replacement = await plugins.firstResult('onEventCallback', (plugin) =>
+        plugin.onEventCallback({ invocationContext: invocation.context, event: tagged }),
+      );
+      yield replacement ?? tagged;
+    }
   }
   if (memoryService !== undefined) await ingestMemory(store, memoryService, row);
   await plugins.afterRun(invocation.context);

@@ -1,9 +1,9 @@
 import {
+  AdkEventMapper,
   createEventActions,
   deriveInvocationId,
   InvalidInputError,
   newMessageId,
-  toAdkEvent,
   toAdkSeconds,
 } from '../../core/index.ts';
 import type { Content, Event, LogEvent, PartialEvent } from '../../core/index.ts';
@@ -20,7 +20,7 @@ import type { LiveRunConfig } from '../contracts/live-run-config.ts';
 import type { PluginChain } from '../plugins/plugin-chain.ts';
 import { addCustomMetadata, saveMetadata } from '../sessions/invocation-metadata.ts';
 import { Workflow } from '../workflow/workflow.ts';
-import { answerCalls, findAnsweredCall } from './answer-calls.ts';
+import { answerCalls, findAnsweredCall, toCallAnswers } from './answer-calls.ts';
 import type { AppRuntime } from './app-runtime.ts';
 import { InvocationScope } from './invocation-scope.ts';
 import { toPartialTextEvent } from './invocation-stream.ts';
@@ -83,8 +83,9 @@ export class LiveRunner {
           ? new LiveRecorder({ artifacts: artifactService, session: session.key, clock })
           : undefined,
       from: appRuntime.logEndAtStart(session.key) ?? row.lastSeq,
-      answerCalls: async (answers) => {
+      answerCalls: async (responses) => {
         const pending = await session.pending();
+        const answers = toCallAnswers(responses, pending);
         findAnsweredCall(answers, pending);
         await answerCalls(answers, { pending, session, credentials: appRuntime.credentials });
       },
@@ -134,6 +135,7 @@ export class LiveRunner {
   ): AsyncGenerator<Event, void, void> {
     const { customMetadata, maxLlmCalls } = config;
     const { store } = appRuntime.runtime;
+    const mapper = new AdkEventMapper(row.uid);
     for await (const item of live.items()) {
       if ('partial' in item) {
         yield addCustomMetadata(item.partial, customMetadata);
@@ -142,35 +144,33 @@ export class LiveRunner {
       const { logged } = item;
       if (logged.type === 'turn.started')
         await saveMetadata(store, row.uid, logged.invocationId, customMetadata);
-      const event = this.#toEvent(logged, row, live.stream.agentName);
-      if (event !== undefined)
+      for (const event of this.#toEvents(logged, row, live.stream.agentName, mapper))
         yield await this.#showToPlugins(invocation, addCustomMetadata(event, customMetadata));
       if (logged.type === 'error' && logged.code === LLM_CALLS_LIMIT)
         throw new LlmCallsLimitExceededError(maxLlmCalls);
     }
   }
 
-  #toEvent(
+  #toEvents(
     logged: LogEvent | PartialEvent,
     { uid }: SessionRow,
     agentName: string,
-  ): Event | undefined {
+    mapper: AdkEventMapper,
+  ): readonly Event[] {
     switch (logged.type) {
       case 'partial':
         return logged.kind === 'progress'
-          ? undefined
-          : toPartialTextEvent(logged, agentName, this.#options.clock);
+          ? []
+          : [toPartialTextEvent(logged, agentName, this.#options.clock)];
       case 'partial.reset':
-        return undefined;
+        return [];
       case 'turn.ended':
-        return toTurnEndEvent(logged, uid, agentName);
+        return [...mapper.endTurn(), toTurnEndEvent(logged, uid, agentName)];
       case 'user.message':
         // The caller has sent it.
-        return logged.transcript === true || isStreamResult(logged)
-          ? toAdkEvent(logged, uid)
-          : undefined;
+        return logged.transcript === true || isStreamResult(logged) ? mapper.add(logged) : [];
       default:
-        return toAdkEvent(logged, uid);
+        return mapper.add(logged);
     }
   }
 

@@ -1,19 +1,11 @@
-import { omitUndefined } from '../../core/internal.ts';
-import {
-  calledAgentWaits,
-  createEventActions,
-  deriveEventId,
-  isJsonObject,
-  toAdkEvent,
-  toAdkSeconds,
-} from '../../core/index.ts';
+import { mergeEventActions, omitUndefined, toUserInputCall } from '../../core/internal.ts';
+import { calledAgentWaits, deriveEventId, isJsonObject, toAdkSeconds } from '../../core/index.ts';
 import type {
   Event,
-  EventActions,
+  FunctionCall,
   InvocationId,
   LogEvent,
   LogEventByType,
-  Part,
 } from '../../core/index.ts';
 import type { StoredPendingCall, SessionRow, Store } from '../../store/index.ts';
 
@@ -34,7 +26,7 @@ export interface WaitingTurn {
 
 /**
  * Creates the event for a caller whose message is queued behind a waiting turn. It lists the calls that the turn waits
- * for: as `longRunningToolIds`, as function calls, and with what each call requests. `customMetadata.queuedBehind` is
+ * for: as function calls, or as the calls of ADK's functions that ask for their answers. `customMetadata.queuedBehind` is
  * the waiting invocation. The event is computed from the log and not stored.
  */
 export async function createWaitingEvent(
@@ -44,25 +36,21 @@ export async function createWaitingEvent(
   const announcements = await findAnnouncements(store, row, waiting);
   const inOrder = [...new Set([...announcements.keys(), ...waiting.callIds])];
   const calls = inOrder.flatMap((id) => pending.find(({ callId }) => callId === id) ?? []);
-  const adkEvents = [...announcements.values()].flatMap(
-    (event) => toAdkEvent(event, row.uid) ?? [],
-  );
+  const asked = calls.map((call) => ({
+    ...call,
+    functionCall: toOriginalCall(call),
+    actions: {},
+    ...toUserInputCall({ ...call, args: toOriginalCall(call).args }),
+  }));
   return {
     id: deriveEventId(row.uid, waiting.seq),
     timestamp: toAdkSeconds(waiting.at),
     invocationId,
     ...waitingAuthor([...announcements.values()], rootAgent),
-    content: { role: 'model', parts: calls.map(toFunctionCallPart) },
-    longRunningToolIds: inOrder,
+    content: { role: 'model', parts: asked.map(({ functionCall }) => ({ functionCall })) },
+    longRunningToolIds: asked.map(({ functionCall }) => functionCall.id),
     customMetadata: { queuedBehind: waiting.invocationId },
-    actions: createEventActions({
-      requestedToolConfirmations: requestedActions(
-        adkEvents,
-        waiting,
-        'requestedToolConfirmations',
-      ),
-      requestedAuthConfigs: requestedActions(adkEvents, waiting, 'requestedAuthConfigs'),
-    }),
+    actions: mergeEventActions(asked.map(({ actions }) => actions)),
   };
 }
 
@@ -106,16 +94,6 @@ function waitingAuthor(
   return { author, ...omitUndefined({ branch }) };
 }
 
-function toFunctionCallPart({ callId, name, args }: StoredPendingCall): Part {
-  return { functionCall: { id: callId, name, args: isJsonObject(args) ? args : {} } };
-}
-
-/** What the waiting calls request of a client, by call id. */
-function requestedActions<K extends 'requestedToolConfirmations' | 'requestedAuthConfigs'>(
-  adkEvents: readonly Event[],
-  { callIds }: LogEventByType<'turn.waiting'>,
-  kind: K,
-): EventActions[K] {
-  const all = adkEvents.flatMap(({ actions }) => Object.entries(actions[kind]));
-  return Object.fromEntries(all.filter(([id]) => callIds.includes(id)));
+function toOriginalCall({ callId, name, args }: StoredPendingCall): FunctionCall {
+  return { id: callId, name, args: isJsonObject(args) ? args : {} };
 }

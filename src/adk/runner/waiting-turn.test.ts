@@ -5,6 +5,7 @@ import { getFunctionCalls } from '../index.ts';
 import { isFinalResponse, contentText } from '../../core/index.ts';
 import type { Content, Event } from '../../core/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
+import { pending } from '../../tools/index.ts';
 import { AgentBuilder } from '../builder/agent-builder.ts';
 import { AgentTool } from '../agents/agent-tool.ts';
 import { FunctionTool, LongRunningFunctionTool } from '../tools/base-tool.ts';
@@ -20,7 +21,8 @@ const ticket = new LongRunningFunctionTool({
   name: 'ticket',
   description: 'Files a ticket.',
   parameters: z.object({ about: z.string() }),
-  execute: () => ({ status: 'filed' }),
+  // The turn waits for the result.
+  execute: () => pending({ request: { status: 'filed' } }),
 });
 
 const pay = new FunctionTool({
@@ -30,6 +32,9 @@ const pay = new FunctionTool({
   needsApproval: true,
   execute: ({ amount }) => ({ paid: amount }),
 });
+
+const approvalHint =
+  'Please approve or reject the tool call pay() by responding with a FunctionResponse with an expected ToolConfirmation payload.';
 
 const toolCalls = [
   { name: 'ticket', args: { about: 'a leak' } },
@@ -51,11 +56,10 @@ async function waitingRunner(agent = clerk()) {
   const runner = new InMemoryRunner({ appName: 'demo', agent });
   await runner.sessionService.createSession(address);
   const first = await runner.run({ ...sessionIds, newMessage: 'First' });
-  const ids = first.flatMap(({ longRunningToolIds = [] }) => longRunningToolIds);
+  const all = first.flatMap(({ longRunningToolIds = [] }) => longRunningToolIds);
+  const ids = [...new Set(all)];
   assert.equal(ids.length, 2);
-  const [confirmation = ''] = first.flatMap(({ actions }) =>
-    Object.keys(actions.requestedToolConfirmations),
-  );
+  const confirmation = ids.find((id) => id.startsWith('adk-')) ?? '';
   const result = ids.find((id) => id !== confirmation) ?? '';
   return { runner, first, confirmation, result };
 }
@@ -84,11 +88,23 @@ describe('a new message while calls of an earlier one wait', () => {
       getFunctionCalls(event).map(({ id, name, args }) => [id, name, args]),
       [
         [result, 'ticket', { about: 'a leak' }],
-        [confirmation, 'pay', { amount: 7 }],
+        [
+          confirmation,
+          'adk_request_confirmation',
+          {
+            originalFunctionCall: {
+              id: confirmation.replace('adk-', ''),
+              name: 'pay',
+              args: { amount: 7 },
+            },
+            toolConfirmation: { hint: approvalHint, confirmed: false },
+          },
+        ],
       ],
     );
-    assert.deepEqual(Object.keys(event.actions.requestedToolConfirmations), [confirmation]);
-    assert.equal(event.actions.requestedToolConfirmations[confirmation]?.toolName, 'pay');
+    assert.deepEqual(event.actions.requestedToolConfirmations, {
+      [confirmation.replace('adk-', '')]: { hint: approvalHint, confirmed: false },
+    });
     assert.ok(isFinalResponse(event));
     assert.deepEqual(event.customMetadata, { queuedBehind: first[0]?.invocationId });
     assert.match(event.invocationId, /^e-/);
@@ -194,9 +210,12 @@ describe('a new message while calls of an earlier one wait', () => {
     assert.deepEqual(event?.longRunningToolIds, ids);
     assert.deepEqual(
       event.content?.parts.map((part) => 'functionCall' in part && part.functionCall.name),
-      ['pay'],
+      ['adk_request_confirmation'],
     );
-    assert.deepEqual(Object.keys(event.actions.requestedToolConfirmations), ids);
+    assert.deepEqual(
+      Object.keys(event.actions.requestedToolConfirmations).map((id) => `adk-${id}`),
+      ids,
+    );
   });
 
   it('makes ask() of a built agent throw an error that lists the waiting calls', async () => {

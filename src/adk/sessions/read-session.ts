@@ -1,13 +1,13 @@
 import { eventIn, state } from '../../agents/internal.ts';
 import type { AppendedEvent } from '../../agents/internal.ts';
 import {
+  AdkEventMapper,
   getStateScope,
   InvalidInputError,
   isJsonObject,
-  toAdkEvent,
   toAdkSeconds,
 } from '../../core/index.ts';
-import type { Event, Json, JsonObject } from '../../core/index.ts';
+import type { Event, Json, JsonObject, LogEventType } from '../../core/index.ts';
 import { applyMapChange, hasName } from '../../net/internal.ts';
 import type { InboxRow, SessionRow, Store } from '../../store/index.ts';
 import type { GetSessionConfig } from './session.ts';
@@ -39,16 +39,23 @@ export async function readSession(
   });
 }
 
-/** Returns the log events that have an ADK form, oldest first. */
-export async function readEventsAfter(
+/** Log events before which no turn runs, or after which it waits. */
+const TURN_BOUNDARIES: readonly LogEventType[] = ['user.message', 'turn.waiting', 'turn.ended'];
+
+/** Returns the events after a log position, oldest first, without those of a turn that the position cuts. */
+async function readEventsAfter(
   store: Store,
   { key, uid }: SessionRow,
   from: number,
 ): Promise<readonly Event[]> {
   const events: Event[] = [];
+  const mapper = new AdkEventMapper(uid);
+  let isInsideTurn = from > 0;
   for await (const logEvent of store.read(key, from)) {
-    const event = toAdkEvent(logEvent, uid);
-    if (event !== undefined) events.push(event);
+    // Events of a turn whose begin is not read would be others than for a reader of the whole log.
+    isInsideTurn &&= !TURN_BOUNDARIES.includes(logEvent.type);
+    if (isInsideTurn && logEvent.type !== 'event.appended') events.length = 0;
+    else events.push(...mapper.add(logEvent));
   }
   return events;
 }
@@ -76,7 +83,7 @@ async function readRecentEvents(
     const events = await readEventsAfter(store, row, from);
     const enough =
       (numRecentEvents !== undefined && events.length >= numRecentEvents) ||
-      (afterTimestamp !== undefined && (events[0]?.timestamp ?? Infinity) <= afterTimestamp);
+      (afterTimestamp !== undefined && (events[0]?.timestamp ?? Infinity) < afterTimestamp);
     if (from === 0 || enough) return events;
   }
 }
@@ -88,7 +95,7 @@ function limitEvents(
   const after =
     afterTimestamp === undefined
       ? events
-      : events.filter(({ timestamp }) => timestamp > afterTimestamp);
+      : events.filter(({ timestamp }) => timestamp >= afterTimestamp);
   return numRecentEvents === undefined
     ? after
     : after.slice(Math.max(0, after.length - numRecentEvents));

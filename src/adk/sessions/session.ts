@@ -17,6 +17,6 @@ export interface Session {
 export interface GetSessionConfig {
   /** Only this many of the newest events; 0 for none. */
   readonly numRecentEvents?: number;
-  /** Only events after this time, in epoch seconds. */
+  /** Only events of this time and later, in epoch seconds. */
   readonly afterTimestamp?: number;
 }

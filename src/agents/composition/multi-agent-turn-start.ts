@@ -1,5 +1,6 @@
 import { omitUndefined } from '../../core/internal.ts';
-import type { LogEntry } from '../../core/index.ts';
+import { getFunctionCalls, getFunctionResponses } from '../../core/index.ts';
+import type { Content, LogEntry } from '../../core/index.ts';
 import { allOf, append, net, oneOf, optional, pure, upTo } from '../../net/index.ts';
 import type {
   AllOf,
@@ -109,7 +110,8 @@ export function multiAgentTurnStart({
     reset,
     give: oneOf(alternatives),
     run: ({ message, conversation: said }) => {
-      const name = chooseEntryAgent(entryAgents, said);
+      const name =
+        findCallingAgent(entryAgents, message.content, said) ?? chooseEntryAgent(entryAgents, said);
       return begin(name, turnStartOutputs(message));
     },
   });
@@ -134,6 +136,20 @@ export function multiAgentTurnStart({
     },
     transitions: [transition],
   });
+}
+
+/** The entry agent that made the call whose later result a message has. */
+function findCallingAgent(
+  entryAgents: readonly string[],
+  message: Content,
+  conversation: readonly ConversationItem[],
+): string | undefined {
+  const [result] = getFunctionResponses(message);
+  if (result === undefined) return undefined;
+  return conversation.findLast(
+    ({ author = '', content }) =>
+      entryAgents.includes(author) && getFunctionCalls(content).some(({ id }) => id === result.id),
+  )?.author;
 }
 
 /** The entry agent that wrote the last message, or the first one. */

@@ -35,6 +35,7 @@ import type { ConversationItem } from '../vocabulary/conversation.ts';
 import type { Ending } from '../vocabulary/turn.ts';
 import type { ModelAnswer, ModelCall, ModelFailure } from '../vocabulary/model-call.ts';
 import { withRequestedOutput } from '../vocabulary/requested-output.ts';
+import { createLateResultPlacer } from '../prompt/place-late-results.ts';
 import { visibleContents } from '../prompt/visible-contents.ts';
 import {
   identifiedTools,
@@ -194,7 +195,7 @@ export function modelStep(options: ModelStepOptions): {
           run: ({ failed, turn }) => ({
             turn,
             ending: toEnding(failed),
-            events: [toErrorEvent(failed)],
+            events: [toErrorEvent(options, failed)],
           }),
         })
       : // In a session of several agents a failure ends the turn of all of them. What each of them can still do without
@@ -209,7 +210,7 @@ export function modelStep(options: ModelStepOptions): {
               ...toEnding(failed),
               ...omitUndefined({ failedAgent: failed.retryable ? options.agentName : undefined }),
             },
-            events: [toErrorEvent(failed)],
+            events: [toErrorEvent(options, failed)],
           }),
         });
   return {
@@ -257,8 +258,17 @@ function toEnding({ code, retryable, request }: ModelFailure): Ending {
   return { stopReason: 'retries_exhausted', ...omitUndefined({ failedRequest: request }) };
 }
 
-function toErrorEvent({ invocationId, code, message }: ModelFailure): LogEntry {
-  return { type: 'error', invocationId, code, message };
+function toErrorEvent(
+  { agentName, multiAgent }: Partial<AgentIdentity>,
+  { invocationId, code, message }: ModelFailure,
+): LogEntry {
+  return {
+    type: 'error',
+    invocationId,
+    ...omitUndefined({ author: agentName, branch: multiAgent?.branch }),
+    code,
+    message,
+  };
 }
 
 /** Builds the request of a model call from the current conversation and state. */
@@ -277,6 +287,7 @@ export function createModelRequestBuilder(options: ModelStepOptions): ModelReque
     adk: new WeakMap<Content, readonly Content[]>(),
     plain: new WeakMap<Content, readonly Content[]>(),
   };
+  const placeLateResults = createLateResultPlacer();
   return async ({ invocationId, round }, { conversation, state }, { host }) => {
     const identity =
       agentName !== undefined && isIdentified(host, agentName) ? options.identity : undefined;
@@ -299,10 +310,11 @@ export function createModelRequestBuilder(options: ModelStepOptions): ModelReque
       { state, invocationId, sessionKey: getSessionKey(host) },
       getServices(host).artifacts,
     );
-    const contents =
+    const contents = placeLateResults(
       agentName === undefined || multiAgent === undefined
         ? conversation.map((item) => item.content)
-        : visibleContents({ agentName, multiAgent }, conversation, rewritten[style], style);
+        : visibleContents({ agentName, multiAgent }, conversation, rewritten[style], style),
+    );
     const model = options.model.name;
     const info = { invocationId, round, model, instruction, tools, state, runConfig };
     return {

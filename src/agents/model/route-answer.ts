@@ -1,12 +1,18 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { TRANSFER_TOOL, withClientTools } from '../../tools/internal.ts';
 import { addUsage, getFunctionCalls, noUsage } from '../../core/index.ts';
-import type { AgentMessage, FunctionCall, JsonObject, StopReason } from '../../core/index.ts';
+import type {
+  AgentMessage,
+  CallId,
+  FunctionCall,
+  JsonObject,
+  StopReason,
+} from '../../core/index.ts';
 import { contentText } from '../../core/index.ts';
 import { allOf, append, net, oneOf, pure, put, upTo } from '../../net/index.ts';
 import type { Net, Transition } from '../../net/index.ts';
 import type { Tool } from '../../tools/index.ts';
-import { getMetadata, getSessionKey } from '../vocabulary/agent-host.ts';
+import { getMetadata, getSessionKey, isIdentified } from '../vocabulary/agent-host.ts';
 import {
   toRequestedCall,
   admitCall,
@@ -90,6 +96,8 @@ export function router(options: RouterOptions): Net {
       }),
     }),
     run: ({ response, turn }, { host }) => {
+      const isLongRunning = (toolName: string): boolean =>
+        isIdentified(host, agentName) && options.tools.get(toolName)?.longRunning === true;
       const { invocationId, round, content, escalate, node, usage = noUsage } = response;
       const calls = getFunctionCalls(response);
       const next = {
@@ -100,7 +108,8 @@ export function router(options: RouterOptions): Net {
       };
       const said =
         content.parts.length === 0 ? [] : [toConversationItem(options, { invocationId, content })];
-      const message = answerEvent(options, response);
+      const longRunning = calls.filter(({ name }) => isLongRunning(name)).map(({ id }) => id);
+      const message = answerEvent(options, response, longRunning);
       const continuation = {
         round: round + 1,
         ...omitUndefined({ escalate: escalate === true ? escalate : undefined }),
@@ -233,8 +242,15 @@ function notRunResult(call: RequestedCall): CallResult {
 function answerEvent(
   identity: AgentIdentity,
   { invocationId, content, usage, finishReason, providerMetadata, node }: ModelAnswer,
+  longRunning: readonly CallId[],
 ): AgentMessage {
-  const details = { finishReason, usage, providerMetadata, nodeInfo: node };
+  const details = {
+    finishReason,
+    usage,
+    providerMetadata,
+    longRunningToolIds: longRunning.length > 0 ? longRunning : undefined,
+    nodeInfo: node,
+  };
   return agentMessageEvent(identity, invocationId, content, details);
 }
 

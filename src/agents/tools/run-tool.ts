@@ -24,6 +24,7 @@ import {
   getServices,
   getSessionKey,
   getToolMetadata,
+  isIdentified,
 } from '../vocabulary/agent-host.ts';
 import { eventOut } from '../vocabulary/messages.ts';
 import { conversation } from '../vocabulary/conversation.ts';
@@ -176,7 +177,7 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
       ).catch(async (error: unknown) => {
         throw await boundedError(error, limit);
       });
-      const wait = toPending(tool, returned);
+      const wait = toPending(tool, returned, isIdentified(host, agentName));
       const { outcome, response } = await truncateResponse(
         toToolResponse(wait === undefined ? returned : null),
         limit,
@@ -211,11 +212,19 @@ function removedToolResult(call: Call): CallResult {
   return toCallResult({ ...call, outcome: 'not_found', response: toolError('not_found', message) });
 }
 
-/** The `Pending` that a tool returned, if any. For a long-running tool any other returned value is its first progress report. */
-function toPending({ longRunning }: Tool, returned: unknown): Pending | undefined {
+/**
+ * The `Pending` that a tool returned, if any. For a long-running tool any other returned value is its first progress
+ * report. In ADK's format it is the first result, and the turn goes on.
+ */
+function toPending(
+  { longRunning }: Tool,
+  returned: unknown,
+  hasAdkFormat: boolean,
+): Pending | undefined {
   if (returned instanceof Pending) return returned;
   if (!longRunning) return undefined;
-  return returned === undefined ? pending() : pending({ request: toJson(returned) });
+  if (returned === undefined || (hasAdkFormat && returned === null)) return pending();
+  return hasAdkFormat ? undefined : pending({ request: toJson(returned) });
 }
 
 function toParkedCall({ request, resume, timeoutMs }: Pending, call: Call): ParkedCall {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createEventActions, contentText, toAdkEvent } from '../../core/index.ts';
+import { createEventActions, contentText, AdkEventMapper } from '../../core/index.ts';
 import type { LogEvent } from '../../core/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
 import { openRuntime } from '../../runtime/index.ts';
@@ -59,7 +59,7 @@ test('a tool saves an artifact and searches the memory of another session', asyn
   // In the format of ADK.
   assert.ok(result);
   assert.deepEqual(
-    toAdkEvent(result, 'uid')?.actions,
+    new AdkEventMapper('uid').add(result)[0]?.actions,
     createEventActions({ artifactDelta: { 'notes.txt': 0 } }),
   );
 });

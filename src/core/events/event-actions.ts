@@ -79,3 +79,22 @@ export function createEventActions(some: Partial<EventActions> = {}): EventActio
     ...some,
   };
 }
+
+/** Merges the actions of several results. State, artifacts and requests are joined; of other members the last counts. */
+export function mergeEventActions(all: readonly Partial<EventActions>[]): EventActions {
+  const merged = createEventActions();
+  return all.reduce<EventActions>(
+    (before, actions) => ({
+      ...before,
+      ...actions,
+      stateDelta: { ...before.stateDelta, ...actions.stateDelta },
+      artifactDelta: { ...before.artifactDelta, ...actions.artifactDelta },
+      requestedAuthConfigs: { ...before.requestedAuthConfigs, ...actions.requestedAuthConfigs },
+      requestedToolConfirmations: {
+        ...before.requestedToolConfirmations,
+        ...actions.requestedToolConfirmations,
+      },
+    }),
+    merged,
+  );
+}

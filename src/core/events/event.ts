@@ -96,13 +96,14 @@ export function eventMessage(event: Event): Content | undefined {
 }
 
 /**
- * True for the final response of an agent. That is an event with `skipSummarization`, an event with long-running calls,
- * or a complete message without tool calls and tool results that does not end with the output of executed code, which the
+ * True for the final response of an agent. That is an event with `skipSummarization`, an event with long-running calls or
+ * a request for credentials, or a complete message without tool calls and tool results that does not end with the output of executed code, which the
  * model still has to read.
  */
 export function isFinalResponse(event: Event): boolean {
   if (event.actions.skipSummarization === true) return true;
   if ((event.longRunningToolIds ?? []).length > 0) return true;
+  if (Object.keys(event.actions.requestedAuthConfigs).length > 0) return true;
   return (
     event.partial !== true &&
     getFunctionCalls(event).length === 0 &&

@@ -268,6 +268,9 @@ export type LoggedError = { readonly code: string; readonly message: string };
 export type ErrorOccurred = {
   readonly type: 'error';
   readonly invocationId?: InvocationId;
+  /** The agent whose model failed. */
+  readonly author?: string;
+  readonly branch?: string;
 } & LoggedError;
 
 /** A model call failed with a transient error. The turn waits and calls the model again. */

@@ -77,15 +77,31 @@ test('a call has no event, except when it is answered from outside', () => {
     longRunningToolIds: ['c'],
     actions: noActions,
   });
+  const toolConfirmation = {
+    hint: 'Please approve or reject the tool call rm() by responding with a FunctionResponse with an expected ToolConfirmation payload.',
+    confirmed: false,
+  };
+  const originalFunctionCall = { id: 'c', name: 'rm', args: { path: 'x' } };
   assert.deepEqual(convert({ ...call, needs: 'approval', fingerprint: 'f00' }), {
     invocationId,
     author: 'a',
-    longRunningToolIds: ['c'],
+    content: {
+      role: 'user',
+      parts: [
+        {
+          functionCall: {
+            id: 'adk-c',
+            name: 'adk_request_confirmation',
+            args: { originalFunctionCall, toolConfirmation },
+          },
+        },
+      ],
+    },
+    longRunningToolIds: ['adk-c'],
     actions: {
       ...noActions,
-      requestedToolConfirmations: {
-        c: { toolName: 'rm', args: { path: 'x' }, fingerprint: 'f00' },
-      },
+      skipSummarization: true,
+      requestedToolConfirmations: { c: toolConfirmation },
     },
   });
 });

@@ -1,22 +1,28 @@
 import { omitUndefined } from '../json/omit-undefined.ts';
 import { calledAgentWaits } from './called-agent.ts';
-import { isTextPart, type Content } from '../content/content.ts';
+import { isTextPart, type Content, type Part } from '../content/content.ts';
 import type { Event, Transcription } from './event.ts';
 import { INTERRUPTED_METADATA, AUDIBLE_METADATA } from './live-metadata.ts';
-import { createEventActions, type EventActions } from './event-actions.ts';
+import { createEventActions, mergeEventActions, type EventActions } from './event-actions.ts';
 import { deriveEventId, type SessionUid } from '../identity/ids.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';
 import type { LogEvent, LogEventByType } from './log-event.ts';
 import { toAdkFinishReason, toGroundingFields, toUsageMetadata } from './model-metadata.ts';
 import { toAdkSeconds } from './timestamp.ts';
+import { toUserInputCall, type UserInputCall, type WaitingCall } from './user-input-call.ts';
 
 /**
  * Converts a log event to an ADK event, or to undefined if ADK has no such event. It depends only on its arguments, so
  * every process returns the same events with the same ids. An event outside any turn has an empty invocation id.
  */
-export function toAdkEvent(logEvent: LogEvent, sessionUid: SessionUid): Event | undefined {
+export function toAdkEvent(
+  logEvent: LogEvent,
+  sessionUid: SessionUid,
+  /** The arguments of the call that the event is about, if the event does not have them. */
+  args: JsonObject = {},
+): Event | undefined {
   if (logEvent.type === 'event.appended') return logEvent.event;
-  const fields = toEventFields(logEvent);
+  const fields = toEventFields(logEvent, args);
   if (fields === undefined) return undefined;
   return {
     id: deriveEventId(sessionUid, logEvent.seq),
@@ -33,6 +39,7 @@ type EventFields = Omit<Event, 'id' | 'timestamp' | 'invocationId' | 'actions'> 
 
 function toEventFields(
   logEvent: Exclude<LogEvent, { readonly type: 'event.appended' }>,
+  args: JsonObject,
 ): EventFields | undefined {
   switch (logEvent.type) {
     case 'user.message':
@@ -42,14 +49,11 @@ function toEventFields(
     case 'agent.message':
       return fromAgentMessage(logEvent);
     case 'tool.call':
-      if (logEvent.needs === 'approval') return fromApprovalRequest(logEvent);
-      return logEvent.needs === 'result' ? fromResultRequest(logEvent) : undefined;
+      return logEvent.needs === 'nothing'
+        ? undefined
+        : fromWaitingCalls(logEvent, [{ ...logEvent, needs: logEvent.needs }]);
     case 'tool.pending':
-      return {
-        author: logEvent.author,
-        ...eventLocation(logEvent),
-        ...pendingFields(logEvent),
-      };
+      return fromWaitingCalls(logEvent, toWaitingCalls(logEvent, args));
     case 'tool.result':
       return fromToolResult(logEvent);
     case 'state.changed':
@@ -59,7 +63,12 @@ function toEventFields(
         actions: { stateDelta: toStateDelta(logEvent) },
       };
     case 'error':
-      return { author: 'system', errorCode: logEvent.code, errorMessage: logEvent.message };
+      return {
+        author: logEvent.author ?? 'system',
+        ...eventLocation(logEvent),
+        errorCode: logEvent.code,
+        errorMessage: logEvent.message,
+      };
     case 'turn.ended':
       return logEvent.stopReason === 'budget_reached'
         ? { author: 'system', turnComplete: true, stopReason: logEvent.stopReason }
@@ -133,69 +142,45 @@ function toTranscription({ parts }: Content): Transcription {
   return { text, finished: true };
 }
 
-function fromApprovalRequest(call: LogEventByType<'tool.call'>): EventFields {
-  const { author, callId } = call;
+/** The calls that wait: the call itself, or those of the agent that it called. */
+function toWaitingCalls(
+  { callId, name, request }: LogEventByType<'tool.pending'>,
+  args: JsonObject,
+): readonly WaitingCall[] {
+  const waits = calledAgentWaits(request);
+  return waits === undefined
+    ? [{ callId, name, args, needs: 'result', request }]
+    : waits.map((wait) => ({ ...wait, args: isJsonObject(wait.args) ? wait.args : {} }));
+}
+
+/** The event that asks a client about a call that waits. */
+function fromWaitingCalls(
+  location: Pick<Event, 'author' | 'branch' | 'nodeInfo'>,
+  calls: readonly WaitingCall[],
+): EventFields {
+  const asked = calls.map((call) => ({ ...call, asked: toUserInputCall(call) }));
+  const parts = asked.flatMap((call) => toWaitingParts(call));
   return {
-    author,
-    ...eventLocation(call),
-    longRunningToolIds: [callId],
-    actions: { requestedToolConfirmations: { [callId]: toToolConfirmation(call) } },
+    author: location.author,
+    ...eventLocation(location),
+    ...(parts.length > 0 && { content: { role: 'user' as const, parts } }),
+    longRunningToolIds: asked.map(({ callId, asked: { functionCall } = {} }) =>
+      functionCall === undefined ? callId : functionCall.id,
+    ),
+    actions: mergeEventActions(asked.flatMap(({ asked: { actions } = {} }) => actions ?? [])),
   };
 }
 
-function toToolConfirmation({
-  name,
-  args,
-  fingerprint,
-}: {
-  readonly name: string;
-  readonly args: Json;
-  readonly fingerprint?: string;
-}): JsonObject {
-  return { toolName: name, args, ...omitUndefined({ fingerprint }) };
-}
-
-/** Returns the pending calls: the call itself, or those of the agent that it called. */
-function pendingFields(
-  call: LogEventByType<'tool.pending'>,
-): Pick<EventFields, 'longRunningToolIds' | 'actions'> {
-  const waits = calledAgentWaits(call.request);
-  if (waits === undefined) return { longRunningToolIds: [call.callId], ...requestFields(call) };
-  const requested: readonly Partial<EventActions>[] = waits.map((wait) =>
-    wait.needs === 'approval'
-      ? { requestedToolConfirmations: { [wait.callId]: toToolConfirmation(wait) } }
-      : (requestFields(wait).actions ?? {}),
-  );
-  const confirmations = requested.map((one) => one.requestedToolConfirmations ?? {});
-  const credentials = requested.map((one) => one.requestedAuthConfigs ?? {});
-  return {
-    longRunningToolIds: waits.map(({ callId }) => callId),
-    actions: {
-      requestedToolConfirmations: Object.assign({}, ...confirmations),
-      requestedAuthConfigs: Object.assign({}, ...credentials),
-    },
-  };
-}
-
-function fromResultRequest(call: LogEventByType<'tool.call'>): EventFields {
-  const { author, callId } = call;
-  return { author, ...eventLocation(call), longRunningToolIds: [callId] };
-}
-
-/** Returns the request of a pending call, if ADK has an action for it. */
-function requestFields({
+function toWaitingParts({
   callId,
+  name,
   request,
-}: Pick<LogEventByType<'tool.pending'>, 'callId' | 'request'>): Pick<EventFields, 'actions'> {
-  if (!isJsonObject(request)) return {};
-  const { adk_request_credential: auth, adk_request_confirmation: confirmation } = request;
-  if (isJsonObject(auth) && isJsonObject(auth['authScheme']))
-    return {
-      actions: { requestedAuthConfigs: { [callId]: { ...auth, authScheme: auth['authScheme'] } } },
-    };
-  return isJsonObject(confirmation)
-    ? { actions: { requestedToolConfirmations: { [callId]: confirmation } } }
-    : {};
+  asked,
+}: WaitingCall & { readonly asked: UserInputCall | undefined }): readonly Part[] {
+  if (asked !== undefined) return [{ functionCall: asked.functionCall }];
+  // A call that its client runs has no result yet.
+  if (request === undefined) return [];
+  return [{ functionResponse: { id: callId, name, response: { status: 'pending', request } } }];
 }
 
 function fromToolResult(result: LogEventByType<'tool.result'>): EventFields {

@@ -1,6 +1,7 @@
 import {
   InvalidInputError,
   isFileDataPart,
+  isFunctionResponsePart,
   isInlineDataPart,
   isJsonObject,
   isOpaquePart,
@@ -44,6 +45,9 @@ export function toContentBlocks({ parts }: Content): readonly ContentBlock[] {
       return [{ type: 'image', source: { type: 'base64', media_type: mimeType, data } }];
     }
     if (isFileDataPart(part)) return [fileBlock(part.fileData)];
+    // A later result of a long-running tool, which came as a message.
+    if (isFunctionResponsePart(part))
+      return [{ type: 'text', text: JSON.stringify(part.functionResponse.response) }];
     return isOpaquePart(part) ? [{ type: 'opaque', value: part.opaque }] : [];
   });
 }

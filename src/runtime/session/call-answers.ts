@@ -1,13 +1,22 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { assertInputSize, InvalidInputError, newMessageId } from '../../core/index.ts';
+import {
+  assertInputSize,
+  deriveInvocationId,
+  encodeJson,
+  InvalidInputError,
+  newMessageId,
+  sha256Hex,
+} from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
-import { answerIn } from '../../agents/internal.ts';
-import type { Answer } from '../../agents/index.ts';
+import { answerIn, userIn } from '../../agents/internal.ts';
+import type { Answer, IncomingMessage } from '../../agents/index.ts';
 import { answerKey, AlreadyAnsweredError } from '../../store/internal.ts';
 import type { InjectReceipt } from '../../store/index.ts';
 import { toToolResponse } from '../../tools/internal.ts';
 import { toAnswer, toAnswerId, truncateAnswer } from './answer-input.ts';
 import type { ResponseAnswer } from './answer-input.ts';
+import { findReportedCalls } from '../log/find-reported-call.ts';
+import type { ReportedCall } from '../log/find-reported-call.ts';
 import { MessageSender } from './message-sender.ts';
 import { listPendingCalls } from './pending-calls.ts';
 import { CallNotPendingError } from './runtime-errors.ts';
@@ -15,6 +24,9 @@ import type { PendingCall } from './session.ts';
 import type { SessionAccess } from './session-access.ts';
 import { createTurn } from './turn.ts';
 import type { Turn } from './turn.ts';
+
+/** The message with a later result. */
+type LateResult = Pick<IncomingMessage, 'messageId' | 'invocationId' | 'content'>;
 
 /** What is left to know of a call whose update was accepted before. */
 type AcceptedUpdate = Pick<PendingCall, 'needs' | 'session'> & { readonly name?: undefined };
@@ -64,16 +76,20 @@ export class CallAnswers {
 
   answer(callId: string, response: Json, isError: boolean | undefined): Turn {
     this.#assertSize(response, 'response');
-    return this.#answer(callId, (call) => {
-      if (call.needs !== 'result')
-        throw new InvalidInputError(
-          'callId',
-          `"${callId}" waits for an approval, not for a result: approve or deny it.`,
-        );
-      const result = toAnswer(callId, response, isError);
-      // A resumed tool reads its answer itself; no model sees it, so it is not truncated.
-      return call.resumes !== true ? this.#truncate(result, call.name) : result;
-    });
+    const result = toAnswer(callId, response, isError);
+    return this.#answer(
+      callId,
+      (call) => {
+        if (call.needs !== 'result')
+          throw new InvalidInputError(
+            'callId',
+            `"${callId}" waits for an approval, not for a result: approve or deny it.`,
+          );
+        // A resumed tool reads its answer itself; no model sees it, so it is not truncated.
+        return call.resumes !== true ? this.#truncate(result, call.name) : result;
+      },
+      result,
+    );
   }
 
   async submitEarly(
@@ -116,11 +132,46 @@ export class CallAnswers {
     });
   }
 
-  #answer(callId: string, answerTo: (call: PendingCall) => Answer | Promise<Answer>): Turn {
+  /** The later result of a call of a long-running tool: a message. The same result counts once. */
+  async #toLateResult({ callId, name }: ReportedCall, answer: ResponseAnswer): Promise<LateResult> {
+    const { response, isError } = await this.#truncate(answer, name);
+    const text = encodeJson([response ?? null, isError === true], 'response');
+    const messageId = `${callId}/result/${sha256Hex(text).slice(0, 16)}`;
+    const functionResponse = {
+      id: callId,
+      name,
+      response: response ?? {},
+      ...omitUndefined({ isError: isError === true ? isError : undefined }),
+    };
+    const content = { role: 'user' as const, parts: [{ functionResponse }] };
+    const invocationId = deriveInvocationId(messageId);
+    return { messageId, invocationId, content };
+  }
+
+  /** The call, if it has a first result and does not wait. */
+  async #findReported(callId: string): Promise<ReportedCall | undefined> {
+    if ((await this.list()).some((call) => call.callId === callId)) return undefined;
+    const { key, services } = this.#session;
+    const [call] = await findReportedCalls(services.store, key, [callId]);
+    return call;
+  }
+
+  /** @param result what a call that has a first result gets as a later one. Default: it is refused */
+  #answer(
+    callId: string,
+    answerTo: (call: PendingCall) => Answer | Promise<Answer>,
+    result?: ResponseAnswer,
+  ): Turn {
     const { key, services } = this.#session;
     const sender = new MessageSender(this.#session, async () => this.list());
     let invocationId = '';
     const sent = sender.sendAfter(async () => {
+      const reported = result && (await this.#findReported(callId));
+      if (result !== undefined && reported !== undefined) {
+        const message = await this.#toLateResult(reported, result);
+        ({ invocationId } = message);
+        return { place: userIn, value: message, dedupeKey: `message:${message.messageId}` };
+      }
       const call = await this.#find(callId);
       ({ invocationId } = call);
       return {

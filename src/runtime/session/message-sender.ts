@@ -2,8 +2,10 @@ import { isRecord, omitUndefined } from '../../core/internal.ts';
 import {
   assertInputSize,
   deriveInvocationId,
+  getFunctionResponses,
   InvalidInputError,
   InvalidOutputError,
+  isFunctionResponsePart,
   newMessageId,
   parseUserContent,
   userContent,
@@ -17,6 +19,7 @@ import type { AnyPlace } from '../../net/index.ts';
 import { createOutputSchema } from '../../tools/internal.ts';
 import type { InferArgs, ToolParameters } from '../../tools/index.ts';
 import { findCurrentWait } from '../log/find-current-wait.ts';
+import { findReportedCalls } from '../log/find-reported-call.ts';
 import { findSeqBeforeClosing, findSeqBeforeFirst } from './find-turn.ts';
 import { toMessageMetadata } from './message-metadata.ts';
 import type { SendOptions } from './session.ts';
@@ -48,7 +51,10 @@ export class MessageSender {
     const { key, agent, services } = this.#session;
     assertMessage(message);
     assertInputSize(message, 'message', services.maxInputBytes);
-    const content = typeof message === 'string' ? userContent(message) : parseUserContent(message);
+    const content =
+      typeof message === 'string'
+        ? userContent(message)
+        : parseUserContent(message, { functionResponses: 'allow' });
     if (content.role !== 'user' || content.parts.length === 0) {
       throw new InvalidInputError('message', 'must have the role "user" and at least one part.');
     }
@@ -76,7 +82,7 @@ export class MessageSender {
       ...this.waits,
       sent: this.sendAfter(async () => ({
         place: userIn,
-        value: { messageId, invocationId, content, ...fields },
+        value: { messageId, invocationId, content: await this.#checkResults(content), ...fields },
         dedupeKey: `message:${messageId}`,
       })),
       readLog: (from, filter) => services.readLog(key, from, {}, filter),
@@ -135,6 +141,30 @@ export class MessageSender {
         (await findSeqBeforeClosing(store, key, position.from)),
     );
     return { inputSeq, duplicate, ...position, from: earlier ?? position.from };
+  }
+
+  /** The content, if its results are for calls of long-running tools that have a first result. @throws InvalidInputError */
+  async #checkResults(content: Content): Promise<Content> {
+    const callIds = getFunctionResponses(content).map(({ id }) => id);
+    if (callIds.length === 0) return content;
+    const { key, services } = this.#session;
+    const names = new Map(
+      (await findReportedCalls(services.store, key, callIds)).map((call) => [
+        call.callId,
+        call.name,
+      ]),
+    );
+    const parts = content.parts.map((part, index) => {
+      if (!isFunctionResponsePart(part)) return part;
+      const { functionResponse } = part;
+      const name = names.get(functionResponse.id);
+      if (name !== undefined) return { functionResponse: { ...functionResponse, name } };
+      throw new InvalidInputError(
+        `content.parts[${index}].functionResponse`,
+        `is the result of a tool call, but "${functionResponse.id.slice(0, 200)}" is no call of a long-running tool with a first result: approve, deny or answer a call that waits.`,
+      );
+    });
+    return { ...content, parts };
   }
 
   #requestOutput(schema: JsonSchema): RequestedOutput {

@@ -227,7 +227,10 @@ export interface Session extends SessionInspection {
   /** Denies a pending call. The model gets the message. `accepted` rejects as in `approve`. */
   deny(callId: string, options?: { readonly message?: string | undefined }): Turn;
 
-  /** Submits the result of a pending call that is answered from outside. `accepted` rejects as in `approve`. */
+  /**
+   * Submits the result of a pending call that is answered from outside. A later result of a long-running tool in ADK's
+   * format starts a turn. `accepted` rejects as in `approve`.
+   */
   answer(callId: string, response: Json, options?: { readonly isError?: boolean }): Turn;
 
   /**

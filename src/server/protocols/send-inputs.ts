@@ -1,15 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { deriveInvocationId } from '../../core/index.ts';
 import type { CallId, Content, Json, JsonObject, Seq, StateDelta } from '../../core/index.ts';
-import { omitUndefined } from '../../core/internal.ts';
+import { omitUndefined, readMember } from '../../core/internal.ts';
 import type { ManagedSession } from '../../managed/index.ts';
 import { CallNotPendingError } from '../../runtime/index.ts';
 import type { Session, Turn } from '../../runtime/index.ts';
+import { findReportedCalls } from '../../runtime/internal.ts';
 import { AlreadyAnsweredError } from '../../store/index.ts';
 import type { ClientTool } from '../../tools/index.ts';
 import { toToolResponse } from '../../tools/internal.ts';
 import type { Caller } from '../auth/api-keys.ts';
-import { readLog, toSessionRef } from '../events/session-log.ts';
+import { readLog, toSessionKey, toSessionRef } from '../events/session-log.ts';
 import { enqueueForWorker } from '../routes/session-lookup.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 import { announcesCall, findSeqBefore, toNewRun } from './find-run.ts';
@@ -89,6 +90,14 @@ async function trySend(
     }
     const { callId } = input;
     const call = pending.find((one) => one.callId === callId);
+    if (call === undefined && (await isLateResult(context, session, input))) {
+      const added = await batch.add(async () => sendAnswer(handle, input).receipt);
+      const messageId = readMember(added.input, 'messageId');
+      sent.push(added.done);
+      messageIds.push(String(messageId));
+      invocationIds.push(deriveInvocationId(String(messageId)));
+      continue;
+    }
     if (call === undefined) {
       const answered = await findAnswer(context, session, input);
       if (answered === undefined)
@@ -159,6 +168,16 @@ function sendAnswer(session: Session, input: AnswerInput): Turn {
     default:
       return input satisfies never;
   }
+}
+
+/** True for a later result of a long-running tool, which is a message. */
+async function isLateResult(
+  { store }: ServerContext,
+  session: ManagedSession,
+  input: AnswerInput,
+): Promise<boolean> {
+  if (input.type !== 'result') return false;
+  return (await findReportedCalls(store, toSessionKey(session), [input.callId])).length > 0;
 }
 
 /**

@@ -46,24 +46,14 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
       stock === undefined && ['event.finishReason', 'event.usageMetadata'].includes(field),
   },
   {
-    subject: 'State changes of tools and callbacks',
-    stock: 'In the event of the result.',
-    petrichor: 'In an event of their own, before the result.',
+    subject: 'State changes of model callbacks',
+    stock: 'In the event of the answer.',
+    petrichor: 'In an event of their own, before the answer.',
     status: 'intended',
-    reason: 'A write is committed, or refused, before its result is shown.',
+    reason: 'A write is committed, or refused, before the answer is shown.',
     matches: ({ field, petrichor, stock }) =>
       (field === 'event.added' && isStateEvent(petrichor)) ||
       (field === 'event.actions.stateDelta' && stock !== undefined),
-  },
-  {
-    subject: 'Results of parallel calls',
-    stock: 'One event, when the last one is done.',
-    petrichor: 'One event for each result, when it is committed.',
-    status: 'intended',
-    reason: 'A result that is shown survives a crash. The model sees one message in both.',
-    matches: ({ program, field }) =>
-      program === 'two calls in one answer' &&
-      (field === 'event.missing' || field === 'event.added'),
   },
   {
     subject: 'Results that are not objects',
@@ -95,30 +85,12 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
       ['request.contents', 'event.missing', 'event.added'].includes(field),
   },
   {
-    subject: 'Request for a confirmation',
-    stock: 'A call `adk_request_confirmation` that pins the original call.',
-    petrichor:
-      '`actions.requestedToolConfirmations` with the call, its arguments and a fingerprint.',
-    status: 'open',
-    reason: 'Not implemented yet.',
-    matches: ({ program, field }) =>
-      program.startsWith('a confirmation') && ['event.missing', 'event.added'].includes(field),
-  },
-  {
     subject: 'Invocation of an answered call',
     stock: 'The answer starts another invocation.',
     petrichor: 'The answer continues the invocation that made the call.',
     status: 'intended',
     reason: 'The turn waits in the journal, so that it ends as one.',
     matches: ({ field }) => field === 'event.invocation',
-  },
-  {
-    subject: 'First result of a long-running tool',
-    stock: 'The model sees it and answers. The final result comes with another message.',
-    petrichor: 'The turn waits for the final result.',
-    status: 'open',
-    reason: 'Not implemented yet.',
-    matches: ({ program }) => program === 'a long-running tool',
   },
   {
     subject: 'Argument of an agent as a tool',

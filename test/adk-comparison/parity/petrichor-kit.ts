@@ -92,13 +92,18 @@ export async function runOnPetrichor(program: Program): Promise<RawRun> {
 
 function toMessage(turn: Turn, before: readonly Event[]): Content {
   if (typeof turn === 'string') return { role: 'user', parts: [{ text: turn }] };
-  const name = 'confirm' in turn ? turn.confirm : turn.answer;
   const call = before
     .flatMap((event) => getFunctionCalls(event))
-    .findLast((one) => one.name === name);
+    .findLast(({ name, args }) =>
+      'confirm' in turn
+        ? name === 'adk_request_confirmation' &&
+          Reflect.get(Object(args['originalFunctionCall']), 'name') === turn.confirm
+        : name === turn.answer,
+    );
   if (call === undefined) throw new Error('No such call waits.');
+  const { id, name } = call;
   const response = 'confirm' in turn ? { confirmed: turn.confirmed } : turn.response;
-  return { role: 'user', parts: [{ functionResponse: { id: call.id, name, response } }] };
+  return { role: 'user', parts: [{ functionResponse: { id, name, response } }] };
 }
 
 function createModel(agentName: string, script: Script, requests: RecordedRequest[]): Model {

@@ -94,7 +94,7 @@ export async function runOnStock(program: Program): Promise<RawRun> {
         newMessage,
         ...(runConfig !== false && { runConfig }),
       }))
-        events.push(structuredClone({ ...event }));
+        events.push(JSON.parse(JSON.stringify(event)));
     } catch (error) {
       errors.push(String(error));
     }

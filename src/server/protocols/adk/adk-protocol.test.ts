@@ -30,15 +30,24 @@ async function open({
       return { ok: true };
     },
   });
+  const ask = tool({
+    name: 'ask',
+    description: 'Asks the manager.',
+    longRunning: true,
+    execute: () => ({ status: 'pending' }),
+  });
   const model = new ScriptedModel(({ contents }) => {
     const parts = contents.at(-1)?.parts ?? [];
     if (parts.some(isFunctionResponsePart)) return { deltas: ['Do', 'ne.'], text: 'Done.' };
     const last = contentText(contents.at(-1));
+    if (last === 'ask') return { toolCalls: [{ name: 'ask' }] };
     if (last === 'erase') return { toolCalls: [{ name: 'erase', args: { path: 'a' } }] };
     return { text: contents.map((content) => contentText(content)).join('|') };
   });
   const runtime = await openRuntime({
-    agents: [agent({ name: 'cleaner', model, tools: [erase], instruction: 'Clean.' })],
+    agents: [
+      agent({ name: 'cleaner', model, identity: true, tools: [erase, ask], instruction: 'Clean.' }),
+    ],
     store,
     artifacts: new InMemoryArtifactService(),
   });
@@ -168,6 +177,28 @@ test('a run returns the events of the agent, in snake case or camel case, and th
   assert.deepEqual(withoutUser, events);
 });
 
+test('a long-running tool has a first result, and a later one starts a run', async () => {
+  await using opened = await open();
+  await create(opened);
+  const [call, result, answer] = await run(opened, say('ask'));
+  const [id = ''] = call?.longRunningToolIds ?? [];
+  assert.notEqual(id, '');
+  const responses = (event: WireEvent | undefined): readonly unknown[] =>
+    event?.content?.parts.map((part) => part['functionResponse']) ?? [];
+  assert.deepEqual(responses(result), [{ id, name: 'ask', response: { status: 'pending' } }]);
+  assert.ok(answer !== undefined);
+  const functionResponse = { id, name: 'ask', response: { status: 'approved' } };
+  const newMessage = { role: 'user', parts: [{ functionResponse }] };
+  const later = await run(opened, { newMessage });
+  assert.equal(later.length, 1);
+  assert.notEqual(later[0]?.invocationId, answer.invocationId);
+  const repeated = await run(opened, { newMessage });
+  assert.deepEqual(repeated, later);
+  const { events } = await ok<WireSession>(opened, 'GET', `${USER}/s1`);
+  const message = events.findLast(({ author }) => author === 'user');
+  assert.deepEqual(responses(message), [functionResponse]);
+});
+
 test('a stream has partial events and then the whole, and continues after each of its ids', async () => {
   await using opened = await open();
   await create(opened);
@@ -255,7 +286,7 @@ test('the graph has the net with the current node, and the trace the request of 
   const { root_agent: root } = await ok<{
     readonly root_agent: { readonly name: string; readonly tools: readonly string[] };
   }>(opened, 'GET', '/dev/apps/cleaner/build_graph');
-  assert.deepEqual([root.name, root.tools], ['cleaner', ['erase']]);
+  assert.deepEqual([root.name, root.tools], ['cleaner', ['erase', 'ask']]);
   const image = await ok<Readonly<Record<'' | 'net', { readonly dotSrc: string }>>>(
     opened,
     'GET',

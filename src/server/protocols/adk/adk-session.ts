@@ -10,7 +10,7 @@ import { readState } from '../read-state.ts';
 import { toOpenCall } from '../session-run.ts';
 import { findApp } from './adk-app.ts';
 import type { AdkApp } from './adk-app.ts';
-import { toAdkWireEvents, toCrashQuestion } from './to-adk-wire-events.ts';
+import { AdkWireMapper, toCrashQuestion } from './to-adk-wire-events.ts';
 import type { AdkEventContext } from './to-adk-wire-events.ts';
 
 /** The metadata of a session that names its user in ADK. A session of another protocol has none, and every user sees it. */
@@ -62,8 +62,8 @@ export async function toWireAdkSession(
   const { session } = adk;
   const events: JsonObject[] = [];
   const eventContext = toEventContext(adk);
-  for await (const event of readLog(context, session, 0))
-    events.push(...toAdkWireEvents(event, eventContext));
+  const mapper = new AdkWireMapper(eventContext);
+  for await (const event of readLog(context, session, 0)) events.push(...mapper.add(event));
   for (const call of await context.runtime.pending(toSessionRef(session)))
     if (call.reason === 'crash') {
       const { invocationId } = call;

@@ -28,6 +28,7 @@ import { sendInputs } from '../send-inputs.ts';
 import type { AdkSession } from './adk-session.ts';
 import { parseLiveRequests } from './live-request.ts';
 import { readCallNeeds, toAnswer } from './run-request.ts';
+import { AdkWireMapper } from './to-adk-wire-events.ts';
 import type { AdkEventContext } from './to-adk-wire-events.ts';
 import { toLiveWireEvents } from './to-live-wire-events.ts';
 
@@ -125,10 +126,12 @@ export class RunLiveSocket implements OpenSocket {
     this.#watch.start(this.#caller);
     const run = this.#createRun(opened);
     this.#run = run;
+    const mapper = new AdkWireMapper(opened.eventContext);
     try {
       for await (const item of run.items())
         for (const event of toLiveWireEvents(item, {
           ...opened.eventContext,
+          mapper,
           speaker: run.stream.agentName,
           clock: this.#services.clock,
         }))

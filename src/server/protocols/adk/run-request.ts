@@ -1,14 +1,13 @@
 import * as v from 'valibot';
 import { InvalidInputError, isJsonObject, parseUserContent } from '../../../core/index.ts';
 import type { Json, JsonObject, StateDelta } from '../../../core/index.ts';
-import { omitUndefined } from '../../../core/internal.ts';
+import { omitUndefined, parseUserInputId, unwrapUserInput } from '../../../core/internal.ts';
 import type { ManagedSession } from '../../../managed/index.ts';
 import { readLog, toSessionRef } from '../../events/session-log.ts';
 import type { ServerContext } from '../../routing/server-context.ts';
 import { nonEmptyText } from '../../wire/wire-schemas.ts';
 import type { ClientInput } from '../send-inputs.ts';
 import { adkBody, fromAdkContent } from './adk-content.ts';
-import { parseAskId } from './to-adk-wire-events.ts';
 
 const anyObject = v.custom<JsonObject>(isJsonObject, 'must be an object');
 
@@ -88,8 +87,8 @@ export function toAnswer(
       `${field}.functionResponse.id`,
       'must be the id of the call that it answers.',
     );
-  const callId = parseAskId(id);
-  const value = unwrap(response ?? {});
+  const callId = parseUserInputId(id);
+  const value = unwrapUserInput(response ?? {});
   if (findNeeds(callId) !== 'approval') {
     const isInput = name === 'adk_request_input' && isJsonObject(value);
     const result = isInput ? (value['result'] ?? value) : value;
@@ -116,17 +115,4 @@ export async function readCallNeeds(
   for (const call of await context.runtime.pending(toSessionRef(session)))
     needs.set(call.callId, call.needs);
   return (callId) => needs.get(callId);
-}
-
-/** Some clients send the answer as JSON text in `response`. */
-function unwrap(response: Json): Json {
-  const text = isJsonObject(response) ? response['response'] : undefined;
-  if (typeof text !== 'string' || Object.keys(isJsonObject(response) ? response : {}).length !== 1)
-    return response;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : response;
-  } catch {
-    return response;
-  }
 }

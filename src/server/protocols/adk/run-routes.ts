@@ -5,6 +5,7 @@ import { HttpError, notFound } from '../../http/http-error.ts';
 import { defineRoute } from '../../routing/route.ts';
 import type { HttpRoute, RouteCall } from '../../routing/route.ts';
 import type { ServerContext } from '../../routing/server-context.ts';
+import { readLog } from '../../events/session-log.ts';
 import { findRun } from '../find-run.ts';
 import { runResponse } from '../run-response.ts';
 import type { Frame, FrameMapping } from '../run-response.ts';
@@ -17,7 +18,7 @@ import { findAdkSession, toEventContext } from './adk-session.ts';
 import type { AdkSession } from './adk-session.ts';
 import { adkRunRequest, readCallNeeds, toAdkInputs } from './run-request.ts';
 import type { AdkRunRequest } from './run-request.ts';
-import { toAdkWireEvents, toCrashQuestion, toPartialEvent } from './to-adk-wire-events.ts';
+import { AdkWireMapper, toCrashQuestion, toPartialEvent } from './to-adk-wire-events.ts';
 import type { AdkEventContext } from './to-adk-wire-events.ts';
 
 type RunCall = RouteCall<unknown, AdkRunRequest>;
@@ -83,7 +84,16 @@ async function open(
   const { userId: user, sessionId } = body;
   const adk = await findAdkSession(context, caller, { app, user, session: sessionId });
   const run = await openRun(context, { body, caller, idempotentRequest }, adk);
-  const map = toEventMapping(toEventContext(adk), { isStream, now: () => context.clock.now() });
+  const eventContext = toEventContext(adk);
+  const mapper = new AdkWireMapper(eventContext);
+  // Calls of the turn whose answers begin the run.
+  if (run.turnFrom < run.from)
+    for await (const event of readLog(context, run.session, run.turnFrom)) {
+      if (event.seq > run.from) break;
+      mapper.add(event);
+    }
+  const now = (): number => context.clock.now();
+  const map = toEventMapping(eventContext, { isStream, now, mapper });
   return { run, map };
 }
 
@@ -115,7 +125,15 @@ async function findOnlyApp(context: ServerContext, workspace: string): Promise<s
 
 function toEventMapping(
   context: AdkEventContext,
-  { isStream, now }: { readonly isStream: boolean; readonly now: () => number },
+  {
+    isStream,
+    now,
+    mapper,
+  }: {
+    readonly isStream: boolean;
+    readonly now: () => number;
+    readonly mapper: AdkWireMapper;
+  },
 ): (update: SessionUpdate) => readonly JsonObject[] {
   return (update) => {
     switch (update.type) {
@@ -137,7 +155,7 @@ function toEventMapping(
       case 'user.message':
         return [];
       default:
-        return toAdkWireEvents(update, context);
+        return mapper.add(update);
     }
   };
 }

@@ -1,9 +1,7 @@
 import {
-  calledAgentWaits,
+  AdkEventMapper,
   createEventActions,
-  isJsonObject,
   isOpaquePart,
-  toAdkEvent,
   toAdkSeconds,
 } from '../../../core/index.ts';
 import type {
@@ -14,8 +12,11 @@ import type {
   LogEvent,
   OpaquePart,
   Part,
+  Seq,
 } from '../../../core/index.ts';
-import { omitUndefined, toAdkParts } from '../../../core/internal.ts';
+import { omitUndefined, toAdkParts, toUserInputCall } from '../../../core/internal.ts';
+import type { OpenCall } from '../session-update.ts';
+import { toCamelKeys } from './adk-content.ts';
 import { formatAdkEventId } from './adk-event-id.ts';
 
 /** What the events of a session have in common. */
@@ -26,116 +27,53 @@ export interface AdkEventContext {
   readonly agentName: string;
 }
 
-/** A call as a client must answer it. */
-export interface AskedCall {
-  readonly callId: string;
-  readonly name: string;
-  readonly args: JsonObject;
-  readonly request?: Json | undefined;
-}
+/** Converts the log of a session to the events of ADK's HTTP API. */
+export class AdkWireMapper {
+  readonly #context: AdkEventContext;
+  readonly #events: AdkEventMapper;
 
-const ID_PREFIX = 'adk-';
-
-/** The call of ADK's own function that asks for an answer to a call. */
-export function toAskId(callId: string): string {
-  return `${ID_PREFIX}${callId}`;
-}
-
-/** The call that an answer is for. */
-export function parseAskId(id: string): string {
-  return id.startsWith(ID_PREFIX) ? id.slice(ID_PREFIX.length) : id;
-}
-
-/** Converts a log event to the events of ADK's HTTP API. */
-export function toAdkWireEvents(
-  event: LogEvent,
-  { sessionId, sessionUid, agentName }: AdkEventContext,
-): readonly JsonObject[] {
-  const adk = toAdkEvent(event, sessionUid);
-  if (adk === undefined) return [];
-  const id = formatAdkEventId(sessionId, event.seq);
-  const wire = toWireEvent({ ...adk, id }, agentName);
-  if (event.type === 'tool.call') {
-    if (event.needs === 'approval') return [toConfirmation(wire, event)];
-    // The event of the call names it as long-running.
-    return [];
+  constructor(context: AdkEventContext) {
+    this.#context = context;
+    this.#events = new AdkEventMapper(context.sessionUid);
   }
-  if (event.type !== 'tool.pending') return [wire];
-  const nested = calledAgentWaits(event.request);
-  if (nested !== undefined)
-    return nested.map(({ needs, callId, name, args, request }, index) => {
-      const call = { callId, name, args: isJsonObject(args) ? args : {}, request };
-      const own = index === 0 ? wire : { ...wire, id: `${id}-${index}` };
-      return needs === 'approval' ? toConfirmation(own, call) : toQuestion(own, call);
-    });
-  return [toQuestion(wire, { ...event, args: {} })];
-}
 
-/** The event that asks a person to approve a call. */
-export function toConfirmation(
-  { content: _content, ...wire }: JsonObject,
-  { callId, name, args }: AskedCall,
-): JsonObject {
-  const toolConfirmation = { hint: `Approve the call of ${name}?`, confirmed: false };
-  const actions = isJsonObject(wire['actions']) ? wire['actions'] : {};
-  return {
-    ...wire,
-    content: toFunctionCall(callId, 'adk_request_confirmation', {
-      originalFunctionCall: { id: callId, name, args },
-      toolConfirmation,
-    }),
-    longRunningToolIds: [toAskId(callId)],
-    actions: { ...actions, requestedToolConfirmations: { [callId]: toolConfirmation } },
-  };
-}
+  add(event: LogEvent): readonly JsonObject[] {
+    return this.#toWire(this.#events.add(event), event.seq);
+  }
 
-/** The event of a call that ran and waits: with ADK's function for its question, if there is one. */
-function toQuestion(
-  { content: _content, ...wire }: JsonObject,
-  { callId, name, args, request }: AskedCall,
-): JsonObject {
-  const asked = isJsonObject(request) ? request : {};
-  const {
-    adk_request_credential: auth,
-    adk_request_confirmation: confirmation,
-    adk_request_input: input,
-  } = asked;
-  if (isJsonObject(confirmation)) return toConfirmation(wire, { callId, name, args });
-  const ask = (functionName: string, functionArgs: JsonObject): JsonObject => ({
-    ...wire,
-    content: toFunctionCall(callId, functionName, functionArgs),
-    longRunningToolIds: [toAskId(callId)],
-  });
-  if (isJsonObject(auth))
-    return ask('adk_request_credential', { functionCallId: callId, authConfig: auth });
-  if (isJsonObject(input)) return ask('adk_request_input', input);
-  const response = { status: 'pending', ...(request === undefined ? {} : { request }) };
-  const functionResponse = { id: callId, name, response };
-  return {
-    ...wire,
-    content: { role: 'user', parts: [{ functionResponse }] },
-    longRunningToolIds: [callId],
-  };
-}
+  /** Returns what is held back, because the turn ended with this entry of the log. */
+  endTurn(seq: Seq): readonly JsonObject[] {
+    return this.#toWire(this.#events.endTurn(), seq);
+  }
 
-function toFunctionCall(callId: string, name: string, args: JsonObject): JsonObject {
-  return { role: 'model', parts: [{ functionCall: { id: toAskId(callId), name, args } }] };
+  #toWire(events: readonly Event[], seq: Seq): readonly JsonObject[] {
+    const { sessionId, agentName } = this.#context;
+    const id = formatAdkEventId(sessionId, seq);
+    return events.map((event, index) =>
+      toWireEvent({ ...event, id: index === 0 ? id : `${id}-${index}` }, agentName),
+    );
+  }
 }
 
 /** The event with which a call waits that may have run: its process died. */
 export function toCrashQuestion(
-  call: AskedCall,
+  { callId, name, args }: Pick<OpenCall, 'callId' | 'name' | 'args'>,
   { invocationId, at }: { readonly invocationId: string; readonly at: number },
   { agentName }: AdkEventContext,
 ): JsonObject {
+  const asked = toUserInputCall({ callId, name, args, needs: 'approval' });
   const event: Event = {
-    id: `${call.callId}-crash`,
+    id: `${callId}-crash`,
     timestamp: toAdkSeconds(at),
     invocationId,
     author: agentName,
-    actions: createEventActions(),
+    ...(asked && {
+      content: { role: 'user', parts: [{ functionCall: asked.functionCall }] },
+      longRunningToolIds: [asked.functionCall.id],
+    }),
+    actions: createEventActions(asked?.actions),
   };
-  return toConfirmation(toWireEvent(event, agentName), call);
+  return toWireEvent(event, agentName);
 }
 
 /** A piece of text that is being generated. */
@@ -217,7 +155,8 @@ function toWireContent({ role, parts }: Content): JsonObject {
 function toWirePart(part: Exclude<Part, OpaquePart>): Json {
   if ('functionCall' in part) {
     const { id, name, args } = part.functionCall;
-    return { functionCall: { id, name, args } };
+    const isCredential = name === 'adk_request_credential';
+    return { functionCall: { id, name, args: isCredential ? toCamelKeys(args) : args } };
   }
   if ('functionResponse' in part) {
     const { id, name, response } = part.functionResponse;
