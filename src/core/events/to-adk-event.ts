@@ -9,7 +9,7 @@ import { isJsonObject, type Json, type JsonObject } from '../json/json.ts';
 import type { LogEvent, LogEventByType } from './log-event.ts';
 import { toAdkFinishReason, toGroundingFields, toUsageMetadata } from './model-metadata.ts';
 import { toAdkSeconds } from './timestamp.ts';
-import { toUserInputCall, type UserInputCall, type WaitingCall } from './user-input-call.ts';
+import { toUserInputCall, type UserInputCall, type CallToAnswer } from './user-input-call.ts';
 
 /**
  * Converts a log event to an ADK event, or to undefined if ADK has no such event. It depends only on its arguments, so
@@ -146,7 +146,7 @@ function toTranscription({ parts }: Content): Transcription {
 function toWaitingCalls(
   { callId, name, request }: LogEventByType<'tool.pending'>,
   args: JsonObject,
-): readonly WaitingCall[] {
+): readonly CallToAnswer[] {
   const waits = calledAgentWaits(request);
   return waits === undefined
     ? [{ callId, name, args, needs: 'result', request }]
@@ -156,7 +156,7 @@ function toWaitingCalls(
 /** The event that asks a client about a call that waits. */
 function fromWaitingCalls(
   location: Pick<Event, 'author' | 'branch' | 'nodeInfo'>,
-  calls: readonly WaitingCall[],
+  calls: readonly CallToAnswer[],
 ): EventFields {
   const asked = calls.map((call) => ({ ...call, asked: toUserInputCall(call) }));
   const parts = asked.flatMap((call) => toWaitingParts(call));
@@ -176,7 +176,7 @@ function toWaitingParts({
   name,
   request,
   asked,
-}: WaitingCall & { readonly asked: UserInputCall | undefined }): readonly Part[] {
+}: CallToAnswer & { readonly asked: UserInputCall | undefined }): readonly Part[] {
   if (asked !== undefined) return [{ functionCall: asked.functionCall }];
   // A call that its client runs has no result yet.
   if (request === undefined) return [];

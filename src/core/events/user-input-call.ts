@@ -7,7 +7,7 @@ import type { CallId } from '../identity/ids.ts';
 import type { EventActions } from './event-actions.ts';
 
 /** A call that waits, as a client must be asked about it. */
-export interface WaitingCall {
+export interface CallToAnswer {
   readonly callId: CallId;
   readonly name: string;
   readonly args: JsonObject;
@@ -35,7 +35,7 @@ export function parseUserInputId(id: string): CallId {
 }
 
 /** The call with which ADK asks a client; undefined if the tool asked for nothing that ADK knows. */
-export function toUserInputCall(call: WaitingCall): UserInputCall | undefined {
+export function toUserInputCall(call: CallToAnswer): UserInputCall | undefined {
   const { callId, name, needs, request } = call;
   if (needs === 'approval') return toConfirmation(call, { hint: toApprovalHint(name) });
   const {
@@ -63,7 +63,7 @@ export function toUserInputCall(call: WaitingCall): UserInputCall | undefined {
 }
 
 function toConfirmation(
-  { callId, name, args, needs }: WaitingCall,
+  { callId, name, args, needs }: CallToAnswer,
   { hint, payload }: { readonly hint?: Json; readonly payload?: Json },
 ): UserInputCall {
   const toolConfirmation = {
