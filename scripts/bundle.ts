@@ -117,7 +117,7 @@ await bundle.write({
       debugName: layer,
       name: (id: string, graph: ModuleGraph) =>
         (layers ??= assignLayers(graph)).get(id) === layer ? layer : undefined,
-      priority: -index,
+      priority: Object.keys(LAYERS).length - index,
     })),
   },
   comments: { legal: true, annotation: true, jsdoc: false },

@@ -5,6 +5,7 @@ import { globSync, readFileSync } from 'node:fs';
 const foldersApart = [
   'test/adk-comparison/parity',
   'test/bench',
+  'test/create',
   'test/long',
   'test/migration',
   'test/node-22',

@@ -128,6 +128,32 @@ test('a turn that waits rejects with its calls; approve, deny and answer continu
   assert.match(await sessions.ask(id, 'call look x', { idempotencyKey: 'm3' }), /Three files\./);
 });
 
+test('a turn does not count as waiting while an answer to its call is accepted and not processed', async () => {
+  const at = '2026-01-02T03:04:05.000Z';
+  const waiting = { type: 'requires_action', event_ids: ['call'] };
+  const log = [
+    { id: 'm', type: 'user.message', seq: 1, content: [] },
+    { id: 'call', type: 'agent.tool_use', seq: 2, name: 'remove', input: {} },
+    { id: 'wait', type: 'session.status_idle', seq: 3, stop_reason: waiting },
+    { id: 'yes', type: 'user.tool_confirmation', seq: 4, tool_use_id: 'call', result: 'allow' },
+    { id: 'text', type: 'agent.message', seq: 5, content: [{ type: 'text', text: 'Deleted.' }] },
+    { id: 'end', type: 'session.status_idle', seq: 6, stop_reason: { type: 'end_turn' } },
+  ].map((event) => ({ ...event, processed_at: at }));
+  const accepted = { ...log[3], processed_at: null };
+  const server = async (url: string, method: string): Promise<Response> => {
+    if (method === 'POST') return Response.json({ data: [log[0]] });
+    if (url.endsWith('/v1/sessions/s')) return Response.json({ id: 's', last_seq: 3 });
+    if (url.includes('/stream'))
+      return new Response(log.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
+    return Response.json({ data: url.includes('tool_confirmation') ? [accepted] : [log[2]] });
+  };
+  const client = createClient({
+    fetch: async (input, init) => server(String(input), init?.method ?? 'GET'),
+  });
+  const key = { idempotencyKey: 'm1' };
+  assert.equal(await client.sessions.ask('s', 'Delete it.', key), 'Deleted.');
+});
+
 test('a turn that fails or is interrupted rejects with the reason', async () => {
   await using on = await openServerFixture(scriptedChat, { tools: [remove] });
   const { client, id } = await openSession(on.url);

@@ -51,6 +51,7 @@ export async function ask(
       if (status.type !== 'session.status_idle') break;
       const stop = reader.waitAt(status);
       if (stop === undefined || status.seq > before.last_seq) break;
+      if (await isAnswered(listEvents, id, status.stop_reason)) break;
       throw new TurnNotCompletedError(id, {
         ...stop,
         pending: await listWaitingCalls(listEvents(id), status.stop_reason),
@@ -61,8 +62,11 @@ export async function ask(
     if (!('seq' in event)) continue;
     const stop = reader.read(event);
     if (stop === undefined) continue;
-    // A wait of an earlier read of the log may be over.
-    if (stop.stopReason === 'requires_action' && (await get(id)).last_seq > event.seq) continue;
+    if (event.type === 'session.status_idle' && stop.stopReason === 'requires_action') {
+      if (await isAnswered(listEvents, id, event.stop_reason)) continue;
+      // A wait of an earlier read of the log may be over. Read after the answers, of which each extends the log.
+      if ((await get(id)).last_seq > event.seq) continue;
+    }
     return readAnswer(id, stop);
   }
   signal?.throwIfAborted();
@@ -75,6 +79,38 @@ const STATUS_TYPES = [
   'session.status_rescheduled',
   'session.status_terminated',
 ];
+
+const ANSWER_TYPES = ['user.tool_confirmation', 'user.tool_result', 'user.custom_tool_result'];
+
+/** True if an answer to one of the waiting calls is accepted and not processed yet. */
+async function isAnswered(
+  listEvents: SessionCalls['listEvents'],
+  id: string,
+  reason: IdleReason,
+): Promise<boolean> {
+  const waiting: readonly string[] = reason.type === 'requires_action' ? reason.event_ids : [];
+  for await (const event of listEvents(id, { order: 'desc', types: ANSWER_TYPES })) {
+    const answer = toAnswer(event);
+    if (answer?.isProcessed === true) return false;
+    if (answer !== undefined && waiting.includes(answer.callId)) return true;
+  }
+  return false;
+}
+
+/** The answer that an event is. Undefined for any other event. */
+function toAnswer(
+  event: SessionEvent,
+): { readonly callId: string; readonly isProcessed: boolean } | undefined {
+  switch (event.type) {
+    case 'user.tool_confirmation':
+    case 'user.tool_result':
+      return { callId: event.tool_use_id, isProcessed: event.processed_at !== null };
+    case 'user.custom_tool_result':
+      return { callId: event.custom_tool_use_id, isProcessed: event.processed_at !== null };
+    default:
+      return undefined;
+  }
+}
 
 async function listWaitingCalls(
   events: AsyncIterable<SessionEvent>,

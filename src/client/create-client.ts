@@ -10,8 +10,12 @@ import { ConnectionError } from './connection-error.ts';
 import type { ContentBlock } from './content-block.ts';
 import { delay, type Delay } from './delay.ts';
 import { followChanges, type FollowedChange, type WatchOptions } from './follow-changes.ts';
-import { followEvents, type FollowOptions } from './follow-events.ts';
-import { followRecords, type FollowRecordsOptions } from './follow-records.ts';
+import { FOLLOW_OPTIONS, followEvents, type FollowOptions } from './follow-events.ts';
+import {
+  FOLLOW_RECORDS_OPTIONS,
+  followRecords,
+  type FollowRecordsOptions,
+} from './follow-records.ts';
 import { HttpCaller, type HttpCallOptions, type Query } from './http-caller.ts';
 import type {
   Agent,
@@ -349,10 +353,15 @@ export function createClient(options: ClientOptions = {}): Client {
           more,
         ),
       listEvents: (id, page) => paginate(caller, `${sessionPath(id)}/events`, page),
-      events: (id, follow = {}) => followEvents(caller, `${sessionPath(id)}/events/stream`, follow),
+      events: (id, follow = {}) => {
+        checkOptions(FOLLOW_OPTIONS, follow);
+        return followEvents(caller, `${sessionPath(id)}/events/stream`, follow);
+      },
       records: (id, query) => paginate(caller, `${sessionPath(id)}/records`, query),
-      followRecords: (id, follow = {}) =>
-        followRecords(caller, `${sessionPath(id)}/records/stream`, follow),
+      followRecords: (id, follow = {}) => {
+        checkOptions(FOLLOW_RECORDS_OPTIONS, follow);
+        return followRecords(caller, `${sessionPath(id)}/records/stream`, follow);
+      },
       marking: async (id, query) => caller.call('GET', `${sessionPath(id)}/marking`, { query }),
       net: async (id, query) => caller.call('GET', `${sessionPath(id)}/net`, { query }),
       modelRequest: async (id, firing) =>

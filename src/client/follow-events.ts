@@ -1,3 +1,4 @@
+import { optionTable, type OptionTable } from '../core/internal.ts';
 import { backoffMs } from './delay.ts';
 import type { HttpCaller } from './http-caller.ts';
 import { DEFAULT_RECONNECTS, isRetryable, parseEvent, readConnection } from './read-connection.ts';
@@ -21,6 +22,13 @@ export interface FollowOptions {
    */
   readonly idleTimeoutMs?: number;
 }
+
+/** The options of `client.sessions.events`. */
+export const FOLLOW_OPTIONS: OptionTable = optionTable<FollowOptions>(
+  'events',
+  { after: true, signal: true, previews: true, reconnects: true, idleTimeoutMs: true },
+  { from: 'after', fromSeq: 'after', from_seq: 'after', after_id: 'after' },
+);
 
 const FINAL_EVENT_TYPES = new Set(['session.status_terminated', 'session.deleted']);
 

@@ -1,3 +1,4 @@
+import { optionTable, type OptionTable } from '../core/internal.ts';
 import { backoffMs } from './delay.ts';
 import type { HttpCaller } from './http-caller.ts';
 import type { SessionRecord, ValueDetail } from './resources.ts';
@@ -16,6 +17,13 @@ export interface FollowRecordsOptions {
   /** A connection that receives no bytes for this long, in milliseconds, is replaced by a new one. Default: 45,000. */
   readonly idleTimeoutMs?: number;
 }
+
+/** The options of `client.sessions.followRecords`. */
+export const FOLLOW_RECORDS_OPTIONS: OptionTable = optionTable<FollowRecordsOptions>(
+  'followRecords',
+  { after: true, values: true, signal: true, reconnects: true, idleTimeoutMs: true },
+  { from: 'after', fromSeq: 'after' },
+);
 
 /**
  * Yields the records of a session after a number, then new ones as they are committed. Each record comes once and in

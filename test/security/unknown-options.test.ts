@@ -12,6 +12,8 @@ import { sequential, SEQUENTIAL_OPTIONS } from '../../src/agents/kinds/sequentia
 import { workflow, WORKFLOW_OPTIONS } from '../../src/agents/workflow/workflow.ts';
 import { CONSOLE_OPTIONS, consoleHandler } from '../../src/server/console/serve-console.ts';
 import { CLIENT_OPTIONS, createClient } from '../../src/client/create-client.ts';
+import { FOLLOW_OPTIONS } from '../../src/client/follow-events.ts';
+import { FOLLOW_RECORDS_OPTIONS } from '../../src/client/follow-records.ts';
 import { UnknownFieldError } from '../../src/core/index.ts';
 import type { OptionTable } from '../../src/core/index.ts';
 import {
@@ -324,6 +326,14 @@ const subjects: Readonly<Record<string, Subject>> = {
   },
   CONSOLE_OPTIONS: { table: CONSOLE_OPTIONS, call: consoleHandler },
   CLIENT_OPTIONS: { table: CLIENT_OPTIONS, call: createClient },
+  FOLLOW_OPTIONS: {
+    table: FOLLOW_OPTIONS,
+    call: (options: object) => createClient().sessions.events('s', options),
+  },
+  FOLLOW_RECORDS_OPTIONS: {
+    table: FOLLOW_RECORDS_OPTIONS,
+    call: (options: object) => createClient().sessions.followRecords('s', options),
+  },
   FROM_PNML_OPTIONS: {
     table: FROM_PNML_OPTIONS,
     call: (options) => fromPnml('<pnml/>', options),

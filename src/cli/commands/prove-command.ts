@@ -135,7 +135,7 @@ export const proveCommand: Command = defineCommand({
     const cache = openCache(call, values);
     assertWritable(cwd, '--save-test', values['save-test'], FIRST_WORDS);
     assertWritable(cwd, '--svg', values.svg, '<svg');
-    if (values.watch) return watchProof(call);
+    if (values.watch) return watchProof(call, file);
     const subject = await loadProofSubject({ file, cwd, name: values.agent }, limits);
     const { net, bounds, components, brokenRules } = subject;
     if (values['save-test'] !== undefined && subject.expression === undefined)

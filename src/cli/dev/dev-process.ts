@@ -3,9 +3,9 @@ import type { ChildProcess } from 'node:child_process';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { isJsonObject } from '../../core/index.ts';
 import { packageProgram } from '../../core/internal.ts';
 import type { CliContext } from '../command/cli-context.ts';
+import { listReportedFiles, REPORT_FILES } from '../loading/file-watcher.ts';
 import { parseControlLine } from './control-line.ts';
 
 /** How long a server may take to end, in milliseconds. A running tool call settles meanwhile. */
@@ -41,8 +41,7 @@ export class DevProcess {
     const ownFolder = fileURLToPath(new URL('../', program));
     const child = fork(program, ['dev-server', ...args], {
       cwd,
-      // Node then reports each module that it loads.
-      env: { ...env, WATCH_REPORT_DEPENDENCIES: '1' },
+      env: { ...env, ...REPORT_FILES },
       execArgv: [],
       stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
       // Ctrl-C in the terminal reaches this process only, which then ends the server.
@@ -54,7 +53,7 @@ export class DevProcess {
     this.loaded = loaded;
     this.ended = ended;
     child.on('message', (message) => {
-      for (const file of listFiles(message))
+      for (const file of listReportedFiles(message))
         if (!file.startsWith(ownFolder)) onFile(resolve(cwd, file), startedAt);
     });
     child.stderr?.on('data', (chunk: Buffer) => stderr.write(chunk));
@@ -94,14 +93,4 @@ export class DevProcess {
     await this.ended;
     cancel();
   }
-}
-
-/** The files in a message of Node's watch mode. */
-function listFiles(message: unknown): readonly string[] {
-  if (!isJsonObject(message)) return [];
-  return [message['watch:import'], message['watch:require']].flat().flatMap((file) => {
-    if (typeof file !== 'string') return [];
-    if (file.startsWith('file:')) return fileURLToPath(file);
-    return file.includes(':') ? [] : file;
-  });
 }

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { AgentModuleError } from '../loading/agent-module-error.ts';
 import type { Signal } from '../command/cli-context.ts';
+import { FileWatcher } from '../loading/file-watcher.ts';
 import { EXIT_FAILURE, EXIT_OK, EXIT_USAGE, type ExitCode } from '../command/exit-code.ts';
 import { printable } from '../terminal/printable.ts';
 import type { DevCall } from './dev-options.ts';
 import { DevProcess } from './dev-process.ts';
-import { FileWatcher } from './file-watcher.ts';
 import { openBrowser } from './open-browser.ts';
 
 /** Serves a file with the console, and again after each change of it or of a file that it imports, until a signal. */

@@ -8,6 +8,7 @@ import { netProof } from '../../verify/index.ts';
 import type { Bounds, Property, ProveOptions } from '../../verify/index.ts';
 import { AgentModuleError } from '../loading/agent-module-error.ts';
 import { findExportedAgents } from '../loading/exported-agents.ts';
+import type { ExportedAgent } from '../loading/exported-agents.ts';
 import { importModule } from '../loading/import-module.ts';
 import { loadAgent } from '../loading/load-agent.ts';
 import type { AgentSelector } from '../loading/load-agent.ts';
@@ -23,12 +24,13 @@ export interface ProofSubject {
   readonly components?: ProveOptions['components'];
   /** The rules of agents that the arcs break. Undefined for a net without an agent. */
   readonly brokenRules: readonly string[] | undefined;
-  /** The compiled net as an expression of the namespace `subject` of its module. Undefined for an agent of ADK. */
+  /** The compiled net as an expression of the namespace `subject` of its module. Undefined for ADK agents and definitions. */
   readonly expression: string | undefined;
 }
 
 /**
- * Loads the agent, or the net, that a module exports. A net is found only in a module without agents.
+ * Loads the agent, or the net, that a module exports, or the definition of an agent, also of a `.json` file. A net is found
+ * only in a module without agents.
  * @throws AgentModuleError if the module cannot be loaded, or exports nothing to prove or several
  * @throws NetBuildError if an exported net breaks a build rule
  */
@@ -37,7 +39,9 @@ export async function loadProofSubject(
   limits: AgentProofLimits,
 ): Promise<ProofSubject> {
   const { file, cwd, name } = selector;
-  const exported = await importModule(file, resolve(cwd, file));
+  const exported = file.endsWith('.json')
+    ? { agents: await (await import('./defined-agent.ts')).loadDefinitions(file, cwd) }
+    : await importModule(file, resolve(cwd, file));
   const { agents } = findExportedAgents(exported);
   const nets = findExportedNets(exported);
   if (agents.length === 0 && nets.length > 0) {
@@ -58,7 +62,12 @@ export async function loadProofSubject(
       },
     );
   }
-  const agent = await loadAgent(selector);
+  const definition = selectDefinition(file, agents, name);
+  const agent =
+    definition === undefined
+      ? await loadAgent(selector)
+      : // Loaded on demand: most modules have no definitions.
+        await (await import('./defined-agent.ts')).compileDefinedAgent(file, cwd, definition);
   const own = agents.find(({ value }) => value === agent);
   return {
     name: agent.name,
@@ -67,6 +76,26 @@ export async function loadProofSubject(
     brokenRules: listBrokenRules(agent),
     expression: own && `subject.${own.label}.compiled`,
   };
+}
+
+/** The name of the definition to prove. Undefined: there is none, or the name is that of another kind of agent. */
+function selectDefinition(
+  file: string,
+  agents: readonly ExportedAgent[],
+  name: string | undefined,
+): string | undefined {
+  if (agents.every(({ kind }) => kind !== 'definition')) return undefined;
+  const found = agents.map((one) => one.name);
+  const selected = agents.filter((one) => name === undefined || one.name === name);
+  const [only, ...others] = selected;
+  if (only !== undefined && others.length > 0)
+    throw new AgentModuleError(
+      file,
+      'several_agents',
+      `exports ${selected.length} agents: ${found.join(', ')}. Choose one with --agent NAME.`,
+      { found },
+    );
+  return only?.kind === 'definition' ? only.name : undefined;
 }
 
 interface ExportedNet {

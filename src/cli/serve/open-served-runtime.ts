@@ -12,7 +12,8 @@ import { warnAboutExports, warnAboutKeys, writeFailure } from './serve-output.ts
 import type { ServedAgents, ServedDefinition } from './served-agents.ts';
 import { createServedTools } from './served-tools.ts';
 
-const DEFAULT_WORKSPACE = 'default';
+/** The workspace of the agents of a file. */
+export const DEFAULT_WORKSPACE = 'default';
 
 /** What a served runtime runs, and where. */
 export interface ServedRuntimePlan {
@@ -96,7 +97,7 @@ export function createErrorOutput({
 /**
  * The origins of the models in the agents file. Its author is the operator, so they are allowed.
  */
-function listModelOrigins(definitions: readonly ServedDefinition[]): readonly string[] {
+export function listModelOrigins(definitions: readonly ServedDefinition[]): readonly string[] {
   return definitions.flatMap(({ value }) => {
     const url = readMember(readMember(value, 'model'), 'base_url');
     return typeof url === 'string' && /^https?:/.test(url) ? (URL.parse(url)?.origin ?? []) : [];

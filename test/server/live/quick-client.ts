@@ -7,7 +7,7 @@ import type { ServerMessage } from '../../../src/server/live/live-messages.ts';
 export class QuickClient {
   readonly #url: string;
   /** Each sample that was played, by reply: the position of the next one. */
-  readonly played = new Map<string, number>();
+  readonly played: Map<string, number> = new Map();
   readonly twice: string[] = [];
   readonly errors: ServerMessage[] = [];
   /** When the first audio since the last reconnection came, in milliseconds of `performance.now()`. */

@@ -1,6 +1,8 @@
 import { statSync, watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isJsonObject } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
 
 /** An editor writes a file in several steps. */
@@ -56,4 +58,17 @@ export class FileWatcher {
     this.#cancel();
     this.#cancel = this.#clock.at(this.#clock.now() + SETTLED_MS, this.#onChange);
   }
+}
+
+/** With these variables Node reports each module that it loads to the process that forked it. */
+export const REPORT_FILES: Readonly<Record<string, string>> = { WATCH_REPORT_DEPENDENCIES: '1' };
+
+/** The files in a message of a forked process with `REPORT_FILES`. */
+export function listReportedFiles(message: unknown): readonly string[] {
+  if (!isJsonObject(message)) return [];
+  return [message['watch:import'], message['watch:require']].flat().flatMap((file) => {
+    if (typeof file !== 'string') return [];
+    if (file.startsWith('file:')) return fileURLToPath(file);
+    return file.includes(':') ? [] : file;
+  });
 }
