@@ -8,11 +8,11 @@ const root = join(import.meta.dirname, '..');
 
 try {
   const request = readArguments(process.argv.slice(2));
-  if (request.kind === 'help') console.log(helpText());
+  if (request.kind === 'help') process.stdout.write(`${helpText()}\n`);
   else {
     const { folder, template, petrichor = `^${ownVersion()}` } = request;
     createProject({ folder, template, petrichor, templates: join(root, 'templates') });
-    console.log(`Created ${folder} from the template ${template}. Next:
+    process.stdout.write(`Created ${folder} from the template ${template}. Next:
 
   cd ${folder}
   npm install
@@ -20,11 +20,13 @@ try {
   npm run prove    # proves its control flow
   npm start
 
-README.md of the project says more.`);
+README.md of the project says more.
+`);
   }
 } catch (error) {
   if (!(error instanceof UsageError || error instanceof CreateError)) throw error;
-  console.error(error instanceof UsageError ? `${error.message}\n\n${helpText()}` : error.message);
+  const help = error instanceof UsageError ? `\n\n${helpText()}` : '';
+  process.stderr.write(`${error.message}${help}\n`);
   process.exitCode = error instanceof UsageError ? 2 : 1;
 }
 

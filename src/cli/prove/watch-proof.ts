@@ -53,10 +53,13 @@ class WatchedProof {
 
   /** Ends the process that proves, and starts the next. */
   restart(): void {
-    this.#restarting = this.#restarting.then(async () => {
-      await this.#stop();
-      if (!this.#isClosed) this.#start();
-    });
+    this.#restarting = this.#replace(this.#restarting);
+  }
+
+  async #replace(restarting: Promise<void>): Promise<void> {
+    await restarting;
+    await this.#stop();
+    if (!this.#isClosed) this.#start();
   }
 
   async close(): Promise<void> {
