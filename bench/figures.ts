@@ -114,6 +114,33 @@ export const figureMappers: FigureMappers = {
           speed('CPU of a turn on PostgreSQL', 'ms', cost.alone.cpuMs),
           speed('beside 8 idle nodes with 20 readers each', 'ms', cost.besideEight.cpuMs),
         ],
+  takeover: (cost) =>
+    cost === null
+      ? []
+      : [
+          speed(
+            `${cost.sessions} sessions of a dead node are taken by 3 others`,
+            's',
+            cost.seconds,
+          ),
+          fact('claims lost to another node, for each session', '', cost.lostClaims, {
+            atMost: 0.5,
+          }),
+          fact('largest share of a node', '', cost.largestShare, { atMost: 0.45 }),
+          speed('statements for each session, with the rest of its turn', '', cost.statements),
+          speed('statements in the busiest second', '', cost.peakStatements),
+          speed('CPU of the nodes for each session', 'ms', cost.cpuMs),
+        ],
+  twoNodes: (nodes) =>
+    nodes === null
+      ? []
+      : [
+          speed('turns of one server, tools wait 50 ms', 'turns/s', nodes.turnsPerSecond.one),
+          speed('of two servers', 'turns/s', nodes.turnsPerSecond.two),
+          speed('two servers by one', 'times', nodes.ratio, { atLeast: 1.7 }),
+          speed('CPU of a turn on one server', 'ms', nodes.cpuMs.one),
+          speed('CPU of a turn on two servers', 'ms', nodes.cpuMs.two),
+        ],
   deltas: ({ deltasPerSecond }) => [
     speed('deltas to the consumer', 'deltas/s', deltasPerSecond, { atLeast: 60_000 }),
   ],

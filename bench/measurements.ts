@@ -16,6 +16,8 @@ import { measurePlantedFaults, measureProofs, type FaultCost, type ProofCost } f
 import { measureRunnerTurns, type RunnerTurns } from './runner-turns.ts';
 import { measureServer, type ServerStreams } from './server.ts';
 import { measureSqliteTurns, type SqliteTurns } from './sqlite-turns.ts';
+import { measureTakeover, type Takeover } from './takeover.ts';
+import { measureTwoNodes, type TwoNodes } from './two-nodes.ts';
 import { measureTimerScans, type TimerScans } from './timer-scans.ts';
 import { measureVerify, type Verification } from './verify.ts';
 
@@ -29,6 +31,8 @@ export interface Measured {
   readonly idleSessions: IdleSessions;
   readonly timerScans: TimerScans | null;
   readonly idleNodes: IdleNodes | null;
+  readonly takeover: Takeover | null;
+  readonly twoNodes: TwoNodes | null;
   readonly deltas: Deltas;
   readonly bridge: Bridge;
   readonly liveFrames: readonly FrameCost[];
@@ -61,6 +65,8 @@ export const measurements: { readonly [Name in MeasurementName]: Measure<Name> }
   idleSessions: measureIdleSessions,
   timerScans: measureTimerScans,
   idleNodes: measureIdleNodes,
+  takeover: measureTakeover,
+  twoNodes: measureTwoNodes,
   deltas: measureDeltas,
   bridge: measureBridge,
   liveFrames: measureLiveFrames,

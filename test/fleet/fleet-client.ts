@@ -65,10 +65,10 @@ export class FleetClient {
     this.#stopping = true;
     await this.#sending;
     await this.#until(() => this.waiting.length === 0);
+    await Promise.all(this.#answering);
     this.close();
     await this.#reading;
     if (this.#failure !== undefined) throw this.#failure;
-    await Promise.all(this.#answering);
   }
 
   /** Abandons everything. */
@@ -86,11 +86,14 @@ export class FleetClient {
       const text = `${random() < 0.25 ? 'sign' : 'work'} ${name}`;
       const startedAt = performance.now();
       const isAbandoned = random() < abandonedShare;
-      const signal = isAbandoned ? AbortSignal.timeout(Math.floor(random() * 100)) : undefined;
-      const endedAt = await client.sessions.send(this.session, text, signal && { signal }).then(
+      const closing = this.#closing.signal;
+      const signal = isAbandoned
+        ? AbortSignal.any([closing, AbortSignal.timeout(Math.floor(random() * 100))])
+        : closing;
+      const endedAt = await client.sessions.send(this.session, text, { signal }).then(
         () => performance.now(),
         (error: unknown) => {
-          if (!isAbandoned) throw error;
+          if (!signal.aborted) throw error;
           return undefined;
         },
       );
@@ -142,15 +145,16 @@ export class FleetClient {
     const { client, session } = this.#options;
     const startedAt = performance.now();
     const verb = decision === 'allow' ? client.sessions.approve : client.sessions.deny;
-    const outcome = await verb(session, callId).then(
+    const outcome = await verb(session, callId, { signal: this.#closing.signal }).then(
       () => 'accepted' as const,
       (error: unknown) => {
         if (error instanceof ApiError && error.errorCode === 'already_answered')
           return 'refused' as const;
+        if (this.#closing.signal.aborted) return 'unknown' as const;
         throw error;
       },
     );
-    const endedAt = performance.now();
+    const endedAt = outcome === 'unknown' ? undefined : performance.now();
     this.operations.push({
       kind: 'answer',
       session,

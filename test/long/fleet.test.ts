@@ -64,6 +64,9 @@ async function runLong(
       earlier,
       onProgress: (line) => log(`${Math.round((Date.now() - startedAt) / 1000)} s: ${line}`),
     });
+  } catch (error) {
+    log(String(error));
+    throw error;
   } finally {
     await server.stop();
   }

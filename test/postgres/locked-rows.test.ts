@@ -64,6 +64,22 @@ describe('PostgreSQL rows that another client has locked', () => {
     });
 
   testWithRows(
+    'a closing store keeps the process alive until its pending calls have ended',
+    async ({ store, other, schema, rows: [a] }) => {
+      await other.query(`BEGIN; SELECT 1 FROM ${schema}.sessions WHERE name = 'a' FOR UPDATE`);
+      const touched = store.touch(a.key);
+      const countTimers = (): number =>
+        process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+      const before = countTimers();
+      const closed = store.close();
+      assert.equal(countTimers(), before + 1);
+      await other.query('ROLLBACK');
+      await touched;
+      await closed;
+    },
+  );
+
+  testWithRows(
     'a locked row delays its session, and no other session of the process',
     async ({ store, other, schema, rows: [a, b, c] }) => {
       const committer = createCommitter({ store });

@@ -65,6 +65,10 @@ export class ServeProcess implements AsyncDisposable {
     return new URL(this.url).port;
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   get stderr(): string {
     return this.#stderr.join('');
   }

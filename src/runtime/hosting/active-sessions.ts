@@ -38,6 +38,8 @@ const IDLE_MS = 30_000;
 const MAX_ACTIVE = 256;
 /** Delay before a failed session is loaded again. */
 const RETRY_MS = 250;
+/** A claim that takes longer, such as that of an agent whose source does not answer, keeps no other one waiting. */
+const LONG_CLAIM_MS = 10_000;
 const DEFAULT_MAX_UNRUNNABLE = 4096;
 
 /**
@@ -49,7 +51,10 @@ export class ActiveSessions {
   readonly #options: ActiveSessionsOptions;
   readonly #hosts = new Map<string, { readonly host: HostedSession; usedAt: number }>();
   readonly #unrunnable: UnrunnableSessions;
-  readonly #claiming = new Map<string, Promise<void>>();
+  readonly #claiming = new Map<
+    string,
+    { readonly done: Promise<void>; readonly startedAt: number }
+  >();
   readonly #starts = new WeakMap<Agent, boolean>();
 
   constructor(options: ActiveSessionsOptions) {
@@ -60,6 +65,12 @@ export class ActiveSessions {
   /** Number of sessions that are hosted or cannot run here. */
   get size(): number {
     return this.#hosts.size + this.#unrunnable.size;
+  }
+
+  /** Number of sessions that are being claimed and loaded, without those for which this takes unusually long. */
+  get claimCount(): number {
+    const since = this.#options.clock.now() - LONG_CLAIM_MS;
+    return [...this.#claiming.values()].filter(({ startedAt }) => startedAt > since).length;
   }
 
   /** True while an effect of any session runs or a step is being committed. Looks at every session. */
@@ -110,7 +121,7 @@ export class ActiveSessions {
   async drive(key: SessionKey, found?: SessionRow): Promise<void> {
     const name = formatSessionKey(key);
     // One claim at a time: two hosts of one session would make each other's steps stale.
-    const claiming = this.#claiming.get(name);
+    const claiming = this.#claiming.get(name)?.done;
     // Whoever began the claim gets its error.
     await claiming?.catch(() => {});
     const hosted = this.#hosts.get(name);
@@ -162,7 +173,7 @@ export class ActiveSessions {
    * the sessions that have more to do away. Another runtime then continues them.
    */
   async drain(timeoutMs: number): Promise<void> {
-    await Promise.allSettled(this.#claiming.values());
+    await Promise.allSettled([...this.#claiming.values()].map(async ({ done }) => done));
     await Promise.all(
       [...this.#hosts.values()].map(async ({ host }) => this.#release(host, timeoutMs)),
     );
@@ -204,11 +215,12 @@ export class ActiveSessions {
   }
 
   async #claimOnce(key: SessionKey, name: string, found?: SessionRow): Promise<void> {
-    const claiming =
-      this.#claiming.get(name) ??
-      this.#claim(key, name, found).finally(() => this.#claiming.delete(name));
+    const claiming = this.#claiming.get(name) ?? {
+      done: this.#claim(key, name, found).finally(() => this.#claiming.delete(name)),
+      startedAt: this.#options.clock.now(),
+    };
     this.#claiming.set(name, claiming);
-    await claiming;
+    await claiming.done;
   }
 
   async #claim(key: SessionKey, name: string, found?: SessionRow): Promise<void> {

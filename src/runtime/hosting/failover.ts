@@ -1,6 +1,6 @@
 import type { SessionKey } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
-import type { RunnablePosition, Store } from '../../store/index.ts';
+import type { RunnablePosition, SessionRow, Store } from '../../store/index.ts';
 import { toRunnablePosition } from '../../store/internal.ts';
 import type { ActiveSessions } from './active-sessions.ts';
 
@@ -13,6 +13,10 @@ export interface FailoverOptions {
   readonly clock: Clock;
   /** The most sessions that a scan schedules. Default: 256. */
   readonly scanLimit?: number;
+  /** The most sessions of other or no owners that are claimed at the same time. Default: 32. */
+  readonly takeoverBatch?: number;
+  /** A number from 0 to below 1. Default: `Math.random`. */
+  readonly random?: () => number;
   readonly activeSessions: ActiveSessions;
   readonly schedule: (key: SessionKey) => void;
   readonly onScanned: () => void;
@@ -24,11 +28,18 @@ const SCAN_INTERVAL_MS = 1500;
 /** The shortest time between two scans for timers while many fall due. */
 const BUSY_PAUSE_MS = 50;
 const DEFAULT_SCAN_LIMIT = 256;
+const DEFAULT_TAKEOVER_BATCH = 32;
+/** The pause between two batches, with jitter: from the half of this to one and a half times this. */
+const TAKEOVER_PAUSE_MS = 50;
 
 /**
  * Finds the sessions that need an owner and have none: those with unread input, a due timer, or an owner that died.
  * Each one is scheduled; `ActiveSessions.drive` then claims it in the store. Sessions that cannot run here are passed
  * over, and a scan that reached its limit continues where it ended, so that no session keeps another one waiting.
+ *
+ * When a process dies, all others find its sessions at the same time. Each takes random ones in small batches with a
+ * pause between them, in which it sees what the others took. So the sessions are spread, few claims are lost, and the
+ * sessions that a process has already continue meanwhile.
  */
 export class Failover {
   readonly #options: FailoverOptions;
@@ -74,7 +85,11 @@ export class Failover {
   /** Returns when the next timer is due, at the earliest. */
   async #scheduleRunnable(now: number): Promise<number> {
     const { store, owner, appName, activeSessions, schedule } = this.#options;
-    const { scanLimit = DEFAULT_SCAN_LIMIT } = this.#options;
+    const {
+      scanLimit = DEFAULT_SCAN_LIMIT,
+      takeoverBatch = DEFAULT_TAKEOVER_BATCH,
+      random = Math.random,
+    } = this.#options;
     const agents = this.#options.agents === undefined ? {} : { agents: this.#options.agents };
     const isContinued = this.#after !== undefined;
     let scheduled = 0;
@@ -82,21 +97,33 @@ export class Failover {
     do {
       // A page includes sessions that are hosted here or cannot run here, so that one page usually has all.
       const limit = activeSessions.size + scanLimit;
+      const pageStart = this.#after;
       const page = await store.findRunnable({
         owner,
         appName,
         ...agents,
         now,
         limit,
-        after: this.#after,
+        after: pageStart,
       });
       nextDueAt = page.nextDueAt;
+      const ownerless: SessionRow[] = [];
       for (const row of page.sessions) {
         this.#after = toRunnablePosition(row);
         activeSessions.evictStale(row);
         if (activeSessions.canSkip(row)) continue;
-        schedule(row.key);
-        if (++scheduled === scanLimit) break;
+        if (row.owner === owner) schedule(row.key);
+        else ownerless.push(row);
+        if (row.owner === owner && ++scheduled === scanLimit) break;
+      }
+      const batch = pickRandom(ownerless, takeoverBatch - activeSessions.claimCount, random);
+      for (const { key } of batch) schedule(key);
+      scheduled += batch.length;
+      if (batch.length < ownerless.length) {
+        // The next scan reads this page again, without what others have taken.
+        this.#after = pageStart;
+        activeSessions.evictIdle(now);
+        return now + TAKEOVER_PAUSE_MS * (0.5 + random());
       }
       if (scheduled < scanLimit && page.sessions.length < limit) {
         this.#after = undefined;
@@ -117,4 +144,13 @@ export class Failover {
     if (at <= clock.now()) void this.scan();
     else this.#cancelScan = clock.at(at, () => void this.scan());
   }
+}
+
+/** Picks up to `count` items at random, in a random order. */
+function pickRandom<T>(items: readonly T[], count: number, random: () => number): readonly T[] {
+  const left = [...items];
+  const picked: T[] = [];
+  while (picked.length < count && left.length > 0)
+    picked.push(...left.splice(Math.floor(random() * left.length), 1));
+  return picked;
 }

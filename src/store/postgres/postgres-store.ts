@@ -433,12 +433,15 @@ export class PostgresStore implements Store {
   }
 
   async #close(): Promise<void> {
+    // The timers of retries do not keep the process alive, so this one must, until the pending calls have ended.
+    const hold = setInterval(() => {}, 1000);
     await this.#database.close();
     // A failure here is harmless: when the connection is closed, the other processes see these owners as dead.
     await Promise.allSettled(
       this.#owners.localOwners.map(async (owner) => this.#owners.leave(owner)),
     );
     await this.#owners.close();
+    clearInterval(hold);
     this.#feed.clear();
   }
 

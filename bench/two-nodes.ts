@@ -1,0 +1,113 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient, type Client } from '../src/client/index.ts';
+import { startPostgresServer } from '../test/postgres/postgres-server.ts';
+import { ServeProcess } from '../test/server/serve-process.ts';
+
+/** Turns of one server and of two on one database, each with the same number of sessions, whose tools wait 50 ms. */
+export interface TwoNodes {
+  /** Of the round in the middle. */
+  readonly turnsPerSecond: { readonly one: number; readonly two: number };
+  /** Turns per second of two, by those of one in the round beside it: that in the middle. */
+  readonly ratio: number;
+  /** Milliseconds of CPU of the servers for each turn, without the database. */
+  readonly cpuMs: { readonly one: number; readonly two: number };
+}
+
+const ROUNDS = 5;
+const SESSIONS = 12;
+const TURNS = 8;
+const TICKS_PER_SECOND = 100;
+
+interface Round {
+  readonly turnsPerSecond: number;
+  readonly cpuMs: number;
+}
+
+/** Null when quick, because servers take long to start, and where there is no PostgreSQL. */
+export async function measureTwoNodes({
+  quick,
+}: {
+  readonly quick: boolean;
+}): Promise<TwoNodes | null> {
+  const server = quick ? undefined : await startPostgresServer({ restartable: true });
+  if (server === undefined) return null;
+  const folder = mkdtempSync(join(tmpdir(), 'petrichor-nodes-'));
+  await using disposed = new AsyncDisposableStack();
+  disposed.defer(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const nodes: { process: ServeProcess; client: Client; ids: readonly string[] }[] = [];
+  for (let node = 0; node < 2; node++) {
+    const started = disposed.use(
+      await ServeProcess.start({
+        folder,
+        args: [
+          `--agents=${join(import.meta.dirname, '..', 'test', 'fleet', 'fleet-agents.ts')}`,
+          '--port=0',
+          `--store=${server.url}`,
+          '--creates-per-minute=100000',
+          '--requests-per-minute=1000000',
+        ],
+        env: { SIDE_EFFECTS: join(folder, 'effects.jsonl'), TOOL_MS: '50' },
+      }),
+    );
+    const client = createClient({ baseUrl: started.url });
+    const [agent = ''] = started.agents;
+    const create = async (): Promise<string> => (await client.sessions.create({ agent })).id;
+    const ids = await Promise.all(Array.from({ length: SESSIONS }, create));
+    nodes.push({ process: started, client, ids });
+  }
+  let texts = 0;
+  const run = async (count: number): Promise<Round> => {
+    const used = nodes.slice(0, count);
+    const readCpuMs = (): number =>
+      used.reduce((sum, { process: { pid } }) => sum + cpuMsOfProcess(pid), 0);
+    const cpuBefore = readCpuMs();
+    const startedAt = performance.now();
+    await Promise.all(
+      used.flatMap(({ client, ids }) =>
+        ids.map(async (id) => {
+          for (let turn = 0; turn < TURNS; turn++)
+            await client.sessions.ask(id, `work n${texts++}`);
+        }),
+      ),
+    );
+    const turns = count * SESSIONS * TURNS;
+    return {
+      turnsPerSecond: (turns * 1000) / (performance.now() - startedAt),
+      cpuMs: (readCpuMs() - cpuBefore) / turns,
+    };
+  };
+  // The first rounds also compile the code.
+  await run(2);
+  const rounds: { one: Round; two: Round }[] = [];
+  for (let round = 0; round < ROUNDS; round++)
+    rounds.push({ one: await run(1), two: await run(2) });
+  const middle = (values: readonly number[]): number =>
+    values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+  return {
+    turnsPerSecond: {
+      one: middle(rounds.map(({ one }) => one.turnsPerSecond)),
+      two: middle(rounds.map(({ two }) => two.turnsPerSecond)),
+    },
+    ratio: middle(rounds.map(({ one, two }) => two.turnsPerSecond / one.turnsPerSecond)),
+    cpuMs: {
+      one: middle(rounds.map(({ one }) => one.cpuMs)),
+      two: middle(rounds.map(({ two }) => two.cpuMs)),
+    },
+  };
+}
+
+/** User and system time of a process on Linux. 0 elsewhere. */
+function cpuMsOfProcess(pid: number): number {
+  try {
+    const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+    const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number);
+    return ((user + system) * 1000) / TICKS_PER_SECOND;
+  } catch {
+    return 0;
+  }
+}
