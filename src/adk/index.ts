@@ -74,6 +74,7 @@ export {
   URL_CONTEXT,
   UrlContextTool,
 } from './tools/provider-tools.ts';
+export { OpenAPIToolset, type OpenAPIToolsetOptions } from './tools/openapi-toolset.ts';
 export { getUserChoiceTool } from './tools/user-input-tools.ts';
 export {
   BaseTool,

@@ -20,6 +20,8 @@ export const ROOM_DOORS: Readonly<Record<string, string>> = {
   'src/store/sqlite/sqlite-text-index.ts': 'needs node:sqlite; loaded when a memory is opened',
   'src/tools/built-in/commands/code-execution-tool.ts':
     'for adk/, without the web tools, which need the network',
+  'src/tools/openapi/index.ts':
+    'for adk/; in index.ts it would be loaded by every program with tools',
 };
 
 const TOP_DOOR = /^src\/[^/]+\/(?:index|internal)\.ts$/;

@@ -26,6 +26,7 @@ export const OUTGOING: Readonly<Record<string, string>> = {
     'is given the fetch of mcp-source.ts, or that of a program',
   'src/tools/mcp/auth/authorization-flow.ts': 'is given the fetch of open-transport.ts',
   'src/tools/built-in/web/brave-search.ts': 'the program: one fixed origin, no redirect',
+  'src/tools/openapi/rest-caller.ts': 'a model, at listed origins; through src/egress/',
   'src/tools/artifacts/gcs/gcs-artifact-service.ts': 'the program: its bucket',
   'src/tools/artifacts/s3/s3-artifact-service.ts': 'the program: its bucket',
   'src/store/postgres/database.ts': 'the program: its database',

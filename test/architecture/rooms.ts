@@ -70,6 +70,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'built-in/commands',
     'built-in/files',
     'built-in',
+    'openapi',
     'mcp/vocabulary',
     'mcp/auth',
     'mcp/transport',

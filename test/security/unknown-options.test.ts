@@ -104,6 +104,13 @@ import { webFetchTool, WEB_FETCH_OPTIONS } from '../../src/tools/built-in/web/we
 import { webSearchTool, WEB_SEARCH_OPTIONS } from '../../src/tools/built-in/web/web-search-tool.ts';
 import { MCP_TOOLSET_OPTIONS } from '../../src/tools/mcp/vocabulary/mcp-options.ts';
 import { openMcpToolset } from '../../src/tools/mcp/open-mcp-toolset.ts';
+import { OpenAPIToolset, OPENAPI_TOOLSET_OPTIONS } from '../../src/adk/tools/openapi-toolset.ts';
+import {
+  AI_SDK_TOOLS_OPTIONS,
+  aiSdkTools,
+  DURABILITY_OPTIONS,
+} from '../../src/tools/tool/ai-sdk-tools.ts';
+import { PROVIDER_TOOL_OPTIONS, providerTool } from '../../src/tools/tool/provider-tool.ts';
 import { tool, TOOL_OPTIONS } from '../../src/tools/tool/tool.ts';
 
 // Calls without types, as JavaScript does, so that the compiler does not reject wrong names.
@@ -136,6 +143,19 @@ const subjects: Readonly<Record<string, Subject>> = {
   CUSTOM_OPTIONS: { table: CUSTOM_OPTIONS, call: custom },
   WORKFLOW_OPTIONS: { table: WORKFLOW_OPTIONS, call: workflow },
   TOOL_OPTIONS: { table: TOOL_OPTIONS, call: tool },
+  PROVIDER_TOOL_OPTIONS: { table: PROVIDER_TOOL_OPTIONS, call: providerTool },
+  AI_SDK_TOOLS_OPTIONS: {
+    table: AI_SDK_TOOLS_OPTIONS,
+    call: (options) => aiSdkTools({}, options),
+  },
+  DURABILITY_OPTIONS: {
+    table: DURABILITY_OPTIONS,
+    call: (options) => aiSdkTools({ a: {} }, { durability: { a: options } }),
+  },
+  OPENAPI_TOOLSET_OPTIONS: {
+    table: OPENAPI_TOOLSET_OPTIONS,
+    call: (options) => new OpenAPIToolset(options),
+  },
   RUNTIME_OPTIONS: { table: RUNTIME_OPTIONS, call: openRuntime },
   SESSION_OPTIONS: {
     table: SESSION_OPTIONS,

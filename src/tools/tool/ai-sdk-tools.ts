@@ -39,18 +39,23 @@ export type AiSdkToolDurability = Pick<
   'readOnly' | 'idempotent' | 'onCrash' | 'timeoutMs' | 'maxResultCharacters'
 >;
 
-const AI_SDK_TOOLS_OPTIONS: OptionTable = optionTable<AiSdkToolsOptions>('aiSdkTools', {
+/** The options of `aiSdkTools`. */
+export const AI_SDK_TOOLS_OPTIONS: OptionTable = optionTable<AiSdkToolsOptions>('aiSdkTools', {
   context: true,
   durability: true,
 });
 
-const DURABILITY_OPTIONS: OptionTable = optionTable<AiSdkToolDurability>('aiSdkTools durability', {
-  readOnly: true,
-  idempotent: true,
-  onCrash: true,
-  timeoutMs: true,
-  maxResultCharacters: true,
-});
+/** The options of a tool in `durability`. */
+export const DURABILITY_OPTIONS: OptionTable = optionTable<AiSdkToolDurability>(
+  'aiSdkTools durability',
+  {
+    readOnly: true,
+    idempotent: true,
+    onCrash: true,
+    timeoutMs: true,
+    maxResultCharacters: true,
+  },
+);
 
 /** Members of an AI SDK tool that have no meaning here. */
 const REFUSED_MEMBERS: readonly string[] = [

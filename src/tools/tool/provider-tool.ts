@@ -21,11 +21,15 @@ export interface ProviderToolDefinition {
   readonly args?: JsonObject;
 }
 
-const PROVIDER_TOOL_OPTIONS: OptionTable = optionTable<ProviderToolDefinition>('providerTool', {
-  id: true,
-  name: true,
-  args: true,
-});
+/** The options of `providerTool`. */
+export const PROVIDER_TOOL_OPTIONS: OptionTable = optionTable<ProviderToolDefinition>(
+  'providerTool',
+  {
+    id: true,
+    name: true,
+    args: true,
+  },
+);
 
 /**
  * Creates a tool that the provider of the model runs itself, such as its web search or its code execution. The provider's
