@@ -1,11 +1,18 @@
-import { omitUndefined } from '../../core/internal.ts';
 import { checkOptions } from '../../core/index.ts';
 import { AGENT_TOOL_OPTIONS } from '../../agents/internal.ts';
 import { agentTool } from '../../agents/index.ts';
-import type { AgentToolOptions } from '../../agents/index.ts';
+import type { AgentBackedTool, AgentToolOptions } from '../../agents/index.ts';
 import type { Tool } from '../../tools/index.ts';
 import type { BaseAgent } from './base-agent.ts';
+import { LlmAgent } from './llm-agent.ts';
 import type { CompileContext, CompilableTool } from '../tools/compile-context.ts';
+
+/** The arguments of an agent without an input schema, as ADK declares them. */
+const REQUEST_SCHEMA = {
+  type: 'object',
+  properties: { request: { type: 'string' } },
+  required: ['request'],
+} as const;
 
 /** An agent as a tool. Each call runs in a new session. */
 export class AgentTool implements CompilableTool {
@@ -22,10 +29,13 @@ export class AgentTool implements CompilableTool {
   }
 
   async compileTool(context: CompileContext): Promise<Tool> {
-    const { inputSchema } = this.agent;
-    return agentTool(await this.agent.compile(context), {
-      ...omitUndefined({ parameters: inputSchema }),
+    const { agent } = this;
+    const compiled = agentTool(await agent.compile(context), {
+      parameters: agent.inputSchema ?? REQUEST_SCHEMA,
       ...this.#options,
     });
+    const returnsJson = agent instanceof LlmAgent && agent.returnsJson;
+    const backed: AgentBackedTool = { ...compiled, returnsJson };
+    return backed;
   }
 }

@@ -62,7 +62,10 @@ export interface LlmAgentConfig extends BaseAgentConfig, AgentCallbacks {
   readonly outputSchema?: ToolParameters;
   /** State key that receives the final text, or with `outputSchema` the parsed value. */
   readonly outputKey?: string;
-  /** `none`: the model sees only the current invocation. Default: `default`. */
+  /**
+   * `none`: the model sees only the current invocation. Default: `default`, and `none` for a node of a workflow, which sees
+   * its input.
+   */
   readonly includeContents?: 'default' | 'none';
   readonly generateContentConfig?: GenerationConfig;
   /**
@@ -142,7 +145,8 @@ export class LlmAgent extends BaseAgent {
     this.#config = config;
   }
 
-  override async compile(compileContext: CompileContext): Promise<Agent> {
+  override async compile(context: CompileContext): Promise<Agent> {
+    const { isWorkflowNode = false, ...compileContext } = context;
     const config = this.#config;
     const { name } = this;
     const executor = config.codeExecutor;
@@ -194,7 +198,10 @@ export class LlmAgent extends BaseAgent {
           toInstruction(one, name, compileContext.findUserContent),
         ),
       }),
-      context: createContextPolicy(config.includeContents ?? 'default', settings.context),
+      context: createContextPolicy(
+        config.includeContents ?? (isWorkflowNode ? 'none' : 'default'),
+        settings.context,
+      ),
       callbacks: toNetCallbacks(
         this,
         config,

@@ -45,17 +45,26 @@ export class FunctionTool<S extends ToolParameters> implements CompilableTool {
     const compiled = tool<S>({
       ...rest,
       ...(execute !== undefined && {
-        execute: (args, context) =>
-          run({
-            execute: (functionContext) => execute(args, functionContext),
-            context: createFunctionToolContext(context, rest.name, credentials),
-            toolName: rest.name,
-            live: liveSessions.find(context.sessionKey),
-          }),
+        execute: async (args, context) =>
+          toAdkResult(
+            await run({
+              execute: (functionContext) => execute(args, functionContext),
+              context: createFunctionToolContext(context, rest.name, credentials),
+              toolName: rest.name,
+              live: liveSessions.find(context.sessionKey),
+            }),
+            this.isLongRunning,
+          ),
       }),
     });
     return isStreaming ? { ...compiled, nonBlocking: true } : compiled;
   }
+}
+
+/** The result of a tool, as ADK shows it to models. A long-running tool without a result waits for it. */
+function toAdkResult(returned: unknown, isLongRunning: boolean): unknown {
+  if (Array.isArray(returned)) return { results: returned };
+  return returned === undefined && !isLongRunning ? {} : returned;
 }
 
 /** A tool whose final result arrives later. Its return value is the initial result. */
@@ -103,10 +112,13 @@ export abstract class BaseTool implements CompilableTool {
       longRunning: this.isLongRunning,
       ...omitUndefined({ parameters }),
       execute: async (args, context) =>
-        this.runAsync({
-          args,
-          toolContext: createFunctionToolContext(context, this.name, credentials),
-        }),
+        toAdkResult(
+          await this.runAsync({
+            args,
+            toolContext: createFunctionToolContext(context, this.name, credentials),
+          }),
+          this.isLongRunning,
+        ),
     });
   }
 }

@@ -23,6 +23,8 @@ export interface CompileContext {
   readonly liveSessions: ActiveLiveSessions;
   /** True for a sub-agent of a sequential agent: in a live session it says when it is done. Default: false. */
   readonly isLiveStage?: boolean;
+  /** True for an agent that is a node of a workflow: it is shown the input of the node. Default: false. */
+  readonly isWorkflowNode?: boolean;
   /** Opens a toolset. The runner closes it. */
   readonly openToolset: (toolset: ManagedToolset) => Promise<Toolset>;
 }

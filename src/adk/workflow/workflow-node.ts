@@ -104,7 +104,8 @@ export class AgentNode extends BaseNode {
         'name',
         `must be "${agent.name}": a node that runs an agent has the agent's name.`,
       );
-    const compiled = await agent.compile(context);
+    const isWorkflowNode = agent instanceof LlmAgent;
+    const compiled = await agent.compile({ ...context, isWorkflowNode });
     if (parallelWorker === true)
       return {
         kind: 'each-agent',

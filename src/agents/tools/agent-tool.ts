@@ -14,6 +14,8 @@ export interface AgentBackedTool extends Tool {
   readonly agent: Agent;
   /** True: the agent's answer ends the caller's turn; the caller's model is not called to summarize it. */
   readonly skipSummarization: boolean;
+  /** True: the agent answers with JSON, whose value is the result. Default: the result is the text. */
+  readonly returnsJson?: boolean;
 }
 
 /** The declaration of an agent as a tool, and the limits of a call. */

@@ -1,4 +1,10 @@
-import { calledAgentFiring, calledAgentRequest, calledAgentResume } from '../../core/index.ts';
+import {
+  calledAgentFiring,
+  calledAgentRequest,
+  calledAgentResume,
+  decodeJson,
+  isJsonObject,
+} from '../../core/index.ts';
 import type { JsonObject } from '../../core/index.ts';
 import { pending, type Pending } from '../../tools/internal.ts';
 import type { ToolContext } from '../../tools/index.ts';
@@ -48,5 +54,17 @@ export async function callAgent({
   const { artifactDelta } = outcome;
   if (Object.keys(artifactDelta).length > 0) context.act({ artifactDelta });
   if (tool.skipSummarization) context.actions.skipSummarization();
-  return outcome.response;
+  return tool.returnsJson === true ? toValue(outcome.response) : outcome.response;
+}
+
+/** The value of an answer in JSON. A text that is no JSON is the result itself. */
+function toValue(response: JsonObject): JsonObject {
+  const { result } = response;
+  if (typeof result !== 'string') return response;
+  try {
+    const value = decodeJson(result, 'result');
+    return isJsonObject(value) ? value : { result: value };
+  } catch {
+    return response;
+  }
 }

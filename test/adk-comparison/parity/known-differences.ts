@@ -16,15 +16,6 @@ export interface KnownDifference {
 /** Every known difference. Each must occur, and each difference must match one. */
 export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   {
-    subject: 'Labels of a request',
-    stock: 'Each request has the label `adk_agent_name`.',
-    petrichor: 'No labels.',
-    status: 'intended',
-    reason:
-      'Models do not see labels. They are for bills of Google Cloud, and other providers reject them.',
-    matches: ({ field }) => field === 'request.config.labels',
-  },
-  {
     subject: 'A tool without arguments',
     stock: 'No schema.',
     petrichor: 'The schema of an object without members.',
@@ -56,15 +47,6 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
       (field === 'event.actions.stateDelta' && stock !== undefined),
   },
   {
-    subject: 'Results that are not objects',
-    stock: '`{ results: [1, 2] }` for a list, `{}` for nothing.',
-    petrichor: '`{ result: [1, 2] }`, `{ result: null }`',
-    status: 'open',
-    reason: 'Not implemented yet.',
-    matches: ({ program, field }) =>
-      program === 'results that are not objects' && /content/.test(field),
-  },
-  {
     subject: 'Errors of tools',
     stock: '`{ error: "Error in tool …: …" }`',
     petrichor: '`{ error: { code, message } }`, and `isError` for providers that know it.',
@@ -93,21 +75,21 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     matches: ({ field }) => field === 'event.invocation',
   },
   {
-    subject: 'Argument of an agent as a tool',
-    stock: '`request`, without a description.',
-    petrichor: '`request`, described as what the agent is to do.',
+    subject: 'Answer to a call that waits',
+    stock: 'The function response of the user, which `runAsync` does not yield.',
+    petrichor: 'The result of the call, as an event of the agent.',
     status: 'intended',
-    reason: 'Models write more complete requests.',
-    matches: ({ field }) => field === 'request.tools.translator',
+    reason: 'Each call has one result in the log, whoever gave it.',
+    matches: ({ program, field }) =>
+      program === 'a long-running tool without a first result' && field === 'event.added',
   },
   {
-    subject: 'Result of an agent with an output schema, as a tool',
-    stock: 'The value.',
-    petrichor: '`{ result: … }` with the JSON text.',
-    status: 'open',
-    reason: 'Not implemented yet.',
-    matches: ({ program, field }) =>
-      program === 'an agent as a tool with schemas and state' && /content/.test(field),
+    subject: 'Code of an error of a model',
+    stock: '`UNKNOWN_ERROR`',
+    petrichor: 'The kind of the error, such as `model_overloaded`.',
+    status: 'intended',
+    reason: 'A program can distinguish a refusal, a timeout and a limit.',
+    matches: ({ field }) => field === 'event.errorCode',
   },
   {
     subject: 'Answer by `set_model_response`',
@@ -137,15 +119,6 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     matches: ({ program, field }) =>
       program.startsWith('a workflow') &&
       ['event.missing', 'event.added', 'event.output'].includes(field),
-  },
-  {
-    subject: 'Contents of an agent in a workflow',
-    stock: 'The input of the node.',
-    petrichor: 'The conversation, and the input of the node.',
-    status: 'open',
-    reason: 'Not implemented yet. `includeContents: "none"` does the same.',
-    matches: ({ program, field }) =>
-      program === 'a workflow with an agent' && field === 'request.contents',
   },
   {
     subject: 'End of a loop by its iterations',

@@ -30,6 +30,10 @@ export const SPELLINGS: readonly (readonly [subject: string, spelling: string])[
     'Schemas of parameters and answers',
     'JSON Schema, where ADK has the schema of Gemini: `object` for `OBJECT`, and `$schema` and `additionalProperties` in addition. A schema of the answer implies `responseMimeType`.',
   ],
+  [
+    'Labels of a request',
+    'Left out. ADK sets `adk_agent_name`. Models do not see labels: they are for bills of Google Cloud, and other providers reject them.',
+  ],
   ['Empty lists and objects', 'Left out where ADK has `longRunningToolIds: []`.'],
 ];
 
@@ -83,7 +87,7 @@ function normalizeRequest(request: RecordedRequest): Request {
 /** A schema of the answer implies JSON. */
 function normalizeConfig(config: object): Readonly<Record<string, unknown>> {
   if (!isRecord(config)) return {};
-  const { responseSchema, responseMimeType, ...rest } = config;
+  const { responseSchema, responseMimeType, labels: _, ...rest } = config;
   return withoutEmpty({
     ...rest,
     responseSchema: normalizeSchema(responseSchema),

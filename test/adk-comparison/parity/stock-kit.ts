@@ -94,7 +94,7 @@ export async function runOnStock(program: Program): Promise<RawRun> {
         newMessage,
         ...(runConfig !== false && { runConfig }),
       }))
-        events.push(JSON.parse(JSON.stringify(event)));
+        events.push(toJson({ ...event }));
     } catch (error) {
       errors.push(String(error));
     }
@@ -102,6 +102,11 @@ export async function runOnStock(program: Program): Promise<RawRun> {
   }
   const session = await sessionService.getSession(key);
   return { requests, turns, errors, state: session?.state ?? {} };
+}
+
+/** A copy as JSON: members without a value are left out, as models and clients see it. */
+function toJson<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value));
 }
 
 function toMessage(turn: Turn, before: readonly Event[]): Content {
@@ -140,7 +145,7 @@ class ScriptedLlm extends BaseLlm {
   ): AsyncGenerator<LlmResponse, void> {
     const { systemInstruction = '', tools = [], ...rest } = config;
     this.#requests.push(
-      structuredClone({
+      toJson({
         agentName: this.#agentName,
         systemInstruction: typeof systemInstruction === 'string' ? systemInstruction : '?',
         contents,

@@ -7,6 +7,7 @@ import { schemaPrograms } from './schemas.ts';
 import { shippedToolPrograms } from './shipped-tools.ts';
 import { toolPrograms } from './tools.ts';
 import { treePrograms } from './trees.ts';
+import { waitPrograms } from './waits.ts';
 
 /** All programs, by area. */
 export const programs: readonly Program[] = [
@@ -18,4 +19,5 @@ export const programs: readonly Program[] = [
   ...customPrograms,
   ...morePrograms,
   ...shippedToolPrograms,
+  ...waitPrograms,
 ];

@@ -1,0 +1,196 @@
+import { z } from 'zod';
+import type { Kit, Program, Ref } from '../kit.ts';
+
+const askManager = { calls: [{ name: 'ask_manager', args: { question: 'Refund?' } }] };
+const callRefund = { calls: [{ name: 'refund', args: { order: 'A-7' } }] };
+const approved = { answer: 'ask_manager', response: { status: 'approved' } };
+
+function managerTool(kit: Kit): Ref {
+  return kit.longRunningTool({
+    name: 'ask_manager',
+    description: 'Asks the manager.',
+    parameters: z.object({ question: z.string() }),
+    execute: () => ({ status: 'pending', ticket: 7 }),
+  });
+}
+
+function refundTool(kit: Kit): Ref {
+  return kit.tool({
+    name: 'refund',
+    description: 'Refunds an order.',
+    parameters: z.object({ order: z.string() }),
+    requireConfirmation: true,
+    execute: ({ order = '' }) => ({ refunded: order }),
+  });
+}
+
+const transferTo = (agentName: string) => ({
+  calls: [{ name: 'transfer_to_agent', args: { agentName } }],
+});
+
+/** Calls that are answered later, in conversations and trees. */
+export const waitPrograms: readonly Program[] = [
+  {
+    name: 'a long-running tool beside another tool',
+    area: 'long-running tools',
+    root: (kit) =>
+      kit.llm({
+        name: 'desk',
+        tools: [
+          managerTool(kit),
+          kit.tool({ name: 'clock', description: 'The time.', execute: () => ({ hour: 9 }) }),
+        ],
+        script: [
+          { calls: [...askManager.calls, { name: 'clock' }] },
+          { text: 'It is nine, and I asked.' },
+          { text: 'The manager agrees.' },
+        ],
+      }),
+    turns: ['Refund A-7, and tell me the time.', approved],
+  },
+  {
+    name: 'a later result in a conversation',
+    area: 'long-running tools',
+    root: (kit) =>
+      kit.llm({
+        name: 'desk',
+        tools: [managerTool(kit)],
+        script: [
+          askManager,
+          { text: 'I asked.' },
+          { text: 'Not yet.' },
+          { text: 'The manager agrees.' },
+          { text: 'You are welcome.' },
+        ],
+      }),
+    turns: ['Refund A-7.', 'Any news?', approved, 'Thanks.'],
+  },
+  {
+    name: 'a long-running tool of a sub-agent',
+    area: 'long-running tools',
+    root: (kit) =>
+      kit.llm({
+        name: 'desk',
+        subAgents: [
+          kit.llm({
+            name: 'refunds',
+            description: 'Refunds orders.',
+            tools: [managerTool(kit)],
+            script: [askManager, { text: 'I asked.' }, { text: 'The manager agrees.' }],
+          }),
+        ],
+        script: [transferTo('refunds')],
+      }),
+    turns: ['Refund A-7.', approved],
+  },
+  {
+    name: 'a long-running tool without a first result',
+    area: 'long-running tools',
+    root: (kit) =>
+      kit.llm({
+        name: 'desk',
+        tools: [
+          kit.longRunningTool({
+            name: 'ask_manager',
+            description: 'Asks the manager.',
+            parameters: z.object({ question: z.string() }),
+            execute: () => undefined,
+          }),
+        ],
+        script: [askManager, { text: 'The manager agrees.' }],
+      }),
+    turns: ['Refund A-7.', approved],
+  },
+  {
+    name: 'a confirmation in a sub-agent',
+    area: 'confirmations',
+    root: (kit) =>
+      kit.llm({
+        name: 'desk',
+        subAgents: [
+          kit.llm({
+            name: 'refunds',
+            description: 'Refunds orders.',
+            tools: [refundTool(kit)],
+            script: [callRefund, { text: 'Refunded.' }],
+          }),
+        ],
+        script: [transferTo('refunds')],
+      }),
+    turns: ['Refund A-7.', { confirm: 'refund', confirmed: true }],
+  },
+  {
+    name: 'a confirmation and another turn',
+    area: 'confirmations',
+    root: (kit) =>
+      kit.llm({
+        name: 'desk',
+        tools: [refundTool(kit)],
+        script: [callRefund, { text: 'Refunded.' }, { text: 'You are welcome.' }],
+      }),
+    turns: ['Refund A-7.', { confirm: 'refund', confirmed: true }, 'Thanks.'],
+  },
+  {
+    name: 'an artifact with two versions',
+    area: 'artifacts',
+    root: (kit) =>
+      kit.llm({
+        name: 'writer',
+        tools: [
+          kit.tool({
+            name: 'write',
+            description: 'Writes a note.',
+            parameters: z.object({ text: z.string() }),
+            execute: async ({ text }, view) => ({
+              version: await view.saveText('note.txt', String(text)),
+              now: (await view.loadText('note.txt')) ?? '',
+            }),
+          }),
+        ],
+        script: [
+          { calls: [{ name: 'write', args: { text: 'one' } }] },
+          { calls: [{ name: 'write', args: { text: 'two' } }] },
+          { text: 'Both are written.' },
+        ],
+      }),
+    turns: ['Write.'],
+  },
+  {
+    name: 'a model that fails',
+    area: 'agents',
+    root: (kit) => kit.llm({ name: 'desk', script: [{ fails: 'The model is broken.' }] }),
+    turns: ['Go.'],
+  },
+  {
+    name: 'nested loops of which a tool leaves the inner one',
+    area: 'loops',
+    root: (kit) =>
+      kit.loop({
+        name: 'outer',
+        maxIterations: 1,
+        subAgents: [
+          kit.loop({
+            name: 'inner',
+            maxIterations: 5,
+            subAgents: [
+              kit.llm({
+                name: 'worker',
+                tools: [
+                  kit.tool({
+                    name: 'leave',
+                    description: 'Leaves the loop.',
+                    execute: (_, view) => {
+                      view.escalate();
+                      return { left: true };
+                    },
+                  }),
+                ],
+                script: [{ text: 'Working.' }, { calls: [{ name: 'leave' }] }, { text: 'Left.' }],
+              }),
+            ],
+          }),
+        ],
+      }),
+    turns: ['Go.'],
+  },
+];
