@@ -1,6 +1,6 @@
 import type { Figure } from './figure.ts';
 import type { Measured, MeasurementName } from './measurements.ts';
-import { median } from './statistics.ts';
+import { atShare, median } from './statistics.ts';
 
 const KB = 1024;
 const MB = 1024 * KB;
@@ -218,6 +218,34 @@ export const figureMappers: FigureMappers = {
       speed(`heap after half of ${frames} frames each way`, 'MB more', cost.grownMb, { atMost: 5 }),
     ];
   },
+  liveRecovery: ({ kills, silenceMs, gapMs }) => [
+    ...(
+      [
+        ['median', 0.5],
+        ['99th of 100', 0.99],
+        ['worst', 1],
+      ] as const
+    ).map(([which, share]) =>
+      speed(
+        `silence after a reconnection, ${kills} kills of a speaking server, ${which}`,
+        'ms',
+        atShare(silenceMs, share),
+        { atMost: 2_000 },
+      ),
+    ),
+    speed(
+      'silence after a kill, with the start of the next server, median',
+      'ms',
+      atShare(gapMs, 0.5),
+    ),
+  ],
+  longLiveRun: ({ frames, recordsOfInput, grownMb, spreadMb }) => [
+    fact(`runLive, ${frames.toLocaleString('en')} frames`, 'records of input', recordsOfInput, {
+      atMost: 0,
+    }),
+    speed('runLive, resident after the second half of them', 'MB more', grownMb, { atMost: 10 }),
+    speed('runLive, resident in the second half, most against least', 'MB', spreadMb),
+  ],
   parallelTools: ({ turnMs, toolMs }) => [
     speed(`turn of two tools of ${toolMs} ms`, 'ms', turnMs, {
       atMost: 1.2 * toolMs,

@@ -6,7 +6,7 @@ import { hydrate } from '../src/runtime/journal/hydrate.ts';
 import { openRuntime } from '../src/runtime/index.ts';
 import type { Session } from '../src/runtime/index.ts';
 import { MemoryStore } from '../src/store/index.ts';
-import { median } from './statistics.ts';
+import { atShare, median } from './statistics.ts';
 
 /** What the hub adds to audio, and what audio costs the journal. */
 export interface LiveHubCost {
@@ -180,7 +180,7 @@ export async function measureLiveHub({ quick }: { readonly quick: boolean }): Pr
   return {
     sessions,
     frameMs: median(sorted),
-    frameMsOfHundred: sorted[Math.floor(sorted.length * 0.99)] ?? 0,
+    frameMsOfHundred: atShare(sorted, 0.99),
     pauseMs: Math.max(...pauses),
     frames,
     recordsOfInput,

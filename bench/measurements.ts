@@ -8,6 +8,8 @@ import { measureImportTime, type ImportTime } from './import-time.ts';
 import { measureInstalledPackages, type InstalledPackages } from './installed-packages.ts';
 import { measureLiveFrames, type FrameCost } from './live-frames.ts';
 import { measureLiveHub, type LiveHubCost } from './live-hub.ts';
+import { measureLiveRecovery, type LiveRecovery } from './live-recovery.ts';
+import { measureLongLiveRun, type LongLiveRun } from './long-live-run.ts';
 import { measureLongSession, type LongSession } from './long-session.ts';
 import { measureManaged, type ManagedSpeeds } from './managed.ts';
 import { measureNet, type NetSpeeds } from './net.ts';
@@ -37,6 +39,8 @@ export interface Measured {
   readonly bridge: Bridge;
   readonly liveFrames: readonly FrameCost[];
   readonly liveHub: LiveHubCost;
+  readonly liveRecovery: LiveRecovery;
+  readonly longLiveRun: LongLiveRun;
   readonly parallelTools: ParallelTools;
   readonly abort: Abort;
   readonly managed: ManagedSpeeds;
@@ -71,6 +75,8 @@ export const measurements: { readonly [Name in MeasurementName]: Measure<Name> }
   bridge: measureBridge,
   liveFrames: measureLiveFrames,
   liveHub: measureLiveHub,
+  liveRecovery: measureLiveRecovery,
+  longLiveRun: measureLongLiveRun,
   parallelTools: measureParallelTools,
   abort: measureAbort,
   managed: measureManaged,

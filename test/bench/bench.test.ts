@@ -57,6 +57,9 @@ describe('the benchmarks', () => {
     }
   });
 
+  it('report no record of the audio of live sessions', () =>
+    assertWithinLimits('records of input', 2));
+
   it('report no call without a result after an abort', () => assertWithinLimits('calls', 1));
 
   it('report few installed packages', () => assertWithinLimits('packages', 1));

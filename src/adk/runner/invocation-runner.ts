@@ -16,9 +16,7 @@ import type {
 import { findCurrentWait, findReportedCalls } from '../../runtime/internal.ts';
 import type { Session as RuntimeSession } from '../../runtime/index.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
-import type { App } from '../app/app.ts';
 import type { CheckedRunConfig } from '../contracts/run-config.ts';
-import type { PluginChain } from '../plugins/plugin-chain.ts';
 import { saveMetadata } from '../sessions/invocation-metadata.ts';
 import { answerCalls, findAnsweredCall, toCallAnswers } from './answer-calls.ts';
 import type { AppRuntime } from './app-runtime.ts';
@@ -34,18 +32,14 @@ import type { FollowOptions } from './invocation-stream.ts';
 import { appendReplacedInvocation } from './replaced-invocation.ts';
 import { isAborted } from './run-params.ts';
 import type { RunParams } from './run-params.ts';
-import type { RunnerOptions } from './runner-options.ts';
+import type { RunnerParts } from './runner-parts.ts';
 
 /** Runs the invocations of an app: new messages, answers to waiting calls, and invocations that are resumed. */
 export class InvocationRunner {
-  readonly #app: App;
-  readonly #options: RunnerOptions;
-  readonly #plugins: PluginChain;
+  readonly #parts: RunnerParts;
 
-  constructor(app: App, options: RunnerOptions, plugins: PluginChain) {
-    this.#app = app;
-    this.#options = options;
-    this.#plugins = plugins;
+  constructor(parts: RunnerParts) {
+    this.#parts = parts;
   }
 
   /** Runs a new message, or answers waiting calls when the message contains function responses. */
@@ -72,27 +66,27 @@ export class InvocationRunner {
     const invocation = this.#createInvocation(session, invocationId, newMessage, config, false);
     const { context: invocationContext } = invocation;
     const message =
-      (await this.#plugins.firstResult('onUserMessageCallback', (plugin) =>
+      (await this.#parts.plugins.firstResult('onUserMessageCallback', (plugin) =>
         plugin.onUserMessageCallback({ invocationContext, userMessage: newMessage }),
       )) ?? newMessage;
     invocation.setUserContent(message);
-    const replacement = await this.#plugins.firstResult('beforeRunCallback', (plugin) =>
+    const replacement = await this.#parts.plugins.firstResult('beforeRunCallback', (plugin) =>
       plugin.beforeRunCallback({ invocationContext }),
     );
     const { store } = appRuntime.runtime;
     await saveMetadata(store, row.uid, invocationId, config.customMetadata);
     await invocation.begin();
     if (replacement !== undefined || invocation.isEnded) {
-      const { clock } = this.#options;
+      const { clock } = this.#parts.options;
       yield* appendReplacedInvocation(
         params,
         invocation,
         { message, answer: replacement },
         {
-          sessionService: this.#options.sessionService,
-          plugins: this.#plugins,
-          appName: this.#app.name,
-          rootAgent: this.#app.rootAgent.name,
+          sessionService: this.#parts.options.sessionService,
+          plugins: this.#parts.plugins,
+          appName: this.#parts.app.name,
+          rootAgent: this.#parts.app.rootAgent.name,
           ...omitUndefined({ clock }),
         },
       );
@@ -139,8 +133,12 @@ export class InvocationRunner {
     const recent =
       afterTimestamp === undefined
         ? numRecentEvents
-        : (await this.#options.sessionService.getSession({ ...key, config: getSessionConfig }))
-            ?.events.length;
+        : (
+            await this.#parts.options.sessionService.getSession({
+              ...key,
+              config: getSessionConfig,
+            })
+          )?.events.length;
     return {
       maxLlmCalls,
       streamingMode,
@@ -239,11 +237,11 @@ export class InvocationRunner {
   }
 
   #follow(options: FollowOptions, store: Store): AsyncGenerator<Event, void, void> {
-    const { clock, memoryService } = this.#options;
+    const { clock, memoryService } = this.#parts.options;
     return followEvents(options, {
       store,
-      plugins: this.#plugins,
-      rootAgent: this.#app.rootAgent.name,
+      plugins: this.#parts.plugins,
+      rootAgent: this.#parts.app.rootAgent.name,
       ...omitUndefined({ clock, memoryService }),
     });
   }
@@ -255,9 +253,8 @@ export class InvocationRunner {
     runConfig: CheckedRunConfig,
     started: boolean,
   ): InvocationScope {
-    const options = this.#options;
     return new InvocationScope(
-      { app: this.#app, options, session, invocationId, runConfig, userContent },
+      { ...this.#parts, session, invocationId, runConfig, userContent },
       started,
     );
   }

@@ -4,15 +4,12 @@ import type { Content, Event, InvocationId } from '../../core/index.ts';
 import { SessionNotFoundError } from '../../store/internal.ts';
 import type { Session as RuntimeSession } from '../../runtime/index.ts';
 import { toolArtifacts, toolMemory } from '../../tools/internal.ts';
-import type { App } from '../app/app.ts';
 import type { InvocationContext } from '../contracts/contexts.ts';
 import type { CheckedRunConfig } from '../contracts/run-config.ts';
-import type { RunnerOptions } from './runner-options.ts';
+import type { RunnerParts } from './runner-parts.ts';
 
 /** The invocation and its environment. */
-export interface InvocationScopeOptions {
-  readonly app: App;
-  readonly options: RunnerOptions;
+export interface InvocationScopeOptions extends Pick<RunnerParts, 'app' | 'options'> {
   readonly session: RuntimeSession;
   readonly invocationId: InvocationId;
   readonly runConfig: CheckedRunConfig;

@@ -15,9 +15,7 @@ import type { SessionRow } from '../../store/index.ts';
 import { LoopAgent } from '../agents/loop-agent.ts';
 import { ParallelAgent } from '../agents/parallel-agent.ts';
 import type { BaseAgent } from '../agents/base-agent.ts';
-import type { App } from '../app/app.ts';
 import type { LiveRunConfig } from '../contracts/live-run-config.ts';
-import type { PluginChain } from '../plugins/plugin-chain.ts';
 import { addCustomMetadata, saveMetadata } from '../sessions/invocation-metadata.ts';
 import { Workflow } from '../workflow/workflow.ts';
 import { answerCalls, findAnsweredCall, toCallAnswers } from './answer-calls.ts';
@@ -29,24 +27,20 @@ import { LiveRecorder } from './live-recorder.ts';
 import { isStreamResult, LiveRun } from './live-run.ts';
 import type { RunLiveParams } from './run-live-params.ts';
 import { LLM_CALLS_LIMIT, LlmCallsLimitExceededError } from './runner-errors.ts';
-import type { RunnerOptions } from './runner-options.ts';
+import type { RunnerParts } from './runner-parts.ts';
 
 /** Runs the live sessions of an app. */
 export class LiveRunner {
-  readonly #app: App;
-  readonly #options: RunnerOptions;
-  readonly #plugins: PluginChain;
+  readonly #parts: RunnerParts;
 
-  constructor(app: App, options: RunnerOptions, plugins: PluginChain) {
-    this.#app = app;
-    this.#options = options;
-    this.#plugins = plugins;
+  constructor(parts: RunnerParts) {
+    this.#parts = parts;
   }
 
   /** Checks what a live session needs. @throws InvalidInputError, UnsupportedFeatureError */
   check({ saveLiveBlob }: LiveRunConfig): void {
-    assertLiveAgents(this.#app.rootAgent);
-    if (saveLiveBlob && this.#options.artifactService === undefined)
+    assertLiveAgents(this.#parts.app.rootAgent);
+    if (saveLiveBlob && this.#parts.options.artifactService === undefined)
       throw new InvalidInputError(
         'runConfig.saveLiveBlob',
         'needs an artifactService: pass one to the runner.',
@@ -64,11 +58,11 @@ export class LiveRunner {
     const { hub, liveSessions } = appRuntime;
     if (hub === undefined)
       throw new UnsupportedFeatureError(
-        this.#app.rootAgent.name,
+        this.#parts.app.rootAgent.name,
         'runLive',
         'no agent has a live model: set model or liveModel to one, such as gemini-live-2.5-flash',
       );
-    const { clock = systemClock, artifactService, onError } = this.#options;
+    const { clock = systemClock, artifactService, onError } = this.#parts.options;
     const invocation = this.#createInvocation(session, config);
     const live = new LiveRun({
       session,
@@ -77,7 +71,7 @@ export class LiveRunner {
       queue: params.liveRequestQueue,
       config: { ...config, handle: params.liveSessionResumptionHandle ?? config.handle },
       clock,
-      rootAgent: this.#app.rootAgent.name,
+      rootAgent: this.#parts.app.rootAgent.name,
       recorder:
         config.saveLiveBlob && artifactService !== undefined
           ? new LiveRecorder({ artifacts: artifactService, session: session.key, clock })
@@ -90,7 +84,7 @@ export class LiveRunner {
         await answerCalls(answers, { pending, session, credentials: appRuntime.credentials });
       },
       screenMessage: async (message) => this.#screenMessage(invocation, message),
-      warn: (message) => this.#options.onWarning?.(message),
+      warn: (message) => this.#parts.options.onWarning?.(message),
       onError: (error) => onError?.(error, session.key),
     });
     liveSessions.add(session.key, live.active);
@@ -98,7 +92,7 @@ export class LiveRunner {
     params.abortSignal?.addEventListener('abort', stop, { once: true });
     try {
       if (params.abortSignal?.aborted === true) return;
-      const replacement = await this.#plugins.firstResult('beforeRunCallback', (plugin) =>
+      const replacement = await this.#parts.plugins.firstResult('beforeRunCallback', (plugin) =>
         plugin.beforeRunCallback({ invocationContext: invocation.context }),
       );
       if (replacement !== undefined) {
@@ -113,10 +107,10 @@ export class LiveRunner {
       await live.close();
       liveSessions.remove(session.key);
     }
-    const { memoryService } = this.#options;
+    const { memoryService } = this.#parts.options;
     if (memoryService !== undefined)
       await ingestMemory(appRuntime.runtime.store, memoryService, row);
-    await this.#plugins.afterRun(invocation.context);
+    await this.#parts.plugins.afterRun(invocation.context);
   }
 
   async *#events(
@@ -161,7 +155,7 @@ export class LiveRunner {
       case 'partial':
         return logged.kind === 'progress'
           ? []
-          : [toPartialTextEvent(logged, agentName, this.#options.clock)];
+          : [toPartialTextEvent(logged, agentName, this.#parts.options.clock)];
       case 'partial.reset':
         return [];
       case 'turn.ended':
@@ -176,7 +170,7 @@ export class LiveRunner {
 
   async #showToPlugins(invocation: InvocationScope, event: Event): Promise<Event> {
     if (event.partial === true) return event;
-    const replacement = await this.#plugins.firstResult('onEventCallback', (plugin) =>
+    const replacement = await this.#parts.plugins.firstResult('onEventCallback', (plugin) =>
       plugin.onEventCallback({ invocationContext: invocation.context, event }),
     );
     return replacement ?? event;
@@ -186,7 +180,7 @@ export class LiveRunner {
     const { context: invocationContext } = invocation;
     invocation.setUserContent(userMessage);
     const message =
-      (await this.#plugins.firstResult('onUserMessageCallback', (plugin) =>
+      (await this.#parts.plugins.firstResult('onUserMessageCallback', (plugin) =>
         plugin.onUserMessageCallback({ invocationContext, userMessage }),
       )) ?? userMessage;
     invocation.setUserContent(message);
@@ -200,11 +194,11 @@ export class LiveRunner {
     { parts }: Content,
   ): Promise<Event> {
     const content: Content = { role: 'model', parts };
-    const author = this.#app.rootAgent.name;
+    const author = this.#parts.app.rootAgent.name;
     const { eventId } = await session.append({ author, content });
     return {
       id: eventId,
-      timestamp: toAdkSeconds(this.#options.clock?.now() ?? Date.now()),
+      timestamp: toAdkSeconds(this.#parts.options.clock?.now() ?? Date.now()),
       invocationId: context.invocationId,
       author,
       content,
@@ -216,8 +210,7 @@ export class LiveRunner {
     const { maxLlmCalls, customMetadata } = config;
     return new InvocationScope(
       {
-        app: this.#app,
-        options: this.#options,
+        ...this.#parts,
         session,
         invocationId: deriveInvocationId(newMessageId()),
         runConfig: { streamingMode: 'sse', maxLlmCalls, customMetadata, getSessionConfig: {} },

@@ -60,9 +60,13 @@ export class Runner implements AsyncDisposable {
     };
     this.app = resolveApp(options);
     this.appName = this.app.name;
-    const plugins = new PluginChain(this.app.plugins);
-    this.#invocations = new InvocationRunner(this.app, this.#options, plugins);
-    this.#live = new LiveRunner(this.app, this.#options, plugins);
+    const parts = {
+      app: this.app,
+      options: this.#options,
+      plugins: new PluginChain(this.app.plugins),
+    };
+    this.#invocations = new InvocationRunner(parts);
+    this.#live = new LiveRunner(parts);
     this.agent = this.app.rootAgent;
     this.sessionService = options.sessionService;
   }
