@@ -1,5 +1,6 @@
 import type { LiveHub } from '../../live/index.ts';
 import type { Clock } from '../../net/index.ts';
+import type { Session } from '../../runtime/index.ts';
 import type { Caller } from '../auth/api-keys.ts';
 import { HttpError } from '../http/http-error.ts';
 import { getWorkspaceSession } from '../routes/session-lookup.ts';
@@ -61,7 +62,7 @@ export class SocketCalls {
     sessionId: string,
     hello: HelloMessage,
   ): Promise<SocketCall> {
-    const { context, hub, slots } = this.#options;
+    const { context, slots } = this.#options;
     const { resume, input_rate = DEFAULT_INPUT_RATE, take_over = false } = hello;
     const { owner } = await getWorkspaceSession(context, { caller, params: () => sessionId });
     const session = await context.runtime.runtime.find(sessionId, { user: owner.userId });
@@ -74,7 +75,9 @@ export class SocketCalls {
       active.cancelTimeout();
       active.holder = holder;
       former?.replace();
-      active.call.attach(holder, input_rate, resume);
+      // A connection that was given up is opened again only for a client that calls.
+      if (active.call.voice?.inputAudio === undefined) await this.#begin(name, active, session);
+      if (active.holder === holder) active.call.attach(holder, input_rate, resume);
       return active.call;
     }
     const call = new SocketCall(context.newId('call'), input_rate);
@@ -95,12 +98,7 @@ export class SocketCalls {
     });
     // Set before anything is awaited, so that a second socket finds it.
     this.#calls.set(name, next);
-    try {
-      call.begin(await hub.call(session, call));
-    } catch (error) {
-      this.#remove(name, next);
-      throw toCallError(error, session);
-    }
+    await this.#begin(name, next, session);
     if (next.holder === holder) call.attach(holder, input_rate);
     return call;
   }
@@ -135,6 +133,17 @@ export class SocketCalls {
       call.voice?.leave();
     }
     this.#calls.clear();
+  }
+
+  /** Begins a call of the hub. @throws errors of `LiveHub.call` and `toCallError`; the call is removed then */
+  async #begin(name: string, active: ActiveCall, session: Session): Promise<void> {
+    const { call } = active;
+    try {
+      call.begin(await this.#options.hub.call(session, call));
+    } catch (error) {
+      this.#remove(name, active);
+      throw toCallError(error, session);
+    }
   }
 
   #remove(name: string, active: ActiveCall): void {

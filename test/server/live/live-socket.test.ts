@@ -44,6 +44,24 @@ test('a spoken conversation over a socket: audio, captions, marks of playback, t
   assert.equal(talk.server.openSockets, 0);
 });
 
+test('a client whose model cannot be reached is disconnected, and its next call is answered', async () => {
+  const opens = Array.from({ length: 5 }, () => ({ error: 'server' as const }));
+  await using talk = await SocketTalk.open({
+    turns: [{ heard: 'Hello?', text: 'Hi there.' }],
+    opens,
+  });
+  const { player } = talk;
+  player.connect(talk.server.accept);
+  await talk.until(async () => (await talk.log()).includes('error: live_connection_lost'));
+  await talk.pass(30_000);
+  await talk.until(() => player.closed !== undefined);
+  assert.deepEqual(player.closed, { code: 4503, reason: 'live_connection_unavailable' });
+  player.connect(talk.server.accept);
+  await talk.say(300);
+  await talk.until(ended(talk));
+  assert.ok((await talk.log()).includes('model: Hi there.'));
+});
+
 test('speech interrupts a reply: playback pauses, is dropped, and the log has the words that were heard', async () => {
   await using talk = await SocketTalk.open({
     turns: [long, { heard: 'Stop.', text: 'Very well.' }],
