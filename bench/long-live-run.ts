@@ -1,6 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { InMemoryRunner, LiveRequestQueue, LlmAgent } from '../src/adk/index.ts';
 import type { LiveListener, LiveModel } from '../src/live/index.ts';
 import { SimulatedClock } from '../src/net/index.ts';
@@ -124,8 +122,6 @@ export async function measureLongLiveRun({
 
 /** Resident memory after a collection of garbage. */
 function readResidentMb(): number {
-  setFlagsFromString('--expose-gc');
-  const gc: unknown = runInNewContext('gc');
-  if (typeof gc === 'function') gc();
+  globalThis.gc?.();
   return process.memoryUsage.rss() / 1_048_576;
 }
