@@ -63,7 +63,7 @@ test(
 );
 
 test(
-  'a session whose agent is not known here shows its messages, and why it has no net',
+  'a session whose agent is not known here shows its messages and records, and why it has no net',
   { skip: noBrowser },
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'petrichor-console-test-'));
@@ -75,11 +75,34 @@ test(
     await using server = await openConsoleServer({ agents: [], store });
     const browser = await openBrowser();
     try {
-      const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-      page.setDefaultTimeout(20_000);
+      const page = await openPage(browser, { viewport: { width: 1440, height: 900 } });
+      const errors: unknown[] = [];
+      page.on('pageerror', (error) => errors.push(error));
       await page.goto(`${server.url}/console/s/trip`);
       await page.getByText('Hello! Where would you like to fly?').waitFor();
       await page.getByText('There is no net to show').waitFor();
+      await page
+        .locator('.net-box')
+        .getByText(/travel/)
+        .waitFor();
+      // Its records are read without the agent, and each of them is shown.
+      const slider = page.getByRole('slider', { name: 'Record that is shown' });
+      await page.locator('[role="slider"]:not([aria-valuemax="0"])').waitFor();
+      await page.getByRole('heading', { name: 'turn.end fired' }).waitFor();
+      await slider.press('Home');
+      await page.getByText('As of record 0').waitFor();
+      for (const tab of ['State', 'Prompt', 'Log', 'Raw', 'Record'])
+        await page.getByRole('tab', { name: tab }).click();
+      await slider.press('ArrowRight');
+      await page.getByText('As of record 1').waitFor();
+      await page.getByRole('button', { name: 'Table' }).click();
+      // The journal can be saved: the net is what it lacks.
+      const file = await fetch(`${server.url}/v1/sessions/trip/journal`);
+      assert.match(await file.text(), /^\{"type":"journal",.*"net":null\}\n\{"type":"record"/);
+      // The screens that need the agent say so.
+      await page.goto(`${server.url}/console/traces/trip`);
+      await page.getByText('model.call').first().waitFor();
+      assert.deepEqual(errors, []);
     } finally {
       await browser.close();
       await rm(folder, { recursive: true, force: true });

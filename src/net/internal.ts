@@ -20,6 +20,7 @@ export {
 } from './language/place-identity.ts';
 export { currentPlaceName } from './language/former-names.ts';
 export { renameMarking } from './journal/rename-marking.ts';
+export type { NamedNet } from './journal/rename-marking.ts';
 export { renameRecord } from './journal/rename-record.ts';
 export {
   limitFirings,

@@ -38,6 +38,7 @@ import {
   CloseTimeoutError,
   RuntimeClosedError,
   SessionQuarantinedError,
+  UnknownAgentError,
 } from './session/runtime-errors.ts';
 import { AgentRegistry } from './sources/agent-registry.ts';
 import type { AgentSource, OpenAgentSource } from './sources/agent-source.ts';
@@ -55,6 +56,7 @@ import {
 } from './runtime-options.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
 import { MarkingHistory } from './inspection/marking-history.ts';
+import type { SessionInspection } from './inspection/session-inspection.ts';
 import { SessionInspector } from './inspection/session-inspector.ts';
 import type { InspectionServices } from './inspection/session-inspector.ts';
 import { scopeServices } from './hosting/hosted-session.ts';
@@ -302,6 +304,21 @@ export class LocalRuntime implements Runtime {
     if (row.status !== 'quarantined') this.#dispatcher.schedule(key);
     await this.#recheckCalledAgents(row, agent, isHosted);
     return this.#createHandle(key, agent);
+  }
+
+  async inspect(
+    id: string,
+    options: { readonly user?: string } = {},
+  ): Promise<SessionInspection | undefined> {
+    this.#assertOpen();
+    const key = this.#key(id, options.user);
+    const row = await this.store.find(key);
+    if (row === undefined) return undefined;
+    const agent = await this.#registry.get(row.agent).catch((error: unknown) => {
+      if (error instanceof UnknownAgentError) return error;
+      throw error;
+    });
+    return new SessionInspector(key, agent, this.#inspectionServices);
   }
 
   batch(): InputBatch {

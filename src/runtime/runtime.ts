@@ -12,6 +12,7 @@ import type {
 } from '../store/index.ts';
 import type { SessionChangeEvent, SessionChangesOptions } from './listing/session-changes.ts';
 import type { PendingCallPage, PendingCallPageOptions } from './listing/pending-call-listing.ts';
+import type { SessionInspection } from './inspection/session-inspection.ts';
 import type { PendingCallChange, WatchPendingOptions } from './listing/watch-pending-calls.ts';
 import type { InputBatch } from './session/input-batch.ts';
 import type { AgentSource } from './sources/agent-source.ts';
@@ -103,6 +104,11 @@ export interface Runtime extends AsyncDisposable {
    * @throws UnknownAgentError when the runtime does not have its agent
    */
   find(id: string, options?: { readonly user?: string }): Promise<Session | undefined>;
+  /**
+   * Reads what the session with this id did, and runs nothing. Of a session whose agent the runtime does not have, the
+   * net and the requests of model calls cannot be read. Undefined when there is no session.
+   */
+  inspect(id: string, options?: { readonly user?: string }): Promise<SessionInspection | undefined>;
   /** Creates a batch of inputs that are written together: all of them or none. */
   batch(): InputBatch;
   /**

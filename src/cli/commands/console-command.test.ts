@@ -69,8 +69,10 @@ test('with the file of the agents, the records and the net of a session are show
 
   const without = await start(folder, shown);
   assert.match(without.running.stdout.text, /Name the file of the agents/);
-  const unknown = await fetch(`${without.url}/v1/sessions/demo/records`);
-  assert.match(await unknown.text(), /unknown_agent/);
+  const read = async (path: string): Promise<string> =>
+    (await fetch(`${without.url}/v1/sessions/demo/${path}`)).text();
+  assert.match(await read('records'), /"transition":"turn\.end"/);
+  assert.match(await read('net'), /unknown_agent/);
   without.running.signal('SIGTERM');
   assert.equal(await without.running.exit, 0);
 });

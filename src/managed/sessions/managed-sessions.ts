@@ -344,7 +344,7 @@ export class ManagedSessions {
     const found = await this.#lookup.find(ref);
     const { id, userId } = found.record;
     // Unlike opening the session, this also finds one that cannot run.
-    return (await this.#runtime.find(id, { user: userId })) ?? this.#lookup.open(found);
+    return (await this.#runtime.inspect(id, { user: userId })) ?? this.#lookup.open(found);
   }
 
   async #send(

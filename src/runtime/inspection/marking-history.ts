@@ -1,7 +1,8 @@
 import { InvalidInputError } from '../../core/index.ts';
 import { applyRecord, emptyMarking } from '../../net/index.ts';
-import type { CompiledNet, Marking, RecordSeq } from '../../net/index.ts';
+import type { Marking, RecordSeq } from '../../net/index.ts';
 import { copyMarking, renameRecord } from '../../net/internal.ts';
+import type { NamedNet } from '../../net/internal.ts';
 import type { SessionRow, StepNumber, Store } from '../../store/index.ts';
 import { restoreSnapshot } from '../journal/hydrate.ts';
 
@@ -35,7 +36,7 @@ export class MarkingHistory {
   }
 
   /** Returns a marking at or before a record, from which a replay may begin. The caller may change it. */
-  async findStart(row: SessionRow, net: CompiledNet, record: RecordSeq): Promise<MarkingAfterStep> {
+  async findStart(row: SessionRow, net: NamedNet, record: RecordSeq): Promise<MarkingAfterStep> {
     const known = this.#findCheckpoint(row, net, record);
     const from = known?.marking.seq ?? 0;
     if (record - from >= RECORDS_PER_CHECKPOINT) {
@@ -54,11 +55,7 @@ export class MarkingHistory {
    * Returns the marking after a record, and the step of the record. Default of `record`: the last one.
    * @throws InvalidInputError if there is no such record
    */
-  async markingAt(
-    row: SessionRow,
-    net: CompiledNet,
-    record?: RecordSeq,
-  ): Promise<MarkingAfterStep> {
+  async markingAt(row: SessionRow, net: NamedNet, record?: RecordSeq): Promise<MarkingAfterStep> {
     const start = await this.findStart(row, net, record ?? Number.MAX_SAFE_INTEGER);
     const { marking } = start;
     let { step } = start;
@@ -79,7 +76,7 @@ export class MarkingHistory {
   }
 
   /** Keeps a copy of the marking after a step, if the nearest earlier checkpoint is far enough away. */
-  keep(row: SessionRow, net: CompiledNet, { step, marking }: MarkingAfterStep): void {
+  keep(row: SessionRow, net: NamedNet, { step, marking }: MarkingAfterStep): void {
     const before = this.#findCheckpoint(row, net, marking.seq)?.marking.seq ?? 0;
     if (marking.seq - before < RECORDS_PER_CHECKPOINT) return;
     const checkpoint = { uid: row.uid, net: net.hash, step, marking: copyMarking(marking) };
@@ -88,7 +85,7 @@ export class MarkingHistory {
 
   #findCheckpoint(
     { uid }: SessionRow,
-    { hash }: CompiledNet,
+    { hash }: NamedNet,
     record: RecordSeq,
   ): Checkpoint | undefined {
     return this.#checkpoints

@@ -1,5 +1,6 @@
 import { renameRecord } from '../../net/internal.ts';
-import type { CompiledNet, RecordSeq } from '../../net/index.ts';
+import type { NamedNet } from '../../net/internal.ts';
+import type { RecordSeq } from '../../net/index.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
 import { inspectRecord } from './inspect-record.ts';
 import type { InspectedRecord } from './inspected-record.ts';
@@ -10,7 +11,7 @@ export interface ReadRecordsOptions {
   readonly store: Store;
   readonly history: MarkingHistory;
   readonly row: SessionRow;
-  readonly net: CompiledNet;
+  readonly net: NamedNet;
   readonly after: RecordSeq;
   readonly values: ValueDetail;
   readonly limit: number;

@@ -26,6 +26,7 @@ export interface SessionInspection {
   /**
    * Returns the net of the agent as data, with positions for a drawing.
    * @throws InvalidInputError, UnknownFieldError
+   * @throws UnknownAgentError if the runtime does not have the agent
    * @throws GraphvizMissingError if the layout is `graphviz`, and the package `@viz-js/viz` is not installed
    */
   net(options?: NetOptions): Promise<NetDescription>;
@@ -35,6 +36,7 @@ export interface SessionInspection {
    * instruction functions and context policy are called.
    * @param firing the record that started the call
    * @throws InvalidInputError if the record did not start a call of a model
+   * @throws UnknownAgentError if the runtime does not have the agent
    * @throws SessionNotFoundError, and any error of a function of the agent
    */
   modelRequest(firing: RecordSeq): Promise<InspectedModelRequest>;

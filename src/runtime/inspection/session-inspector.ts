@@ -4,9 +4,11 @@ import type { Seq, SessionKey } from '../../core/index.ts';
 import type { Agent, AgentHost } from '../../agents/index.ts';
 import { readPromptFormat } from '../../agents/internal.ts';
 import type { RecordSeq } from '../../net/index.ts';
+import type { NamedNet } from '../../net/internal.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
 import { SessionNotFoundError } from '../../store/internal.ts';
 import type { ToolServices } from '../../tools/index.ts';
+import { UnknownAgentError } from '../session/runtime-errors.ts';
 import { describeNet } from './describe-net.ts';
 import { readForkPoints } from './fork-points.ts';
 import type { ForkPoint } from './fork-points.ts';
@@ -37,15 +39,29 @@ export interface InspectionServices {
   readonly onWaiting: (waiting: boolean) => void;
 }
 
+/** Records keep the names that they were written with. */
+const NO_NET: NamedNet = { hash: '', formerNames: { places: new Map(), transitions: new Map() } };
+
 export class SessionInspector implements SessionInspection {
   readonly #key: SessionKey;
-  readonly #agent: Agent;
+  readonly #agent: Agent | UnknownAgentError;
   readonly #services: InspectionServices;
 
-  constructor(key: SessionKey, agent: Agent, services: InspectionServices) {
+  /** @param agent an error: the agent of the session is not known here, and only its journal can be read */
+  constructor(key: SessionKey, agent: Agent | UnknownAgentError, services: InspectionServices) {
     this.#key = key;
     this.#agent = agent;
     this.#services = services;
+  }
+
+  get #names(): NamedNet {
+    return this.#agent instanceof UnknownAgentError ? NO_NET : this.#agent.compiled;
+  }
+
+  /** @throws UnknownAgentError */
+  #getAgent(): Agent {
+    if (this.#agent instanceof UnknownAgentError) throw this.#agent;
+    return this.#agent;
   }
 
   records(after: RecordSeq = 0, options: RecordsOptions = {}): AsyncIterable<InspectedRecord> {
@@ -72,7 +88,7 @@ export class SessionInspector implements SessionInspection {
   ): AsyncGenerator<InspectedRecord, void, undefined> {
     const { store, history, onChange, isClosed, onWaiting } = this.#services;
     const row = await this.#findRow();
-    const base = { store, history, row, net: this.#agent.compiled, after, ...options };
+    const base = { store, history, row, net: this.#names, after, ...options };
     if (!follow) {
       yield* readRecords({ ...base, waitForMore: async () => false });
       return;
@@ -111,30 +127,28 @@ export class SessionInspector implements SessionInspection {
     checkChoice('values', values, VALUE_DETAILS);
     if (record !== undefined) assertPosition('record', record);
     const row = await this.#findRow();
-    const { marking, step } = await this.#services.history.markingAt(
-      row,
-      this.#agent.compiled,
-      record,
-    );
+    const { marking, step } = await this.#services.history.markingAt(row, this.#names, record);
     return inspectMarking(marking, step, values);
   }
 
   async net(options: NetOptions = {}): Promise<NetDescription> {
     checkOptions(NET_OPTIONS, options);
     if (options.layout !== undefined) checkChoice('layout', options.layout, LAYOUT_ENGINES);
-    return describeNet(this.#agent.compiled, this.#agent.net, options);
+    const { compiled, net } = this.#getAgent();
+    return describeNet(compiled, net, options);
   }
 
   async modelRequest(firing: RecordSeq): Promise<InspectedModelRequest> {
     assertPosition('firing', firing);
+    const agent = this.#getAgent();
     const row = await this.#findRow();
-    const after = await this.#services.history.markingAt(row, this.#agent.compiled, firing);
+    const after = await this.#services.history.markingAt(row, agent.compiled, firing);
     const host: AgentHost = {
       sessionKey: this.#key,
       services: this.#services.getTools(this.#key),
       readPromptFormat: () => readPromptFormat(after.marking),
     };
-    return rebuildModelRequest(after, this.#agent, host, (seq) => `${row.uid}/${seq}`);
+    return rebuildModelRequest(after, agent, host, (seq) => `${row.uid}/${seq}`);
   }
 
   forkPoints(after?: Seq): AsyncIterable<ForkPoint> {

@@ -7,6 +7,7 @@ import {
   toSnapshot,
 } from '../../net/index.ts';
 import { renameMarking, renameRecord } from '../../net/internal.ts';
+import type { NamedNet } from '../../net/internal.ts';
 import type { CompiledNet, JournalRecord, Marking, RecordSeq, Snapshot } from '../../net/index.ts';
 import type { StepNumber, Store } from '../../store/index.ts';
 
@@ -64,7 +65,7 @@ export async function restoreSnapshot(
   store: Store,
   key: SessionKey,
   upTo: RecordSeq,
-  net: CompiledNet,
+  net: NamedNet,
 ): Promise<{ readonly step: StepNumber; readonly marking: Marking } | undefined> {
   const found = await store.snapshot(key);
   const snapshot = found === undefined ? undefined : asSnapshot(found.marking);
