@@ -3,9 +3,10 @@ import { test } from 'node:test';
 import { Client } from 'pg';
 import { agentSource } from '../cli/agent-source.ts';
 import { CommandFolder } from '../cli/command-folder.ts';
+import { pathWith, rawRequest, servedRoutes } from '../security/served-routes.ts';
 import { startPostgresServer } from './postgres-server.ts';
 
-test('petrichor console shows the sessions of a PostgreSQL store, and writes nothing there', async (t) => {
+test('petrichor console shows the sessions of a PostgreSQL store, and no request can write there', async (t) => {
   const server = await startPostgresServer();
   if (server === undefined) return t.skip('no PostgreSQL for this platform');
   try {
@@ -16,17 +17,45 @@ test('petrichor console shows the sessions of a PostgreSQL store, and writes not
     const before = await countWrites(server.url);
 
     const running = folder.start(
-      ['console', '--port', '0', '--store', server.url, '--app', 'petrichor', 'agent.ts'],
+      [
+        'console',
+        '--port',
+        '0',
+        '--store',
+        server.url,
+        '--app',
+        'petrichor',
+        '--read-only',
+        'agent.ts',
+      ],
       { env: { PETRICHOR_CONSOLE_FILES: folder.path } },
     );
-    await running.stdout.shows(/Console: \S+\/console\/\n.+\n/);
-    assert.doesNotMatch(running.stdout.text, /postgres:/, 'a URL may have a password');
-    const [, url = ''] = /Console: (\S+)\/console\//.exec(running.stdout.text) ?? [];
-    const get = async (path: string): Promise<string> => (await fetch(`${url}${path}`)).text();
-    assert.match(await get('/v1/sessions'), /"id":"demo"/);
-    assert.match(await get('/v1/sessions/demo/records'), /"transition":"turn\.end"/);
-    assert.match(await get('/v1/sessions/demo/net'), /"turn\.start"/);
-    running.signal('SIGTERM');
+    try {
+      await running.stdout.shows(/Console: \S+\/console\/\n.+\n/);
+      assert.doesNotMatch(running.stdout.text, /postgres:/, 'a URL may have a password');
+      const [, url = ''] = /Console: (\S+)\/console\//.exec(running.stdout.text) ?? [];
+      const get = async (path: string): Promise<string> => (await fetch(`${url}${path}`)).text();
+      assert.match(await get('/v1/sessions'), /"id":"demo"/);
+      assert.match(await get('/v1/sessions/demo/records'), /"transition":"turn\.end"/);
+      assert.match(await get('/v1/sessions/demo/net'), /"turn\.start"/);
+      const events = [{ type: 'user.message', content: [{ type: 'text', text: 'hello' }] }];
+      for (const { name, method, path } of await servedRoutes(url)) {
+        const reply = await rawRequest(url, method, {
+          path: pathWith(path, { session_id: 'demo' }),
+          headers: { 'content-type': 'application/json' },
+          body: method === 'POST' ? JSON.stringify({ events }) : '',
+        });
+        // 501: the route exists to refuse.
+        assert.ok(
+          reply.status < 500 || reply.status === 501,
+          `${name} ${reply.status} ${reply.text}`,
+        );
+        if (method !== 'GET') assert.match(reply.text, /This server is read-only/, name);
+      }
+      assert.deepEqual(await countWrites(server.url), before);
+    } finally {
+      running.signal('SIGTERM');
+    }
     assert.equal(await running.exit, 0);
     assert.deepEqual(await countWrites(server.url), before);
   } finally {
