@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { agent } from '../../src/agents/index.ts';
 import { isFunctionResponsePart } from '../../src/core/index.ts';
 import { LiveHub, liveAgent, ScriptedLive } from '../../src/live/index.ts';
+import { encodeWave } from '../../src/live/models/cascaded/wave-file.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import { temporaryFolder } from '../server/temporary-folder.ts';
@@ -154,26 +155,13 @@ test(
 );
 
 /** A sound file with a tone of a second, and a second of silence. Chromium repeats it. */
-function toneAndSilence(): Buffer {
+function toneAndSilence(): Uint8Array {
   const rate = 16_000;
   const samples = Int16Array.from({ length: 2 * rate }, (_, index) =>
     index < rate ? Math.round(12_000 * Math.sin((2 * Math.PI * 440 * index) / rate)) : 0,
   );
-  const data = Buffer.from(samples.buffer);
-  const header = Buffer.alloc(44);
-  header.write('RIFF', 0);
-  header.writeUInt32LE(36 + data.length, 4);
-  header.write('WAVEfmt ', 8);
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(rate, 24);
-  header.writeUInt32LE(2 * rate, 28);
-  header.writeUInt16LE(2, 32);
-  header.writeUInt16LE(16, 34);
-  header.write('data', 36);
-  header.writeUInt32LE(data.length, 40);
-  return Buffer.concat([header, data]);
+  const pcm = new Uint8Array(samples.buffer);
+  return encodeWave({ pcm, format: { encoding: 'pcm16', sampleRate: rate } });
 }
 
 test(

@@ -8,7 +8,6 @@ import type { NamedNet } from '../../net/internal.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
 import { SessionNotFoundError } from '../../store/internal.ts';
 import type { ToolServices } from '../../tools/index.ts';
-import { UnknownAgentError } from '../session/runtime-errors.ts';
 import { describeNet } from './describe-net.ts';
 import { readForkPoints } from './fork-points.ts';
 import type { ForkPoint } from './fork-points.ts';
@@ -44,23 +43,23 @@ const NO_NET: NamedNet = { hash: '', formerNames: { places: new Map(), transitio
 
 export class SessionInspector implements SessionInspection {
   readonly #key: SessionKey;
-  readonly #agent: Agent | UnknownAgentError;
+  readonly #agent: Agent | Error;
   readonly #services: InspectionServices;
 
   /** @param agent an error: the agent of the session is not known here, and only its journal can be read */
-  constructor(key: SessionKey, agent: Agent | UnknownAgentError, services: InspectionServices) {
+  constructor(key: SessionKey, agent: Agent | Error, services: InspectionServices) {
     this.#key = key;
     this.#agent = agent;
     this.#services = services;
   }
 
   get #names(): NamedNet {
-    return this.#agent instanceof UnknownAgentError ? NO_NET : this.#agent.compiled;
+    return this.#agent instanceof Error ? NO_NET : this.#agent.compiled;
   }
 
-  /** @throws UnknownAgentError */
+  /** @throws the error that was passed instead of the agent */
   #getAgent(): Agent {
-    if (this.#agent instanceof UnknownAgentError) throw this.#agent;
+    if (this.#agent instanceof Error) throw this.#agent;
     return this.#agent;
   }
 
