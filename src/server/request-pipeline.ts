@@ -79,7 +79,8 @@ export class RequestPipeline {
       response.headers.set('request-id', requestId);
     } catch (error) {
       const httpError = toHttpError(error);
-      if (httpError.status >= 500) this.#options.onError?.(error);
+      // 501: the server says what it does not have, and nothing failed.
+      if (httpError.status >= 500 && httpError.status !== 501) this.#options.onError?.(error);
       response = toErrorResponse(httpError, requestId, route.toErrorBody);
     }
     addCorsHeaders(request, response, this.#originGuard);

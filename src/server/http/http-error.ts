@@ -148,7 +148,7 @@ export function toErrorResponse(
   const headers = new Headers({
     'request-id': requestId,
     // Stock clients retry a 409 as if it were transient. It never is here.
-    'x-should-retry': status === 429 || status >= 500 ? 'true' : 'false',
+    'x-should-retry': status === 429 || (status >= 500 && status !== 501) ? 'true' : 'false',
   });
   if (retryAfterSeconds !== undefined) headers.set('retry-after', String(retryAfterSeconds));
   if (allow !== undefined) headers.set('allow', allow);
