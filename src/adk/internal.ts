@@ -12,5 +12,6 @@ export type { LiveRequest } from './live/live-request-queue.ts';
 export { toPartialTextEvent } from './runner/invocation-stream.ts';
 export { toTurnEndEvent } from './runner/live-events.ts';
 export { LiveRecorder } from './runner/live-recorder.ts';
+export { activeLiveSessions } from './live/active-live-sessions.ts';
 export { LiveRun } from './runner/live-run.ts';
 export type { LiveItem } from './runner/live-stream.ts';

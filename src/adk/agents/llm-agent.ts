@@ -158,7 +158,7 @@ export class LlmAgent extends BaseAgent {
       ...(executor === undefined ? [] : [toCodeTool(executor)]),
     ];
     const live = findLiveModel(config, compileContext);
-    if (live !== undefined) tools.push(...createLiveTools(tools, stage, compileContext));
+    if (live !== undefined) tools.push(...createLiveTools(tools, stage));
     const output =
       config.outputSchema === undefined ? undefined : toOutputFormat(name, config.outputSchema);
     const { globalInstructions, model, fallbackModels, ...settings } = applyPluginSettings(

@@ -3,7 +3,6 @@ import { toolset } from '../../tools/index.ts';
 import type { Tool, Toolset } from '../../tools/index.ts';
 import type { CompileContext, ManagedToolset } from '../tools/compile-context.ts';
 import type { CredentialService } from '../tools/credential-service.ts';
-import type { ActiveLiveSessions } from '../live/active-live-sessions.ts';
 import { LiveAgents } from '../live/live-agents.ts';
 import type { AppSettings } from './app-config.ts';
 import type { UserMessages } from './user-messages.ts';
@@ -17,14 +16,12 @@ export function createCompileContext(
     toolsets,
     resolveModel,
     resolveLiveModel,
-    liveSessions,
   }: {
     readonly userMessages: UserMessages;
     readonly credentials: CredentialService;
     readonly toolsets: ManagedToolset[];
     readonly resolveModel: (name: string) => Promise<Model>;
     readonly resolveLiveModel: CompileContext['resolveLiveModel'];
-    readonly liveSessions: ActiveLiveSessions;
   },
 ): CompileContext {
   const context: CompileContext = {
@@ -32,7 +29,6 @@ export function createCompileContext(
     credentials,
     resolveLiveModel,
     live: new LiveAgents(),
-    liveSessions,
     resolveModel: async (model) => (typeof model === 'string' ? resolveModel(model) : model),
     findUserContent: async (session, invocationId) => userMessages.find(session, invocationId),
     openToolset: async (managed): Promise<Toolset> => {

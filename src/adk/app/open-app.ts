@@ -11,7 +11,6 @@ import { InMemoryCredentialService } from '../tools/credential-service.ts';
 import type { CredentialService } from '../tools/credential-service.ts';
 import type { ManagedToolset } from '../tools/compile-context.ts';
 import type { LiveModel } from '../../live/index.ts';
-import { ActiveLiveSessions } from '../live/active-live-sessions.ts';
 import type { LiveAgents } from '../live/live-agents.ts';
 import type { AppSettings } from './app-config.ts';
 import { createCompileContext } from './create-compile-context.ts';
@@ -49,8 +48,6 @@ export interface OpenApp extends OpenAgentSource {
   readonly credentials: CredentialService;
   /** The agents that have a live model. */
   readonly live: LiveAgents;
-  /** The live sessions of this process. */
-  readonly liveSessions: ActiveLiveSessions;
   /** The sessions that a crash had left running when the app was opened. */
   readonly interrupted: readonly SessionRow[];
 }
@@ -66,7 +63,7 @@ export async function openApp(app: AppSettings, options: OpenAppOptions): Promis
   const toolsets: ManagedToolset[] = [];
   const userMessages = new UserMessages(store);
   try {
-    const parts = { userMessages, credentials, toolsets, liveSessions: new ActiveLiveSessions() };
+    const parts = { userMessages, credentials, toolsets };
     const { agent, live } = await compileApp(app, options, parts);
     const interrupted = await findInterruptedSessions(store, { appName, agentName: app.name });
     if (!app.resumabilityConfig.isResumable) await closeInterruptedSessions(store, interrupted);
@@ -80,7 +77,6 @@ export async function openApp(app: AppSettings, options: OpenAppOptions): Promis
       userMessages,
       credentials,
       live,
-      liveSessions: parts.liveSessions,
       interrupted,
     };
   } catch (error) {
@@ -96,7 +92,6 @@ async function compileApp(
     readonly userMessages: UserMessages;
     readonly credentials: CredentialService;
     readonly toolsets: ManagedToolset[];
-    readonly liveSessions: ActiveLiveSessions;
   },
 ): Promise<{ readonly agent: Agent; readonly live: LiveAgents }> {
   const context = createCompileContext(app, { ...parts, resolveModel, resolveLiveModel });

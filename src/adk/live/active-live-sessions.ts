@@ -1,5 +1,5 @@
-import { formatSessionKey, PetrichorError } from '../../core/index.ts';
-import type { SessionKey } from '../../core/index.ts';
+import { PetrichorError } from '../../core/index.ts';
+import type { FiringId } from '../../core/index.ts';
 import type { ActiveLiveSession } from './active-live-session.ts';
 
 /**
@@ -18,22 +18,25 @@ export class LiveSessionBusyError extends PetrichorError {
   }
 }
 
-/** The live sessions of a process, by session. */
-export class ActiveLiveSessions {
+/** The live sessions of a process, by the uid of the session. */
+class ActiveLiveSessions {
   readonly #sessions = new Map<string, ActiveLiveSession>();
 
-  find(key: SessionKey): ActiveLiveSession | undefined {
-    return this.#sessions.get(formatSessionKey(key));
+  /** The live session of the session to which a firing belongs. */
+  find(firingId: FiringId): ActiveLiveSession | undefined {
+    return this.#sessions.get(firingId.slice(0, Math.max(0, firingId.lastIndexOf('/'))));
   }
 
   /** @throws LiveSessionBusyError if the session has one */
-  add(key: SessionKey, session: ActiveLiveSession): void {
-    const name = formatSessionKey(key);
-    if (this.#sessions.has(name)) throw new LiveSessionBusyError(key.sessionId);
-    this.#sessions.set(name, session);
+  add(uid: string, sessionId: string, session: ActiveLiveSession): void {
+    if (this.#sessions.has(uid)) throw new LiveSessionBusyError(sessionId);
+    this.#sessions.set(uid, session);
   }
 
-  remove(key: SessionKey): void {
-    this.#sessions.delete(formatSessionKey(key));
+  remove(uid: string): void {
+    this.#sessions.delete(uid);
   }
 }
+
+/** A tool finds its live session here, whether `runLive` or a socket of the server runs it: uids are unique. */
+export const activeLiveSessions: ActiveLiveSessions = new ActiveLiveSessions();

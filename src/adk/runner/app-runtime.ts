@@ -11,7 +11,6 @@ import { DEFAULT_PLUGIN_CLOSE_MS, openApp } from '../app/open-app.ts';
 import type { OpenApp } from '../app/open-app.ts';
 import { LiveHub } from '../../live/index.ts';
 import { linkStart } from '../../live/internal.ts';
-import type { ActiveLiveSessions } from '../live/active-live-sessions.ts';
 import type { LiveAgents } from '../live/live-agents.ts';
 import { resolveLiveModel } from '../live/resolve-live-model.ts';
 import type { CredentialService } from '../tools/credential-service.ts';
@@ -83,11 +82,6 @@ export class AppRuntime {
   /** The agents that have a live model. */
   get live(): LiveAgents {
     return this.#app.live;
-  }
-
-  /** The live sessions of this process. */
-  get liveSessions(): ActiveLiveSessions {
-    return this.#app.liveSessions;
   }
 
   /** Returns the last log position of the session at the time this app was opened, if a crash had left it running. */

@@ -25,6 +25,7 @@ import { toPartialTextEvent } from './invocation-stream.ts';
 import { toTurnEndEvent } from './live-events.ts';
 import { LiveRecorder } from './live-recorder.ts';
 import { isStreamResult, LiveRun } from './live-run.ts';
+import { activeLiveSessions } from '../live/active-live-sessions.ts';
 import type { RunLiveParams } from './run-live-params.ts';
 import { LLM_CALLS_LIMIT, LlmCallsLimitExceededError } from './runner-errors.ts';
 import type { RunnerParts } from './runner-parts.ts';
@@ -55,7 +56,7 @@ export class LiveRunner {
     session: RuntimeSession,
     appRuntime: AppRuntime,
   ): AsyncGenerator<Event, void, void> {
-    const { hub, liveSessions } = appRuntime;
+    const { hub } = appRuntime;
     if (hub === undefined)
       throw new UnsupportedFeatureError(
         this.#parts.app.rootAgent.name,
@@ -87,7 +88,7 @@ export class LiveRunner {
       warn: (message) => this.#parts.options.onWarning?.(message),
       onError: (error) => onError?.(error, session.key),
     });
-    liveSessions.add(session.key, live.active);
+    activeLiveSessions.add(row.uid, session.key.sessionId, live.active);
     const stop = (): void => live.interrupt();
     params.abortSignal?.addEventListener('abort', stop, { once: true });
     try {
@@ -105,7 +106,7 @@ export class LiveRunner {
     } finally {
       params.abortSignal?.removeEventListener('abort', stop);
       await live.close();
-      liveSessions.remove(session.key);
+      activeLiveSessions.remove(row.uid);
     }
     const { memoryService } = this.#parts.options;
     if (memoryService !== undefined)

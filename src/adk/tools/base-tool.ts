@@ -2,6 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import { tool } from '../../tools/index.ts';
 import type { InferArgs, Tool, ToolDefinition, ToolParameters } from '../../tools/index.ts';
 import type { CompileContext, CompilableTool, ToolRequestParams } from './compile-context.ts';
+import { activeLiveSessions } from '../live/active-live-sessions.ts';
 import { createFunctionToolContext } from './function-tool-context.ts';
 import type { FunctionToolContext } from './function-tool-context.ts';
 import { isAsyncGeneratorFunction, runFunctionTool, runStreamingTool } from './streaming-tool.ts';
@@ -38,7 +39,7 @@ export class FunctionTool<S extends ToolParameters> implements CompilableTool {
     this.#definition = definition;
   }
 
-  async compileTool({ credentials, liveSessions }: CompileContext): Promise<Tool> {
+  async compileTool({ credentials }: CompileContext): Promise<Tool> {
     const { execute, ...rest } = this.#definition;
     const isStreaming = isAsyncGeneratorFunction(execute);
     const run = isStreaming ? runStreamingTool : runFunctionTool;
@@ -51,7 +52,7 @@ export class FunctionTool<S extends ToolParameters> implements CompilableTool {
               execute: (functionContext) => execute(args, functionContext),
               context: createFunctionToolContext(context, rest.name, credentials),
               toolName: rest.name,
-              live: liveSessions.find(context.sessionKey),
+              live: activeLiveSessions.find(context.firingId),
             }),
             this.isLongRunning,
           ),

@@ -1,5 +1,4 @@
 import type { LiveModel } from '../../live/index.ts';
-import type { ActiveLiveSessions } from '../live/active-live-sessions.ts';
 import type { LiveAgents } from '../live/live-agents.ts';
 import type { Model } from '../../models/index.ts';
 import type { Tool, Toolset } from '../../tools/index.ts';
@@ -19,8 +18,6 @@ export interface CompileContext {
   readonly resolveLiveModel: (name: string) => LiveModel | undefined;
   /** Collects the agents that have a live model. */
   readonly live: LiveAgents;
-  /** The live sessions of this process. */
-  readonly liveSessions: ActiveLiveSessions;
   /** True for a sub-agent of a sequential agent: in a live session it says when it is done. Default: false. */
   readonly isLiveStage?: boolean;
   /** True for an agent that is a node of a workflow: it is shown the input of the node. Default: false. */

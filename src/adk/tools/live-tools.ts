@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../core/index.ts';
 import { isToolset, tool } from '../../tools/index.ts';
 import type { Tool, Toolset } from '../../tools/index.ts';
-import type { CompileContext } from './compile-context.ts';
+import { activeLiveSessions } from '../live/active-live-sessions.ts';
 
 /** What a sub-agent of a sequential agent is told in a live session. */
 export const TASK_COMPLETED_INSTRUCTION =
@@ -14,12 +14,11 @@ export const TASK_COMPLETED = 'task_completed';
 export function createLiveTools(
   tools: readonly (Tool | Toolset)[],
   isStage: boolean,
-  context: CompileContext,
 ): readonly Tool[] {
   const streams = tools
     .flatMap((one) => (isToolset(one) ? one.tools() : [one]))
     .some((one) => one.nonBlocking === true);
-  return [...(streams ? [stopStreamingTool(context)] : []), ...(isStage ? [taskCompleted] : [])];
+  return [...(streams ? [stopStreamingTool()] : []), ...(isStage ? [taskCompleted] : [])];
 }
 
 const taskCompleted: Tool = {
@@ -36,7 +35,7 @@ const taskCompleted: Tool = {
   liveOnly: true,
 };
 
-function stopStreamingTool({ liveSessions }: CompileContext): Tool {
+function stopStreamingTool(): Tool {
   const stop = tool({
     name: 'stop_streaming',
     description: 'Stops a function that streams its results.',
@@ -49,10 +48,10 @@ function stopStreamingTool({ liveSessions }: CompileContext): Tool {
       additionalProperties: false,
     },
     idempotent: true,
-    execute: async (args, { sessionKey }) => {
+    execute: async (args, { firingId }) => {
       const value = isJsonObject(args) ? args['function_name'] : '';
       const name = typeof value === 'string' ? value : '';
-      const outcome = (await liveSessions.find(sessionKey)?.stopStream(name)) ?? 'not-active';
+      const outcome = (await activeLiveSessions.find(firingId)?.stopStream(name)) ?? 'not-active';
       switch (outcome) {
         case 'stopped':
           return { status: `Successfully stopped streaming function ${name}` };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { WebSocket } from 'ws';
+import { App, FunctionTool, LlmAgent } from '../../../src/adk/index.ts';
 import { agent } from '../../../src/agents/index.ts';
 import { InMemoryArtifactService, tool } from '../../../src/tools/index.ts';
 import { LiveHub, liveAgent, ScriptedLive } from '../../../src/live/index.ts';
@@ -120,7 +121,14 @@ const QUERY = 'app_name=assistant&user_id=ada&session_id=s1';
 
 async function open(
   script: LiveScript,
-  { isLive = true, ...server }: Partial<ServerOptions> & { readonly isLive?: boolean } = {},
+  {
+    isLive = true,
+    apps = [],
+    ...server
+  }: Partial<ServerOptions> & {
+    readonly isLive?: boolean;
+    readonly apps?: readonly App[];
+  } = {},
 ): Promise<RunLiveServer> {
   const hub = new LiveHub();
   const ran: string[] = [];
@@ -136,6 +144,7 @@ async function open(
   const runtime = await openRuntime({
     agents: [
       liveAgent({ name: 'assistant', model: new ScriptedLive(script), tools: [pay] }),
+      ...apps,
       agent({ name: 'mute', model: new ScriptedModel(() => ({ text: 'Hi.' })) }),
     ],
     live: hub,
@@ -257,6 +266,84 @@ test('text, an approval and a change of state over run_live; the next client goe
   const { state } = (await (await fetch(path)).json()) as { readonly state: object };
   assert.deepEqual(state, { to: 'Ann' });
   await next.end();
+});
+
+/** An app whose tool yields a price at once and for each image, until it is stopped. */
+function createWatcher(script: LiveScript): {
+  readonly app: App;
+  readonly stopped: Promise<void>;
+} {
+  const { promise: stopped, resolve } = Promise.withResolvers<void>();
+  const watch = new FunctionTool({
+    name: 'watch',
+    description: 'Watches the stock.',
+    execute: async function* (_, { inputStream, signal }) {
+      signal.addEventListener('abort', () => resolve());
+      yield { price: 1 };
+      for await (const { blob } of inputStream?.read(signal) ?? [])
+        if (blob !== undefined) yield { price: 2 };
+    },
+  });
+  const rootAgent = new LlmAgent({
+    name: 'watcher',
+    model: new ScriptedLive(script),
+    tools: [watch],
+  });
+  return { app: new App({ name: 'stock', rootAgent }), stopped };
+}
+
+const STOCK = 'app_name=stock&user_id=ada&session_id=s2&modalities=TEXT';
+const CALL_WATCH = { toolCalls: [{ id: 'c1', name: 'watch' }] };
+const hasText =
+  (wanted: string) =>
+  (event: WireEvent): boolean =>
+    event.partial !== true &&
+    (event.outputTranscription?.text === wanted ||
+      listParts([event]).some(({ text }) => text === wanted));
+
+test('a streaming tool of an app goes on in the background over run_live, until the model stops it', async () => {
+  const stop = { id: 'c2', name: 'stop_streaming', args: { function_name: 'watch' } };
+  const { app, stopped } = createWatcher({
+    turns: [
+      CALL_WATCH,
+      { text: 'I watch it.' },
+      { text: 'It is at one.' },
+      { text: 'It is at two.' },
+      { toolCalls: [stop] },
+      { text: 'I stopped.' },
+    ],
+  });
+  await using server = await open({ turns: [] }, { apps: [app] });
+  await server.create('s2', 'stock');
+  const client = await server.connect(STOCK);
+  client.send({ content: { parts: [{ text: 'Watch the stock.' }] } });
+  await client.until(hasText('It is at one.'));
+  client.send({ blob: { mime_type: 'image/jpeg', data: 'AAAA' } });
+  await client.until(hasText('It is at two.'));
+  client.send({ content: { parts: [{ text: 'Stop.' }] } });
+  await client.until(hasText('I stopped.'));
+  await stopped;
+  const responses = listParts(client.events).flatMap(({ functionResponse }) =>
+    functionResponse === undefined ? [] : [functionResponse.response],
+  );
+  assert.deepEqual(responses, [
+    { status: 'The function is running asynchronously and the results are pending.' },
+    { status: 'Successfully stopped streaming function watch' },
+  ]);
+  await client.end();
+});
+
+test('a streaming tool ends when its client disconnects from run_live', async () => {
+  const { app, stopped } = createWatcher({
+    turns: [CALL_WATCH, { text: 'I watch it.' }, { text: 'It is at one.' }],
+  });
+  await using server = await open({ turns: [] }, { apps: [app] });
+  await server.create('s2', 'stock');
+  const client = await server.connect(STOCK);
+  client.send({ content: { parts: [{ text: 'Watch the stock.' }] } });
+  await client.until(hasText('It is at one.'));
+  await client.end();
+  await stopped;
 });
 
 test('a request that is not as documented is refused with what was wrong, and the live session goes on', async () => {

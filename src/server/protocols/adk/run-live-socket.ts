@@ -2,6 +2,7 @@ import type { WebSocket } from 'ws';
 import { InvalidInputError } from '../../../core/index.ts';
 import type { JsonObject } from '../../../core/index.ts';
 import {
+  activeLiveSessions,
   decodeBlob,
   isAudio,
   LiveRequestQueue,
@@ -127,7 +128,11 @@ export class RunLiveSocket implements OpenSocket {
     const run = this.#createRun(opened);
     this.#run = run;
     const mapper = new AdkWireMapper(opened.eventContext);
+    const { uid, id: sessionId } = opened.adk.session;
+    let ownsTools = false;
     try {
+      activeLiveSessions.add(uid, sessionId, run.active);
+      ownsTools = true;
       for await (const item of run.items())
         for (const event of toLiveWireEvents(item, {
           ...opened.eventContext,
@@ -141,6 +146,7 @@ export class RunLiveSocket implements OpenSocket {
       this.#fail(toCallError(error, opened.session));
     } finally {
       free();
+      if (ownsTools) activeLiveSessions.remove(uid);
       await run.close();
     }
   }
