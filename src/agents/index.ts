@@ -78,6 +78,8 @@ export {
 export { parallel } from './kinds/parallel.ts';
 export { sequential } from './kinds/sequential.ts';
 export { TRANSFER_TOOL } from '../tools/internal.ts';
+export type { AgentCallers } from './transfer/agent-returns.ts';
+export { transferRouter, type TransferRouterOptions } from './transfer/transfer-router.ts';
 export { UnknownTransferError, type TransferTarget } from './transfer/transfer.ts';
 export {
   getSessionKey,

@@ -1,3 +1,4 @@
+export { aiSdkEmbed, type AiSdkEmbedOptions, type EmbeddingModel } from './ai-sdk-embed.ts';
 export { aiSdkModel, type AiSdkModelOptions } from './ai-sdk-model.ts';
 export { FEATURES, type Feature } from './provider/feature.ts';
 export type { ContextCacheConfig } from './provider/gemini-context-cache.ts';

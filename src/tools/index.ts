@@ -35,6 +35,9 @@ export {
 } from './schema/parsed-args.ts';
 export { Pending, pending, type PendingOptions, type ToolAnswer } from './tool/pending.ts';
 export { providerTool, type ProviderToolDefinition } from './tool/provider-tool.ts';
+export { retrievalTool, type RetrievalToolDefinition } from './retrieval/retrieval-tool.ts';
+export type { FoundPassage, Passage, Retriever } from './retrieval/retriever.ts';
+export { VectorRetriever, type VectorRetrieverOptions } from './retrieval/vector-retriever.ts';
 export { saveArtifactTool } from './session-tools/save-artifact-tool.ts';
 export { SqliteMemoryService } from './memory/sqlite-memory-service.ts';
 export {

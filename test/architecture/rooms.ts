@@ -71,6 +71,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'built-in/files',
     'built-in',
     'openapi',
+    'retrieval',
     'mcp/vocabulary',
     'mcp/auth',
     'mcp/transport',

@@ -110,6 +110,8 @@ import {
   aiSdkTools,
   DURABILITY_OPTIONS,
 } from '../../src/tools/tool/ai-sdk-tools.ts';
+import { AI_SDK_EMBED_OPTIONS, aiSdkEmbed } from '../../src/models/ai-sdk-embed.ts';
+import { RETRIEVAL_TOOL_OPTIONS, retrievalTool } from '../../src/tools/retrieval/retrieval-tool.ts';
 import { PROVIDER_TOOL_OPTIONS, providerTool } from '../../src/tools/tool/provider-tool.ts';
 import { tool, TOOL_OPTIONS } from '../../src/tools/tool/tool.ts';
 
@@ -143,6 +145,14 @@ const subjects: Readonly<Record<string, Subject>> = {
   CUSTOM_OPTIONS: { table: CUSTOM_OPTIONS, call: custom },
   WORKFLOW_OPTIONS: { table: WORKFLOW_OPTIONS, call: workflow },
   TOOL_OPTIONS: { table: TOOL_OPTIONS, call: tool },
+  RETRIEVAL_TOOL_OPTIONS: { table: RETRIEVAL_TOOL_OPTIONS, call: retrievalTool },
+  AI_SDK_EMBED_OPTIONS: {
+    table: AI_SDK_EMBED_OPTIONS,
+    call: (options) => {
+      const doEmbed = async (): Promise<never> => assert.fail();
+      return aiSdkEmbed({ provider: 'p', modelId: 'm', maxEmbeddingsPerCall: 1, doEmbed }, options);
+    },
+  },
   PROVIDER_TOOL_OPTIONS: { table: PROVIDER_TOOL_OPTIONS, call: providerTool },
   AI_SDK_TOOLS_OPTIONS: {
     table: AI_SDK_TOOLS_OPTIONS,

@@ -26,7 +26,10 @@ abstract class CloudTool {
 /** The constructor always throws `CloudToolError`: use `GOOGLE_SEARCH`, or a tool that calls the search. */
 export class VertexAiSearchTool extends CloudTool {
   constructor(..._options: readonly unknown[]) {
-    super('VertexAiSearchTool', 'Use GOOGLE_SEARCH, or a tool of your own that calls the search.');
+    super(
+      'VertexAiSearchTool',
+      'Use GOOGLE_SEARCH, or retrievalTool of petrichor/tools with a retriever that calls the search.',
+    );
   }
 }
 

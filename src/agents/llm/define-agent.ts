@@ -179,6 +179,11 @@ export function agent(options: AgentDefinition): Agent {
     sessionWriter: sessionWriter(),
   };
   const subnets = { ...stock, ...definition.subnets?.(stock, parts.port) };
+  if (subnets.transferRouter !== undefined)
+    throw new InvalidInputError(
+      'subnets',
+      `of "${name}" replaces the transferRouter, but the agent has no agents to transfer the turn to.`,
+    );
   const net = compose(name, {
     in: { userIn },
     nets: [
@@ -297,7 +302,7 @@ function replacedSubnets(
     return replaced;
   throw new InvalidInputError(
     'subnets',
-    `of "${name}" may replace modelStep, router and toolDispatch only: the others are shared in a session of several agents.`,
+    `of "${name}" may replace modelStep, router, toolDispatch and transferRouter only: the others are shared in a session of several agents.`,
   );
 }
 

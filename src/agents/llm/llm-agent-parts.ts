@@ -79,6 +79,8 @@ export interface LlmSubnets {
   readonly modelStep: Net;
   readonly router: Net;
   readonly toolDispatch: Net;
+  /** Only of an agent that may transfer the turn. */
+  readonly transferRouter?: Net;
 }
 
 /** The part of an agent's definition that does not depend on its position in a session. */

@@ -52,7 +52,18 @@ export function llmSubnet(options: LlmSubnetOptions, slot: AgentSlot): AgentSubn
     startPlace: agentStarting,
   });
   const scoped: ModelPort['scoped'] = (place) => scopedPlace(name, place);
-  const subnets = replaceSubnets(parts.stock, {
+  const stock: LlmSubnets = {
+    ...parts.stock,
+    ...(targets.length > 0 && {
+      transferRouter: transferRouter({
+        agentName: name,
+        multiAgent,
+        targets,
+        ...omitUndefined({ callers }),
+      }),
+    }),
+  };
+  const subnets = replaceSubnets(stock, {
     ...parts.port,
     request: scoped(parts.port.request),
     response: scoped(parts.port.response),
@@ -97,15 +108,8 @@ export function llmSubnet(options: LlmSubnetOptions, slot: AgentSlot): AgentSubn
         transitions: [begin],
       }),
       ...parts.netsWith(subnets),
-      ...(targets.length > 0
-        ? [
-            transferRouter({
-              agentName: name,
-              multiAgent,
-              targets,
-              ...omitUndefined({ callers }),
-            }),
-          ]
+      ...(targets.length > 0 && subnets.transferRouter !== undefined
+        ? [subnets.transferRouter]
         : []),
     ],
   });

@@ -9,6 +9,7 @@ import { agentEnded } from '../vocabulary/handover.ts';
 import type { Ending } from '../vocabulary/turn.ts';
 
 /** Agents that transferred the turn and whose `afterAgent` callbacks have not run yet, the latest last. */
+/** The agents that transferred the turn and wait for their `afterAgent` callbacks, outermost first. */
 export interface AgentCallers {
   readonly names: readonly string[];
 }

@@ -39,6 +39,7 @@ import {
 import type { Transfer, TransferTarget } from './transfer.ts';
 import { omitOutputs } from '../../net/internal.ts';
 
+/** Options of `transferRouter`. */
 export interface TransferRouterOptions extends AgentIdentity {
   /** The agents that this agent may transfer the turn to. Any other name goes to `target/unknown`. */
   readonly targets: readonly TransferTarget[];
