@@ -2,7 +2,8 @@ import { InvalidInputError } from '../../core/index.ts';
 import { checkChangeLimit } from '../rules/change-cursor.ts';
 import type { SessionChangePage, SessionChangeQuery, SessionRowChange } from '../store.ts';
 import type { Queries } from './database.ts';
-import { FULL_ROW, toSessionKey, toSessionRow, type FullRow } from './session-rows.ts';
+import { toSessionKey, toSessionRow, type FullRow } from '../server/session-row.ts';
+import { FULL_ROW } from './session-rows.ts';
 
 /** A changed session with the columns of its row. Of a deleted session, only its name, uid and id. */
 interface ChangeRow extends FullRow {

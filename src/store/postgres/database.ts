@@ -5,12 +5,19 @@ import { StoreClosedError, StoreUnavailableError } from '../store-errors.ts';
 import type { Failpoints } from '../failpoints.ts';
 import {
   isConnectionLost,
+  isLockTimeout,
+  isSerializationFailure,
   MissingPostgresPackageError,
   toConnectError,
   toStoreError,
 } from './postgres-errors.ts';
-import { FairSemaphore } from './fair-semaphore.ts';
-import { retryStatement, type RetryPolicy } from './retry-statement.ts';
+import type { SessionKey } from '../../core/index.ts';
+import type { ChangedSession } from '../server/change-notices.ts';
+import { FairSemaphore } from '../server/fair-semaphore.ts';
+import { retryStatement, type RetryPolicy } from '../server/retry-statement.ts';
+import type { ServerDatabase, WriteOptions } from '../server/server-database.ts';
+import type { ServerTables } from '../server/server-tables.ts';
+import type { FullRow, NewSession } from '../server/session-row.ts';
 
 /** Runs statements: in a transaction, or on any free connection. */
 export interface Queries {
@@ -31,29 +38,18 @@ export interface DatabaseOptions extends RetryPolicy {
   readonly tls: boolean | object | undefined;
   readonly failpoints: Failpoints;
   readonly onStatement: ((text: string) => void) | undefined;
-}
-
-/** The options of `Database.write`. */
-export interface WriteOptions<T> {
   /**
-   * The last statement of the transaction. It must return the transaction id in a column `xid`, null when nothing was
-   * written.
+   * The last statement of a transaction that changed sessions. It tells other processes, and returns the transaction id
+   * in a column `xid`.
    */
-  readonly closingStatement?: (result: T) => ClosingStatement;
-  /** Called with the result and the id of a transaction when it is unknown whether it was committed. */
-  readonly onInDoubt?: (result: T, xid: string) => void;
-  /** False: fails at once when another client holds a lock. Default: true. */
-  readonly waitsForLocks?: boolean;
+  readonly toNotification: (changed: readonly ChangedSession[]) => ClosingStatement;
 }
 
 /** A statement with its parameters. */
 export type ClosingStatement = readonly [text: string, values: readonly unknown[]];
 
 /** A closing statement that only returns the transaction id. */
-export const READ_XID: ClosingStatement = [
-  'SELECT pg_current_xact_id_if_assigned()::text AS xid',
-  [],
-];
+const READ_XID: ClosingStatement = ['SELECT pg_current_xact_id_if_assigned()::text AS xid', []];
 
 /**
  * How long the server waits for a lock. Then the connection is returned to the pool, and the transaction is retried.
@@ -67,7 +63,7 @@ const INT8 = 20;
 const QUERY_TIMEOUT_MS = 60_000;
 
 /** The connections of a store: runs statements and transactions, and retries them. */
-export class Database {
+export class Database implements ServerDatabase<Queries> {
   /** The URL with host and database only, without user, password and options. */
   readonly location: string;
   readonly #pg: typeof pg;
@@ -144,12 +140,18 @@ export class Database {
     );
   }
 
-  /**
-   * Runs `body` in a transaction and resolves with its result when the transaction is durable. Rolls back when `body`
-   * throws. `body` may run several times: it is repeated after a serialization failure, or when the connection broke
-   * before the commit. When the connection breaks during the commit, the server is asked whether it was committed.
-   * @throws StoreUnavailableError
-   */
+  get queries(): Queries {
+    return this;
+  }
+
+  async insertSession(
+    tables: ServerTables<Queries>,
+    key: SessionKey,
+    init: NewSession,
+  ): Promise<FullRow | undefined> {
+    return tables.insertSession(this, key, init);
+  }
+
   async write<T>(
     body: (queries: Queries) => Promise<T>,
     options: WriteOptions<T> = {},
@@ -159,10 +161,6 @@ export class Database {
     );
   }
 
-  /**
-   * Asks the server whether a transaction was committed.
-   * @throws StoreUnavailableError when the answer stays unknown
-   */
   async isCommitted(xid: string, cause?: unknown): Promise<boolean> {
     const { busyMs, sleep } = this.#options;
     for (let waitedMs = 0, pauseMs = 20; ; waitedMs += pauseMs, pauseMs *= 2) {
@@ -266,12 +264,17 @@ export class Database {
   }
 
   async #retry<T>(attempt: () => Promise<T>, waitsForLocks?: boolean): Promise<T> {
-    return retryStatement(attempt, this.#options, { location: this.location, waitsForLocks });
+    const rules = {
+      isLockTimeout,
+      isRepeatable: (error: unknown) => isSerializationFailure(error) || isConnectionLost(error),
+      toStoreError: (error: unknown) => toStoreError(error, this.location),
+    };
+    return retryStatement(attempt, this.#options, rules, waitsForLocks);
   }
 
   async #tryWrite<T>(
     body: (queries: Queries) => Promise<T>,
-    { closingStatement = () => READ_XID, onInDoubt }: WriteOptions<T>,
+    { changed = () => [], onInDoubt }: WriteOptions<T>,
   ): Promise<T> {
     const { client, release } = await this.#connect();
     let broken: Error | undefined;
@@ -280,7 +283,9 @@ export class Database {
       const rows: Queries['rows'] = async (text, values = []) => this.#query(client, text, values);
       const exec = async (text: string): Promise<void> => void (await client.query(text));
       const result = await body({ rows, exec });
-      const [text, values] = closingStatement(result);
+      const sessions = changed(result);
+      const [text, values] =
+        sessions.length > 0 ? this.#options.toNotification(sessions) : READ_XID;
       const [closing] = await rows<{ xid: string | null }>(text, values);
       this.#options.failpoints.beforeCommit?.();
       try {

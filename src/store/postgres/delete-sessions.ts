@@ -1,6 +1,7 @@
 import type { SessionKey } from '../../core/index.ts';
 import type { Queries } from './database.ts';
-import { toSessionKey, type SessionRows } from './session-rows.ts';
+import { toSessionKey } from '../server/session-row.ts';
+import type { SessionRows } from './session-rows.ts';
 
 /** Deletes a session and the sessions of agents that it called, in the open transaction. Returns the deleted keys. */
 export async function deleteSessions(

@@ -6,7 +6,7 @@ import type {
 } from '../documents.ts';
 import { normalizeQuery } from '../rules/document-rules.ts';
 import type { Queries } from './database.ts';
-import { parseStoredJson } from './parse-stored-json.ts';
+import { parseStoredJson } from '../server/parse-stored-json.ts';
 
 export async function readDocumentRow(
   queries: Queries,

@@ -1,30 +1,26 @@
-import { duplicateReceipt } from '../rules/dedupe-key.ts';
-import type { InboxRow, InjectReceipt, InputSeq } from '../store.ts';
+import type { InboxRow, InputSeq } from '../store.ts';
 import type { Queries } from './database.ts';
-import { parseStoredJson } from './parse-stored-json.ts';
-import type { FullRow } from './session-rows.ts';
+import { parseStoredJson } from '../server/parse-stored-json.ts';
+import type { FullRow } from '../server/session-row.ts';
 
-/**
- * Appends an input to the inbox of a session whose row is locked, in the open transaction.
- * @throws AlreadyAnsweredError
- */
-export async function injectInput(
+/** Appends an input to the inbox of a session whose row is locked, in the open transaction. */
+export async function insertInput(
   queries: Queries,
   schema: string,
-  { id, last_input: last }: Pick<FullRow, 'id' | 'last_input'>,
-  input: { readonly place: string; readonly value: string; readonly dedupeKey: string },
-): Promise<InjectReceipt> {
-  const { place, value, dedupeKey } = input;
-  const earlier = await findInput(queries, schema, id, dedupeKey);
-  if (earlier !== undefined) return duplicateReceipt(dedupeKey, earlier);
-  const inputSeq = last + 1;
+  session: FullRow['id'],
+  input: {
+    readonly inputSeq: InputSeq;
+    readonly dedupeKey: string;
+    readonly place: string;
+    readonly value: string;
+  },
+): Promise<void> {
   await queries.rows(
     `WITH counted AS (UPDATE ${schema}.sessions SET last_input = $2 WHERE id = $1),
        keyed AS (INSERT INTO ${schema}.input_keys (session, key, input) VALUES ($1, $3, $2))
      INSERT INTO ${schema}.inbox (session, input, key, place, value) VALUES ($1, $2, $3, $4, $5)`,
-    [id, inputSeq, dedupeKey, place, value],
+    [session, input.inputSeq, input.dedupeKey, input.place, input.value],
   );
-  return { inputSeq, duplicate: false };
 }
 
 /** Finds the number of the input with this dedupe key. */

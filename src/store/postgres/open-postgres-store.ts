@@ -1,3 +1,5 @@
+import { newSessionUid } from '../../core/index.ts';
+import { toNoticePayloads } from '../server/change-notices.ts';
 import { assertSameDatabase } from './assert-same-database.ts';
 import { Database, unrefDelay } from './database.ts';
 import { migrate } from './migrate.ts';
@@ -19,6 +21,7 @@ export async function openPostgresStore(
 ): Promise<PostgresStore> {
   const schema = options.schema ?? 'petrichor';
   quotedSchema(schema);
+  const names = { schema, channel: `petrichor.${schema}`, writer: newSessionUid() };
   const database = await Database.load({
     url,
     listenUrl: options.listenUrl,
@@ -32,8 +35,12 @@ export async function openPostgresStore(
     now: options.now ?? (() => performance.now()),
     failpoints: options.failpoints ?? {},
     onStatement: options.onStatement,
+    toNotification: (changed) => [
+      'SELECT pg_notify($1, payload), pg_current_xact_id()::text AS xid FROM unnest($2::text[]) AS payload',
+      [names.channel, toNoticePayloads(names.writer, changed)],
+    ],
   });
-  const store = new PostgresStore(database, schema, options);
+  const store = new PostgresStore(database, names, options);
   try {
     if (options.listenUrl !== undefined) await assertSameDatabase(database);
     await migrate(database, schema);

@@ -2,8 +2,10 @@ import type pg from 'pg';
 import { InvalidInputError } from '../../core/index.ts';
 import { StoreUnavailableError } from '../store-errors.ts';
 import type { OwnerId } from '../store.ts';
-import { OwnerFailureDetector } from './owner-failure-detector.ts';
-import type { OwnerFailureDetectorOptions, OwnerRow } from './owner-failure-detector.ts';
+import { parseNoticePayload, type ChangeNotice } from '../server/change-notices.ts';
+import { OwnerFailureDetector } from '../server/owner-failure-detector.ts';
+import type { OwnerFailureDetectorOptions, OwnerRow } from '../server/owner-failure-detector.ts';
+import type { OwnerRegistry } from '../server/server-database.ts';
 import { lockKey, ownersSql } from './owners-sql.ts';
 import { unrefDelay } from './database.ts';
 import type { Database, Queries } from './database.ts';
@@ -20,8 +22,8 @@ export interface PostgresOwnerRegistryOptions extends OwnerFailureDetectorOption
   readonly channel: string;
   /** How often to test the connection, and how long to wait for the answer, in milliseconds. */
   readonly checkMs: number;
-  /** Called with the payload of each notification; undefined when some may have been missed. */
-  readonly onNotification: (payload: string | undefined) => void;
+  /** Called with each notification; undefined when some may have been missed. */
+  readonly onNotice: (notice: ChangeNotice | undefined) => void;
 }
 
 /**
@@ -30,7 +32,7 @@ export interface PostgresOwnerRegistryOptions extends OwnerFailureDetectorOption
  * killed, the server releases its locks. A broken connection is opened again, with its locks. So an owner without a
  * lock for some time is dead: see `OwnerFailureDetector`.
  */
-export class PostgresOwnerRegistry {
+export class PostgresOwnerRegistry implements OwnerRegistry<Queries> {
   readonly #options: PostgresOwnerRegistryOptions;
   readonly #database: Database;
   readonly #schema: string;
@@ -52,7 +54,6 @@ export class PostgresOwnerRegistry {
     this.#failureDetector = new OwnerFailureDetector(options);
   }
 
-  /** The owners that joined through this store object and have not left. */
   get localOwners(): readonly OwnerId[] {
     return [...this.#owners];
   }
@@ -61,11 +62,6 @@ export class PostgresOwnerRegistry {
     return this.#owners.has(owner);
   }
 
-  /**
-   * Checks that other processes see this owner as alive, if it joined here. Otherwise they could take its sessions, and
-   * its effects could run twice.
-   * @throws StoreUnavailableError while the lock connection is down
-   */
   assertVisible(owner: OwnerId): void {
     if (!this.#owners.has(owner) || this.#locked.has(owner)) return;
     throw new StoreUnavailableError('io', this.#database.location, {
@@ -75,7 +71,6 @@ export class PostgresOwnerRegistry {
     });
   }
 
-  /** @throws InvalidInputError when another process has joined with this id */
   async join(owner: OwnerId): Promise<void> {
     await this.#serialize(async (client) => {
       if (this.#owners.has(owner)) return;
@@ -94,14 +89,12 @@ export class PostgresOwnerRegistry {
     });
   }
 
-  /** Starts to receive notifications of other processes. */
   async listen(): Promise<void> {
     await this.#serialize(async () => undefined);
     // A connection that is lost without an error is detected because the test gets no answer.
     this.#check ??= setInterval(() => void this.#checkConnection(), this.#options.checkMs).unref();
   }
 
-  /** Returns the live owners: those that joined here, and those that are not known to be dead. */
   async findAlive(queries: Queries): Promise<ReadonlySet<OwnerId>> {
     const rows = await queries.rows<OwnerRow>(ownersSql(this.#schema));
     this.observe(rows);
@@ -110,12 +103,10 @@ export class PostgresOwnerRegistry {
     return new Set([...this.#owners, ...others]);
   }
 
-  /** The owners that were dead at the last observation. An owner that is dead stays so under its lock number. */
   get dead(): readonly OwnerRow[] {
     return this.#dead;
   }
 
-  /** Records which owners a statement has seen in the table, and which of them have their lock. */
   observe(rows: readonly OwnerRow[]): void {
     this.#dead = this.#failureDetector.findDead(rows);
   }
@@ -159,9 +150,10 @@ export class PostgresOwnerRegistry {
 
   async #connect(): Promise<pg.Client> {
     const client = await this.#database.connection();
-    const { channel, onNotification } = this.#options;
+    const { channel, onNotice } = this.#options;
     client.on('notification', (notification) => {
-      if (notification.channel === channel) onNotification(notification.payload);
+      if (notification.channel === channel)
+        onNotice(parseNoticePayload(notification.payload ?? ''));
     });
     try {
       // The server detects a lost client within half a minute.
@@ -211,7 +203,7 @@ export class PostgresOwnerRegistry {
     );
     this.#reconnecting = false;
     this.#failureDetector.markReconnected();
-    this.#options.onNotification(undefined);
+    this.#options.onNotice(undefined);
   }
 
   async #lockAll(client: pg.Client): Promise<void> {

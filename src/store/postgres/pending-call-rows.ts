@@ -1,51 +1,37 @@
-import type { SessionKey } from '../../core/index.ts';
 import { checkPendingCallQuery } from '../rules/list-filters.ts';
 import { parsePosition } from '../rules/parse-position.ts';
-import {
-  formatPendingPosition,
-  listOwnCalls,
-  parsePendingPosition,
-} from '../rules/pending-position.ts';
-import type { PendingCallQuery, SessionPendingCall, StoredPendingCall } from '../store.ts';
+import { formatPendingPosition, parsePendingPosition } from '../rules/pending-position.ts';
+import type { PendingCallEntry } from '../server/commit-steps.ts';
+import { parsePendingCalls } from '../server/session-row.ts';
+import type { PendingCallQuery, SessionPendingCall } from '../store.ts';
 import type { Queries } from './database.ts';
-import { parsePendingCalls } from './session-rows.ts';
-
-/** A session whose pending calls changed. */
-interface ChangedCalls {
-  readonly id: number;
-  readonly key: SessionKey;
-  readonly agent: string;
-  readonly calls: readonly StoredPendingCall[];
-}
 
 /** Replaces the index entries of these sessions, in the open transaction. */
 export async function replacePendingCalls(
   queries: Queries,
   schema: string,
-  changed: readonly ChangedCalls[],
+  sessions: readonly number[],
+  entries: readonly PendingCallEntry[],
 ): Promise<void> {
-  if (changed.length === 0) return;
+  if (sessions.length === 0) return;
   await queries.rows(`DELETE FROM ${schema}.pending_calls WHERE session = ANY($1::bigint[])`, [
-    changed.map(({ id }) => id),
+    sessions,
   ]);
-  const rows = changed.flatMap(({ calls, ...session }) =>
-    listOwnCalls(calls).map((call) => ({ ...session, call })),
-  );
-  if (rows.length === 0) return;
+  if (entries.length === 0) return;
   await queries.rows(
     `INSERT INTO ${schema}.pending_calls (session, call, app, since, user_id, agent, tool, needs)
      SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[],
        $8::text[])
      ON CONFLICT DO NOTHING`,
     [
-      rows.map(({ id }) => id),
-      rows.map(({ call }) => call.callId),
-      rows.map(({ key }) => key.appName),
-      rows.map(({ call }) => call.since),
-      rows.map(({ key }) => key.userId),
-      rows.map(({ agent }) => agent),
-      rows.map(({ call }) => call.name),
-      rows.map(({ call }) => call.needs),
+      entries.map(({ id }) => id),
+      entries.map(({ call }) => call.callId),
+      entries.map(({ key }) => key.appName),
+      entries.map(({ call }) => call.since),
+      entries.map(({ key }) => key.userId),
+      entries.map(({ agent }) => agent),
+      entries.map(({ call }) => call.name),
+      entries.map(({ call }) => call.needs),
     ],
   );
 }

@@ -2,17 +2,12 @@ import { parsePosition } from '../rules/parse-position.ts';
 import { LOOK_AHEAD_MS } from '../rules/runnable-position.ts';
 import type { RunnableQuery } from '../store.ts';
 import type { Queries } from './database.ts';
-import type { OwnerRow } from './owner-failure-detector.ts';
+import type { OwnerRow } from '../server/owner-failure-detector.ts';
+import type { RunnableRows } from '../server/server-tables.ts';
+import { toKeyParameters } from '../server/session-row.ts';
 import { ownersSql } from './owners-sql.ts';
 import { IS_IN_FLIGHT, IS_TIMED, IS_UNREAD } from './schema.ts';
-import { FULL_ROW, toKeyParameters, type FullRow } from './session-rows.ts';
-
-/** What one look at the store shows: the sessions with work, the next timer, and the owners. */
-export interface RunnableRows {
-  readonly rows: readonly FullRow[];
-  readonly due: number | null;
-  readonly owners: readonly OwnerRow[];
-}
+import { FULL_ROW } from './session-rows.ts';
 
 /** A position before all sessions. */
 const BEFORE_ALL = [-Number.MAX_SAFE_INTEGER, '', '', ''] as const;

@@ -1,55 +1,25 @@
-import { addUsage as addTokens, type SessionKey } from '../../core/index.ts';
 import { checkUsageQuery, TOKEN_COUNTS, toUsageTotal } from '../rules/usage-rules.ts';
-import type { StepUsage, UsageQuery, UsageTotal } from '../store.ts';
+import { COUNT_COLUMNS, USAGE_PARTS, type SessionUsage } from '../server/usage-groups.ts';
+import type { UsageQuery, UsageTotal } from '../store.ts';
 import type { Queries } from './database.ts';
 
-const COUNTS = ['input', 'output', 'total', 'thinking', 'cache_read', 'cache_write'] as const;
-
-/** The number of rows that a group can have. Connections with different rows do not wait for each other. */
-const PARTS = 16;
-
-interface AddedUsage {
-  readonly key: SessionKey;
-  readonly agent: string;
-  readonly usage: StepUsage;
-}
-
-/** Adds the usage of steps, in the open transaction. */
+/** Adds the usage of groups, in the open transaction. */
 export async function addUsage(
   queries: Queries,
   schema: string,
-  added: readonly AddedUsage[],
+  rows: readonly SessionUsage[],
 ): Promise<void> {
-  if (added.length === 0) return;
-  const groups = new Map<string, AddedUsage>();
-  for (const one of added) {
-    const { key, agent, usage } = one;
-    const name = [key.appName, usage.day, key.userId, agent, usage.model].join('\0');
-    const known = groups.get(name)?.usage;
-    const merged =
-      known === undefined
-        ? usage
-        : {
-            ...usage,
-            calls: known.calls + usage.calls,
-            tokens: addTokens(known.tokens, usage.tokens),
-          };
-    groups.set(name, { key, agent, usage: merged });
-  }
-  // In one order in every transaction, so that transactions cannot deadlock.
-  const rows = [...groups]
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, row]) => row);
+  if (rows.length === 0) return;
   const sum = (name: string): string =>
     `${name} = CASE WHEN excluded.${name} IS NULL THEN u.${name} ELSE coalesce(u.${name}, 0) + excluded.${name} END`;
   await queries.rows(
-    `INSERT INTO ${schema}.usage AS u (app, day, user_id, agent, model, part, calls, ${COUNTS.join(', ')})
-     SELECT app, day, user_id, agent, model, pg_backend_pid() % ${PARTS}, calls, ${COUNTS.join(', ')}
+    `INSERT INTO ${schema}.usage AS u (app, day, user_id, agent, model, part, calls, ${COUNT_COLUMNS.join(', ')})
+     SELECT app, day, user_id, agent, model, pg_backend_pid() % ${USAGE_PARTS}, calls, ${COUNT_COLUMNS.join(', ')}
      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[],
        $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[])
-       AS added (app, day, user_id, agent, model, calls, ${COUNTS.join(', ')})
+       AS added (app, day, user_id, agent, model, calls, ${COUNT_COLUMNS.join(', ')})
      ON CONFLICT (app, day, user_id, agent, model, part) DO UPDATE SET
-       calls = u.calls + excluded.calls, ${COUNTS.map(sum).join(', ')}`,
+       calls = u.calls + excluded.calls, ${COUNT_COLUMNS.map(sum).join(', ')}`,
     [
       rows.map(({ key }) => key.appName),
       rows.map(({ usage }) => usage.day),
@@ -68,7 +38,7 @@ interface GroupRow {
   readonly day?: string;
   readonly model?: string;
   readonly calls: number | null;
-  /** As many members as `COUNTS`. */
+  /** As many members as `COUNT_COLUMNS`. */
   readonly counts: readonly (number | null)[];
 }
 
@@ -93,7 +63,7 @@ export async function readUsage(
   );
   const columns = by.map((one) => (one === 'user' ? 'user_id' : one));
   const names = by.map((one) => (one === 'user' ? 'user_id AS "user"' : one));
-  const counts = COUNTS.map((name) => `sum(${name})::float8`).join(', ');
+  const counts = COUNT_COLUMNS.map((name) => `sum(${name})::float8`).join(', ');
   const rows = await queries.rows<GroupRow>(
     `SELECT ${[...names, 'sum(calls)::float8 AS calls', `ARRAY[${counts}] AS counts`].join(', ')}
      FROM ${schema}.usage WHERE ${where.join(' AND ')}

@@ -1,10 +1,3 @@
-import {
-  isConnectionLost,
-  isLockTimeout,
-  isSerializationFailure,
-  toStoreError,
-} from './postgres-errors.ts';
-
 /** How long to retry a statement or a transaction. */
 export interface RetryPolicy {
   /** How long to wait for locks of other clients, in milliseconds. */
@@ -14,21 +7,31 @@ export interface RetryPolicy {
   readonly now: () => number;
 }
 
+/** How a database reports what can be retried. */
+export interface RetryRules {
+  /** True when another client held a lock for longer than the lock timeout. */
+  readonly isLockTimeout: (error: unknown) => boolean;
+  /** True when the connection broke, or the server aborted a transaction because of a conflict with another one. */
+  readonly isRepeatable: (error: unknown) => boolean;
+  /** Converts an error of the database to a store error. Returns any other error unchanged. */
+  readonly toStoreError: (error: unknown) => unknown;
+}
+
 const MAX_ATTEMPTS = 5;
 const MAX_BACKOFF_MS = 100;
 
 /**
  * Retries a statement or transaction after a lock timeout, for `busyMs`, and up to 4 times after a serialization
  * failure or a lost connection. An attempt must not hold a connection when it rejects.
- * @param options.waitsForLocks false: a lock timeout fails at once. Default: true.
+ * @param waitsForLocks false: a lock timeout fails at once. Default: true.
  * @throws the last error, as a store error
  */
 export async function retryStatement<T>(
   attempt: () => Promise<T>,
   { busyMs, sleep, now }: RetryPolicy,
-  options: { readonly location: string; readonly waitsForLocks?: boolean | undefined },
+  { isLockTimeout, isRepeatable, toStoreError }: RetryRules,
+  waitsForLocks: boolean = true,
 ): Promise<T> {
-  const { location, waitsForLocks = true } = options;
   const startedAt = now();
   let sleptMs = 0;
   for (let tries = 1, waits = 0; ;) {
@@ -43,11 +46,7 @@ export async function retryStatement<T>(
         );
         sleptMs += pauseMs;
         await sleep(pauseMs);
-      } else if (
-        tries++ === MAX_ATTEMPTS ||
-        !(isSerializationFailure(error) || isConnectionLost(error))
-      )
-        throw toStoreError(error, location);
+      } else if (tries++ === MAX_ATTEMPTS || !isRepeatable(error)) throw toStoreError(error);
     }
   }
 }

@@ -1,0 +1,91 @@
+import type { AcceptedStep, SessionUpdate, StepWrites } from '../server/commit-steps.ts';
+import type { Queries } from './database.ts';
+import { replacePendingCalls } from './pending-call-rows.ts';
+import { addUsage } from './usage-rows.ts';
+
+/** Writes the accepted steps of a commit, in the open transaction. */
+export async function writeSteps(
+  queries: Queries,
+  schema: string,
+  { steps, sessions, blobs, pendingOf, pending, usage, consumed, snapshots }: StepWrites,
+): Promise<void> {
+  const column = <T>(value: (one: AcceptedStep) => T): readonly T[] => steps.map(value);
+  await queries.rows(
+    `INSERT INTO ${schema}.steps (session, step, at, last_record, last_event, lists, records, events)
+     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::boolean[],
+       $7::text[], $8::text[])`,
+    [
+      column(({ id }) => id),
+      column(({ packed }) => packed.step.step),
+      column(({ packed }) => packed.step.at),
+      column(({ lastRecord }) => lastRecord),
+      column(({ lastSeq }) => lastSeq),
+      column(({ packed }) => packed.lists),
+      column(({ packed }) => packed.records),
+      column(({ packed }) => packed.events),
+    ],
+  );
+  for (const { id, hash, text } of blobs) {
+    // One by one, because together they might exceed the size limit of a message.
+    await queries.rows(
+      `INSERT INTO ${schema}.blobs (session, hash, bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+      [id, hash, Buffer.from(text, 'utf8')],
+    );
+  }
+  await updateSessionRows(queries, schema, sessions);
+  await replacePendingCalls(queries, schema, pendingOf, pending);
+  await addUsage(queries, schema, usage);
+  if (consumed.length > 0) {
+    await queries.rows(
+      `DELETE FROM ${schema}.inbox AS i USING unnest($1::bigint[], $2::bigint[]) AS u (session, up_to)
+       WHERE i.session = u.session AND i.input <= u.up_to`,
+      [consumed.map(({ id }) => id), consumed.map(({ upTo }) => upTo)],
+    );
+  }
+  if (snapshots.length > 0) {
+    await queries.rows(
+      `INSERT INTO ${schema}.snapshots (session, step, marking)
+       SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[])
+       ON CONFLICT (session) DO UPDATE SET step = excluded.step, marking = excluded.marking`,
+      [
+        snapshots.map(({ id }) => id),
+        snapshots.map(({ step }) => step),
+        snapshots.map(({ marking }) => marking),
+      ],
+    );
+  }
+}
+
+async function updateSessionRows(
+  queries: Queries,
+  schema: string,
+  sessions: readonly SessionUpdate[],
+): Promise<void> {
+  const column = <K extends keyof SessionUpdate>(name: K): readonly SessionUpdate[K][] =>
+    sessions.map((one) => one[name]);
+  await queries.rows(
+    `UPDATE ${schema}.sessions AS s SET head = u.head, last_seq = u.last_seq, last_record = u.last_record,
+       inbox_up_to = u.inbox_up_to, status = u.status, phase = u.phase, in_flight = u.in_flight,
+       next_due_at = u.next_due_at, net_hash = u.net_hash, pending = u.pending, updated_at = u.updated_at,
+       changed = pg_current_xact_id()
+     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[],
+       $8::integer[], $9::bigint[], $10::text[], $11::text[], $12::bigint[])
+       AS u (id, head, last_seq, last_record, inbox_up_to, status, phase, in_flight, next_due_at, net_hash, pending,
+         updated_at)
+     WHERE s.id = u.id`,
+    [
+      column('id'),
+      column('head'),
+      column('last_seq'),
+      column('last_record'),
+      column('inbox_up_to'),
+      column('status'),
+      column('phase'),
+      column('in_flight'),
+      column('next_due_at'),
+      column('net_hash'),
+      column('pending'),
+      column('updated_at'),
+    ],
+  );
+}

@@ -1,0 +1,218 @@
+import type { SessionKey } from '../../core/index.ts';
+import { toMapKey } from '../encoding/map-key.ts';
+import { listOwnCalls } from '../rules/pending-position.ts';
+import { checkConsumed, checkNumbering, isStale } from '../rules/step-rules.ts';
+import type { CommitResult, StoredPendingCall } from '../store.ts';
+import type { PackedStep } from './packed-step.ts';
+import type { ServerTables } from './server-tables.ts';
+import { toSessionKey, type FullRow } from './session-row.ts';
+import { listSharedScopes, SharedValues } from './shared-values.ts';
+import { groupUsage, type SessionUsage } from './usage-groups.ts';
+
+/** What the accepted steps of a commit write, beside shared state. */
+export interface StepWrites {
+  readonly steps: readonly AcceptedStep[];
+  /** The new columns of each session. */
+  readonly sessions: readonly SessionUpdate[];
+  /** Long strings. One that is stored already stays. */
+  readonly blobs: readonly BlobRow[];
+  /** The sessions whose calls are replaced in the index of pending calls. */
+  readonly pendingOf: readonly FullRow['id'][];
+  /** Their entries in the index. */
+  readonly pending: readonly PendingCallEntry[];
+  /** Added to the totals, in this order. */
+  readonly usage: readonly SessionUsage[];
+  /** The inputs up to `upTo` are read. */
+  readonly consumed: readonly { readonly id: FullRow['id']; readonly upTo: number }[];
+  readonly snapshots: readonly SnapshotRow[];
+}
+
+/** An accepted step, with the id of its session and the end of the journal after it. */
+export interface AcceptedStep {
+  readonly id: FullRow['id'];
+  readonly lastRecord: number;
+  readonly lastSeq: number;
+  readonly packed: PackedStep;
+}
+
+/** The columns of a session that a commit changes. */
+export type SessionUpdate = Pick<
+  FullRow,
+  | 'id'
+  | 'head'
+  | 'last_seq'
+  | 'last_record'
+  | 'inbox_up_to'
+  | 'status'
+  | 'phase'
+  | 'in_flight'
+  | 'next_due_at'
+  | 'net_hash'
+  | 'pending'
+  | 'updated_at'
+>;
+
+export interface BlobRow {
+  readonly id: FullRow['id'];
+  readonly hash: string;
+  readonly text: string;
+}
+
+/** A call that waits, in the index of pending calls. */
+export interface PendingCallEntry {
+  readonly id: FullRow['id'];
+  readonly key: SessionKey;
+  readonly agent: string;
+  readonly call: StoredPendingCall;
+}
+
+export interface SnapshotRow {
+  readonly id: FullRow['id'];
+  readonly step: number;
+  readonly marking: string;
+}
+
+/** The state of a session, including the accepted steps of this commit. */
+interface Head {
+  readonly row: FullRow;
+  readonly head: number;
+  readonly lastSeq: number;
+  readonly lastRecord: number;
+  readonly lastInput: number;
+  readonly inboxUpTo: number;
+  readonly uid: string;
+  readonly owner: string | null;
+  readonly epoch: number;
+}
+
+/**
+ * Checks steps one after the other, in the open transaction, and writes the accepted ones. Locks the scopes of shared
+ * state first and the sessions then, each in a fixed order, so that commits cannot deadlock. Among several steps, those
+ * whose session another client has locked are refused as `busy`; a single step fails with the lock error.
+ * @throws InvalidStepError; then the caller must roll the transaction back
+ */
+export async function commitSteps<Q>(
+  queries: Q,
+  tables: ServerTables<Q>,
+  packed: readonly PackedStep[],
+): Promise<readonly CommitResult[]> {
+  const steps = packed.map(({ step }) => step);
+  const scopes = listSharedScopes(steps);
+  if (scopes.length > 0) await tables.lockScopes(queries, scopes);
+  const heads = new Map<string, Head>();
+  const keys = steps.map(({ key }) => key);
+  for (const row of await tables.lockSessions(queries, keys, steps.length > 1 ? 'skip' : 'fail'))
+    heads.set(toMapKey(toSessionKey(row)), toHead(row));
+  const missing = keys.filter((key) => !heads.has(toMapKey(key)));
+  const existing = missing.length === 0 ? [] : await tables.listExisting(queries, missing);
+  const busy = new Set(existing.map(toMapKey));
+  const shared = await SharedValues.read(queries, tables, steps);
+  const accepted: AcceptedStep[] = [];
+  const results = packed.map((one) =>
+    busy.has(toMapKey(one.step.key)) ? BUSY : admitStep(one, heads, shared, accepted),
+  );
+  if (accepted.length > 0) await tables.writeSteps(queries, toStepWrites(accepted, heads));
+  const { written } = shared;
+  if (written.length > 0) await tables.writeShared(queries, written);
+  return results;
+}
+
+const BUSY: CommitResult = { ok: false, refused: 'busy' };
+
+function admitStep(
+  packed: PackedStep,
+  heads: Map<string, Head>,
+  shared: SharedValues,
+  accepted: AcceptedStep[],
+): CommitResult {
+  const { step } = packed;
+  const head = heads.get(toMapKey(step.key));
+  if (head === undefined || isStale(step, head)) return { ok: false, refused: 'stale' };
+  checkNumbering(step, head);
+  checkConsumed(step, head.lastInput);
+  const keys = shared.findChangedKeys(step);
+  if (keys.length > 0) return { ok: false, refused: 'conflict', keys };
+  shared.apply(step);
+  const lastRecord = head.lastRecord + step.records.length;
+  const lastSeq = head.lastSeq + step.events.length;
+  const inboxUpTo = Math.max(head.inboxUpTo, step.inboxUpTo);
+  heads.set(toMapKey(step.key), { ...head, head: step.step, lastRecord, lastSeq, inboxUpTo });
+  accepted.push({ id: head.row.id, lastRecord, lastSeq, packed });
+  return { ok: true };
+}
+
+function toStepWrites(
+  accepted: readonly AcceptedStep[],
+  heads: ReadonlyMap<string, Head>,
+): StepWrites {
+  const agentByKey = (key: SessionKey): string => heads.get(toMapKey(key))?.row.agent ?? '';
+  // The last of several steps of a session has its final state.
+  const last = [...new Map(accepted.map((one) => [one.id, one])).values()];
+  const sessions = last.map((one) => toSessionUpdate(one, heads));
+  const changed = last.filter(
+    ({ packed: { step, pending } }) => heads.get(toMapKey(step.key))?.row.pending !== pending,
+  );
+  const snapshots = new Map(
+    accepted.flatMap(({ id, packed: { step, snapshot } }) =>
+      snapshot === undefined ? [] : [[id, { id, step: step.step, marking: snapshot }] as const],
+    ),
+  );
+  return {
+    steps: accepted,
+    sessions,
+    blobs: accepted.flatMap(({ id, packed }) =>
+      [...packed.blobs].map(([hash, text]) => ({ id, hash, text })),
+    ),
+    pendingOf: changed.map(({ id }) => id),
+    pending: changed.flatMap(({ id, packed: { step } }) =>
+      listOwnCalls(step.summary.pending).map((call) => ({
+        id,
+        key: step.key,
+        agent: agentByKey(step.key),
+        call,
+      })),
+    ),
+    usage: groupUsage(
+      accepted.flatMap(({ packed: { step } }) =>
+        (step.usage ?? []).map((usage) => ({ key: step.key, agent: agentByKey(step.key), usage })),
+      ),
+    ),
+    consumed: sessions.flatMap(({ id, inbox_up_to: upTo }) => (upTo === 0 ? [] : [{ id, upTo }])),
+    snapshots: [...snapshots.values()],
+  };
+}
+
+function toSessionUpdate(
+  { id, lastRecord, lastSeq, packed: { step, pending } }: AcceptedStep,
+  heads: ReadonlyMap<string, Head>,
+): SessionUpdate {
+  const { summary } = step;
+  return {
+    id,
+    head: step.step,
+    last_seq: lastSeq,
+    last_record: lastRecord,
+    inbox_up_to: heads.get(toMapKey(step.key))?.inboxUpTo ?? 0,
+    status: summary.activity,
+    phase: summary.status,
+    in_flight: summary.inFlight,
+    next_due_at: summary.nextDueAt,
+    net_hash: summary.netHash,
+    pending,
+    updated_at: step.at,
+  };
+}
+
+function toHead(row: FullRow): Head {
+  return {
+    row,
+    uid: row.uid,
+    owner: row.owner,
+    epoch: row.epoch,
+    head: row.head,
+    lastSeq: row.last_seq,
+    lastRecord: row.last_record,
+    lastInput: row.last_input,
+    inboxUpTo: row.inbox_up_to,
+  };
+}

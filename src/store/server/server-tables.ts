@@ -1,0 +1,157 @@
+import type { SessionKey } from '../../core/index.ts';
+import type {
+  DocumentChange,
+  DocumentQuery,
+  DocumentResult,
+  StoredDocument,
+} from '../documents.ts';
+import { SessionNotFoundError } from '../store-errors.ts';
+import type {
+  InboxRow,
+  InjectReceipt,
+  InputSeq,
+  OwnerId,
+  PendingCallQuery,
+  RunnableQuery,
+  SessionChangePage,
+  SessionChangeQuery,
+  SessionFilter,
+  SessionPendingCall,
+  SharedState,
+  UsageQuery,
+  UsageTotal,
+} from '../store.ts';
+import type { JournalStatements } from './journal-reader.ts';
+import type { OwnerRow } from './owner-failure-detector.ts';
+import type { FullRow, NewSession } from './session-row.ts';
+import type { SharedStatements } from './shared-values.ts';
+import type { StepWrites } from './commit-steps.ts';
+
+/** The columns by which lists of sessions are sorted. */
+export type ListPosition = Pick<
+  FullRow,
+  'created_at' | 'updated_at' | 'app' | 'user_id' | 'name' | 'id'
+>;
+
+/** What one look at the store shows: the sessions with work, the next timer, and the owners. */
+export interface RunnableRows {
+  readonly rows: readonly FullRow[];
+  readonly due: number | null;
+  readonly owners: readonly OwnerRow[];
+}
+
+/**
+ * The statements of a store on a database server. `Q` runs them: in a transaction, or each in one of its own. Methods
+ * that lock rows or write are called in a transaction.
+ */
+export interface ServerTables<Q> extends JournalStatements<Q>, SharedStatements<Q> {
+  findSession(queries: Q, key: SessionKey): Promise<FullRow | undefined>;
+
+  /** Lists those of the sessions that exist, locked or not. */
+  listExisting(queries: Q, keys: readonly SessionKey[]): Promise<readonly SessionKey[]>;
+
+  /** True when the session existed and was deleted. */
+  wasDeleted(queries: Q, key: SessionKey): Promise<boolean>;
+
+  /** Inserts a row and returns it. Undefined when the session exists already. */
+  insertSession(queries: Q, key: SessionKey, init: NewSession): Promise<FullRow | undefined>;
+
+  /** @param after the sort columns of the session that the list continues after */
+  listSessions(
+    queries: Q,
+    filter: SessionFilter,
+    after: Partial<ListPosition> | undefined,
+  ): Promise<readonly FullRow[]>;
+
+  /**
+   * Reads and locks the existing rows of these sessions until the transaction ends. Never waits: a row that another
+   * client has locked fails the statement, or is left out with `skip`.
+   */
+  lockSessions(
+    queries: Q,
+    keys: readonly SessionKey[],
+    ifLocked: 'fail' | 'skip',
+  ): Promise<readonly FullRow[]>;
+
+  /** Deletes a session and the sessions of agents that it called. Returns the deleted keys. */
+  deleteSessions(queries: Q, key: SessionKey): Promise<readonly SessionKey[]>;
+
+  /** Sets the owner of a locked session, and increases the epoch. */
+  setOwner(queries: Q, id: FullRow['id'], owner: OwnerId | null): Promise<void>;
+
+  /** Sets the failed attempts to load a locked session, and makes it the newest change. */
+  setFailures(queries: Q, id: FullRow['id'], failures: number): Promise<void>;
+
+  /** Makes a locked session the newest change. */
+  touchSession(queries: Q, id: FullRow['id']): Promise<void>;
+
+  /** Writes the accepted steps of a commit, whose sessions are locked. */
+  writeSteps(queries: Q, writes: StepWrites): Promise<void>;
+
+  findInput(queries: Q, id: FullRow['id'], dedupeKey: string): Promise<InputSeq | undefined>;
+
+  /** Reads the unread inputs of a session with a number above `after`. */
+  readInbox(queries: Q, id: FullRow['id'], after: InputSeq): Promise<readonly InboxRow[]>;
+
+  /** Appends an input with this number to the inbox of a locked session. `value` is JSON text. */
+  insertInput(
+    queries: Q,
+    id: FullRow['id'],
+    input: {
+      readonly inputSeq: InjectReceipt['inputSeq'];
+      readonly dedupeKey: string;
+      readonly place: string;
+      readonly value: string;
+    },
+  ): Promise<void>;
+
+  /** @param query.dead the owners that are known to be dead; every other owner in the table counts as alive */
+  findRunnable(
+    queries: Q,
+    query: RunnableQuery & { readonly dead: readonly OwnerRow[] },
+  ): Promise<RunnableRows>;
+
+  listPendingCalls(queries: Q, query: PendingCallQuery): Promise<readonly SessionPendingCall[]>;
+  readChanges(queries: Q, query: SessionChangeQuery): Promise<SessionChangePage>;
+  readUsage(queries: Q, query: UsageQuery): Promise<readonly UsageTotal[]>;
+  readSharedState(
+    queries: Q,
+    scope: { readonly appName: string; readonly userId: string },
+  ): Promise<SharedState>;
+
+  readDocument(queries: Q, kind: string, id: string): Promise<StoredDocument | undefined>;
+  listDocuments(queries: Q, query: DocumentQuery): Promise<readonly StoredDocument[]>;
+
+  /** Applies all changes, which have been checked, or none. */
+  writeDocuments(queries: Q, changes: readonly DocumentChange[]): Promise<DocumentResult>;
+}
+
+/** @throws SessionNotFoundError */
+export async function getSession<Q>(
+  tables: ServerTables<Q>,
+  queries: Q,
+  key: SessionKey,
+): Promise<FullRow> {
+  const row = await tables.findSession(queries, key);
+  if (row === undefined) throw await notFound(tables, queries, key);
+  return row;
+}
+
+/** Reads a row and locks it until the transaction ends. @throws SessionNotFoundError */
+export async function lockSession<Q>(
+  tables: ServerTables<Q>,
+  queries: Q,
+  key: SessionKey,
+): Promise<FullRow> {
+  const [row] = await tables.lockSessions(queries, [key], 'fail');
+  if (row === undefined) throw await notFound(tables, queries, key);
+  return row;
+}
+
+export async function notFound<Q>(
+  tables: ServerTables<Q>,
+  queries: Q,
+  key: SessionKey,
+): Promise<SessionNotFoundError> {
+  return new SessionNotFoundError(key, await tables.wasDeleted(queries, key));
+}
