@@ -4,7 +4,7 @@ import { DatabaseSessionService, StaleSessionError } from 'petrichor/adk';
 import type { Event, Session } from 'petrichor/adk';
 import { createEventActions } from 'petrichor/core';
 
-// A path, sqlite:///…, :memory:, or postgresql://user:password@host/db with the package pg.
+// A path, sqlite:///…, :memory:, postgresql://user:password@host/db with the package pg, or mysql://… with mysql2.
 const sessions = new DatabaseSessionService('sqlite+aiosqlite:///:memory:');
 const who = { appName: 'shop', userId: 'ada' } as const;
 

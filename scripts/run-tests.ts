@@ -5,8 +5,15 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { chooseSampleSeed, SEED_VARIABLE } from '../test/sample-seed.ts';
 import { openBundleFolder } from '../test/bundled-program.ts';
+import { startMysqlServer } from '../test/mysql/mysql-server.ts';
 import { startPostgresServer } from '../test/postgres/postgres-server.ts';
-import { needsOwnProcess, slowestFirst, startsProcesses, usesPostgres } from './test-files.ts';
+import {
+  needsOwnProcess,
+  slowestFirst,
+  startsProcesses,
+  usesMysql,
+  usesPostgres,
+} from './test-files.ts';
 import { showDot, type ReportMessage } from './test-reporter.ts';
 import {
   addTotals,
@@ -39,9 +46,11 @@ export async function runTests(files: readonly string[]): Promise<number> {
   const apart = files.filter((file) => needsOwnProcess(file) || startsProcesses(file));
   const together = files.filter((file) => !apart.includes(file));
 
-  // One server for all files, each with a database of its own.
+  // One server of each kind for all files, each with a database of its own.
   const postgres = files.some(usesPostgres) ? await startPostgresServer() : undefined;
   if (postgres !== undefined) process.env['PETRICHOR_TEST_POSTGRES_URL'] = postgres.url;
+  const mysql = files.some(usesMysql) ? await startMysqlServer() : undefined;
+  if (mysql !== undefined) process.env['PETRICHOR_TEST_MYSQL_URL'] = mysql.url;
 
   const seed = chooseSampleSeed();
   openBundleFolder();
@@ -61,6 +70,7 @@ export async function runTests(files: readonly string[]): Promise<number> {
     ...Array.from({ length: cores }, async () => runQueue(own)),
   ]);
   await postgres?.stop();
+  await mysql?.stop();
   console.log(`\nSweeps took the sample ${SEED_VARIABLE}=${seed}.`);
   const totals = addTotals(outcomes.map((outcome) => outcome.totals));
   console.log(summarizeTotals(totals));

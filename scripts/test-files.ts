@@ -37,7 +37,7 @@ export function needsOwnProcess(path: string): boolean {
  * What a test file contains, or where it is, if it starts and kills processes or breaks connections, or reads the
  * environment: a crash or a late exit may reach other tests, so it shares a process with few.
  */
-const processes = /^test\/(?:crash|postgres)\/|node:child_process|process\.env\[/;
+const processes = /^test\/(?:crash|postgres|mysql)\/|node:child_process|process\.env\[/;
 
 /** Whether a test file starts processes, and changes nothing in its own. */
 export function startsProcesses(path: string): boolean {
@@ -48,6 +48,11 @@ export function startsProcesses(path: string): boolean {
 /** Whether a test file connects to PostgreSQL. */
 export function usesPostgres(path: string): boolean {
   return readFileSync(path, 'utf8').includes('startPostgresServer');
+}
+
+/** Whether a test file connects to MySQL. */
+export function usesMysql(path: string): boolean {
+  return readFileSync(path, 'utf8').includes('startMysqlServer');
 }
 
 /** What a slow test imports, or where it is. */
@@ -79,6 +84,7 @@ const longest = [
   'test/diagrams.test.ts',
   'test/security/two-tenants.test.ts',
   'test/postgres/postgres-store.test.ts',
+  'test/mysql/mysql-store.test.ts',
   'test/crash/kills-at-failpoints.test.ts',
   'test/crash/runner-kill.test.ts',
   'test/examples/examples.test.ts',

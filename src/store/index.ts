@@ -9,6 +9,9 @@ export type {
 export type { Failpoints } from './failpoints.ts';
 export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts';
 export { openStore, type StoreOptions } from './open/open-store.ts';
+export type { MysqlStoreOptions } from './mysql/mysql-store-options.ts';
+export type { MysqlStore } from './mysql/mysql-store.ts';
+export { MissingMysqlPackageError } from './mysql/mysql-errors.ts';
 export type { PostgresStoreOptions } from './postgres/postgres-store-options.ts';
 export type { PostgresStore } from './postgres/postgres-store.ts';
 export { MissingPostgresPackageError } from './postgres/postgres-errors.ts';

@@ -1,4 +1,4 @@
-/** Exports of `store/` for other folders of `src/`, without SQLite and PostgreSQL. */
+/** Exports of `store/` for other folders of `src/`, without SQLite, PostgreSQL and MySQL. */
 
 export { MemoryStore } from './memory/memory-store.ts';
 export { openStore } from './open/open-store.ts';

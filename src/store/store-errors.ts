@@ -26,7 +26,7 @@ export class StoreUnavailableError extends PetrichorError {
 
   constructor(reason: UnavailableReason, location: string, options?: PetrichorErrorOptions) {
     super(
-      `The store ${location} ${(location.startsWith('postgres') ? SERVER_UNAVAILABLE : UNAVAILABLE)[reason]}`,
+      `The store ${location} ${(/^(?:postgres|mysql):/.test(location) ? SERVER_UNAVAILABLE : UNAVAILABLE)[reason]}`,
       options,
     );
     this.reason = reason;
@@ -61,7 +61,7 @@ export class StoreFailedError extends PetrichorError {
   readonly retryable = false as const;
   /** The path of the file, or the address of the server, as the store was opened. */
   readonly location: string;
-  /** The error code of the database: an SQLSTATE, or a SQLite result code. */
+  /** The error code of the database: an SQLSTATE, an error number of MySQL, or a SQLite result code. */
   readonly databaseCode: string;
 
   constructor(location: string, databaseCode: string, options?: PetrichorErrorOptions) {
@@ -205,7 +205,7 @@ export class UnsupportedStoreUrlError extends PetrichorError {
 
   constructor(problem: string) {
     super(
-      `${problem} Supported forms: "memory:", "sqlite:file.db", "sqlite:///file.db", "sqlite:////absolute/file.db", "postgres://user:password@host/database", or a plain path.`,
+      `${problem} Supported forms: "memory:", "sqlite:file.db", "sqlite:///file.db", "sqlite:////absolute/file.db", "postgres://user:password@host/database", "mysql://user:password@host/database", or a plain path.`,
     );
   }
 }

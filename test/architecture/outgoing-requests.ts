@@ -30,6 +30,7 @@ export const OUTGOING: Readonly<Record<string, string>> = {
   'src/tools/artifacts/gcs/gcs-artifact-service.ts': 'the program: its bucket',
   'src/tools/artifacts/s3/s3-artifact-service.ts': 'the program: its bucket',
   'src/store/postgres/database.ts': 'the program: its database',
+  'src/store/mysql/database.ts': 'the program: its database',
   'src/store/sqlite/owners/owner-socket.ts':
     'nobody: local sockets beside the database, over which nothing is sent',
   'src/server/listen.ts': 'nobody: it listens',
@@ -52,7 +53,7 @@ const MODULES: ReadonlySet<string> = new Set(
   'http https http2 net tls dgram dns dns/promises undici ws axios got node-fetch'.split(' '),
 );
 const PACKAGES =
-  /^(?:@ai-sdk\/(?!provider$)|pg$|@aws-sdk\/|@google-cloud\/|@modelcontextprotocol\/|@a2a-js\/|@hono\/node-server$)/;
+  /^(?:@ai-sdk\/(?!provider$)|pg$|mysql2(?:\/|$)|@aws-sdk\/|@google-cloud\/|@modelcontextprotocol\/|@a2a-js\/|@hono\/node-server$)/;
 const GLOBALS = ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest'];
 
 /** Only the listed modules can open network connections, and each listed module exists. */

@@ -39,7 +39,9 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'sqlite/owners',
     'sqlite/tables',
     'sqlite',
+    'server',
     'postgres',
+    'mysql',
     'open',
   ],
   models: [

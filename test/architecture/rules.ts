@@ -82,7 +82,9 @@ export const rootIndexNamesItsExports: Rule = (tree) =>
 /** Only `store/` contains SQL. */
 export const onlyStoreKnowsSql: Rule = (tree) =>
   listImports(tree)
-    .filter(([, { specifier }]) => ['node:sqlite', 'pg', 'postgres'].includes(specifier))
+    .filter(([, { specifier }]) =>
+      ['node:sqlite', 'pg', 'postgres', 'mysql2', 'mysql2/promise'].includes(specifier),
+    )
     .filter(([{ path }]) => getFolder(path) !== 'store')
     .map(([{ path }, { specifier }]) => `${path} imports ${specifier}: only store/ may`);
 

@@ -2,14 +2,6 @@ import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import { after, before, describe, it } from 'node:test';
 import { Client } from 'pg';
-import * as z from 'zod';
-import { agent } from '../../src/agents/index.ts';
-import type { Agent } from '../../src/agents/index.ts';
-import { contentText } from '../../src/core/index.ts';
-import type { LogEvent } from '../../src/core/index.ts';
-import { ScriptedModel } from '../../src/models/index.ts';
-import { openRuntime } from '../../src/runtime/index.ts';
-import type { Runtime } from '../../src/runtime/index.ts';
 import {
   collect,
   toCommittedStep,
@@ -22,14 +14,11 @@ import type { PostgresStoreOptions } from '../../src/store/postgres/postgres-sto
 import type { PostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import type { SettledStep } from '../../src/store/index.ts';
 import { StoreUnavailableError } from '../../src/store/store-errors.ts';
-import { tool } from '../../src/tools/index.ts';
+import { payUnderFaults } from './pay-under-faults.ts';
 import { startCuttingProxy } from './cutting-proxy.ts';
 import type { CuttingProxy, Fate, ProxiedConnection } from './cutting-proxy.ts';
 import { startPostgresServer } from './postgres-server.ts';
 import type { PostgresServer } from './postgres-server.ts';
-
-const SESSIONS = 4;
-const MESSAGES = 2;
 
 /** Breaks connections of a proxy at certain points. */
 type Sabotage = (proxy: CuttingProxy, breaks: () => void) => void;
@@ -104,24 +93,17 @@ describe('a PostgreSQL store whose connections break under load', () => {
         const schema = `breaks_${process.pid}_${schemas++}`;
         const proxy = await startCuttingProxy(server.url);
         const store = await openPostgresStore(proxy.url, { schema, maxConnections });
-        const payments = new Map<string, number>();
-        const runtime = await openRuntime({ agents: [payer(payments)], store });
-        let broken = 0;
         try {
-          await Promise.all(
-            Array.from({ length: SESSIONS }, async (_, n) => runtime.session(`s${n}`)),
+          const broken = await payUnderFaults(
+            store,
+            (breaks) => sabotage(proxy, breaks),
+            () => {
+              proxy.judge = () => 'pass';
+            },
           );
-          sabotage(proxy, () => broken++);
-          await Promise.all(
-            Array.from({ length: SESSIONS }, async (_, n) => sendAll(runtime, `s${n}`)),
-          );
-          proxy.judge = () => 'pass';
-          assert.ok(broken > 0, 'nothing was broken');
           t.diagnostic(`${broken} breaks`);
-          for (let n = 0; n < SESSIONS; n++) await assertSession(runtime, `s${n}`, payments);
         } finally {
           proxy.judge = () => 'pass';
-          await runtime.close();
           await store.close();
           await proxy.stop();
           await dropSchema(server.url, schema);
@@ -262,83 +244,6 @@ async function untilAvailable<T>(action: () => Promise<T>): Promise<T> {
       await setTimeout(1);
     }
   }
-}
-
-/** Pays once for each message. */
-function payer(payments: Map<string, number>): Agent {
-  const pay = tool({
-    name: 'pay',
-    description: 'Pays; to do it again would be to pay twice.',
-    parameters: z.object({ for: z.string() }),
-    execute: (args) => {
-      const name = JSON.stringify(args);
-      payments.set(name, (payments.get(name) ?? 0) + 1);
-      return 'paid';
-    },
-  });
-  const model = new ScriptedModel(({ contents }) => {
-    const last = contents.at(-1);
-    return last?.role === 'tool'
-      ? { text: 'Paid.' }
-      : {
-          toolCalls: [
-            { name: 'pay', args: { for: contentText(last ?? { role: 'user', parts: [] }) } },
-          ],
-        };
-  });
-  return agent({ name: 'payer', model, tools: [pay] });
-}
-
-async function sendAll(runtime: Runtime, id: string): Promise<void> {
-  for (let n = 0; n < MESSAGES; n++) {
-    const messageId = `${id}-m${n}`;
-    await retry(async () => (await runtime.session(id)).send(messageId, { messageId }).accepted);
-    await retry(async () => {
-      const session = await runtime.session(id);
-      for await (const event of session.send(messageId, { messageId }))
-        if (event.type === 'turn.ended') return;
-      throw new Error('the turn has no end yet');
-    });
-  }
-}
-
-/** Retries while the error is retryable. */
-async function retry(action: () => Promise<unknown>): Promise<void> {
-  for (;;) {
-    try {
-      await action();
-      return;
-    } catch (error) {
-      if (!(error instanceof Error && 'retryable' in error && error.retryable === true))
-        throw error;
-      await setTimeout(5);
-    }
-  }
-}
-
-async function assertSession(
-  runtime: Runtime,
-  id: string,
-  payments: ReadonlyMap<string, number>,
-): Promise<void> {
-  const events: LogEvent[] = [];
-  const session = await runtime.session(id);
-  for await (const event of session.events(0, { follow: false }))
-    if ('seq' in event) events.push(event);
-  assert.deepEqual(
-    events.map(({ seq }) => seq),
-    events.map((_, index) => index + 1),
-  );
-  const count = (type: LogEvent['type']): number =>
-    events.filter((event) => event.type === type).length;
-  assert.equal(count('user.message'), MESSAGES);
-  assert.equal(count('turn.ended'), MESSAGES);
-  assert.deepEqual(
-    events.flatMap((event) => (event.type === 'tool.result' ? [event.outcome] : [])),
-    Array.from({ length: MESSAGES }, () => 'ok'),
-  );
-  for (let n = 0; n < MESSAGES; n++)
-    assert.equal(payments.get(JSON.stringify({ for: `${id}-m${n}` })), 1, `${id}-m${n}`);
 }
 
 async function dropSchema(url: string, schema: string): Promise<void> {

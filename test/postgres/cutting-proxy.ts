@@ -47,14 +47,39 @@ class Proxied implements ProxiedConnection {
   }
 }
 
+/** How a proxy reads the messages of a protocol. */
+export interface ProxiedProtocol {
+  readonly port: number;
+  /** The path of the local socket that a URL names. */
+  readonly socketPath: (url: URL) => string | null;
+  /** A message of the connection that holds the owner locks. */
+  readonly presence: string;
+  readonly begin: string;
+  readonly end: RegExp;
+}
+
+const POSTGRES: ProxiedProtocol = {
+  port: 5432,
+  socketPath: ({ searchParams, port }) => {
+    const folder = searchParams.get('host');
+    return folder === null ? null : `${folder}/.s.PGSQL.${port || 5432}`;
+  },
+  presence: 'LISTEN ',
+  begin: 'BEGIN',
+  end: /COMMIT\0|ROLLBACK\0/,
+};
+
 /** Starts a proxy on a free port before the server of `url`. */
-export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
+export async function startCuttingProxy(
+  url: string,
+  protocol: ProxiedProtocol = POSTGRES,
+): Promise<CuttingProxy> {
   const parsed = new URL(url.replace(/^(\w+:\/\/[^@/]*@)\//, '$1socket/'));
-  const folder = parsed.searchParams.get('host');
+  const socketPath = protocol.socketPath(parsed);
   const dial = (): Socket =>
-    folder === null
-      ? connect(Number(parsed.port || 5432), parsed.hostname)
-      : connect(`${folder}/.s.PGSQL.${parsed.port || 5432}`);
+    socketPath === null
+      ? connect(Number(parsed.port || protocol.port), parsed.hostname)
+      : connect(socketPath);
   const open = new Set<Proxied>();
   const listener = createServer((client) => {
     if (proxy.refusing) {
@@ -77,10 +102,10 @@ export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
     });
     client.on('data', (bytes) => {
       const text = bytes.toString('latin1');
-      if (text.includes('LISTEN ')) one.isPresence = true;
+      if (text.includes(protocol.presence)) one.isPresence = true;
       const fate = proxy.judge(bytes, one);
-      if (text.includes('BEGIN')) one.isInTransaction = true;
-      if (/COMMIT\0|ROLLBACK\0/.test(text)) one.isInTransaction = false;
+      if (text.includes(protocol.begin)) one.isInTransaction = true;
+      if (protocol.end.test(text)) one.isInTransaction = false;
       if (fate === 'cut') one.cut();
       else if (fate === 'cut-behind') {
         one.server.end(bytes);
@@ -96,7 +121,7 @@ export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
   const address = listener.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   const proxy: CuttingProxy = {
-    url: `postgres://${parsed.username}${parsed.password && `:${parsed.password}`}@127.0.0.1:${address.port}${parsed.pathname}`,
+    url: `${parsed.protocol}//${parsed.username}${parsed.password && `:${parsed.password}`}@127.0.0.1:${address.port}${parsed.pathname}`,
     connections: open,
     judge: () => 'pass',
     refusing: false,

@@ -6,7 +6,8 @@ import { openStore, parseStoreUrl } from '../../store/internal.ts';
 import { StoreSessionService } from './store-session-service.ts';
 
 /**
- * How to connect to the database. All options except `clock` are for PostgreSQL and are rejected for other databases.
+ * How to connect to the database. All options except `clock` are for PostgreSQL and MySQL, and are rejected for other
+ * databases.
  */
 export interface DatabaseSessionOptions {
   readonly clock?: Clock;
@@ -18,9 +19,9 @@ export interface DatabaseSessionOptions {
   readonly poolRecycle?: number;
   /** Receives the text of every SQL statement. */
   readonly echo?: (statement: string) => void;
-  /** Schema of the tables; created if it does not exist. Default: `petrichor`. */
+  /** PostgreSQL: schema of the tables; MySQL: what their names begin with. Default: `petrichor`. */
   readonly schema?: string;
-  /** TLS options as the `pg` package takes them in `ssl`. Default: taken from the URL. */
+  /** TLS options as the packages `pg` and `mysql2` take them in `ssl`. Default: taken from the URL. */
   readonly tls?: boolean | object;
 }
 
@@ -42,8 +43,9 @@ const POOL_SIZE = 10;
 
 /**
  * Stores sessions in a database given by URL: `postgresql+asyncpg://user:password@host/db`, `sqlite:///./adk.db`,
- * `sqlite+aiosqlite:///:memory:`, or a plain path. The database is opened on first use, so errors of opening it are
- * thrown by the first call. PostgreSQL needs the package `pg`; any number of processes may share its sessions.
+ * `sqlite+aiosqlite:///:memory:`, `mysql+pymysql://user:password@host/db`, or a plain path. The database is opened on first use, so errors of opening it are
+ * thrown by the first call. PostgreSQL needs the package `pg`, and MySQL and MariaDB
+ * `mysql2`; any number of processes may share their sessions.
  * @throws UnsupportedStoreUrlError if the URL names another kind of database
  * @throws InvalidInputError if an option is invalid or not supported for this database
  */
@@ -51,12 +53,12 @@ export class DatabaseSessionService extends StoreSessionService {
   constructor(url: string, options: DatabaseSessionOptions = {}) {
     checkOptions(DATABASE_SESSION_OPTIONS, options);
     const { clock, poolSize = POOL_SIZE, maxOverflow = 0, poolRecycle, echo, ...rest } = options;
-    if (parseStoreUrl(url).kind !== 'postgres') {
+    if (!['postgres', 'mysql'].includes(parseStoreUrl(url).kind)) {
       const [other] = Object.keys(options).filter((name) => name !== 'clock');
       if (other !== undefined)
         throw new InvalidInputError(
           other,
-          'is supported for PostgreSQL only: omit it for other databases.',
+          'is supported for PostgreSQL and MySQL only: omit it for other databases.',
         );
       super(async () => openStore(url), clock);
       return;

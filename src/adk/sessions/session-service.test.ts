@@ -75,7 +75,7 @@ it('a database file of another ADK is rejected by name and not changed', async (
 });
 
 it('a URL with an unknown scheme is rejected when the service is created', () => {
-  assert.throws(() => new DatabaseSessionService('mysql://host/db'), UnsupportedStoreUrlError);
+  assert.throws(() => new DatabaseSessionService('spanner://host/db'), UnsupportedStoreUrlError);
   assert.throws(() => new SqliteSessionService('postgres://host/db'), UnsupportedStoreUrlError);
 });
 

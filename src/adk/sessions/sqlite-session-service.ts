@@ -9,7 +9,7 @@ import { StoreSessionService } from './store-session-service.ts';
  */
 export class SqliteSessionService extends StoreSessionService {
   constructor(file: string, options: { readonly clock?: Clock } = {}) {
-    if (parseStoreUrl(file).kind === 'postgres')
+    if (['postgres', 'mysql'].includes(parseStoreUrl(file).kind))
       throw new UnsupportedStoreUrlError('SqliteSessionService takes a file, not a server.');
     super(async () => openStore(file), options.clock);
   }

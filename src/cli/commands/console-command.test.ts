@@ -110,7 +110,7 @@ test('addresses that are no server, and stores that are no file, are refused', a
     [['--server', 'http://host/?x=1'], /http\(s\) URL/],
     [['--server', 'http://host', '--store', 'a.db'], /exclude each other/],
     [['--app', 'x'], /only with --store/],
-    [['--store', 'memory:'], /must be a SQLite file or a PostgreSQL database/],
+    [['--store', 'memory:'], /must be a SQLite file, or a PostgreSQL or MySQL database/],
     [['agent.ts'], /only with --store/],
   ] as const) {
     const { code, stderr } = await folder.run(['console', ...args]);

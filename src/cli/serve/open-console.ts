@@ -45,7 +45,7 @@ export const consoleOptions: ConsoleCommandOptions = {
     type: 'string',
     value: 'URL',
     summary:
-      'Instead of a server: the SQLite file or the PostgreSQL database whose sessions are shown. A file is copied first',
+      'Instead of a server: the SQLite file, or the PostgreSQL or MySQL database, whose sessions are shown. A file is copied first',
   },
   app: {
     type: 'string',
@@ -107,12 +107,18 @@ async function showStore(call: ConsoleCall, url: string, port: number): Promise<
   const parsed = parseStoreUrl(url);
   if (parsed.kind === 'memory')
     throw new UsageError(
-      '--store must be a SQLite file or a PostgreSQL database, such as sqlite:petrichor.db. A store in memory ends with its program.',
+      '--store must be a SQLite file, or a PostgreSQL or MySQL database, such as sqlite:petrichor.db. A store in memory ends with its program.',
       'console',
     );
   if (parsed.kind === 'postgres') {
     await using store = await openToRead(toReadingUrl(parsed.url), 'postgres');
     return await serveStore(call, { store, served, port, text: 'The PostgreSQL store is shown.' });
+  }
+  if (parsed.kind === 'mysql') {
+    // The database itself refuses what would change it.
+    const reading = `${parsed.url}${parsed.url.includes('?') ? '&' : '?'}readOnly=true`;
+    await using store = await openToRead(reading, 'mysql');
+    return await serveStore(call, { store, served, port, text: 'The MySQL store is shown.' });
   }
   const source = resolve(cwd, parsed.file);
   if (!existsSync(source)) throw new NoStoreError(url, `There is no store at ${parsed.file}.`);

@@ -53,8 +53,21 @@ for (const url of [
   });
 }
 
+for (const url of ['mysql://u:secret@h/d', 'mariadb://h/d', 'mysql+pymysql://u:secret@h/d']) {
+  test(`the scheme ${url.split(':')[0]}: is known`, () => {
+    assert.deepEqual(parseStoreUrl(url), { kind: 'mysql', url });
+  });
+}
+
+test('Cloud Spanner is refused by name, with what to use instead', () => {
+  assert.throws(
+    () => parseStoreUrl('spanner+spanner:///projects/p'),
+    /Spanner.*Use PostgreSQL or MySQL/,
+  );
+});
+
 for (const url of [
-  'mysql://u:secret@h/d',
+  'spanner://u:secret@h/d',
   'sqlite://host/x.db',
   'sqlite:x.db?mode=ro',
   'memory:x',

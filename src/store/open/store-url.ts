@@ -5,7 +5,8 @@ import { UnsupportedStoreUrlError } from '../store-errors.ts';
 export type StoreUrl =
   | { readonly kind: 'memory' }
   | { readonly kind: 'sqlite'; readonly file: string }
-  | { readonly kind: 'postgres'; readonly url: string };
+  | { readonly kind: 'postgres'; readonly url: string }
+  | { readonly kind: 'mysql'; readonly url: string };
 
 /**
  * Parses a store URL. Accepts the forms of other tools: a driver after `+` is ignored, `sqlite:///x` is relative to the
@@ -25,8 +26,13 @@ export function parseStoreUrl(url: string): StoreUrl {
   if (name === 'memory') return parseMemory(rest);
   if (name === 'sqlite') return parseSqlite(rest);
   if (name === 'postgres' || name === 'postgresql') return { kind: 'postgres', url };
+  if (name === 'mysql' || name === 'mariadb') return { kind: 'mysql', url };
+  if (name === 'spanner') throw new UnsupportedStoreUrlError(SPANNER);
   throw new UnsupportedStoreUrlError(`Unknown store URL scheme "${scheme}:".`);
 }
+
+const SPANNER =
+  'Cloud Spanner is not supported: the store has not been run on it, because its emulator is a container or a binary outside npm. Use PostgreSQL or MySQL, for example on Cloud SQL, or implement Store and check it with storeContract.';
 
 function parseMemory(rest: string): StoreUrl {
   if (rest === '' || rest === '//') return { kind: 'memory' };

@@ -63,7 +63,7 @@ const INT8 = 20;
 const QUERY_TIMEOUT_MS = 60_000;
 
 /** The connections of a store: runs statements and transactions, and retries them. */
-export class Database implements ServerDatabase<Queries> {
+export class Database implements ServerDatabase<Queries, Queries> {
   /** The URL with host and database only, without user, password and options. */
   readonly location: string;
   readonly #pg: typeof pg;
@@ -145,7 +145,7 @@ export class Database implements ServerDatabase<Queries> {
   }
 
   async insertSession(
-    tables: ServerTables<Queries>,
+    tables: ServerTables<Queries, Queries>,
     key: SessionKey,
     init: NewSession,
   ): Promise<FullRow | undefined> {

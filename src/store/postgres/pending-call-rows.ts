@@ -1,7 +1,7 @@
 import { checkPendingCallQuery } from '../rules/list-filters.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import { formatPendingPosition, parsePendingPosition } from '../rules/pending-position.ts';
-import type { PendingCallEntry } from '../server/commit-steps.ts';
+import type { PendingCallEntry } from '../server/step-writes.ts';
 import { parsePendingCalls } from '../server/session-row.ts';
 import type { PendingCallQuery, SessionPendingCall } from '../store.ts';
 import type { Queries } from './database.ts';

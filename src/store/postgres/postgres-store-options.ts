@@ -1,7 +1,7 @@
-import type { Failpoints } from '../failpoints.ts';
+import type { ServerStoreOptions } from '../server/server-store-options.ts';
 
 /** The options of `openStore` for a PostgreSQL URL. */
-export interface PostgresStoreOptions {
+export interface PostgresStoreOptions extends ServerStoreOptions {
   /** The schema of the tables. It is created if it does not exist. Default: `petrichor`. */
   readonly schema?: string;
   /**
@@ -10,41 +10,4 @@ export interface PostgresStoreOptions {
    * notifications. Through the pooler it uses no prepared statements and no settings of a connection. Default: `url`.
    */
   readonly listenUrl?: string;
-  /** Largest number of connections in the pool. The store uses one more for locks and notifications. Default: 10. */
-  readonly maxConnections?: number;
-  /** Timeout of opening a connection, in milliseconds. Default: 10,000. */
-  readonly connectTimeoutMs?: number;
-  /** How long an idle connection is kept, in milliseconds. Default: 30,000. */
-  readonly idleTimeoutMs?: number;
-  /** Connections older than this are replaced, in milliseconds. Default: no limit. */
-  readonly connectionMaxAgeMs?: number;
-  /** TLS options, as in `ssl` of `pg`. Default: the setting in the URL. */
-  readonly tls?: boolean | object;
-  /** How long a call waits for another writer before it fails as busy, in milliseconds. Default: 5000. */
-  readonly busyMs?: number;
-  /**
-   * How long an owner must be without its lock until its sessions can be claimed, in milliseconds. It must be longer
-   * than a reconnect takes. Default: 5000.
-   */
-  readonly absenceMs?: number;
-  /**
-   * The same after the server restarted or this process reconnected, when all owners reconnect at once, in
-   * milliseconds. Default: 30,000.
-   */
-  readonly restartAbsenceMs?: number;
-  /**
-   * How often the connection that holds the owner locks is tested, and how long an answer may take, in milliseconds.
-   * Default: 5000.
-   */
-  readonly checkMs?: number;
-  /** Milliseconds of a monotonic clock. Default: `performance.now`. */
-  readonly now?: () => number;
-  /** Called with the text of every statement. */
-  readonly onStatement?: (text: string) => void;
-  /** Creates the uid of a new session. Default: random. */
-  readonly newUid?: () => string;
-  /** Waits between two attempts. Default: a timer that does not keep the process alive. */
-  readonly sleep?: (ms: number) => Promise<void>;
-  /** Makes the store fail, in tests. */
-  readonly failpoints?: Failpoints;
 }

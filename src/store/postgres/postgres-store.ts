@@ -15,7 +15,7 @@ export interface PostgresNames {
 }
 
 /** A store in a PostgreSQL database. Open it with `openStore`. */
-export class PostgresStore extends ServerStore<Queries> {
+export class PostgresStore extends ServerStore<Queries, Queries> {
   constructor(database: Database, names: PostgresNames, options: PostgresStoreOptions) {
     const schema = quotedSchema(names.schema);
     super({

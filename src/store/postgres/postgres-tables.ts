@@ -13,7 +13,7 @@ import { writeSteps } from './step-rows.ts';
 import { readUsage } from './usage-rows.ts';
 
 /** The tables of a PostgreSQL schema, whose name is quoted. */
-export function postgresTables(s: string): ServerTables<Queries> {
+export function postgresTables(s: string): ServerTables<Queries, Queries> {
   const sessions = new SessionRows(s);
   return {
     findSession: async (queries, key) => sessions.find(queries, key),

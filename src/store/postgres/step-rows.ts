@@ -1,4 +1,4 @@
-import type { AcceptedStep, SessionUpdate, StepWrites } from '../server/commit-steps.ts';
+import type { AcceptedStep, SessionColumns, StepWrites } from '../server/step-writes.ts';
 import type { Queries } from './database.ts';
 import { replacePendingCalls } from './pending-call-rows.ts';
 import { addUsage } from './usage-rows.ts';
@@ -7,7 +7,7 @@ import { addUsage } from './usage-rows.ts';
 export async function writeSteps(
   queries: Queries,
   schema: string,
-  { steps, sessions, blobs, pendingOf, pending, usage, consumed, snapshots }: StepWrites,
+  { steps, sessions, blobs, changedPending, pending, usage, consumed, snapshots }: StepWrites,
 ): Promise<void> {
   const column = <T>(value: (one: AcceptedStep) => T): readonly T[] => steps.map(value);
   await queries.rows(
@@ -33,7 +33,7 @@ export async function writeSteps(
     );
   }
   await updateSessionRows(queries, schema, sessions);
-  await replacePendingCalls(queries, schema, pendingOf, pending);
+  await replacePendingCalls(queries, schema, changedPending, pending);
   await addUsage(queries, schema, usage);
   if (consumed.length > 0) {
     await queries.rows(
@@ -59,9 +59,9 @@ export async function writeSteps(
 async function updateSessionRows(
   queries: Queries,
   schema: string,
-  sessions: readonly SessionUpdate[],
+  sessions: readonly SessionColumns[],
 ): Promise<void> {
-  const column = <K extends keyof SessionUpdate>(name: K): readonly SessionUpdate[K][] =>
+  const column = <K extends keyof SessionColumns>(name: K): readonly SessionColumns[K][] =>
     sessions.map((one) => one[name]);
   await queries.rows(
     `UPDATE ${schema}.sessions AS s SET head = u.head, last_seq = u.last_seq, last_record = u.last_record,

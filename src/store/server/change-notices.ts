@@ -15,18 +15,19 @@ export interface ChangedSession {
   readonly inputFor?: OwnerId | null | undefined;
 }
 
-/** PostgreSQL accepts payloads of less than 8000 bytes. */
+/** PostgreSQL notifies with payloads of less than 8000 bytes. */
 const MAX_BYTES = 7900;
 
 type EncodedSession = readonly [app: string, user: string, session: string, owner?: string | null];
 
 /**
- * Encodes the changes of one commit as few payloads of `pg_notify`. A process of an earlier release sees that each is
+ * Encodes the changes of one commit as few payloads of at most `maxBytes`. A process of an earlier release sees that each is
  * not its own name, and reads everything again.
  */
 export function toNoticePayloads(
   writer: string,
   changed: readonly ChangedSession[],
+  maxBytes: number = MAX_BYTES,
 ): readonly string[] {
   const payloads: string[] = [];
   let page: string[] = [];
@@ -38,8 +39,8 @@ export function toNoticePayloads(
     const session = JSON.stringify(inputFor === undefined ? encoded : [...encoded, inputFor]);
     const size = Buffer.byteLength(session) + 1;
     // An id that is longer than a payload is not named.
-    if (size > MAX_BYTES) return [encode([])];
-    if (bytes + size > MAX_BYTES) {
+    if (size > maxBytes) return [encode([])];
+    if (bytes + size > maxBytes) {
       payloads.push(encode(page));
       page = [];
       bytes = 0;

@@ -2,75 +2,13 @@ import type { SessionKey } from '../../core/index.ts';
 import { toMapKey } from '../encoding/map-key.ts';
 import { listOwnCalls } from '../rules/pending-position.ts';
 import { checkConsumed, checkNumbering, isStale } from '../rules/step-rules.ts';
-import type { CommitResult, StoredPendingCall } from '../store.ts';
+import type { CommitResult } from '../store.ts';
 import type { PackedStep } from './packed-step.ts';
 import type { ServerTables } from './server-tables.ts';
+import type { AcceptedStep, SessionColumns, StepWrites } from './step-writes.ts';
 import { toSessionKey, type FullRow } from './session-row.ts';
 import { listSharedScopes, SharedValues } from './shared-values.ts';
-import { groupUsage, type SessionUsage } from './usage-groups.ts';
-
-/** What the accepted steps of a commit write, beside shared state. */
-export interface StepWrites {
-  readonly steps: readonly AcceptedStep[];
-  /** The new columns of each session. */
-  readonly sessions: readonly SessionUpdate[];
-  /** Long strings. One that is stored already stays. */
-  readonly blobs: readonly BlobRow[];
-  /** The sessions whose calls are replaced in the index of pending calls. */
-  readonly pendingOf: readonly FullRow['id'][];
-  /** Their entries in the index. */
-  readonly pending: readonly PendingCallEntry[];
-  /** Added to the totals, in this order. */
-  readonly usage: readonly SessionUsage[];
-  /** The inputs up to `upTo` are read. */
-  readonly consumed: readonly { readonly id: FullRow['id']; readonly upTo: number }[];
-  readonly snapshots: readonly SnapshotRow[];
-}
-
-/** An accepted step, with the id of its session and the end of the journal after it. */
-export interface AcceptedStep {
-  readonly id: FullRow['id'];
-  readonly lastRecord: number;
-  readonly lastSeq: number;
-  readonly packed: PackedStep;
-}
-
-/** The columns of a session that a commit changes. */
-export type SessionUpdate = Pick<
-  FullRow,
-  | 'id'
-  | 'head'
-  | 'last_seq'
-  | 'last_record'
-  | 'inbox_up_to'
-  | 'status'
-  | 'phase'
-  | 'in_flight'
-  | 'next_due_at'
-  | 'net_hash'
-  | 'pending'
-  | 'updated_at'
->;
-
-export interface BlobRow {
-  readonly id: FullRow['id'];
-  readonly hash: string;
-  readonly text: string;
-}
-
-/** A call that waits, in the index of pending calls. */
-export interface PendingCallEntry {
-  readonly id: FullRow['id'];
-  readonly key: SessionKey;
-  readonly agent: string;
-  readonly call: StoredPendingCall;
-}
-
-export interface SnapshotRow {
-  readonly id: FullRow['id'];
-  readonly step: number;
-  readonly marking: string;
-}
+import { groupUsage } from './usage-groups.ts';
 
 /** The state of a session, including the accepted steps of this commit. */
 interface Head {
@@ -91,9 +29,9 @@ interface Head {
  * whose session another client has locked are refused as `busy`; a single step fails with the lock error.
  * @throws InvalidStepError; then the caller must roll the transaction back
  */
-export async function commitSteps<Q>(
-  queries: Q,
-  tables: ServerTables<Q>,
+export async function commitSteps<R, W extends R>(
+  queries: W,
+  tables: ServerTables<R, W>,
   packed: readonly PackedStep[],
 ): Promise<readonly CommitResult[]> {
   const steps = packed.map(({ step }) => step);
@@ -148,7 +86,7 @@ function toStepWrites(
   const agentByKey = (key: SessionKey): string => heads.get(toMapKey(key))?.row.agent ?? '';
   // The last of several steps of a session has its final state.
   const last = [...new Map(accepted.map((one) => [one.id, one])).values()];
-  const sessions = last.map((one) => toSessionUpdate(one, heads));
+  const sessions = last.map((one) => toSessionColumns(one, heads));
   const changed = last.filter(
     ({ packed: { step, pending } }) => heads.get(toMapKey(step.key))?.row.pending !== pending,
   );
@@ -163,7 +101,7 @@ function toStepWrites(
     blobs: accepted.flatMap(({ id, packed }) =>
       [...packed.blobs].map(([hash, text]) => ({ id, hash, text })),
     ),
-    pendingOf: changed.map(({ id }) => id),
+    changedPending: changed.map(({ id }) => id),
     pending: changed.flatMap(({ id, packed: { step } }) =>
       listOwnCalls(step.summary.pending).map((call) => ({
         id,
@@ -182,10 +120,10 @@ function toStepWrites(
   };
 }
 
-function toSessionUpdate(
+function toSessionColumns(
   { id, lastRecord, lastSeq, packed: { step, pending } }: AcceptedStep,
   heads: ReadonlyMap<string, Head>,
-): SessionUpdate {
+): SessionColumns {
   const { summary } = step;
   return {
     id,

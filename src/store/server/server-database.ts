@@ -15,13 +15,13 @@ export interface WriteOptions<T> {
   readonly waitsForLocks?: boolean;
 }
 
-/** The connections of a store to its server. `Q` runs statements. */
-export interface ServerDatabase<Q> {
+/** The connections of a store to its server. `R` runs each statement on its own, `W` in a transaction. */
+export interface ServerDatabase<R, W extends R> {
   /** The URL with host and database only, without user, password and options. */
   readonly location: string;
 
   /** Runs each statement on any free connection. A statement must be idempotent, because it may be repeated. */
-  readonly queries: Q;
+  readonly queries: R;
 
   /**
    * Runs `body` in a transaction and resolves with its result when the transaction is durable. Rolls back when `body`
@@ -29,11 +29,11 @@ export interface ServerDatabase<Q> {
    * before the commit. When the connection breaks during the commit, the server is asked whether it was committed.
    * @throws StoreUnavailableError
    */
-  write<T>(body: (queries: Q) => Promise<T>, options?: WriteOptions<T>): Promise<T>;
+  write<T>(body: (queries: W) => Promise<T>, options?: WriteOptions<T>): Promise<T>;
 
   /** Inserts a session in a transaction of its own. Undefined when it exists already. */
   insertSession(
-    tables: ServerTables<Q>,
+    tables: ServerTables<R, W>,
     key: SessionKey,
     init: NewSession,
   ): Promise<FullRow | undefined>;
@@ -49,7 +49,7 @@ export interface ServerDatabase<Q> {
 }
 
 /** The owners that joined through a store object, and what it knows of those of other processes. */
-export interface OwnerRegistry<Q> {
+export interface OwnerRegistry<R> {
   /** The owners that joined through this store object and have not left. */
   readonly localOwners: readonly OwnerId[];
   /** The owners that were dead at the last observation. An owner that is dead stays so under its lock number. */
@@ -67,7 +67,7 @@ export interface OwnerRegistry<Q> {
   /** Starts to receive notices of other processes. */
   listen(): Promise<void>;
   /** Returns the live owners: those that joined here, and those that are not known to be dead. */
-  findAlive(queries: Q): Promise<ReadonlySet<OwnerId>>;
+  findAlive(queries: R): Promise<ReadonlySet<OwnerId>>;
   /** Records which owners a statement has seen in the table, and which of them have their lock. */
   observe(rows: readonly OwnerRow[]): void;
   /** Releases every lock. */

@@ -70,33 +70,33 @@ import type {
 } from '../store.ts';
 
 /** What a store on a database server is made of. */
-export interface ServerStoreParts<Q> {
-  readonly database: ServerDatabase<Q>;
-  readonly tables: ServerTables<Q>;
+export interface ServerStoreParts<R, W extends R> {
+  readonly database: ServerDatabase<R, W>;
+  readonly tables: ServerTables<R, W>;
   /** @param onNotice gets what other processes changed; undefined when some of it may have been missed */
-  readonly createOwners: (onNotice: (notice: ChangeNotice | undefined) => void) => OwnerRegistry<Q>;
+  readonly createOwners: (onNotice: (notice: ChangeNotice | undefined) => void) => OwnerRegistry<R>;
   /** The `writer` in the notices of this store object. */
   readonly name: string;
   /** Creates the uid of a new session. Default: random. */
   readonly newUid: (() => string) | undefined;
 }
 
-/** A store in a database on a server. `Q` runs its statements. */
-export class ServerStore<Q> implements Store {
+/** A store in a database on a server. `R` runs each statement on its own, `W` in a transaction. */
+export class ServerStore<R, W extends R> implements Store {
   readonly durability = 'crash' as const;
 
-  readonly #database: ServerDatabase<Q>;
-  readonly #tables: ServerTables<Q>;
-  readonly #owners: OwnerRegistry<Q>;
+  readonly #database: ServerDatabase<R, W>;
+  readonly #tables: ServerTables<R, W>;
+  readonly #owners: OwnerRegistry<R>;
   readonly #newUid: () => string;
   /** Distinguishes the notices of this store object from those of others. */
   readonly #name: string;
   readonly #feed = new ChangeFeed();
-  readonly #journal: JournalReader<Q>;
+  readonly #journal: JournalReader<R>;
   readonly #inDoubt: InDoubtCommits;
   #closing: Promise<void> | undefined;
 
-  constructor({ database, tables, createOwners, name, newUid }: ServerStoreParts<Q>) {
+  constructor({ database, tables, createOwners, name, newUid }: ServerStoreParts<R, W>) {
     this.#database = database;
     this.#tables = tables;
     this.#newUid = newUid ?? newSessionUid;

@@ -25,7 +25,7 @@ import type { JournalStatements } from './journal-reader.ts';
 import type { OwnerRow } from './owner-failure-detector.ts';
 import type { FullRow, NewSession } from './session-row.ts';
 import type { SharedStatements } from './shared-values.ts';
-import type { StepWrites } from './commit-steps.ts';
+import type { StepWrites } from './step-writes.ts';
 
 /** The columns by which lists of sessions are sorted. */
 export type ListPosition = Pick<
@@ -41,24 +41,23 @@ export interface RunnableRows {
 }
 
 /**
- * The statements of a store on a database server. `Q` runs them: in a transaction, or each in one of its own. Methods
- * that lock rows or write are called in a transaction.
+ * The statements of a store on a database server. `R` runs each in a transaction of its own, `W` in an open one.
  */
-export interface ServerTables<Q> extends JournalStatements<Q>, SharedStatements<Q> {
-  findSession(queries: Q, key: SessionKey): Promise<FullRow | undefined>;
+export interface ServerTables<R, W extends R> extends JournalStatements<R>, SharedStatements<W> {
+  findSession(queries: R, key: SessionKey): Promise<FullRow | undefined>;
 
   /** Lists those of the sessions that exist, locked or not. */
-  listExisting(queries: Q, keys: readonly SessionKey[]): Promise<readonly SessionKey[]>;
+  listExisting(queries: R, keys: readonly SessionKey[]): Promise<readonly SessionKey[]>;
 
   /** True when the session existed and was deleted. */
-  wasDeleted(queries: Q, key: SessionKey): Promise<boolean>;
+  wasDeleted(queries: R, key: SessionKey): Promise<boolean>;
 
   /** Inserts a row and returns it. Undefined when the session exists already. */
-  insertSession(queries: Q, key: SessionKey, init: NewSession): Promise<FullRow | undefined>;
+  insertSession(queries: W, key: SessionKey, init: NewSession): Promise<FullRow | undefined>;
 
   /** @param after the sort columns of the session that the list continues after */
   listSessions(
-    queries: Q,
+    queries: R,
     filter: SessionFilter,
     after: Partial<ListPosition> | undefined,
   ): Promise<readonly FullRow[]>;
@@ -68,34 +67,34 @@ export interface ServerTables<Q> extends JournalStatements<Q>, SharedStatements<
    * client has locked fails the statement, or is left out with `skip`.
    */
   lockSessions(
-    queries: Q,
+    queries: W,
     keys: readonly SessionKey[],
     ifLocked: 'fail' | 'skip',
   ): Promise<readonly FullRow[]>;
 
   /** Deletes a session and the sessions of agents that it called. Returns the deleted keys. */
-  deleteSessions(queries: Q, key: SessionKey): Promise<readonly SessionKey[]>;
+  deleteSessions(queries: W, key: SessionKey): Promise<readonly SessionKey[]>;
 
   /** Sets the owner of a locked session, and increases the epoch. */
-  setOwner(queries: Q, id: FullRow['id'], owner: OwnerId | null): Promise<void>;
+  setOwner(queries: W, id: FullRow['id'], owner: OwnerId | null): Promise<void>;
 
   /** Sets the failed attempts to load a locked session, and makes it the newest change. */
-  setFailures(queries: Q, id: FullRow['id'], failures: number): Promise<void>;
+  setFailures(queries: W, id: FullRow['id'], failures: number): Promise<void>;
 
   /** Makes a locked session the newest change. */
-  touchSession(queries: Q, id: FullRow['id']): Promise<void>;
+  touchSession(queries: W, id: FullRow['id']): Promise<void>;
 
   /** Writes the accepted steps of a commit, whose sessions are locked. */
-  writeSteps(queries: Q, writes: StepWrites): Promise<void>;
+  writeSteps(queries: W, writes: StepWrites): Promise<void>;
 
-  findInput(queries: Q, id: FullRow['id'], dedupeKey: string): Promise<InputSeq | undefined>;
+  findInput(queries: R, id: FullRow['id'], dedupeKey: string): Promise<InputSeq | undefined>;
 
   /** Reads the unread inputs of a session with a number above `after`. */
-  readInbox(queries: Q, id: FullRow['id'], after: InputSeq): Promise<readonly InboxRow[]>;
+  readInbox(queries: R, id: FullRow['id'], after: InputSeq): Promise<readonly InboxRow[]>;
 
   /** Appends an input with this number to the inbox of a locked session. `value` is JSON text. */
   insertInput(
-    queries: Q,
+    queries: W,
     id: FullRow['id'],
     input: {
       readonly inputSeq: InjectReceipt['inputSeq'];
@@ -107,29 +106,29 @@ export interface ServerTables<Q> extends JournalStatements<Q>, SharedStatements<
 
   /** @param query.dead the owners that are known to be dead; every other owner in the table counts as alive */
   findRunnable(
-    queries: Q,
+    queries: R,
     query: RunnableQuery & { readonly dead: readonly OwnerRow[] },
   ): Promise<RunnableRows>;
 
-  listPendingCalls(queries: Q, query: PendingCallQuery): Promise<readonly SessionPendingCall[]>;
-  readChanges(queries: Q, query: SessionChangeQuery): Promise<SessionChangePage>;
-  readUsage(queries: Q, query: UsageQuery): Promise<readonly UsageTotal[]>;
+  listPendingCalls(queries: R, query: PendingCallQuery): Promise<readonly SessionPendingCall[]>;
+  readChanges(queries: R, query: SessionChangeQuery): Promise<SessionChangePage>;
+  readUsage(queries: R, query: UsageQuery): Promise<readonly UsageTotal[]>;
   readSharedState(
-    queries: Q,
+    queries: R,
     scope: { readonly appName: string; readonly userId: string },
   ): Promise<SharedState>;
 
-  readDocument(queries: Q, kind: string, id: string): Promise<StoredDocument | undefined>;
-  listDocuments(queries: Q, query: DocumentQuery): Promise<readonly StoredDocument[]>;
+  readDocument(queries: R, kind: string, id: string): Promise<StoredDocument | undefined>;
+  listDocuments(queries: R, query: DocumentQuery): Promise<readonly StoredDocument[]>;
 
   /** Applies all changes, which have been checked, or none. */
-  writeDocuments(queries: Q, changes: readonly DocumentChange[]): Promise<DocumentResult>;
+  writeDocuments(queries: W, changes: readonly DocumentChange[]): Promise<DocumentResult>;
 }
 
 /** @throws SessionNotFoundError */
-export async function getSession<Q>(
-  tables: ServerTables<Q>,
-  queries: Q,
+export async function getSession<R, W extends R>(
+  tables: ServerTables<R, W>,
+  queries: R,
   key: SessionKey,
 ): Promise<FullRow> {
   const row = await tables.findSession(queries, key);
@@ -138,9 +137,9 @@ export async function getSession<Q>(
 }
 
 /** Reads a row and locks it until the transaction ends. @throws SessionNotFoundError */
-export async function lockSession<Q>(
-  tables: ServerTables<Q>,
-  queries: Q,
+export async function lockSession<R, W extends R>(
+  tables: ServerTables<R, W>,
+  queries: W,
   key: SessionKey,
 ): Promise<FullRow> {
   const [row] = await tables.lockSessions(queries, [key], 'fail');
@@ -148,9 +147,9 @@ export async function lockSession<Q>(
   return row;
 }
 
-export async function notFound<Q>(
-  tables: ServerTables<Q>,
-  queries: Q,
+export async function notFound<R, W extends R>(
+  tables: ServerTables<R, W>,
+  queries: R,
   key: SessionKey,
 ): Promise<SessionNotFoundError> {
   return new SessionNotFoundError(key, await tables.wasDeleted(queries, key));

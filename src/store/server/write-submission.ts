@@ -23,9 +23,9 @@ export interface WrittenSubmission {
  * Writes documents, new sessions and inputs in the open transaction.
  * @throws SessionNotFoundError, AlreadyAnsweredError
  */
-export async function writeSubmission<Q>(
-  queries: Q,
-  tables: ServerTables<Q>,
+export async function writeSubmission<R, W extends R>(
+  queries: W,
+  tables: ServerTables<R, W>,
   { documents, sessions, inputs }: CheckedSubmission,
 ): Promise<WrittenSubmission> {
   // Locks documents before sessions, and sessions in the order of their ids, to avoid deadlocks.
@@ -57,9 +57,9 @@ export async function writeSubmission<Q>(
  * Appends an input to the inbox of a session whose row is locked, in the open transaction.
  * @throws AlreadyAnsweredError
  */
-export async function injectInput<Q>(
-  queries: Q,
-  tables: ServerTables<Q>,
+export async function injectInput<R, W extends R>(
+  queries: W,
+  tables: ServerTables<R, W>,
   { id, last_input: last }: Pick<FullRow, 'id' | 'last_input'>,
   input: { readonly place: string; readonly value: string; readonly dedupeKey: string },
 ): Promise<InjectReceipt> {
