@@ -9,6 +9,7 @@ const replaying = 'src/verify/replay/replay.test.ts';
 const slices = 'src/verify/reduction/search-slices.test.ts';
 const labels = 'test/verify/labels.test.ts';
 const arcs = 'test/verify/arcs.test.ts';
+const steps = 'src/verify/contracts/component-steps.test.ts';
 const firings = 'src/verify/search/find-firings.test.ts';
 const toolNames = 'test/proofs/tool-names.test.ts';
 
@@ -687,5 +688,85 @@ export const proverMutants: readonly Mutant[] = [
       },
     ],
     tests: [firings],
+  },
+  {
+    name: 'a step inside a child happens in every state of its contract',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-search.ts',
+        find: `      if (activity === undefined) return true;`,
+        replace: `      if (activity === undefined || watched.length > 0) return true;`,
+      },
+    ],
+    tests: [steps],
+  },
+  {
+    name: 'a child is paid once, however often it is set to work',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-monitors.ts',
+        find: `if (isActivated === true || (isNew && isAtWork)) total += cost;`,
+        replace: `if (isNew && (isActivated === true || isAtWork)) total += cost;`,
+      },
+    ],
+    tests: [steps],
+  },
+  {
+    name: 'a child at work is not paid again when a count starts again',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-monitors.ts',
+        find: `if (isActivated === true || (isNew && isAtWork)) total += cost;`,
+        replace: `if (isActivated === true) total += cost;`,
+      },
+    ],
+    tests: [steps],
+  },
+  {
+    name: 'the steps of a component itself cost nothing',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-monitors.ts',
+        find: `      total += sumNamed(move.watched, COST);
+`,
+        replace: ``,
+      },
+    ],
+    tests: [steps],
+  },
+  {
+    name: 'a step that needs an event of its own leaves the event to others',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-monitors.ts',
+        find: `after - (follows ? 1 : 0)`,
+        replace: `after`,
+      },
+    ],
+    tests: [steps],
+  },
+  {
+    name: 'an order of steps does not start again',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-monitors.ts',
+        find: `    next: (memory, { watched }, removed) => {
+      const isNew = watched.includes(RENEWS) || (renewal >= 0 && removed(renewal));`,
+        replace: `    next: (memory, { watched }, removed) => {
+      const isNew = watched.includes(RENEWS) && renewal >= 0 && removed(renewal);`,
+      },
+    ],
+    tests: [steps],
+  },
+  {
+    name: 'work that is left after a renewal is new',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-monitors.ts',
+        find: `memory === 1 || watched.includes(RENEWS)`,
+        replace: `memory === 1`,
+      },
+    ],
+    tests: [steps],
   },
 ];

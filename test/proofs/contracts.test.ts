@@ -7,7 +7,15 @@ import { ScriptedModel } from '../../src/models/index.ts';
 import { compile } from '../../src/net/index.ts';
 import type { Net } from '../../src/net/index.ts';
 import { tool } from '../../src/tools/index.ts';
-import { formatReport, isProved, prove } from '../../src/verify/index.ts';
+import {
+  atMost,
+  costAtMost,
+  formatReport,
+  isProved,
+  neverFiresAfter,
+  precedes,
+  prove,
+} from '../../src/verify/index.ts';
 import type { Bounds, Property } from '../../src/verify/index.ts';
 import { ContractCheck } from '../../src/verify/contracts/contract-check.ts';
 import type { ComponentTree } from '../../src/verify/contracts/contract.ts';
@@ -78,6 +86,50 @@ describe('a tree of agents', () => {
     const report = await prove(tree.compiled, { ...proof, properties: Object.values(properties) });
     assert.ok(isProved(report), formatReport(report));
     assert.deepEqual(new Set(report.results.map(({ by }) => by)), new Set(['contracts']));
+  });
+
+  it('is proved through contracts for properties of the steps of several agents', async () => {
+    const tree = sequential({
+      name: 'flow',
+      subAgents: [
+        parallel({ name: 'research', subAgents: speakers('web', 'files') }),
+        speaker('write'),
+        loop({ name: 'review', subAgents: speakers('judge', 'mend') }),
+      ],
+    });
+    const { properties: _, ...proof } = agentProof(tree, { atOnce: 1 });
+    const calls = ['web', 'files', 'write', 'judge', 'mend'].map((name) => `${name}/model.call`);
+    const per = { per: 'user.in' };
+    const properties = [
+      precedes('research/agent.join', ['write/model.call'], per),
+      precedes('write/agent.begin', ['judge/model.call', 'mend/model.call']),
+      precedes('research/agent.join', ['write/agent.begin'], { each: true }),
+      atMost(['write/agent.begin'], 1, per),
+      // Two calls for each start. The loop starts its agents twice.
+      atMost(calls, 14, per),
+      costAtMost({ 'web/model.call': 5, 'judge/model.call': 3 }, 22, per),
+      neverFiresAfter(['web/model.call'], 'write/agent.begin', { until: 'turn.permit' }),
+    ];
+    const report = await prove(tree.compiled, { ...proof, properties });
+    assert.ok(isProved(report), formatReport(report));
+    assert.deepEqual(new Set(report.results.map(({ by }) => by)), new Set(['contracts']));
+    // Each of these is a little stronger than what holds.
+    const check = new ContractCheck(expand(tree.compiled, proof.bounds), proof.components, {
+      states: 50_000,
+      endsAt: Number.POSITIVE_INFINITY,
+    });
+    for (const { verdict } of check.prove()) assert.equal(verdict, 'proved');
+    const open = [
+      atMost(calls, 13, per),
+      costAtMost({ 'web/model.call': 5, 'judge/model.call': 3 }, 21, per),
+      atMost(['judge/agent.begin'], 1, per),
+      precedes('web/model.call', ['files/model.call']),
+      neverFiresAfter(['judge/model.call'], 'mend/agent.begin', { until: 'turn.permit' }),
+    ];
+    assert.deepEqual(
+      open.filter((one) => check.decide(one).holds),
+      [],
+    );
   });
 
   it('costs the sum of its different agents', async () => {

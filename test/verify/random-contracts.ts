@@ -10,10 +10,12 @@ import type {
 import type { SearchedProperty } from '../../src/verify/properties/property.ts';
 import {
   atMost,
+  costAtMost,
   deadlockFree,
   mutualExclusion,
   neverFiresAfter,
   placeBound,
+  precedes,
   unreachable,
 } from '../../src/verify/properties/create-property.ts';
 import { expand } from '../../src/verify/system/expand.ts';
@@ -166,6 +168,24 @@ export function randomProperties(random: Random, net: CompiledNet): readonly Sea
     neverFiresAfter(some(transitions, 1), random.pick([...places, ...transitions]), {
       ...(random.chance(0.6) && { until: random.pick([...places, ...transitions]) }),
     }),
+    ...[true, false].map((each) =>
+      precedes(random.pick([...places, ...transitions]), some(transitions, 1), {
+        each,
+        ...(random.chance(0.5) && { per: random.pick(places) }),
+      }),
+    ),
+    costAtMost(
+      Object.fromEntries(some(transitions, 2).map((name) => [name, 1 + random.below(2)])),
+      1 + random.below(6),
+      { ...(random.chance(0.6) && { per: random.pick(places) }) },
+    ),
+    {
+      kind: 'neverStale',
+      name: 'never stale',
+      commits: some(transitions, 1),
+      renewals: some(transitions, 1),
+      work: some(places, 1),
+    },
   ];
 }
 

@@ -20,10 +20,12 @@ import { prove } from '../../src/verify/prove.ts';
 import type { Bounds } from '../../src/verify/properties/bounds.ts';
 import {
   atMost,
+  costAtMost,
   deadlockFree,
   mutualExclusion,
   neverFiresAfter,
   placeBound,
+  precedes,
 } from '../../src/verify/properties/create-property.ts';
 import type { Property, QuiescentMarking } from '../../src/verify/properties/property.ts';
 import { expand } from '../../src/verify/system/expand.ts';
@@ -438,6 +440,31 @@ function listProperties(random: Random, { names, parked, places }: Part): readon
     ...(works.length > 1
       ? [mutualExclusion(...random.some(works, 2).map((name) => `running(${name})`))]
       : []),
+    ...listOrders(random, names, works),
+  ];
+}
+
+/** Properties of the steps of several agents: their order, and what they cost together. */
+function listOrders(
+  random: Random,
+  names: readonly string[],
+  works: readonly string[],
+): readonly Property[] {
+  const [first, then] = [random.pick(works), random.pick(works)];
+  const per = { per: userIn.name };
+  return [
+    precedes(`target/${random.pick(names)}`, [random.pick(works)]),
+    precedes(`${random.pick(names)}/begin`, [then], per),
+    precedes('turn.start', [random.pick(works)], { each: random.chance(0.5), ...per }),
+    ...(first === then ? [] : [precedes(first, [then], per)]),
+    neverFiresAfter([then], `target/${random.pick(names)}`, { until: permit.name }),
+    atMost(works, works.length * (1 + random.below(3)), per),
+    costAtMost(
+      Object.fromEntries(random.some(works, 2).map((name) => [name, 1 + random.below(2)])),
+      2 + random.below(8),
+      per,
+    ),
+    atMost([random.pick(works)], 1 + random.below(3), per),
   ];
 }
 

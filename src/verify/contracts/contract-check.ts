@@ -1,10 +1,17 @@
 import { omitUndefined } from '../../core/internal.ts';
 import type { CompiledNet } from '../../net/index.ts';
-import type { Property, QuiescentMarking } from '../properties/property.ts';
+import type {
+  AtMost,
+  NeverStale,
+  Precedes,
+  Property,
+  QuiescentMarking,
+} from '../properties/property.ts';
 import { UnknownNameError } from '../properties/verify-errors.ts';
 import type { ExpandedNet, ExpandedTransition } from '../system/expand.ts';
 import { UNLIMITED } from '../properties/bounds.ts';
 import { hasBrokenKey } from '../system/has-broken-key.ts';
+import type { ChildActivity } from './child-activity.ts';
 import { combineStates } from './combine-states.ts';
 import type { StateTree } from './combine-states.ts';
 import type { NetComponent, ComponentTree } from './contract.ts';
@@ -14,10 +21,26 @@ import { groupPlaces } from './place-groups.ts';
 import { findTokenSums } from './token-sums.ts';
 import type { TokenSum } from './token-sums.ts';
 import { createView, isBudget, listMembers, listMoves } from './view.ts';
+import {
+  createCostMonitor,
+  createIntervalMonitor,
+  createOrderMonitor,
+  createStaleMonitor,
+  nameCost,
+  nameEvents,
+  noMonitor,
+  RENEWS,
+} from './view-monitors.ts';
 import type { ObservedContract, View, ViewStep } from './view.ts';
 import { searchView } from './view-search.ts';
 import type { ViewSymmetry } from './view-symmetry.ts';
-import type { ViewLimits, ViewOutcome, ViewQuestion, ViewState } from './view-search.ts';
+import type {
+  ViewLimits,
+  ViewMonitor,
+  ViewOutcome,
+  ViewQuestion,
+  ViewState,
+} from './view-search.ts';
 
 /** The result of the proof of one contract, or of the core. */
 export interface ContractResult {
@@ -67,6 +90,26 @@ interface ViewRequest {
   readonly counted?: ReadonlySet<number>;
   /** Places that are in no group. */
   readonly apart?: readonly number[];
+  /** What is known of the children with counted steps inside. */
+  readonly activities?: ReadonlyMap<Part, ChildActivity>;
+}
+
+/** A question about the steps of several components. */
+interface StepQuestion {
+  readonly about: readonly unknown[];
+  /** The transitions whose firings it counts, wherever they happen. */
+  readonly counted: ReadonlySet<number>;
+  /** A transition that must come first, whose firings it counts, too. */
+  readonly first?: number | undefined;
+  /** More names of a step that the view of a part watches. */
+  readonly watch: (part: Part, step: ViewStep) => readonly string[];
+  readonly tracked?: readonly number[];
+  /** Places whose tokens its monitor looks at, if the view of a part has them. */
+  readonly apart: readonly number[];
+  /** The monitor of the view of a part that answers the question. */
+  readonly answers: (part: Part, view: View) => ViewMonitor;
+  /** The monitor of the view of a part that is below the one that answers the question. */
+  readonly below: (part: Part, view: View) => ViewMonitor;
 }
 
 interface Searched {
@@ -74,6 +117,7 @@ interface Searched {
   readonly component: string;
 }
 
+const NO_ATTEMPTS = 'contracts do not see the attempts of an effect';
 /** The name of the part of a net that is in no component. */
 const CORE = 'core';
 /** Counts are compared between views up to this number, which then means this many or more. */
@@ -303,18 +347,23 @@ export class ContractCheck {
           : this.#decideBound(property.places, property.max);
       case 'atMost': {
         const { transitions, max, per, costs } = property;
-        if (costs !== undefined) return unknown('contracts do not add costs');
-        return this.#decideAtMost(transitions, max, per);
+        const decision =
+          costs === undefined ? this.#decideAtMost(transitions, max, per) : undefined;
+        return decision?.holds === true ? decision : this.#decideCosts(property);
       }
       case 'neverFiresAfter': {
         const { transitions, place, until } = property;
         return this.#decideAll(
           this.#parts.flatMap((part) => {
             const own = transitions.filter((name) => part.transitions.has(this.#transition(name)));
-            return own.length === 0 ? [] : [() => this.#decideNeverAfter(part, own, place, until)];
+            return own.length === 0 ? [] : [() => this.#decideNeverAfter(own, place, until)];
           }),
         );
       }
+      case 'precedes':
+        return this.#decidePrecedes(property);
+      case 'neverStale':
+        return this.#decideNeverStale(property);
       case 'neverTakes': {
         const { by, places } = property;
         return this.#decideAll(
@@ -370,11 +419,18 @@ export class ContractCheck {
   /** The net as a part sees it: its own places and the shared ones, its contract and those of its children. */
   #view(
     part: Part,
-    { tracked = [], watch = () => [], counted = new Set(), apart = [] }: ViewRequest = {},
+    {
+      tracked = [],
+      watch = () => [],
+      counted = new Set(),
+      apart = [],
+      activities = new Map(),
+    }: ViewRequest = {},
   ): View {
-    const contracts: ObservedContract[] = part.children.map((child) =>
-      observe(child, 'environment'),
-    );
+    const contracts = part.children.map((child): ObservedContract => ({
+      ...observe(child, 'environment'),
+      ...omitUndefined({ activity: activities.get(child) }),
+    }));
     if (part.own !== undefined) contracts.unshift(observe(part, 'component'));
     const ports = contracts.flatMap(({ contract }) =>
       contract.events.flatMap(({ on }) => (on.gives ?? []).map((name) => this.#place(name))),
@@ -454,12 +510,14 @@ export class ContractCheck {
       about,
       states,
       outside.length,
-      contracts.map(({ contract: { initial, events, steps }, checks, depth }) => [
+      contracts.map(({ contract: { initial, events, steps }, checks, depth, activity }) => [
         initial,
-        events.map(({ name, promisedBy }) => [name, promisedBy]),
+        // `on` of an event names places, but what activates a component is part of the question.
+        events.map(({ name, promisedBy, on }) => [name, promisedBy, on.by, on.gives?.length]),
         steps,
         checks,
         depth - part.depth,
+        activity,
       ]),
       omitNames(rest),
     ]);
@@ -641,11 +699,7 @@ export class ContractCheck {
   #decideAtMost(transitions: readonly string[], max: number, per: string | undefined): Decision {
     const counted = new Set(transitions.map((name) => this.#transition(name)));
     const renewal = per === undefined ? undefined : this.#place(per);
-    const renews = ({ t, takes }: ViewStep): boolean =>
-      takes &&
-      (this.#net.transitions[t]?.takes ?? []).some(
-        ({ place, mode, count }) => place === renewal && mode !== 'all' && count > 0,
-      );
+    const renews = (step: ViewStep): boolean => this.#takesFrom(step, renewal);
     const candidates = this.#parts.filter(
       (part) => part.own === undefined || [...counted].some((t) => part.transitions.has(t)),
     );
@@ -718,50 +772,195 @@ export class ContractCheck {
   }
 
   #decideNeverAfter(
-    part: Part,
     transitions: readonly string[],
     place: string,
     until: string | undefined,
   ): Decision {
-    const watched = new Set(transitions.map((name) => this.#transition(name)));
+    const counted = new Set(transitions.map((name) => this.#transition(name)));
     if ([place, until].some((name) => this.#isUncounted(name)))
       return unknown('contracts do not see outlets, lists and maps');
     const begin = this.#event(place);
     // A retry puts the token of a running place there again, and views do not count attempts.
-    if ((this.#net.places[begin.place ?? -1]?.effect ?? -1) >= 0)
-      return unknown('contracts do not see the attempts of an effect');
+    if (this.#isRunning(begin.place)) return unknown(NO_ATTEMPTS);
     const end = until === undefined ? undefined : this.#event(until);
-    const tracked = [begin, end].flatMap((event) => event?.place ?? []);
-    const happens = (event: NetEvent | undefined, { t, begins, added }: ViewStep): boolean =>
-      (begins && event?.transition === t) ||
-      (event?.place !== undefined && (added.get(event.place) ?? 0) > 0);
-    const view = this.#view(part, {
-      tracked,
-      watch: (step) => [
-        ...(step.begins && watched.has(step.t) ? ['forbidden'] : []),
-        ...(happens(begin, step) ? ['begins'] : []),
-        ...(happens(end, step) ? ['ends'] : []),
-      ],
-    });
     const isInitial = this.#net.net.initial.some((one) => one.place.name === place);
     const initially = begin.place !== undefined && isInitial ? 1 : 0;
-    const { outcome, component } = this.#search(
-      part,
-      view,
-      JSON.stringify(['neverAfter', initially]),
-      {
-        asked: [],
-        monitor: {
-          initial: initially,
-          next: (memory, { watched: seen }) => {
-            if (memory === 1 && seen.includes('forbidden')) return -1;
-            if (seen.includes('begins')) return 1;
-            return seen.includes('ends') ? 0 : memory;
-          },
-        },
+    return this.#decideSteps({
+      about: ['neverAfter', initially],
+      counted,
+      watch: (_part, step) => [
+        ...(step.begins && counted.has(step.t) ? ['forbidden'] : []),
+        ...(countEvents(begin, step) > 0 ? ['begins'] : []),
+        ...(end !== undefined && countEvents(end, step) > 0 ? ['ends'] : []),
+      ],
+      tracked: [begin, end].flatMap((event) => event?.place ?? []),
+      apart: [],
+      answers: () => createIntervalMonitor(initially),
+      below: () => noMonitor,
+    });
+  }
+
+  #decidePrecedes({ first, transitions, each, per }: Precedes): Decision {
+    if (this.#isUncounted(first) || this.#isUncounted(per))
+      return unknown('contracts do not see outlets, lists and maps');
+    const then = new Set(transitions.map((name) => this.#transition(name)));
+    const event = this.#event(first);
+    if (this.#isRunning(event.place)) return unknown(NO_ATTEMPTS);
+    const renewal = per === undefined ? undefined : this.#place(per);
+    return this.#decideSteps({
+      about: ['precedes', each],
+      counted: then,
+      first: event.transition,
+      watch: (part, step) => {
+        const count = countEvents(event, step);
+        // A renewal that does not happen only makes the property harder to prove.
+        const mayRenew = renewal !== undefined && !this.#kept(part).includes(renewal);
+        return [
+          ...(step.begins && then.has(step.t) ? ['then'] : []),
+          ...(count > 0 ? [nameEvents(count)] : []),
+          ...(mayRenew && this.#mayRemove(step.t, renewal) ? [RENEWS] : []),
+        ];
       },
+      tracked: list(event.place),
+      apart: list(renewal),
+      answers: (part) => createOrderMonitor(each, this.#position(part, list(renewal), renewal)),
+      below: () => noMonitor,
+    });
+  }
+
+  #decideNeverStale({ commits, renewals, work }: NeverStale): Decision {
+    const committing = new Set(commits.map((name) => this.#transition(name)));
+    const renewing = new Set(renewals.map((name) => this.#transition(name)));
+    const places = work
+      .map((name) => this.#place(name))
+      .filter((place) => this.#live.places.has(place));
+    const completes = ({ t, begins, ends }: ViewStep): boolean =>
+      ends || (begins && this.#net.transitions[t]?.kind === 'pure');
+    const part = this.#parts.find((one) => {
+      const kept = this.#kept(one);
+      return places.every((place) => kept.includes(place));
+    });
+    if (part === undefined) return unknown('its work belongs to several components');
+    return this.#answer(part, {
+      about: ['neverStale'],
+      counted: new Set(),
+      watch: (_part, step) => [
+        ...(completes(step) && committing.has(step.t) ? ['commits'] : []),
+        ...(completes(step) && renewing.has(step.t) ? [RENEWS] : []),
+      ],
+      apart: places,
+      answers: () => createStaleMonitor(places.map((place) => this.#position(part, places, place))),
+      below: () => noMonitor,
+    });
+  }
+
+  /**
+   * Adds the costs of transitions of several components: the steps inside a child cost, each time that it is set to work,
+   * at most what its own view shows.
+   */
+  #decideCosts({ transitions, max, per, costs }: AtMost): Decision {
+    const counted = new Set(transitions.map((name) => this.#transition(name)));
+    const byTransition = new Map(
+      transitions.map((name) => [this.#transition(name), costs?.[name] ?? 1]),
     );
-    return toDecision(outcome, component === part.name);
+    if (this.#isUncounted(per)) return unknown('contracts do not see lists and maps');
+    const renewal = per === undefined ? undefined : this.#place(per);
+    const question = (restarts: 'renewal' | 'activation') => (part: Part, view: View) =>
+      createCostMonitor(view, {
+        max,
+        restarts,
+        renewal: this.#position(part, list(renewal), renewal),
+      });
+    return this.#decideSteps({
+      about: ['costs', max],
+      counted,
+      watch: (part, step) => [
+        ...(step.begins && part.transitions.has(step.t) && counted.has(step.t)
+          ? [nameCost(byTransition.get(step.t) ?? 1)]
+          : []),
+        ...(this.#takesFrom(step, renewal) ? [RENEWS] : []),
+      ],
+      apart: list(renewal),
+      answers: question('renewal'),
+      below: question('activation'),
+    });
+  }
+
+  /** Decides a question in the first view that answers it: of the least part with all counted steps, or of one above. */
+  #decideSteps(question: StepQuestion): Decision {
+    const parts = this.#parts.filter((part) =>
+      [...question.counted, ...list(question.first)].every((t) => part.inside.has(t)),
+    );
+    let states = 0;
+    let reason = '';
+    for (const part of parts) {
+      const decision = this.#answer(part, question);
+      if (decision.holds) return { holds: true, states: states + decision.states };
+      reason = decision.reason;
+    }
+    return unknown(reason);
+  }
+
+  /** Answers a question in the view of one part. */
+  #answer(part: Part, question: StepQuestion): Decision {
+    const { counted, first } = question;
+    let states = 0;
+    const search = (one: Part, isAnswer: boolean): Searched | undefined => {
+      const activities = new Map<Part, ChildActivity>();
+      for (const child of one.children) {
+        if (![...counted, ...list(first)].some((t) => child.inside.has(t))) continue;
+        const below = search(child, false);
+        if (below === undefined || below.outcome.problem !== undefined) return below;
+        const { firesIn, mostMemory: cost } = below.outcome;
+        activities.set(child, { firesIn, cost });
+      }
+      const view = this.#view(one, {
+        watch: (step) => [
+          ...(step.begins && counted.has(step.t) ? ['counted'] : []),
+          ...(step.begins && first === step.t ? ['counted first'] : []),
+          ...question.watch(one, step),
+        ],
+        apart: question.apart,
+        activities,
+        ...omitUndefined({ tracked: question.tracked }),
+      });
+      const { positions } = this.#layout(one, question.apart);
+      const asked = question.apart.flatMap((place) => positions.get(place) ?? []);
+      const about = JSON.stringify([...question.about, isAnswer, asked]);
+      const monitor = (isAnswer ? question.answers : question.below)(one, view);
+      const searched = this.#search(one, view, about, { asked, monitor });
+      if (searched.component === one.name) states += searched.outcome.states;
+      return searched;
+    };
+    const searched = search(part, true);
+    if (searched === undefined) return unknown('a view of a component was not searched');
+    const { problem } = searched.outcome;
+    return problem === undefined ? { holds: true, states } : unknown(problem);
+  }
+
+  /** The position of a place in the view of a part; -1 if the view leaves it out. */
+  #position(part: Part, apart: readonly number[], place: number | undefined): number {
+    return this.#layout(part, apart).positions.get(place ?? -1) ?? -1;
+  }
+
+  #isRunning(place: number | undefined): boolean {
+    return (this.#net.places[place ?? -1]?.effect ?? -1) >= 0;
+  }
+
+  /** True if a step surely takes a token of the place. */
+  #takesFrom({ t, takes }: ViewStep, place: number | undefined): boolean {
+    return (
+      takes &&
+      (this.#net.transitions[t]?.takes ?? []).some(
+        (input) => input.place === place && input.mode !== 'all' && input.count > 0,
+      )
+    );
+  }
+
+  /** True if some step of the transition removes a token of the place. */
+  #mayRemove(t: number, place: number): boolean {
+    const { takes = [], resets = [], running } = this.#net.transitions[t] ?? {};
+    return running === place || resets.includes(place) || takes.some((one) => one.place === place);
   }
 
   #decideNeverTakes(
@@ -880,6 +1079,12 @@ export class ContractCheck {
 interface NetEvent {
   readonly transition?: number;
   readonly place?: number;
+}
+
+/** How often an event happens in a step. */
+function countEvents({ transition, place }: NetEvent, { t, begins, added }: ViewStep): number {
+  if (transition !== undefined) return begins && t === transition ? 1 : 0;
+  return place === undefined ? 0 : (added.get(place) ?? 0);
 }
 
 function observe(

@@ -1,13 +1,29 @@
 import { UNLIMITED } from '../properties/bounds.ts';
+import { isCountedKind } from './child-activity.ts';
+import type { ChildActivity, CountedKind } from './child-activity.ts';
 import { listMoves } from './view.ts';
 import type { MoveInput, MoveNeeds, View, ViewMove, ViewSum } from './view.ts';
 import { ViewSymmetry } from './view-symmetry.ts';
+
+/** What a monitor may read of the states before and after a move. */
+export interface ViewStepFacts {
+  /** The name of the state of an observed contract, by position. */
+  readonly stateBefore: (contract: number) => string;
+  readonly stateAfter: (contract: number) => string;
+  /** The tokens of a place of the view after the move. */
+  readonly countAfter: (place: number) => number;
+}
 
 /** A property of a view's search. Its memory changes with the moves that it watches. */
 export interface ViewMonitor {
   readonly initial: number;
   /** Returns the memory after a move, or a negative number if the move violates the property. */
-  readonly next: (memory: number, move: ViewMove, removed: (place: number) => boolean) => number;
+  readonly next: (
+    memory: number,
+    move: ViewMove,
+    removed: (place: number) => boolean,
+    facts: ViewStepFacts,
+  ) => number;
 }
 
 /** What a search of a view looks for. */
@@ -40,6 +56,10 @@ export interface ViewOutcome {
   readonly symmetry: ViewSymmetry;
   /** The moves that happened in some state, as positions in `listMoves`. */
   readonly moved: ReadonlySet<number>;
+  /** By kind: the states of the component's own contract in which a counted step inside the component happens. */
+  readonly firesIn: ChildActivity['firesIn'];
+  /** The greatest memory of the monitor. */
+  readonly mostMemory: number;
 }
 
 /** The limits of a search of a view. */
@@ -78,6 +98,10 @@ class ViewSearch {
   /** The positions of observed contracts in the order in which their promises count. */
   readonly #order: readonly { readonly contract: number; readonly side: string }[];
   readonly #symmetry: ViewSymmetry;
+  /** The position of the component's own contract; -1 for the core. */
+  readonly #own: number;
+  readonly #firesIn = new Map<CountedKind, Set<string>>();
+  #mostMemory: number;
   #problem: string | undefined;
 
   constructor(view: View, question: ViewQuestion, limits: ViewLimits) {
@@ -88,6 +112,8 @@ class ViewSearch {
     this.#contractsAt = this.#sumsAt + view.sums.length;
     this.#countsAt = this.#contractsAt + view.contracts.length;
     this.#symmetry = new ViewSymmetry(view, new Set([...question.asked, ...listSpecial(view)]));
+    this.#own = view.contracts.findIndex(({ checks }) => checks === 'component');
+    this.#mostMemory = question.monitor?.initial ?? 0;
     this.#stateNames = view.contracts.map(({ contract }) => Object.keys(contract.steps));
     this.#tables = view.contracts.map(({ contract }, index) => {
       const names = this.#stateNames[index] ?? [];
@@ -140,6 +166,10 @@ class ViewSearch {
       collected: this.#collected,
       symmetry: this.#symmetry,
       moved: this.#symmetry.close(new Set(moved)),
+      firesIn: Object.fromEntries(
+        [...this.#firesIn].map(([kind, states]) => [kind, [...states].toSorted()]),
+      ),
+      mostMemory: this.#mostMemory,
     };
   }
 
@@ -242,9 +272,11 @@ class ViewSearch {
   }
 
   #apply(move: ViewMove, state: readonly number[], phase: number): void {
+    if (!this.#fitsActivity(move, state)) return;
     const contracts = this.#stepContracts(move, state);
     if (contracts === undefined) return;
     this.#moved.add(move);
+    this.#noteOwnState(move, state);
     const at = this.#countsAt;
     const base = [...state];
     base[0] = phase;
@@ -270,12 +302,17 @@ class ViewSearch {
         const removed = (place: number): boolean =>
           move.takes.some((input, index) => input.place === place && (taken[index] ?? 0) > 0) ||
           (move.resets.includes(place) && (state[at + place] ?? 0) > 0);
-        const memory = monitor.next(state[2] ?? 0, move, removed);
+        const memory = monitor.next(state[2] ?? 0, move, removed, {
+          stateBefore: (contract) => this.#stateName(contract, state),
+          stateAfter: (contract) => this.#stateName(contract, counts),
+          countAfter: (place) => counts[at + place] ?? 0,
+        });
         if (memory < 0 || memory > MAX_MEMORY) {
           this.#problem = `"${move.name}" violates the property`;
           return;
         }
         counts[2] = memory;
+        this.#mostMemory = Math.max(this.#mostMemory, memory);
       }
       this.#visit(counts);
     };
@@ -293,6 +330,30 @@ class ViewSearch {
       }
     };
     take(0, base, []);
+  }
+
+  /** False for a counted step inside a child that does not happen in this state of the child's contract. */
+  #fitsActivity({ watched, within }: ViewMove, state: readonly number[]): boolean {
+    return within.every((contract) => {
+      const activity = this.#view.contracts[contract]?.activity;
+      if (activity === undefined) return true;
+      const own = this.#stateName(contract, state);
+      return watched
+        .filter(isCountedKind)
+        .every((kind) => activity.firesIn[kind]?.includes(own) === true);
+    });
+  }
+
+  #noteOwnState({ watched, within }: ViewMove, state: readonly number[]): void {
+    if (!within.includes(this.#own)) return;
+    for (const kind of watched.filter(isCountedKind)) {
+      const states = this.#firesIn.get(kind) ?? new Set();
+      this.#firesIn.set(kind, states.add(this.#stateName(this.#own, state)));
+    }
+  }
+
+  #stateName(contract: number, state: readonly number[]): string {
+    return this.#stateNames[contract]?.[state[this.#contractsAt + contract] ?? 0] ?? '';
   }
 
   /**

@@ -202,9 +202,14 @@ function canExchange(
   return [...keys].every(([key, times]) => exchanged.get(key) === times);
 }
 
-function describeContract({ contract }: View['contracts'][number]): string {
+function describeContract({ contract, activity }: View['contracts'][number]): string {
   const { initial, events, steps } = contract;
-  return JSON.stringify([initial, events.map(({ name, promisedBy }) => [name, promisedBy]), steps]);
+  return JSON.stringify([
+    initial,
+    events.map(({ name, promisedBy }) => [name, promisedBy]),
+    steps,
+    activity,
+  ]);
 }
 
 /** Returns a move with two children exchanged. */
@@ -221,8 +226,15 @@ function exchange(move: ViewMove, a: ViewBlock, b: ViewBlock): ViewMove {
   const events = [...move.events];
   events[a.contract] = move.events[b.contract] ?? [];
   events[b.contract] = move.events[a.contract] ?? [];
+  const exchanged = new Map([
+    [a.contract, b.contract],
+    [b.contract, a.contract],
+  ]);
   return {
     ...move,
+    within: move.within
+      .map((contract) => exchanged.get(contract) ?? contract)
+      .toSorted((one, other) => one - other),
     takes: move.takes.map((input) => ({ ...input, place: image(input.place) })),
     reads: move.reads.map((input) => ({ ...input, place: image(input.place) })),
     unless: move.unless.map(image),

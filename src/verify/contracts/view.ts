@@ -1,4 +1,6 @@
 import type { ExpandedAlternative, ExpandedNet, ExpandedTransition } from '../system/expand.ts';
+import { isCountedKind } from './child-activity.ts';
+import type { ChildActivity } from './child-activity.ts';
 import type { Contract, StepPattern } from './contract.ts';
 import type { LiveParts } from './live-parts.ts';
 import type { TokenSum } from './token-sums.ts';
@@ -13,6 +15,8 @@ export interface ObservedContract {
   readonly checks: 'component' | 'environment';
   /** The distance from the core. */
   readonly depth: number;
+  /** What is known of a child with counted steps inside it. */
+  readonly activity?: ChildActivity;
 }
 
 /** The part of a net that a view looks at. */
@@ -41,6 +45,8 @@ export interface ViewStep {
   readonly t: number;
   /** True if a pure transition fires or an effect starts. */
   readonly begins: boolean;
+  /** True if an effect ends with one of its outcomes. */
+  readonly ends: boolean;
   /** True if the transition takes its tokens: it fires, starts, or fails to. */
   readonly takes: boolean;
   /** Tokens added, by index of the place. Only kept and tracked places; 2 or more may be shown as 2 for a tracked place. */
@@ -90,6 +96,8 @@ export interface ViewMove {
   /** By sum of the view: what the move adds and takes, without what it empties. */
   readonly changes: readonly { readonly gained: number; readonly lost: number }[];
   readonly watched: readonly string[];
+  /** Of a counted move: the positions of the observed contracts whose component contains its transition. */
+  readonly within: readonly number[];
   /** The indexes of the transitions that fire or start in this move. Moves that are equal otherwise are one. */
   readonly begins: readonly number[];
 }
@@ -508,7 +516,14 @@ class ViewBuilder {
   ): void {
     const resets = shape.resets ?? [];
     const takes = kind === 'begins' || kind === 'faults';
-    const step = { t: t?.index ?? -1, begins: kind === 'begins', takes, added };
+    const step = {
+      t: t?.index ?? -1,
+      begins: kind === 'begins',
+      ends: kind === 'ends',
+      takes,
+      added,
+    };
+    const watched = this.#options.watch(step);
     const events = this.#options.contracts.map((one) => this.#events(one, t, kind, added));
     const move = {
       takes: shape.takes.map((input, index) => {
@@ -534,7 +549,10 @@ class ViewBuilder {
         gained: weigh(sum, added),
         lost: weigh(sum, this.#listTaken(t, kind, broken)),
       })),
-      watched: this.#options.watch(step),
+      watched,
+      within: this.#options.contracts.flatMap(({ inside }, contract) =>
+        watched.some(isCountedKind) && inside.has(step.t) ? [contract] : [],
+      ),
     };
     if (isIdle(move)) return;
     const key = JSON.stringify(move);
