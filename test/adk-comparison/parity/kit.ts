@@ -20,6 +20,10 @@ export interface ToolView extends View {
   readonly confirm: (hint: string) => unknown;
   /** The answer to the confirmation, when the tool runs again. */
   readonly confirmed: boolean | undefined;
+  /** Asks for an API key. The tool returns the result. */
+  readonly askCredential: (name: string) => unknown;
+  /** The credential that the client sent, when the tool runs again. */
+  readonly credential: (name: string) => Promise<unknown>;
   readonly saveText: (name: string, text: string) => Promise<number>;
   readonly loadText: (name: string) => Promise<string | undefined>;
 }
@@ -126,7 +130,24 @@ export interface Kit {
 export type Turn =
   | string
   | { readonly confirm: string; readonly confirmed: boolean }
+  | { readonly authorize: string; readonly credential: JsonObject }
   | { readonly answer: string; readonly response: JsonObject };
+
+/** The function response of a turn that answers a call. */
+export function toTurnResponse(turn: Exclude<Turn, string>): JsonObject {
+  if ('confirm' in turn) return { confirmed: turn.confirmed };
+  if ('authorize' in turn)
+    return { ...apiKeyAuth(turn.authorize), exchangedAuthCredential: turn.credential };
+  return turn.response;
+}
+
+/** The authentication that programs ask for. */
+export function apiKeyAuth(name: string): {
+  readonly authScheme: { readonly type: 'apiKey'; readonly in: 'header'; readonly name: string };
+  readonly credentialKey: string;
+} {
+  return { authScheme: { type: 'apiKey', in: 'header', name: 'x-key' }, credentialKey: name };
+}
 
 /** A program that runs on both packages. */
 export interface Program {

@@ -84,6 +84,25 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
       program === 'a long-running tool without a first result' && field === 'event.added',
   },
   {
+    subject: 'Request for a credential',
+    stock: 'The request, and then what the tool returned, as a first result.',
+    petrichor: 'The request. The call has its result when the tool ran with the credential.',
+    status: 'intended',
+    reason: 'Each call has one result in the log.',
+    matches: ({ program, field }) =>
+      program === 'a credential that a tool asks for' &&
+      ['event.missing', 'event.actions.requestedAuthConfigs'].includes(field),
+  },
+  {
+    subject: 'A confirmation that a tool asks for while it runs',
+    stock:
+      'The answer ends the run with `IntentMismatchError`: its own request is not in the session.',
+    petrichor: 'The tool runs again with the answer.',
+    status: 'intended',
+    reason: 'ADK documents that the tool runs again.',
+    matches: ({ program }) => program === 'a confirmation that a tool asks for',
+  },
+  {
     subject: 'Code of an error of a model',
     stock: '`UNKNOWN_ERROR`',
     petrichor: 'The kind of the error, such as `model_overloaded`.',

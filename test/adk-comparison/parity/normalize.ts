@@ -143,13 +143,16 @@ function normalizeCall(
 ): Readonly<Record<string, unknown>> {
   const { args, ...rest } = call;
   const original = isRecord(args) ? args['originalFunctionCall'] : undefined;
+  const asked = isRecord(args) ? args['function_call_id'] : undefined;
   return withoutUndefined({
     ...rest,
     ...(args !== undefined && {
       args:
         isRecord(args) && isRecord(original)
           ? { ...args, originalFunctionCall: normalizeCall(original, rename) }
-          : args,
+          : isRecord(args) && typeof asked === 'string'
+            ? { ...args, function_call_id: rename('call', asked) }
+            : args,
     }),
     id: typeof id === 'string' ? rename('call', id) : undefined,
   });

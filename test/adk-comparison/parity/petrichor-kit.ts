@@ -26,6 +26,7 @@ import {
 } from '../../../src/adk/index.ts';
 import type { FunctionToolContext } from '../../../src/adk/index.ts';
 import type { Model, ModelResponse } from '../../../src/models/index.ts';
+import { apiKeyAuth, toTurnResponse } from './kit.ts';
 import type {
   CallbackSpec,
   CompositeSpec,
@@ -98,11 +99,13 @@ function toMessage(turn: Turn, before: readonly Event[]): Content {
       'confirm' in turn
         ? name === 'adk_request_confirmation' &&
           Reflect.get(Object(args['originalFunctionCall']), 'name') === turn.confirm
-        : name === turn.answer,
+        : 'authorize' in turn
+          ? name === 'adk_request_credential'
+          : name === turn.answer,
     );
   if (call === undefined) throw new Error('No such call waits.');
   const { id, name } = call;
-  const response = 'confirm' in turn ? { confirmed: turn.confirmed } : turn.response;
+  const response = toTurnResponse(turn);
   return { role: 'user', parts: [{ functionResponse: { id, name, response } }] };
 }
 
@@ -293,6 +296,8 @@ function toToolView(context: FunctionToolContext): ToolView {
     escalate: () => actions.escalate(),
     skipSummarization: () => actions.skipSummarization(),
     confirm: (hint) => context.requestConfirmation({ hint }),
+    askCredential: (name) => context.requestCredential(apiKeyAuth(name)),
+    credential: async (name) => (await context.loadCredential(apiKeyAuth(name))) ?? undefined,
     confirmed: context.toolConfirmation?.confirmed,
     saveText: async (name, text) => artifacts.save(name, { text }),
     loadText: async (name) => {

@@ -37,6 +37,7 @@ import {
 } from '@google/adk';
 import { omitUndefined } from '../../../src/core/internal.ts';
 import type { JsonObject } from '../../../src/core/index.ts';
+import { apiKeyAuth, toTurnResponse } from './kit.ts';
 import type {
   CallbackSpec,
   CompositeSpec,
@@ -116,10 +117,12 @@ function toMessage(turn: Turn, before: readonly Event[]): Content {
     'confirm' in turn
       ? name === 'adk_request_confirmation' &&
         Reflect.get(Object(args?.['originalFunctionCall']), 'name') === turn.confirm
-      : name === turn.answer,
+      : 'authorize' in turn
+        ? name === 'adk_request_credential'
+        : name === turn.answer,
   );
   if (call?.id === undefined || call.name === undefined) throw new Error('No such call waits.');
-  const response = 'confirm' in turn ? { confirmed: turn.confirmed } : turn.response;
+  const response = toTurnResponse(turn);
   return {
     role: 'user',
     parts: [{ functionResponse: { id: call.id, name: call.name, response } }],
@@ -349,6 +352,11 @@ function toToolView(context: Context): ToolView {
       context.requestConfirmation({ hint });
       return { status: 'waiting' };
     },
+    askCredential: (name) => {
+      context.requestCredential(apiKeyAuth(name));
+      return { status: 'unauthorized' };
+    },
+    credential: async (name) => context.getAuthResponse(apiKeyAuth(name)),
     confirmed: context.toolConfirmation?.confirmed,
     saveText: async (name, text) => context.saveArtifact(name, { text }),
     loadText: async (name) => (await context.loadArtifact(name))?.text,

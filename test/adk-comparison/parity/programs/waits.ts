@@ -131,6 +131,50 @@ export const waitPrograms: readonly Program[] = [
     turns: ['Refund A-7.', { confirm: 'refund', confirmed: true }, 'Thanks.'],
   },
   {
+    name: 'a confirmation that a tool asks for',
+    area: 'confirmations',
+    root: (kit) =>
+      kit.llm({
+        name: 'desk',
+        tools: [
+          kit.tool({
+            name: 'refund',
+            description: 'Refunds an order.',
+            parameters: z.object({ order: z.string() }),
+            execute: ({ order = '' }, view) =>
+              view.confirmed === undefined
+                ? view.confirm(`Refund ${String(order)}?`)
+                : { refunded: view.confirmed },
+          }),
+        ],
+        script: [callRefund, { text: 'Refunded.' }],
+      }),
+    turns: ['Refund A-7.', { confirm: 'refund', confirmed: true }],
+  },
+  {
+    name: 'a credential that a tool asks for',
+    area: 'credentials',
+    root: (kit) =>
+      kit.llm({
+        name: 'mail',
+        tools: [
+          kit.tool({
+            name: 'read_mail',
+            description: 'Reads mail.',
+            execute: async (_, view) =>
+              (await view.credential('mail')) === undefined
+                ? view.askCredential('mail')
+                : { mails: 2 },
+          }),
+        ],
+        script: [{ calls: [{ name: 'read_mail' }] }, { text: 'Two mails.' }],
+      }),
+    turns: [
+      'Any mail?',
+      { authorize: 'mail', credential: { authType: 'apiKey', apiKey: 'a key' } },
+    ],
+  },
+  {
     name: 'an artifact with two versions',
     area: 'artifacts',
     root: (kit) =>
