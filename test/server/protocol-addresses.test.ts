@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { agent } from '../../src/agents/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import { createServer } from '../../src/server/index.ts';
-import type { Server } from '../../src/server/index.ts';
+import type { ProtocolName, Server } from '../../src/server/index.ts';
+import { PROTOCOL_NAMES } from '../../src/server/protocol-list.ts';
 import { MemoryStore } from '../../src/store/index.ts';
 import { InMemoryArtifactService, tool } from '../../src/tools/index.ts';
 import { openWebServer } from '../mcp/web-server.ts';
@@ -14,7 +15,6 @@ import { openaiResponsesWire } from '../models/wire/openai-responses-wire.ts';
 import type { WireFormat } from '../models/wire/wire-format.ts';
 import type { WireTurn } from '../models/wire/wire-turn.ts';
 
-const PROTOCOLS = ['managed', 'openai', 'adk', 'ag-ui', 'ai-sdk', 'a2a'] as const;
 const SECRET = 'secret-of-the-network';
 
 interface Opened extends AsyncDisposable {
@@ -36,7 +36,7 @@ async function open(format: WireFormat, turns: readonly WireTurn[]): Promise<Ope
     store: new MemoryStore(),
     artifacts: new InMemoryArtifactService(),
   });
-  const server = await createServer({ runtime, keys: 'when-created', protocols: PROTOCOLS });
+  const server = await createServer({ runtime, keys: 'when-created', protocols: PROTOCOL_NAMES });
   return {
     server,
     provider: () => JSON.stringify(wire.server.requests.map(({ body }) => body)),
@@ -69,66 +69,67 @@ async function send(
   return { status: response.status, text: await response.text() };
 }
 
-/** A request of each protocol whose message has a file at an address. */
-function messagesWith(url: string, id: string): readonly (readonly [string, object])[] {
+type FileMessages = readonly (readonly [line: string, body: object])[];
+
+/** Requests of each protocol whose message has a file at an address. A protocol that is missing here does not compile. */
+function messagesWith(url: string, id: string): Readonly<Record<ProtocolName, FileMessages>> {
   const run = (part: object): object => ({
     appName: 'assistant',
     userId: 'ada',
     sessionId: id,
     newMessage: { role: 'user', parts: [part] },
   });
+  const model = 'agent_assistant';
   const image = { type: 'input_image', image_url: url };
   const file = { type: 'input_file', file_url: url };
-  return [
-    [
-      'POST /openai/v1/responses',
-      { model: 'agent_assistant', input: [{ role: 'user', content: [image, file] }] },
-    ],
-    [
-      'POST /openai/v1/chat/completions',
-      {
-        model: 'agent_assistant',
-        messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
-      },
-    ],
-    ['POST /run', run({ fileData: { mimeType: 'image/png', fileUri: url } })],
-    ['POST /run_sse', run({ file_data: { mime_type: 'image/png', file_uri: url } })],
-    [
-      'POST /ag-ui/agent_assistant',
-      {
-        threadId: `${id}-ag-ui`,
-        runId: 'r1',
-        messages: [
-          {
-            id: 'm1',
-            role: 'user',
-            content: [
-              { type: 'image', source: { type: 'url', value: url, mimeType: 'image/png' } },
-            ],
-          },
-        ],
-      },
-    ],
-    [
-      'POST /ai-sdk/agent_assistant',
-      {
-        id: `${id}-ai-sdk`,
-        messages: [
-          { id: 'm1', role: 'user', parts: [{ type: 'file', url, mediaType: 'image/png' }] },
-        ],
-      },
-    ],
-    [
-      'POST /a2a/agent_assistant/v1/message:send',
-      {
-        message: {
-          role: 'ROLE_USER',
-          messageId: `${id}-m1`,
-          parts: [{ url, mediaType: 'image/png' }],
+  const picture = { type: 'image', source: { type: 'url', value: url, mimeType: 'image/png' } };
+  const part = { type: 'file', url, mediaType: 'image/png' };
+  const parts = [{ url, mediaType: 'image/png' }];
+  const user = (more: object): object => ({ id: 'm1', role: 'user', ...more });
+  return {
+    openai: [
+      ['POST /openai/v1/responses', { model, input: [{ role: 'user', content: [image, file] }] }],
+      [
+        'POST /openai/v1/chat/completions',
+        {
+          model,
+          messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
         },
-      },
+      ],
     ],
-  ];
+    adk: [
+      ['POST /run', run({ fileData: { mimeType: 'image/png', fileUri: url } })],
+      ['POST /run_sse', run({ file_data: { mime_type: 'image/png', file_uri: url } })],
+    ],
+    'ag-ui': [
+      [
+        'POST /ag-ui/agent_assistant',
+        { threadId: `${id}-ag-ui`, runId: 'r1', messages: [user({ content: [picture] })] },
+      ],
+    ],
+    'ai-sdk': [
+      ['POST /ai-sdk/agent_assistant', { id: `${id}-ai-sdk`, messages: [user({ parts: [part] })] }],
+    ],
+    a2a: [
+      [
+        'POST /a2a/agent_assistant/v1/message:send',
+        { message: { role: 'ROLE_USER', messageId: `${id}-m1`, parts } },
+      ],
+    ],
+    // A message of MCP is text.
+    mcp: [],
+    // In the session of the AI SDK.
+    managed: [
+      [
+        `POST /v1/sessions/${id}-ai-sdk/events`,
+        {
+          events: [
+            { type: 'user.message', content: [{ type: 'image', source: { type: 'url', url } }] },
+          ],
+        },
+      ],
+    ],
+  };
 }
 
 test('no protocol requests an address in a message or an artifact, and no provider gets what is there', async () => {
@@ -144,7 +145,7 @@ test('no protocol requests an address in a message or an artifact, and no provid
     for (const [index, url] of addresses.entries()) {
       const id = `s${index}`;
       await send(opened, 'POST /apps/assistant/users/ada/sessions', { sessionId: id });
-      for (const [line, body] of messagesWith(url, id)) {
+      for (const [line, body] of Object.values(messagesWith(url, id)).flat()) {
         const { status, text } = await send(opened, line, body);
         // A provider may refuse an address, and the turn fails with its error.
         assert.ok(status < 500 || /error/.test(text), `${line} ${url}: ${status} ${text}`);
