@@ -32,7 +32,7 @@ export function parseStoreUrl(url: string): StoreUrl {
 }
 
 const SPANNER =
-  'Cloud Spanner is not supported: the store has not been run on it, because its emulator is a container or a binary outside npm. Use PostgreSQL or MySQL, for example on Cloud SQL, or implement Store and check it with storeContract.';
+  'There is no store for Cloud Spanner yet. Use PostgreSQL or MySQL, for example on Cloud SQL, or implement Store and check it with storeContract.';
 
 function parseMemory(rest: string): StoreUrl {
   if (rest === '' || rest === '//') return { kind: 'memory' };
