@@ -13,6 +13,7 @@ import {
 } from '../../../src/live/index.ts';
 import type { LiveClient, LiveModel } from '../../../src/live/index.ts';
 import { ScriptedModel } from '../../../src/models/index.ts';
+import { SimulatedClock } from '../../../src/net/index.ts';
 import { openRuntime } from '../../../src/runtime/index.ts';
 import { converse, speak } from './contract/live-harness.ts';
 import { API_KEY, startOpenaiAudioServer } from './servers/openai-audio-server.ts';
@@ -36,6 +37,8 @@ async function talkOnce(
   const hub = new LiveHub();
   await using runtime = await openRuntime({
     agents: [liveAgent({ name: 'assistant', model })],
+    // It stands still: a slow machine is no silent model.
+    clock: new SimulatedClock(),
     live: hub,
   });
   const session = await runtime.session('demo');

@@ -15,6 +15,7 @@ import type { LiveClient } from '../../../src/live/index.ts';
 import { decodeWave, encodeWave } from '../../../src/live/models/cascaded/wave-file.ts';
 import { takePieces } from '../../../src/live/models/cascaded/text-pieces.ts';
 import { ScriptedModel } from '../../../src/models/index.ts';
+import { SimulatedClock } from '../../../src/net/index.ts';
 import { openRuntime } from '../../../src/runtime/index.ts';
 import { tool } from '../../../src/tools/index.ts';
 import { converse, joinSaid, sendAudio, speak } from './contract/live-harness.ts';
@@ -51,6 +52,8 @@ test('an agent with a text model is spoken with: a tool, and a reply that is hea
   });
   await using runtime = await openRuntime({
     agents: [liveAgent({ name: 'assistant', model, textModel, tools: [weather] })],
+    // It stands still: a slow machine is no silent model.
+    clock: new SimulatedClock(),
     live: hub,
   });
   const session = await runtime.session('demo');
