@@ -260,7 +260,7 @@ describe('a PostgreSQL store with faults', () => {
   });
 
   inSchema(
-    'tables of other programs, and of a newer version, are not changed',
+    'tables of other programs, and of a newer version, are not changed; those that say so are used',
     async (url, open, schema) => {
       await admin.query(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.sessions (id text)`);
       await assert.rejects(open(), (error) => {
@@ -272,6 +272,16 @@ describe('a PostgreSQL store with faults', () => {
       await open();
       await admin.query(`UPDATE ${schema}.petrichor_schema SET version = 99`);
       await assert.rejects(open(), StoreVersionError);
+      await admin.query(
+        `ALTER TABLE ${schema}.petrichor_schema ADD COLUMN compatible_from integer`,
+      );
+      await assert.rejects(open(), StoreVersionError);
+      await admin.query(`UPDATE ${schema}.petrichor_schema SET compatible_from = 98`);
+      await assert.rejects(open(), StoreVersionError);
+      await admin.query(`UPDATE ${schema}.petrichor_schema SET compatible_from = 1`);
+      await open();
+      const { rows } = await admin.query(`SELECT version FROM ${schema}.petrichor_schema`);
+      assert.deepEqual(rows, [{ version: 99 }]);
       await assert.rejects(openPostgresStore(url, { schema: 'No; DROP' }), {
         code: 'invalid_input',
       });

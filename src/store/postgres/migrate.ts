@@ -6,21 +6,32 @@ import { listMigrations, listOnlineIndexes, quotedSchema, SCHEMA_VERSION } from 
 
 const LOCK_RETRY_MS = 50;
 
+/** The version of stored tables, and the earliest version whose code works with them. 0: there are no tables. */
+interface StoredVersion {
+  readonly version: number;
+  readonly compatibleFrom: number;
+}
+
 /**
- * Creates or migrates the tables of a schema. Several processes may do so at the same time.
+ * Creates or migrates the tables of a schema. Several processes may do so at the same time. Tables of a later version are
+ * used as they are if they say that this version works with them, so that a server of this release can start again
+ * while a later one is introduced.
  * @throws ForeignDatabaseError, StoreVersionError
  */
 export async function migrate(database: Database, schema: string): Promise<void> {
   const s = quotedSchema(schema);
   const location = `${database.location}, schema ${schema},`;
   const stored = await readVersion(database, schema);
-  if (stored === SCHEMA_VERSION) return;
-  if (stored > 0 && stored < SCHEMA_VERSION) await buildIndexesOnline(database, schema, stored);
+  if (stored.version === SCHEMA_VERSION || isLaterAndCompatible(stored)) return;
+  if (stored.version > 0 && stored.version < SCHEMA_VERSION)
+    await buildIndexesOnline(database, schema, stored.version);
   await database.write(async (queries) => {
     await queries.rows(`SELECT pg_advisory_xact_lock(hashtext('petrichor.schema'), hashtext($1))`, [
       schema,
     ]);
-    const version = await readVersion(queries, schema);
+    const present = await readVersion(queries, schema);
+    if (isLaterAndCompatible(present)) return;
+    const { version } = present;
     if (version > SCHEMA_VERSION) throw new StoreVersionError(location, version, SCHEMA_VERSION);
     if (version === 0) await createSchema(queries, schema, location);
     for (const migration of listMigrations(s).slice(version)) await queries.exec(migration);
@@ -68,21 +79,28 @@ async function buildIndexesOnline(
   }
 }
 
+function isLaterAndCompatible({ version, compatibleFrom }: StoredVersion): boolean {
+  return version > SCHEMA_VERSION && compatibleFrom <= SCHEMA_VERSION;
+}
+
 /**
  * Reads the schema version; 0 when there are no tables. Looks for the table in the catalog, because a connection caches
- * the result of earlier name lookups.
+ * the result of earlier name lookups. The column `compatible_from` exists only where a later release added it.
  */
-async function readVersion(queries: Queries, schema: string): Promise<number> {
+async function readVersion(queries: Queries, schema: string): Promise<StoredVersion> {
   const s = quotedSchema(schema);
   const tables = await queries.rows(
     `SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'petrichor_schema'`,
     [schema],
   );
-  if (tables.length === 0) return 0;
-  const [row] = await queries.rows<{ version: number }>(
-    `SELECT version FROM ${s}.petrichor_schema`,
-  );
-  return row?.version ?? 0;
+  const [row] =
+    tables.length === 0
+      ? []
+      : await queries.rows<StoredVersion>(
+          `SELECT v.version, coalesce((to_jsonb(v) ->> 'compatible_from')::integer, v.version) AS "compatibleFrom"
+           FROM ${s}.petrichor_schema AS v`,
+        );
+  return row ?? { version: 0, compatibleFrom: 0 };
 }
 
 async function createSchema(queries: Queries, schema: string, location: string): Promise<void> {
