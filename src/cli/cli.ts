@@ -7,6 +7,7 @@ import { EXIT_FAILURE, EXIT_OK, EXIT_USAGE, type ExitCode } from './command/exit
 import { toFailureJson } from './command/failure-json.ts';
 import { consoleCommand } from './commands/console-command.ts';
 import { devCommand, devServerCommand } from './commands/dev-command.ts';
+import { drainCommand } from './commands/drain-command.ts';
 import { evictCommand } from './commands/evict-command.ts';
 import { graphCommand } from './commands/graph-command.ts';
 import { commandPage, helpCommand } from './commands/help-command.ts';
@@ -32,6 +33,7 @@ const commands: readonly Command[] = [
   consoleCommand,
   keysCommand,
   sessionsCommand,
+  drainCommand,
   evictCommand,
   unquarantineCommand,
   replayCommand,

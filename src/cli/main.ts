@@ -39,6 +39,7 @@ const code = await runCli({
   stderr: process.stderr,
   clock: systemClock,
   signals: process,
+  signalProcess,
   version: version(),
 });
 
@@ -59,6 +60,15 @@ function endWithParent(): void {
       if (process.ppid !== workerData) process.kill(process.pid, 'SIGKILL');
     }, 1000);`;
   new Worker(watch, { eval: true, workerData: process.ppid, execArgv: [] }).unref();
+}
+
+function signalProcess(pid: number, signal: 'SIGTERM' | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false;
+    throw error;
+  }
 }
 
 /** The version of the package. */

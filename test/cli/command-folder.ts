@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { runCli } from '../../src/cli/cli.ts';
-import type { Signal } from '../../src/cli/command/cli-context.ts';
+import type { CliContext, Signal } from '../../src/cli/command/cli-context.ts';
 import { systemClock } from '../../src/net/index.ts';
 import type { Clock } from '../../src/net/index.ts';
 
@@ -69,6 +69,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly columns?: number;
   readonly clock?: Clock;
+  /** Default: there are no processes. */
+  readonly signalProcess?: CliContext['signalProcess'];
 }
 
 /** A running command with its streams. */
@@ -112,7 +114,13 @@ export class CommandFolder {
   /** Starts a command whose input is a terminal, or the given text. */
   start(
     args: readonly string[],
-    { input, env = {}, columns = 80, clock = systemClock }: RunOptions = {},
+    {
+      input,
+      env = {},
+      columns = 80,
+      clock = systemClock,
+      signalProcess = () => false,
+    }: RunOptions = {},
   ): Running {
     const isTerminal = input === undefined;
     const stdin = Object.assign(new PassThrough(), { isTTY: isTerminal });
@@ -129,6 +137,7 @@ export class CommandFolder {
       stderr,
       clock,
       signals,
+      signalProcess,
       version: '1.2.3',
     });
     return {

@@ -28,6 +28,11 @@ export interface CliContext {
   readonly stderr: OutputStream;
   readonly clock: Clock;
   readonly signals: Signals;
+  /**
+   * Sends a signal to a process of this machine; 0 only asks whether there is one. Returns false if there is none.
+   * @throws the error of the system, for a process of another user
+   */
+  readonly signalProcess: (pid: number, signal: 'SIGTERM' | 0) => boolean;
   /** The version of this program. */
   readonly version: string;
 }
