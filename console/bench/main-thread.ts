@@ -1,11 +1,11 @@
 import type { CDPSession, Page } from 'playwright-core';
 
-/** Milliseconds of processor time of a page's main thread, and its share of a time. */
+/** Milliseconds of processor time of a page's main thread. */
 export interface MainThreadTime {
   readonly task: number;
   readonly script: number;
   readonly layout: number;
-  /** When it was read, by the clock of the browser. */
+  /** When it was read, by the clock of this process. */
   readonly at: number;
 }
 
@@ -18,14 +18,14 @@ export async function readMainThread(cdp: CDPSession): Promise<MainThreadTime> {
     task: read('TaskDuration'),
     script: read('ScriptDuration'),
     layout: read('LayoutDuration') + read('RecalcStyleDuration'),
-    at: read('Timestamp'),
+    at: performance.now(),
   };
 }
 
-/** Starts to count. */
+/** Starts to count. The time of the thread does not go on while another program has the processor. */
 export async function openMainThread(page: Page): Promise<CDPSession> {
   const cdp = await page.context().newCDPSession(page);
-  await cdp.send('Performance.enable');
+  await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
   return cdp;
 }
 

@@ -9,11 +9,12 @@ import type { Figure } from './figure.ts';
 
 const CONSOLES = 20;
 const TURNS = 1000;
-const ROUNDS = 5;
+const ROUNDS = 9;
 
 /**
  * What consoles cost the server: the processor time of a turn, without and with them. Processor time, because the
- * consoles run on the same machine here. Rounds alternate, so that a change of the machine meets both.
+ * consoles run on the same machine here. Rounds alternate, and each is compared with the one beside it: what other
+ * programs do to the caches changes more than consoles do.
  */
 export async function measureConsoles(): Promise<readonly Figure[]> {
   await using server = await openConsoleServer({ agents: [chatter] });
@@ -41,12 +42,14 @@ export async function measureConsoles(): Promise<readonly Figure[]> {
     await once(consoles, 'exit');
   }
   const [alone, shared] = [percentile(without, 0.5), percentile(withConsoles, 0.5)];
-  const cost = (1 - alone / shared) * 100;
+  const costs = without.map((ms, round) => (1 - ms / (withConsoles[round] ?? ms)) * 100);
+  const cost = percentile(costs, 0.5);
+  const spread = [Math.min(...costs), Math.max(...costs)].map((one) => `${round(one)} %`);
   return [
     {
       what: `turns/s of a server with ${CONSOLES} consoles`,
       bar: 'at most 5 % less',
-      value: `${round(Math.abs(cost))} % ${cost < 0 ? 'more' : 'less'} (${alone.toFixed(2)}, ${shared.toFixed(2)} ms)`,
+      value: `${round(Math.abs(cost))} % ${cost < 0 ? 'more' : 'less'} (${alone.toFixed(2)}, ${shared.toFixed(2)} ms a turn; rounds ${spread.join(' to ')})`,
       isMet: cost <= 5,
     },
   ];
