@@ -122,8 +122,8 @@ export const proverMutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/verify/contracts/contract-check.ts',
-        find: `      (begins && event?.transition === t) ||`,
-        replace: `      (!begins && event?.transition === t) ||`,
+        find: `return begins && t === transition ? 1 : 0;`,
+        replace: `return !begins && t === transition ? 1 : 0;`,
       },
     ],
     tests: [contracts],
