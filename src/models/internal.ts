@@ -9,5 +9,4 @@ export { toolNames } from './prompt/tool-names.ts';
 export { ModelNotResolvedError } from './reference/model-not-resolved-error.ts';
 export { NamedModel } from './reference/named-model.ts';
 export { UnknownModelError } from './reference/provider-name.ts';
-export { resolveRef } from './schema/dereference.ts';
 export { createRedactor, type Redact } from './response/redact.ts';

@@ -14,6 +14,8 @@ export const ROOM_DOORS: Readonly<Record<string, string>> = {
     'for cli/; in internal.ts it would be loaded by the root entry',
   'src/models/response/classify-error.ts':
     'for live/; in internal.ts it would be loaded by the root entry',
+  'src/models/schema/dereference.ts':
+    'for tools/openapi/; in internal.ts it would be loaded by the root entry',
   'src/server/protocol-list.ts':
     'for the help of cli/; internal.ts loads the schemas of the HTTP API',
   'src/store/contract/index.ts': 'for testing/ and for unit tests; needs node:assert',

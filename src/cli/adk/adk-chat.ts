@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import {
   DatabaseSessionService,
+  getFunctionCalls,
   getPendingUserInputRequests,
   InMemoryArtifactService,
   InMemoryMemoryService,
@@ -132,10 +133,12 @@ class AdkChat implements AsyncDisposable {
   /** Appends the events of a saved session, and shows them. */
   async restore(events: readonly Event[]): Promise<void> {
     for (const event of events) {
-      await this.#service.appendEvent({ session: this.#session, event });
       this.#show(event);
+      if (!isRequestToUser(event))
+        await this.#service.appendEvent({ session: this.#session, event });
     }
-    this.#showRequests(await this.#listRequests());
+    if (getPendingUserInputRequests(events).length > 0)
+      this.print('A call that waited is not continued. Send a message.');
   }
 
   /** Reads messages until `exit`, the end of the input or a signal. */
@@ -239,6 +242,11 @@ const HOW_TO_ANSWER: Readonly<Record<UserInputRequest['kind'], string>> = {
     'The terminal does not take credentials: answer in a program, or in petrichor adk web.',
   input: 'Type your reply at the next prompt to continue.',
 };
+
+/** True for an event with which a call asks the user. The model does not see it, and its call is not continued. */
+function isRequestToUser(event: Event): boolean {
+  return getFunctionCalls(event).some(({ name }) => name.startsWith('adk_request_'));
+}
 
 /** A message, or the answer to the first request that waits. */
 function toMessage(text: string, [request]: readonly UserInputRequest[]): Content {

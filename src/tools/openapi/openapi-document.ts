@@ -1,5 +1,5 @@
 import { isJsonObject, InvalidInputError, type Json, type JsonObject } from '../../core/index.ts';
-import { resolveRef } from '../../models/internal.ts';
+import { resolveRef } from '../../models/schema/dereference.ts';
 
 /** The methods of operations, in the order of the specification. */
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
