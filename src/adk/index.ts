@@ -37,7 +37,12 @@ export { AgentBuilder } from './builder/agent-builder.ts';
 export { type BuiltAgent, type SessionOptions } from './builder/build-agent.ts';
 export { App } from './app/app.ts';
 export type { AppConfig, AppSettings, ResumabilityConfig } from './app/app-config.ts';
-export { BaseAgent, type AgentYield, type BaseAgentConfig } from './agents/base-agent.ts';
+export {
+  BaseAgent,
+  type AgentYield,
+  type BaseAgentConfig,
+  type CustomAgentContext,
+} from './agents/base-agent.ts';
 export type { LlmAgentSettings } from './plugins/base-plugin.ts';
 export { BaseEventsSummarizer } from './compaction/base-events-summarizer.ts';
 export { BasePlugin } from './plugins/base-plugin.ts';

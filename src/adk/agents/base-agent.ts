@@ -1,5 +1,5 @@
 import { InvalidInputError } from '../../core/index.ts';
-import type { OptionNames } from '../../core/index.ts';
+import type { JsonObject, OptionNames } from '../../core/index.ts';
 import {
   type Agent,
   type CustomContext,
@@ -38,6 +38,17 @@ export const BASE_AGENT_NAMES: OptionNames<BaseAgentConfig> = {
  * What a custom agent may yield: text, content, an `Event` with content, actions and output, or a run of a sub-agent.
  */
 export type AgentYield = CustomYield;
+
+/** The context of `runAsyncImpl`. */
+export interface CustomAgentContext extends CustomContext {
+  /** The session, with all state at the last yield: `context.session.state['topic']`, as in ADK. */
+  readonly session: {
+    readonly id: string;
+    readonly appName: string;
+    readonly userId: string;
+    readonly state: JsonObject;
+  };
+}
 
 /**
  * Base class of agents. Override `runAsyncImpl` to write a custom agent: each yield, with its state changes, is
@@ -80,7 +91,9 @@ export class BaseAgent {
   }
 
   // oxlint-disable-next-line require-yield -- subclasses override it
-  protected async *runAsyncImpl(_context: CustomContext): AsyncGenerator<AgentYield, void, never> {
+  protected async *runAsyncImpl(
+    _context: CustomAgentContext,
+  ): AsyncGenerator<AgentYield, void, never> {
     throw new InvalidInputError('agent', `"${this.name}" must override runAsyncImpl.`);
   }
 
@@ -96,9 +109,23 @@ export class BaseAgent {
       description: this.description,
       subAgents,
       callbacks: toNetCallbacks(this, this.config, toToolInfo, compileContext),
-      run: (context) => this.runAsyncImpl(context),
+      run: (context) => this.runAsyncImpl(withSession(context)),
     });
   }
+}
+
+/** Adds `session`. The other members stay getters, because they change with each step. */
+function withSession(context: CustomContext): CustomAgentContext {
+  const { sessionId: id, appName, userId } = context.sessionKey;
+  const session: CustomAgentContext['session'] = {
+    id,
+    appName,
+    userId,
+    get state() {
+      return context.stateEntries;
+    },
+  };
+  return Object.create(context, { session: { value: session, enumerable: true } });
 }
 
 /**
