@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../core/internal.ts';
-import type { LogEntry } from '../../core/index.ts';
+import type { Content, LogEntry } from '../../core/index.ts';
 import { allOf, effect, oneOf, upTo } from '../../net/index.ts';
 import type { Effect, EffectFailure, TokenPlace } from '../../net/index.ts';
 import {
@@ -16,6 +16,8 @@ import { agentEnded } from '../vocabulary/handover.ts';
 import type { Ending } from '../vocabulary/turn.ts';
 import type { ModelCall } from '../vocabulary/model-call.ts';
 import { agentMessage, messageArcs } from '../vocabulary/agent-message.ts';
+import type { MessageTokens } from '../vocabulary/agent-message.ts';
+import type { ToolActions } from '../../tools/index.ts';
 import type { AgentIdentity } from '../vocabulary/agent-identity.ts';
 
 export interface BeforeAgentOptions extends AgentIdentity {
@@ -80,7 +82,7 @@ export function beforeAgentEffect(
       const content = await firstResult(callbacksIn(callbacks.beforeAgent), opened.context);
       const { write, actions, actionEvents } = opened.take();
       const escalate = (actions.escalate ?? start.escalate) === true && { escalate: true };
-      const { said, events } = agentMessage(options, invocationId, content);
+      const { said, events } = toMessage(options, invocationId, content, actions);
       const outputs = { said, events: [...events, ...actionEvents], write };
       if (actions.endInvocation === true)
         return { stopped: { stop: { stopReason: 'end_turn' as const }, ...outputs } };
@@ -138,7 +140,7 @@ export function afterAgentEffect(
       );
       const content = await firstResult(callbacksIn(callbacks.afterAgent), opened.context);
       const { write, actions, actionEvents } = opened.take();
-      const { said, events } = agentMessage(options, invocationId, content);
+      const { said, events } = toMessage(options, invocationId, content, actions);
       const outputs = { said, events: [...events, ...actionEvents], write };
       return actions.endInvocation === true
         ? { stopped: { stop: { stopReason: 'end_turn' as const }, ...outputs } }
@@ -153,6 +155,21 @@ export function afterAgentEffect(
           };
     },
   });
+}
+
+/** The message of a callback. Its event has the escalation, which readers of the events would not see elsewhere. */
+function toMessage(
+  identity: AgentIdentity,
+  invocationId: string,
+  content: Content | undefined,
+  { escalate }: ToolActions,
+): MessageTokens {
+  return agentMessage(
+    identity,
+    invocationId,
+    content,
+    content !== undefined && escalate === true ? { actions: { escalate } } : {},
+  );
 }
 
 function callbackFailed(

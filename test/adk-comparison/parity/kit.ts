@@ -11,10 +11,14 @@ export interface View {
   readonly set: (key: string, value: Json) => void;
 }
 
-/** The context of a tool. */
-export interface ToolView extends View {
-  readonly transfer: (agentName: string) => void;
+/** The context of a callback around an agent. */
+export interface AgentView extends View {
   readonly escalate: () => void;
+}
+
+/** The context of a tool. */
+export interface ToolView extends AgentView {
+  readonly transfer: (agentName: string) => void;
   readonly skipSummarization: () => void;
   /** Asks for a confirmation. The tool returns the result. */
   readonly confirm: (hint: string) => unknown;
@@ -38,8 +42,8 @@ export type CallbackText = string | undefined;
 
 /** The callbacks of an agent or of a plugin. */
 export interface CallbackSpec {
-  readonly beforeAgent?: (view: View) => CallbackText;
-  readonly afterAgent?: (view: View) => CallbackText;
+  readonly beforeAgent?: (view: AgentView) => CallbackText;
+  readonly afterAgent?: (view: AgentView) => CallbackText;
   readonly beforeModel?: (view: View, request: RequestView) => CallbackText;
   readonly afterModel?: (view: View, text: string) => CallbackText;
   readonly beforeTool?: (view: View, args: JsonObject, toolName: string) => JsonObject | undefined;
@@ -122,6 +126,7 @@ export interface Kit {
   readonly exampleTool: (examples: readonly ExampleSpec[]) => Ref;
   readonly agentTool: (agent: Ref, options?: { readonly skipSummarization: true }) => Ref;
   readonly plugin: (spec: CallbackSpec & { readonly name: string }) => Ref;
+  readonly globalInstructionPlugin: (instruction: string) => Ref;
   /** A chain of nodes, from the start. */
   readonly workflow: (name: string, chain: readonly (NodeSpec | Ref)[]) => Ref;
 }

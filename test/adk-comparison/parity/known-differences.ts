@@ -148,6 +148,36 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     matches: ({ field, petrichor }) =>
       field === 'event.added' && JSON.stringify(petrichor).includes('budget_reached'),
   },
+  {
+    subject: 'Escalation of a callback without a message',
+    stock: 'Has no effect, unless the callback also writes state.',
+    petrichor: 'Ends the loop.',
+    status: 'intended',
+    reason: 'An action has the same effect with and without a message.',
+    matches: ({ program, field }) =>
+      program === 'an afterAgent that escalates without a message' &&
+      ['request', 'event.missing'].includes(field),
+  },
+  {
+    subject: 'Output key of an agent that calls `exit_loop`',
+    stock: 'The empty result of `exit_loop` replaces the last answer in the state.',
+    petrichor: 'The state keeps the last answer.',
+    status: 'intended',
+    reason: 'The result of a loop is its last draft.',
+    matches: ({ program, field }) =>
+      program === 'exit_loop of an agent with an output key' && field === 'state',
+  },
+  {
+    subject: 'Place of `GlobalInstructionPlugin`',
+    stock: 'Before the name and the description of the agent.',
+    petrichor:
+      'After them. Both are before the global instruction and the instruction of the agent.',
+    status: 'open',
+    reason: 'The plugin adds to the global instructions of the agent, which follow its name.',
+    matches: ({ program, field }) =>
+      /^(a )?global instructions? of a plugin/.test(program) &&
+      field === 'request.systemInstruction',
+  },
 ];
 
 /** What ADK for Python does differently from ADK for TypeScript, where prompts are concerned. */

@@ -12,6 +12,7 @@ import {
   BasePlugin,
   Event as createEvent,
   FunctionTool,
+  GlobalInstructionPlugin,
   InMemoryArtifactService,
   InMemoryMemoryService,
   InMemorySessionService,
@@ -24,10 +25,11 @@ import {
   SequentialAgent,
   Workflow,
 } from '../../../src/adk/index.ts';
-import type { FunctionToolContext } from '../../../src/adk/index.ts';
+import type { CallbackContext, FunctionToolContext } from '../../../src/adk/index.ts';
 import type { Model, ModelResponse } from '../../../src/models/index.ts';
 import { apiKeyAuth, toTurnResponse } from './kit.ts';
 import type {
+  AgentView,
   CallbackSpec,
   CompositeSpec,
   Kit,
@@ -166,6 +168,7 @@ function createPetrichorKit(requests: RecordedRequest[]): Kit {
     exampleTool: (examples) => new ExampleTool(examples),
     agentTool: (agent, options) => new AgentTool({ agent: toAgent(agent), ...options }),
     plugin: (spec) => new ScriptedPlugin(spec),
+    globalInstructionPlugin: (instruction) => new GlobalInstructionPlugin(instruction),
     workflow: (name, chain) =>
       new Workflow({
         name,
@@ -251,12 +254,12 @@ function createLlmAgent(spec: LlmSpec, requests: RecordedRequest[]): LlmAgent {
 function toAgentCallbacks({ beforeAgent, afterAgent }: CallbackSpec) {
   return {
     ...(beforeAgent !== undefined && {
-      beforeAgentCallback: (context: { readonly state: StateView }) =>
-        toMessageContent(beforeAgent(toView(context))),
+      beforeAgentCallback: (context: CallbackContext) =>
+        toMessageContent(beforeAgent(toAgentView(context))),
     }),
     ...(afterAgent !== undefined && {
-      afterAgentCallback: (context: { readonly state: StateView }) =>
-        toMessageContent(afterAgent(toView(context))),
+      afterAgentCallback: (context: CallbackContext) =>
+        toMessageContent(afterAgent(toAgentView(context))),
     }),
   };
 }
@@ -268,6 +271,10 @@ interface StateView {
 
 function toView({ state }: { readonly state: StateView }): View {
   return { get: (key) => state.get(key), set: (key, value) => state.set(key, value) };
+}
+
+function toAgentView(context: Pick<CallbackContext, 'state' | 'actions'>): AgentView {
+  return { ...toView(context), escalate: () => context.actions.escalate() };
 }
 
 function toMessageContent(text: string | undefined): Content | undefined {
@@ -291,9 +298,8 @@ function toToolDefinition({ execute, requireConfirmation, ...spec }: ToolSpec) {
 function toToolView(context: FunctionToolContext): ToolView {
   const { actions, artifacts } = context;
   return {
-    ...toView(context),
+    ...toAgentView(context),
     transfer: (agentName) => actions.transferToAgent(agentName),
-    escalate: () => actions.escalate(),
     skipSummarization: () => actions.skipSummarization(),
     confirm: (hint) => context.requestConfirmation({ hint }),
     askCredential: (name) => context.requestCredential(apiKeyAuth(name)),
@@ -340,10 +346,10 @@ class ScriptedPlugin extends BasePlugin {
     // A callback that the plugin does not override is not called.
     if (beforeAgent !== undefined)
       this.beforeAgentCallback = async ({ callbackContext }) =>
-        toMessageContent(beforeAgent(toView(callbackContext)));
+        toMessageContent(beforeAgent(toAgentView(callbackContext)));
     if (afterAgent !== undefined)
       this.afterAgentCallback = async ({ callbackContext }) =>
-        toMessageContent(afterAgent(toView(callbackContext)));
+        toMessageContent(afterAgent(toAgentView(callbackContext)));
     if (beforeModel !== undefined)
       this.beforeModelCallback = async ({ callbackContext, llmRequest }) =>
         toAnswer(beforeModel(toView(callbackContext), { contents: llmRequest.contents.length }));

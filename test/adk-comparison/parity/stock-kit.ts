@@ -16,6 +16,7 @@ import {
   type Event,
   FunctionTool,
   getFunctionCalls,
+  GlobalInstructionPlugin,
   InMemoryArtifactService,
   InMemoryMemoryService,
   InMemorySessionService,
@@ -39,6 +40,7 @@ import { omitUndefined } from '../../../src/core/internal.ts';
 import type { JsonObject } from '../../../src/core/index.ts';
 import { apiKeyAuth, toTurnResponse } from './kit.ts';
 import type {
+  AgentView,
   CallbackSpec,
   CompositeSpec,
   Kit,
@@ -211,6 +213,7 @@ function createStockKit(requests: RecordedRequest[]): Kit {
       new ExampleTool(examples.map((one) => structuredClone(one) as Example)),
     agentTool: (agent, options) => new AgentTool({ agent: toAgent(agent), ...options }),
     plugin: (spec) => new ScriptedPlugin(spec),
+    globalInstructionPlugin: (instruction) => new GlobalInstructionPlugin(instruction),
     workflow: (name, chain) =>
       new Workflow({
         name,
@@ -292,9 +295,9 @@ function createLlmAgent(spec: LlmSpec, requests: RecordedRequest[]): LlmAgent {
 function toAgentCallbacks({ beforeAgent, afterAgent }: CallbackSpec) {
   return omitUndefined({
     beforeAgentCallback:
-      beforeAgent && ((context: Context) => toMessageContent(beforeAgent(toView(context)))),
+      beforeAgent && ((context: Context) => toMessageContent(beforeAgent(toAgentView(context)))),
     afterAgentCallback:
-      afterAgent && ((context: Context) => toMessageContent(afterAgent(toView(context)))),
+      afterAgent && ((context: Context) => toMessageContent(afterAgent(toAgentView(context)))),
   });
 }
 
@@ -303,6 +306,15 @@ function toView({ state }: { readonly state: unknown }): View {
   return {
     get: (key) => stored.get(key),
     set: (key, value) => stored.set(key, value),
+  };
+}
+
+function toAgentView(context: Context): AgentView {
+  return {
+    ...toView(context),
+    escalate: () => {
+      context.actions.escalate = true;
+    },
   };
 }
 
@@ -338,12 +350,9 @@ function toToolOptions({ execute, ...spec }: ToolSpec) {
 
 function toToolView(context: Context): ToolView {
   return {
-    ...toView(context),
+    ...toAgentView(context),
     transfer: (agentName) => {
       context.actions.transferToAgent = agentName;
-    },
-    escalate: () => {
-      context.actions.escalate = true;
     },
     skipSummarization: () => {
       context.actions.skipSummarization = true;
@@ -409,11 +418,11 @@ class ScriptedPlugin extends BasePlugin {
   }
 
   override async beforeAgentCallback({ callbackContext }: { callbackContext: Context }) {
-    return toMessageContent(this.#spec.beforeAgent?.(toView(callbackContext)));
+    return toMessageContent(this.#spec.beforeAgent?.(toAgentView(callbackContext)));
   }
 
   override async afterAgentCallback({ callbackContext }: { callbackContext: Context }) {
-    return toMessageContent(this.#spec.afterAgent?.(toView(callbackContext)));
+    return toMessageContent(this.#spec.afterAgent?.(toAgentView(callbackContext)));
   }
 
   override async beforeModelCallback({

@@ -94,4 +94,22 @@ export const shippedToolPrograms: readonly Program[] = [
       }),
     turns: ['Roll.'],
   },
+  {
+    name: 'exit_loop of an agent with an output key',
+    area: 'shipped tools',
+    root: (kit) =>
+      kit.loop({
+        name: 'again',
+        maxIterations: 3,
+        subAgents: [
+          kit.llm({
+            name: 'reviser',
+            outputKey: 'draft',
+            tools: [kit.shippedTool('EXIT_LOOP')],
+            script: [{ text: 'Draft 1.' }, { calls: [{ name: 'exit_loop' }] }],
+          }),
+        ],
+      }),
+    turns: ['Write.'],
+  },
 ];
