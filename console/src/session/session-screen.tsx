@@ -56,10 +56,14 @@ export function OpenSession({
   const pane = useSignal<Pane>('chat');
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
+    const { pathname } = location;
     const stop = model.at.subscribe((at) => {
       // While the timeline is dragged, the address stays: a browser limits how often it may change.
       clearTimeout(timer);
-      timer = setTimeout(() => setQuery({ at }), 150);
+      timer = setTimeout(() => {
+        // The record belongs to this session: another one may be opened meanwhile.
+        if (location.pathname === pathname) setQuery({ at });
+      }, 150);
     });
     return () => {
       stop();
