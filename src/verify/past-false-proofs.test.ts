@@ -30,6 +30,7 @@ import {
   type Transition,
 } from '../net/index.ts';
 import { ContractCheck } from './contracts/contract-check.ts';
+import type { ComponentTree, NetComponent } from './contracts/contract.ts';
 import type { Bounds } from './properties/bounds.ts';
 import {
   atMost,
@@ -37,10 +38,11 @@ import {
   eventuallyAnswered,
   neverFiresAfter,
   placeBound,
+  precedes,
   settles,
   unreachable,
 } from './properties/create-property.ts';
-import type { Property } from './properties/property.ts';
+import type { Property, SearchedProperty } from './properties/property.ts';
 import { prove } from './prove.ts';
 import type { PropertyResult } from './report.ts';
 import { expand } from './system/expand.ts';
@@ -468,4 +470,207 @@ test('a transition without an outcome is reported as never fired, by contracts t
   const searched = await prove(forkWithoutOutcome(), { ...options, route: 'search' });
   assert.deepEqual(report.unfired, searched.unfired);
   assert.ok(report.unfired?.includes('from-left'));
+});
+
+/** What contracts and a search of the whole net say of each property. */
+async function decideTwice(
+  of: CompiledNet,
+  components: ComponentTree,
+  properties: readonly SearchedProperty[],
+  bounds: Bounds,
+): Promise<readonly (readonly [follows: boolean, proved: boolean])[]> {
+  const limits = { states: 10_000, endsAt: Number.POSITIVE_INFINITY };
+  const check = new ContractCheck(expand(of, bounds), components, limits);
+  for (const { verdict } of check.prove()) assert.equal(verdict, 'proved');
+  const { results } = await prove(of, { properties, bounds, route: 'search' });
+  return properties.map((one, index) => [
+    check.decide(one).holds,
+    results[index]?.verdict === 'proved',
+  ]);
+}
+
+const few = { faults: 0, shutdowns: false };
+
+test('a contract sees what a firing gives back to a place outside the view', async () => {
+  const loop = pure('c/loop', {
+    take: { asked, a },
+    give: allOf({ a, b }),
+    run: () => ({ a: null, b: null }),
+  });
+  const of = compile(net('loop', { initial: [initialToken(a, null)], transitions: [loop] }));
+  const keepsA: NetComponent = {
+    name: 'c',
+    places: ['a', 'asked'],
+    transitions: ['c/loop'],
+    contract: {
+      initial: 'always',
+      events: [{ name: 'takes', promisedBy: 'component', on: { takes: ['a'], by: 'component' } }],
+      steps: { always: {} },
+    },
+    children: [],
+  };
+  const tree: ComponentTree = { shared: [], ports: [], children: [keepsA] };
+  assert.deepEqual(await decideTwice(of, tree, [unreachable('b'), atMost(['c/loop'], 0)], few), [
+    [false, false],
+    [false, false],
+  ]);
+});
+
+/** Two workers with the same contract. The clerk asks one again only while the other has not begun. */
+function workers(): CompiledNet {
+  const ask = (name: string): TokenPlace<null> => place(`${name}.ask`);
+  const answer = (name: string): TokenPlace<null> => place(`${name}.answer`);
+  const paper = (name: string): TokenPlace<null> => place(`${name}.paper`, { environment: true });
+  const [again, pens, pen] = [place('again'), place('pens'), place('pen')];
+  const askAgain = (name: string, other: string): Transition =>
+    pure(`ask.${name}`, {
+      take: { answer: answer(name), again },
+      read: { other: ask(other) },
+      give: allOf({ ask: ask(name) }),
+      run: () => ({ ask: null }),
+    });
+  return compile(
+    net('workers', {
+      initial: [
+        initialToken(a, null),
+        initialToken(again, null, 3),
+        initialToken(pens, null),
+        initialToken(pen, null),
+      ],
+      transitions: [
+        pure('ask.both', {
+          take: { a },
+          give: allOf({ many: ask('many'), once: ask('once') }),
+          run: () => ({ many: null, once: null }),
+        }),
+        askAgain('many', 'once'),
+        askAgain('once', 'many'),
+        pure('many/work', {
+          take: { ask: ask('many'), paper: paper('many') },
+          read: { pens },
+          give: allOf({ answer: answer('many') }),
+          run: () => ({ answer: null }),
+        }),
+        pure('once/work', {
+          take: { ask: ask('once'), paper: paper('once'), pen },
+          give: allOf({ answer: answer('once') }),
+          run: () => ({ answer: null }),
+        }),
+      ],
+    }),
+  );
+}
+
+const worker = (name: string, tool: string, asks: 'environment' | undefined): NetComponent => ({
+  name,
+  places: [`${name}.ask`, `${name}.paper`, tool],
+  transitions: [`${name}/work`],
+  contract: {
+    initial: 'free',
+    events: [
+      {
+        name: 'asked',
+        promisedBy: 'environment',
+        on: { gives: [`${name}.ask`], ...(asks !== undefined && { by: asks }) },
+      },
+      {
+        name: 'answers',
+        promisedBy: 'component',
+        on: { gives: [`${name}.answer`], by: 'component' },
+      },
+    ],
+    steps: { busy: { answers: 'free' }, free: { asked: 'busy' } },
+  },
+  children: [],
+});
+
+test('children are exchanged only if the same events set them to work', async () => {
+  const ports = ['many', 'once'].flatMap((name) => [`${name}.ask`, `${name}.answer`]);
+  // Whoever asks the second worker: its work is paid for once, at the start.
+  const children = [worker('many', 'pens', 'environment'), worker('once', 'pen', undefined)];
+  const counts = [2, 4, 5].map((max) => atMost(['many/work', 'once/work'], max));
+  const bounds = { ...few, environment: { 'many.paper': 4, 'once.paper': 1 } };
+  const [two, four, five] = await decideTwice(
+    workers(),
+    { shared: [], ports, children },
+    counts,
+    bounds,
+  );
+  assert.deepEqual(
+    [two, four],
+    [
+      [false, false],
+      [false, false],
+    ],
+  );
+  assert.equal(five?.[1], true);
+});
+
+test('events of one name may set a component to work, or not', async () => {
+  const [inbox, note] = [place('c.inbox'), place('c.note')];
+  const of = compile(
+    net('names', {
+      initial: [initialToken(a, null)],
+      transitions: [
+        pure('write', { take: { a }, give: allOf({ note }), run: () => ({ note: null }) }),
+        pure('send', { take: { asked }, give: allOf({ inbox }), run: () => ({ inbox: null }) }),
+        pure('c/work', { take: { note }, give: allOf({ b }), run: () => ({ b: null }) }),
+      ],
+    }),
+  );
+  const component: NetComponent = {
+    name: 'c',
+    places: ['c.inbox', 'c.note'],
+    transitions: ['c/work'],
+    contract: {
+      initial: 'free',
+      events: [
+        { name: 'go', promisedBy: 'environment', on: { gives: ['c.inbox'], by: 'environment' } },
+        { name: 'go', promisedBy: 'environment', on: { gives: ['c.note'] } },
+      ],
+      steps: { free: { go: 'busy' }, busy: {} },
+    },
+    children: [],
+  };
+  const tree: ComponentTree = { shared: [], ports: [], children: [component] };
+  assert.deepEqual(
+    await decideTwice(of, tree, [atMost(['c/work', 'write'], 1)], {
+      ...few,
+      environment: { asked: 0 },
+    }),
+    [[false, false]],
+  );
+});
+
+test('a retry takes no token, so it does not renew a count', async () => {
+  const [go, done, first] = [place('go'), place('done'), place('first')];
+  const again = effect('again', {
+    take: { go },
+    give: allOf({ done }),
+    retry: { attempts: 2, backoff: '1s..1s' },
+    failed: () => ({ done: null }),
+    run: async () => ({ done: null }),
+  });
+  const of = compile(
+    net('retried', {
+      initial: [initialToken(go, null)],
+      transitions: [
+        again,
+        pure('one', { take: { asked }, give: allOf({ first }), run: () => ({ first: null }) }),
+        pure('two', {
+          take: { first, more: place('more', { environment: true }) },
+          unless: [done],
+          give: allOf({ b }),
+          run: () => ({ b: null }),
+        }),
+      ],
+    }),
+  );
+  const per = { per: 'running(again)' };
+  const properties = [precedes('one', ['two'], per), precedes('two', ['one'], per)];
+  const tree: ComponentTree = { shared: [], ports: [], children: [] };
+  assert.deepEqual(await decideTwice(of, tree, properties, few), [
+    [true, true],
+    [false, false],
+  ]);
 });

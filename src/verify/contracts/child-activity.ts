@@ -33,13 +33,13 @@ export function listQuietStates(
   contract: Contract,
   { firesIn }: ChildActivity,
 ): ReadonlySet<string> {
-  const activations = new Set(listActivations(contract).map((at) => contract.events[at]?.name));
+  const activations = listActivations(contract);
+  const others = contract.events.filter((_, index) => !activations.includes(index));
   const active = new Set(Object.values(firesIn).flat());
   for (let before = -1; before !== active.size;) {
     before = active.size;
     for (const [state, steps] of Object.entries(contract.steps))
-      if (Object.entries(steps).some(([event, to]) => !activations.has(event) && active.has(to)))
-        active.add(state);
+      if (others.some(({ name }) => active.has(steps[name] ?? ''))) active.add(state);
   }
   return new Set(Object.keys(contract.steps).filter((state) => !active.has(state)));
 }

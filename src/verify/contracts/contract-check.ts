@@ -432,8 +432,11 @@ export class ContractCheck {
       ...omitUndefined({ activity: activities.get(child) }),
     }));
     if (part.own !== undefined) contracts.unshift(observe(part, 'component'));
+    // An event that takes tokens must see what the same firing gives back.
     const ports = contracts.flatMap(({ contract }) =>
-      contract.events.flatMap(({ on }) => (on.gives ?? []).map((name) => this.#place(name))),
+      contract.events.flatMap(({ on: { gives = [], takes = [] } }) =>
+        [...gives, ...takes].map((name) => this.#place(name)),
+      ),
     );
     const { groups, sums } = this.#layout(part, apart);
     return createView(this.#net, this.#live, {

@@ -1,3 +1,4 @@
+import { listActivations } from './child-activity.ts';
 import { listMoves } from './view.ts';
 import type { View, ViewBlock, ViewMove } from './view.ts';
 
@@ -207,6 +208,8 @@ function describeContract({ contract, activity }: View['contracts'][number]): st
   return JSON.stringify([
     initial,
     events.map(({ name, promisedBy }) => [name, promisedBy]),
+    // A question may pay for a child at its activations.
+    listActivations(contract),
     steps,
     activity,
   ]);

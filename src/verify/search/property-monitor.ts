@@ -3,7 +3,7 @@ import type { ExpandedNet } from '../system/expand.ts';
 import type { Move } from '../system/move.ts';
 import type { QuiescentMarking, SearchedProperty } from '../properties/property.ts';
 import type { State, StateView } from '../system/state.ts';
-import { begins, PropertyNames } from './property-names.ts';
+import { begins, listTaken, PropertyNames } from './property-names.ts';
 
 /** The memory after a step that violates the property. */
 export const VIOLATED = -1;
@@ -212,7 +212,7 @@ export function createMonitor(
         outlets: new Set([property.joined, ...property.deadLetters]),
         next: (memory, state, move) => {
           let after = memory;
-          for (const position of move.removed)
+          for (const position of listTaken(move))
             if (tokenClasses.get(state.tokens[position] ?? 0).place === from) after++;
           for (const gained of ends) after -= gained(move);
           return after < BALANCE_OFFSET ? VIOLATED : after;
@@ -280,8 +280,8 @@ function toRenewal(
 ): (state: State, move: Move) => boolean {
   if (per === undefined) return never;
   const place = names.place(per);
-  return ({ tokens }, { removed }) =>
-    removed.some((position) => tokenClasses.get(tokens[position] ?? 0).place === place);
+  return ({ tokens }, move) =>
+    listTaken(move).some((position) => tokenClasses.get(tokens[position] ?? 0).place === place);
 }
 
 function toMarkingCheck(

@@ -138,6 +138,11 @@ export function begins(move: Move): boolean {
   return move.kind === 'fired' || move.kind === 'started';
 }
 
+/** The positions of the tokens that a step takes. A retry replaces an existing firing, so it takes none. */
+export function listTaken({ kind, removed }: Move): readonly number[] {
+  return kind === 'retrying' || kind === 'restarted' ? [] : removed;
+}
+
 /** The transitions and places whose tokens have labels. */
 function listLabeledNames(net: CompiledNet): readonly string[] {
   const isLabeled = (place: string): boolean => net.places.get(place)?.label !== undefined;
