@@ -35,7 +35,7 @@ for (const on of PACKAGES)
           'planning_agent returns transfer_to_agent {"result":"Transfer queued"}',
           'booking_agent calls process_payment {"method":"card"}',
           'booking_agent returns process_payment {"status":"paid","flight":"PT 202","method":"card"}',
-          'booking_agent: Paid.',
+          'root_agent: Have a good trip!',
         ],
       ]);
       assert.deepEqual(state, {
@@ -45,7 +45,6 @@ for (const on of PACKAGES)
         destination: 'Porto',
         flight: 'PT 202',
         booked: 'PT 202',
-        receipt: 'Paid.',
       });
     });
 
@@ -136,7 +135,10 @@ async function runConcierge(on: AdkPackage): Promise<SampleRun> {
     on,
     messages: ['I want to go to the sea.', 'Plan it.', 'Book it, by card.'],
     scripts: {
-      root_agent: [call('transfer_to_agent', { agentName: 'inspiration_agent' })],
+      root_agent: [
+        call('transfer_to_agent', { agentName: 'inspiration_agent' }),
+        { text: 'Have a good trip!' },
+      ],
       inspiration_agent: [
         call('place_agent', { request: 'the sea' }),
         call('memorize', { key: 'destination', value: 'Porto' }),
@@ -150,7 +152,7 @@ async function runConcierge(on: AdkPackage): Promise<SampleRun> {
         { text: 'PT 202 for 380.' },
         call('transfer_to_agent', { agentName: 'booking_agent' }),
       ],
-      booking_agent: [call('process_payment', { method: 'card' }), { text: 'Paid.' }],
+      booking_agent: [call('process_payment', { method: 'card' })],
     },
   });
 }

@@ -63,6 +63,7 @@ const processPayment = new FunctionTool({
     const flight = toolContext?.state.get('flight');
     if (flight === undefined) return { status: 'failed', reason: 'The itinerary has no flight.' };
     toolContext?.state.set('booked', flight);
+    if (toolContext !== undefined) toolContext.actions.transferToAgent = 'root_agent';
     return { status: 'paid', flight, method };
   },
 });
@@ -73,7 +74,6 @@ const bookingAgent = new LlmAgent({
   description: 'Books what the itinerary contains.',
   instruction: 'Book the flight {flight?} once the user agrees.',
   tools: [processPayment],
-  outputKey: 'receipt',
 });
 
 export const rootAgent: LlmAgent = new LlmAgent({
