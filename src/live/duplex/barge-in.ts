@@ -138,8 +138,11 @@ export function bargeInNet({ speakers }: { readonly speakers: readonly Speaker[]
       texts: all(replyText, { min: 0 }),
     },
     give: truncated,
-    run: ({ cut, stopped, texts }) =>
-      toTruncated(speakers, cut, texts, Math.max(cut.playedMs, stopped.playedMs)),
+    run: ({ cut, stopped: { playedMs, rest = [] }, texts }) => {
+      const { reply } = cut;
+      const all = [...texts, ...rest.map((one) => ({ ...one, reply }))];
+      return toTruncated(speakers, cut, all, Math.max(cut.playedMs, playedMs));
+    },
   });
 
   const truncateLate = pure('reply.truncate-late', {

@@ -150,6 +150,7 @@ export class LiveHub implements SessionAttachments {
       stopped: (reply, playedMs) => find()?.stopped(reply, playedMs),
       hangUp: async () => {
         if (!this.#removeClient(session.key, client)) return;
+        this.#sessions.get(name)?.hungUp();
         await session.inject(linkStop, null, { dedupeKey: newMessageId() });
       },
       leave: () => void this.#removeClient(session.key, client),

@@ -1,4 +1,5 @@
 import type { LiveMedia } from '../models/live-model.ts';
+import type { LiveCall } from '../models/live-signal.ts';
 import type { DoneReply, ReplyText } from '../vocabulary/reply-places.ts';
 import { MAX_SIGNAL_TEXT } from '../vocabulary/signal-schema.ts';
 import { ReplyTranscript } from './reply-transcript.ts';
@@ -15,6 +16,8 @@ export interface SegmentRequest extends TextRest {
 
 interface Window {
   readonly toMs: number;
+  /** The text that it was asked for with. */
+  readonly rest?: TextRest;
   isGranted: boolean;
   isMarked: boolean;
 }
@@ -42,6 +45,9 @@ export class ReplyMedia {
   #hasCalls = false;
   /** Whether the end of the reply, with the rest of its text, is reported to the net. */
   #reportsEnd = false;
+  #calls: (readonly LiveCall[])[] = [];
+  #isInterrupted = false;
+  #endRest: TextRest | undefined;
   #isEndTaken = false;
   #isEndGranted = false;
   #isEndPlayed = false;
@@ -102,8 +108,9 @@ export class ReplyMedia {
     // A short rest goes with it, so that it costs no window of its own.
     const isLast = isBrokenOff && this.#audioMs <= nextMs + this.#windowMs / 2;
     const toMs = isLast ? Math.max(lastMs, this.#audioMs) : nextMs;
-    this.#windows.push({ toMs, isGranted: false, isMarked: false });
-    return { window: this.#windows.length - 1, playFromMs: lastMs, ...this.#takeText(lastMs) };
+    const rest = this.#takeText(lastMs);
+    this.#windows.push({ toMs, rest, isGranted: false, isMarked: false });
+    return { window: this.#windows.length - 1, playFromMs: lastMs, ...rest };
   }
 
   /** The text that no signal contains yet, as much of it as one signal may have. */
@@ -134,8 +141,9 @@ export class ReplyMedia {
     const isNext = isEmpty || (isShort && last?.isGranted === true);
     if (!this.#reportsEnd || this.#isEndTaken || !isNext) return undefined;
     this.#isEndTaken = true;
+    if (this.#text.length > 0) this.#endRest = this.#takeText(lastMs);
     return {
-      ...(this.#text.length > 0 && { rest: this.#takeText(lastMs) }),
+      ...(this.#endRest && { rest: this.#endRest }),
       ...(this.#audioMs > lastMs && { playFromMs: lastMs }),
     };
   }
@@ -180,8 +188,43 @@ export class ReplyMedia {
   }
 
   /** The reply makes calls, so it is over before its audio is. */
-  setCalls(): void {
+  addCalls(calls: readonly LiveCall[]): void {
     this.#hasCalls = true;
+    this.#calls.push(calls);
+  }
+
+  /** The calls since the last time, as they arrived. */
+  takeCalls(): readonly (readonly LiveCall[])[] {
+    return this.#calls.splice(0);
+  }
+
+  /** The server has cut the reply. */
+  interrupted(): void {
+    this.#isInterrupted = true;
+  }
+
+  /** True once: when the server has cut the reply. */
+  takeInterrupted(): boolean {
+    const isInterrupted = this.#isInterrupted;
+    this.#isInterrupted = false;
+    return isInterrupted;
+  }
+
+  /** True for a reply that the net has accepted, and that ends when its audio was played. */
+  get isUnderWay(): boolean {
+    const isBrokenOff = this.#isDone && !this.#reportsEnd;
+    return this.isAccepted && !this.#hasCalls && !this.#isEndPlayed && !isBrokenOff;
+  }
+
+  /** The text that the net has not accepted, in order. When the reply is cut, a part of it was heard. */
+  get openText(): readonly TextRest[] {
+    const fromMs = this.#textFromMs ?? this.#audioMs;
+    const text = this.#text.peek();
+    return [
+      ...this.#windows.flatMap(({ isGranted, rest }) => (isGranted || !rest ? [] : [rest])),
+      ...(this.#isEndGranted || !this.#endRest ? [] : [this.#endRest]),
+      { fromMs, toMs: Math.max(this.#audioMs, fromMs), text },
+    ].filter((one) => one.text !== '');
   }
 
   /** The frames that the client may have now. */

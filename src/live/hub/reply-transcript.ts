@@ -38,9 +38,14 @@ export class ReplyTranscript {
     this.#taken = this.#taken.slice(text.length);
   }
 
+  /** The text that the next `take` returns. */
+  peek(): string {
+    return splitText(this.#final + this.#progress)[0] ?? '';
+  }
+
   /** Takes the text, as much of it as one signal may have. */
   take(): string {
-    const [text = ''] = splitText(this.#final + this.#progress);
+    const text = this.peek();
     this.#taken += text.slice(this.#final.length);
     this.#progress = this.#progress.slice(Math.max(0, text.length - this.#final.length));
     this.#final = this.#final.slice(text.length);

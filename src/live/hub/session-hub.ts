@@ -9,6 +9,7 @@ import type { LiveSignal } from '../models/live-signal.ts';
 import type { CommandToSend, LinkOpening, LiveHost } from '../vocabulary/live-host.ts';
 import { linkClosed, linkGoAway, linkHandleArrived, linkStop } from '../vocabulary/link-places.ts';
 import { playOut } from '../vocabulary/play-outlet.ts';
+import { MAX_SIGNAL_TEXT } from '../vocabulary/signal-schema.ts';
 import type { PlayDecision } from '../vocabulary/play-outlet.ts';
 import {
   callCanceled,
@@ -29,6 +30,7 @@ import type { DoneReply, PlaybackStop } from '../vocabulary/reply-places.ts';
 import { LinkConnection } from './link-connection.ts';
 import type { LiveClient } from './live-client.ts';
 import { ReplyMedia } from './reply-media.ts';
+import type { TextRest } from './reply-media.ts';
 import { findRequestInput } from './request-input.ts';
 import { Resampler } from '../models/resampler.ts';
 
@@ -169,18 +171,21 @@ export class SessionHub implements LiveHost, SessionAttachment {
   };
 
   readonly onCommitted = ({ outlets, injected }: Pick<Step, 'outlets' | 'injected'>): void => {
-    for (const output of outlets) {
-      const decision = outletValue(playOut, output);
-      if (decision !== undefined) this.#decide(decision);
-    }
+    const ended: ReplyMedia[] = [];
     for (const { place, key } of injected) {
       if (place !== replyDone.name || key === undefined) continue;
       const media = this.#endKeys.get(key);
       this.#endKeys.delete(key);
       if (media === undefined) continue;
+      // A decision of the same step has its text.
       media.grantEnd();
-      this.#flow(media);
+      ended.push(media);
     }
+    for (const output of outlets) {
+      const decision = outletValue(playOut, output);
+      if (decision !== undefined) this.#decide(decision);
+    }
+    for (const media of ended) this.#flow(media);
   };
 
   readonly detach = (): void => {
@@ -192,6 +197,11 @@ export class SessionHub implements LiveHost, SessionAttachment {
     for (const connection of this.#connections.values()) void connection.close();
     this.#connections.clear();
   };
+
+  /** The client hangs up. */
+  hungUp(): void {
+    for (const conn of this.#connections.keys()) this.#breakOff(conn);
+  }
 
   sendAudio(pcm: Uint8Array): void {
     const connection = this.#current;
@@ -251,7 +261,12 @@ export class SessionHub implements LiveHost, SessionAttachment {
 
   stopped(reply: string, playedMs: number): void {
     this.#cancelStop();
-    this.#inject(playbackStopped, { reply, playedMs });
+    const rest = this.#replies.get(reply)?.openText ?? [];
+    this.#inject(playbackStopped, {
+      reply,
+      playedMs,
+      ...(rest.length > 0 && { rest: limitTexts(rest) }),
+    });
   }
 
   get #current(): LinkConnection | undefined {
@@ -307,14 +322,13 @@ export class SessionHub implements LiveHost, SessionAttachment {
         if (signal.form !== 'thought') this.#replies.get(reply)?.setFinalText(signal.text);
         return;
       case 'call':
-        this.#replies.get(reply)?.setCalls();
-        this.#inject(replyCalls, { reply, calls: signal.calls });
+        this.#update(reply, (media) => media.addCalls(signal.calls));
         return;
       case 'call-canceled':
         for (const callId of signal.callIds) this.#inject(callCanceled, { callId });
         return;
       case 'interrupted':
-        this.#inject(replyInterrupted, { reply });
+        this.#update(reply, (media) => media.interrupted());
         return;
       case 'done': {
         const { finishReason, usage } = signal;
@@ -337,12 +351,7 @@ export class SessionHub implements LiveHost, SessionAttachment {
       case 'closed':
         this.#connections.delete(conn);
         this.#closing.add(conn);
-        for (const media of this.#replies.values()) {
-          if (!media.reply.startsWith(`${conn}/`)) continue;
-          // What the client has of the reply is in the net before the loss is.
-          media.done({ isBrokenOff: true });
-          this.#flow(media);
-        }
+        this.#breakOff(conn);
         if (this.#speaking === connection) this.#loseSpeech();
         this.#reportClosed(conn);
         return;
@@ -427,9 +436,24 @@ export class SessionHub implements LiveHost, SessionAttachment {
       if (client === undefined) media.played(frame.toMs);
       else client.onAudio(frame);
     }
+    const conn = toConn(reply);
+    if (!this.#isHeld(media)) this.#report(media);
+    this.#reportClosed(conn);
+    this.#connections.get(conn)?.limit(media.bufferedMs > this.#options.maxBufferedMs);
+  }
+
+  /** The net refuses a reply that begins while another is under way. Until it has, it hears of the beginning alone. */
+  #isHeld(media: ReplyMedia): boolean {
+    return !media.isAccepted && [...this.#replies.values()].some(({ isUnderWay }) => isUnderWay);
+  }
+
+  /** Reports to the net what is new of a reply. */
+  #report(media: ReplyMedia): void {
+    const { reply } = media;
+    for (const calls of media.takeCalls()) this.#inject(replyCalls, { reply, calls });
+    if (media.takeInterrupted()) this.#inject(replyInterrupted, { reply });
     const segment = media.nextSegment();
     const end = this.#ends.get(reply);
-    const conn = toConn(reply);
     if (segment !== undefined) this.#inject(replySegment, { reply, ...segment });
     const taken = end && media.takeEnd();
     if (end !== undefined && taken !== undefined) {
@@ -438,8 +462,6 @@ export class SessionHub implements LiveHost, SessionAttachment {
     }
     if (media.takePlayed()) this.#inject(playbackEnded, { reply });
     for (const window of media.takePlayedWindows()) this.#inject(playbackMark, { reply, window });
-    this.#reportClosed(conn);
-    this.#connections.get(conn)?.limit(media.bufferedMs > this.#options.maxBufferedMs);
   }
 
   /** The connection that would have noticed the end of the user's speech is gone. */
@@ -449,9 +471,26 @@ export class SessionHub implements LiveHost, SessionAttachment {
     this.#inject(voiceLost, { utterance });
   }
 
-  /** Removes a reply that the net has not accepted, and never will. */
+  /** Updates a reply with what its connection has reported. Nothing, if the net has refused the reply. */
+  #update(reply: string, update: (media: ReplyMedia) => void): void {
+    const media = this.#replies.get(reply);
+    if (media === undefined) return;
+    update(media);
+    this.#flow(media);
+  }
+
+  /** The replies of a connection have ended. What the client has of them is in the net before the loss is. */
+  #breakOff(conn: string): void {
+    for (const media of this.#replies.values()) {
+      if (!media.reply.startsWith(`${conn}/`)) continue;
+      media.done({ isBrokenOff: true });
+      this.#flow(media);
+    }
+  }
+
+  /** Removes a reply that the net has not accepted, and never will. What follows of it is dropped. */
   #dropUnheard(reply = ''): void {
-    if (this.#replies.get(reply)?.isWaiting !== true) return;
+    if (this.#replies.get(reply)?.isAccepted !== false) return;
     this.#removeReply(reply);
     this.#reportClosed(toConn(reply));
   }
@@ -494,6 +533,12 @@ export class SessionHub implements LiveHost, SessionAttachment {
     if (!this.#isDetached) this.#session.inject({ place: place.name, value, key });
     return key;
   }
+}
+
+/** The beginning of these texts, as much of it as one signal may have. */
+function limitTexts(texts: readonly TextRest[]): readonly TextRest[] {
+  let left = MAX_SIGNAL_TEXT;
+  return texts.filter(({ text }) => (left -= text.length) >= 0);
 }
 
 function toPosition({ reply, playedMs }: ReplyMedia): PlaybackStop {

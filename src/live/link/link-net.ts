@@ -221,13 +221,18 @@ export function linkNet({ findTarget, backoffMs }: LinkOptions): LinkNet {
       closed: matching(linkClosed, ({ conn }) => conn),
       link: matching(linkUp, ({ conn }) => conn),
     },
-    read: { budget: all(linkBudget, { min: 0 }) },
+    read: {
+      budget: all(linkBudget, { min: 0 }),
+      awaited: all(replyAwaited, { min: 0 }),
+      active: all(modelActive, { min: 0 }),
+    },
     reset: [linkRotating],
-    give: allOf({ down: linkDown, changed: linkChanged }),
+    give: allOf({ down: linkDown, changed: optional(linkChanged) }),
     priority: LINK_PRIORITY,
-    run: ({ budget, link: up }) => ({
+    run: ({ budget, link: up, awaited, active }) => ({
       down: { ...toAttempt(up), attempt: LINK_BUDGET - budget.length },
-      changed: null,
+      // A reply over the other connection goes on.
+      changed: [...awaited, ...active].every(({ conn }) => conn === up.conn) ? null : undefined,
     }),
   });
 

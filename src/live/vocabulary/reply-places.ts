@@ -153,10 +153,25 @@ export interface PlaybackStop {
   /** Audio that was played, in milliseconds from the beginning of the reply. */
   readonly playedMs: number;
 }
+/** How much of a cut reply was played, with its text that is in no other signal. */
+export interface CutPlayback extends PlaybackStop {
+  /** Default: none. */
+  readonly rest?: readonly Omit<ReplyText, 'reply'>[] | undefined;
+}
 /** The client reports how much of a cut reply it has played. */
-export const playbackStopped: TokenPlace<PlaybackStop> = place(
+export const playbackStopped: TokenPlace<CutPlayback> = place(
   'playback.stopped',
-  signalSchema<PlaybackStop>({ reply: id, playedMs: count }),
+  signalSchema<CutPlayback>({
+    reply: id,
+    playedMs: count,
+    rest: v.optional(
+      v.pipe(
+        v.array(v.strictObject({ fromMs: count, toMs: count, text })),
+        v.maxLength(8),
+        v.readonly(),
+      ),
+    ),
+  }),
   environment,
 );
 
