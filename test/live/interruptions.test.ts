@@ -288,3 +288,25 @@ for (const needsApproval of [false, true])
       assert.deepEqual(await countTokens(one, places), [0, 0, 0, 0, 0]);
       assert.equal((await countTokens(one, ['link.up']))[0], how === 'archive' ? 0 : 1);
     });
+
+test('a report that the last reply was interrupted does not cut the next one', async () => {
+  const lines: LiveListener[] = [];
+  const turns = [{ heard: 'Talk.', text: words }];
+  await using one = await talk({ turns }, [], {}, {}, (live) => tap(live, lines));
+  await speak(one);
+  const [line] = lines;
+  assert.ok(line !== undefined);
+  const end = { kind: 'done', finishReason: 'stop' } as const;
+  line.onSignal({ kind: 'voice', edge: 'started' });
+  // The edge cuts the reply, and the client reports what it has played, before the model reports the rest at once.
+  await one.call.pass(0);
+  line.onSignal({ kind: 'interrupted', reply: 'r1' });
+  line.onSignal({ ...end, reply: 'r1', interrupted: true });
+  line.onSignal({ kind: 'voice', edge: 'stopped' });
+  line.onSignal({ kind: 'begun', reply: 'r2' });
+  line.onPartial?.({ kind: 'said', reply: 'r2', text: 'All right.', form: 'text' });
+  line.onSignal({ ...end, reply: 'r2', interrupted: false });
+  await one.call.pass(2_000);
+  assert.deepEqual((await one.call.log()).slice(-2), ['model: All right.', 'ended: end_turn']);
+  assert.deepEqual(await countTokens(one, ['reply.interrupted', 'model.active']), [0, 0]);
+});

@@ -105,9 +105,11 @@ export function bargeInNet({ speakers }: { readonly speakers: readonly Speaker[]
     run: ({ stopping, ...reply }) => toCut(reply, { stopReason: stopping.stopReason }),
   });
 
+  // It comes before the next reply begins, which it would cut.
   const interruptedLate = pure('barge.interrupted-late', {
     take: { interrupted: replyInterrupted },
     unless: [modelActive],
+    priority: SPEECH_PRIORITY,
     give: allOf({}),
     run: () => ({}),
   });
