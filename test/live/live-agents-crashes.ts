@@ -9,6 +9,7 @@ import { listIn, SimulatedClock } from '../../src/net/index.ts';
 import { hydrate } from '../../src/runtime/journal/hydrate.ts';
 import { MemoryStore } from '../../src/store/index.ts';
 import { LiveSession } from '../adk/live-session.ts';
+import { activeLiveSessions } from '../../src/adk/live/active-live-sessions.ts';
 import { KillableStore, SimulatedProcess } from '../crash/killable-store.ts';
 import type { CrashPoint } from '../crash/killable-store.ts';
 import { crashAtEach } from './crash-at-each.ts';
@@ -185,7 +186,11 @@ export async function runWithCrashes(
     now = clock.now() + 1_000;
     if (end === 'lived') break;
     deaths++;
-    for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
+    for (const { owner, uid } of await store.list({})) {
+      if (owner !== null) await store.leave(owner);
+      // A list of the process, which dies with it.
+      activeLiveSessions.remove(uid);
+    }
   }
   const marking = await hydrate(store, KEY);
   const log: string[] = [];
