@@ -55,7 +55,7 @@ async function safeAppend(
 }
 
 describe('DatabaseSessionService', () => {
-  it('accepts SQLite and PostgreSQL URLs, and rejects other databases with UnsupportedStoreUrlError', () => {
+  it('accepts SQLite, PostgreSQL and MySQL URLs, and rejects other databases with UnsupportedStoreUrlError', () => {
     assert.ok(new DatabaseSessionService('sqlite+aiosqlite:///./sessions.db'));
     assert.ok(new DatabaseSessionService('sqlite+aiosqlite:///:memory:'));
     assert.ok(
@@ -65,8 +65,9 @@ describe('DatabaseSessionService', () => {
         poolRecycle: 3600,
       }),
     );
+    assert.ok(new DatabaseSessionService('mysql+aiomysql://user:pass@localhost:3306/adk'));
     for (const url of [
-      'mysql+aiomysql://user:pass@localhost:3306/adk',
+      'oracle://user:pass@localhost:1521/adk',
       'spanner+spanner:///projects/my-proj/instances/my-inst/databases/adk',
     ])
       assert.throws(() => new DatabaseSessionService(url), UnsupportedStoreUrlError);

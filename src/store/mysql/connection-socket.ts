@@ -40,8 +40,7 @@ export async function queryInTime(
 ): Promise<unknown> {
   const { promise: timedOut, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    const error = new Error(`The server did not answer within ${timeoutMs} ms.`);
-    reject(Object.assign(error, { code: 'PROTOCOL_SEQUENCE_TIMEOUT' }));
+    reject(new QueryTimeout(`The server did not answer within ${timeoutMs} ms.`));
     destroyConnection(connection);
   }, timeoutMs).unref();
   try {
@@ -55,4 +54,9 @@ export async function queryInTime(
 function getStream(connection: Connection): StreamedConnection['connection']['stream'] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- missing in the types of mysql2
   return (connection as unknown as StreamedConnection).connection.stream;
+}
+
+/** A query that took too long, with the code that the driver itself uses for it. */
+class QueryTimeout extends Error {
+  readonly code: string = 'PROTOCOL_SEQUENCE_TIMEOUT';
 }
