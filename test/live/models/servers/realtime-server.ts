@@ -196,8 +196,10 @@ class RealtimeSession implements WireSession {
           this.error('conversation_already_has_active_response', 'There is one already.', message);
         } else conversation.respond();
         return;
-      case 'response.cancel':
-        if (this.#response === undefined) {
+      case 'response.cancel': {
+        // It may come when the response that it names is over, and the next one has begun.
+        const { id } = this.#response ?? {};
+        if (id === undefined || (readString(message, 'response_id') ?? id) !== id) {
           this.error(
             'response_cancel_not_active',
             'Cancellation failed: no active response.',
@@ -208,6 +210,7 @@ class RealtimeSession implements WireSession {
         this.#cutByClient = true;
         conversation.cut();
         return;
+      }
       default:
         this.error('invalid_value', `Invalid value: '${readString(message, 'type')}'.`, message);
     }
