@@ -17,11 +17,13 @@ after(() => rmSync(folder, { recursive: true }));
 
 const programs = join(import.meta.dirname, 'node_modules', '.bin');
 const newestNode = join(root, 'node_modules', 'node', 'bin');
+/** The package of one platform: npm cannot lock the package of all of them where the registry lacks one. */
+const deno = join(import.meta.dirname, 'node_modules', '@deno', 'linux-x64-glibc', 'deno');
 const runtimes: Readonly<Record<string, readonly string[]>> = {
   'Node 22': [join(programs, 'node'), '--test'],
   'Node 24': [join(newestNode, 'node'), '--test'],
   Bun: [join(programs, 'bun'), 'test'],
-  Deno: [join(programs, 'deno'), 'test', '--allow-all', '--no-check'],
+  Deno: [deno, 'test', '--allow-all', '--no-check'],
 };
 
 /** What a person sees: no variables of this test run or of npm, and the Node that most people have. */
@@ -59,8 +61,10 @@ for (const template of templates)
       await run(['npm', 'run', 'types'], project);
     });
     for (const [runtime, command] of Object.entries(runtimes))
-      await t.test(`its tests pass on ${runtime}`, async () => {
-        await run(command, project);
+      await t.test(`its tests pass on ${runtime}`, async (own) => {
+        if (runtime === 'Deno' && !existsSync(deno))
+          own.skip('Deno is installed on Linux x64 only');
+        else await run(command, project);
       });
     await t.test('its agents are proved', async () => {
       assert.match(await run(['npm', 'run', 'prove'], project), /^\d+ proved in/m);
