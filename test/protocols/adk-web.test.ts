@@ -136,7 +136,7 @@ test(
     await page.goto(`${url}/dev-ui/?app=travel`);
     await page.locator('textarea').first().fill('Book a flight');
     await page.locator('textarea').first().press('Enter');
-    await page.getByText('Approve the call of book_flight?').waitFor();
+    await page.getByText('Please approve or reject the tool call book_flight()').waitFor();
     assert.deepEqual(booked, []);
     await page.locator('svg g.node').first().waitFor();
     await shoot('approval');
