@@ -304,9 +304,9 @@ export interface RunnablePosition {
 export interface RunnablePage {
   readonly sessions: readonly SessionRow[];
   /**
-   * When the next timer after `now` is due, of the sessions that the owner may run and that have no effects in flight.
-   * Undefined when there is none in the next 10 seconds. A store may leave out timers behind those of many sessions of
-   * other live owners.
+   * When the next timer after `now` is due, of the sessions that the owner may run and that have neither effects in
+   * flight nor unread inputs. Undefined when there is none in the next 10 seconds. A store may leave out timers behind
+   * those of many sessions of other live owners.
    */
   readonly nextDueAt: number | undefined;
 }

@@ -461,6 +461,11 @@ export const ownershipCases: readonly StoreContractCase[] = [
       // A session with effects in flight is found anyway, or its owner runs it.
       await timer('c', 'one', AT + 40, 1);
       assert.equal(await findDue('one'), AT + 50);
+      // So is one with unread inputs.
+      await timer('u', 'one', AT + 45, 0);
+      assert.equal(await findDue('one'), AT + 45);
+      await one.inject(sessionKey('u'), { place: 'p', value: 1 }, 'unread');
+      assert.equal(await findDue('one'), AT + 50);
       await timer('d', 'two', AT + 30, 0);
       await timer('e', 'one', AT + 20, 0, 'other');
       assert.equal(await findDue('one'), AT + 50);

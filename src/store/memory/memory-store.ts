@@ -279,11 +279,11 @@ export class MemoryStore implements Store {
       .toSorted((a, b) => byWork(a.position, b.position))
       .slice(0, limit)
       .map(({ session }) => session.toRow());
-    const due = busy.flatMap(({ summary: { inFlight, nextDueAt } }) =>
-      nextDueAt !== null && inFlight === 0 && nextDueAt > now && nextDueAt <= now + LOOK_AHEAD_MS
-        ? nextDueAt
-        : [],
-    );
+    const due = busy.flatMap(({ summary: { inFlight, nextDueAt }, inbox }) => {
+      const waits = inFlight === 0 && inbox.length === 0;
+      const isAhead = nextDueAt !== null && nextDueAt > now && nextDueAt <= now + LOOK_AHEAD_MS;
+      return waits && isAhead ? nextDueAt : [];
+    });
     const nextDueAt = due.length === 0 ? undefined : due.reduce((a, b) => Math.min(a, b));
     return { sessions, nextDueAt };
   }

@@ -63,11 +63,14 @@ interface FullRow {
   readonly unread: number;
 }
 
+const IS_UNREAD = `
+  EXISTS (SELECT 1 FROM inbox WHERE inbox.id > s.id << ${ITEM_BITS} AND inbox.id < (s.id + 1) << ${ITEM_BITS})`;
+
 /** The columns of a `SessionRow`, from `sessions AS s`. */
 const FULL_ROW = `
   s.id, s.app, s.user, s.name, s.uid, s.agent, s.owner, s.epoch, s.head, s.last_seq, s.status, s.phase, s.in_flight,
   s.next_due_at, s.failures, s.net_hash, s.pending, s.created_at, s.updated_at,
-  EXISTS (SELECT 1 FROM inbox WHERE inbox.id > s.id << ${ITEM_BITS} AND inbox.id < (s.id + 1) << ${ITEM_BITS}) AS unread`;
+  ${IS_UNREAD} AS unread`;
 
 /** The number of the next change of any session. Computed before a statement that removes the newest change. */
 const NEXT_CHANGE = `(1 + max(
@@ -111,10 +114,14 @@ export const FIND_RUNNABLE: string = `
   WHERE (${SINCE}, r.app, r.user, r.name) > (?, ?, ?, ?)
   ORDER BY ${SINCE}, r.app, r.user, r.name LIMIT ?`;
 
-/** The first timer between two times, by the same index. Sessions with effects in flight are before all times in it. */
+/**
+ * The first timer between two times, of sessions without unread inputs, by the same index. Sessions with effects in
+ * flight are before all times in it.
+ */
 export const NEXT_DUE_AT: string = `
   SELECT s.next_due_at AS due FROM sessions AS s INDEXED BY sessions_with_work
   WHERE s.work_at > ? AND s.work_at <= ? AND s.app = coalesce(?, s.app) AND ${OWNED_HERE_OR_UNOWNED}
+    AND NOT ${IS_UNREAD}
   ORDER BY s.work_at LIMIT 1`;
 
 /** A position before all sessions. */
