@@ -533,6 +533,10 @@ test('the net of a definition is proved, with the tools of its file and without 
   const several = await folder.run(['prove', 'agent.ts', ...property]);
   assert.equal(several.code, 1);
   assert.match(several.stderr.text, /exports 2 agents: Greeter, Reader\. Choose one with --agent/);
+  const wrong = await folder.run(['prove', 'agent.ts', '--agent', 'Writer', ...property]);
+  assert.match(wrong.stderr.text, /exports no agent "Writer"\. Its agents are: Greeter, Reader\./);
+  const saved = await folder.run(['prove', 'agent.ts', '--agent', 'Reader', '--save-test', 'x.ts']);
+  assert.match(saved.stderr.text, /An ADK agent or a definition has no net/);
   const proved = await folder.run(['prove', 'agent.ts', '--agent', 'Greeter', ...property]);
   assert.equal(proved.stderr.raw, '');
   assert.match(proved.stdout.text, /^Greeter [^]*^✔ at most 1 in turn/m);

@@ -140,7 +140,7 @@ export const proveCommand: Command = defineCommand({
     const { net, bounds, components, brokenRules } = subject;
     if (values['save-test'] !== undefined && subject.expression === undefined)
       throw new UsageError(
-        `--save-test needs an agent or a net that ${file} exports; "${subject.name}" is an agent of ADK.`,
+        `--save-test needs an agent or a net that ${file} exports. An ADK agent or a definition has no net that a test can import.`,
         'prove',
       );
     const moduleFile = resolve(cwd, file);

@@ -8,6 +8,7 @@ import { findExportedAgents } from './exported-agents.ts';
 import type { RejectedExport } from './exported-agents.ts';
 import { formatExports, formatRejected } from './format-exports.ts';
 import { importModule } from './import-module.ts';
+import { selectNamed } from './select-named.ts';
 import { toAgentSource, type RunnableExport } from './to-agent-source.ts';
 
 export interface AgentSelector {
@@ -39,7 +40,8 @@ export async function loadAgentSource({ file, cwd, name }: AgentSelector): Promi
       agent.kind === 'definition' ? [] : [[agent.name, agent]],
     ),
   );
-  const selected = selectAgent(file, agents, { name, unreadable });
+  const note = formatRejected(unreadable);
+  const selected = selectNamed(file, 'agent', [...agents.values()], { name, note });
   if (selected === undefined) throw createNoAgentError(file, exported, unreadable);
   return { name: selected.name, source: await toAgentSource(file, selected) };
 }
@@ -64,29 +66,6 @@ export async function loadAgent(selector: AgentSelector): Promise<Agent> {
   const [agent] = opened.agents;
   if (agent !== undefined) return agent;
   throw new AgentModuleError(selector.file, 'no_agent', `exports "${name}", which has no agent.`);
-}
-
-/** Undefined: there is no agent. @throws AgentModuleError if none has the name, or there are several */
-function selectAgent(
-  file: string,
-  agents: ReadonlyMap<string, RunnableExport>,
-  {
-    name,
-    unreadable,
-  }: { readonly name: string | undefined; readonly unreadable: readonly RejectedExport[] },
-): RunnableExport | undefined {
-  const found = [...agents.keys()];
-  if (name !== undefined) {
-    const agent = agents.get(name);
-    if (agent !== undefined) return agent;
-    const sentence = `exports no agent "${name}". Its agents are: ${found.join(', ') || 'none'}.${formatRejected(unreadable)}`;
-    throw new AgentModuleError(file, 'not_found', sentence, { found });
-  }
-  if (agents.size > 1) {
-    const sentence = `exports ${agents.size} agents: ${found.join(', ')}. Choose one with --agent NAME.`;
-    throw new AgentModuleError(file, 'several_agents', sentence, { found });
-  }
-  return agents.values().next().value;
 }
 
 function createNoAgentError(

@@ -8,6 +8,7 @@ import { MemoryStore } from '../../store/index.ts';
 import { builtInSource, Environments } from '../../tools/built-in/index.ts';
 import { DEFAULT_WORKSPACE, listModelOrigins } from '../serve/open-served-runtime.ts';
 import { loadServedAgents } from '../serve/served-agents.ts';
+import { addFileTools } from '../serve/served-tools.ts';
 
 /** The definitions of a `.json` file. @throws AgentModuleError if it cannot be read */
 export async function loadDefinitions(file: string, cwd: string): Promise<readonly unknown[]> {
@@ -22,7 +23,8 @@ export async function loadDefinitions(file: string, cwd: string): Promise<readon
  * for a tool, a skill or an MCP server that the file does not provide
  */
 export async function compileDefinedAgent(file: string, cwd: string, name: string): Promise<Agent> {
-  const { definitions, tools, builtIns, mcp, skills } = await loadServedAgents(file, cwd);
+  const served = await loadServedAgents(file, cwd);
+  const { definitions, mcp, skills } = served;
   const builtInTools = builtInSource({
     environments: new Environments({ root: tmpdir() }),
     webFetch: { hosts: ['*'] },
@@ -33,11 +35,7 @@ export async function compileDefinedAgent(file: string, cwd: string, name: strin
     store,
     resolver: async () => new ScriptedModel([]),
     modelOrigins: listModelOrigins(definitions),
-    builtIns: async (tool, environment) => {
-      const own = tools.filter((one) => 'name' in one && one.name === tool);
-      if (own.length > 0) return own;
-      return (await builtIns?.(tool, environment)) ?? builtInTools(tool, environment);
-    },
+    builtIns: addFileTools(served, builtInTools),
     ...(mcp !== undefined && { mcp }),
     ...(skills !== undefined && { skills }),
   });

@@ -6,12 +6,12 @@ import { compile } from '../../net/index.ts';
 import type { CompiledNet, Net } from '../../net/index.ts';
 import { netProof } from '../../verify/index.ts';
 import type { Bounds, Property, ProveOptions } from '../../verify/index.ts';
-import { AgentModuleError } from '../loading/agent-module-error.ts';
 import { findExportedAgents } from '../loading/exported-agents.ts';
-import type { ExportedAgent } from '../loading/exported-agents.ts';
+import { formatRejected } from '../loading/format-exports.ts';
 import { importModule } from '../loading/import-module.ts';
 import { loadAgent } from '../loading/load-agent.ts';
 import type { AgentSelector } from '../loading/load-agent.ts';
+import { selectNamed } from '../loading/select-named.ts';
 
 /** What a proof is about: the net of an agent, or a net that a module exports. */
 export interface ProofSubject {
@@ -42,32 +42,20 @@ export async function loadProofSubject(
   const exported = file.endsWith('.json')
     ? { agents: await (await import('./defined-agent.ts')).loadDefinitions(file, cwd) }
     : await importModule(file, resolve(cwd, file));
-  const { agents } = findExportedAgents(exported);
+  const { agents, unreadable } = findExportedAgents(exported);
   const nets = findExportedNets(exported);
   if (agents.length === 0 && nets.length > 0) {
-    const found = nets.map((one) => one.name);
-    const selected = nets.filter((one) => name === undefined || one.name === name);
-    const [only, ...others] = selected;
-    if (only !== undefined && others.length === 0) return toNetSubject(only, limits);
-    const sentence =
-      only === undefined
-        ? `exports no net "${name ?? ''}". Its nets are: ${found.join(', ')}.`
-        : `exports ${selected.length} nets: ${found.join(', ')}. Choose one with --agent NAME.`;
-    throw new AgentModuleError(
-      file,
-      only === undefined ? 'not_found' : 'several_agents',
-      sentence,
-      {
-        found,
-      },
-    );
+    const net = selectNamed(file, 'net', nets, { name });
+    if (net !== undefined) return toNetSubject(net, limits);
   }
-  const definition = selectDefinition(file, agents, name);
+  const hasDefinitions = agents.some(({ kind }) => kind === 'definition');
+  const note = formatRejected(unreadable);
+  const selected = hasDefinitions ? selectNamed(file, 'agent', agents, { name, note }) : undefined;
   const agent =
-    definition === undefined
-      ? await loadAgent(selector)
-      : // Loaded on demand: most modules have no definitions.
-        await (await import('./defined-agent.ts')).compileDefinedAgent(file, cwd, definition);
+    selected?.kind === 'definition'
+      ? // Loaded on demand: most modules have no definitions.
+        await (await import('./defined-agent.ts')).compileDefinedAgent(file, cwd, selected.name)
+      : await loadAgent(selector);
   const own = agents.find(({ value }) => value === agent);
   return {
     name: agent.name,
@@ -76,26 +64,6 @@ export async function loadProofSubject(
     brokenRules: listBrokenRules(agent),
     expression: own && `subject.${own.label}.compiled`,
   };
-}
-
-/** The name of the definition to prove. Undefined: there is none, or the name is that of another kind of agent. */
-function selectDefinition(
-  file: string,
-  agents: readonly ExportedAgent[],
-  name: string | undefined,
-): string | undefined {
-  if (agents.every(({ kind }) => kind !== 'definition')) return undefined;
-  const found = agents.map((one) => one.name);
-  const selected = agents.filter((one) => name === undefined || one.name === name);
-  const [only, ...others] = selected;
-  if (only !== undefined && others.length > 0)
-    throw new AgentModuleError(
-      file,
-      'several_agents',
-      `exports ${selected.length} agents: ${found.join(', ')}. Choose one with --agent NAME.`,
-      { found },
-    );
-  return only?.kind === 'definition' ? only.name : undefined;
 }
 
 interface ExportedNet {

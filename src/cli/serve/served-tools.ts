@@ -14,6 +14,21 @@ export type ServedTools = Required<Pick<ManagedRuntimeOptions, 'builtIns'>> &
     readonly toolNames: readonly string[] | undefined;
   };
 
+/** What a file exports for the tools of its definitions. */
+type FileTools = Pick<ServedAgents, 'tools' | 'builtIns'>;
+
+/** Finds a tool among those of the file, then among those of its `builtIns`, then in `builtInTools`. */
+export function addFileTools(
+  { tools, builtIns }: FileTools,
+  builtInTools: BuiltInSource,
+): BuiltInSource {
+  return async (name, environment) => {
+    const own = tools.filter((tool) => 'name' in tool && tool.name === name);
+    if (own.length > 0) return own;
+    return (await builtIns?.(name, environment)) ?? builtInTools(name, environment);
+  };
+}
+
 /**
  * The tools behind the names in definitions: first those of the file, then those of its `builtIns`,
  * then the built-in tools whose services this server has.
@@ -21,7 +36,7 @@ export type ServedTools = Required<Pick<ManagedRuntimeOptions, 'builtIns'>> &
  */
 export function createServedTools(
   { values, cwd, env }: ServedCall,
-  { tools, builtIns: moduleBuiltIns }: Pick<ServedAgents, 'tools' | 'builtIns'>,
+  served: FileTools,
 ): ServedTools {
   const { sandbox, 'web-host': hosts } = values;
   parseAllowedHosts(hosts);
@@ -41,15 +56,12 @@ export function createServedTools(
       webSearch: searchKey !== '' ? { provider: braveSearch({ apiKey: searchKey }) } : undefined,
     }),
   });
-  const builtIns: BuiltInSource = async (name, environment) => {
-    const found = tools.filter((tool) => 'name' in tool && tool.name === name);
-    if (found.length > 0) return found;
-    const fromFile = await moduleBuiltIns?.(name, environment);
-    return fromFile ?? (enabled.has(name) ? builtInTools(name, environment) : undefined);
-  };
-  const fileNames = tools.flatMap((tool) => ('name' in tool ? tool.name : []));
+  const builtIns = addFileTools(served, async (name, environment) =>
+    enabled.has(name) ? builtInTools(name, environment) : undefined,
+  );
+  const fileNames = served.tools.flatMap((tool) => ('name' in tool ? tool.name : []));
   const toolNames =
-    moduleBuiltIns === undefined
+    served.builtIns === undefined
       ? [...new Set([...fileNames, ...enabled, 'bash', 'filesystem'])]
       : undefined;
   return {
