@@ -9,3 +9,5 @@ export { replyDiscardable } from './duplex/reply.ts';
 export type { LinkNet } from './link/link-net.ts';
 export { LIVE_CONFIG } from './models/live-config.ts';
 export { linkCalled, linkStart } from './vocabulary/link-places.ts';
+export { InputQueue } from './hub/input-queue.ts';
+export type { ClientEdge } from './hub/input-queue.ts';

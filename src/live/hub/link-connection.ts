@@ -8,6 +8,8 @@ import type {
   LivePartial,
 } from '../models/live-model.ts';
 import { LiveConnectionClosedError } from '../models/live-errors.ts';
+import type { LinkOpening } from '../vocabulary/live-host.ts';
+import type { ClientEdge } from './input-queue.ts';
 import type { OpenConnection } from './live-client.ts';
 import type { LiveSignal } from '../models/live-signal.ts';
 
@@ -23,30 +25,28 @@ export class LinkConnection {
   readonly conn: string;
   /** The agent that it is for. Undefined in a session of one agent. */
   readonly agent: string | undefined;
+  /** Whether the model detects speech, and not the client. */
+  readonly detectsVoice: boolean;
   readonly #listener: LinkListener;
   #connection: LiveConnection | undefined;
   #waiting: (() => void)[] | undefined = [];
   #abort = new AbortController();
   #reply: string | undefined;
-  #detectsVoice = true;
   #isLimited = false;
 
   constructor(
-    { conn, agent }: { readonly conn: string; readonly agent?: string | undefined },
+    { conn, agent, request }: Pick<LinkOpening, 'conn' | 'agent' | 'request'>,
     listener: LinkListener,
   ) {
     this.conn = conn;
     this.agent = agent;
+    this.detectsVoice =
+      request.config?.realtimeInputConfig?.automaticActivityDetection?.disabled !== true;
     this.#listener = listener;
   }
 
   get isOpen(): boolean {
     return this.#connection !== undefined;
-  }
-
-  /** Whether the model detects speech, and not the client. */
-  get detectsVoice(): boolean {
-    return this.#detectsVoice;
   }
 
   get inputAudio(): AudioFormat | undefined {
@@ -63,8 +63,6 @@ export class LinkConnection {
 
   /** Opens the connection. @throws every error of `LiveModel.open` */
   async open(model: LiveModel, request: LiveOpenRequest, signal: AbortSignal): Promise<void> {
-    this.#detectsVoice =
-      request.config?.realtimeInputConfig?.automaticActivityDetection?.disabled !== true;
     const onAbort = (): void => this.#abort.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
@@ -98,7 +96,7 @@ export class LinkConnection {
   /** Stops this reply; without one, whatever the model is about to say. */
   async cut(reply: string | undefined): Promise<void> {
     // A model that detects speech itself has stopped.
-    const isCurrent = reply === undefined ? !this.#detectsVoice : reply === this.#currentReply;
+    const isCurrent = reply === undefined ? !this.detectsVoice : reply === this.#currentReply;
     if (isCurrent) await this.send({ kind: 'cut' });
   }
 
@@ -106,8 +104,8 @@ export class LinkConnection {
     await this.send({ kind: 'truncate', reply: reply.slice(this.conn.length + 1), playedMs });
   }
 
-  activity(edge: 'started' | 'stopped'): void {
-    if (this.#detectsVoice || this.#connection === undefined) return;
+  activity(edge: ClientEdge): void {
+    if (this.detectsVoice || this.#connection === undefined) return;
     // If the connection breaks, its `closed` signal says so.
     this.#connection.send({ kind: 'activity', edge }).catch(() => {});
   }

@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { deriveInvocationId } from '../../core/index.ts';
+import { deriveInvocationId, newMessageId } from '../../core/index.ts';
 import { outletValue } from '../../net/index.ts';
 import type { Step, TokenPlace } from '../../net/index.ts';
 import type { AttachableSession, SessionAttachment } from '../../runtime/index.ts';
@@ -27,6 +27,8 @@ import {
   voiceStopped,
 } from '../vocabulary/reply-places.ts';
 import type { DoneReply, PlaybackStop } from '../vocabulary/reply-places.ts';
+import { InputQueue } from './input-queue.ts';
+import type { ClientEdge, QueuedInput } from './input-queue.ts';
 import { LinkConnection } from './link-connection.ts';
 import type { LiveClient } from './live-client.ts';
 import { ReplyMedia } from './reply-media.ts';
@@ -67,8 +69,10 @@ export class SessionHub implements LiveHost, SessionAttachment {
   /** The connection that has the speech of an invocation. */
   readonly #speechConnections = new Map<string, string>();
   #client: LiveClient | undefined;
-  #queued: Uint8Array[] = [];
-  #queuedBytes = 0;
+  /** What the user says while no connection is open. */
+  readonly #queue = new InputQueue();
+  /** Whether the model detects speech. Undefined until the first connection is being opened. */
+  #detectsVoice: boolean | undefined;
   #resampled:
     | {
         readonly connection: LinkConnection;
@@ -76,6 +80,8 @@ export class SessionHub implements LiveHost, SessionAttachment {
         readonly resampler: Resampler;
       }
     | undefined;
+  /** Names what no connection names. No other owner of the session has the same name. */
+  readonly #name = newMessageId();
   #inputs = 0;
   #utterance: string | undefined;
   /** The connection whose model hears the user speak. */
@@ -124,6 +130,7 @@ export class SessionHub implements LiveHost, SessionAttachment {
       onPartial: (partial) => this.#onPartial(connection, partial),
     });
     this.#connections.set(conn, connection);
+    this.#detectsVoice = connection.detectsVoice;
     try {
       await connection.open(model, request, signal);
     } catch (error) {
@@ -133,8 +140,7 @@ export class SessionHub implements LiveHost, SessionAttachment {
     }
     this.#greet(connection);
     if (this.#client === undefined) this.#awaitClient();
-    for (const pcm of this.#queued.splice(0)) this.#send(connection, pcm);
-    this.#queuedBytes = 0;
+    for (const input of this.#queue.takeAll()) this.#sendQueued(connection, input);
   };
 
   readonly sendCommand = async ({ command, links, conversation }: CommandToSend): Promise<void> => {
@@ -204,16 +210,14 @@ export class SessionHub implements LiveHost, SessionAttachment {
   }
 
   sendAudio(pcm: Uint8Array): void {
+    if (pcm.byteLength === 0) return;
     const connection = this.#current;
     if (connection?.isOpen === true) {
       this.#send(connection, pcm);
       return;
     }
-    this.#queued.push(pcm);
-    this.#queuedBytes += pcm.byteLength;
     const bytesPerSecond = 2 * (this.#client?.inputRate ?? DEFAULT_INPUT_RATE);
-    const limit = (this.#options.maxQueuedMs / 1000) * bytesPerSecond;
-    while (this.#queuedBytes > limit) this.#queuedBytes -= this.#queued.shift()?.byteLength ?? 0;
+    this.#queue.addAudio(pcm, (this.#options.maxQueuedMs / 1000) * bytesPerSecond);
   }
 
   sendImage(mimeType: string, data: Uint8Array): boolean {
@@ -238,11 +242,40 @@ export class SessionHub implements LiveHost, SessionAttachment {
   }
 
   /** An edge of the client's voice detection. */
-  edge(edge: 'started' | 'stopped'): void {
+  edge(edge: ClientEdge): void {
+    const current = this.#current;
     // Two detectors would start two turns for one utterance.
-    if (this.#current?.detectsVoice === true) return;
-    this.#current?.activity(edge);
+    if (current?.detectsVoice ?? this.#detectsVoice) return;
+    if (current?.isOpen === true) {
+      current.activity(edge);
+      this.#edge(edge);
+      return;
+    }
+    // Until it is known who detects speech, the net does not have the edge.
+    if (this.#detectsVoice === undefined) {
+      this.#queue.addEdge(edge);
+      return;
+    }
     this.#edge(edge);
+    this.#queue.addEdge(edge, this.#utterance);
+  }
+
+  /** Sends what the user said before this connection was open. */
+  #sendQueued(connection: LinkConnection, input: QueuedInput): void {
+    if ('pcm' in input) {
+      this.#send(connection, input.pcm);
+      return;
+    }
+    const { edge, utterance } = input;
+    if (connection.detectsVoice) {
+      // The call has other options now, and its client's edges have no effect any more.
+      if (edge === 'started' && utterance !== undefined) this.#inject(voiceLost, { utterance });
+      return;
+    }
+    connection.activity(edge);
+    if (utterance === undefined) this.#edge(edge);
+    else if (edge === 'stopped')
+      this.#speechConnections.set(deriveInvocationId(utterance), connection.conn);
   }
 
   played(reply: string, playedMs: number): void {
@@ -277,9 +310,9 @@ export class SessionHub implements LiveHost, SessionAttachment {
     if (opened !== undefined) this.#client?.onConnected?.(opened);
   }
 
-  #edge(edge: 'started' | 'stopped'): void {
+  #edge(edge: ClientEdge): void {
     if (edge === 'started') {
-      this.#utterance = `${this.#current?.conn ?? this.#session.key.sessionId}/u${++this.#inputs}`;
+      this.#utterance = `${this.#current?.conn ?? this.#name}/u${++this.#inputs}`;
       this.#transcripts = 0;
     }
     const playing = [...this.#replies.values()].find(({ isPlaying }) => isPlaying);
@@ -287,7 +320,7 @@ export class SessionHub implements LiveHost, SessionAttachment {
       this.#isPaused = true;
       this.#client?.onPause();
     }
-    const utterance = this.#getUtterance(this.#current?.conn ?? '');
+    const utterance = this.#getUtterance(this.#current?.conn ?? this.#name);
     if (edge === 'stopped' && this.#current !== undefined)
       this.#speechConnections.set(deriveInvocationId(utterance), this.#current.conn);
     if (edge === 'stopped') this.#inject(voiceStopped, { utterance });
@@ -529,7 +562,7 @@ export class SessionHub implements LiveHost, SessionAttachment {
 
   /** Injects a signal. Returns the key of the input. */
   #inject<T>(place: TokenPlace<T>, value: T): string {
-    const key = `${this.#current?.conn ?? 'hub'}:${++this.#inputs}`;
+    const key = `${this.#current?.conn ?? this.#name}:${++this.#inputs}`;
     if (!this.#isDetached) this.#session.inject({ place: place.name, value, key });
     return key;
   }

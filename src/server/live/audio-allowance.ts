@@ -3,28 +3,27 @@ import type { Clock } from '../../net/index.ts';
 /** How much more than real time a client may send over a long time, for clocks that differ. */
 const SPEED = 1.25;
 /** Audio that a client may send at once, for example what it recorded while it had no connection. */
-const BURST_SECONDS = 10;
+const BURST_MS = 10_000;
+/** Shorter frames count as much as one of this length. */
+const MIN_FRAME_MS = 2;
 
 /** Limits the audio of a client to real time, with bursts of ten seconds. */
 export class AudioAllowance {
-  readonly #bytesPerSecond: number;
   readonly #clock: Clock;
-  #bytes: number;
+  #ms = BURST_MS;
   #at: number;
 
-  constructor(inputRate: number, clock: Clock) {
-    this.#bytesPerSecond = 2 * inputRate;
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#bytes = BURST_SECONDS * this.#bytesPerSecond;
     this.#at = clock.now();
   }
 
-  /** Takes the bytes of a frame. Returns false when the client sends too fast. */
-  take(bytes: number): boolean {
+  /** Takes a frame, by its duration in milliseconds. Returns false when the client sends too fast. */
+  take(ms: number): boolean {
     const now = this.#clock.now();
-    const passed = (Math.max(0, now - this.#at) / 1000) * SPEED * this.#bytesPerSecond;
+    const passed = Math.max(0, now - this.#at) * SPEED;
     this.#at = now;
-    this.#bytes = Math.min(BURST_SECONDS * this.#bytesPerSecond, this.#bytes + passed) - bytes;
-    return this.#bytes >= 0;
+    this.#ms = Math.min(BURST_MS, this.#ms + passed) - Math.max(ms, MIN_FRAME_MS);
+    return this.#ms >= 0;
   }
 }

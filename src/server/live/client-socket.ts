@@ -63,7 +63,10 @@ export class ClientSocket implements CallHolder {
     this.#socket = socket;
     this.#sessionId = sessionId;
     this.#services = services;
-    this.#limits = new SocketLimits(clock, { messages: 'messages', journaled: 'edges of speech' });
+    this.#limits = new SocketLimits(clock, {
+      messages: 'messages',
+      journaled: 'edges of speech and reports of stopped audio',
+    });
     this.#watch = new SocketWatch(socket, {
       ...services,
       findVoice: () => this.#call?.voice,
@@ -142,7 +145,6 @@ export class ClientSocket implements CallHolder {
   }
 
   #run(message: SocketMessage): void {
-    const voice = this.#call?.voice;
     switch (message.type) {
       case 'hello':
         throw new HttpError(400, 'hello must be the first message, and comes once.');
@@ -150,13 +152,13 @@ export class ClientSocket implements CallHolder {
         this.#call?.played(message.reply, message.played_ms);
         return;
       case 'stopped':
-        voice?.stopped(message.reply, message.played_ms);
+        this.#limits.takeJournaled();
+        this.#call?.voice?.stopped(message.reply, message.played_ms);
         return;
       case 'speech_started':
       case 'speech_stopped':
         this.#limits.takeJournaled();
-        if (message.type === 'speech_started') voice?.speechStarted();
-        else voice?.speechStopped();
+        this.#call?.edge(message.type === 'speech_started' ? 'started' : 'stopped');
         return;
       case 'hang_up':
         void this.#hangUp();

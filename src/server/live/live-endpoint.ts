@@ -246,6 +246,8 @@ async function refuse(socket: Duplex, error: HttpError, requestId: string): Prom
   const response = toErrorResponse(error, requestId);
   const body = await response.text();
   const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`);
+  // A client that does not end its side would keep the connection.
+  socket.once('finish', () => socket.destroy());
   socket.end(
     [
       `HTTP/1.1 ${error.status} ${error.type}`,

@@ -5,6 +5,8 @@ import type {
   OpenConnection,
   VoiceCall,
 } from '../../live/index.ts';
+import { InputQueue } from '../../live/internal.ts';
+import type { ClientEdge } from '../../live/internal.ts';
 import { encodeAudio } from './live-messages.ts';
 import type { ResumedCall, ServerMessage } from './live-messages.ts';
 
@@ -43,9 +45,8 @@ export class SocketCall implements LiveClient {
   #replyCount = 0;
   #outputRate = DEFAULT_OUTPUT_RATE;
   #isPaused = false;
-  /** Audio of the user until this process has the session. */
-  #early: Uint8Array[] = [];
-  #earlyBytes = 0;
+  /** What the user says until this process has the session. */
+  readonly #early = new InputQueue();
   /** The audio that the client has was dropped while it had no socket. */
   #isFlushed = false;
 
@@ -101,16 +102,15 @@ export class SocketCall implements LiveClient {
 
   /** Sends audio of the user. What comes before the session is here is kept. */
   sendAudio(pcm: Uint8Array): void {
-    if (this.#voice?.isAttached === true) {
-      for (const early of this.#early.splice(0)) this.#voice.sendAudio(early);
-      this.#earlyBytes = 0;
-      this.#voice.sendAudio(pcm);
-      return;
-    }
-    this.#early.push(pcm);
-    this.#earlyBytes += pcm.byteLength;
-    while (this.#earlyBytes > MAX_EARLY_BYTES)
-      this.#earlyBytes -= this.#early.shift()?.byteLength ?? 0;
+    if (pcm.byteLength === 0) return;
+    this.#early.addAudio(pcm, MAX_EARLY_BYTES);
+    this.#sendEarly();
+  }
+
+  /** An edge of the client's voice detection. */
+  edge(edge: ClientEdge): void {
+    this.#early.addEdge(edge);
+    this.#sendEarly();
   }
 
   played(reply: string, playedMs: number): void {
@@ -127,6 +127,7 @@ export class SocketCall implements LiveClient {
 
   readonly onConnected = ({ outputAudio }: OpenConnection): void => {
     this.#outputRate = outputAudio.sampleRate;
+    this.#sendEarly();
   };
 
   readonly onAudio = (frame: LiveMedia): void => {
@@ -171,6 +172,16 @@ export class SocketCall implements LiveClient {
     const { reply, text, form } = partial;
     if (form !== 'thought') this.#socket.send({ type: 'caption', speaker: 'agent', reply, text });
   };
+
+  #sendEarly(): void {
+    const voice = this.#voice;
+    if (voice?.isAttached !== true) return;
+    for (const input of this.#early.takeAll()) {
+      if ('pcm' in input) voice.sendAudio(input.pcm);
+      else if (input.edge === 'started') voice.speechStarted();
+      else voice.speechStopped();
+    }
+  }
 
   #send(reply: string, sent: SentReply, frame: LiveMedia): void {
     if (this.#socket === undefined) return;

@@ -8,6 +8,8 @@ const MESSAGES_PER_MINUTE = 1_200;
 /** Messages per minute that are journaled, such as edges of speech. */
 const JOURNALED_PER_MINUTE = 240;
 
+const BYTES_PER_SAMPLE = 2;
+
 /** Close codes of a WebSocket that no error has ended. */
 export const CLOSE_NORMAL = 1_000;
 export const CLOSE_GOING_AWAY = 1_001;
@@ -22,14 +24,13 @@ export interface MessageNames {
 
 /** Limits what one client of a live session sends. */
 export class SocketLimits {
-  readonly #clock: Clock;
   readonly #names: MessageNames;
   readonly #messages: RateLimiter;
   readonly #journaled: RateLimiter;
-  #audio: { readonly rate: number; readonly allowance: AudioAllowance } | undefined;
+  readonly #audio: AudioAllowance;
 
   constructor(clock: Clock, names: MessageNames) {
-    this.#clock = clock;
+    this.#audio = new AudioAllowance(clock);
     this.#names = names;
     this.#messages = new RateLimiter(MESSAGES_PER_MINUTE, clock);
     this.#journaled = new RateLimiter(JOURNALED_PER_MINUTE, clock);
@@ -47,9 +48,7 @@ export class SocketLimits {
 
   /** Counts audio with `rate` samples per second. @throws HttpError 429 */
   takeAudio(bytes: number, rate: number): void {
-    if (this.#audio?.rate !== rate)
-      this.#audio = { rate, allowance: new AudioAllowance(rate, this.#clock) };
-    if (!this.#audio.allowance.take(bytes))
+    if (!this.#audio.take((bytes / BYTES_PER_SAMPLE / rate) * 1000))
       throw new HttpError(429, 'Audio comes faster than real time. Send it as it is recorded.');
   }
 }

@@ -440,6 +440,11 @@ test('run_live has the keys, the origins and the limits of the server', async ()
   const data = Buffer.alloc(320_000).toString('base64');
   fast.send({ blob: { mimeType: 'audio/pcm;rate=8000', data } });
   assert.match(await fast.closed, /^1008 Audio comes faster than real time/);
+  // A message that is never complete is not kept without end.
+  const partial = await server.connect(QUERY, own);
+  for (let request = 0; request < 3; request++)
+    partial.send({ content: 'x'.repeat(200_000), partial: true });
+  assert.match(await partial.closed, /^1008 .*more than 500000 bytes/);
 });
 
 test('without live sessions, run_live says how to get them', async () => {

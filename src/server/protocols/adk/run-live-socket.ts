@@ -73,6 +73,8 @@ export class RunLiveSocket implements OpenSocket {
   readonly #limits: SocketLimits;
   #run: LiveRun | undefined;
   #isClosed = false;
+  /** Bytes of the requests of a message that is not complete. */
+  #partialBytes = 0;
 
   constructor(socket: WebSocket, caller: Caller, services: RunLiveServices) {
     this.#socket = socket;
@@ -188,6 +190,7 @@ export class RunLiveSocket implements OpenSocket {
         throw new InvalidInputError('request', 'must be JSON in a text frame, not a binary frame.');
       for (const request of parseLiveRequests(new TextDecoder().decode(data))) {
         this.#limit(request);
+        this.#limitPartial(request, data.byteLength);
         this.#queue.send(request);
       }
     } catch (error) {
@@ -198,7 +201,7 @@ export class RunLiveSocket implements OpenSocket {
   /** A request that is refused counts, so that a client cannot send them without end. */
   #refuseOrFail(error: unknown): void {
     try {
-      if (error instanceof HttpError && error.status === 429) throw error;
+      if (error instanceof HttpError && [413, 429].includes(error.status)) throw error;
       this.#limits.takeMessage();
       void this.#refuse(error);
     } catch (limit) {
@@ -214,6 +217,19 @@ export class RunLiveSocket implements OpenSocket {
     }
     this.#limits.takeMessage();
     if (blob === undefined || request.stateDelta !== undefined) this.#limits.takeJournaled();
+  }
+
+  /** A message in several requests may have as many bytes as one request. @throws HttpError 413 */
+  #limitPartial({ content, partial = false }: LiveRequest, bytes: number): void {
+    if (content === undefined) return;
+    this.#partialBytes += bytes;
+    const { bodyBytes } = this.#services.live.limits;
+    if (partial && this.#partialBytes > bodyBytes)
+      throw new HttpError(
+        413,
+        `The requests of a message with partial: true have more than ${bodyBytes} bytes.`,
+      );
+    if (!partial) this.#partialBytes = 0;
   }
 
   /** Tells the client that a request was refused. The live session goes on. */
