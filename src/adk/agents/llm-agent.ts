@@ -2,7 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import { checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 import { agent } from '../../agents/index.ts';
-import type { Agent } from '../../agents/index.ts';
+import type { Agent, Instruction } from '../../agents/index.ts';
 import type { GenerationConfig, Model } from '../../models/index.ts';
 import { isToolset, providerTool } from '../../tools/index.ts';
 import { codeExecutionTool } from '../../tools/built-in/commands/code-execution-tool.ts';
@@ -161,12 +161,10 @@ export class LlmAgent extends BaseAgent {
     if (live !== undefined) tools.push(...createLiveTools(tools, stage));
     const output =
       config.outputSchema === undefined ? undefined : toOutputFormat(name, config.outputSchema);
-    const { globalInstructions, model, fallbackModels, ...settings } = applyPluginSettings(
-      config,
-      tools,
-      compileContext,
-      output,
-    );
+    const { leadingInstructions, globalInstructions, model, fallbackModels, ...settings } =
+      applyPluginSettings(config, tools, compileContext, output);
+    const toAgentInstruction = (one: string | InstructionProvider): Instruction =>
+      toInstruction(one, name, compileContext.findUserContent);
     const fallbacks = await Promise.all((fallbackModels ?? []).map(compileContext.resolveModel));
     const toolsByName = new Map(
       (settings.tools ?? [])
@@ -189,14 +187,9 @@ export class LlmAgent extends BaseAgent {
       description: this.description,
       ...omitUndefined({
         instruction:
-          config.instruction === undefined
-            ? undefined
-            : toInstruction(config.instruction, name, compileContext.findUserContent),
-      }),
-      ...(globalInstructions !== undefined && {
-        globalInstruction: globalInstructions.map((one) =>
-          toInstruction(one, name, compileContext.findUserContent),
-        ),
+          config.instruction === undefined ? undefined : toAgentInstruction(config.instruction),
+        leadingInstruction: leadingInstructions?.map(toAgentInstruction),
+        globalInstruction: globalInstructions?.map(toAgentInstruction),
       }),
       context: createContextPolicy(
         config.includeContents ?? (isWorkflowNode ? 'none' : 'default'),

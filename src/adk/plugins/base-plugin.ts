@@ -160,6 +160,8 @@ export interface LlmAgentSettings extends Pick<
   AgentDefinition,
   'name' | 'context' | 'tools' | 'config' | 'modelCoolDownMs'
 > {
+  /** Placed before everything else in the prompt, in this order. */
+  readonly leadingInstructions?: readonly (string | InstructionProvider)[];
   /** Placed before the agent's own instruction, in this order. */
   readonly globalInstructions?: readonly (string | InstructionProvider)[];
   /** A name is resolved by the runner. */

@@ -13,8 +13,8 @@ export class GlobalInstructionPlugin extends BasePlugin {
   }
 
   override configureAgent({
-    globalInstructions = [],
+    leadingInstructions = [],
   }: LlmAgentSettings): Partial<LlmAgentSettings> {
-    return { globalInstructions: [this.#instruction, ...globalInstructions] };
+    return { leadingInstructions: [this.#instruction, ...leadingInstructions] };
   }
 }

@@ -9,13 +9,16 @@ import type { LlmDefinition } from './llm-agent-parts.ts';
  * @throws InvalidInputError
  */
 export function checkAgentDefinition(
-  definition: Pick<LlmDefinition, 'name' | 'instruction' | 'globalInstruction'> & {
+  definition: Pick<
+    LlmDefinition,
+    'name' | 'instruction' | 'leadingInstruction' | 'globalInstruction'
+  > & {
     readonly model: unknown;
     readonly fallbackModels?: unknown;
     readonly subAgents?: unknown;
   },
 ): void {
-  const { name, model, instruction, globalInstruction, subAgents = [] } = definition;
+  const { name, model, subAgents = [] } = definition;
   checkAgentName(name);
   checkModel('model', name, model);
   const fallbackModels: unknown = definition.fallbackModels ?? [];
@@ -26,8 +29,8 @@ export function checkAgentDefinition(
     );
   for (const [index, one] of fallbackModels.entries())
     checkModel(`fallbackModels[${index}]`, name, one);
-  checkInstruction('instruction', name, instruction);
-  checkInstruction('globalInstruction', name, globalInstruction);
+  for (const field of ['instruction', 'leadingInstruction', 'globalInstruction'] as const)
+    checkInstruction(field, name, definition[field]);
   checkAgents('subAgents', subAgents);
   for (const [field, rule] of Object.entries(OPTION_RULES)) {
     const value = readMember(definition, field);

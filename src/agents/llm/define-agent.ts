@@ -91,6 +91,7 @@ export const AGENT_OPTIONS: OptionTable = optionTable<AgentDefinition>(
     fallbackModels: true,
     modelCoolDownMs: true,
     instruction: true,
+    leadingInstruction: true,
     globalInstruction: true,
     config: GENERATION_NAMES,
     context: TRIM_OPTION_NAMES,

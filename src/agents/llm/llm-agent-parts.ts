@@ -106,6 +106,8 @@ export interface LlmDefinition {
   readonly modelCoolDownMs?: number;
   /** A template, such as `Call them {user:name}.`, or a function. */
   readonly instruction?: Instruction;
+  /** Precedes everything else in the prompt: what `identity` states, and the global instruction. Default: none. */
+  readonly leadingInstruction?: Instruction;
   /** Precedes `instruction` in the prompt. The one of a session's first agent applies to all its agents. */
   readonly globalInstruction?: Instruction;
   readonly config?: GenerationConfig;
@@ -199,6 +201,7 @@ export function llmAgentParts(options: LlmAgentOptions): LlmAgentParts {
     ...omitUndefined({
       maxRetryAfterMs: definition.maxRetryAfterMs,
       instruction: definition.instruction,
+      leadingInstruction: definition.leadingInstruction,
       globalInstruction: definition.globalInstruction,
       config: definition.config,
       context: definition.context,

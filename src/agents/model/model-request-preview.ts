@@ -27,6 +27,7 @@ export interface ModelRequestPreview {
 }
 
 interface RequestSources {
+  readonly leadingInstruction?: Instruction;
   readonly globalInstruction?: Instruction;
   readonly instruction?: Instruction;
   readonly tools: readonly ToolDeclaration[];
@@ -36,10 +37,13 @@ interface RequestSources {
 
 /** Lists the parts of a request that come from the agent. A part that a callback replaced is in the journal. */
 export function listUnrecordedParts(
-  { globalInstruction, instruction, tools, config, context }: RequestSources,
+  { tools, config, context, ...sources }: RequestSources,
   changes: ModelRequestChanges | undefined,
 ): readonly UnrecordedPart[] {
-  const instructions = [globalInstruction, instruction].filter((one) => one !== undefined);
+  const { leadingInstruction, globalInstruction, instruction } = sources;
+  const instructions = [leadingInstruction, globalInstruction, instruction].filter(
+    (one) => one !== undefined,
+  );
   const parts: readonly (UnrecordedPart | undefined)[] = [
     instructions.length > 0
       ? { part: 'instruction', source: findInstructionSource(instructions) }

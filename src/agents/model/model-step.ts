@@ -65,6 +65,8 @@ export interface ModelStepOptions extends Partial<AgentIdentity> {
   readonly model: Model;
   /** What the prompt states about the agent, in sessions whose prompts do so. Default: nothing. */
   readonly identity?: PromptIdentity;
+  /** Precedes everything else in the prompt. */
+  readonly leadingInstruction?: Instruction;
   /** Precedes `instruction` in the prompt. */
   readonly globalInstruction?: Instruction;
   readonly instruction?: Instruction;
@@ -301,6 +303,7 @@ export function createModelRequestBuilder(options: ModelStepOptions): ModelReque
         : withModelResponse(identifiedTools(offered, identity), requested);
     const instruction = await instructionText(
       [
+        options.leadingInstruction,
         toLiteral(identity && identityInstruction(identity)),
         options.globalInstruction,
         options.instruction,

@@ -167,17 +167,6 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     matches: ({ program, field }) =>
       program === 'exit_loop of an agent with an output key' && field === 'state',
   },
-  {
-    subject: 'Place of `GlobalInstructionPlugin`',
-    stock: 'Before the name and the description of the agent.',
-    petrichor:
-      'After them. Both are before the global instruction and the instruction of the agent.',
-    status: 'open',
-    reason: 'The plugin adds to the global instructions of the agent, which follow its name.',
-    matches: ({ program, field }) =>
-      /^(a )?global instructions? of a plugin/.test(program) &&
-      field === 'request.systemInstruction',
-  },
 ];
 
 /** What ADK for Python does differently from ADK for TypeScript, where prompts are concerned. */
