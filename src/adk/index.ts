@@ -81,12 +81,8 @@ export {
 } from './tools/provider-tools.ts';
 export { OpenAPIToolset, type OpenAPIToolsetOptions } from './tools/openapi-toolset.ts';
 export { getUserChoiceTool } from './tools/user-input-tools.ts';
-export {
-  BaseTool,
-  FunctionTool,
-  LongRunningFunctionTool,
-  type FunctionToolDefinition,
-} from './tools/base-tool.ts';
+export { BaseTool, FunctionTool, LongRunningFunctionTool } from './tools/base-tool.ts';
+export type { FunctionToolDefinition } from './tools/function-tool-definition.ts';
 export { BuiltInPlanner } from './agents/built-in-planner.ts';
 export type {
   AfterModelCallback,

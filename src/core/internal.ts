@@ -47,6 +47,7 @@ export { mergeEventActions } from './events/event-actions.ts';
 export { GROUNDING_METADATA, toUsageMetadata } from './events/model-metadata.ts';
 export {
   parseUserInputId,
+  toApprovalHint,
   toUserInputCall,
   toUserInputId,
   unwrapUserInput,

@@ -17,7 +17,7 @@ export { openToolContext } from './tool/tool-context.ts';
 export { ToolFailedError } from './tool/tool-failed-error.ts';
 export { toolMemory } from './tool/tool-memory.ts';
 export { failedToolResponse, toToolResponse, toolError } from './tool/tool-response.ts';
-export { tool } from './tool/tool.ts';
+export { tool, TOOL_OPTIONS } from './tool/tool.ts';
 export {
   DEFAULT_MAX_RESULT_CHARACTERS,
   checkMaxResultCharacters,

@@ -51,6 +51,8 @@ import {
   LIVE_REQUEST_QUEUE_OPTIONS,
   LiveRequestQueue,
 } from '../../src/adk/live/live-request-queue.ts';
+import { FunctionTool } from '../../src/adk/index.ts';
+import { FUNCTION_TOOL_OPTIONS } from '../../src/adk/tools/function-tool-definition.ts';
 import { App, APP_OPTIONS } from '../../src/adk/app/app.ts';
 import { DatabaseSessionService } from '../../src/adk/index.ts';
 import { DATABASE_SESSION_OPTIONS } from '../../src/adk/sessions/database-session-service.ts';
@@ -145,6 +147,10 @@ const subjects: Readonly<Record<string, Subject>> = {
   CUSTOM_OPTIONS: { table: CUSTOM_OPTIONS, call: custom },
   WORKFLOW_OPTIONS: { table: WORKFLOW_OPTIONS, call: workflow },
   TOOL_OPTIONS: { table: TOOL_OPTIONS, call: tool },
+  FUNCTION_TOOL_OPTIONS: {
+    table: FUNCTION_TOOL_OPTIONS,
+    call: (options) => Reflect.construct(FunctionTool, [options]),
+  },
   RETRIEVAL_TOOL_OPTIONS: { table: RETRIEVAL_TOOL_OPTIONS, call: retrievalTool },
   AI_SDK_EMBED_OPTIONS: {
     table: AI_SDK_EMBED_OPTIONS,

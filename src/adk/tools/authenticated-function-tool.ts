@@ -2,7 +2,7 @@ import { PetrichorError } from '../../core/index.ts';
 import type { AuthConfig, Json } from '../../core/index.ts';
 import type { InferArgs, ToolParameters } from '../../tools/index.ts';
 import { FunctionTool } from './base-tool.ts';
-import type { FunctionToolDefinition } from './base-tool.ts';
+import type { FunctionToolDefinition } from './function-tool-definition.ts';
 import type { FunctionToolContext } from './function-tool-context.ts';
 
 /**

@@ -1,33 +1,24 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { tool } from '../../tools/index.ts';
-import type { InferArgs, Tool, ToolDefinition, ToolParameters } from '../../tools/index.ts';
+import type { Tool, ToolParameters } from '../../tools/index.ts';
 import type { CompileContext, CompilableTool, ToolRequestParams } from './compile-context.ts';
 import { activeLiveSessions } from '../live/active-live-sessions.ts';
 import { createFunctionToolContext } from './function-tool-context.ts';
 import type { FunctionToolContext } from './function-tool-context.ts';
+import { toNamedDefinition } from './function-tool-definition.ts';
+import type { FunctionToolDefinition, NamedToolDefinition } from './function-tool-definition.ts';
 import { isAsyncGeneratorFunction, runFunctionTool, runStreamingTool } from './streaming-tool.ts';
-
-/** The definition of a function tool. */
-export interface FunctionToolDefinition<S extends ToolParameters> extends Omit<
-  ToolDefinition<S>,
-  'execute'
-> {
-  /**
-   * Runs the tool. If missing, the call waits until the client answers it. An async generator function is a streaming tool:
-   * in a live session it runs in the background, and the model gets what it yields; elsewhere its last value is the result.
-   */
-  readonly execute?: (args: InferArgs<S>, context: FunctionToolContext) => unknown;
-}
 
 /** A function as a tool. The type of the arguments is inferred from `parameters`. */
 export class FunctionTool<S extends ToolParameters> implements CompilableTool {
   readonly name: string;
   readonly description: string;
   readonly isLongRunning: boolean;
-  readonly #definition: FunctionToolDefinition<S>;
+  readonly #definition: NamedToolDefinition<S>;
 
-  /** @throws InvalidToolError if the definition is invalid */
-  constructor(definition: FunctionToolDefinition<S>) {
+  /** @throws InvalidToolError, UnknownFieldError */
+  constructor(given: FunctionToolDefinition<S>) {
+    const definition = toNamedDefinition(given);
     const { execute, ...rest } = definition;
     const { name, description, longRunning } = tool<S>({
       ...rest,

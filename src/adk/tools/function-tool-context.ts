@@ -60,9 +60,13 @@ export function createFunctionToolContext(
         },
         resume: CREDENTIAL,
       }),
-    requestConfirmation: (options = {}) =>
-      pending({ request: { [CONFIRMATION]: { toolName, ...options } }, resume: CONFIRMATION }),
+    requestConfirmation: (options = {}) => pendingConfirmation(toolName, options),
   };
+}
+
+/** The result of a tool that asks a person to confirm its call. */
+export function pendingConfirmation(toolName: string, request: JsonObject): Pending {
+  return pending({ request: { [CONFIRMATION]: { toolName, ...request } }, resume: CONFIRMATION });
 }
 
 /** Returns the credential that a parked call waits for, or `undefined` if it waits for something else. */

@@ -37,15 +37,17 @@ export function parseUserInputId(id: string): CallId {
 /** The call with which ADK asks a client; undefined if the tool asked for nothing that ADK knows. */
 export function toUserInputCall(call: CallToAnswer): UserInputCall | undefined {
   const { callId, name, needs, request } = call;
-  if (needs === 'approval') return toConfirmation(call, { hint: toApprovalHint(name) });
+  if (needs === 'approval')
+    return toConfirmation(call, { hint: toApprovalHint(name), skips: true });
   const {
     adk_request_credential: auth,
     adk_request_confirmation: confirmation,
     adk_request_input: input,
   } = isJsonObject(request) ? request : {};
   if (isJsonObject(confirmation)) {
-    const { hint = '', payload } = confirmation;
-    return toConfirmation(call, omitUndefined({ hint, payload }));
+    const { hint = '', payload, skipSummarization } = confirmation;
+    const skips = skipSummarization === true;
+    return toConfirmation(call, { hint, skips, ...omitUndefined({ payload }) });
   }
   const id = toUserInputId(callId);
   if (isJsonObject(auth) && isJsonObject(auth['authScheme']))
@@ -63,8 +65,12 @@ export function toUserInputCall(call: CallToAnswer): UserInputCall | undefined {
 }
 
 function toConfirmation(
-  { callId, name, args, needs }: CallToAnswer,
-  { hint, payload }: { readonly hint?: Json; readonly payload?: Json },
+  { callId, name, args }: CallToAnswer,
+  {
+    hint,
+    payload,
+    skips,
+  }: { readonly hint: Json; readonly payload?: Json; readonly skips: boolean },
 ): UserInputCall {
   const toolConfirmation = {
     hint: typeof hint === 'string' ? hint : '',
@@ -79,12 +85,13 @@ function toConfirmation(
     },
     actions: {
       requestedToolConfirmations: { [callId]: toolConfirmation },
-      ...(needs === 'approval' && { skipSummarization: true }),
+      ...(skips && { skipSummarization: true }),
     },
   };
 }
 
-function toApprovalHint(toolName: string): string {
+/** How ADK asks a client to confirm a call. */
+export function toApprovalHint(toolName: string): string {
   return `Please approve or reject the tool call ${toolName}() by responding with a FunctionResponse with an expected ToolConfirmation payload.`;
 }
 

@@ -16,7 +16,7 @@ import { RUNNER_OPTIONS } from '../../../src/adk/runner/runner-options.ts';
 import { WORKFLOW_CONFIG_OPTIONS } from '../../../src/adk/workflow/workflow.ts';
 import type { OptionTable } from '../../../src/core/index.ts';
 import { ScriptedModel } from '../../../src/models/index.ts';
-import { TOOL_OPTIONS } from '../../../src/tools/tool/tool.ts';
+import { FUNCTION_TOOL_OPTIONS } from '../../../src/adk/tools/function-tool-definition.ts';
 import type { DeclaredType } from './declared-options.ts';
 
 /** A type of options that both packages have. */
@@ -142,7 +142,7 @@ export const OPTION_SUBJECTS: readonly OptionSubject[] = [
     name: 'FunctionTool',
     declared: [{ file: 'tools/function_tool', name: 'ToolOptions' }],
     python: [],
-    table: TOOL_OPTIONS,
+    table: FUNCTION_TOOL_OPTIONS,
     refused: {},
     use: (options) =>
       Reflect.construct(FunctionTool, [{ name: 'a', description: 'A.', ...options }]),

@@ -81,7 +81,7 @@ export interface ToolSpec {
   readonly name: string;
   readonly description: string;
   readonly parameters?: z.ZodObject;
-  readonly requireConfirmation?: true;
+  readonly requireConfirmation?: true | ((args: JsonObject) => boolean | Promise<boolean>);
   readonly execute: (args: JsonObject, view: ToolView) => unknown;
 }
 

@@ -289,7 +289,12 @@ function toAnswer(text: string | undefined): { readonly content: Content } | und
 function toToolDefinition({ execute, requireConfirmation, ...spec }: ToolSpec) {
   return {
     ...spec,
-    ...(requireConfirmation === true && { needsApproval: true }),
+    ...(requireConfirmation !== undefined && {
+      requireConfirmation:
+        requireConfirmation === true
+          ? true
+          : async (args: unknown) => requireConfirmation(args as JsonObject),
+    }),
     execute: async (args: unknown, context: FunctionToolContext) =>
       execute(args as JsonObject, toToolView(context)),
   };

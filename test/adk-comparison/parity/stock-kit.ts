@@ -335,12 +335,17 @@ function toResponse(text: string | undefined): LlmResponse | undefined {
   return content === undefined ? undefined : { content };
 }
 
-function toToolOptions({ execute, ...spec }: ToolSpec) {
+function toToolOptions({ execute, requireConfirmation, ...spec }: ToolSpec) {
   return {
     name: spec.name,
     description: spec.description,
     ...(spec.parameters !== undefined && { parameters: spec.parameters }),
-    ...(spec.requireConfirmation === true && { requireConfirmation: true }),
+    ...(requireConfirmation !== undefined && {
+      requireConfirmation:
+        requireConfirmation === true
+          ? true
+          : async (args: unknown) => requireConfirmation((args ?? {}) as JsonObject),
+    }),
     execute: async (args: unknown, context?: Context) => {
       if (context === undefined) throw new Error('A tool needs its context.');
       return execute((args ?? {}) as JsonObject, toToolView(context));

@@ -130,6 +130,29 @@ export const waitPrograms: readonly Program[] = [
       }),
     turns: ['Refund A-7.', { confirm: 'refund', confirmed: true }, 'Thanks.'],
   },
+  ...[true, false].map((confirmed) => ({
+    name: `a confirmation of large amounts only that is ${confirmed ? 'given' : 'refused'}`,
+    area: 'confirmations',
+    root: (kit: Kit) =>
+      kit.llm({
+        name: 'desk',
+        tools: [
+          kit.tool({
+            name: 'pay',
+            description: 'Pays.',
+            parameters: z.object({ cents: z.number() }),
+            requireConfirmation: async ({ cents }) => Number(cents) > 1000,
+            execute: ({ cents = 0 }) => ({ paid: cents }),
+          }),
+        ],
+        script: [
+          { calls: [{ name: 'pay', args: { cents: 100 } }] },
+          { calls: [{ name: 'pay', args: { cents: 2000 } }] },
+          { text: 'Done.' },
+        ],
+      }),
+    turns: ['Pay both.', { confirm: 'pay', confirmed }],
+  })),
   {
     name: 'a confirmation that a tool asks for',
     area: 'confirmations',
