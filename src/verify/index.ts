@@ -44,7 +44,12 @@ export type { TraceDrawing } from './trace/draw-trace.ts';
 export { formatTrace } from './trace/trace.ts';
 export type { Trace, TraceStep } from './trace/trace.ts';
 export { traceToSvg } from './trace/trace-to-svg.ts';
-export { InvalidPropertyError, ReplayError, UnknownNameError } from './properties/verify-errors.ts';
+export {
+  InvalidContractError,
+  InvalidPropertyError,
+  ReplayError,
+  UnknownNameError,
+} from './properties/verify-errors.ts';
 export { anySolver, nativeZ3, npmZ3 } from './smt/solver.ts';
 export type { Solver, SolverAnswer, SolverLimits } from './smt/solver.ts';
 export { createFileProofCache } from './file-proof-cache.ts';

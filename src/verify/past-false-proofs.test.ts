@@ -606,42 +606,6 @@ test('children are exchanged only if the same events set them to work', async ()
   assert.equal(five?.[1], true);
 });
 
-test('events of one name may set a component to work, or not', async () => {
-  const [inbox, note] = [place('c.inbox'), place('c.note')];
-  const of = compile(
-    net('names', {
-      initial: [initialToken(a, null)],
-      transitions: [
-        pure('write', { take: { a }, give: allOf({ note }), run: () => ({ note: null }) }),
-        pure('send', { take: { asked }, give: allOf({ inbox }), run: () => ({ inbox: null }) }),
-        pure('c/work', { take: { note }, give: allOf({ b }), run: () => ({ b: null }) }),
-      ],
-    }),
-  );
-  const component: NetComponent = {
-    name: 'c',
-    places: ['c.inbox', 'c.note'],
-    transitions: ['c/work'],
-    contract: {
-      initial: 'free',
-      events: [
-        { name: 'go', promisedBy: 'environment', on: { gives: ['c.inbox'], by: 'environment' } },
-        { name: 'go', promisedBy: 'environment', on: { gives: ['c.note'] } },
-      ],
-      steps: { free: { go: 'busy' }, busy: {} },
-    },
-    children: [],
-  };
-  const tree: ComponentTree = { shared: [], ports: [], children: [component] };
-  assert.deepEqual(
-    await decideTwice(of, tree, [atMost(['c/work', 'write'], 1)], {
-      ...few,
-      environment: { asked: 0 },
-    }),
-    [[false, false]],
-  );
-});
-
 test('a retry takes no token, so it does not renew a count', async () => {
   const [go, done, first] = [place('go'), place('done'), place('first')];
   const again = effect('again', {

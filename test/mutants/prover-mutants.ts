@@ -121,7 +121,7 @@ export const proverMutants: readonly Mutant[] = [
     name: 'a view does not see that a transition is the event of a property',
     edits: [
       {
-        file: 'src/verify/contracts/contract-check.ts',
+        file: 'src/verify/contracts/view-events.ts',
         find: `return begins && t === transition ? 1 : 0;`,
         replace: `return !begins && t === transition ? 1 : 0;`,
       },

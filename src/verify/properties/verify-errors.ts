@@ -31,6 +31,25 @@ export class InvalidPropertyError extends PetrichorError {
 }
 
 /**
+ * The contract of a component contradicts itself: two events have one name, or a step names an event or a state that the
+ * contract does not have.
+ * @remedy Correct the contract at `field`, as the message says.
+ */
+export class InvalidContractError extends PetrichorError {
+  override readonly code = 'invalid_contract' as const;
+  /** The name of the component. */
+  readonly component: string;
+  /** The place in the contract, such as `events[1].name`. */
+  readonly field: string;
+
+  constructor(component: string, field: string, problem: string, remedy: string) {
+    super(`The contract of component "${component}" is invalid: ${field} ${problem}. ${remedy}`);
+    this.component = component;
+    this.field = field;
+  }
+}
+
+/**
  * A state has more successors, or a net more token classes, than a search can hold. `prove` catches it: the result is
  * then `unknown`.
  * @remedy Lower the bounds, split the net into smaller subnets, or let a solver prove the property.

@@ -1,5 +1,6 @@
 import type { CompiledNet } from '../../net/index.ts';
 import type { ExpandedNet } from '../system/expand.ts';
+import { findEvent, findPlace, findTransition } from '../system/find-by-name.ts';
 import type { Move } from '../system/move.ts';
 import type { TokenClasses } from '../system/token-classes.ts';
 import { listKnownLabels, parseLabeledName } from '../system/labels.ts';
@@ -18,21 +19,9 @@ export class PropertyNames {
     this.#net = net;
   }
 
-  readonly place = (name: string): number => {
-    const index = this.#net.placeIndex.get(name);
-    if (index !== undefined) return index;
-    throw new UnknownNameError(this.#net.net.name, `place "${name}"`, [
-      ...this.#net.placeIndex.keys(),
-    ]);
-  };
+  readonly place = (name: string): number => findPlace(this.#net, name);
 
-  readonly transition = (name: string): number => {
-    const t = this.#net.net.byName.get(name);
-    if (t !== undefined) return t.index;
-    throw new UnknownNameError(this.#net.net.name, `transition "${name}"`, [
-      ...this.#net.net.byName.keys(),
-    ]);
-  };
+  readonly transition = (name: string): number => findTransition(this.#net, name);
 
   /** Returns a function that counts the tokens that a step adds to a place or an outlet. */
   tokensGained(full: string, tokenClasses: TokenClasses): (move: Move) => number {
@@ -121,11 +110,8 @@ export class PropertyNames {
   event(full: string, tokenClasses: TokenClasses): CountInStep {
     const { name } = this.#split(full);
     if (!this.isTransition(full)) {
-      if (!this.#net.placeIndex.has(name) && !this.#net.net.places.has(name))
-        throw new UnknownNameError(this.#net.net.name, `transition or place "${name}"`, [
-          ...this.#net.net.byName.keys(),
-          ...this.#net.placeIndex.keys(),
-        ]);
+      // An outlet, a list or a map is a place of the net whose tokens are not counted.
+      if (!this.#net.net.places.has(name)) findEvent(this.#net, name);
       return this.tokensGained(full, tokenClasses);
     }
     const begun = this.firings([full], tokenClasses);
