@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Connection, ConnectionOptions, RowDataPacket } from 'mysql2/promise';
 import { newSessionUid, type SessionKey } from '../../core/index.ts';
 import { importOptional, isModuleNotFound, omitUndefined } from '../../core/internal.ts';
@@ -365,11 +364,6 @@ export class MysqlDatabase implements ServerDatabase<Reads, Transaction> {
     };
     if (!this.#closing) void this.#track(sweep).catch(() => undefined);
   }
-}
-
-/** Waits without keeping the process alive. */
-export async function unrefDelay(ms: number): Promise<void> {
-  await setTimeout(ms, undefined, { ref: false });
 }
 
 interface Field {

@@ -1,6 +1,6 @@
-import { parseStoredJson } from '../server/parse-stored-json.ts';
+import type { InboxColumns, AppendedInput } from '../server/inbox-row.ts';
 import type { FullRow } from '../server/session-row.ts';
-import type { InboxRow, InputSeq } from '../store.ts';
+import type { InputSeq } from '../store.ts';
 import type { TableNames } from './schema.ts';
 import type { Reads, Transaction } from './statement.ts';
 
@@ -9,12 +9,7 @@ export function insertInput(
   queries: Transaction,
   t: TableNames,
   session: FullRow['id'],
-  input: {
-    readonly inputSeq: InputSeq;
-    readonly dedupeKey: string;
-    readonly place: string;
-    readonly value: string;
-  },
+  input: AppendedInput,
 ): void {
   const { inputSeq, dedupeKey, place, value } = input;
   queries.add(`UPDATE ${t('sessions')} SET last_input = ? WHERE id = ?`, [inputSeq, session]);
@@ -49,19 +44,9 @@ export async function readInbox(
   t: TableNames,
   session: FullRow['id'],
   after: InputSeq,
-): Promise<readonly InboxRow[]> {
-  const rows = await queries.rows<{
-    input: InputSeq;
-    dedupe_key: string;
-    place: string;
-    value: string;
-  }>(
+): Promise<readonly InboxColumns[]> {
+  return queries.rows<InboxColumns>(
     `SELECT input, dedupe_key, place, value FROM ${t('inbox')} WHERE session = ? AND input > ? ORDER BY input`,
     [session, after],
   );
-  return rows.map((row) => ({
-    inputSeq: row.input,
-    input: { place: row.place, value: parseStoredJson(row.value) },
-    key: row.dedupe_key,
-  }));
 }

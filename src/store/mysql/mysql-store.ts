@@ -1,8 +1,9 @@
+import { ServerOwnerRegistry, toOwnerTimes } from '../server/server-owner-registry.ts';
 import { ServerStore } from '../server/server-store.ts';
 import type { MysqlDatabase } from './database.ts';
 import type { MysqlStoreOptions } from './mysql-store-options.ts';
 import { mysqlTables } from './mysql-tables.ts';
-import { createLockNumber, MysqlOwnerRegistry } from './owner-registry.ts';
+import { createLockNumber, MysqlOwnerLockDriver } from './owner-lock-driver.ts';
 import { ownerLocks } from './owners-sql.ts';
 import { tableNames } from './schema.ts';
 import type { Reads, Transaction } from './statement.ts';
@@ -27,18 +28,21 @@ export class MysqlStore extends ServerStore<Reads, Transaction> {
       name: names.writer,
       newUid: options.newUid,
       createOwners: (onNotice) =>
-        new MysqlOwnerRegistry({
-          database,
-          tables,
-          locks,
-          presence,
-          now: options.now ?? (() => performance.now()),
-          absenceMs: options.absenceMs ?? 5000,
-          restartAbsenceMs: options.restartAbsenceMs ?? 30_000,
-          checkMs: options.checkMs ?? 5000,
-          pollMs: options.pollMs ?? 50,
-          onNotice,
-        }),
+        new ServerOwnerRegistry(
+          new MysqlOwnerLockDriver({
+            database,
+            tables,
+            locks,
+            presence,
+            pollMs: options.pollMs ?? 50,
+            onNotice,
+          }),
+          {
+            ...toOwnerTimes(options),
+            location: database.location,
+            onReconnected: () => onNotice(undefined),
+          },
+        ),
     });
   }
 }

@@ -1,5 +1,6 @@
 import { newSessionUid } from '../../core/index.ts';
-import { MysqlDatabase, unrefDelay } from './database.ts';
+import { unrefDelay } from '../server/unref-delay.ts';
+import { MysqlDatabase } from './database.ts';
 import { migrate } from './migrate.ts';
 import type { MysqlStoreOptions } from './mysql-store-options.ts';
 import { MysqlStore } from './mysql-store.ts';

@@ -1,5 +1,4 @@
 import { omitUndefined, importOptional, isModuleNotFound } from '../../core/internal.ts';
-import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
 import { StoreClosedError, StoreUnavailableError } from '../store-errors.ts';
 import type { Failpoints } from '../failpoints.ts';
@@ -338,11 +337,6 @@ export class Database implements ServerDatabase<Queries, Queries> {
       await client.end().catch(() => undefined);
     }
   }
-}
-
-/** Waits without keeping the process alive. */
-export async function unrefDelay(ms: number): Promise<void> {
-  await setTimeout(ms, undefined, { ref: false });
 }
 
 function asError(error: unknown): Error {

@@ -1,6 +1,6 @@
-import type { InboxRow, InputSeq } from '../store.ts';
+import type { InputSeq } from '../store.ts';
 import type { Queries } from './database.ts';
-import { parseStoredJson } from '../server/parse-stored-json.ts';
+import type { InboxColumns, AppendedInput } from '../server/inbox-row.ts';
 import type { FullRow } from '../server/session-row.ts';
 
 /** Appends an input to the inbox of a session whose row is locked, in the open transaction. */
@@ -8,12 +8,7 @@ export async function insertInput(
   queries: Queries,
   schema: string,
   session: FullRow['id'],
-  input: {
-    readonly inputSeq: InputSeq;
-    readonly dedupeKey: string;
-    readonly place: string;
-    readonly value: string;
-  },
+  input: AppendedInput,
 ): Promise<void> {
   await queries.rows(
     `WITH counted AS (UPDATE ${schema}.sessions SET last_input = $2 WHERE id = $1),
@@ -43,19 +38,9 @@ export async function readInbox(
   schema: string,
   session: FullRow['id'],
   after: InputSeq,
-): Promise<readonly InboxRow[]> {
-  const rows = await queries.rows<{
-    input: InputSeq;
-    key: string;
-    place: string;
-    value: string;
-  }>(
-    `SELECT input, key, place, value FROM ${schema}.inbox WHERE session = $1 AND input > $2 ORDER BY input`,
+): Promise<readonly InboxColumns[]> {
+  return queries.rows<InboxColumns>(
+    `SELECT input, key AS dedupe_key, place, value FROM ${schema}.inbox WHERE session = $1 AND input > $2 ORDER BY input`,
     [session, after],
   );
-  return rows.map((row) => ({
-    inputSeq: row.input,
-    input: { place: row.place, value: parseStoredJson(row.value) },
-    key: row.key,
-  }));
 }

@@ -1,7 +1,8 @@
 import { newSessionUid } from '../../core/index.ts';
 import { toNoticePayloads } from '../server/change-notices.ts';
+import { unrefDelay } from '../server/unref-delay.ts';
 import { assertSameDatabase } from './assert-same-database.ts';
-import { Database, unrefDelay } from './database.ts';
+import { Database } from './database.ts';
 import { migrate } from './migrate.ts';
 import type { PostgresStoreOptions } from './postgres-store-options.ts';
 import { PostgresStore } from './postgres-store.ts';

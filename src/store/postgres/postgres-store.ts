@@ -1,6 +1,7 @@
+import { ServerOwnerRegistry, toOwnerTimes } from '../server/server-owner-registry.ts';
 import { ServerStore } from '../server/server-store.ts';
 import type { Database, Queries } from './database.ts';
-import { PostgresOwnerRegistry } from './owner-registry.ts';
+import { PostgresOwnerLockDriver } from './owner-lock-driver.ts';
 import type { PostgresStoreOptions } from './postgres-store-options.ts';
 import { postgresTables } from './postgres-tables.ts';
 import { quotedSchema } from './schema.ts';
@@ -24,16 +25,14 @@ export class PostgresStore extends ServerStore<Queries, Queries> {
       name: names.writer,
       newUid: options.newUid,
       createOwners: (onNotice) =>
-        new PostgresOwnerRegistry({
-          database,
-          schema,
-          channel: names.channel,
-          now: options.now ?? (() => performance.now()),
-          absenceMs: options.absenceMs ?? 5000,
-          restartAbsenceMs: options.restartAbsenceMs ?? 30_000,
-          checkMs: options.checkMs ?? 5000,
-          onNotice,
-        }),
+        new ServerOwnerRegistry(
+          new PostgresOwnerLockDriver({ database, schema, channel: names.channel, onNotice }),
+          {
+            ...toOwnerTimes(options),
+            location: database.location,
+            onReconnected: () => onNotice(undefined),
+          },
+        ),
     });
   }
 }

@@ -33,6 +33,7 @@ import {
   type ListPosition,
   type ServerTables,
 } from './server-tables.ts';
+import { toInboxRow } from './inbox-row.ts';
 import { toSessionRow } from './session-row.ts';
 import { injectInput, writeSubmission, type WrittenSubmission } from './write-submission.ts';
 import { InDoubtCommits } from './in-doubt-commits.ts';
@@ -289,7 +290,8 @@ export class ServerStore<R, W extends R> implements Store {
   async inbox(key: SessionKey, after: InputSeq): Promise<readonly InboxRow[]> {
     parsePosition(after, 'after');
     const { id } = await getSession(this.#tables, this.#database.queries, key);
-    return this.#tables.readInbox(this.#database.queries, id, after);
+    const rows = await this.#tables.readInbox(this.#database.queries, id, after);
+    return rows.map(toInboxRow);
   }
 
   async snapshot(

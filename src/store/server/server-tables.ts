@@ -7,8 +7,6 @@ import type {
 } from '../documents.ts';
 import { SessionNotFoundError } from '../store-errors.ts';
 import type {
-  InboxRow,
-  InjectReceipt,
   InputSeq,
   OwnerId,
   PendingCallQuery,
@@ -21,6 +19,7 @@ import type {
   UsageQuery,
   UsageTotal,
 } from '../store.ts';
+import type { InboxColumns, AppendedInput } from './inbox-row.ts';
 import type { JournalStatements } from './journal-reader.ts';
 import type { OwnerRow } from './owner-failure-detector.ts';
 import type { FullRow, NewSession } from './session-row.ts';
@@ -90,19 +89,10 @@ export interface ServerTables<R, W extends R> extends JournalStatements<R>, Shar
   findInput(queries: R, id: FullRow['id'], dedupeKey: string): Promise<InputSeq | undefined>;
 
   /** Reads the unread inputs of a session with a number above `after`. */
-  readInbox(queries: R, id: FullRow['id'], after: InputSeq): Promise<readonly InboxRow[]>;
+  readInbox(queries: R, id: FullRow['id'], after: InputSeq): Promise<readonly InboxColumns[]>;
 
-  /** Appends an input with this number to the inbox of a locked session. `value` is JSON text. */
-  insertInput(
-    queries: W,
-    id: FullRow['id'],
-    input: {
-      readonly inputSeq: InjectReceipt['inputSeq'];
-      readonly dedupeKey: string;
-      readonly place: string;
-      readonly value: string;
-    },
-  ): Promise<void>;
+  /** Appends an input to the inbox of a locked session. */
+  insertInput(queries: W, id: FullRow['id'], input: AppendedInput): Promise<void>;
 
   /** @param query.dead the owners that are known to be dead; every other owner in the table counts as alive */
   findRunnable(

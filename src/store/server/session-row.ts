@@ -1,33 +1,17 @@
-import type { SessionActivity, SessionKey } from '../../core/index.ts';
-import { toRowStatus } from '../rules/row-status.ts';
-import type { InputSeq, OwnerId, SessionInit, SessionRow, StoredPendingCall } from '../store.ts';
+import type { SessionKey } from '../../core/index.ts';
+import { fromSessionColumns, type CommonSessionColumns } from '../rules/session-row-columns.ts';
+import type { InputSeq, SessionInit, SessionRow, StoredPendingCall } from '../store.ts';
 
 /** A row of the table `sessions`. */
-export interface FullRow {
+export interface FullRow extends CommonSessionColumns {
   readonly id: number;
   readonly app: string;
   readonly user_id: string;
   readonly name: string;
-  readonly uid: string;
-  readonly agent: string;
-  readonly owner: OwnerId | null;
-  readonly epoch: number;
-  readonly head: number;
-  readonly last_seq: number;
   readonly last_record: number;
   readonly last_input: InputSeq;
   readonly inbox_up_to: InputSeq;
-  /** The activity. */
-  readonly status: SessionActivity;
-  /** The status. Null: no step has set it, or an earlier release wrote the row. */
-  readonly phase: string | null;
-  readonly in_flight: number;
-  readonly next_due_at: number | null;
-  readonly failures: number;
-  readonly net_hash: string;
   readonly pending: string | null;
-  readonly created_at: number;
-  readonly updated_at: number;
 }
 
 /** The columns of a `FullRow`. */
@@ -76,30 +60,11 @@ export function toSessionKey({
 
 /** Converts a row of the table to a row of the store interface. */
 export function toSessionRow(row: FullRow): SessionRow {
-  return {
+  return fromSessionColumns(row, {
     key: toSessionKey(row),
-    uid: row.uid,
-    agent: row.agent,
-    owner: row.owner,
-    epoch: row.epoch,
-    head: row.head,
-    lastSeq: row.last_seq,
-    status: toRowStatus({
-      failures: row.failures,
-      lastSeq: row.last_seq,
-      activity: row.status,
-      status: row.phase,
-    }),
-    activity: row.status,
-    inFlight: row.in_flight,
-    nextDueAt: row.next_due_at,
     pending: parsePendingCalls(row),
-    netHash: row.net_hash,
     inboxPending: row.last_input > row.inbox_up_to,
-    failures: row.failures,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
+  });
 }
 
 /** Reads the pending calls of a row. Calls of an older version of the schema have no time. */

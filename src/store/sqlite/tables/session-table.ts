@@ -1,11 +1,12 @@
 import { formatSessionKey } from '../../../core/index.ts';
-import type { SessionActivity, SessionId, SessionKey } from '../../../core/index.ts';
+import type { SessionId, SessionKey } from '../../../core/index.ts';
 import { CHILD_GLOB } from '../../encoding/child-session-pattern.ts';
 import { parsePosition } from '../../rules/parse-position.ts';
 import { checkSessionFilter } from '../../rules/list-filters.ts';
 import { MAX_HYDRATION_FAILURES } from '../../rules/quarantine.ts';
 import { LOOK_AHEAD_MS } from '../../rules/runnable-position.ts';
-import { hasActivitySql, ROW_STATUS_SQL, toRowStatus } from '../../rules/row-status.ts';
+import { hasActivitySql, ROW_STATUS_SQL } from '../../rules/row-status.ts';
+import { fromSessionColumns, type CommonSessionColumns } from '../../rules/session-row-columns.ts';
 import { SessionNotFoundError } from '../../store-errors.ts';
 import type {
   InputSeq,
@@ -38,28 +39,12 @@ export interface SessionHead {
   readonly pending: Packed<readonly StoredPendingCall[]> | null;
 }
 
-interface FullRow {
+interface FullRow extends CommonSessionColumns {
   readonly id: number;
   readonly app: string;
   readonly user: string;
   readonly name: string;
-  readonly uid: string;
-  readonly agent: string;
-  readonly owner: string | null;
-  readonly epoch: number;
-  readonly head: number;
-  readonly last_seq: number;
-  /** The activity. */
-  readonly status: SessionActivity;
-  /** The status. Null: no step has set it, or an earlier release wrote the row. */
-  readonly phase: string | null;
-  readonly in_flight: number;
-  readonly next_due_at: number | null;
-  readonly failures: number;
-  readonly net_hash: string;
   readonly pending: Packed<readonly StoredPendingCall[]> | null;
-  readonly created_at: number;
-  readonly updated_at: number;
   readonly unread: number;
 }
 
@@ -372,30 +357,8 @@ export class SessionTable {
 
   #toSessionRow(row: FullRow): SessionRow {
     const key: SessionKey = { appName: row.app, userId: row.user, sessionId: row.name };
-    return {
-      key,
-      uid: row.uid,
-      agent: row.agent,
-      owner: row.owner,
-      epoch: row.epoch,
-      head: row.head,
-      lastSeq: row.last_seq,
-      status: toRowStatus({
-        failures: row.failures,
-        lastSeq: row.last_seq,
-        activity: row.status,
-        status: row.phase,
-      }),
-      activity: row.status,
-      inFlight: row.in_flight,
-      nextDueAt: row.next_due_at,
-      pending: this.unpackPending(key, row.pending),
-      netHash: row.net_hash,
-      inboxPending: row.unread === 1,
-      failures: row.failures,
-      createdAt: row.created_at,
-      updatedAt: row.updated_at,
-    };
+    const pending = this.unpackPending(key, row.pending);
+    return fromSessionColumns(row, { key, pending, inboxPending: row.unread === 1 });
   }
 
   unpackPending(
