@@ -8,21 +8,24 @@ import {
   InMemorySessionService,
   Runner,
 } from '../../adk/index.ts';
-import type { App, BaseAgent, Session, SessionService, UserInputRequest } from '../../adk/index.ts';
+import type { Session, SessionService, UserInputRequest } from '../../adk/index.ts';
 import { contentText } from '../../core/index.ts';
 import type { Content, Event } from '../../core/index.ts';
 import type { CommandCall } from '../command/command.ts';
 import type { CliContext } from '../command/cli-context.ts';
 import { EXIT_FAILURE, EXIT_OK, type ExitCode } from '../command/exit-code.ts';
 import { UsageError } from '../command/usage-error.ts';
-import { AgentModuleError } from '../loading/agent-module-error.ts';
-import { findExportedAgents } from '../loading/exported-agents.ts';
-import { importModule } from '../loading/import-module.ts';
 import { LineReader } from '../terminal/line-reader.ts';
 import { printable } from '../terminal/printable.ts';
 import { findAgentFile } from './agent-file.ts';
 import { toStoreUrl } from './adk-flags.ts';
 import type { adkRunOptions } from './adk-run-options.ts';
+import { copyApp } from './copy-app.ts';
+import { splitOpenTurn } from './open-turn.ts';
+import type { OpenTurn } from './open-turn.ts';
+import { RecordedTurnPlugin } from './recorded-turn-plugin.ts';
+import { loadRootAgent } from './root-agent.ts';
+import type { RootAgent } from './root-agent.ts';
 import { readReplayFile, readSavedSession, writeSession } from './session-file.ts';
 
 type RunCall = CommandCall<typeof adkRunOptions>;
@@ -45,11 +48,12 @@ export async function runAdkAgent(call: RunCall): Promise<ExitCode> {
   const root = await loadRootAgent(file, cwd);
   const replayed = replay === undefined ? undefined : await readReplayFile(replay, cwd);
   const resumed = resume === undefined ? undefined : await readSavedSession(resume, cwd);
-  await using chat = await AdkChat.open(call, root, (replayed ?? resumed)?.state);
+  const { ended = [], open } = resumed === undefined ? {} : splitOpenTurn(resumed.events);
+  await using chat = await AdkChat.open(call, root, (replayed ?? resumed)?.state, open);
   let code: ExitCode = EXIT_OK;
   if (replayed !== undefined) code = await chat.replay(replayed.queries);
   else {
-    if (resumed !== undefined) await chat.restore(resumed.events);
+    if (resumed !== undefined) await chat.restore(ended, open);
     else chat.print(`Running agent ${root.name}, type exit to exit.`);
     code = await chat.converse();
   }
@@ -63,6 +67,7 @@ class AdkChat implements AsyncDisposable {
   readonly #runner: Runner;
   readonly #service: SessionService;
   readonly #session: Session;
+  readonly #recorded: RecordedTurnPlugin | undefined;
   readonly #reader: LineReader;
   readonly #stop: AbortController;
 
@@ -72,12 +77,14 @@ class AdkChat implements AsyncDisposable {
       readonly runner: Runner;
       readonly service: SessionService;
       readonly session: Session;
+      readonly recorded: RecordedTurnPlugin | undefined;
     },
   ) {
     this.#context = context;
     this.#runner = parts.runner;
     this.#service = parts.service;
     this.#session = parts.session;
+    this.#recorded = parts.recorded;
     this.#stop = new AbortController();
     const { stdin, stdout } = context;
     const isTerminal = stdin.isTTY === true && stdout.isTTY === true;
@@ -95,13 +102,18 @@ class AdkChat implements AsyncDisposable {
     call: RunCall,
     root: RootAgent,
     state: Session['state'] = {},
+    open?: OpenTurn,
   ): Promise<AdkChat> {
     const uri = call.values.session_service_uri;
     const url = uri === undefined ? 'memory:' : toStoreUrl(uri);
     const service =
       url === 'memory:' ? new InMemorySessionService() : new DatabaseSessionService(url);
+    const recorded = open === undefined ? undefined : new RecordedTurnPlugin(open);
     const runner = new Runner({
-      ...(root.kind === 'app' ? { app: root.app } : { agent: root.agent, appName: root.name }),
+      app:
+        recorded === undefined
+          ? root.app
+          : copyApp(root.app, { plugins: [recorded, ...root.app.plugins] }),
       sessionService: service,
       artifactService: new InMemoryArtifactService(),
       memoryService: new InMemoryMemoryService(),
@@ -109,7 +121,7 @@ class AdkChat implements AsyncDisposable {
       clock: call.clock,
     });
     const session = await service.createSession({ appName: root.name, userId: USER, state });
-    return new AdkChat(call, { runner, service, session });
+    return new AdkChat(call, { runner, service, session, recorded });
   }
 
   print(text: string): void {
@@ -130,15 +142,20 @@ class AdkChat implements AsyncDisposable {
     return EXIT_FAILURE;
   }
 
-  /** Appends the events of a saved session, and shows them. */
-  async restore(events: readonly Event[]): Promise<void> {
-    for (const event of events) {
+  /** Appends the events of a saved session, and shows them. A turn that waited runs again up to the calls that wait. */
+  async restore(ended: readonly Event[], open: OpenTurn | undefined): Promise<void> {
+    for (const event of ended) {
       this.#show(event);
       if (!isRequestToUser(event))
         await this.#service.appendEvent({ session: this.#session, event });
     }
-    if (getPendingUserInputRequests(events).length > 0)
-      this.print('A call that waited is not continued. Send a message.');
+    if (open !== undefined) {
+      this.print(`[user]: ${contentText(open.message)}`);
+      await this.#run(open.message);
+      this.#recorded?.end();
+    }
+    if (getPendingUserInputRequests(ended).length > 0)
+      this.print('A call that waited in an earlier turn is not continued. Send a message.');
   }
 
   /** Reads messages until `exit`, the end of the input or a signal. */
@@ -178,12 +195,16 @@ class AdkChat implements AsyncDisposable {
     this.#reader.close();
   };
 
-  /** Runs a turn and shows its events. False if it failed. */
+  /** Sends a message, or an answer to the first call that waits. False if the turn failed. */
   async #send(text: string): Promise<boolean> {
+    return this.#run(toMessage(text, await this.#listRequests()));
+  }
+
+  /** Runs a turn and shows its events. False if it failed. */
+  async #run(newMessage: Content): Promise<boolean> {
     const { userId, id: sessionId } = this.#session;
     let succeeded = true;
     try {
-      const newMessage = toMessage(text, await this.#listRequests());
       const abortSignal = this.#stop.signal;
       const events = this.#runner.runAsync({ userId, sessionId, newMessage, abortSignal });
       for await (const event of events) {
@@ -260,36 +281,6 @@ function toMessage(text: string, [request]: readonly UserInputRequest[]): Conten
   if (request === undefined || response === undefined) return { role: 'user', parts: [{ text }] };
   const { interruptId: id, functionCallName: name } = request;
   return { role: 'user', parts: [{ functionResponse: { id, name, response } }] };
-}
-
-/** What a module exports to `adk run`. */
-type RootAgent = { readonly name: string } & (
-  | { readonly kind: 'app'; readonly app: App }
-  | { readonly kind: 'agent'; readonly agent: BaseAgent }
-);
-
-/** Loads `rootAgent`, or the only ADK agent or app that a module exports. @throws AgentModuleError */
-async function loadRootAgent(file: string, cwd: string): Promise<RootAgent> {
-  const exported = await importModule(file, resolve(cwd, file));
-  const { agents } = findExportedAgents(exported);
-  const roots = agents.flatMap((one): readonly (RootAgent & { readonly label: string })[] => {
-    const { name, label } = one;
-    if (one.kind === 'app') return [{ kind: 'app', name, label, app: one.value }];
-    return one.kind === 'adk_agent' ? [{ kind: 'agent', name, label, agent: one.value }] : [];
-  });
-  const named = roots.find(({ label }) => ['rootAgent', 'root_agent', 'app'].includes(label));
-  const [only, ...more] = roots;
-  if (named !== undefined) return named;
-  if (only !== undefined && more.length === 0) return only;
-  const found = agents.map(({ label }) => label);
-  throw new AgentModuleError(
-    file,
-    only === undefined ? 'no_agent' : 'several_agents',
-    only === undefined
-      ? 'exports no agent or App of petrichor/adk: export it as rootAgent. For other agents, use petrichor run.'
-      : `exports several agents: ${found.join(', ')}. Name the one to run rootAgent.`,
-    { found },
-  );
 }
 
 /** @throws UsageError if the id cannot be a part of a file name */

@@ -93,12 +93,12 @@ function toOrigin(origin: string): readonly string[] {
   return ['--allow-origin', origin.trim()];
 }
 
-/** The store of a session service URI of ADK: `memory://`, `sqlite://…`, `postgres://…`. */
+/** The store of a session service URI of ADK: `memory://`, `sqlite://…`, `postgres://…`, `mysql://…`, `mariadb://…`. */
 export function toStoreUrl(uri: string): string {
   if (uri === 'memory://') return 'memory:';
-  if (/^(?:sqlite|postgres)/.test(uri)) return uri;
+  if (/^(?:sqlite|postgres|mysql|mariadb)/.test(uri)) return uri;
   throw new UsageError(
-    `--session_service_uri must be memory://, sqlite://… or postgres://…; it begins with "${uri.split(':', 1)[0] ?? ''}:".`,
+    `--session_service_uri must be memory://, sqlite://…, postgres://…, mysql://… or mariadb://…; it begins with "${uri.split(':', 1)[0] ?? ''}:".`,
     'adk',
   );
 }

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { CommandFolder } from '../../../test/cli/command-folder.ts';
-import { findAgentFile } from '../adk/agent-file.ts';
+import { findAgentFile, listAgentFolders } from '../adk/agent-file.ts';
 import { normalizeAdkArgs, toServeArgs } from '../adk/adk-flags.ts';
 import { UsageError } from '../command/usage-error.ts';
 
@@ -68,18 +68,99 @@ test('adk run chats, asks for a confirmation, and saves the session', async () =
   assert.match(resumed.stdout.text, /\[user\]: again\n\[clerk\]: Message 7\n$/);
 });
 
-test('a session that waits can be saved and resumed, without the call that waited', async () => {
-  const folder = folderWithAgent();
-  const saved = await folder.run(
-    ['adk', 'run', 'agent.ts', '--save_session'],
-    'pay\nexit\nwaiting\n',
-  );
+/** Each call of the model and of a tool is a line of calls.txt. `refunds` looks an order up, then refunds it. */
+const deskAgent = `
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { FunctionTool, LlmAgent, SequentialAgent } from '${adk}';
+import { ScriptedModel } from '${models}';
+
+const note = (line) => appendFileSync(join(import.meta.dirname, 'calls.txt'), line + '\\n');
+const find = new FunctionTool({
+  name: 'find',
+  description: 'Finds an order',
+  execute: (_, { state }) => {
+    note('find');
+    state.set('cents', 4200);
+    return { cents: 4200 };
+  },
+});
+const refund = new FunctionTool({
+  name: 'refund',
+  description: 'Refunds an order',
+  requireConfirmation: true,
+  execute: (_, { state }) => {
+    note('refund');
+    return { refunded: state.get('cents') };
+  },
+});
+const scripted = (name, respond) =>
+  new ScriptedModel(({ contents }) => {
+    note(name);
+    return respond(contents.at(-1).parts[0].functionResponse);
+  });
+const greeter = new LlmAgent({ name: 'greeter', model: scripted('greeter', () => ({ text: 'Good day.' })) });
+const refunds = new LlmAgent({
+  name: 'refunds',
+  tools: [find, refund],
+  model: scripted('refunds', (result) => {
+    if (result === undefined) return { toolCalls: [{ name: 'find' }] };
+    return result.name === 'find'
+      ? { toolCalls: [{ name: 'refund' }] }
+      : { text: JSON.stringify(result.response) };
+  }),
+});
+export const rootAgent = new SequentialAgent({ name: 'desk', subAgents: [greeter, refunds] });
+`;
+
+test('a session that waits can be saved and resumed: only what waited runs', async () => {
+  const folder = new CommandFolder();
+  folder.write('agent.ts', deskAgent);
+  const readCalls = (): string => readFileSync(join(folder.path, 'calls.txt'), 'utf8');
+  const args = ['adk', 'run', 'agent.ts'];
+  const saved = await folder.run([...args, '--save_session'], 'Refund A-7.\nexit\nwaiting\n');
   assert.match(saved.stdout.text, /Session ID to save: waiting\n/);
+  const before = 'greeter\nrefunds\nfind\nrefunds\n';
+  assert.equal(readCalls(), before);
+
+  // It is saved as it waits, and continued again.
+  const resume = [...args, '--resume', 'waiting.session.json'];
+  const again = await folder.run([...resume, '--save_session', '--session_id', 'again'], 'exit\n');
+  assert.equal(again.stderr.raw, '');
+  assert.match(again.stdout.text, /\[user\]: Refund A-7\.\n\[greeter\]: Good day\.\n/);
+  assert.match(
+    again.stdout.text,
+    /--- \[refunds\] waits for confirmation ---\nTool: refund \{\}\n/,
+  );
+  assert.equal(readCalls(), before);
+
+  const { code, stdout, stderr } = await folder.run(
+    [...args, '--resume', 'again.session.json'],
+    'yes\nThanks.\n',
+  );
+  assert.equal(stderr.raw, '');
+  assert.equal(code, 0);
+  assert.match(stdout.text, /\[user\]: yes\n\[refunds\]: \{"refunded":4200\}\n/);
+  const after = 'refund\nrefunds\ngreeter\nrefunds\nfind\nrefunds\n';
+  assert.equal(readCalls(), before + after);
+});
+
+test('a call that waits in an earlier turn of a saved session is not continued', async () => {
+  const folder = folderWithAgent();
+  await folder.run(
+    ['adk', 'run', 'agent.ts', '--save_session', '--session_id', 'one'],
+    'pay\nexit\n',
+  );
+  const path = join(folder.path, 'one.session.json');
+  const session = JSON.parse(readFileSync(path, 'utf8')) as { events: readonly object[] };
+  const [first] = session.events;
+  const later = { ...first, id: 'later', content: { role: 'user', parts: [{ text: 'Well?' }] } };
+  folder.write('one.session.json', JSON.stringify({ events: [...session.events, later] }));
   const { stdout } = await folder.run(
-    ['adk', 'run', 'agent.ts', '--resume', 'waiting.session.json'],
+    ['adk', 'run', 'agent.ts', '--resume', 'one.session.json'],
     'hm\n',
   );
-  assert.match(stdout.text, /A call that waited is not continued\. Send a message\./);
+  assert.match(stdout.text, /A call that waited in an earlier turn is not continued\./);
   assert.match(stdout.text, /\[user\]: hm\n\[clerk\]: Message \d\n$/);
 });
 
@@ -160,7 +241,7 @@ const REFUSED: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['run', 'agent.ts', '--file_type', 'cjs'], /--file_type is not supported/],
   [['run', 'agent.ts', '--reload_agents'], /--reload_agents is not supported\. petrichor dev/],
   [['web', 'agent.ts', '--a2a_auth_token', 't'], /--a2a_auth_token is not supported.*keys create/],
-  [['run', 'agent.ts', '--session_service_uri', 'mysql://h'], /begins with "mysql:"/],
+  [['run', 'agent.ts', '--session_service_uri', 'spanner://h'], /begins with "spanner:"/],
   [['run', 'agent.ts', '--resume', 'a', '--replay', 'b'], /--resume or --replay, not both/],
   [['run', 'agent.ts', '--resume', 'none.json'], /--resume none\.json cannot be used/],
   [['run', 'agent.ts', '--replay', 'agent.ts'], /--replay agent\.ts cannot be used/],
@@ -256,13 +337,44 @@ test('a folder is the agent in it, or the one folder that has an agent', () => {
     () => findAgentFile('.', folder.path),
     /several agents: one\/agent\.ts, two\/agent\.js/,
   );
+  assert.deepEqual(
+    listAgentFolders('.', folder.path)?.map(({ name }) => name),
+    ['one', 'two'],
+  );
   folder.write('agent.ts', '');
   assert.equal(findAgentFile('.', folder.path), join(folder.path, 'agent.ts'));
   assert.equal(findAgentFile('other.ts', folder.path), 'other.ts');
+  assert.equal(listAgentFolders('.', folder.path), undefined);
 });
 
 test('adk api_server serves the API of ADK', async () => {
-  const folder = folderWithAgent();
+  assert.deepEqual(await listServedApps(folderWithAgent()), { apps: ['clerk'], warnings: '' });
+});
+
+test('adk api_server serves a folder of agents: each has the name of its folder', async () => {
+  const folder = new CommandFolder();
+  for (const name of ['shop', 'bank', 'broken', 'docs']) mkdirSync(join(folder.path, name));
+  folder.write('shop/agent.ts', rootAgent);
+  folder.write('bank/app.ts', `${rootAgent}\nexport { rootAgent as app };\n`);
+  folder.write('bank/agent.ts', 'throw new Error("app.ts comes first")');
+  folder.write('broken/agent.ts', 'throw new Error("no key")');
+  folder.write('docs/readme.ts', 'throw new Error("no agent")');
+  const { apps, warnings } = await listServedApps(folder);
+  assert.deepEqual(apps, ['bank', 'shop']);
+  assert.match(warnings, /^warning: \.: broken is not served\. It cannot be loaded: .*no key/i);
+
+  const useless = new CommandFolder();
+  for (const name of ['empty', 'broken']) mkdirSync(join(useless.path, name));
+  useless.write('empty/agent.ts', 'export const none = 1;');
+  useless.write('broken/agent.ts', 'throw new Error("no key")');
+  const { code, stderr } = await useless.run(['adk', 'api_server', '.']);
+  assert.notEqual(code, 0);
+  assert.match(stderr.text, /has no agent that can be loaded\. broken [^]*empty /);
+});
+
+async function listServedApps(
+  folder: CommandFolder,
+): Promise<{ readonly apps: unknown; readonly warnings: string }> {
   const args = ['adk', 'api_server', '.', '-p', '0', '--session_service_uri', 'memory://'];
   const running = folder.start(args);
   const ended = running.exit.then(() => assert.fail(running.stderr.text));
@@ -270,7 +382,8 @@ test('adk api_server serves the API of ADK', async () => {
   ended.catch(() => {});
   const [, url = ''] = /Serving on (\S+) from/.exec(running.stdout.text) ?? [];
   const apps = await fetch(new URL('/list-apps', url));
-  assert.deepEqual(await apps.json(), ['clerk']);
+  const names: unknown = await apps.json();
   running.signal('SIGTERM');
   assert.equal(await running.exit, 0);
-});
+  return { apps: names, warnings: running.stderr.text };
+}

@@ -5,7 +5,7 @@ import { defineCommand } from '../command/command.ts';
 import type { Command } from '../command/command.ts';
 import type { ExitCode } from '../command/exit-code.ts';
 import { UsageError } from '../command/usage-error.ts';
-import { findAgentFile } from '../adk/agent-file.ts';
+import { findAgentFile, listAgentFolders } from '../adk/agent-file.ts';
 import { normalizeAdkArgs, toServeArgs } from '../adk/adk-flags.ts';
 import { adkRunOptions } from '../adk/adk-run-options.ts';
 import { serveOptions } from '../serve/serve-options.ts';
@@ -42,6 +42,7 @@ export const adkCommand: Command = {
     summary: 'Run an ADK agent, or serve it with the API and the web interface of ADK',
     description: [
       'FILE is a module that exports rootAgent: an agent or App of petrichor/adk. A folder with agent.ts works too.',
+      'adk web and adk api_server also take a folder of such folders: each is an app with the name of its folder.',
       'The flags are those of the adk command of Google, where they mean the same; another one of its flags is refused,',
       'with the reason. -h is the help, so name --host in full.',
       '',
@@ -80,11 +81,24 @@ function defineServe(
     description: '',
     options: serveOptions,
     run: async (call) => {
-      const file = findAgentFile(call.operands[0] ?? '', call.cwd);
+      const [operand = ''] = call.operands;
+      const folders = listAgentFolders(operand, call.cwd);
+      const file = folders === undefined ? findAgentFile(operand, call.cwd) : operand;
       const hooks = createHooks(call, file);
       // Loaded on demand, because a server needs more than all other commands together.
       const { serve } = await import('../serve/serve.ts');
-      return serve({ ...call, operands: [file] }, hooks);
+      return serve(
+        { ...call, operands: [file] },
+        {
+          ...hooks,
+          ...(folders !== undefined && {
+            loadAgents: async () => {
+              const { loadAgentFolders } = await import('../adk/agent-folders.ts');
+              return loadAgentFolders(operand, folders, call.cwd);
+            },
+          }),
+        },
+      );
     },
   });
 }

@@ -37,6 +37,8 @@ export interface ServeHooks extends Pick<ServedRuntimePlan, 'createModels'> {
   /** Called when the file is loaded, before anything is opened. The server continues when the promise resolves. */
   readonly onLoaded?: () => Promise<{ readonly port?: number }>;
   readonly onListening?: (url: string, port: number) => void;
+  /** Loads the agents of the operand, if that is not a module. */
+  readonly loadAgents?: () => Promise<ServedAgents>;
   /** The folder of ADK's web interface, which needs the protocol `adk`. */
   readonly adkWeb?: string;
 }
@@ -56,7 +58,8 @@ export async function serve(call: ServeCall, hooks: ServeHooks = {}): Promise<Ex
     hooks.adkWeb !== undefined && call.values.protocols === undefined
       ? ['managed', 'adk']
       : parseProtocols(call);
-  const served = file === undefined ? NO_AGENTS : await loadServedAgents(file, cwd);
+  const { loadAgents = async () => loadServedAgents(file ?? '', cwd) } = hooks;
+  const served = file === undefined ? NO_AGENTS : await loadAgents();
   if (file !== undefined) assertKnownModels(file, served.definitions);
   const moved = await hooks.onLoaded?.();
   const url = call.values.store ?? DEFAULT_STORE;
@@ -115,7 +118,9 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
     limits,
     livePage: values['live-page'],
     console: values.console && toConsole(env),
-    ...omitUndefined({ proofs: toProofOptions(call, file) }),
+    ...omitUndefined({
+      proofs: hooks.loadAgents === undefined ? toProofOptions(call, file) : undefined,
+    }),
     ...parseRetryWindow(call),
     metrics,
     clock,

@@ -32,6 +32,7 @@ import {
   type ReadonlyContext,
   Runner,
   SequentialAgent,
+  type Session,
   setLogger,
   StreamingMode,
   Workflow,
@@ -71,7 +72,9 @@ setLogger(null);
 type Content = NonNullable<LlmResponse['content']>;
 
 /** Runs a program on stock ADK. */
-export async function runOnStock(program: Program): Promise<RawRun> {
+export async function runOnStock(
+  program: Program,
+): Promise<RawRun & { readonly session: Session | undefined }> {
   const requests: RecordedRequest[] = [];
   const kit = createStockKit(requests);
   const sessionService = new InMemorySessionService();
@@ -104,7 +107,7 @@ export async function runOnStock(program: Program): Promise<RawRun> {
     turns.push(events);
   }
   const session = await sessionService.getSession(key);
-  return { requests, turns, errors, state: session?.state ?? {} };
+  return { requests, turns, errors, state: session?.state ?? {}, session };
 }
 
 /** A copy as JSON: members without a value are left out, as models and clients see it. */
