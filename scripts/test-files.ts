@@ -6,6 +6,7 @@ const foldersApart = [
   'test/adk-comparison/parity',
   'test/bench',
   'test/create',
+  'test/deploy',
   'test/long',
   'test/migration',
   'test/node-22',

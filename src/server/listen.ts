@@ -1,7 +1,7 @@
 import { getErrorCode, importOptional } from '../core/internal.ts';
 import type { EventEmitter } from 'node:events';
 import { createServer as createHttpServer, IncomingMessage, ServerResponse } from 'node:http';
-import { isIP, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { InvalidInputError, checkOptions, optionTable } from '../core/index.ts';
 import type { OptionTable } from '../core/index.ts';
@@ -10,6 +10,7 @@ import type { Clock } from '../net/index.ts';
 import type { Server } from './create-server.ts';
 import { clientAddress } from './http/client-address.ts';
 import { MissingServerPackageError } from './http/missing-server-package-error.ts';
+import { parseTrustedProxies } from './http/trusted-proxies.ts';
 import type { ConnectionInfo } from './routing/connection-info.ts';
 
 /** Port, host name and proxies of a listening server. */
@@ -21,8 +22,8 @@ export interface ListenOptions {
   /** Whether the server requires a key as soon as one exists. If false, only loopback addresses are allowed. */
   readonly keysRequired: boolean;
   /**
-   * IP addresses of proxies in front of the server, as the server sees them: `127.0.0.1`. A request from one is counted
-   * for the client address in its `x-forwarded-for`. Default: none.
+   * IP addresses, and ranges of them, of proxies in front of the server, as the server sees them: `127.0.0.1`,
+   * `10.0.0.0/8`. A request from one is counted for the client address in its `x-forwarded-for`. Default: none.
    */
   readonly trustedProxies?: readonly string[];
   readonly clock?: Clock;
@@ -55,7 +56,7 @@ const CLOSE_TIMEOUT_MS = 5000;
 /**
  * Starts to listen on a port of this machine.
  * @throws InvalidInputError for a host name that others can reach while no key is required, and for a trusted proxy
- * that is not an IP address, and for a port that is in use; MissingServerPackageError when `@hono/node-server` is not installed
+ * that is not an IP address or range, and for a port that is in use; MissingServerPackageError when `@hono/node-server` is not installed
  */
 export async function listen(server: Server, options: ListenOptions): Promise<ListeningServer> {
   checkOptions(LISTEN_OPTIONS, options);
@@ -136,19 +137,6 @@ function toListenError(error: Error, port: number, hostname: string): Error {
     'port',
     `${port} of ${hostname} is already in use. Choose another port (--port of petrichor serve; 0 for any free one), or end the other program.`,
     { cause: error },
-  );
-}
-
-/**
- * @throws InvalidInputError for an entry that is not an IP address: all requests through that proxy would count for the
- * proxy
- */
-function parseTrustedProxies(proxies: readonly string[] = []): ReadonlySet<string> {
-  const invalid = proxies.find((proxy) => isIP(proxy) === 0);
-  if (invalid === undefined) return new Set(proxies);
-  throw new InvalidInputError(
-    'trustedProxies',
-    `must list IP addresses such as 10.0.0.1 or ::1, not names or ranges; it has ${JSON.stringify(invalid)}.`,
   );
 }
 

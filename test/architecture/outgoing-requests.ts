@@ -45,6 +45,7 @@ export const OUTGOING: Readonly<Record<string, string>> = {
   'src/server/protocols/a2a/a2a-sdk.ts':
     'nobody: it answers requests; push messages go through the sender of webhooks',
   'src/server/http/origin-guard.ts': 'nobody: it reads addresses',
+  'src/server/http/trusted-proxies.ts': 'nobody: it reads addresses',
   'src/client/create-client.ts': 'the program: its server',
   'src/client/http-caller.ts': 'the program: its server',
 };

@@ -1,28 +1,9 @@
 import { parseArgs } from 'node:util';
 import type { CliContext } from './cli-context.ts';
+import type { ListOption, Option, Options, Switch } from './options.ts';
+import { readEnvironment } from './read-environment.ts';
 import type { ExitCode } from './exit-code.ts';
 import { UsageError } from './usage-error.ts';
-
-/** An option without a value. */
-export interface Switch {
-  readonly type: 'boolean';
-  readonly summary: string;
-}
-
-/** An option with a value. `value` is the name of the value in the help. */
-export interface TextOption {
-  readonly type: 'string';
-  readonly value: string;
-  readonly summary: string;
-}
-
-/** An option that may be repeated. */
-export interface ListOption extends TextOption {
-  readonly multiple: true;
-}
-
-export type Option = Switch | TextOption | ListOption;
-export type Options = Readonly<Record<string, Option>>;
 
 /** The parsed options. A missing switch is false; a missing list is empty. */
 export type OptionValues<O extends Options> = {
@@ -90,7 +71,9 @@ export function defineCommand<const O extends Options>(definition: CommandDefini
     description,
     options,
     run: async (context) => {
-      const parsed = parseCommandArgs(name, context.args, options);
+      const args =
+        'config' in options ? await withConfigFile(name, context, options) : context.args;
+      const parsed = parseCommandArgs(name, { args, env: context.env }, options);
       checkOperands(name, operands, parsed.operands);
       return run({ ...context, ...parsed });
     },
@@ -102,23 +85,48 @@ function optionUsage([name, option]: readonly [string, Option]): string {
   return `[--${name} ${option.value}]${'multiple' in option ? '...' : ''}`;
 }
 
+/** The module is loaded on demand, because few command lines name a file. */
+async function withConfigFile(
+  command: string,
+  { args, cwd }: Pick<CliContext, 'args' | 'cwd'>,
+  options: Options,
+): Promise<readonly string[]> {
+  if (!args.some((arg) => arg.startsWith('--config'))) return args;
+  const { expandConfigFile } = await import('./config-file.ts');
+  return expandConfigFile({ command, args, cwd, options });
+}
+
 function parseCommandArgs<O extends Options>(
   command: string,
-  args: readonly string[],
+  { args, env }: Pick<CliContext, 'args' | 'env'>,
   options: O,
 ): { readonly values: OptionValues<O>; readonly operands: readonly string[] } {
+  const { values, positionals } = splitArgs(command, args, options);
+  const defaults = Object.fromEntries(
+    Object.entries(options).flatMap(([name, option]): [string, unknown][] =>
+      option.type === 'boolean' ? [[name, false]] : 'multiple' in option ? [[name, []]] : [],
+    ),
+  );
+  const given = Object.entries(values).map(([name, value]) => {
+    const option = options[name];
+    return option?.type === 'string' && option.fromEnvironment === true && typeof value === 'string'
+      ? [name, readEnvironment({ command, option: name, value, env })]
+      : [name, value];
+  });
+  // The result of `parseArgs` has the names and types of `options`, but its generic type loses
+  // them.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
+  const parsed = { ...defaults, ...Object.fromEntries(given) } as unknown as OptionValues<O>;
+  return { values: parsed, operands: positionals };
+}
+
+function splitArgs(
+  command: string,
+  args: readonly string[],
+  options: Options,
+): Pick<ReturnType<typeof parseArgs>, 'values' | 'positionals'> {
   try {
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    const defaults = Object.fromEntries(
-      Object.entries(options).flatMap(([name, option]): [string, unknown][] =>
-        option.type === 'boolean' ? [[name, false]] : 'multiple' in option ? [[name, []]] : [],
-      ),
-    );
-    // The result of `parseArgs` has the names and types of `options`, but its generic type loses
-    // them.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
-    const parsed = { ...defaults, ...values } as unknown as OptionValues<O>;
-    return { values: parsed, operands: positionals };
+    return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
     throw new UsageError(firstSentence(error), command);
   }

@@ -1,4 +1,4 @@
-import type { TextOption } from './command.ts';
+import type { TextOption } from './options.ts';
 
 export const DEFAULT_STORE = 'sqlite:petrichor.db';
 export const DEFAULT_APP = 'petrichor';
@@ -8,7 +8,9 @@ export const DEFAULT_USER = 'default';
 export const storeOption: TextOption = {
   type: 'string',
   value: 'URL',
-  summary: 'Where sessions are stored. Default: sqlite:petrichor.db',
+  summary:
+    'Where sessions are stored; env:NAME takes the URL from an environment variable. Default: sqlite:petrichor.db',
+  fromEnvironment: true,
 };
 
 /** Selects an agent of a module. */

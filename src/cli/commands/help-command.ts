@@ -1,4 +1,5 @@
-import { defineCommand, type Command, type Option } from '../command/command.ts';
+import { defineCommand, type Command } from '../command/command.ts';
+import type { Option } from '../command/options.ts';
 import { EXIT_OK } from '../command/exit-code.ts';
 import { createPaint, type Paint } from '../terminal/paint.ts';
 import { formatTable } from '../terminal/table.ts';

@@ -51,6 +51,25 @@ test('a server prints its address, whether a key is required, and each mutating 
   await stopped(two);
 });
 
+test('a file has the options, and the URL of the store comes from the environment', async () => {
+  const folder = new CommandFolder();
+  folder.write('agents.json', agents());
+  const config = { agents: 'agents.json', port: 0, store: 'env:DATABASE', console: false };
+  folder.write('serve.json', JSON.stringify(config));
+  const args = ['serve', '--config', 'serve.json'];
+  const env = { OPENAI_API_KEY: 'none' };
+  const running = folder.start(args, { env: { ...env, DATABASE: folder.store } });
+  await running.stdout.shows(/Serving on \S+ from/);
+  assert.match(running.stdout.text, /agent_echo-chamber/);
+  await stopped(running);
+  const refused = await folder.run(args);
+  assert.equal(refused.code, 2);
+  assert.match(
+    refused.stderr.text,
+    /--store is "env:DATABASE", and the environment variable DATABASE is not set\./,
+  );
+});
+
 test('a model without an API key is a warning at the start, without any key in it', async () => {
   const folder = new CommandFolder();
   folder.write('agents.json', agents());
@@ -146,10 +165,7 @@ test('a server that cannot start prints the reason and exits', async () => {
     ['--port', '0', '--model-origin', 'http://a/v1'],
     /modelOrigins: .*"http:\/\/a\/v1"/,
   );
-  await refused(
-    ['--port', '0', '--trust-proxy', '10.0.0.0/8'],
-    /trustedProxies: .*"10\.0\.0\.0\/8"/,
-  );
+  await refused(['--port', '0', '--trust-proxy', 'proxy.lan'], /trustedProxies: .*"proxy\.lan"/);
   await refused(['--port', '0', '--web-host', 'http://a'], /hosts: "http:\/\/a" is not a host/);
   await refused(['--agents', 'nowhere.ts'], /nowhere\.ts does not exist/);
   folder.write('bad.json', '[{"name": 5, "model": "gpt-5"}]');

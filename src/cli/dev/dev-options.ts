@@ -1,11 +1,14 @@
-import type { CommandCall, Switch } from '../command/command.ts';
+import type { CommandCall } from '../command/command.ts';
+import type { Switch } from '../command/options.ts';
 import { serveOptions } from '../serve/serve-options.ts';
 import type { ServeOptions } from '../serve/serve-options.ts';
 
-/** The options of `serve`. The file is an operand here, and the console is always served. */
+/** The options of `serve` on the command line. The file is an operand here, and the console is always served. */
 type SharedOptions = {
   readonly [
-    Name in keyof ServeOptions as string extends Name ? never : Exclude<Name, 'agents' | 'console'>
+    Name in keyof ServeOptions as string extends Name
+      ? never
+      : Exclude<Name, 'agents' | 'console' | 'config'>
   ]: ServeOptions[Name];
 };
 
@@ -15,7 +18,7 @@ export type DevOptions = SharedOptions & {
   readonly scripted: Switch;
 };
 
-const { agents: _, console: __, ...shared } = serveOptions;
+const { agents: _, console: __, config: ___, ...shared } = serveOptions;
 
 export const devOptions: DevOptions = {
   ...shared,

@@ -1,6 +1,7 @@
 import { omitUndefined } from '../../core/internal.ts';
 import type { StoreOptions } from '../../store/index.ts';
-import type { CommandCall, Switch, ListOption, Options, TextOption } from '../command/command.ts';
+import type { CommandCall } from '../command/command.ts';
+import type { Switch, ListOption, Options, TextOption } from '../command/options.ts';
 import { DEFAULT_PROTOCOLS, PROTOCOL_NAMES } from '../../server/protocol-list.ts';
 import { storeOption } from '../command/shared-options.ts';
 
@@ -19,6 +20,7 @@ export interface ServedOptions extends Options {
 
 /** The options of `petrichor serve`. */
 export interface ServeOptions extends ServedOptions {
+  readonly config: TextOption;
   readonly port: TextOption;
   readonly host: TextOption;
   readonly agents: TextOption;
@@ -41,6 +43,12 @@ export interface ServeOptions extends ServedOptions {
 }
 
 export const serveOptions: ServeOptions = {
+  config: {
+    type: 'string',
+    value: 'FILE',
+    summary:
+      'A JSON file with these options, by their names: { "port": 8787 }. The command line wins',
+  },
   port: {
     type: 'string',
     value: 'N',
@@ -57,6 +65,7 @@ export const serveOptions: ServeOptions = {
     value: 'URL',
     summary:
       'The PostgreSQL server itself, if --store names a pooler in transaction mode, such as PgBouncer',
+    fromEnvironment: true,
   },
   agents: {
     type: 'string',
@@ -164,7 +173,7 @@ export const serveOptions: ServeOptions = {
     value: 'ADDRESS',
     multiple: true,
     summary:
-      'The IP address of a trusted proxy, whose x-forwarded-for header names the client: 10.0.0.1',
+      'The IP address or range of a trusted proxy, whose x-forwarded-for header names the client: 10.0.0.1, 10.0.0.0/8',
   },
   'drain-timeout': {
     type: 'string',

@@ -1,3 +1,5 @@
+import type { IsTrustedProxy } from './trusted-proxies.ts';
+
 /**
  * The address of the client that sent a request. All connections through a proxy come from the proxy's address, so for
  * a trusted proxy it is the last entry of `x-forwarded-for` that is not a trusted proxy itself. Earlier entries are
@@ -6,11 +8,11 @@
 export function clientAddress(
   remote: string,
   forwardedFor: string | undefined,
-  trusted: ReadonlySet<string>,
+  isTrusted: IsTrustedProxy,
 ): string {
   const forwarded = (forwardedFor ?? '').split(',').map((entry) => normalizeAddress(entry.trim()));
   let address = normalizeAddress(remote);
-  while (trusted.has(address)) {
+  while (isTrusted(address)) {
     const next = forwarded.pop() ?? '';
     if (next === '') break;
     address = next;

@@ -1,0 +1,30 @@
+import type { CliContext } from './cli-context.ts';
+import { UsageError } from './usage-error.ts';
+
+const PREFIX = 'env:';
+
+/**
+ * The value of an option, which `env:NAME` takes from an environment variable: a password on a command line is visible
+ * to every user of the machine.
+ * @throws UsageError if the variable is not set or empty
+ */
+export function readEnvironment({
+  command,
+  option,
+  value,
+  env,
+}: {
+  readonly command: string;
+  readonly option: string;
+  readonly value: string;
+  readonly env: CliContext['env'];
+}): string {
+  if (!value.startsWith(PREFIX)) return value;
+  const name = value.slice(PREFIX.length);
+  const found = env[name] ?? '';
+  if (found !== '') return found;
+  throw new UsageError(
+    `--${option} is "${value}", and the environment variable ${name} is not set.`,
+    command,
+  );
+}
