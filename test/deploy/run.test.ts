@@ -26,7 +26,7 @@ const running = new Set<ChildProcess>();
 const instructions = DockerfileParser.parse(readDeploy('Dockerfile')).getInstructions();
 
 /** The words of an instruction in its JSON form. */
-function wordsOf(keyword: string): readonly string[] {
+function readWords(keyword: string): readonly string[] {
   const one = instructions.findLast((instruction) => instruction.getKeyword() === keyword);
   const [words = ''] = /\[.*\]$/.exec(one?.getArgumentsContent() ?? '') ?? [];
   return JSON.parse(words);
@@ -69,7 +69,7 @@ after(async () => {
 async function startServer(
   args: readonly string[] = [],
 ): Promise<{ port: number; child: ChildProcess; ended: Promise<number | null>; lines: string[] }> {
-  const [program = '', ...words] = [...wordsOf('ENTRYPOINT'), ...wordsOf('CMD')];
+  const [program = '', ...words] = [...readWords('ENTRYPOINT'), ...readWords('CMD')];
   const here = ['--host', '127.0.0.1', '--port', '0', ...args];
   const child = spawn(program, [...words, ...here], {
     cwd: app,
@@ -96,7 +96,7 @@ async function startServer(
 }
 
 function checkHealth(port: number): number | null {
-  const [program = '', ...words] = wordsOf('HEALTHCHECK');
+  const [program = '', ...words] = readWords('HEALTHCHECK');
   const here = words.map((word) => word.replace(':8787/', `:${port}/`));
   assert.notDeepEqual(here, words);
   return spawnSync(program, here, { env }).status;

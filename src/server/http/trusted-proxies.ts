@@ -12,7 +12,7 @@ export function parseTrustedProxies(proxies: readonly string[] = []): IsTrustedP
   const trusted = new BlockList();
   for (const proxy of proxies) {
     const [address = '', bits, ...more] = proxy.split('/');
-    const family = familyOf(address);
+    const family = findFamily(address);
     const longest = family === 'ipv6' ? 128 : 32;
     const isRange = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= longest);
     if (family === undefined || !isRange || more.length > 0)
@@ -23,12 +23,12 @@ export function parseTrustedProxies(proxies: readonly string[] = []): IsTrustedP
     trusted.addSubnet(address, bits === undefined ? longest : Number(bits), family);
   }
   return (address) => {
-    const family = familyOf(address);
+    const family = findFamily(address);
     return family !== undefined && trusted.check(address, family);
   };
 }
 
-function familyOf(address: string): 'ipv4' | 'ipv6' | undefined {
+function findFamily(address: string): 'ipv4' | 'ipv6' | undefined {
   const version = isIP(address);
   if (version === 0 || address.includes('%')) return undefined;
   return version === 4 ? 'ipv4' : 'ipv6';
