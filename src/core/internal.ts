@@ -9,7 +9,7 @@ export { PetrichorError, isPetrichorError } from './errors/petrichor-error.ts';
 export { nearestName } from './errors/unknown-field-error.ts';
 export { INTERRUPTED_METADATA, AUDIBLE_METADATA } from './events/live-metadata.ts';
 export { frozenJson } from './json/frozen-json.ts';
-export { isObject, isRecord, readMember } from './json/is-record.ts';
+export { isObject, isRecord, readMember, readOwn } from './json/is-record.ts';
 export { deepFreeze, isJsonObject } from './json/json.ts';
 export { omitUndefined } from './json/omit-undefined.ts';
 export { applyKeyWrite, isOverwrite, mergeKeyWrites, type KeyWrite } from './state/key-write.ts';

@@ -115,6 +115,15 @@ function createDocument(more: object = {}): object {
       '/missing': { get: { operationId: 'missing' } },
       '/moved': { get: { operationId: 'moved' } },
       '/long': { get: { operationId: 'long' } },
+      '/races': {
+        get: {
+          operationId: 'races',
+          parameters: [
+            { name: 'constructor', in: 'query', schema: { type: 'string' } },
+            { name: 'valueOf', in: 'header', schema: { type: 'string' } },
+          ],
+        },
+      },
     },
     ...more,
   };
@@ -158,7 +167,7 @@ test('operations are tools with the names, arguments and places of the document'
   });
   assert.deepEqual(
     requests[0]?.tools.map(({ name }) => name),
-    ['get_pet_by_id', 'save_pet', 'plain_post', 'send_form', 'missing', 'moved', 'long'],
+    ['get_pet_by_id', 'save_pet', 'plain_post', 'send_form', 'missing', 'moved', 'long', 'races'],
   );
   const { parameters, description } = requests[0].tools[0] ?? {};
   assert.equal(description, 'Finds a pet.');
@@ -175,6 +184,12 @@ test('operations are tools with the names, arguments and places of the document'
     ['GET', '/v1/pets/a%2Fb?pageSize=3&tag=x&tag=y', 't'],
   );
   assert.equal(response?.response['path'], url);
+});
+
+test('a parameter without a value is not sent, also if every object has a member of its name', async () => {
+  await callTool('races', {});
+  const { url, headers } = received.at(-1) ?? {};
+  assert.deepEqual([url, headers?.['valueof']], ['/v1/races', undefined]);
 });
 
 test('a body is sent in its media type; references and nullable become JSON Schema', async () => {

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { omitUndefined, readOwn } from '../../core/internal.ts';
 import type { JsonObject, LogEntry } from '../../core/index.ts';
 import type { EffectContext } from '../../net/index.ts';
 import {
@@ -70,7 +70,7 @@ export function openCallbackContext(
   const { agentName, multiAgent } = identity;
   const sessionKey = getSessionKey(host);
   const { artifacts, memory } = getServices(host);
-  const state = new StateBuffer({ get: (key) => entries[key] });
+  const state = new StateBuffer({ get: (key) => readOwn(entries, key) });
   let actions: ToolActions = {};
   const act = (more: ToolActions): void => {
     const artifactDelta = { ...actions.artifactDelta, ...more.artifactDelta };

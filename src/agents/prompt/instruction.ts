@@ -1,3 +1,4 @@
+import { readOwn } from '../../core/internal.ts';
 import { decodeInlineData, PetrichorError } from '../../core/index.ts';
 import type { InvocationId, JsonObject, SessionKey } from '../../core/index.ts';
 import { NoServiceError } from '../../tools/internal.ts';
@@ -110,7 +111,7 @@ async function resolvePiece(
     const part = await artifacts.load({ session, name });
     if (part !== undefined) return readArtifactText(name, part);
   } else {
-    const value = Object.hasOwn(state, name) ? state[name] : undefined;
+    const value = readOwn(state, name);
     if (value !== undefined) return typeof value === 'string' ? value : JSON.stringify(value);
   }
   if (optional) return '';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/index.ts';
-import { isEmptyWrites, listOverwrittenKeys } from '../../core/internal.ts';
+import { isEmptyWrites, listOverwrittenKeys, readOwn } from '../../core/internal.ts';
 import type { BufferedWrites } from '../../tools/index.ts';
 import type { SessionWrite } from '../vocabulary/state.ts';
 
@@ -14,6 +14,6 @@ export function toSessionWrite(
   const changed = new Set(listOverwrittenKeys(writes));
   const seen = read
     .filter((key) => changed.has(key))
-    .map((key) => [key, based[key] ?? state[key] ?? null] as const);
+    .map((key) => [key, readOwn(based, key) ?? readOwn(state, key) ?? null] as const);
   return { writes, seen: Object.fromEntries(seen) };
 }

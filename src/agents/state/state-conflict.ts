@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../core/index.ts';
-import { listConflicts } from '../../core/internal.ts';
+import { listConflicts, readOwn } from '../../core/internal.ts';
 import type { SessionWrite } from '../vocabulary/state.ts';
 
 /** The keys whose value is no longer the one that the writer read. */
 export function conflictingKeys({ seen = {} }: SessionWrite, state: JsonObject): readonly string[] {
-  return listConflicts(seen, (key) => state[key]);
+  return listConflicts(seen, (key) => readOwn(state, key));
 }
 
 /** The error message of a write that conflicts. */

@@ -1,4 +1,4 @@
-import { isEmptyWrites, omitUndefined } from '../../core/internal.ts';
+import { isEmptyWrites, omitUndefined, readOwn } from '../../core/internal.ts';
 import { decodeJson, encodeJson, PetrichorError } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
 import { allOf, effect, oneOf, upTo } from '../../net/index.ts';
@@ -149,7 +149,7 @@ export function runTool(options: RunToolOptions): Effect<{ readonly call: typeof
         agentName,
         sessionKey: getSessionKey(host),
         userContent: findUserContent(conversation, invocationId),
-        snapshot: { get: (key) => state[key] },
+        snapshot: { get: (key) => readOwn(state, key) },
         services: getServices(host),
         ...getToolMetadata(host, invocationId),
         ...omitUndefined({ answer: call.answer }),

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { omitUndefined, readOwn } from '../../core/internal.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import { all, allOf, append, pure, running, upTo } from '../../net/index.ts';
@@ -214,7 +214,7 @@ function joinTransition(
         before.map((from) => [from, parts[from]?.output ?? null]),
       );
       const commonPrefix = commonPath(Object.values(parts).map(({ path }) => path));
-      const count = (run.runs[name] ?? 0) + 1;
+      const count = (readOwn(run.runs, name) ?? 0) + 1;
       const path = nodePath(commonPrefix, name, count);
       const where = { invocationId: run.invocationId, path, runId: String(count) };
       return {
@@ -251,7 +251,7 @@ function beginRun(
   activation: string,
 ): { readonly step: NodeStep; readonly run: WorkflowRun } {
   const { invocationId, round } = run;
-  const count = (run.runs[name] ?? 0) + 1;
+  const count = (readOwn(run.runs, name) ?? 0) + 1;
   return {
     step: {
       invocationId,

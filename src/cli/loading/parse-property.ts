@@ -1,3 +1,4 @@
+import { readOwn } from '../../core/internal.ts';
 import {
   InvalidPropertyError,
   parseProperty as parsePropertyText,
@@ -11,7 +12,7 @@ import { UsageError } from '../command/usage-error.ts';
  * @throws UsageError if it is unknown or not well-formed
  */
 export function parseProperty(text: string, known: Readonly<Record<string, Property>>): Property {
-  const knownProperty = Object.hasOwn(known, text) ? known[text] : undefined;
+  const knownProperty = readOwn(known, text);
   if (knownProperty !== undefined) return knownProperty;
   try {
     return parsePropertyText(text);

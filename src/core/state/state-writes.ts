@@ -1,3 +1,4 @@
+import { readOwn } from '../json/is-record.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
 import type { Json } from '../json/json.ts';
 import { applyKeyWrite, isOverwrite, mergeKeyWrites, type KeyWrite } from './key-write.ts';
@@ -84,7 +85,7 @@ export function toStateDelta(
   writes: StateWrites,
   before: Entries,
 ): { readonly delta: Entries; readonly removed: readonly string[] } {
-  const written = [...writtenValues(writes, (key) => readEntry(before, key))];
+  const written = [...writtenValues(writes, (key) => readOwn(before, key))];
   return {
     delta: Object.fromEntries(
       written.flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])),
@@ -121,7 +122,7 @@ export function mergeBasedWrites(
   const seen = Object.entries(second.seen ?? {}).flatMap(([key, value]) => {
     const write = byFirst.get(key);
     if (write === undefined) return [[key, value] as const];
-    return isOverwrite(write) ? [] : [[key, readEntry(before, key) ?? null] as const];
+    return isOverwrite(write) ? [] : [[key, readOwn(before, key) ?? null] as const];
   });
   return {
     writes: mergeWrites(first.writes, second.writes),
@@ -165,8 +166,4 @@ function toKeyWrites(all: readonly StateWrites[]): Map<string, KeyWrite> {
     for (const [key, items] of Object.entries(append)) add(key, { kind: 'append', items });
   }
   return merged;
-}
-
-function readEntry(entries: Entries, key: string): Json | undefined {
-  return Object.hasOwn(entries, key) ? entries[key] : undefined;
 }

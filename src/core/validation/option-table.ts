@@ -1,3 +1,4 @@
+import { readOwn } from '../json/is-record.ts';
 import { isPlainObject } from '../json/json.ts';
 import { memberPath } from '../errors/member-path.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
@@ -69,9 +70,9 @@ function check(
     return;
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue;
-    const rule = Object.hasOwn(names, name) ? names[name] : undefined;
+    const rule = readOwn(names, name);
     if (rule === undefined) {
-      const suggestion = Object.hasOwn(otherNames, name) ? otherNames[name] : undefined;
+      const suggestion = readOwn(otherNames, name);
       throw new UnknownFieldError(path, name, Object.keys(names), value, suggestion);
     }
     if (rule !== true) check(rule, otherNames, value, memberPath(path, name));

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { omitUndefined, readOwn } from '../../core/internal.ts';
 import * as v from 'valibot';
 import { InvalidInputError } from '../../core/index.ts';
 import type { PermissionMode, PermissionPolicy } from '../interface/agent-def.ts';
@@ -86,7 +86,7 @@ export function withToolRules(
 ): PermissionPolicy | undefined {
   if (policy === undefined && Object.keys(rules).length === 0) return undefined;
   for (const [name, mode] of Object.entries(policy?.tools ?? {})) {
-    const own = Object.hasOwn(rules, name) ? rules[name] : undefined;
+    const own = readOwn(rules, name);
     if (own !== undefined && own !== mode)
       throw new InvalidInputError(
         `${field}.permission_policy.tools.${name}`,

@@ -1,4 +1,4 @@
-import { GROUNDING_METADATA, omitUndefined } from '../../core/internal.ts';
+import { GROUNDING_METADATA, omitUndefined, readOwn } from '../../core/internal.ts';
 import type {
   Content,
   FinishReason,
@@ -338,7 +338,7 @@ const FINISH_REASONS: Readonly<Record<string, FinishReason>> = {
 
 function toFinishReason(end: ResponseEnd | undefined, parts: readonly Part[]): FinishReason {
   if (parts.some((part) => 'functionCall' in part)) return 'tool_calls';
-  return FINISH_REASONS[end?.unified ?? ''] ?? 'other';
+  return readOwn(FINISH_REASONS, end?.unified ?? '') ?? 'other';
 }
 
 /** What a provider says about the sources of its response, in the spelling of Gemini. */

@@ -1,3 +1,4 @@
+import { readOwn } from '../../core/internal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.ts';
 import type { JsonSchema } from '../model/tool-declaration.ts';
 import { resolveRef } from './dereference.ts';
@@ -55,7 +56,7 @@ export function restoreArgs(
     for (const [key, member] of Object.entries(value)) {
       const name = toOriginalKey(key, known);
       const inner = known.flatMap((properties): readonly JsonSchema[] => {
-        const property = properties[name];
+        const property = readOwn(properties, name);
         return property === undefined ? [] : [property];
       });
       const meansNothing = member === null && changes.nulls === true && !required.has(name);
@@ -124,7 +125,7 @@ export function restoreArgs(
     return (
       getRequired(one).every((name) => names.has(name) || value[name] === null) &&
       members.every(([name, member]) => {
-        const property = properties[name];
+        const property = readOwn(properties, name);
         return property === undefined
           ? one['additionalProperties'] !== false
           : couldBe(member, property, depth + 1);

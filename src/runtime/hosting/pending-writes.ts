@@ -1,5 +1,5 @@
 import type { SessionWrite, UncommittedState } from '../../agents/internal.ts';
-import { applyWrites } from '../../core/internal.ts';
+import { applyWrites, readOwn } from '../../core/internal.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 
 interface PendingWrite {
@@ -27,10 +27,11 @@ export class PendingWrites implements UncommittedState {
 
   readonly getValue: UncommittedState['getValue'] = (key): Json | undefined => {
     this.#pruneEnded();
-    return this.#pending.reduce(
-      (state, { write }) => applyWrites(state, write.writes),
+    const state = this.#pending.reduce(
+      (before, { write }) => applyWrites(before, write.writes),
       this.#state(),
-    )[key];
+    );
+    return readOwn(state, key);
   };
 
   readonly addWrite: UncommittedState['addWrite'] = (firingId, write) => {

@@ -1,3 +1,4 @@
+import { readOwn } from '../../core/internal.ts';
 import * as v from 'valibot';
 import { SESSION_WRITE_SCOPES } from '../auth/key-scope.ts';
 import { agentProof } from '../../agents/index.ts';
@@ -196,7 +197,7 @@ function parseProperties(
   if (texts == null) return Object.entries(known).map(([text, { name }]) => ({ name, text }));
   return texts.map((text, index) => {
     try {
-      const property = Object.hasOwn(known, text) ? known[text] : undefined;
+      const property = readOwn(known, text);
       if (property !== undefined) return { name: property.name, text };
       const parsed = parseProperty(text);
       checkNames(agent.compiled, [parsed]);

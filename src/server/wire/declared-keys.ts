@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../core/internal.ts';
+import { isJsonObject, readOwn } from '../../core/internal.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 
 /** The JSON Schemas that a value has. None: nothing of it is declared. */
@@ -39,7 +39,7 @@ export function findMember(schemas: Schemas, name: string): Schemas | undefined 
     return isJsonObject(member) ? [member] : [];
   });
   if (found.length === 0) return undefined;
-  const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
+  const known = readOwn(KNOWN, name);
   const isUndescribed = found.every((schema) => Object.keys(schema).length === 0);
   return isUndescribed && known !== undefined ? [known] : found;
 }

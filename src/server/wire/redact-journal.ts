@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { formatStateKey, parseStateKey } from '../../core/index.ts';
-import { isJsonObject } from '../../core/internal.ts';
+import { isJsonObject, readOwn } from '../../core/internal.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import { declared, findItems, findMember, findOthers } from './declared-keys.ts';
 import type { Schemas } from './declared-keys.ts';
@@ -175,7 +175,7 @@ class Redactor {
     const members = isJsonObject(value) ? Object.entries(value) : [];
     return Object.fromEntries(
       members.flatMap(([name, one]) => {
-        const rule = (Object.hasOwn(rules, name) ? rules[name] : undefined) ?? others;
+        const rule = readOwn(rules, name) ?? others;
         return rule === undefined ? [] : [[name, rule(one, this)]];
       }),
     );

@@ -1,3 +1,4 @@
+import { readOwn } from '../../core/internal.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.ts';
 import { egressFetch, egressRule, FetchError, parseOrigins } from '../../egress/index.ts';
 import type { ResolveHost } from '../../egress/index.ts';
@@ -85,7 +86,7 @@ function toUrl(
 ): URL {
   let filled = path;
   for (const { argument, target } of places.filter((one) => one.in === 'path')) {
-    const value = toParameter(args[argument]);
+    const value = toParameter(readOwn(args, argument));
     if (value === '.' || value === '..' || value === '')
       throw new FetchError('url_refused', `${argument} must not be empty, "." or "..".`);
     filled = filled.replaceAll(`{${target}}`, encodeURIComponent(value));
@@ -93,7 +94,7 @@ function toUrl(
   const url = URL.parse(`${baseUrl}${filled}`);
   if (url === null) throw new FetchError('url_refused', 'The document names no server.');
   for (const { argument, target } of places.filter((one) => one.in === 'query')) {
-    const value = args[argument];
+    const value = readOwn(args, argument);
     for (const one of Array.isArray(value) ? value : [value])
       if (one !== undefined && one !== null) url.searchParams.append(target, toParameter(one));
   }
@@ -104,8 +105,8 @@ function toUrl(
 function toHeaders({ places }: RestOperation, args: JsonObject): Readonly<Record<string, string>> {
   return Object.fromEntries(
     places
-      .filter((one) => one.in === 'header' && args[one.argument] !== undefined)
-      .map(({ argument, target }) => [target, toParameter(args[argument])]),
+      .filter((one) => one.in === 'header' && readOwn(args, one.argument) !== undefined)
+      .map(({ argument, target }) => [target, toParameter(readOwn(args, argument))]),
   );
 }
 
@@ -113,13 +114,17 @@ function toBody(
   { places, bodyType }: RestOperation,
   args: JsonObject,
 ): { readonly body?: string; readonly type?: string } {
-  const given = places.filter((one) => one.in === 'body' && args[one.argument] !== undefined);
+  const given = places.filter(
+    (one) => one.in === 'body' && readOwn(args, one.argument) !== undefined,
+  );
   if (bodyType === undefined || given.length === 0) return {};
   const whole = given.find(({ target }) => target === '');
   const value: Json =
     whole === undefined
-      ? Object.fromEntries(given.map(({ argument, target }) => [target, args[argument] ?? null]))
-      : (args[whole.argument] ?? null);
+      ? Object.fromEntries(
+          given.map(({ argument, target }) => [target, readOwn(args, argument) ?? null]),
+        )
+      : (readOwn(args, whole.argument) ?? null);
   if (isText(bodyType)) return { type: bodyType, body: toParameter(value) };
   if (!isForm(bodyType)) return { type: bodyType, body: JSON.stringify(value) };
   const members = Object.entries(isJsonObject(value) ? value : {});

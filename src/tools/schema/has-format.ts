@@ -1,3 +1,4 @@
+import { readOwn } from '../../core/internal.ts';
 import { format as formats } from '@cfworker/json-schema';
 import { linearPattern } from './linear-pattern.ts';
 
@@ -8,7 +9,7 @@ const MAX_LENGTH = 2_048;
 export function hasFormat(text: string, format: string): boolean {
   if (format === 'url') return URL.canParse(text);
   if (format === 'regex') return isPattern(text);
-  const fits = Object.hasOwn(formats, format) ? formats[format] : undefined;
+  const fits = readOwn(formats, format);
   if (fits === undefined) return true;
   if (text.length <= MAX_LENGTH) return fits(text);
   if (format === 'uri') return URL.canParse(text);

@@ -1,3 +1,5 @@
+import { readOwn } from '../../core/internal.ts';
+
 /**
  * One part of a pattern in RE2 syntax. A text matches the pattern if, for every part, its match
  * equals `holds`.
@@ -125,7 +127,7 @@ const CATEGORIES: Readonly<Record<string, string>> = {
 
 function property(kind: string, name: string): string {
   const value = name.replace(/^(?:General_Category|gc|Script|sc|Script_Extensions|scx)=/, '');
-  return `\\${kind}{${CATEGORIES[value] ?? value}}`;
+  return `\\${kind}{${readOwn(CATEGORIES, value) ?? value}}`;
 }
 
 /** The index at which the group at the start of the text ends. */

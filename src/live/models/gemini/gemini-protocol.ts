@@ -6,7 +6,7 @@ import {
   type JsonObject,
   type Usage,
 } from '../../../core/index.ts';
-import { omitUndefined } from '../../../core/internal.ts';
+import { omitUndefined, readOwn } from '../../../core/internal.ts';
 import { normalizeSchema, UnsupportedFeatureError } from '../../../models/index.ts';
 import type { AudioFormat } from '../audio-format.ts';
 import type { LiveCommand, LiveToolResult, LiveToolResultCommand } from '../live-command.ts';
@@ -311,7 +311,7 @@ export class GeminiProtocol implements LiveProtocol {
   }
 
   #voice(voice: WireObject): void {
-    const edge = VOICE_EDGES[readString(voice, 'voiceActivityType') ?? ''];
+    const edge = readOwn(VOICE_EDGES, readString(voice, 'voiceActivityType') ?? '');
     if (edge === undefined) return;
     this.#speech.reported(edge, readDurationMs(voice, 'audioOffset'));
   }

@@ -5,7 +5,7 @@ import {
   isInlineDataPart,
   isTextPart,
 } from '../../../core/index.ts';
-import { omitUndefined } from '../../../core/internal.ts';
+import { omitUndefined, readOwn } from '../../../core/internal.ts';
 import { normalizeSchema } from '../../../models/index.ts';
 import type { LiveConfig, LiveTranscriptionConfig } from '../live-config.ts';
 import { listUnansweredCalls, toLiveHistory } from '../live-history.ts';
@@ -25,7 +25,7 @@ export function listUnsupportedByGemini({
   tools = [],
 }: LiveOpenRequest): readonly string[] {
   return listTrue({
-    ...listProviderTools(tools, (id) => GEMINI_TOOLS[id] !== undefined),
+    ...listProviderTools(tools, (id) => Object.hasOwn(GEMINI_TOOLS, id)),
     'sessionResumption.transparent': config.sessionResumption?.transparent === true,
     // Vertex AI has it. The Gemini API reports edges of speech with some models, without an option.
     explicitVadSignal: config.explicitVadSignal === true,
@@ -112,7 +112,7 @@ function toWirePart(part: Part): readonly JsonObject[] {
 function toTools(tools: readonly LiveToolDeclaration[]): readonly JsonObject[] | undefined {
   const functions = tools.filter(({ provider }) => provider === undefined).map(toDeclaration);
   const own = tools.flatMap(({ provider }) => {
-    const name = provider && GEMINI_TOOLS[provider.id];
+    const name = provider && readOwn(GEMINI_TOOLS, provider.id);
     return name === undefined ? [] : [{ [name]: provider?.args ?? {} }];
   });
   const all = [...(functions.length === 0 ? [] : [{ functionDeclarations: functions }]), ...own];

@@ -80,6 +80,9 @@ test('a turn of a model that stays silent is no reply, unless one was asked for'
 test('edges that the server reports are not repeated', () => {
   const { protocol, reported } = converse();
   const edge = (voiceActivityType: string): object => ({ voiceActivity: { voiceActivityType } });
+  // An unknown type is not one, also if every object has a member of its name.
+  protocol.receive({ ...edge('constructor') });
+  assert.deepEqual(reported, []);
   for (const message of [edge('ACTIVITY_START'), heard('Hi'), edge('ACTIVITY_END'), said('Hi.')])
     protocol.receive({ ...message });
   for (const message of [complete, heard(' there'), said('Yes?')]) protocol.receive({ ...message });
