@@ -1,4 +1,4 @@
-import { toEdges } from './story.ts';
+import { toEdges, toPlaceNode } from './story.ts';
 import type { DrawnEdge, DrawnNet } from './story.ts';
 
 /** The sizes of what is drawn, in pixels. The layout and the drawing share them. */
@@ -77,7 +77,9 @@ function findHomes(net: DrawnNet, edges: readonly DrawnEdge[]): ReadonlyMap<stri
 /** Only arcs that move tokens shape the layout. */
 function edgeText({ id, place, transition, kind }: DrawnEdge): string {
   const [tail, head] =
-    kind === 'give' ? [`t:${transition}`, `p:${place}`] : [`p:${place}`, `t:${transition}`];
+    kind === 'give'
+      ? [`t:${transition}`, toPlaceNode(place)]
+      : [toPlaceNode(place), `t:${transition}`];
   const weight = kind === 'take' || kind === 'give' || kind === 'both' ? '' : ', weight=0';
   const constraint =
     kind === 'inhibitor' || kind === 'read' || kind === 'reset' ? ', constraint=false' : '';

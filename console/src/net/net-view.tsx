@@ -8,7 +8,7 @@ import { placeWidth, SIZES, transitionWidth } from './dot.ts';
 import { viewBoxes } from './collapse.ts';
 import { flyTokens } from './fly-tokens.ts';
 import type { Drawing } from './lay-out.ts';
-import { toEdges } from './story.ts';
+import { toEdges, toPlaceNode } from './story.ts';
 import type { DrawnEdge } from './story.ts';
 import type { MarkingView, PlaceContent, RunningEffect } from './token-view.ts';
 import { usePanZoom } from './use-pan-zoom.ts';
@@ -125,7 +125,8 @@ const StaticEdges = memo(function StaticEdges({
       {edges.map(({ id, kind, label, place, transition }) => {
         const path = layout.edges[id];
         if (path === undefined) return null;
-        const isDim = focus !== undefined && focus !== `p:${place}` && focus !== `t:${transition}`;
+        const isDim =
+          focus !== undefined && focus !== toPlaceNode(place) && focus !== `t:${transition}`;
         return (
           <g key={id} class={`net-edge net-${kind}${isDim ? ' dim' : ''}`}>
             <path d={path.d} />
@@ -424,8 +425,9 @@ function relatedNodes(
   if (focus === undefined) return undefined;
   const related = new Set([focus]);
   for (const { place, transition } of edges) {
-    if (focus === `p:${place}`) related.add(`t:${transition}`);
-    if (focus === `t:${transition}`) related.add(`p:${place}`);
+    const node = toPlaceNode(place);
+    if (focus === node) related.add(`t:${transition}`);
+    if (focus === `t:${transition}`) related.add(node);
   }
   return related;
 }

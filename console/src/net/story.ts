@@ -118,10 +118,23 @@ export interface DrawnEdge {
   readonly label: string;
 }
 
+const RUNNING = /^running\((.+)\)$/;
+
+/** The node of a place: `p:PLACE`. An effect in flight is drawn on its transition: `t:TRANSITION`. */
+export function toPlaceNode(place: string): string {
+  const running = RUNNING.exec(place)?.[1];
+  return running === undefined ? `p:${place}` : `t:${running}`;
+}
+
 /** Joins the arcs of each pair of a place and a transition into lines. */
-export function toEdges({ transitions }: DrawnNet): readonly DrawnEdge[] {
+export function toEdges({ transitions }: Pick<DrawnNet, 'transitions'>): readonly DrawnEdge[] {
+  const drawn = new Set(transitions.map(({ name }) => name));
+  const isDrawn = ({ place }: Arc): boolean => {
+    const running = RUNNING.exec(place)?.[1];
+    return running === undefined || drawn.has(running);
+  };
   return transitions.flatMap((transition) => {
-    const byPlace = Map.groupBy(transition.arcs, ({ place }) => place);
+    const byPlace = Map.groupBy(transition.arcs.filter(isDrawn), ({ place }) => place);
     return [...byPlace].flatMap(([place, arcs]) => pairEdges(transition.name, place, arcs));
   });
 }
