@@ -82,7 +82,7 @@ function Screen(): JSX.Element {
       return <SettingsScreen />;
     default:
       return (
-        <EmptyState icon="search" title="No such screen">
+        <EmptyState icon="search" title="No such screen" isScreen>
           <p>
             Nothing is at <code>{screen}</code>. Choose a screen on the left.
           </p>
@@ -95,7 +95,7 @@ function Screen(): JSX.Element {
 function Boundary({ children }: { readonly children: JSX.Element }): JSX.Element {
   const [error] = useErrorBoundary();
   if (error === undefined) return children;
-  return <Failure error={error instanceof Error ? error : new Error(String(error))} />;
+  return <Failure error={error instanceof Error ? error : new Error(String(error))} isScreen />;
 }
 
 function capitalize(text: string): string {

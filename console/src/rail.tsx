@@ -39,6 +39,7 @@ export function Rail(): JSX.Element {
             <a
               href={toHref([name])}
               class="rail-link"
+              title={name}
               aria-current={name === current ? 'page' : undefined}
             >
               <Icon name={icon} />

@@ -32,7 +32,12 @@ export function Counterexample({
   const playing = useSignal(false);
   const box = useRef<HTMLElement>(null);
   const show = (to: number): void => setQuery({ step: Math.max(0, Math.min(last, to)) });
+  const list = useRef<HTMLOListElement>(null);
   useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), []);
+  useEffect(() => {
+    const chosen = list.current?.children[step];
+    if (list.current !== null && chosen instanceof HTMLElement) showInList(list.current, chosen);
+  }, [step]);
   useEffect(() => {
     if (!playing.value) return undefined;
     const timer = setTimeout(() => {
@@ -92,7 +97,7 @@ export function Counterexample({
       </header>
       <div class="player" onKeyDown={onKeyDown}>
         <TraceNet proof={proof} trace={trace} step={step} />
-        <ol class="steps" aria-label="Steps" start={0}>
+        <ol class="steps" aria-label="Steps" start={0} ref={list}>
           {[0, ...trace.steps.map((_, index) => index + 1)].map((one) => (
             <li key={one}>
               <button
@@ -196,6 +201,12 @@ function TraceNet({
       )}
     </div>
   );
+}
+
+/** Scrolls the list alone: the page stays where it is. */
+function showInList(list: HTMLElement, { offsetTop, offsetHeight }: HTMLElement): void {
+  const lowest = offsetTop + offsetHeight - list.clientHeight;
+  list.scrollTop = Math.max(lowest, Math.min(list.scrollTop, offsetTop));
 }
 
 function describeCounts(counts: ProofTrace['marking']): string {

@@ -32,7 +32,7 @@ export function AgentsScreen(): JSX.Element {
       error.value = cause instanceof Error ? cause : new Error(String(cause));
     });
   }, [client.value]);
-  if (error.value !== undefined) return <Failure error={error.value} />;
+  if (error.value !== undefined) return <Failure error={error.value} isScreen />;
   const [, chosenId] = route.value.segments;
   const chosen = agents.value?.find(({ id }) => id === chosenId) ?? agents.value?.[0];
   return (
@@ -84,15 +84,17 @@ function AgentDetails({ agent }: { readonly agent: Agent }): JSX.Element {
           <h2>{agent.name}</h2>
           <Badge tone="info" text={agent.source === 'code' ? 'from code' : 'definition'} />
           <span class="grow" />
-          {config.value.proofs && !readOnly.value && agent.source === 'code' && (
-            <a class="button" href={toHref(['proofs'], { new: agent.id })}>
-              <Icon name="proofs" /> Prove
-            </a>
-          )}
           {!readOnly.value && (
-            <button type="button" class="button primary" onClick={() => (isNew.value = true)}>
-              <Icon name="plus" /> New session
-            </button>
+            <div class="card-actions">
+              {config.value.proofs && agent.source === 'code' && (
+                <a class="button" href={toHref(['proofs'], { new: agent.id })}>
+                  <Icon name="proofs" /> Prove
+                </a>
+              )}
+              <button type="button" class="button primary" onClick={() => (isNew.value = true)}>
+                <Icon name="plus" /> New session
+              </button>
+            </div>
           )}
         </div>
         {agent.description !== null && <p>{redact(agent.description)}</p>}

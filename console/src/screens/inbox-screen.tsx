@@ -13,7 +13,7 @@ import type { PendingCall } from '../api/types.ts';
 /** Every call that waits for a person, of all sessions. */
 export function InboxScreen(): JSX.Element {
   const { calls, loaded, error } = lists.value.pending;
-  if (error.value !== undefined) return <Failure error={error.value} />;
+  if (error.value !== undefined) return <Failure error={error.value} isScreen />;
   const { query } = route.value;
   const tool = query.get('tool');
   const tools = [...new Set(calls.value.map(({ name }) => name))].toSorted();

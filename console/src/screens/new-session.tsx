@@ -37,7 +37,9 @@ export function NewSession({
     >
       <AgentSelect chosen={agent} />
       <label>
-        Title <span class="muted">(optional)</span>
+        <span>
+          Title <span class="muted">(optional)</span>
+        </span>
         <input
           type="text"
           maxLength={200}
@@ -46,7 +48,9 @@ export function NewSession({
         />
       </label>
       <label>
-        First message <span class="muted">(optional)</span>
+        <span>
+          First message <span class="muted">(optional)</span>
+        </span>
         <textarea
           rows={4}
           value={message.value}

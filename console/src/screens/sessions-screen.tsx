@@ -40,7 +40,7 @@ export function SessionsScreen(): JSX.Element {
   const agents = useComputed(() =>
     [...new Set(lists.value.sessions.rows.value.map(({ agent }) => agent.name))].toSorted(),
   );
-  if (error.value !== undefined) return <Failure error={error.value} />;
+  if (error.value !== undefined) return <Failure error={error.value} isScreen />;
   return (
     <section class="screen">
       <header class="screen-head">

@@ -22,6 +22,7 @@ export function Inspector({ model }: { readonly model: SessionModel }): JSX.Elem
   const tab = TABS.find((one) => one.toLowerCase() === chosen) ?? 'Record';
   return (
     <section class="pane inspector" aria-label="Inspector">
+      <h2 class="visually-hidden">Inspector</h2>
       <Tabs
         label="Inspector"
         tabs={TABS}

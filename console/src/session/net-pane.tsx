@@ -48,7 +48,7 @@ export function NetPane({
   const [failure, setFailure] = useState<Error | undefined>(undefined);
   const controls = useRef<PanZoom | undefined>(undefined);
   const box = useRef<HTMLDivElement>(null);
-  const direction = useDirection(box);
+  const direction = useDirection(box, { subnets: subnets.value });
   const net = model.net.value;
   const happened = [...new Set([...useHappened(model), ...(others ?? [])])].toSorted();
   useEffect(() => {

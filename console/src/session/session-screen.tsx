@@ -70,7 +70,7 @@ export function OpenSession({
       clearTimeout(timer);
     };
   }, [model]);
-  if (model.error.value !== undefined) return <Failure error={model.error.value} />;
+  if (model.error.value !== undefined) return <Failure error={model.error.value} isScreen />;
   return (
     <section class={`session show-${pane.value}`}>
       <SessionHead model={model} file={file} />

@@ -49,7 +49,7 @@ export function InvocationRow({
             style={{ left: `${one.from * 100}%`, width: `${(one.to - one.from) * 100}%` }}
             title={`Nothing ran for ${formatDuration(one.ms)}: drawn shorter`}
           >
-            {formatDuration(one.ms)}
+            <span>{formatDuration(one.ms)}</span>
           </span>
         ))}
       </span>

@@ -30,7 +30,7 @@ const MOST_SESSIONS = 200;
 /** What took time in a session: its invocations, and their model calls, tools and waits. All of it is in the journal. */
 export function TracesScreen(): JSX.Element {
   const { rows, loaded, error } = lists.value.sessions;
-  if (error.value !== undefined) return <Failure error={error.value} />;
+  if (error.value !== undefined) return <Failure error={error.value} isScreen />;
   const [, chosen] = route.value.segments;
   const id = chosen ?? rows.value[0]?.id;
   return (

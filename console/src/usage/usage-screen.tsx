@@ -39,7 +39,7 @@ export function UsageScreen(): JSX.Element {
         setError(cause instanceof Error ? cause : new Error(String(cause)));
       });
   }, [from, to, client.value]);
-  if (error !== undefined) return <Failure error={error} />;
+  if (error !== undefined) return <Failure error={error} isScreen />;
   return (
     <section class="screen">
       <header class="screen-head">
