@@ -13,29 +13,50 @@ interface Violation {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-test('axe finds no violation on any screen, in either theme', { skip: noBrowser }, async () => {
-  await using server = await openConsoleServer({ agents: [travel] });
-  const toPath = await prepareScreens(server, 'demo');
-  const browser = await openBrowser();
-  try {
-    // The policy of the page allows no script of the test.
-    const context = await openContext(browser, { bypassCSP: true, reducedMotion: 'reduce' });
-    const page = await context.newPage();
-    const found: string[] = [];
-    for (const theme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme: theme });
-      for (const [name, path] of SCREENS) {
-        await openScreen(page, server.url, toPath(path));
-        await page.addScriptTag({ path: axePath });
-        const violations: readonly Violation[] = await page.evaluate(
-          'axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }).then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => ({ html })) })))',
-        );
-        for (const { id, nodes } of violations)
-          found.push(`${name}, ${theme}: ${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+/** How the screens are looked at. A narrow page leaves out words that a wide one shows. */
+const VIEWS = [
+  { theme: 'light', width: 1440, height: 900 },
+  { theme: 'dark', width: 1440, height: 900 },
+  { theme: 'light', width: 390, height: 844 },
+] as const;
+
+/** What the pictures do not show. */
+const MORE = [
+  ['log', 's/SESSION?tab=log'],
+  ['prompt', 's/SESSION?tab=prompt'],
+  ['no such screen', 'nowhere'],
+] as const;
+
+test(
+  'axe finds no violation on any screen, in either theme and on a phone',
+  { skip: noBrowser },
+  async () => {
+    await using server = await openConsoleServer({ agents: [travel] });
+    const toPath = await prepareScreens(server, 'demo');
+    const browser = await openBrowser();
+    try {
+      // The policy of the page allows no script of the test.
+      const context = await openContext(browser, { bypassCSP: true, reducedMotion: 'reduce' });
+      const page = await context.newPage();
+      const found: string[] = [];
+      for (const { theme, width, height } of VIEWS) {
+        await page.emulateMedia({ colorScheme: theme });
+        await page.setViewportSize({ width, height });
+        for (const [name, path] of [...SCREENS, ...MORE]) {
+          await openScreen(page, server.url, toPath(path));
+          await page.addScriptTag({ path: axePath });
+          const violations: readonly Violation[] = await page.evaluate(
+            'axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }).then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => ({ html })) })))',
+          );
+          for (const { id, nodes } of violations)
+            found.push(
+              `${name}, ${theme}, ${width} px: ${id}: ${nodes.map(({ html }) => html).join(' ')}`,
+            );
+        }
       }
+      assert.deepEqual(found, []);
+    } finally {
+      await browser.close();
     }
-    assert.deepEqual(found, []);
-  } finally {
-    await browser.close();
-  }
-});
+  },
+);
