@@ -1,27 +1,22 @@
 /** Writes pictures of the screens to `docs/images`: `npm run images`. */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { travel } from './agents.ts';
 import { openBrowser } from './browser.ts';
 import { openConsoleServer } from './console-server.ts';
+import { drawSheet } from './contact-sheet.ts';
 import { openScreen, prepareScreens, SCREENS } from './screens.ts';
 
 const folder = process.argv[2] ?? join(import.meta.dirname, '..', '..', 'docs', 'images');
+/** With a folder, each screen is also a picture of its own, in all sizes and themes. */
+const isComplete = process.argv[2] !== undefined;
 const SIZES = [
-  ['', 1440, 900],
-  ['-tablet', 768, 1024],
-  ['-phone', 390, 844],
+  { name: 'desktop', width: 1440, height: 900, sheet: { columns: 3, width: 620 } },
+  { name: 'tablet', width: 768, height: 1024, sheet: { columns: 4, width: 400 } },
+  { name: 'phone', width: 390, height: 844, sheet: { columns: 6, width: 270 } },
 ] as const;
-/** The pictures that the documentation shows. With a folder, all screens are written in all sizes and themes. */
-const SHOWN = new Set([
-  'session',
-  'session-in-the-past',
-  'inbox',
-  'session-phone',
-  'compare',
-  'traces',
-  'proof',
-]);
+/** The screens that the documentation shows alone. */
+const SHOWN = new Set(['session', 'session-in-the-past', 'compare', 'traces', 'proof']);
 
 await mkdir(folder, { recursive: true });
 await using server = await openConsoleServer({ agents: [travel] });
@@ -31,15 +26,20 @@ try {
   const page = await browser.newPage({ reducedMotion: 'reduce' });
   for (const theme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme: theme });
-    for (const [size, width, height] of SIZES)
+    for (const { name: size, width, height, sheet } of SIZES) {
+      await page.setViewportSize({ width, height });
+      const pictures: Buffer[] = [];
       for (const [name, path] of SCREENS) {
-        const isShown = theme === 'light' && SHOWN.has(`${name}${size}`);
-        if (!isShown && process.argv[2] === undefined) continue;
-        await page.setViewportSize({ width, height });
         await openScreen(page, server.url, toPath(path));
-        const suffix = process.argv[2] === undefined ? '' : `-${theme}`;
-        await page.screenshot({ path: join(folder, `console-${name}${size}${suffix}.png`) });
+        const png = await page.screenshot();
+        pictures.push(png);
+        if (isComplete) await writeFile(join(folder, `console-${name}-${size}-${theme}.png`), png);
+        else if (theme === 'light' && size === 'desktop' && SHOWN.has(name))
+          await writeFile(join(folder, `console-${name}.png`), png);
       }
+      const file = join(folder, `console-screens-${size}-${theme}.jpg`);
+      await writeFile(file, await drawSheet(browser, pictures, sheet));
+    }
   }
 } finally {
   await browser.close();
