@@ -22,10 +22,12 @@ export {
   AlreadyAnsweredError,
   ForeignDatabaseError,
   InvalidStepError,
+  SessionExistsError,
   SessionNotFoundError,
   StoreClosedError,
   StoreCorruptError,
   StoreFailedError,
+  StoreNotEmptyError,
   StoreUnavailableError,
   StoreVersionError,
   UnsupportedStoreUrlError,
@@ -73,4 +75,17 @@ export type {
   UsageQuery,
   UsageTotal,
 } from './store.ts';
+export type {
+  DocumentItem,
+  ExportSelection,
+  ImportOptions,
+  InputItem,
+  SessionItem,
+  SharedItem,
+  SnapshotItem,
+  StepItem,
+  StoreItem,
+  TombstoneItem,
+  UsageItem,
+} from './store-item.ts';
 export type { IndexedText, TextIndex } from './text-index.ts';

@@ -161,6 +161,39 @@ export class SessionNotFoundError extends PetrichorError {
 }
 
 /**
+ * A session that is imported exists already. Nothing was written.
+ * @remedy Delete the session that exists, or import into another store.
+ */
+export class SessionExistsError extends PetrichorError {
+  override readonly code = 'session_exists' as const;
+  readonly key: SessionKey;
+
+  constructor(key: SessionKey) {
+    super(
+      `Session "${formatSessionKey(key)}" exists already, and nothing was written. Delete it, or import into another store.`,
+    );
+    this.key = key;
+  }
+}
+
+/**
+ * A backup is restored only into an empty store, and this one holds something. Nothing was written.
+ * @remedy Name a new file, or an empty database or schema.
+ */
+export class StoreNotEmptyError extends PetrichorError {
+  override readonly code = 'store_not_empty' as const;
+  /** The path of the file, or the address of the server, as the store was opened. */
+  readonly location: string;
+
+  constructor(location: string) {
+    super(
+      `The store ${location} is not empty, and nothing was written. Restore into a new file, or into an empty database or schema.`,
+    );
+    this.location = location;
+  }
+}
+
+/**
  * A call already has an answer. The earlier answer stays valid; nothing was changed.
  * @remedy Do not repeat the answer. Read the log to see the earlier one.
  */

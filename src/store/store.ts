@@ -9,6 +9,7 @@ import type {
   Usage,
 } from '../core/index.ts';
 import type { JournalRecord, MapChange, RecordSeq } from '../net/index.ts';
+import type { ExportSelection, ImportOptions, StoreItem } from './store-item.ts';
 import type { DocumentChange, DocumentStore } from './documents.ts';
 
 /** What survives the death of the process. `process`: nothing. `crash`: every acknowledged write. */
@@ -543,6 +544,25 @@ export interface Store extends DocumentStore {
    * there was no such session.
    */
   delete(key: SessionKey): Promise<boolean>;
+
+  /**
+   * Reads everything that is stored, or one session, as of one moment. Does not block writers. Stop to iterate when it
+   * is not needed any more: the store keeps the moment readable until then.
+   * @throws SessionNotFoundError when the selected session does not exist
+   */
+  exportItems(selection?: ExportSelection): AsyncIterable<StoreItem>;
+
+  /**
+   * Writes exported items in one transaction. The sessions have no owner afterwards, so that a runtime continues them.
+   * Reads `items` again from their start when the transaction must be repeated. Returns the keys of the sessions.
+   * @throws StoreNotEmptyError when `isWholeStore` is true and the store holds something
+   * @throws SessionExistsError when a session exists already
+   * @throws InvalidStepError, InvalidInputError when the items do not form sessions
+   */
+  importItems(
+    items: AsyncIterable<StoreItem>,
+    options?: ImportOptions,
+  ): Promise<readonly SessionKey[]>;
 
   /**
    * Calls the listener after every commit, injection and deletion, in this process or another, and after every creation in

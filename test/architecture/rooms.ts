@@ -31,6 +31,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
   ],
   store: [
     '.',
+    'copies',
     'rules',
     'encoding',
     'contract',

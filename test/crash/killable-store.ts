@@ -224,6 +224,14 @@ export class KillableStore implements Store {
     return this.#each(this.#store.read(...args));
   }
 
+  exportItems(...args: Parameters<Store['exportItems']>): ReturnType<Store['exportItems']> {
+    return this.#each(this.#store.exportItems(...args));
+  }
+
+  async importItems(...args: Parameters<Store['importItems']>): ReturnType<Store['importItems']> {
+    return this.#write(async () => this.#store.importItems(...args));
+  }
+
   subscribe(listener: Parameters<Store['subscribe']>[0]): () => void {
     return this.#store.subscribe((changed, origin) => {
       if (!this.#process.isOver) listener(changed, origin);

@@ -4,6 +4,7 @@ import type { StoreContractCase } from './contract-case.ts';
 import { documentCases } from './document-cases.ts';
 import { durabilityCases } from './durability-cases.ts';
 import { inboxCases } from './inbox-cases.ts';
+import { itemCases } from './item-cases.ts';
 import { ownershipCases } from './ownership-cases.ts';
 import { pendingCallCases } from './pending-call-cases.ts';
 import { sessionCases } from './session-cases.ts';
@@ -27,4 +28,5 @@ export const storeContract: readonly StoreContractCase[] = [
   ...pendingCallCases,
   ...changeCases,
   ...usageCases,
+  ...itemCases,
 ];

@@ -39,6 +39,14 @@ export class MemoryDocuments {
     return { result: { ok: true }, apply: () => checked.forEach((change) => this.#write(change)) };
   }
 
+  isEmpty(): boolean {
+    return this.all().length === 0;
+  }
+
+  all(): readonly StoredDocument[] {
+    return [...this.#kinds.values()].flatMap((documents) => [...documents.values()]);
+  }
+
   /** Takes a document as it is, with its version. */
   put(document: StoredDocument): void {
     this.#documents(document.kind).set(document.id, document);

@@ -13,13 +13,19 @@ import { SessionNotFoundError } from '../store-errors.ts';
 import type { CreationPosition, OwnerId, RunnablePosition, SessionFilter } from '../store.ts';
 import { MemorySession } from './memory-session.ts';
 
+/** A deleted session. */
+interface Tombstone {
+  readonly key: SessionKey;
+  readonly uid: string;
+}
+
 /** The sessions of a `MemoryStore`, with its indexes: called agents by root session, sessions with work, and deleted ones. */
 export class MemorySessions {
   readonly #byKey = new Map<string, MemorySession>();
   readonly #childrenByRoot = new Map<string, Set<MemorySession>>();
   /** Sessions with work, so that a scan does not look at idle ones. */
   readonly #busy = new Set<MemorySession>();
-  readonly #tombstones = new Set<string>();
+  readonly #tombstones = new Map<string, Tombstone>();
   #created = 0;
 
   find(key: SessionKey): MemorySession | undefined {
@@ -45,8 +51,29 @@ export class MemorySessions {
     return new MemorySession(key, { ...init, order: ++this.#created });
   }
 
+  /** True without sessions, also deleted ones. */
+  isEmpty(): boolean {
+    return this.#byKey.size === 0 && this.#tombstones.size === 0;
+  }
+
+  /** In the order of their creation. */
+  all(): readonly MemorySession[] {
+    return [...this.#byKey.values()];
+  }
+
+  /** The deleted sessions. */
+  get tombstones(): Iterable<Tombstone> {
+    return this.#tombstones.values();
+  }
+
+  /** Adds a deleted session. */
+  bury(tombstone: Tombstone): void {
+    this.#tombstones.set(toMapKey(tombstone.key), tombstone);
+  }
+
   add(session: MemorySession): void {
     this.#byKey.set(toMapKey(session.key), session);
+    this.#tombstones.delete(toMapKey(session.key));
     if (!isChildSessionId(session.key.sessionId)) return;
     const root = toRootMapKey(session.key);
     const children = this.#childrenByRoot.get(root) ?? new Set<MemorySession>();
@@ -59,7 +86,7 @@ export class MemorySessions {
     this.#byKey.delete(name);
     this.#childrenByRoot.get(toRootMapKey(session.key))?.delete(session);
     this.#busy.delete(session);
-    this.#tombstones.add(name);
+    this.#tombstones.set(name, { key: session.key, uid: session.uid });
   }
 
   /** Lists the sessions of agents that this session called, at any depth. */

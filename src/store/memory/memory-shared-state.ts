@@ -1,5 +1,12 @@
 import { listConflicts, writtenValues } from '../../core/internal.ts';
-import { getStateScope, type Json, type SessionKey } from '../../core/index.ts';
+import {
+  formatStateKey,
+  getStateScope,
+  parseStateKey,
+  type Json,
+  type SessionKey,
+} from '../../core/index.ts';
+import type { SharedItem } from '../store-item.ts';
 import type { SettledStep, SharedState } from '../store.ts';
 
 interface SharedValue {
@@ -21,6 +28,31 @@ export class MemorySharedState {
       }
     }
     return { entries: Object.fromEntries(entries), versions: Object.fromEntries(versions) };
+  }
+
+  isEmpty(): boolean {
+    return this.#valuesByScope.size === 0;
+  }
+
+  /** All entries, also those of deleted keys. */
+  items(): readonly SharedItem[] {
+    return [...this.#valuesByScope].flatMap(([scope, values]) => {
+      const [appName = '', userId = ''] = scope.split('\0');
+      return [...values].map(([key, { value, version }]): SharedItem => {
+        const { name } = parseStateKey(key);
+        const item = { type: 'shared', appName, userId, name, version } as const;
+        return value === undefined ? item : { ...item, value };
+      });
+    });
+  }
+
+  /** Takes an entry as it is, with its version. */
+  put({ appName, userId, name, value, version }: SharedItem): void {
+    const key = formatStateKey(userId === '' ? 'app' : 'user', name);
+    const scope = toScopeName(key, { appName, userId });
+    const values = this.#valuesByScope.get(scope) ?? new Map<string, SharedValue>();
+    values.set(key, { value, version });
+    this.#valuesByScope.set(scope, values);
   }
 
   /** Lists the keys whose version changed after the step read them. */

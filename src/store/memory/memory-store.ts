@@ -33,7 +33,12 @@ import { parsePosition } from '../rules/parse-position.ts';
 import { LOOK_AHEAD_MS } from '../rules/runnable-position.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
 import { checkStep, isAtOtherStep, isStale } from '../rules/step-rules.ts';
-import { StoreClosedError } from '../store-errors.ts';
+import { SessionExistsError, StoreClosedError } from '../store-errors.ts';
+import type { ExportSelection, ImportOptions, StoreItem } from '../store-item.ts';
+import { toUsageItem } from '../copies/usage-item.ts';
+import { writeItems } from '../copies/write-items.ts';
+import { USAGE_DIMENSIONS } from '../rules/usage-rules.ts';
+import { MemoryImport, toSessionItems, type MemoryContent } from './memory-items.ts';
 import type {
   ClaimResult,
   CommitResult,
@@ -84,6 +89,12 @@ export class MemoryStore implements Store {
   readonly #pendingCalls = new MemoryPendingCalls();
   readonly #changes = new MemoryChanges();
   readonly #usage = new MemoryUsage();
+  readonly #content: MemoryContent = {
+    sessions: this.#sessions,
+    documents: this.#documents,
+    shared: this.#shared,
+    usage: this.#usage,
+  };
   #closed = false;
 
   constructor(options: MemoryStoreOptions = {}) {
@@ -356,6 +367,57 @@ export class MemoryStore implements Store {
     const { result, apply } = this.#documents.plan(changes);
     if (result.ok) this.#write(apply);
     return result;
+  }
+
+  async *exportItems({ session }: ExportSelection = {}): AsyncGenerator<
+    StoreItem,
+    void,
+    undefined
+  > {
+    // Nothing is awaited until everything has been copied: it is of one moment.
+    if (session === undefined) return yield* this.#listItems();
+    const selected = [this.#get(session), ...this.#sessions.listChildren(session)];
+    yield* selected.flatMap(toSessionItems);
+  }
+
+  async importItems(
+    items: AsyncIterable<StoreItem>,
+    options: ImportOptions = {},
+  ): Promise<readonly SessionKey[]> {
+    this.#assertOpen();
+    const imported = new MemoryImport(this.#content);
+    const keys = await writeItems(items, imported.createWriter(), options);
+    const taken = imported.sessions.find(({ key }) => this.#find(key) !== undefined);
+    if (taken !== undefined) throw new SessionExistsError(taken.key);
+    this.#write(() => {
+      imported.apply();
+      for (const session of imported.sessions) {
+        this.#sessions.add(session);
+        this.#sessions.updateBusy(session);
+        this.#pendingCalls.update(session);
+        this.#changes.add(session);
+      }
+    });
+    this.#feed.publish(keys);
+    return keys;
+  }
+
+  #listItems(): readonly StoreItem[] {
+    this.#assertOpen();
+    const { shared, documents, usage, sessions } = this.#content;
+    return [
+      ...sessions.all().flatMap(toSessionItems),
+      ...documents.all().map((document): StoreItem => ({ type: 'document', ...document })),
+      ...shared.items(),
+      ...[...sessions.tombstones].map((one): StoreItem => ({ type: 'tombstone', ...one })),
+      ...usage
+        .apps()
+        .flatMap((appName) =>
+          usage
+            .read({ appName, by: USAGE_DIMENSIONS })
+            .map((total) => toUsageItem(appName, total)),
+        ),
+    ];
   }
 
   subscribe(listener: StoreListener): () => void {

@@ -30,6 +30,14 @@ export class MemoryUsage {
     }
   }
 
+  isEmpty(): boolean {
+    return this.#rows.size === 0;
+  }
+
+  apps(): readonly string[] {
+    return [...new Set([...this.#rows.values()].map(({ app }) => app))];
+  }
+
   read(query: UsageQuery): readonly UsageTotal[] {
     checkUsageQuery(query);
     const { appName, by, from, to, userId, agent } = query;

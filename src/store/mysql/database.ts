@@ -5,7 +5,7 @@ import type { Failpoints } from '../failpoints.ts';
 import { toNoticePayloads, type ChangedSession } from '../server/change-notices.ts';
 import { FairSemaphore } from '../server/fair-semaphore.ts';
 import { retryStatement, type RetryPolicy, type RetryRules } from '../server/retry-statement.ts';
-import type { ServerDatabase, WriteOptions } from '../server/server-database.ts';
+import type { ReadTransaction, ServerDatabase, WriteOptions } from '../server/server-database.ts';
 import type { ServerTables } from '../server/server-tables.ts';
 import type { FullRow, NewSession } from '../server/session-row.ts';
 import { StoreClosedError, StoreUnavailableError } from '../store-errors.ts';
@@ -54,6 +54,12 @@ const SESSION_SETTINGS = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
   'SET SESSION autocommit = 1',
   'SET NAMES utf8mb4 COLLATE utf8mb4_bin',
+].join('; ');
+/** The reader may be slower than the limits of other connections. */
+const BEGIN_READ = [
+  'SET SESSION wait_timeout = 28800',
+  'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ',
+  'START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY',
 ].join('; ');
 /** The server ends a connection that is silent for so long, and so releases its locks. */
 const SILENCE_S = 60;
@@ -135,6 +141,30 @@ export class MysqlDatabase implements ServerDatabase<Reads, Transaction> {
     init: NewSession,
   ): Promise<FullRow | undefined> {
     return this.write(async (queries) => tables.insertSession(queries, key, init));
+  }
+
+  async beginRead(): Promise<ReadTransaction<Reads>> {
+    const { connection, end } = await this.connection();
+    const attempt = async <T>(action: () => Promise<T>): Promise<T> => {
+      try {
+        return await action();
+      } catch (error) {
+        throw toStoreError(error, this.location);
+      }
+    };
+    try {
+      await attempt(async () => connection.query(BEGIN_READ));
+    } catch (error) {
+      await end();
+      throw error;
+    }
+    const batch = this.#batch(connection);
+    const queries: Reads = {
+      rows: async <T>(text: string, values: SqlStatement[1]) =>
+        attempt(async () => batch.rows<T>(text, values)),
+      several: async (statements) => attempt(async () => batch.several(statements)),
+    };
+    return { queries, end };
   }
 
   async write<T>(

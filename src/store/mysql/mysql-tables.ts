@@ -3,6 +3,7 @@ import { readChanges } from './change-rows.ts';
 import { deleteSessions } from './delete-sessions.ts';
 import { listDocuments, readDocument, writeDocuments } from './document-rows.ts';
 import { findInput, insertInput, readInbox } from './inbox-rows.ts';
+import { itemStatements } from './item-rows.ts';
 import { readBlobs, readJournalPage, readSnapshot } from './journal-rows.ts';
 import { lockSlots } from './locked-slots.ts';
 import type { OwnerLocks } from './owners-sql.ts';
@@ -26,6 +27,7 @@ import { readUsage } from './usage-rows.ts';
 /** The tables with one prefix. */
 export function mysqlTables(t: TableNames, locks: OwnerLocks): ServerTables<Reads, Transaction> {
   return {
+    ...itemStatements(t),
     findSession: async (queries, key) => findSession(queries, t, key),
     listExisting: async (queries, keys) => listExisting(queries, t, keys),
     wasDeleted: async (queries, key) => wasDeleted(queries, t, key),

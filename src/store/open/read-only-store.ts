@@ -43,6 +43,8 @@ export function readOnlyStore(store: Store, location: string): Store {
     usage: store.usage.bind(store),
     shared: store.shared.bind(store),
     delete: refuse,
+    exportItems: store.exportItems.bind(store),
+    importItems: refuse,
     subscribe: store.subscribe.bind(store),
     close: store.close.bind(store),
     document: async (kind, id) =>

@@ -14,7 +14,7 @@ import type { SessionKey } from '../../core/index.ts';
 import type { ChangedSession } from '../server/change-notices.ts';
 import { FairSemaphore } from '../server/fair-semaphore.ts';
 import { retryStatement, type RetryPolicy } from '../server/retry-statement.ts';
-import type { ServerDatabase, WriteOptions } from '../server/server-database.ts';
+import type { ReadTransaction, ServerDatabase, WriteOptions } from '../server/server-database.ts';
 import type { ServerTables } from '../server/server-tables.ts';
 import type { FullRow, NewSession } from '../server/session-row.ts';
 
@@ -57,6 +57,9 @@ const LOCK_TIMEOUT_MS = 250;
 const IDLE_IN_TRANSACTION_MS = 60_000;
 /** A pooler refuses these settings when a connection opens, and may not undo those that a connection makes later. */
 const BEGIN_WITH_SETTINGS = `BEGIN; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`;
+/** The reader may be slower than the limits of other transactions. */
+const BEGIN_READ =
+  'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0';
 const INT8 = 20;
 /** After this time without an answer the connection counts as lost. */
 const QUERY_TIMEOUT_MS = 60_000;
@@ -149,6 +152,28 @@ export class Database implements ServerDatabase<Queries, Queries> {
     init: NewSession,
   ): Promise<FullRow | undefined> {
     return tables.insertSession(this, key, init);
+  }
+
+  async beginRead(): Promise<ReadTransaction<Queries>> {
+    const client = await this.connection();
+    const run = async <T>(text: string, values: readonly unknown[] = []): Promise<readonly T[]> => {
+      try {
+        this.#options.onStatement?.(text);
+        const { rows } = await client.query({ text, values: [...values] });
+        return rows as readonly T[];
+      } catch (error) {
+        throw toStoreError(error, this.location);
+      }
+    };
+    const exec = async (text: string): Promise<void> => void (await run(text));
+    const end = async (): Promise<void> => client.end().catch(() => undefined);
+    try {
+      await exec(BEGIN_READ);
+    } catch (error) {
+      await end();
+      throw error;
+    }
+    return { queries: { rows: run, exec }, end };
   }
 
   async write<T>(

@@ -4,6 +4,7 @@ import type { Queries } from './database.ts';
 import { deleteSessions } from './delete-sessions.ts';
 import { listDocumentRows, readDocumentRow, writeDocumentRows } from './document-rows.ts';
 import { findInput, insertInput, readInbox } from './inbox-rows.ts';
+import { itemStatements } from './item-rows.ts';
 import { readBlobs, readJournalPage, readSnapshot } from './journal-rows.ts';
 import { listPendingCallRows } from './pending-call-rows.ts';
 import { findRunnableRows } from './runnable-rows.ts';
@@ -16,6 +17,7 @@ import { readUsage } from './usage-rows.ts';
 export function postgresTables(s: string): ServerTables<Queries, Queries> {
   const sessions = new SessionRows(s);
   return {
+    ...itemStatements(s),
     findSession: async (queries, key) => sessions.find(queries, key),
     listExisting: async (queries, keys) => sessions.listExisting(queries, keys),
     wasDeleted: async (queries, key) => sessions.wasDeleted(queries, key),

@@ -1,6 +1,6 @@
 import { isSessionStatus } from '../../core/internal.ts';
 import { STATUS_TABLE } from '../../core/index.ts';
-import type { SessionActivity } from '../../core/index.ts';
+import type { SessionActivity, SessionStatus } from '../../core/index.ts';
 import type { StoredStatus } from '../store.ts';
 import { MAX_HYDRATION_FAILURES } from './quarantine.ts';
 
@@ -20,8 +20,16 @@ export interface StatusColumns {
 }
 
 /** Reads the status of a session from its columns. `rowStatusSql` computes the same in a query. */
-export function toRowStatus({ failures, lastSeq, activity, status }: StatusColumns): StoredStatus {
-  if (failures >= MAX_HYDRATION_FAILURES) return 'quarantined';
+export function toRowStatus({ failures, ...columns }: StatusColumns): StoredStatus {
+  return failures >= MAX_HYDRATION_FAILURES ? 'quarantined' : toSessionStatus(columns);
+}
+
+/** Reads the status that a session would have if it were not quarantined. */
+export function toSessionStatus({
+  lastSeq,
+  activity,
+  status,
+}: Omit<StatusColumns, 'failures'>): SessionStatus {
   if (isSessionStatus(status)) return status;
   return activity === 'idle' && lastSeq === 0 ? 'queued' : activity;
 }

@@ -2,7 +2,8 @@ import { checkChoice } from '../../core/internal.ts';
 import { InvalidInputError, noUsage, type Usage } from '../../core/index.ts';
 import type { UsageDimension, UsageQuery, UsageTotal } from '../store.ts';
 
-const DIMENSIONS: readonly UsageDimension[] = ['agent', 'user', 'day', 'model'];
+/** All dimensions of usage. */
+export const USAGE_DIMENSIONS: readonly UsageDimension[] = ['agent', 'user', 'day', 'model'];
 
 /** The token counts of a usage, in the order of their columns. */
 export const TOKEN_COUNTS: readonly (keyof Usage)[] = [
@@ -20,7 +21,7 @@ export const TOKEN_COUNTS: readonly (keyof Usage)[] = [
  */
 export function checkUsageQuery({ by, from, to }: UsageQuery): void {
   for (const [index, one] of by.entries()) {
-    checkChoice(`by[${index}]`, one, DIMENSIONS);
+    checkChoice(`by[${index}]`, one, USAGE_DIMENSIONS);
     if (by.indexOf(one) !== index)
       throw new InvalidInputError('by', `must name "${one}" only once.`);
   }

@@ -15,6 +15,13 @@ export interface WriteOptions<T> {
   readonly waitsForLocks?: boolean;
 }
 
+/** A read transaction on a connection of its own, which sees one moment. */
+export interface ReadTransaction<R> {
+  readonly queries: R;
+  /** Ends the transaction and its connection. */
+  readonly end: () => Promise<void>;
+}
+
 /** The connections of a store to its server. `R` runs each statement on its own, `W` in a transaction. */
 export interface ServerDatabase<R, W extends R> {
   /** The URL with host and database only, without user, password and options. */
@@ -30,6 +37,12 @@ export interface ServerDatabase<R, W extends R> {
    * @throws StoreUnavailableError
    */
   write<T>(body: (queries: W) => Promise<T>, options?: WriteOptions<T>): Promise<T>;
+
+  /**
+   * Opens a read transaction. A statement that fails is not repeated.
+   * @throws StoreUnavailableError
+   */
+  beginRead(): Promise<ReadTransaction<R>>;
 
   /** Inserts a session in a transaction of its own. Undefined when it exists already. */
   insertSession(

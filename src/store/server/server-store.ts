@@ -69,6 +69,10 @@ import type {
   UsageQuery,
   UsageTotal,
 } from '../store.ts';
+import type { ExportSelection, ImportOptions, StoreItem } from '../store-item.ts';
+import { writeItems } from '../copies/write-items.ts';
+import { exportItems } from './export-items.ts';
+import { createItemWriter } from './item-writer.ts';
 
 /** What a store on a database server is made of. */
 export interface ServerStoreParts<R, W extends R> {
@@ -396,6 +400,36 @@ export class ServerStore<R, W extends R> implements Store {
   async writeDocuments(changes: readonly DocumentChange[]): Promise<DocumentResult> {
     const checked = checkChanges(changes);
     return this.#database.write(async (queries) => this.#tables.writeDocuments(queries, checked));
+  }
+
+  async *exportItems(selection: ExportSelection = {}): AsyncGenerator<StoreItem, void, undefined> {
+    this.#assertOpen();
+    const { queries, end } = await this.#database.beginRead();
+    try {
+      yield* exportItems({ queries, tables: this.#tables, journal: this.#journal }, selection);
+    } finally {
+      await end();
+    }
+  }
+
+  async importItems(
+    items: AsyncIterable<StoreItem>,
+    options: ImportOptions = {},
+  ): Promise<readonly SessionKey[]> {
+    const keys = await this.#database.write(
+      async (queries) =>
+        writeItems(
+          items,
+          createItemWriter(queries, this.#tables, this.#database.location),
+          options,
+        ),
+      {
+        // Runtimes find the work of a whole store by their next scan.
+        changed: (written) => (options.isWholeStore === true ? [] : written.map((key) => ({ key, inputFor: null }))),
+      },
+    );
+    this.#feed.publish(keys);
+    return keys;
   }
 
   subscribe(listener: StoreListener): () => void {

@@ -20,6 +20,7 @@ import type {
   UsageTotal,
 } from '../store.ts';
 import type { InboxColumns, AppendedInput } from './inbox-row.ts';
+import type { ItemStatements } from './item-statements.ts';
 import type { JournalStatements } from './journal-reader.ts';
 import type { OwnerRow } from './owner-failure-detector.ts';
 import type { FullRow, NewSession } from './session-row.ts';
@@ -42,7 +43,8 @@ export interface RunnableRows {
 /**
  * The statements of a store on a database server. `R` runs each in a transaction of its own, `W` in an open one.
  */
-export interface ServerTables<R, W extends R> extends JournalStatements<R>, SharedStatements<W> {
+export interface ServerTables<R, W extends R>
+  extends JournalStatements<R>, SharedStatements<W>, ItemStatements<R, W> {
   findSession(queries: R, key: SessionKey): Promise<FullRow | undefined>;
 
   /** Lists those of the sessions that exist, locked or not. */

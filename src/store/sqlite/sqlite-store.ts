@@ -23,33 +23,29 @@ import type {
 import { parsePosition } from '../rules/parse-position.ts';
 import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
 import type { Blobs } from '../encoding/blob-references.ts';
-import { BlobTable } from './tables/blob-table.ts';
 import type { Connection } from './database/connection.ts';
 import { ChangeTable } from './tables/change-table.ts';
-import { DocumentTable } from './tables/document-table.ts';
+import type { DocumentTable } from './tables/document-table.ts';
 import { ExternalChangeWatcher } from './database/external-change-watcher.ts';
 import { GarbageTable } from './tables/garbage-table.ts';
-import { InboxTable } from './tables/inbox-table.ts';
+import type { InboxTable } from './tables/inbox-table.ts';
 import { STEPS_PER_PAGE } from '../encoding/numbered-items.ts';
-import { JournalTable, packStep, type PackedSqliteStep } from './tables/journal-table.ts';
-import { PendingCallTable } from './tables/pending-call-table.ts';
+import { type JournalTable, packStep } from './tables/journal-table.ts';
+import type { PendingCallTable } from './tables/pending-call-table.ts';
 import { WalLossDetector } from './database/wal-loss-detector.ts';
 import { SqliteOwnerRegistry } from './owners/owner-registry.ts';
 import { pack } from './database/packed-json.ts';
 import { retryBusy, type BusyPolicy } from './database/retry-busy.ts';
 import type { SqliteStoreOptions } from './sqlite-store-options.ts';
-import { SessionTable, type SessionHead } from './tables/session-table.ts';
-import { SharedTable } from './tables/shared-table.ts';
-import { UsageTable } from './tables/usage-table.ts';
+import type { SessionHead, SessionTable } from './tables/session-table.ts';
+import { createTables, type SqliteTables } from './tables/sqlite-tables.ts';
+import { commitStep } from './commit-step.ts';
+import { SqliteItems } from './sqlite-items.ts';
+import type { Failpoints } from '../failpoints.ts';
+import type { ExportSelection, ImportOptions, StoreItem } from '../store-item.ts';
 import { WriteQueue } from './database/write-queue.ts';
 import { writeSubmission } from './write-submission.ts';
-import {
-  checkConsumed,
-  checkNumbering,
-  checkStep,
-  isAtOtherStep,
-  isStale,
-} from '../rules/step-rules.ts';
+import { checkStep, isAtOtherStep } from '../rules/step-rules.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
 import { SessionNotFoundError, StoreClosedError } from '../store-errors.ts';
 import type {
@@ -91,17 +87,16 @@ export class SqliteStore implements Store {
   readonly #externalChanges: ExternalChangeWatcher;
   readonly #writes: WriteQueue;
   readonly #walLossDetector: WalLossDetector;
-  readonly #blobs: BlobTable;
+  readonly #failpoints: Failpoints;
+  readonly #tables: SqliteTables;
   readonly #sessions: SessionTable;
   readonly #journal: JournalTable;
   readonly #inbox: InboxTable;
-  readonly #shared: SharedTable;
   readonly #owners: SqliteOwnerRegistry;
   readonly #garbage: GarbageTable;
   readonly #documents: DocumentTable;
   readonly #pendingCalls: PendingCallTable;
   readonly #changes: ChangeTable;
-  readonly #usage: UsageTable;
   readonly #joining = new Map<OwnerId, Promise<void>>();
   #closing: Promise<void> | undefined;
 
@@ -116,17 +111,16 @@ export class SqliteStore implements Store {
     this.#walLossDetector = new WalLossDetector(connection);
     const failpoints = options.failpoints ?? {};
     this.#writes = new WriteQueue(connection, policy, publish, failpoints, this.#walLossDetector);
-    this.#blobs = new BlobTable(connection);
-    this.#sessions = new SessionTable(connection, this.#blobs);
-    this.#journal = new JournalTable(connection, this.#blobs);
-    this.#inbox = new InboxTable(connection, this.#blobs);
-    this.#shared = new SharedTable(connection, this.#blobs);
+    this.#failpoints = failpoints;
+    this.#tables = createTables(connection);
+    this.#sessions = this.#tables.sessions;
+    this.#journal = this.#tables.journal;
+    this.#inbox = this.#tables.inbox;
+    this.#documents = this.#tables.documents;
+    this.#pendingCalls = this.#tables.pendingCalls;
     this.#owners = new SqliteOwnerRegistry(connection);
-    this.#documents = new DocumentTable(connection, this.#blobs);
-    this.#pendingCalls = new PendingCallTable(connection, this.#blobs);
     this.#changes = new ChangeTable(connection, this.#sessions);
-    this.#usage = new UsageTable(connection);
-    this.#garbage = new GarbageTable(connection, this.#journal, this.#inbox, this.#blobs);
+    this.#garbage = new GarbageTable(connection, this.#journal, this.#inbox, this.#tables.blobs);
   }
 
   async join(owner: OwnerId): Promise<void> {
@@ -237,7 +231,7 @@ export class SqliteStore implements Store {
     const packed = steps.map((step) => ({ step, packed: packStep(step) }));
     const results = this.#writes.add((changed) =>
       packed.map((one) => {
-        const result = this.#commitOne(one.step, one.packed);
+        const result = commitStep(this.#tables, one.step, one.packed);
         if (result.ok) changed(one.step.key);
         return result;
       }),
@@ -373,11 +367,11 @@ export class SqliteStore implements Store {
   }
 
   async usage(query: UsageQuery): Promise<readonly UsageTotal[]> {
-    return this.#read(() => this.#usage.read(query));
+    return this.#read(() => this.#tables.usage.read(query));
   }
 
   async shared(scope: { readonly appName: string; readonly userId: string }): Promise<SharedState> {
-    return this.#read(() => this.#shared.state(scope));
+    return this.#read(() => this.#tables.shared.state(scope));
   }
 
   async delete(key: SessionKey): Promise<boolean> {
@@ -408,6 +402,31 @@ export class SqliteStore implements Store {
   async writeDocuments(changes: readonly DocumentChange[]): Promise<DocumentResult> {
     const checked = checkChanges(changes);
     return this.#writes.add(() => this.#documents.write(checked));
+  }
+
+  async *exportItems(selection: ExportSelection = {}): AsyncGenerator<StoreItem, void, undefined> {
+    this.#assertOpen();
+    const items = await SqliteItems.open(this.#connection.file, this.#policy);
+    try {
+      yield* items.export(selection);
+    } finally {
+      items.close();
+    }
+  }
+
+  async importItems(
+    source: AsyncIterable<StoreItem>,
+    options: ImportOptions = {},
+  ): Promise<readonly SessionKey[]> {
+    this.#assertOpen();
+    const items = await SqliteItems.open(this.#connection.file, this.#policy);
+    try {
+      const keys = await items.import(source, options, this.#failpoints);
+      this.#feed.publish(keys);
+      return keys;
+    } finally {
+      items.close();
+    }
   }
 
   subscribe(listener: StoreListener): () => void {
@@ -447,23 +466,6 @@ export class SqliteStore implements Store {
   async #findOtherLiveOwners(owner: OwnerId): Promise<readonly OwnerId[]> {
     const owners = await this.#read(() => this.#owners.listOwners());
     return this.#owners.filterAlive(owners.filter((other) => other !== owner));
-  }
-
-  #commitOne(step: SettledStep, packed: PackedSqliteStep): CommitResult {
-    const { key, shared } = step;
-    const head = this.#sessions.head(key);
-    if (head === undefined || isStale(step, head)) return { ok: false, refused: 'stale' };
-    checkNumbering(step, head);
-    if (step.inboxUpTo > head.inboxUpTo) checkConsumed(step, this.#inbox.newest(head));
-    const keys = shared === undefined ? [] : this.#shared.findChangedKeys(key, shared);
-    if (keys.length > 0) return { ok: false, refused: 'conflict', keys };
-    if (shared !== undefined) this.#shared.write(key, shared);
-    this.#journal.append(head, step, packed);
-    this.#inbox.consume(head, step.inboxUpTo);
-    this.#pendingCalls.replace(key, head, packed.pending, step.summary.pending);
-    if (step.usage !== undefined) this.#usage.add(key, head.agent, step.usage);
-    this.#sessions.advance(head, step, packed.pending);
-    return { ok: true };
   }
 
   async #read<T>(body: () => T): Promise<T> {

@@ -50,6 +50,19 @@ export class Connection {
     return this.#inTransaction ? body() : this.#transaction(this.#beginRead, body);
   }
 
+  /** Begins a transaction that may stay open across awaits. The connection must have no other user until it ends. */
+  begin(kind: 'read' | 'write'): void {
+    (kind === 'read' ? this.#beginRead : this.#begin).run();
+    this.#inTransaction = true;
+  }
+
+  /** Ends the transaction of `begin`. */
+  end(outcome: 'commit' | 'rollback'): void {
+    this.#inTransaction = false;
+    if (outcome === 'rollback') return this.#undo();
+    this.#commit.run();
+  }
+
   close(): void {
     this.#database.close();
   }

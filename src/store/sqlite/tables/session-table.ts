@@ -325,6 +325,12 @@ export class SessionTable {
     this.#remove.run(head.id);
   }
 
+  /** Clears the owner of a session that was imported, and sets its failed attempts. */
+  release(id: number, failures: number): void {
+    this.#setOwner.run(null, id);
+    if (failures > 0) this.setFailures(id, failures);
+  }
+
   findRunnable(
     query: Omit<RunnableQuery, 'owner'> & { readonly exceptOwners: readonly OwnerId[] },
   ): RunnablePage {

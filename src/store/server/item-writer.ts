@@ -1,0 +1,70 @@
+import type { SessionKey } from '../../core/index.ts';
+import { IMPORT_OWNER, type ItemWriter } from '../copies/write-items.ts';
+import { toMapKey } from '../encoding/map-key.ts';
+import { commitSteps } from './commit-steps.ts';
+import { packStep } from './packed-step.ts';
+import { lockSession, type ServerTables } from './server-tables.ts';
+import type { FullRow } from './session-row.ts';
+
+/** Creates a writer of items in the open transaction. */
+export function createItemWriter<R, W extends R>(
+  queries: W,
+  tables: ServerTables<R, W>,
+  location: string,
+): ItemWriter {
+  const ids = new Map<string, FullRow['id']>();
+  const findId = async (key: SessionKey): Promise<FullRow['id']> =>
+    ids.get(toMapKey(key)) ?? (await lockSession(tables, queries, key)).id;
+  return {
+    location,
+    isEmpty: async () => {
+      const found = [
+        await tables.listSessionPage(queries, 0, 1),
+        await tables.listDocumentKinds(queries),
+        await tables.listSharedRows(queries),
+        await tables.listTombstones(queries),
+        await tables.listUsageApps(queries),
+      ];
+      return found.every((rows) => rows.length === 0);
+    },
+    createSession: async ({ key, uid, agent, netHash, createdAt: at }) => {
+      if ((await tables.findSession(queries, key)) !== undefined) return false;
+      const init = { uid, agent, netHash, at, owner: IMPORT_OWNER };
+      const row = await tables.insertSession(queries, key, init);
+      if (row === undefined) return false;
+      // One session is written after the other.
+      ids.clear();
+      ids.set(toMapKey(key), row.id);
+      return true;
+    },
+    addInput: async ({ key }, { inputSeq, dedupeKey, input }) =>
+      tables.insertInput(queries, await findId(key), {
+        inputSeq,
+        dedupeKey,
+        place: input?.place ?? '',
+        value: JSON.stringify(input?.value ?? null),
+      }),
+    commit: async (steps) => commitSteps(queries, tables, steps.map(packStep)),
+    releaseSession: async ({ key, failures }) => {
+      const id = await findId(key);
+      await tables.setOwner(queries, id, null);
+      if (failures > 0) await tables.setFailures(queries, id, failures);
+    },
+    addDocument: async (document) => tables.insertDocument(queries, document),
+    addShared: async ({ appName: app, userId, name, version, value }) =>
+      tables.writeShared(queries, [
+        {
+          app,
+          user_id: userId,
+          name,
+          version,
+          value: value === undefined ? null : JSON.stringify(value),
+        },
+      ]),
+    addTombstone: async (tombstone) => tables.insertTombstone(queries, tombstone),
+    addUsage: async ({ type: _, appName, userId, agent, ...usage }) => {
+      const key = { appName, userId, sessionId: '' };
+      await tables.addUsage(queries, [{ key, agent, usage }]);
+    },
+  };
+}
