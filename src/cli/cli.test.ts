@@ -34,6 +34,8 @@ test('every command has a help page, with help and with --help', async () => {
     'evict',
     'unquarantine',
     'replay',
+    'backup',
+    'restore',
     'graph',
     'prove',
   ]) {
@@ -64,6 +66,8 @@ test('the JSON help has one object per command', async () => {
     'evict',
     'unquarantine',
     'replay',
+    'backup',
+    'restore',
     'graph',
     'prove',
     'help',

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { adkCommand } from './commands/adk-command.ts';
+import { backupCommand, restoreCommand } from './commands/backup-command.ts';
 import { chatCommand } from './commands/chat-command.ts';
 import type { CliContext } from './command/cli-context.ts';
 import type { Command } from './command/command.ts';
@@ -37,6 +38,8 @@ const commands: readonly Command[] = [
   evictCommand,
   unquarantineCommand,
   replayCommand,
+  backupCommand,
+  restoreCommand,
   graphCommand,
   proveCommand,
 ];

@@ -61,6 +61,14 @@ export type {
   SessionAttachment,
   SessionAttachments,
 } from './hosting/session-attachment.ts';
+export {
+  checkBackup,
+  restoreBackup,
+  writeBackup,
+  type BackupCounts,
+  type BackupOptions,
+} from './copies/backup.ts';
+export { DamagedCopyError } from './copies/damaged-copy-error.ts';
 export { openRuntime } from './open-runtime.ts';
 export type { AgentSource, AgentSourceHost, OpenAgentSource } from './sources/agent-source.ts';
 export type { ModelsOption } from './sources/named-models.ts';

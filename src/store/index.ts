@@ -78,7 +78,7 @@ export type {
 export type {
   DocumentItem,
   ExportSelection,
-  ImportOptions,
+  ItemImportOptions,
   InputItem,
   SessionItem,
   SharedItem,

@@ -7,7 +7,7 @@ import type {
   SessionRow,
   StepNumber,
   StepUsage,
-} from './store.ts';
+} from './session-data.ts';
 
 /**
  * A session without its journal. The inputs, the snapshot and the steps that follow belong to it, in this order. Its
@@ -106,7 +106,7 @@ export interface ExportSelection {
 }
 
 /** How items are imported. */
-export interface ImportOptions {
+export interface ItemImportOptions {
   /** True: the store must be empty. Default: only the sessions must be new. */
   readonly isWholeStore?: boolean;
 }

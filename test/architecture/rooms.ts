@@ -109,6 +109,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'log',
     'memory',
     'journal',
+    'copies',
     'inspection',
     'session',
     'listing',

@@ -94,6 +94,7 @@ import {
 import { PENDING_OPTIONS } from '../../src/runtime/listing/pending-call-listing.ts';
 import { SESSION_CHANGES_OPTIONS } from '../../src/runtime/listing/session-changes.ts';
 import { WATCH_PENDING_OPTIONS } from '../../src/runtime/listing/watch-pending-calls.ts';
+import { BACKUP_OPTIONS, writeBackup } from '../../src/runtime/copies/backup.ts';
 import { DRAIN_OPTIONS, SESSION_LIST_OPTIONS, USAGE_OPTIONS } from '../../src/runtime/runtime.ts';
 import { createServer } from '../../src/server/create-server.ts';
 import { SERVER_OPTIONS } from '../../src/server/server-options.ts';
@@ -237,6 +238,10 @@ const subjects: Readonly<Record<string, Subject>> = {
   PENDING_OPTIONS: {
     table: PENDING_OPTIONS,
     call: async (options) => (await plain).pending(options),
+  },
+  BACKUP_OPTIONS: {
+    table: BACKUP_OPTIONS,
+    call: async (options) => writeBackup((await plain).store, 'unused.jsonl', options),
   },
   DRAIN_OPTIONS: {
     table: DRAIN_OPTIONS,

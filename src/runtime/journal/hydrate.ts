@@ -91,7 +91,8 @@ export function toStoredSnapshot(marking: Marking): Json {
   return toSnapshot(marking) as unknown as Json;
 }
 
-function asSnapshot(marking: Json): Snapshot {
+/** Reads the JSON that the store keeps as a snapshot. It is checked when a marking is restored from it. */
+export function asSnapshot(marking: Json): Snapshot {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by toStoredSnapshot; fromSnapshot refuses other formats
   return marking as unknown as Snapshot;
 }

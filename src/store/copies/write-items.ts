@@ -5,7 +5,7 @@ import { StoreNotEmptyError, SessionExistsError } from '../store-errors.ts';
 import type { CommitResult, SettledStep } from '../store.ts';
 import type {
   DocumentItem,
-  ImportOptions,
+  ItemImportOptions,
   InputItem,
   SessionItem,
   SharedItem,
@@ -46,7 +46,7 @@ export interface ItemWriter {
 export async function writeItems(
   items: AsyncIterable<StoreItem>,
   writer: ItemWriter,
-  { isWholeStore = false }: ImportOptions,
+  { isWholeStore = false }: ItemImportOptions,
 ): Promise<readonly SessionKey[]> {
   if (isWholeStore && !(await writer.isEmpty())) throw new StoreNotEmptyError(writer.location);
   const keys: SessionKey[] = [];
@@ -125,7 +125,7 @@ class SessionImport {
     throw new SessionExistsError(this.#session.key);
   }
 
-  #toSettledStep({ type: _, ...step }: StepItem): SettledStep {
+  #toSettledStep({ type: _type, ...step }: StepItem): SettledStep {
     const { key, uid, inboxUpTo, head, status, activity, inFlight, nextDueAt, pending, netHash } =
       this.#session;
     const snapshot = this.#snapshot?.step === step.step ? this.#snapshot.marking : undefined;

@@ -92,10 +92,10 @@ export class MemoryImport {
         session.epoch++;
         session.failures = item.failures;
       },
-      addDocument: async ({ type: _, ...document }) => add(() => documents.put(document)),
+      addDocument: async ({ type: _type, ...document }) => add(() => documents.put(document)),
       addShared: async (item) => add(() => shared.put(item)),
       addTombstone: async ({ key, uid }) => add(() => sessions.bury({ key, uid })),
-      addUsage: async ({ type: _, appName, userId, agent, ...one }) =>
+      addUsage: async ({ type: _type, appName, userId, agent, ...one }) =>
         add(() => usage.add({ appName, userId, sessionId: '' }, agent, [one])),
     };
   }

@@ -34,7 +34,7 @@ import { LOOK_AHEAD_MS } from '../rules/runnable-position.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
 import { checkStep, isAtOtherStep, isStale } from '../rules/step-rules.ts';
 import { SessionExistsError, StoreClosedError } from '../store-errors.ts';
-import type { ExportSelection, ImportOptions, StoreItem } from '../store-item.ts';
+import type { ExportSelection, ItemImportOptions, StoreItem } from '../store-item.ts';
 import { toUsageItem } from '../copies/usage-item.ts';
 import { writeItems } from '../copies/write-items.ts';
 import { USAGE_DIMENSIONS } from '../rules/usage-rules.ts';
@@ -375,14 +375,14 @@ export class MemoryStore implements Store {
     undefined
   > {
     // Nothing is awaited until everything has been copied: it is of one moment.
-    if (session === undefined) return yield* this.#listItems();
-    const selected = [this.#get(session), ...this.#sessions.listChildren(session)];
-    yield* selected.flatMap(toSessionItems);
+    yield* session === undefined
+      ? this.#listItems()
+      : [this.#get(session), ...this.#sessions.listChildren(session)].flatMap(toSessionItems);
   }
 
   async importItems(
     items: AsyncIterable<StoreItem>,
-    options: ImportOptions = {},
+    options: ItemImportOptions = {},
   ): Promise<readonly SessionKey[]> {
     this.#assertOpen();
     const imported = new MemoryImport(this.#content);
@@ -413,9 +413,7 @@ export class MemoryStore implements Store {
       ...usage
         .apps()
         .flatMap((appName) =>
-          usage
-            .read({ appName, by: USAGE_DIMENSIONS })
-            .map((total) => toUsageItem(appName, total)),
+          usage.read({ appName, by: USAGE_DIMENSIONS }).map((total) => toUsageItem(appName, total)),
         ),
     ];
   }

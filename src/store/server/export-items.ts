@@ -2,12 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import { toUsageItem } from '../copies/usage-item.ts';
 import { toSessionStatus } from '../rules/row-status.ts';
 import { USAGE_DIMENSIONS } from '../rules/usage-rules.ts';
-import type {
-  ExportSelection,
-  InputItem,
-  SessionItem,
-  StoreItem,
-} from '../store-item.ts';
+import type { ExportSelection, InputItem, SessionItem, StoreItem } from '../store-item.ts';
 import type { JournalReader } from './journal-reader.ts';
 import { parseStoredJson } from './parse-stored-json.ts';
 import { getSession, type ServerTables } from './server-tables.ts';
@@ -37,7 +32,7 @@ export async function* exportItems<R, W extends R>(
     for (const child of children) yield* exportSession(source, child);
     return;
   }
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const page = await tables.listSessionPage(queries, after, SESSIONS_PER_PAGE);
     for (const row of page) yield* exportSession(source, row);
     const last = page.at(-1);
@@ -66,7 +61,7 @@ async function* exportSession<R, W extends R>(
   yield* exportInputs(queries, tables, row);
   const snapshot = await journal.snapshot(queries, key, row.id);
   if (snapshot !== undefined) yield { type: 'snapshot', ...snapshot };
-  for (let after = 0; after < row.head; ) {
+  for (let after = 0; after < row.head;) {
     const { items = [] } = (await journal.steps(queries, key, after)) ?? {};
     for (const step of items) yield { type: 'step', ...step };
     after = items.at(-1)?.step ?? row.head;
@@ -103,7 +98,7 @@ async function* exportInputs<R, W extends R>(
       ({ inputSeq, input }) => [inputSeq, input] as const,
     ),
   );
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const page = await tables.listInputKeys(queries, id, after, KEYS_PER_PAGE);
     for (const one of page) {
       const input = unread.get(one.inputSeq);
@@ -120,7 +115,7 @@ async function* exportDocuments<R, W extends R>({
   tables,
 }: ItemSource<R, W>): AsyncGenerator<StoreItem, void, undefined> {
   for (const kind of await tables.listDocumentKinds(queries))
-    for (let after: string | undefined; ; ) {
+    for (let after: string | undefined; ;) {
       const query = { kind, limit: DOCUMENTS_PER_PAGE, ...omitUndefined({ after }) };
       const page = await tables.listDocuments(queries, query);
       for (const document of page) yield { type: 'document', ...document };

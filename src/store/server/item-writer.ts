@@ -62,7 +62,7 @@ export function createItemWriter<R, W extends R>(
         },
       ]),
     addTombstone: async (tombstone) => tables.insertTombstone(queries, tombstone),
-    addUsage: async ({ type: _, appName, userId, agent, ...usage }) => {
+    addUsage: async ({ type: _type, appName, userId, agent, ...usage }) => {
       const key = { appName, userId, sessionId: '' };
       await tables.addUsage(queries, [{ key, agent, usage }]);
     },

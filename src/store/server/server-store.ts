@@ -69,7 +69,7 @@ import type {
   UsageQuery,
   UsageTotal,
 } from '../store.ts';
-import type { ExportSelection, ImportOptions, StoreItem } from '../store-item.ts';
+import type { ExportSelection, ItemImportOptions, StoreItem } from '../store-item.ts';
 import { writeItems } from '../copies/write-items.ts';
 import { exportItems } from './export-items.ts';
 import { createItemWriter } from './item-writer.ts';
@@ -414,7 +414,7 @@ export class ServerStore<R, W extends R> implements Store {
 
   async importItems(
     items: AsyncIterable<StoreItem>,
-    options: ImportOptions = {},
+    options: ItemImportOptions = {},
   ): Promise<readonly SessionKey[]> {
     const keys = await this.#database.write(
       async (queries) =>
@@ -425,7 +425,8 @@ export class ServerStore<R, W extends R> implements Store {
         ),
       {
         // Runtimes find the work of a whole store by their next scan.
-        changed: (written) => (options.isWholeStore === true ? [] : written.map((key) => ({ key, inputFor: null }))),
+        changed: (written) =>
+          options.isWholeStore === true ? [] : written.map((key) => ({ key, inputFor: null })),
       },
     );
     this.#feed.publish(keys);

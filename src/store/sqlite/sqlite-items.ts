@@ -6,7 +6,7 @@ import { toUsageItem } from '../copies/usage-item.ts';
 import type { Blobs } from '../encoding/blob-references.ts';
 import type { Failpoints } from '../failpoints.ts';
 import { USAGE_DIMENSIONS } from '../rules/usage-rules.ts';
-import type { ExportSelection, ImportOptions, StoreItem } from '../store-item.ts';
+import type { ExportSelection, ItemImportOptions, StoreItem } from '../store-item.ts';
 import { commitStep } from './commit-step.ts';
 import { Connection } from './database/connection.ts';
 import { openDatabase } from './database/open-database.ts';
@@ -55,7 +55,7 @@ export class SqliteItems {
 
   async import(
     items: AsyncIterable<StoreItem>,
-    options: ImportOptions,
+    options: ItemImportOptions,
     { beforeCommit, afterCommit }: Failpoints,
   ): Promise<readonly SessionKey[]> {
     try {
@@ -88,7 +88,7 @@ export class SqliteItems {
       for (const key of [session, ...sessions.children(session)]) yield* this.#sessionPages(key);
       return;
     }
-    for (let after = 0; ; ) {
+    for (let after = 0; ;) {
       const page = this.#items.page(after, ROWS_PER_PAGE);
       for (const { key } of page) yield* this.#sessionPages(key);
       const last = page.at(-1);
@@ -96,7 +96,7 @@ export class SqliteItems {
       after = last.id;
     }
     for (const kind of this.#items.documentKinds())
-      for (let after: string | undefined; ; ) {
+      for (let after: string | undefined; ;) {
         const query = { kind, limit: ROWS_PER_PAGE, ...omitUndefined({ after }) };
         const page = documents.list(query);
         yield page.map((document) => ({ type: 'document', ...document }));
@@ -139,7 +139,7 @@ export class SqliteItems {
     yield* this.#inputPages(key, head.id, head.inboxUpTo);
     const snapshot = journal.snapshot(key, head.id);
     if (snapshot !== undefined) yield [{ type: 'snapshot', ...snapshot }];
-    for (let after = 0; after < head.head; ) {
+    for (let after = 0; after < head.head;) {
       const steps = journal.steps(key, head, after);
       yield steps.map((step) => ({ type: 'step', ...step }));
       after = steps.at(-1)?.step ?? head.head;
@@ -156,7 +156,7 @@ export class SqliteItems {
         .unread(key, session, inboxUpTo)
         .map(({ inputSeq, input }) => [inputSeq, input] as const),
     );
-    for (let after = 0; ; ) {
+    for (let after = 0; ;) {
       const page = this.#items.inputKeys(session, after, ROWS_PER_PAGE);
       yield page.map((one) => {
         const input = unread.get(one.inputSeq);
@@ -194,7 +194,7 @@ export class SqliteItems {
       addDocument: async (document) => this.#items.insertDocument(document),
       addShared: async (shared) => this.#items.insertShared(shared),
       addTombstone: async (tombstone) => this.#items.insertTombstone(tombstone),
-      addUsage: async ({ type: _, appName, userId, agent, ...one }) =>
+      addUsage: async ({ type: _type, appName, userId, agent, ...one }) =>
         usage.add({ appName, userId, sessionId: '' }, agent, [one]),
     };
   }

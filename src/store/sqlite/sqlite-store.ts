@@ -42,7 +42,7 @@ import { createTables, type SqliteTables } from './tables/sqlite-tables.ts';
 import { commitStep } from './commit-step.ts';
 import { SqliteItems } from './sqlite-items.ts';
 import type { Failpoints } from '../failpoints.ts';
-import type { ExportSelection, ImportOptions, StoreItem } from '../store-item.ts';
+import type { ExportSelection, ItemImportOptions, StoreItem } from '../store-item.ts';
 import { WriteQueue } from './database/write-queue.ts';
 import { writeSubmission } from './write-submission.ts';
 import { checkStep, isAtOtherStep } from '../rules/step-rules.ts';
@@ -416,7 +416,7 @@ export class SqliteStore implements Store {
 
   async importItems(
     source: AsyncIterable<StoreItem>,
-    options: ImportOptions = {},
+    options: ItemImportOptions = {},
   ): Promise<readonly SessionKey[]> {
     this.#assertOpen();
     const items = await SqliteItems.open(this.#connection.file, this.#policy);

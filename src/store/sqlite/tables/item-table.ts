@@ -71,10 +71,7 @@ export class ItemTable {
   }
 
   /** Lists sessions with an id above `after`. */
-  page(
-    after: number,
-    limit: number,
-  ): readonly { readonly id: number; readonly key: SessionKey }[] {
+  page(after: number, limit: number): readonly { readonly id: number; readonly key: SessionKey }[] {
     return this.#page.all(after, limit).map((row) => ({ id: row.id, key: toKey(row) }));
   }
 

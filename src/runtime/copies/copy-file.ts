@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+
+const GZIP_MAGIC = [0x1f, 0x8b];
+
+/**
+ * Writes a file of lines, compressed with gzip if its name ends in `.gz`. It is written under another name beside it first,
+ * and replaces an existing file only when it is whole and on the disk. Only its owner can read it.
+ */
+export async function writeCopyFile(file: string, lines: AsyncIterable<string>): Promise<void> {
+  const partial = `${file}.partial-${randomUUID()}`;
+  try {
+    const handle = await open(partial, 'wx', 0o600);
+    const target = handle.createWriteStream({ flush: true });
+    const source = Readable.from(lines, { objectMode: true });
+    if (file.endsWith('.gz')) await pipeline(source, createGzip(), target);
+    else await pipeline(source, target);
+    await rename(partial, file);
+    await syncFolder(dirname(file));
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
+
+/** Reads a file of lines, decompressed if its content is compressed with gzip. */
+export async function* readCopyFile(file: string): AsyncGenerator<Uint8Array, void, undefined> {
+  const isCompressed = await isGzip(file);
+  const source = createReadStream(file);
+  if (!isCompressed) {
+    yield* source as AsyncIterable<Uint8Array>;
+    return;
+  }
+  const decompressed = createGunzip();
+  // An error of the source ends the decompression with it.
+  const piped = pipeline(source, decompressed).catch(() => undefined);
+  yield* decompressed as AsyncIterable<Uint8Array>;
+  await piped;
+}
+
+async function isGzip(file: string): Promise<boolean> {
+  await using handle = await open(file, 'r');
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+  return bytesRead === 2 && GZIP_MAGIC.every((byte, index) => buffer[index] === byte);
+}
+
+/** Makes the name of a new file durable. */
+async function syncFolder(folder: string): Promise<void> {
+  await using handle = await open(folder, 'r');
+  await handle.sync();
+}

@@ -1,0 +1,121 @@
+import * as v from 'valibot';
+import { parseJsonWithSchema } from '../../core/index.ts';
+import type { Json, JsonObject } from '../../core/index.ts';
+import { parseRecords } from '../../net/journal/index.ts';
+import type { StoreItem } from '../../store/index.ts';
+
+const text = v.string();
+const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const positive = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+const time = v.pipe(v.number(), v.finite());
+const json = v.custom<Json>((value) => value !== undefined, 'must be a JSON value');
+const key = v.strictObject({ appName: text, userId: text, sessionId: text });
+
+const pendingCall = v.strictObject({
+  callId: text,
+  name: text,
+  args: json,
+  needs: v.picklist(['approval', 'result']),
+  invocationId: text,
+  fingerprint: text,
+  since: time,
+  expiresAt: v.exactOptional(time),
+  reason: v.exactOptional(v.picklist(['policy', 'crash'])),
+  request: v.exactOptional(json),
+  resumes: v.exactOptional(v.literal(true)),
+  asks: v.exactOptional(count),
+  session: v.exactOptional(text),
+  path: v.exactOptional(v.array(text)),
+  via: v.exactOptional(text),
+});
+
+const session = v.strictObject({
+  type: v.literal('session'),
+  key,
+  uid: text,
+  agent: text,
+  netHash: text,
+  head: count,
+  lastSeq: count,
+  status: text,
+  activity: text,
+  inFlight: count,
+  nextDueAt: v.nullable(time),
+  pending: v.array(pendingCall),
+  failures: count,
+  createdAt: time,
+  inboxUpTo: count,
+});
+
+const input = v.strictObject({
+  type: v.literal('input'),
+  inputSeq: positive,
+  dedupeKey: text,
+  input: v.exactOptional(v.strictObject({ place: text, value: json })),
+});
+
+const snapshot = v.strictObject({ type: v.literal('snapshot'), step: positive, marking: json });
+
+const step = v.strictObject({
+  type: v.literal('step'),
+  step: positive,
+  at: time,
+  records: v.array(json),
+  events: v.array(v.looseObject({ seq: positive, at: time, type: text })),
+});
+
+const document = v.strictObject({
+  type: v.literal('document'),
+  kind: text,
+  id: text,
+  version: positive,
+  value: json,
+});
+
+const shared = v.strictObject({
+  type: v.literal('shared'),
+  appName: text,
+  userId: text,
+  name: text,
+  version: positive,
+  value: v.exactOptional(json),
+});
+
+const tombstone = v.strictObject({ type: v.literal('tombstone'), key, uid: text });
+
+const usage = v.strictObject({
+  type: v.literal('usage'),
+  appName: text,
+  userId: text,
+  agent: text,
+  day: text,
+  model: text,
+  calls: count,
+  tokens: v.record(text, v.number()),
+});
+
+const SCHEMAS: Readonly<Record<StoreItem['type'], v.GenericSchema<unknown, object>>> = {
+  session,
+  input,
+  snapshot,
+  step,
+  document,
+  shared,
+  tombstone,
+  usage,
+};
+
+/** True for a line that is an item of a store. */
+export function isItemType(type: unknown): type is StoreItem['type'] {
+  return typeof type === 'string' && Object.hasOwn(SCHEMAS, type);
+}
+
+/** @throws InvalidInputError with the path of the first wrong value */
+export function parseItem(type: StoreItem['type'], value: JsonObject): StoreItem {
+  const item = parseJsonWithSchema(SCHEMAS[type], value, type);
+  if (type === 'step' && 'records' in item)
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked by the schema
+    return { ...item, records: parseRecords(item.records) } as unknown as StoreItem;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked by the schema
+  return item as unknown as StoreItem;
+}

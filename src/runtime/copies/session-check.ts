@@ -1,0 +1,86 @@
+import { isDeepStrictEqual } from 'node:util';
+import { formatSessionKey } from '../../core/index.ts';
+import { applyRecord, emptyMarking, fromSnapshot, oldestListRecord } from '../../net/index.ts';
+import { encodeMarking } from '../../net/internal.ts';
+import type { JournalRecord } from '../../net/index.ts';
+import type { InputItem, SessionItem, SnapshotItem, StepItem } from '../../store/index.ts';
+import { asSnapshot } from '../journal/hydrate.ts';
+
+/**
+ * Reads the journal of a session that was copied, as a runtime would: the numbers of its inputs, steps, records and events
+ * have no gaps, each record applies to the marking before it, and the snapshot is the marking at its step.
+ */
+export class SessionCheck {
+  readonly #session: SessionItem;
+  readonly #marking = emptyMarking();
+  readonly #listRecords: JournalRecord[] = [];
+  #snapshot: SnapshotItem | undefined;
+  /** The first record with items of a list that the snapshot names. */
+  #listsFrom = Infinity;
+  #step = 0;
+  #record = 0;
+  #event = 0;
+  #input = 0;
+
+  constructor(session: SessionItem) {
+    this.#session = session;
+  }
+
+  /** @throws Error that says what is wrong */
+  add(item: InputItem | SnapshotItem | StepItem): void {
+    if (item.type === 'input') this.#input = this.#next('input', this.#input, item.inputSeq);
+    else if (item.type === 'step') this.#addStep(item);
+    else {
+      this.#snapshot = item;
+      this.#listsFrom = oldestListRecord(asSnapshot(item.marking)) ?? Infinity;
+    }
+  }
+
+  /** @throws Error that says what is wrong */
+  finish(): void {
+    const { head, lastSeq, inboxUpTo } = this.#session;
+    const hasAll = this.#step === head && this.#event === lastSeq && this.#input >= inboxUpTo;
+    if (!hasAll)
+      this.#fail(
+        `has ${this.#step} steps, ${this.#event} events and ${this.#input} inputs, and not ${head}, ${lastSeq} and ${inboxUpTo}`,
+      );
+    if (this.#snapshot !== undefined) this.#fail('has a snapshot of a step that it does not have');
+  }
+
+  #addStep({ step, records, events }: StepItem): void {
+    this.#step = this.#next('step', this.#step, step);
+    for (const record of records) {
+      this.#record = this.#next('record', this.#record, record.seq);
+      this.#apply(record);
+    }
+    for (const { seq } of events) this.#event = this.#next('event', this.#event, seq);
+    if (this.#snapshot?.step === step) this.#checkSnapshot(this.#snapshot);
+  }
+
+  #apply(record: JournalRecord): void {
+    if (this.#snapshot !== undefined && record.seq >= this.#listsFrom)
+      this.#listRecords.push(record);
+    try {
+      applyRecord(this.#marking, record);
+    } catch (error) {
+      this.#fail(`cannot be replayed at record ${record.seq}`, error);
+    }
+  }
+
+  #checkSnapshot({ marking, step }: SnapshotItem): void {
+    const restored = fromSnapshot(asSnapshot(marking), this.#listRecords);
+    if (!isDeepStrictEqual(encodeMarking(restored), encodeMarking(this.#marking)))
+      this.#fail(`has a snapshot that is not the marking after step ${step}`);
+    this.#snapshot = undefined;
+    this.#listRecords.length = 0;
+  }
+
+  #next(part: string, last: number, number: number): number {
+    if (number !== last + 1) this.#fail(`has ${part} ${number} after ${part} ${last}`);
+    return number;
+  }
+
+  #fail(problem: string, cause?: unknown): never {
+    throw new Error(`session "${formatSessionKey(this.#session.key)}" ${problem}`, { cause });
+  }
+}
