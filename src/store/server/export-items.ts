@@ -3,6 +3,7 @@ import { toUsageItem } from '../copies/usage-item.ts';
 import { toSessionStatus } from '../rules/row-status.ts';
 import { USAGE_DIMENSIONS } from '../rules/usage-rules.ts';
 import type { ExportSelection, InputItem, SessionItem, StoreItem } from '../store-item.ts';
+import { toInboxRow } from './inbox-row.ts';
 import type { JournalReader } from './journal-reader.ts';
 import { parseStoredJson } from './parse-stored-json.ts';
 import { getSession, type ServerTables } from './server-tables.ts';
@@ -94,9 +95,9 @@ async function* exportInputs<R, W extends R>(
   { id, inbox_up_to: inboxUpTo }: FullRow,
 ): AsyncGenerator<InputItem, void, undefined> {
   const unread = new Map(
-    (await tables.readInbox(queries, id, inboxUpTo)).map(
-      ({ inputSeq, input }) => [inputSeq, input] as const,
-    ),
+    (await tables.readInbox(queries, id, inboxUpTo))
+      .map(toInboxRow)
+      .map(({ inputSeq, input }) => [inputSeq, input] as const),
   );
   for (let after = 0; ;) {
     const page = await tables.listInputKeys(queries, id, after, KEYS_PER_PAGE);
