@@ -5,12 +5,8 @@ import { restoreBackup, writeBackup } from '../../runtime/index.ts';
 import type { BackupCounts, BackupOptions } from '../../runtime/index.ts';
 import { openStore, parseStoreUrl } from '../../store/index.ts';
 import { FileArtifactService } from '../../tools/index.ts';
-import {
-  defineCommand,
-  type Command,
-  type CommandCall,
-  type TextOption,
-} from '../command/command.ts';
+import { defineCommand, type Command, type CommandCall } from '../command/command.ts';
+import type { TextOption } from '../command/options.ts';
 import { DEFAULT_STORE, storeOption } from '../command/shared-options.ts';
 import { EXIT_OK } from '../command/exit-code.ts';
 import { UsageError } from '../command/usage-error.ts';
