@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LiveHub, liveAgent, ScriptedLive } from '../../src/live/index.ts';
-import type { LiveScript, VoiceCall } from '../../src/live/index.ts';
+import type { LiveListener, LiveModel, LiveScript, VoiceCall } from '../../src/live/index.ts';
 import { SimulatedClock } from '../../src/net/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import type { Runtime, Session } from '../../src/runtime/index.ts';
@@ -18,19 +18,29 @@ class Process implements AsyncDisposable {
   readonly client: SimulatedClient;
   readonly #clock: SimulatedClock;
   readonly #runtime: Runtime;
+  readonly #listeners: readonly LiveListener[];
   readonly session: Session;
   readonly call: VoiceCall;
 
   private constructor(
-    live: ScriptedLive,
-    clock: SimulatedClock,
-    runtime: Runtime,
+    {
+      live,
+      clock,
+      runtime,
+      listeners,
+    }: {
+      readonly live: ScriptedLive;
+      readonly clock: SimulatedClock;
+      readonly runtime: Runtime;
+      readonly listeners: readonly LiveListener[];
+    },
     { session, client, call }: Pick<Process, 'session' | 'client' | 'call'>,
   ) {
     this.live = live;
     this.client = client;
     this.#clock = clock;
     this.#runtime = runtime;
+    this.#listeners = listeners;
     this.session = session;
     this.call = call;
   }
@@ -43,13 +53,21 @@ class Process implements AsyncDisposable {
   ): Promise<Process> {
     const live = new ScriptedLive({ turns, ...script }, { clock });
     const hub = new LiveHub();
-    const agents = [liveAgent({ name: 'assistant', model: live, vad })];
+    const listeners: LiveListener[] = [];
+    const model: LiveModel = {
+      name: live.name,
+      open: async (request, context) => {
+        listeners.push(context.listener);
+        return live.open(request, context);
+      },
+    };
+    const agents = [liveAgent({ name: 'assistant', model, vad })];
     const runtime = await openRuntime({ agents, store, clock, live: hub });
     const session = await runtime.session('demo');
     const client = new SimulatedClient(clock);
     const call = await hub.call(session, client);
     client.call = call;
-    const started = new Process(live, clock, runtime, { session, client, call });
+    const started = new Process({ live, clock, runtime, listeners }, { session, client, call });
     await started.pass(0);
     return started;
   }
@@ -63,6 +81,11 @@ class Process implements AsyncDisposable {
     await this.pass(100);
     this.call.speechStopped();
     await this.pass(100);
+  }
+
+  /** The connection breaks. */
+  lose(): void {
+    this.#listeners.at(-1)?.onSignal({ kind: 'closed', reason: 'lost', retryable: true });
   }
 
   /** The edges of speech that the model was sent. */
@@ -113,6 +136,24 @@ test('speech before the connection opens reaches the model when it opens, with i
       'model: Hi.',
       'ended: end_turn',
     ]);
+  }
+});
+
+test('speech that the next connection hears to its end is answered over it', async () => {
+  for (const hearsRest of [true, false]) {
+    await using one = await Process.start(new MemoryStore(), new SimulatedClock(), {});
+    one.call.speechStarted();
+    one.call.sendAudio(new Uint8Array(640));
+    await one.pass(100);
+    one.lose();
+    await one.pass(1_000);
+    if (hearsRest) one.call.sendAudio(new Uint8Array(640));
+    one.call.speechStopped();
+    // The client repeats itself.
+    one.call.speechStopped();
+    await one.pass(1_000);
+    assert.deepEqual(one.edges, hearsRest ? ['started', 'started', 'stopped'] : ['started']);
+    assert.deepEqual((await readLog(one.session)).slice(-2), ['model: Hi.', 'ended: end_turn']);
   }
 });
 

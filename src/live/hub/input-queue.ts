@@ -1,14 +1,14 @@
 /** An edge of the client's voice detection. */
 export type ClientEdge = 'started' | 'stopped';
 
-/** Audio of the user, or an edge of speech. */
-export type QueuedInput =
-  | { readonly pcm: Uint8Array }
-  | {
-      readonly edge: ClientEdge;
-      /** Its utterance, if the net has the edge already. */
-      readonly utterance?: string | undefined;
-    };
+/** An edge of speech that waits for a connection. */
+export interface QueuedEdge {
+  readonly edge: ClientEdge;
+  /** Its utterance, if the net has the edge already. */
+  readonly utterance?: string | undefined;
+}
+
+type QueuedInput = { readonly pcm: Uint8Array } | QueuedEdge;
 
 /** What the user says until somebody can hear it, in order. */
 export class InputQueue {

@@ -33,6 +33,7 @@ export class LinkConnection {
   #abort = new AbortController();
   #reply: string | undefined;
   #isLimited = false;
+  #hearsSpeech = false;
 
   constructor(
     { conn, agent, request }: Pick<LinkOpening, 'conn' | 'agent' | 'request'>,
@@ -104,8 +105,17 @@ export class LinkConnection {
     await this.send({ kind: 'truncate', reply: reply.slice(this.conn.length + 1), playedMs });
   }
 
+  /** Whether the client's speech has begun over this connection, and not ended. */
+  get hearsSpeech(): boolean {
+    return this.#hearsSpeech;
+  }
+
+  /** Tells the model an edge of the client's speech, unless it knows it. */
   activity(edge: ClientEdge): void {
-    if (this.detectsVoice || this.#connection === undefined) return;
+    const isStart = edge === 'started';
+    if (this.detectsVoice || this.#connection === undefined || isStart === this.#hearsSpeech)
+      return;
+    this.#hearsSpeech = isStart;
     // If the connection breaks, its `closed` signal says so.
     this.#connection.send({ kind: 'activity', edge }).catch(() => {});
   }

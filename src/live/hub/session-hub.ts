@@ -28,7 +28,7 @@ import {
 } from '../vocabulary/reply-places.ts';
 import type { DoneReply, PlaybackStop } from '../vocabulary/reply-places.ts';
 import { InputQueue } from './input-queue.ts';
-import type { ClientEdge, QueuedInput } from './input-queue.ts';
+import type { ClientEdge, QueuedEdge } from './input-queue.ts';
 import { LinkConnection } from './link-connection.ts';
 import type { LiveClient } from './live-client.ts';
 import { ReplyMedia } from './reply-media.ts';
@@ -73,6 +73,8 @@ export class SessionHub implements LiveHost, SessionAttachment {
   readonly #queue = new InputQueue();
   /** Whether the model detects speech. Undefined until the first connection is being opened. */
   #detectsVoice: boolean | undefined;
+  /** Whether the client has reported the start of speech, and not its end. */
+  #isClientSpeaking = false;
   #resampled:
     | {
         readonly connection: LinkConnection;
@@ -140,7 +142,7 @@ export class SessionHub implements LiveHost, SessionAttachment {
     }
     this.#greet(connection);
     if (this.#client === undefined) this.#awaitClient();
-    for (const input of this.#queue.takeAll()) this.#sendQueued(connection, input);
+    this.#sendQueued(connection);
   };
 
   readonly sendCommand = async ({ command, links, conversation }: CommandToSend): Promise<void> => {
@@ -213,6 +215,8 @@ export class SessionHub implements LiveHost, SessionAttachment {
     if (pcm.byteLength === 0) return;
     const connection = this.#current;
     if (connection?.isOpen === true) {
+      // A connection that replaces another one has not heard the start.
+      if (this.#isClientSpeaking) connection.activity('started');
       this.#send(connection, pcm);
       return;
     }
@@ -246,9 +250,12 @@ export class SessionHub implements LiveHost, SessionAttachment {
     const current = this.#current;
     // Two detectors would start two turns for one utterance.
     if (current?.detectsVoice ?? this.#detectsVoice) return;
+    if (edge === 'stopped' && !this.#isClientSpeaking) return;
+    this.#isClientSpeaking = edge === 'started';
     if (current?.isOpen === true) {
+      const isHeard = current.hearsSpeech;
       current.activity(edge);
-      this.#edge(edge);
+      this.#edge(edge, isHeard ? current : undefined);
       return;
     }
     // Until it is known who detects speech, the net does not have the edge.
@@ -261,20 +268,32 @@ export class SessionHub implements LiveHost, SessionAttachment {
   }
 
   /** Sends what the user said before this connection was open. */
-  #sendQueued(connection: LinkConnection, input: QueuedInput): void {
-    if ('pcm' in input) {
-      this.#send(connection, input.pcm);
-      return;
+  #sendQueued(connection: LinkConnection): void {
+    const inputs = this.#queue.takeAll();
+    const firstEdge = inputs.find((input) => 'edge' in input);
+    let isSpeaking =
+      firstEdge === undefined ? this.#isClientSpeaking : firstEdge.edge === 'stopped';
+    for (const input of inputs) {
+      if ('pcm' in input) {
+        if (isSpeaking) connection.activity('started');
+        this.#send(connection, input.pcm);
+        continue;
+      }
+      isSpeaking = input.edge === 'started';
+      this.#sendQueuedEdge(connection, input);
     }
-    const { edge, utterance } = input;
+  }
+
+  #sendQueuedEdge(connection: LinkConnection, { edge, utterance }: QueuedEdge): void {
     if (connection.detectsVoice) {
       // The call has other options now, and its client's edges have no effect any more.
       if (edge === 'started' && utterance !== undefined) this.#inject(voiceLost, { utterance });
       return;
     }
+    const isHeard = connection.hearsSpeech;
     connection.activity(edge);
-    if (utterance === undefined) this.#edge(edge);
-    else if (edge === 'stopped')
+    if (utterance === undefined) this.#edge(edge, isHeard ? connection : undefined);
+    else if (edge === 'stopped' && isHeard)
       this.#speechConnections.set(deriveInvocationId(utterance), connection.conn);
   }
 
@@ -310,7 +329,8 @@ export class SessionHub implements LiveHost, SessionAttachment {
     if (opened !== undefined) this.#client?.onConnected?.(opened);
   }
 
-  #edge(edge: ClientEdge): void {
+  /** @param heardBy the connection that has the speech, if it has ended */
+  #edge(edge: ClientEdge, heardBy?: LinkConnection): void {
     if (edge === 'started') {
       this.#utterance = `${this.#current?.conn ?? this.#name}/u${++this.#inputs}`;
       this.#transcripts = 0;
@@ -321,8 +341,8 @@ export class SessionHub implements LiveHost, SessionAttachment {
       this.#client?.onPause();
     }
     const utterance = this.#getUtterance(this.#current?.conn ?? this.#name);
-    if (edge === 'stopped' && this.#current !== undefined)
-      this.#speechConnections.set(deriveInvocationId(utterance), this.#current.conn);
+    if (edge === 'stopped' && heardBy !== undefined)
+      this.#speechConnections.set(deriveInvocationId(utterance), heardBy.conn);
     if (edge === 'stopped') this.#inject(voiceStopped, { utterance });
     else
       this.#inject(voiceStarted, { utterance, ...(playing && { playing: toPosition(playing) }) });
@@ -339,7 +359,7 @@ export class SessionHub implements LiveHost, SessionAttachment {
     switch (signal.kind) {
       case 'voice':
         this.#speaking = signal.edge === 'started' ? connection : undefined;
-        this.#edge(signal.edge);
+        this.#edge(signal.edge, connection);
         return;
       case 'heard': {
         const utterance = this.#getUtterance(conn);
