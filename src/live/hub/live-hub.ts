@@ -71,6 +71,8 @@ export class LiveHub implements SessionAttachments {
   readonly #options: MediaOptions;
   readonly #sessions = new Map<string, SessionHub>();
   readonly #clients = new Map<string, LiveClient>();
+  /** Sessions whose call was hung up before this runtime had them. */
+  readonly #hungUp = new Set<string>();
   #services: AttachmentServices | undefined;
 
   /** @throws InvalidInputError, UnknownFieldError */
@@ -102,6 +104,7 @@ export class LiveHub implements SessionAttachments {
     });
     this.#sessions.set(name, hub);
     hub.setClient(this.#clients.get(name));
+    if (this.#hungUp.delete(name)) hub.hungUp();
     return hub;
   };
 
@@ -124,6 +127,7 @@ export class LiveHub implements SessionAttachments {
       throw new LiveSessionElsewhereError(session.key.sessionId);
     const name = formatSessionKey(session.key);
     this.#clients.set(name, client);
+    this.#hungUp.delete(name);
     this.#sessions.get(name)?.setClient(client);
     try {
       const settings = omitUndefined({ config, handle, runConfig });
@@ -150,7 +154,9 @@ export class LiveHub implements SessionAttachments {
       stopped: (reply, playedMs) => find()?.stopped(reply, playedMs),
       hangUp: async () => {
         if (!this.#removeClient(session.key, client)) return;
-        this.#sessions.get(name)?.hungUp();
+        const hub = this.#sessions.get(name);
+        if (hub === undefined) this.#hungUp.add(name);
+        else hub.hungUp();
         await session.inject(linkStop, null, { dedupeKey: newMessageId() });
       },
       leave: () => void this.#removeClient(session.key, client),

@@ -90,6 +90,7 @@ export class SessionHub implements LiveHost, SessionAttachment {
   #speaking: LinkConnection | undefined;
   #transcripts = 0;
   #isPaused = false;
+  #isHungUp = false;
   #isDetached = false;
   #cancelTimeout: () => void = () => {};
   #cancelStop: () => void = () => {};
@@ -112,6 +113,7 @@ export class SessionHub implements LiveHost, SessionAttachment {
   setClient(client: LiveClient | undefined): void {
     const isReplaced = this.#client !== undefined && this.#client !== client;
     this.#client = client;
+    if (client !== undefined) this.#isHungUp = false;
     this.#cancelTimeout();
     this.#cancelTimeout = () => {};
     if (isReplaced) {
@@ -141,7 +143,9 @@ export class SessionHub implements LiveHost, SessionAttachment {
       throw error;
     }
     this.#greet(connection);
-    if (this.#client === undefined) this.#awaitClient();
+    // The net may have had the end of the call together with its start.
+    if (this.#isHungUp) this.#inject(linkStop, null);
+    else if (this.#client === undefined) this.#awaitClient();
     this.#sendQueued(connection);
   };
 
@@ -206,8 +210,9 @@ export class SessionHub implements LiveHost, SessionAttachment {
     this.#connections.clear();
   };
 
-  /** The client hangs up. */
+  /** The client hangs up, and calls no more. */
   hungUp(): void {
+    this.#isHungUp = true;
     for (const conn of this.#connections.keys()) this.#breakOff(conn);
   }
 
