@@ -212,7 +212,10 @@ export const figureMappers: FigureMappers = {
         atMost: 1,
       }),
       speed('a frame through the hub, 99th of 100', 'ms', cost.frameMsOfHundred, { atMost: 5 }),
-      speed('from the edge of speech to the pause, worst', 'ms', cost.pauseMs, { atMost: 30 }),
+      speed('from the edge of speech to the pause, median', 'ms', cost.pauseMs, { atMost: 30 }),
+      speed('from the edge of speech to the pause, worst', 'ms', cost.worstPauseMs, {
+        atMost: 30,
+      }),
       fact(`${frames} frames of the user`, 'records of input', cost.recordsOfInput, { atMost: 0 }),
       fact('a reply, for each second of audio', 'records/s', cost.recordsPerSecond),
       speed(`heap after half of ${frames} frames each way`, 'MB more', cost.grownMb, { atMost: 5 }),

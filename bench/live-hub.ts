@@ -14,8 +14,9 @@ export interface LiveHubCost {
   readonly sessions: number;
   readonly frameMs: number;
   readonly frameMsOfHundred: number;
-  /** Milliseconds from the edge of speech to the pause of the client, worst. */
+  /** Milliseconds from the edge of speech to the pause of the client: median and worst. */
   readonly pauseMs: number;
+  readonly worstPauseMs: number;
   /** Frames of 20 ms in each direction, as fast as possible. */
   readonly frames: number;
   readonly recordsOfInput: number;
@@ -159,7 +160,8 @@ export async function measureLiveHub({ quick }: { readonly quick: boolean }): Pr
     while (one.received() === 0) await turn();
     const edgeAt = performance.now();
     one.listener.onSignal({ kind: 'voice', edge: 'started' });
-    while (one.pausedAt() === 0) await turn();
+    // The client is paused before the signal returns, so a worse time is that of other processes.
+    if (one.pausedAt() === 0) throw new Error('The client was not paused at once.');
     pauses.push(one.pausedAt() - edgeAt);
     await one.call.hangUp();
   }
@@ -181,7 +183,8 @@ export async function measureLiveHub({ quick }: { readonly quick: boolean }): Pr
     sessions,
     frameMs: median(sorted),
     frameMsOfHundred: atShare(sorted, 0.99),
-    pauseMs: Math.max(...pauses),
+    pauseMs: median(pauses),
+    worstPauseMs: Math.max(...pauses),
     frames,
     recordsOfInput,
     recordsPerSecond,

@@ -48,6 +48,17 @@ test('an interrupt during a reply keeps what was heard, and the turn ends with i
   assert.deepEqual((await one.call.log()).slice(-2), ['model: Later.', 'ended: end_turn']);
 });
 
+test('the client pauses before the signal of the edge of speech returns', async () => {
+  const listeners: LiveListener[] = [];
+  await using one = await talk({ turns: [{ heard: 'Talk.', text: words }] }, [], {}, {}, (live) =>
+    tap(live, listeners),
+  );
+  await speak(one);
+  const { heard } = one.call.client;
+  listeners.at(-1)?.onSignal({ kind: 'voice', edge: 'started' });
+  assert.match(heard.at(-1) ?? '', /^pause at /);
+});
+
 test('an archive during a reply keeps what was heard, and leaves no connection and no open speech', async () => {
   await using one = await talk({ turns: [{ heard: 'Talk.', text: words }] });
   await speak(one);
