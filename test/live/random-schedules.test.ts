@@ -1,5 +1,5 @@
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { liveSchedules, runLiveSchedule } from './random-schedules.ts';
 
 // test/long/live-schedules.test.ts runs hundreds of them, others in each run.

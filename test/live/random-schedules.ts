@@ -1,6 +1,6 @@
 /** Random schedules of a live session: speech, messages, tools, lost connections and interrupts at any moment. */
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { LogEvent } from '../../src/core/index.ts';
 import type { LiveListener, LiveModel, ScriptedLive } from '../../src/live/index.ts';
 import type { ScriptedLiveTurn } from '../../src/live/models/scripted/scripted-live-turn.ts';

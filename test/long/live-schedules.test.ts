@@ -1,5 +1,5 @@
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { liveSchedules, runLiveSchedule } from '../live/random-schedules.ts';
 
 test('for random schedules, a live session comes to rest and loses and repeats nothing', async (t) => {

@@ -33,7 +33,7 @@ export class LinkConnection {
   #abort = new AbortController();
   #reply: string | undefined;
   #isLimited = false;
-  #hearsSpeech = false;
+  #isReceivingSpeech = false;
 
   constructor(
     { conn, agent, request }: Pick<LinkOpening, 'conn' | 'agent' | 'request'>,
@@ -106,16 +106,16 @@ export class LinkConnection {
   }
 
   /** Whether the client's speech has begun over this connection, and not ended. */
-  get hearsSpeech(): boolean {
-    return this.#hearsSpeech;
+  get isReceivingSpeech(): boolean {
+    return this.#isReceivingSpeech;
   }
 
   /** Tells the model an edge of the client's speech, unless it knows it. */
   activity(edge: ClientEdge): void {
     const isStart = edge === 'started';
-    if (this.detectsVoice || this.#connection === undefined || isStart === this.#hearsSpeech)
+    if (this.detectsVoice || this.#connection === undefined || isStart === this.#isReceivingSpeech)
       return;
-    this.#hearsSpeech = isStart;
+    this.#isReceivingSpeech = isStart;
     // If the connection breaks, its `closed` signal says so.
     this.#connection.send({ kind: 'activity', edge }).catch(() => {});
   }

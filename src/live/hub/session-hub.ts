@@ -258,9 +258,9 @@ export class SessionHub implements LiveHost, SessionAttachment {
     if (edge === 'stopped' && !this.#isClientSpeaking) return;
     this.#isClientSpeaking = edge === 'started';
     if (current?.isOpen === true) {
-      const isHeard = current.hearsSpeech;
+      const isReceived = current.isReceivingSpeech;
       current.activity(edge);
-      this.#edge(edge, isHeard ? current : undefined);
+      this.#edge(edge, isReceived ? current : undefined);
       return;
     }
     // Until it is known who detects speech, the net does not have the edge.
@@ -295,10 +295,10 @@ export class SessionHub implements LiveHost, SessionAttachment {
       if (edge === 'started' && utterance !== undefined) this.#inject(voiceLost, { utterance });
       return;
     }
-    const isHeard = connection.hearsSpeech;
+    const isReceived = connection.isReceivingSpeech;
     connection.activity(edge);
-    if (utterance === undefined) this.#edge(edge, isHeard ? connection : undefined);
-    else if (edge === 'stopped' && isHeard)
+    if (utterance === undefined) this.#edge(edge, isReceived ? connection : undefined);
+    else if (edge === 'stopped' && isReceived)
       this.#speechConnections.set(deriveInvocationId(utterance), connection.conn);
   }
 
@@ -334,8 +334,8 @@ export class SessionHub implements LiveHost, SessionAttachment {
     if (opened !== undefined) this.#client?.onConnected?.(opened);
   }
 
-  /** @param heardBy the connection that has the speech, if it has ended */
-  #edge(edge: ClientEdge, heardBy?: LinkConnection): void {
+  /** @param receiver the connection that has the speech, if it has ended */
+  #edge(edge: ClientEdge, receiver?: LinkConnection): void {
     if (edge === 'started') {
       this.#utterance = `${this.#current?.conn ?? this.#name}/u${++this.#inputs}`;
       this.#transcripts = 0;
@@ -346,8 +346,8 @@ export class SessionHub implements LiveHost, SessionAttachment {
       this.#client?.onPause();
     }
     const utterance = this.#getUtterance(this.#current?.conn ?? this.#name);
-    if (edge === 'stopped' && heardBy !== undefined)
-      this.#speechConnections.set(deriveInvocationId(utterance), heardBy.conn);
+    if (edge === 'stopped' && receiver !== undefined)
+      this.#speechConnections.set(deriveInvocationId(utterance), receiver.conn);
     if (edge === 'stopped') this.#inject(voiceStopped, { utterance });
     else
       this.#inject(voiceStarted, { utterance, ...(playing && { playing: toPosition(playing) }) });
