@@ -131,7 +131,7 @@ describe('older events', () => {
     });
     await runMessages(runner, '1', '2');
     assert.deepEqual(requestTexts(modelRequests[1] ?? never()), [
-      'Summary of the conversation so far:\nall in short',
+      '[Previous Context Summary]:\nall in short',
       '2',
     ]);
     const none = new App({

@@ -10,6 +10,9 @@ import { BaseEventsSummarizer } from './base-events-summarizer.ts';
 
 const PROMPT = `The following is a conversation between a user and one or more agents. Summarize it, so that the agents can continue from your summary instead. Keep decisions and their reasons, facts about the user and their wishes, tool results that may be needed again, and open questions. Be brief.`;
 
+/** Precedes a summary in prompts, in the words of ADK. See NOTICE. */
+const SUMMARY_TITLE = '[Previous Context Summary]:';
+
 /** Options of `LlmEventsSummarizer`. */
 export interface LlmEventsSummarizerOptions {
   readonly model: Model;
@@ -58,7 +61,7 @@ export class LlmEventsSummarizer extends BaseEventsSummarizer {
       timestamp: last.timestamp,
       invocationId: last.invocationId,
       author: 'user',
-      content: { role: 'user', parts: [{ text: `Summary of the conversation so far:\n${text}` }] },
+      content: { role: 'user', parts: [{ text: `${SUMMARY_TITLE}\n${text}` }] },
       actions: createEventActions(),
     };
   }

@@ -154,6 +154,23 @@ export function apiKeyAuth(name: string): {
   return { authScheme: { type: 'apiKey', in: 'header', name: 'x-key' }, credentialKey: name };
 }
 
+/** When a conversation is summarized, and the summary. */
+export interface CompactionSpec {
+  /** Summarize if the messages have more tokens than this. */
+  readonly tokenThreshold: number;
+  readonly summary: string;
+  /** The turn, from 1, before which the summary is made. */
+  readonly beforeTurn: number;
+}
+
+/** What an earlier session of the user said. */
+export interface MemorySpec {
+  readonly author: string;
+  readonly text: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
+}
+
 /** A program that runs on both packages. */
 export interface Program {
   readonly name: string;
@@ -162,6 +179,9 @@ export interface Program {
   readonly plugins?: (kit: Kit) => readonly Ref[];
   readonly turns: readonly Turn[];
   readonly state?: JsonObject;
+  /** In `@google/adk`, of the agents of the program. */
+  readonly compaction?: CompactionSpec;
+  readonly memories?: readonly MemorySpec[];
   readonly streaming?: true;
   /** Agents run at the same time, so that their events may come in any order. */
   readonly concurrent?: true;

@@ -72,7 +72,8 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     petrichor: 'The answer continues the invocation that made the call.',
     status: 'intended',
     reason: 'The turn waits in the journal, so that it ends as one.',
-    matches: ({ field }) => field === 'event.invocation',
+    matches: ({ program, field }) =>
+      /confirmation|credential|long-running/.test(program) && field === 'event.invocation',
   },
   {
     subject: 'Answer to a call that waits',
@@ -166,6 +167,17 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     reason: 'The result of a loop is its last draft.',
     matches: ({ program, field }) =>
       program === 'exit_loop of an agent with an output key' && field === 'state',
+  },
+  {
+    subject: 'Summary of a conversation',
+    stock: 'Made before a request. An event of `system`, which `runAsync` yields.',
+    petrichor: 'Made between turns. An event with `actions.compaction`, as in ADK for Python.',
+    status: 'intended',
+    reason: 'No message waits for a summary.',
+    matches: ({ program, field, stock }) =>
+      program === 'a conversation that is summarized' &&
+      // The event has an invocation of its own, which counts in the numbers of later ones.
+      (field === 'event.invocation' || Reflect.get(Object(stock), 'isCompacted') === true),
   },
 ];
 

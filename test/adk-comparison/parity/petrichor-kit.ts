@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Content, Event, Json, JsonObject } from '../../../src/core/index.ts';
 import { contentText, getFunctionCalls } from '../../../src/core/index.ts';
 import {
@@ -17,6 +18,7 @@ import {
   InMemoryMemoryService,
   InMemorySessionService,
   LlmAgent,
+  LlmEventsSummarizer,
   LongRunningFunctionTool,
   LoopAgent,
   node,
@@ -25,15 +27,22 @@ import {
   SequentialAgent,
   Workflow,
 } from '../../../src/adk/index.ts';
-import type { CallbackContext, FunctionToolContext } from '../../../src/adk/index.ts';
+import type {
+  CallbackContext,
+  EventsCompactionConfig,
+  FunctionToolContext,
+  SessionAddress,
+} from '../../../src/adk/index.ts';
 import type { Model, ModelResponse } from '../../../src/models/index.ts';
 import { apiKeyAuth, toTurnResponse } from './kit.ts';
 import type {
   AgentView,
   CallbackSpec,
+  CompactionSpec,
   CompositeSpec,
   Kit,
   LlmSpec,
+  MemorySpec,
   Program,
   RawRun,
   RecordedRequest,
@@ -62,18 +71,22 @@ export async function runOnPetrichor(program: Program): Promise<RawRun> {
     name: 'parity',
     rootAgent: program.root(kit) as BaseAgent,
     plugins: (program.plugins?.(kit) ?? []) as readonly BasePlugin[],
+    ...(program.compaction !== undefined && {
+      eventsCompactionConfig: toCompactionConfig(program.compaction),
+    }),
   });
   await using runner = new Runner({
     app,
     sessionService,
     artifactService: new InMemoryArtifactService(),
-    memoryService: new InMemoryMemoryService(),
+    memoryService: await createMemory(program.memories),
   });
   const key = { appName: 'parity', userId: 'ada', sessionId: 'one' };
   await sessionService.createSession({ ...key, ...(program.state && { state: program.state }) });
   const turns: Event[][] = [];
   const errors: string[] = [];
-  for (const turn of program.turns) {
+  for (const [index, turn] of program.turns.entries()) {
+    if (program.compaction?.beforeTurn === index + 1) await isCompacted(sessionService, key);
     const events: Event[] = [];
     try {
       const newMessage = toMessage(turn, turns.flat());
@@ -91,6 +104,38 @@ export async function runOnPetrichor(program: Program): Promise<RawRun> {
   }
   const session = await sessionService.getSession(key);
   return { requests, turns, errors, state: session?.state ?? {} };
+}
+
+async function createMemory(memories: readonly MemorySpec[] = []): Promise<InMemoryMemoryService> {
+  const service = new InMemoryMemoryService();
+  await service.add(
+    { appName: 'parity', userId: 'ada', sessionId: 'before' },
+    memories.map(({ author, text, at }, index) => ({
+      id: String(index),
+      author,
+      at,
+      content: { role: author === 'user' ? 'user' : 'model', parts: [{ text }] },
+    })),
+  );
+  return service;
+}
+
+function toCompactionConfig({ tokenThreshold, summary }: CompactionSpec): EventsCompactionConfig {
+  return {
+    compactionInterval: 1000,
+    tokenThreshold,
+    eventRetentionSize: 0,
+    summarizer: new LlmEventsSummarizer({ model: createModel('', [{ text: summary }], []) }),
+  };
+}
+
+/** The summary is made beside the turns. */
+async function isCompacted(sessions: InMemorySessionService, key: SessionAddress): Promise<void> {
+  for (;;) {
+    const session = await sessions.getSession(key);
+    if (session?.events.some(({ actions }) => actions.compaction !== undefined) === true) return;
+    await setImmediate();
+  }
 }
 
 function toMessage(turn: Turn, before: readonly Event[]): Content {

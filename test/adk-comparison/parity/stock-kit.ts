@@ -22,6 +22,7 @@ import {
   InMemorySessionService,
   type InvocationContext,
   LlmAgent,
+  LlmSummarizer,
   type LlmRequest,
   type LlmResponse,
   LongRunningFunctionTool,
@@ -32,9 +33,11 @@ import {
   type ReadonlyContext,
   Runner,
   SequentialAgent,
+  createSession,
   type Session,
   setLogger,
   StreamingMode,
+  TokenBasedContextCompactor,
   Workflow,
 } from '@google/adk';
 import { omitUndefined } from '../../../src/core/internal.ts';
@@ -43,9 +46,11 @@ import { apiKeyAuth, toTurnResponse } from './kit.ts';
 import type {
   AgentView,
   CallbackSpec,
+  CompactionSpec,
   CompositeSpec,
   Kit,
   LlmSpec,
+  MemorySpec,
   Program,
   RawRun,
   RecordedRequest,
@@ -76,7 +81,7 @@ export async function runOnStock(
   program: Program,
 ): Promise<RawRun & { readonly session: Session | undefined }> {
   const requests: RecordedRequest[] = [];
-  const kit = createStockKit(requests);
+  const kit = createStockKit(requests, program.compaction);
   const sessionService = new InMemorySessionService();
   const runner = new Runner({
     agent: program.root(kit) as BaseAgent,
@@ -84,7 +89,7 @@ export async function runOnStock(
     plugins: [...(program.plugins?.(kit) ?? [])] as BasePlugin[],
     sessionService,
     artifactService: new InMemoryArtifactService(),
-    memoryService: new InMemoryMemoryService(),
+    memoryService: await createMemory(program.memories),
   });
   const key = { appName: 'parity', userId: 'ada', sessionId: 'one' };
   await sessionService.createSession({ ...key, state: { ...program.state } });
@@ -108,6 +113,34 @@ export async function runOnStock(
   }
   const session = await sessionService.getSession(key);
   return { requests, turns, errors, state: session?.state ?? {}, session };
+}
+
+async function createMemory(memories: readonly MemorySpec[] = []): Promise<InMemoryMemoryService> {
+  const service = new InMemoryMemoryService();
+  await service.addSessionToMemory(
+    createSession({
+      id: 'before',
+      appName: 'parity',
+      userId: 'ada',
+      events: memories.map(({ author, text, at }) =>
+        createEvent({
+          author,
+          timestamp: at,
+          content: { role: author === 'user' ? 'user' : 'model', parts: [{ text }] },
+        }),
+      ),
+    }),
+  );
+  return service;
+}
+
+/** Compacts all but the new message. */
+function createCompactor({ tokenThreshold, summary }: CompactionSpec): TokenBasedContextCompactor {
+  return new TokenBasedContextCompactor({
+    tokenThreshold,
+    eventRetentionSize: 1,
+    summarizer: new LlmSummarizer({ llm: new ScriptedLlm('', [{ text: summary }], []) }),
+  });
 }
 
 /** A copy as JSON: members without a value are left out, as models and clients see it. */
@@ -198,9 +231,9 @@ function toContent({ text, thought, calls = [] }: Answer): Content {
   };
 }
 
-function createStockKit(requests: RecordedRequest[]): Kit {
+function createStockKit(requests: RecordedRequest[], compaction: CompactionSpec | undefined): Kit {
   return {
-    llm: (spec) => createLlmAgent(spec, requests),
+    llm: (spec) => createLlmAgent(spec, requests, compaction),
     sequential: (spec) => new SequentialAgent(toComposite(spec)),
     parallel: (spec) => new ParallelAgent(toComposite(spec)),
     loop: ({ maxIterations, ...spec }) =>
@@ -249,7 +282,11 @@ function toComposite({ subAgents, ...spec }: CompositeSpec) {
   };
 }
 
-function createLlmAgent(spec: LlmSpec, requests: RecordedRequest[]): LlmAgent {
+function createLlmAgent(
+  spec: LlmSpec,
+  requests: RecordedRequest[],
+  compaction: CompactionSpec | undefined,
+): LlmAgent {
   const { name, script, description, instruction, tools, subAgents, temperature } = spec;
   const { maxOutputTokens, beforeModel, afterModel, beforeTool, afterTool } = spec;
   const { globalInstruction, outputKey, outputSchema, inputSchema, includeContents } = spec;
@@ -268,6 +305,7 @@ function createLlmAgent(spec: LlmSpec, requests: RecordedRequest[]): LlmAgent {
     outputSchema,
     inputSchema,
     includeContents,
+    contextCompactors: compaction && [createCompactor(compaction)],
     disallowTransferToParent: spec.disallowTransferToParent,
     disallowTransferToPeers: spec.disallowTransferToPeers,
     generateContentConfig:

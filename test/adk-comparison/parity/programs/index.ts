@@ -2,6 +2,7 @@ import type { Program } from '../kit.ts';
 import { agentPrograms } from './agents.ts';
 import { callbackPrograms } from './callbacks.ts';
 import { customPrograms } from './custom.ts';
+import { memoryPrograms } from './memories.ts';
 import { morePrograms } from './more.ts';
 import { schemaPrograms } from './schemas.ts';
 import { shippedToolPrograms } from './shipped-tools.ts';
@@ -20,4 +21,5 @@ export const programs: readonly Program[] = [
   ...morePrograms,
   ...shippedToolPrograms,
   ...waitPrograms,
+  ...memoryPrograms,
 ];
