@@ -36,7 +36,7 @@ import type { Ending } from '../vocabulary/turn.ts';
 import type { ModelAnswer, ModelCall, ModelFailure } from '../vocabulary/model-call.ts';
 import { withRequestedOutput } from '../vocabulary/requested-output.ts';
 import { createLateResultPlacer } from '../prompt/place-late-results.ts';
-import { visibleContents } from '../prompt/visible-contents.ts';
+import { isForeignCall, visibleContents } from '../prompt/visible-contents.ts';
 import {
   identifiedTools,
   identityInstruction,
@@ -317,6 +317,8 @@ export function createModelRequestBuilder(options: ModelStepOptions): ModelReque
       agentName === undefined || multiAgent === undefined
         ? conversation.map((item) => item.content)
         : visibleContents({ agentName, multiAgent }, conversation, rewritten[style], style),
+      // As in ADK, a later result is shown to the agent that made the call.
+      (callId) => style === 'adk' && isForeignCall(agentName, conversation, callId),
     );
     const model = options.model.name;
     const info = { invocationId, round, model, instruction, tools, state, runConfig };

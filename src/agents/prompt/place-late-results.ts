@@ -1,8 +1,14 @@
 import { isFunctionCallPart, isFunctionResponsePart } from '../../core/index.ts';
 import type { Content, FunctionResponse, FunctionResponsePart, Part } from '../../core/index.ts';
 
-/** Moves the results that came in messages of the user to the calls that they belong to. */
-export type LateResultPlacer = (contents: readonly Content[]) => readonly Content[];
+/**
+ * Moves the results that came in messages of the user to the calls that they belong to. A result of a call that
+ * `isHidden` is left out. Default: none.
+ */
+export type LateResultPlacer = (
+  contents: readonly Content[],
+  isHidden?: (callId: string) => boolean,
+) => readonly Content[];
 
 /**
  * Creates a function that places the later results of long-running tools as ADK does: the last result of a call replaces
@@ -13,7 +19,7 @@ export type LateResultPlacer = (contents: readonly Content[]) => readonly Conten
  */
 export function createLateResultPlacer(): LateResultPlacer {
   const replaced = new WeakMap<Content, Content>();
-  return (contents) => {
+  return (contents, isHidden = () => false) => {
     const late = new Map(contents.flatMap(listUserResults));
     if (late.size === 0) return contents;
     const called = new Set(
@@ -28,7 +34,9 @@ export function createLateResultPlacer(): LateResultPlacer {
         const { functionResponse } = part;
         const isCalled = called.has(functionResponse.id);
         if (content.role === 'tool') return [late.get(functionResponse.id) ?? part];
-        return isCalled ? [] : [{ text: describeResult(functionResponse) }];
+        return isCalled || isHidden(functionResponse.id)
+          ? []
+          : [{ text: describeResult(functionResponse) }];
       });
       return parts.length === 0 ? [] : [replace(content, parts)];
     });

@@ -32,6 +32,20 @@ export function isBranchVisible(from: string | undefined, to: string | undefined
   return from === undefined || to === undefined || `${to}.`.startsWith(`${from}.`);
 }
 
+/** True if another agent made the call. */
+export function isForeignCall(
+  agentName: string | undefined,
+  conversation: readonly ConversationItem[],
+  callId: string,
+): boolean {
+  return conversation.some(
+    ({ author, content }) =>
+      author !== undefined &&
+      author !== agentName &&
+      content.parts.some((part) => isFunctionCallPart(part) && part.functionCall.id === callId),
+  );
+}
+
 const FOREIGN_PREFIX = 'For context:';
 
 /** True for another agent's message that was rewritten as context. */

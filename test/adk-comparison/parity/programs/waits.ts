@@ -84,6 +84,23 @@ export const waitPrograms: readonly Program[] = [
     turns: ['Refund A-7.', approved],
   },
   {
+    name: 'a long-running tool in a sequence',
+    area: 'long-running tools',
+    root: (kit) =>
+      kit.sequential({
+        name: 'team',
+        subAgents: [
+          kit.llm({
+            name: 'desk',
+            tools: [managerTool(kit)],
+            script: [askManager, { text: 'I asked.' }, { text: 'The manager agrees.' }],
+          }),
+          kit.llm({ name: 'clerk', script: [{ text: 'Noted.' }, { text: 'Noted again.' }] }),
+        ],
+      }),
+    turns: ['Refund A-7.', approved],
+  },
+  {
     name: 'a long-running tool without a first result',
     area: 'long-running tools',
     root: (kit) =>
