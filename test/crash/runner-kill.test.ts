@@ -1,76 +1,10 @@
 import assert from 'node:assert/strict';
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Client } from 'pg';
-import { contentText } from '../../src/core/index.ts';
 import type { Content, Event } from '../../src/core/index.ts';
-import type { Runner } from '../../src/adk/index.ts';
 import { startPostgresServer } from '../postgres/postgres-server.ts';
-import { APP, here, openRunner } from './runner-host.ts';
-
-const readLines = (folder: string, file: string): readonly string[] =>
-  readFileSync(join(folder, file), 'utf8').trim().split('\n');
-
-const listTexts = (events: readonly Event[]): readonly string[] =>
-  events
-    .flatMap(({ content }) => (content === undefined ? [] : contentText(content)))
-    .filter(Boolean);
-
-/** Kills the process in its second tool, and returns the id of the interrupted invocation. */
-async function runAndKill(folder: string, ...more: readonly string[]): Promise<string> {
-  const host = new URL('runner-host.ts', import.meta.url);
-  const child = fork(host, [folder, ...more], { stdio: 'inherit' });
-  const secondToolStarted = Promise.withResolvers<void>();
-  // The call of the second tool is committed before the tool starts, but its message may arrive later.
-  const invocation = Promise.withResolvers<string>();
-  child.on('message', (message) => {
-    if (message === 'in second') secondToolStarted.resolve();
-    else if (typeof message === 'object' && 'invocationId' in message)
-      invocation.resolve(String(message.invocationId));
-  });
-  await secondToolStarted.promise;
-  const invocationId = await invocation.promise;
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  return invocationId;
-}
-
-async function withKilledInvocation(
-  check: (context: {
-    readonly folder: string;
-    readonly invocationId: string;
-    readonly open: (isResumable?: boolean) => Runner;
-  }) => Promise<void>,
-  { url, schema }: { readonly url?: string; readonly schema?: string } = {},
-): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'runner-kill-'));
-  const opened: ReturnType<typeof openRunner>[] = [];
-  try {
-    const invocationId = await runAndKill(
-      folder,
-      ...[url, schema].filter((one) => one !== undefined),
-    );
-    await check({
-      folder,
-      invocationId,
-      open: (isResumable = true) => {
-        const opening = openRunner(folder, async () => undefined, { isResumable, url, schema });
-        opened.push(opening);
-        return opening.runner;
-      },
-    });
-  } finally {
-    for (const { runner, service } of opened) {
-      await runner.close();
-      await service.close();
-    }
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
+import { listTexts, readLines, withKilledInvocation } from './killed-invocation.ts';
+import { APP, here } from './runner-host.ts';
 
 function assertCallsHaveResults(events: readonly Event[]): void {
   const parts = events.flatMap(({ content }): Content['parts'] => content?.parts ?? []);

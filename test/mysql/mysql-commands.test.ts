@@ -6,7 +6,9 @@ import { DatabaseSessionService } from '../../src/adk/index.ts';
 import { sessionServiceContract } from '../../src/adk/sessions/contract/session-service-cases.ts';
 import { agentSource } from '../cli/agent-source.ts';
 import { CommandFolder } from '../cli/command-folder.ts';
+import { listTexts, readLines, withKilledInvocation } from '../crash/killed-invocation.ts';
 import { randomFrom } from '../crash/random-kills.ts';
+import { here } from '../crash/runner-host.ts';
 import { runFleet } from '../fleet/run-fleet.ts';
 import { sampleSeed } from '../sample-seed.ts';
 import { connectMysql, NO_SERVER, startMysqlServer, type MysqlServer } from './mysql-server.ts';
@@ -64,6 +66,19 @@ describe('MySQL', () => {
     });
     t.diagnostic(JSON.stringify(report));
     assert.ok(report.calls >= 2 * 4);
+  });
+
+  it('an invocation whose process was killed is resumed without repeating finished work', async (t) => {
+    if (server === undefined) return t.skip(NO_SERVER);
+    await withKilledInvocation(
+      async ({ folder, invocationId, open }) => {
+        const events = await open().run({ ...here, invocationId });
+        assert.deepEqual(listTexts(events), ['Both are done.']);
+        assert.deepEqual(readLines(folder, 'done'), ['first 1', 'second 2']);
+        assert.deepEqual(readLines(folder, 'asked'), ['1', '3', '5']);
+      },
+      { url: server.url, schema: 'killed' },
+    );
   });
 
   for (const { name, check } of sessionServiceContract)
