@@ -5,6 +5,7 @@ export { openStore } from './open/open-store.ts';
 export { readOnlyStore } from './open/read-only-store.ts';
 export { parseStoreUrl } from './open/store-url.ts';
 export { checkSessionId } from './rules/check-session-id.ts';
+export { describeStoreUrl } from './rules/describe-store-url.ts';
 export { STORED_STATUSES } from './rules/row-status.ts';
 export { toRunnablePosition } from './rules/runnable-position.ts';
 export { answerKey, duplicateReceipt, isAnswerKey } from './rules/dedupe-key.ts';

@@ -15,6 +15,7 @@ test('petrichor console shows the sessions of a PostgreSQL store, and no request
     folder.write('index.html', '<head><base href="/" /></head>');
     await folder.run(['run', 'agent.ts', '--session', 'demo', '--store', server.url], 'hello\n');
     const before = await countWrites(server.url);
+    await checkThatNoPasswordIsShown(folder, server.url);
 
     const running = folder.start(
       [
@@ -80,4 +81,24 @@ async function countWrites(url: string): Promise<readonly unknown[]> {
   await client.end();
   assert.ok(found.length > 3);
   return found;
+}
+
+/** What commands print about a store whose URL has a password. */
+async function checkThatNoPasswordIsShown(folder: CommandFolder, url: string): Promise<void> {
+  const secret = 'secret-of-the-url';
+  const store = `${url}${url.includes('?') ? '&' : '?'}application_name=${secret}`;
+  const chats = ['run', 'agent.ts', '--session', 'demo', '--store'];
+  const typed = await folder.run([...chats, store], '');
+  assert.match(typed.stdout.text, / · postgres:\/\/[^?@]*$/m);
+  const chat = folder.start([...chats, 'env:STORE'], { env: { STORE: store }, input: '' });
+  assert.equal(await chat.exit, 0);
+  assert.match(chat.stdout.text, /Resume with: .* --store env:STORE$/m);
+  const none = await folder.run(['replay', 'none', '--store', store]);
+  assert.match(none.stderr.text, /There is no session "none"/);
+  const serving = folder.start(['serve', '--port', '0', '--store', store]);
+  await serving.stdout.shows(/Serving on/);
+  serving.signal('SIGINT');
+  assert.equal(await serving.exit, 0);
+  for (const { stdout, stderr } of [typed, chat, none, serving])
+    assert.doesNotMatch(stdout.text + stderr.text, new RegExp(secret));
 }

@@ -47,6 +47,8 @@ export interface Command {
 /** What a command's own code receives: the context and the parsed command line. */
 export interface CommandCall<O extends Options> extends CliContext {
   readonly values: OptionValues<O & CommonOptions>;
+  /** The options as they were written: `env:NAME` where `values` has what the variable has. */
+  readonly written: Readonly<Record<string, unknown>>;
   readonly operands: readonly string[];
 }
 
@@ -100,24 +102,32 @@ function parseCommandArgs<O extends Options>(
   command: string,
   { args, env }: Pick<CliContext, 'args' | 'env'>,
   options: O,
-): { readonly values: OptionValues<O>; readonly operands: readonly string[] } {
+): {
+  readonly values: OptionValues<O>;
+  readonly written: Readonly<Record<string, unknown>>;
+  readonly operands: readonly string[];
+} {
   const { values, positionals } = splitArgs(command, args, options);
   const defaults = Object.fromEntries(
     Object.entries(options).flatMap(([name, option]): [string, unknown][] =>
       option.type === 'boolean' ? [[name, false]] : 'multiple' in option ? [[name, []]] : [],
     ),
   );
-  const given = Object.entries(values).map(([name, value]) => {
-    const option = options[name];
-    return option?.type === 'string' && option.fromEnvironment === true && typeof value === 'string'
-      ? [name, readEnvironment({ command, option: name, value, env })]
-      : [name, value];
-  });
   // The result of `parseArgs` has the names and types of `options`, but its generic type loses
   // them.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
-  const parsed = { ...defaults, ...Object.fromEntries(given) } as unknown as OptionValues<O>;
-  return { values: parsed, operands: positionals };
+  const written = { ...defaults, ...values } as unknown as OptionValues<O>;
+  const fromEnvironment = Object.entries(values).flatMap(([name, value]) => {
+    const option = options[name];
+    return option?.type === 'string' && option.fromEnvironment === true && typeof value === 'string'
+      ? [[name, readEnvironment({ command, option: name, value, env })]]
+      : [];
+  });
+  return {
+    values: { ...written, ...Object.fromEntries(fromEnvironment) },
+    written,
+    operands: positionals,
+  };
 }
 
 function splitArgs(

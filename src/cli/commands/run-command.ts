@@ -1,6 +1,7 @@
 import { newSessionId, parseSessionKey, type SessionKey } from '../../core/index.ts';
 import { openRuntime } from '../../runtime/index.ts';
 import { openStore, type Store } from '../../store/index.ts';
+import { describeStoreUrl } from '../../store/internal.ts';
 import { Chat } from '../chat/chat.ts';
 import type { ChatView } from '../chat/chat-view.ts';
 import type { Signal } from '../command/cli-context.ts';
@@ -95,7 +96,7 @@ async function runChatWithStore(
     session: id,
     user,
     agent: agent.name,
-    store: values.store ?? DEFAULT_STORE,
+    store: describeStoreUrl(values.store ?? DEFAULT_STORE),
     found,
     unfinished: values.session === undefined ? await listUnfinished(store, key, agent) : [],
   });
@@ -155,7 +156,7 @@ function isInteractive({ values, stdin, stdout }: CommandCall<typeof options>): 
 }
 
 function createView(call: CommandCall<typeof options>, store: Store, session: string): ChatView {
-  const { values, stdout, env, clock, operands } = call;
+  const { values, written, stdout, env, clock, operands } = call;
   if (values.json) return createJsonView(stdout);
   return new TextView({
     screen: new Screen({ output: stdout, paint: createPaint(stdout, env), clock }),
@@ -171,8 +172,9 @@ function createView(call: CommandCall<typeof options>, store: Store, session: st
             '--session',
             session,
             ...(['agent', 'store', 'app', 'user'] as const).flatMap((name) => {
-              const value = values[name];
-              return value === undefined ? [] : [`--${name}`, value];
+              const value = written[name];
+              if (typeof value !== 'string') return [];
+              return [`--${name}`, name === 'store' ? describeStoreUrl(value) : value];
             }),
           ]),
   });

@@ -1,6 +1,7 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { PetrichorError } from '../../core/index.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
+import { describeStoreUrl } from '../../store/internal.ts';
 import { UsageError } from '../command/usage-error.ts';
 
 /** Selects a session. A user or app that is undefined matches any. */
@@ -23,7 +24,7 @@ export class UnknownSessionError extends PetrichorError {
       ...(app === undefined ? [] : [`app "${app}"`]),
     ].join(' and ');
     super(
-      `There is no session "${sessionId}"${conditions === '' ? '' : ` of ${conditions}`} in ${store}. ` +
+      `There is no session "${sessionId}"${conditions === '' ? '' : ` of ${conditions}`} in ${describeStoreUrl(store)}. ` +
         '`petrichor sessions` lists the sessions.',
     );
   }

@@ -3,7 +3,7 @@ import { platform } from 'node:os';
 import { resolve } from 'node:path';
 import type { ManagedRuntime } from '../../managed/index.ts';
 import type { AuditLine, Server, SessionFailure } from '../../server/index.ts';
-import { parseStoreUrl } from '../../store/index.ts';
+import { describeStoreUrl, parseStoreUrl } from '../../store/internal.ts';
 import { createPaint } from '../terminal/paint.ts';
 import { oneLine, printable } from '../terminal/printable.ts';
 import type { ServeCall, ServedCall } from './serve-options.ts';
@@ -34,7 +34,7 @@ export async function announce(
     readonly code: readonly ServedCode[];
   },
 ): Promise<void> {
-  const store = values.store ?? DEFAULT_STORE;
+  const store = describeStoreUrl(values.store ?? DEFAULT_STORE);
   const needsKey = await server.keys.hasActiveKey();
   const { data } = await runtime.listAgents({ limit: 100 });
   const kinds = new Map(code.map(({ id, kind }) => [id, kind]));

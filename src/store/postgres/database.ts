@@ -14,6 +14,7 @@ import type { SessionKey } from '../../core/index.ts';
 import type { ChangedSession } from '../server/change-notices.ts';
 import { FairSemaphore } from '../server/fair-semaphore.ts';
 import { retryStatement, type RetryPolicy } from '../server/retry-statement.ts';
+import { describeStoreUrl } from '../rules/describe-store-url.ts';
 import type { ReadTransaction, ServerDatabase, WriteOptions } from '../server/server-database.ts';
 import type { ServerTables } from '../server/server-tables.ts';
 import type { FullRow, NewSession } from '../server/session-row.ts';
@@ -88,7 +89,7 @@ export class Database implements ServerDatabase<Queries, Queries> {
   private constructor(loaded: typeof pg, options: DatabaseOptions) {
     this.#pg = loaded;
     this.#options = options;
-    this.location = toLocation(options.url);
+    this.location = describeStoreUrl(options.url);
     this.#pool = new loaded.Pool({
       ...this.#config(options.url),
       max: options.maxConnections,
@@ -366,11 +367,4 @@ export class Database implements ServerDatabase<Queries, Queries> {
 
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
-}
-
-function toLocation(url: string): string {
-  const parsed = URL.parse(url);
-  if (parsed !== null) return `postgres://${parsed.host}${parsed.pathname}`;
-  // A URL without a host names a socket. The user may come before it.
-  return url.replace(/^[^:]*:\/\/[^@]*@?/, 'postgres://').replace(/\?.*$/s, '');
 }
