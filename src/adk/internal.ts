@@ -15,3 +15,5 @@ export { LiveRecorder } from './runner/live-recorder.ts';
 export { activeLiveSessions } from './live/active-live-sessions.ts';
 export { LiveRun } from './runner/live-run.ts';
 export type { LiveItem } from './runner/live-stream.ts';
+export { fromAdkContent, toCamelKeys, toStoredRole } from './sessions/wire-content.ts';
+export { toWireEvent } from './sessions/wire-event.ts';

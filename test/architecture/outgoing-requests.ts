@@ -29,6 +29,7 @@ export const OUTGOING: Readonly<Record<string, string>> = {
   'src/tools/openapi/rest-caller.ts': 'a model, at listed origins; through src/egress/',
   'src/tools/artifacts/gcs/gcs-artifact-service.ts': 'the program: its bucket',
   'src/tools/artifacts/s3/s3-artifact-service.ts': 'the program: its bucket',
+  'src/adk/vertex-ai/agent-engine.ts': 'the program: its Agent Engine',
   'src/store/postgres/database.ts': 'the program: its database',
   'src/store/mysql/database.ts': 'the program: its database',
   'src/store/sqlite/owners/owner-socket.ts':

@@ -137,6 +137,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'compaction',
     'sessions',
     'sessions/contract',
+    'vertex-ai',
     'live',
     'contracts',
     'plugins',

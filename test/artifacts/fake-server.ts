@@ -16,7 +16,7 @@ export interface FakeAnswer {
 
 /** A server on loopback whose responses a function creates. */
 export async function fakeServer(
-  answer: (request: FakeRequest) => FakeAnswer,
+  answer: (request: FakeRequest) => FakeAnswer | Promise<FakeAnswer>,
 ): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = [];
@@ -25,7 +25,7 @@ export async function fakeServer(
       status,
       headers = {},
       body = '',
-    } = answer({
+    } = await answer({
       method: request.method ?? '',
       url: new URL(request.url ?? '', 'http://fake'),
       headers: request.headers,

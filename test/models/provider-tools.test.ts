@@ -18,7 +18,7 @@ import type { LanguageModel, ToolDeclaration } from '../../src/models/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import type { Session } from '../../src/runtime/index.ts';
 import { providerTool } from '../../src/tools/index.ts';
-import { toWireEvent } from '../../src/server/protocols/adk/to-adk-wire-events.ts';
+import { toWireEvent } from '../../src/adk/internal.ts';
 import { ask } from './wire-model.ts';
 
 /** A provider that answers each request with the next of these streams, and the requests that it got. */

@@ -65,6 +65,12 @@ import { RUN_LIVE_PARAMS_OPTIONS } from '../../src/adk/runner/run-live-params.ts
 import { RUN_PARAMS_OPTIONS } from '../../src/adk/runner/run-params.ts';
 import { RUN_DEBUG_OPTIONS } from '../../src/adk/runner/run-debug-options.ts';
 import { Runner } from '../../src/adk/runner/runner.ts';
+import { VERTEX_AI_MEMORY_BANK_OPTIONS } from '../../src/adk/vertex-ai/vertex-ai-memory-bank-service.ts';
+import { VERTEX_AI_SESSION_OPTIONS } from '../../src/adk/vertex-ai/vertex-ai-session-service.ts';
+import {
+  VertexAiMemoryBankService,
+  VertexAiSessionService,
+} from '../../src/adk/vertex-ai/index.ts';
 import { RUNNER_OPTIONS } from '../../src/adk/runner/runner-options.ts';
 import {
   SequentialAgent,
@@ -364,6 +370,14 @@ const subjects: Readonly<Record<string, Subject>> = {
   DATABASE_SESSION_OPTIONS: {
     table: DATABASE_SESSION_OPTIONS,
     call: (options) => new DatabaseSessionService('sqlite::memory:', options),
+  },
+  VERTEX_AI_SESSION_OPTIONS: {
+    table: VERTEX_AI_SESSION_OPTIONS,
+    call: (options) => new VertexAiSessionService(options),
+  },
+  VERTEX_AI_MEMORY_BANK_OPTIONS: {
+    table: VERTEX_AI_MEMORY_BANK_OPTIONS,
+    call: (options) => new VertexAiMemoryBankService(options),
   },
   CONSOLE_OPTIONS: { table: CONSOLE_OPTIONS, call: consoleHandler },
   CLIENT_OPTIONS: { table: CLIENT_OPTIONS, call: createClient },

@@ -115,6 +115,7 @@ export class Runner implements AsyncDisposable {
         );
     } finally {
       params.abortSignal?.removeEventListener('abort', stop);
+      await this.#syncAfterRun(session.key);
     }
   }
 
@@ -140,7 +141,11 @@ export class Runner implements AsyncDisposable {
     this.#live.check(config);
     const appRuntime = await this.#openApp();
     const { row, session } = await this.#findSession(appRuntime, params);
-    yield* this.#live.run(params, config, row, session, appRuntime);
+    try {
+      yield* this.#live.run(params, config, row, session, appRuntime);
+    } finally {
+      await this.#syncAfterRun(session.key);
+    }
   }
 
   /** Collects all events of `runAsync`. */
@@ -253,7 +258,8 @@ export class Runner implements AsyncDisposable {
     { userId, sessionId }: Pick<RunParams, 'userId' | 'sessionId'>,
   ): Promise<{ readonly row: SessionRow; readonly session: RuntimeSession }> {
     const key = parseSessionKey({ appName: this.appName, userId, sessionId });
-    let row = await runtime.store.find(key);
+    const isKnown = (await this.sessionService.sync?.(key)) ?? true;
+    let row = isKnown ? await runtime.store.find(key) : undefined;
     if (row === undefined && this.#options.autoCreateSession === true) {
       await ensureSession(this.sessionService, key);
       row = await runtime.store.find(key);
@@ -263,6 +269,15 @@ export class Runner implements AsyncDisposable {
       row,
       session: await runtime.session(sessionId, { user: userId, agent: this.appName }),
     };
+  }
+
+  /** What a run added is durable in the store. If it cannot be sent now, the next use of the session sends it. */
+  async #syncAfterRun(key: SessionKey): Promise<void> {
+    try {
+      await this.sessionService.sync?.(key);
+    } catch (error) {
+      this.#options.onError?.(error, key);
+    }
   }
 
   #warn(message: string): void {

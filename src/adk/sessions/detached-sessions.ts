@@ -5,7 +5,7 @@ import type { Clock } from '../../net/index.ts';
 import { applyInbox } from '../../runtime/internal.ts';
 import { createCommitter } from '../../runtime/index.ts';
 import type { Committer } from '../../runtime/index.ts';
-import type { SessionRow, Store } from '../../store/index.ts';
+import type { SessionInit, SessionRow, Store } from '../../store/index.ts';
 import { appendOnlyAgent } from './append-only-agent.ts';
 
 /**
@@ -32,13 +32,17 @@ export class DetachedSessions {
   }
 
   async create(key: SessionKey): Promise<{ readonly row: SessionRow; readonly created: boolean }> {
-    return this.#store.create(key, {
+    return this.#store.create(key, this.initialValues(key));
+  }
+
+  initialValues(key: SessionKey): SessionInit {
+    return {
       // The sessions of an app are run by the agent of that name: see `AppRuntime`.
       agent: key.appName,
       owner: this.#owner,
       at: this.#clock.now(),
       netHash: this.#agent.compiled.hash,
-    });
+    };
   }
 
   /**

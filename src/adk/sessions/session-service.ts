@@ -67,6 +67,13 @@ export interface SessionService {
    */
   appendEvent(request: { readonly session: Session; readonly event: Event }): Promise<Event>;
 
+  /**
+   * Exchanges events with the place outside the store where the session is also kept, if there is one. Returns false if
+   * the session does not exist there. A Runner calls it before and after each run; a failure before a run ends the run,
+   * and one after it is reported to `onError`.
+   */
+  sync?(address: SessionAddress): Promise<boolean>;
+
   /** Returns the store that a Runner runs these sessions over. It is opened on first use. */
   store(): Promise<Store>;
 

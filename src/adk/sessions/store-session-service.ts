@@ -1,4 +1,5 @@
 import { checkAppendedEvent, eventIn, omitTempKeys } from '../../agents/internal.ts';
+import type { AppendedEvent } from '../../agents/internal.ts';
 import { isClosedStatus, omitUndefined } from '../../core/internal.ts';
 import {
   InvalidInputError,
@@ -11,7 +12,7 @@ import type { Event, Json, JsonObject, SessionKey } from '../../core/index.ts';
 import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
 import { checkSessionId, SessionNotFoundError } from '../../store/internal.ts';
-import type { SessionRow, Store } from '../../store/index.ts';
+import type { DocumentChange, SessionRow, Store } from '../../store/index.ts';
 import { IllegalTransitionError } from '../../runtime/index.ts';
 import { deleteMemoryCursor } from '../../runtime/internal.ts';
 import { deleteMetadata } from './invocation-metadata.ts';
@@ -21,6 +22,11 @@ import type { GetSessionConfig, Session } from './session.ts';
 import { SessionExistsError, StaleSessionError } from './session-errors.ts';
 import type { CreateSessionRequest, SessionAddress, SessionService } from './session-service.ts';
 import { StoredSession } from './stored-session.ts';
+
+/** An event that was appended elsewhere, or a change of state alone. */
+export interface ImportedEvent extends AppendedEvent {
+  readonly dedupeKey: string;
+}
 
 /** Session service over any store: each session is a journal, and its events come from the log. */
 export class StoreSessionService implements SessionService {
@@ -141,6 +147,30 @@ export class StoreSessionService implements SessionService {
     const { store, detached } = await opened;
     await detached.close();
     await store.close();
+  }
+
+  /**
+   * Creates the session if it does not exist, and appends events in order, in one transaction with the documents. An
+   * event whose dedupe key was used before in the session is left out. Returns false if a document has another version;
+   * nothing is then written.
+   */
+  protected async importEvents(
+    key: SessionKey,
+    events: readonly ImportedEvent[],
+    documents: readonly DocumentChange[],
+  ): Promise<boolean> {
+    const { store, detached } = await this.#open();
+    const { ok } = await store.submit({
+      documents,
+      sessions: [{ key, init: detached.initialValues(key) }],
+      inputs: events.map(({ dedupeKey, ...appended }) => ({
+        key,
+        input: { place: eventIn.name, value: omitUndefined(appended) },
+        dedupeKey,
+      })),
+    });
+    if (ok) await detached.drive(key);
+    return ok;
   }
 
   async #open(): Promise<{ readonly store: Store; readonly detached: DetachedSessions }> {

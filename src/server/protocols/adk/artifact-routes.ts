@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { fromAdkContent } from '../../../adk/internal.ts';
 import { isFileDataPart, isInlineDataPart, isTextPart, parseContent } from '../../../core/index.ts';
 import { isJsonObject } from '../../../core/index.ts';
 import type { JsonObject } from '../../../core/index.ts';
@@ -10,7 +11,7 @@ import { defineRoute } from '../../routing/route.ts';
 import type { HttpRoute, RouteCall } from '../../routing/route.ts';
 import type { ServerContext } from '../../routing/server-context.ts';
 import { metadata, nonEmptyText } from '../../wire/wire-schemas.ts';
-import { adkBody, fromAdkContent } from './adk-content.ts';
+import { adkBody } from './adk-body.ts';
 import { findAdkSession } from './adk-session.ts';
 import { toName } from './session-routes.ts';
 

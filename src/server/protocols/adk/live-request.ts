@@ -8,9 +8,8 @@ import {
 import { decodeJson, parseJsonWithSchema } from '../../../core/index.ts';
 import type { Content, Json, JsonObject } from '../../../core/index.ts';
 import { omitUndefined } from '../../../core/internal.ts';
-import { checkLiveRunConfig, isAudio } from '../../../adk/internal.ts';
+import { checkLiveRunConfig, fromAdkContent, isAudio, toCamelKeys } from '../../../adk/internal.ts';
 import type { LiveRequest, LiveRunConfig } from '../../../adk/internal.ts';
-import { fromAdkContent, toCamelKeys } from './adk-content.ts';
 
 const anyObject = v.custom<JsonObject>(isJsonObject, 'must be an object');
 

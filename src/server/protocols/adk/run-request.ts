@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { fromAdkContent } from '../../../adk/internal.ts';
 import { InvalidInputError, isJsonObject, parseUserContent } from '../../../core/index.ts';
 import type { Json, JsonObject, StateDelta } from '../../../core/index.ts';
 import { omitUndefined, parseUserInputId, unwrapUserInput } from '../../../core/internal.ts';
@@ -7,7 +8,7 @@ import { readLog, toSessionRef } from '../../events/session-log.ts';
 import type { ServerContext } from '../../routing/server-context.ts';
 import { nonEmptyText } from '../../wire/wire-schemas.ts';
 import type { ClientInput } from '../send-inputs.ts';
-import { adkBody, fromAdkContent } from './adk-content.ts';
+import { adkBody } from './adk-body.ts';
 
 const anyObject = v.custom<JsonObject>(isJsonObject, 'must be an object');
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { fromAdkContent, toStoredRole } from '../../../adk/internal.ts';
 import { isJsonObject } from '../../../core/index.ts';
 import type { JsonObject } from '../../../core/index.ts';
 import { parseContent } from '../../../core/index.ts';
@@ -13,7 +14,7 @@ import { nonEmptyText } from '../../wire/wire-schemas.ts';
 import { appendHistory, waitForHistory } from '../append-history.ts';
 import type { HistoryEntry } from '../append-history.ts';
 import { findCallerSession } from '../caller-session.ts';
-import { adkBody, fromAdkContent } from './adk-content.ts';
+import { adkBody } from './adk-body.ts';
 import { findApp } from './adk-app.ts';
 import { findAdkSession, isOfUser, toSummary, toWireAdkSession, USER_KEY } from './adk-session.ts';
 import type { AdkSessionName } from './adk-session.ts';
@@ -184,13 +185,4 @@ function toEntry(event: JsonObject, field: string): HistoryEntry {
       stateDelta: isEmpty ? {} : stateDelta,
     }),
   };
-}
-
-/** Results of tools have the role of the user in ADK. */
-function toStoredRole(content: JsonObject): JsonObject {
-  const { parts } = content;
-  const hasResults =
-    Array.isArray(parts) &&
-    parts.some((part) => isJsonObject(part) && part['functionResponse'] !== undefined);
-  return hasResults ? { ...content, role: 'tool' } : content;
 }

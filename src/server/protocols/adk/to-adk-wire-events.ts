@@ -1,22 +1,8 @@
-import {
-  AdkEventMapper,
-  createEventActions,
-  isOpaquePart,
-  toAdkSeconds,
-} from '../../../core/index.ts';
-import type {
-  Content,
-  Event,
-  Json,
-  JsonObject,
-  LogEvent,
-  OpaquePart,
-  Part,
-  Seq,
-} from '../../../core/index.ts';
-import { omitUndefined, toAdkParts, toUserInputCall } from '../../../core/internal.ts';
+import { toWireEvent } from '../../../adk/internal.ts';
+import { AdkEventMapper, createEventActions, toAdkSeconds } from '../../../core/index.ts';
+import type { Event, JsonObject, LogEvent, Seq } from '../../../core/index.ts';
+import { omitUndefined, toUserInputCall } from '../../../core/internal.ts';
 import type { OpenCall } from '../session-update.ts';
-import { toCamelKeys } from './adk-content.ts';
 import { formatAdkEventId } from './adk-event-id.ts';
 
 /** What the events of a session have in common. */
@@ -106,61 +92,4 @@ export function toPartialEvent(
     content: { role: 'model', parts: [part] },
     actions: { ...createEventActions() },
   };
-}
-
-/** Converts an event to one of ADK's HTTP API. */
-export function toWireEvent(event: Event, agentName: string): JsonObject {
-  const { partial, inputTranscription, outputTranscription } = event;
-  const { goAway, liveSessionResumptionUpdate: resumption } = event;
-  const { content, usageMetadata, finishReason, actions, author, nodeInfo, longRunningToolIds } =
-    event;
-  const { branch, output, errorCode, errorMessage, turnComplete, interrupted } = event;
-  return {
-    id: event.id,
-    timestamp: event.timestamp,
-    invocationId: event.invocationId,
-    author: author === 'system' ? agentName : author,
-    actions: { ...actions },
-    ...omitUndefined({
-      branch,
-      content: content === undefined ? undefined : toWireContent(content),
-      longRunningToolIds: longRunningToolIds === undefined ? undefined : [...longRunningToolIds],
-      usageMetadata: usageMetadata && { ...usageMetadata },
-      finishReason,
-      groundingMetadata: event.groundingMetadata,
-      citationMetadata: event.citationMetadata,
-      errorCode,
-      errorMessage,
-      partial,
-      turnComplete,
-      interrupted,
-      inputTranscription: inputTranscription && { ...inputTranscription },
-      outputTranscription: outputTranscription && { ...outputTranscription },
-      liveSessionResumptionUpdate: resumption && { ...resumption },
-      goAway: goAway && { ...goAway },
-      output,
-      nodeInfo: nodeInfo === undefined ? undefined : { ...nodeInfo },
-      customMetadata: event.customMetadata,
-    }),
-  };
-}
-
-function toWireContent({ role, parts }: Content): JsonObject {
-  return {
-    role: role === 'model' ? 'model' : 'user',
-    parts: parts.flatMap((part) => (isOpaquePart(part) ? toAdkParts(part) : [toWirePart(part)])),
-  };
-}
-
-function toWirePart(part: Exclude<Part, OpaquePart>): Json {
-  if ('functionCall' in part) {
-    const { id, name, args } = part.functionCall;
-    const isCredential = name === 'adk_request_credential';
-    return { functionCall: { id, name, args: isCredential ? toCamelKeys(args) : args } };
-  }
-  if ('functionResponse' in part) {
-    const { id, name, response } = part.functionResponse;
-    return { functionResponse: { id, name, response } };
-  }
-  return { ...part };
 }

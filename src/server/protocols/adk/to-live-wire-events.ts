@@ -1,9 +1,8 @@
-import { toPartialTextEvent, toTurnEndEvent } from '../../../adk/internal.ts';
+import { toPartialTextEvent, toTurnEndEvent, toWireEvent } from '../../../adk/internal.ts';
 import type { LiveItem } from '../../../adk/internal.ts';
 import type { JsonObject } from '../../../core/index.ts';
 import type { Clock } from '../../../net/index.ts';
 import { formatAdkEventId } from './adk-event-id.ts';
-import { toWireEvent } from './to-adk-wire-events.ts';
 import type { AdkEventContext, AdkWireMapper } from './to-adk-wire-events.ts';
 
 export interface LiveEventContext extends AdkEventContext {

@@ -1,15 +1,5 @@
-import * as v from 'valibot';
-import { InvalidInputError, isJsonObject } from '../../../core/index.ts';
-import type { Json, JsonObject } from '../../../core/index.ts';
-
-/** A body of ADK: its members are in camel case or in snake case. */
-export function adkBody<T>(schema: v.GenericSchema<unknown, T>): v.GenericSchema<unknown, T> {
-  return v.pipe(
-    v.custom<JsonObject>(isJsonObject, 'must be an object'),
-    v.transform((value): unknown => toCamelKeys(value)),
-    schema,
-  );
-}
+import { InvalidInputError, isJsonObject } from '../../core/index.ts';
+import type { Json, JsonObject } from '../../core/index.ts';
 
 /** Content as ADK sends it, as content of a session. @throws InvalidInputError */
 export function fromAdkContent(value: Json, field: string): JsonObject {
@@ -45,4 +35,13 @@ export function toCamelKeys(value: JsonObject): JsonObject {
       one,
     ]),
   );
+}
+
+/** Results of tools have the role of the user in ADK. */
+export function toStoredRole(content: JsonObject): JsonObject {
+  const { parts } = content;
+  const hasResults =
+    Array.isArray(parts) &&
+    parts.some((part) => isJsonObject(part) && part['functionResponse'] !== undefined);
+  return hasResults ? { ...content, role: 'tool' } : content;
 }
