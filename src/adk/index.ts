@@ -28,6 +28,10 @@ export {
 } from './contracts/user-input-request.ts';
 export { LiveSessionBusyError } from './live/active-live-sessions.ts';
 export {
+  deleteLiveRecordings,
+  type DeleteLiveRecordingsOptions,
+} from './live/delete-live-recordings.ts';
+export {
   LiveRequestQueue,
   type LiveRequest,
   type LiveRequestQueueOptions,

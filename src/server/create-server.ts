@@ -1,6 +1,7 @@
 import type { Context } from 'hono';
 import { importOptional, omitUndefined } from '../core/internal.ts';
 import { checkOptions, InvalidInputError, safeListener } from '../core/index.ts';
+import type { SessionKey } from '../core/index.ts';
 import { parseOrigins } from '../egress/index.ts';
 import type { Clock } from '../net/index.ts';
 import type { DrainOptions } from '../runtime/index.ts';
@@ -173,8 +174,13 @@ async function openLive(
   context: ServerContext,
   pipeline: RequestPipeline,
 ): Promise<LiveEndpoint | undefined> {
-  const { live: hub, basePath = '', limits = {}, onError, protocols } = options;
-  if (hub === undefined) return undefined;
+  const { live: hub, basePath = '', limits = {}, liveRecordings = false } = options;
+  const { onError, protocols } = options;
+  if (hub === undefined) {
+    if (liveRecordings !== false)
+      throw new InvalidInputError('liveRecordings', 'needs live: pass the hub of the runtime.');
+    return undefined;
+  }
   if (options.readOnly === true)
     throw new InvalidInputError(
       'live',
@@ -183,6 +189,8 @@ async function openLive(
   const services = {
     hub,
     slots: new CallSlots(limits.liveConnections ?? 10),
+    mayRecord: async (session: SessionKey) =>
+      typeof liveRecordings === 'function' ? liveRecordings(session) : liveRecordings,
     limits: {
       messageBytes: limits.liveMessageBytes ?? 65_536,
       bodyBytes: limits.bodyBytes ?? DEFAULT_BODY_BYTES,

@@ -1,5 +1,5 @@
 import { InvalidInputError, optionTable } from '../core/index.ts';
-import type { OptionNames, OptionTable } from '../core/index.ts';
+import type { OptionNames, OptionTable, SessionKey } from '../core/index.ts';
 import type { LiveHub } from '../live/index.ts';
 import type { ManagedRuntime } from '../managed/index.ts';
 import type { Clock } from '../net/index.ts';
@@ -127,6 +127,12 @@ export interface ServerOptions {
    * the built page; default: the one of this package. Default: false.
    */
   readonly livePage?: boolean | { readonly files: string };
+  /**
+   * Whether clients of ADK's `/run_live` may have their live session recorded (`save_live_blob`): with `live` only. A
+   * function is asked at the beginning of each such live session: for example whether the speakers have consented.
+   * Default: false, and a client that asks for it is refused.
+   */
+  readonly liveRecordings?: boolean | ((session: SessionKey) => boolean | Promise<boolean>);
   /** Enables `GET /metrics`. Pass `metrics.observe` to the runtime as an observer. */
   readonly metrics?: Metrics;
   /** Receives a line for each request that may have changed something. */
@@ -167,6 +173,7 @@ export const SERVER_OPTIONS: OptionTable = optionTable<ServerOptions>('createSer
   proofs: PROOF_OPTION_NAMES,
   live: true,
   livePage: true,
+  liveRecordings: true,
   metrics: true,
   audit: true,
   onError: true,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   AgentTool,
+  deleteLiveRecordings,
   FunctionTool,
   LiveRequestQueue,
   LlmAgent,
@@ -210,6 +211,17 @@ test('saveLiveBlob saves the audio of both sides as artifacts, and no model is s
     isFinalResponse,
   );
   assert.equal(answer?.content && contentText(answer.content), '3 messages');
+
+  await service.save({ session, name: 'mine.txt' }, { text: 'Mine.' }, { saveId: 'mine' });
+  const remove = async (before?: number): Promise<readonly string[]> =>
+    deleteLiveRecordings({
+      artifactService: service,
+      session,
+      ...(before !== undefined && { before }),
+    });
+  assert.deepEqual(await remove(0), []);
+  assert.deepEqual([...(await remove())].toSorted(), [...names].toSorted());
+  assert.deepEqual(await service.list(session), ['mine.txt']);
 });
 
 test('each agent of a sequence speaks until it says that it is done', async () => {

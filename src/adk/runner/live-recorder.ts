@@ -7,6 +7,7 @@ import {
 import type { Event, InvocationId, SessionKey } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { ArtifactService } from '../../tools/index.ts';
+import { LIVE_RECORDING_PREFIX } from '../live/delete-live-recordings.ts';
 
 /** Who is heard or seen in a recording. */
 export type RecordedSpeaker = 'input_audio' | 'output_audio' | 'input_image';
@@ -64,7 +65,7 @@ export class LiveRecorder {
     const saved = [];
     for (const [speaker, { mimeType, startedAt, chunks }] of recordings) {
       const [type = mimeType] = mimeType.split(';');
-      const name = `adk_live_audio_storage_${speaker}_${startedAt}.${type.split('/')[1] ?? 'bin'}`;
+      const name = `${LIVE_RECORDING_PREFIX}${speaker}_${startedAt}.${type.split('/')[1] ?? 'bin'}`;
       const data = Buffer.concat(chunks).toString('base64');
       const part = { inlineData: { mimeType, data } };
       const version = await artifacts.save({ session, name }, part, { saveId: newMessageId() });

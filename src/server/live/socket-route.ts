@@ -1,4 +1,5 @@
 import type { WebSocket } from 'ws';
+import type { SessionKey } from '../../core/index.ts';
 import type { LiveHub } from '../../live/index.ts';
 import type { Caller } from '../auth/api-keys.ts';
 import type { CallSlots } from './call-slots.ts';
@@ -7,6 +8,8 @@ import type { CallSlots } from './call-slots.ts';
 export interface LiveServices {
   readonly hub: LiveHub;
   readonly slots: CallSlots;
+  /** Whether a client may have its live session recorded. */
+  readonly mayRecord: (session: SessionKey) => Promise<boolean>;
   /** Maximum size of a message, in bytes: of one that is read as audio goes by, and of a body. */
   readonly limits: { readonly messageBytes: number; readonly bodyBytes: number };
 }

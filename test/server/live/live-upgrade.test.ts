@@ -173,6 +173,10 @@ test('without the option, no WebSocket opens; a server that closes ends its sock
     createServer({ runtime: plain.runtime, keys: 'off', live: new LiveHub(), readOnly: true }),
     { code: 'invalid_input', message: /^live: cannot be served with readOnly/ },
   );
+  await assert.rejects(
+    createServer({ runtime: plain.runtime, keys: 'off', liveRecordings: true }),
+    { code: 'invalid_input', message: /^liveRecordings: needs live/ },
+  );
   await plain[Symbol.asyncDispose]();
 
   const { fixture, start } = await openLiveServer();

@@ -189,7 +189,10 @@ const listParts = (events: readonly WireEvent[]): readonly WirePart[] =>
   events.flatMap(({ content }) => content?.parts ?? []);
 
 test('a spoken turn over run_live: audio and transcripts come as events, and the session keeps them', async () => {
-  await using server = await open({ turns: [{ heard: 'Hello?', text: 'Hi there.' }] });
+  await using server = await open(
+    { turns: [{ heard: 'Hello?', text: 'Hi there.' }] },
+    { liveRecordings: true },
+  );
   const client = await server.connect(`${QUERY}&save_live_blob=true`);
   client.speak();
   await client.until(({ turnComplete }) => turnComplete === true);
@@ -220,6 +223,28 @@ test('a spoken turn over run_live: audio and transcripts come as events, and the
     'adk_live_audio_storage_input_audio_.pcm',
     'adk_live_audio_storage_output_audio_.pcm',
   ]);
+});
+
+test('a live session is recorded over run_live only if the server allows it', async () => {
+  const asked: string[] = [];
+  const options: readonly Partial<ServerOptions>[] = [
+    {},
+    { liveRecordings: false },
+    { liveRecordings: async ({ userId, sessionId }) => asked.push(`${userId} ${sessionId}`) > 1 },
+  ];
+  for (const more of options) {
+    await using server = await open({ turns: [] }, more);
+    const refused = await server.connect(`${QUERY}&save_live_blob=true`);
+    assert.match(await refused.closed, /^1008 This live session may not be recorded/);
+    if (typeof more.liveRecordings !== 'function') continue;
+    const client = await server.connect(`${QUERY}&save_live_blob=true`);
+    client.send('{');
+    await client.until(({ error }) => error !== undefined);
+    await client.end();
+    // A live session without a recording asks nobody.
+    await (await server.connect()).end();
+    assert.equal(asked.length, 2);
+  }
 });
 
 test('text, an approval and a change of state over run_live; the next client goes on', async () => {

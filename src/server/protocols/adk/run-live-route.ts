@@ -28,15 +28,16 @@ export function runLiveRoute(context: ServerContext, live: LiveServices): Socket
           keepAliveMs,
           readerTimeoutMs,
           isKeyValid: async (one) => keys.isValid(one),
-          open: async () => open(context, caller, url.searchParams),
+          open: async () => open(context, live, caller, url.searchParams),
         });
     },
   };
 }
 
-/** @throws HttpError 404; InvalidInputError for a parameter */
+/** @throws HttpError 403 for a recording that is not allowed, 404; InvalidInputError for a parameter */
 async function open(
   context: ServerContext,
+  { mayRecord }: LiveServices,
   caller: Caller,
   parameters: URLSearchParams,
 ): Promise<OpenedLiveSession> {
@@ -54,6 +55,11 @@ async function open(
     throw new InvalidInputError(
       'query.save_live_blob',
       'needs the option artifacts of the runtime.',
+    );
+  if (config.saveLiveBlob && !(await mayRecord(found.key)))
+    throw new HttpError(
+      403,
+      'This live session may not be recorded: see liveRecordings of the server. Leave out save_live_blob.',
     );
   return {
     adk,
