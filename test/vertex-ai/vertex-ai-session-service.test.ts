@@ -8,7 +8,15 @@ import {
   createEventActions as createStockActions,
   VertexAiSessionService as StockSessionService,
 } from '@google/adk';
-import { App, LlmAgent, Runner, contentText } from '../../src/adk/index.ts';
+import {
+  App,
+  contentText,
+  FunctionTool,
+  getFunctionCalls,
+  InMemorySessionService,
+  LlmAgent,
+  Runner,
+} from '../../src/adk/index.ts';
 import type { SessionService } from '../../src/adk/index.ts';
 import { AgentEngine } from '../../src/adk/vertex-ai/agent-engine.ts';
 import { AgentEngineSessions } from '../../src/adk/vertex-ai/agent-engine-sessions.ts';
@@ -401,4 +409,120 @@ it('a piece of a response is not imported, and events of other programs may leav
     assert.equal(stored?.events.length, 3);
     assert.ok(stored.events.every((one) => !isJsonObject(one['rawEvent'])));
     await service.close();
+  }));
+
+/** Calls two tools, one of which waits for an approval, then answers with what it was asked for. */
+function createClerk(): { readonly app: App; readonly model: ScriptedModel } {
+  const model = new ScriptedModel(({ contents }) =>
+    contents.at(-1)?.role === 'user'
+      ? { toolCalls: [{ name: 'look' }, { name: 'pay' }] }
+      : { text: `Answer ${contents.length}` },
+  );
+  const parameters = { type: 'object', properties: {} } as const;
+  const look = new FunctionTool({
+    name: 'look',
+    description: 'Looks',
+    parameters,
+    readOnly: true,
+    execute: async (_args, { state }) => {
+      state.set('seen', true);
+      return { seen: true };
+    },
+  });
+  const pay = new FunctionTool({
+    name: 'pay',
+    description: 'Pays',
+    parameters,
+    needsApproval: true,
+    execute: async () => ({ paid: true }),
+  });
+  const rootAgent = new LlmAgent({ name: 'clerk', model, tools: [look, pay] });
+  return { app: new App({ name: 'chatbot', rootAgent }), model };
+}
+
+/** Runs a message and approves the call that waits. Exchanges events after every event of the run. */
+async function runApproved(
+  runner: Runner,
+  service: SessionService,
+  newMessage: string,
+): Promise<void> {
+  const who = { userId: 'alice', sessionId: 's1' } as const;
+  const asked: string[] = [];
+  for await (const { content } of runner.runAsync({ ...who, newMessage })) {
+    await service.sync?.(s1);
+    for (const { id, name } of content === undefined ? [] : getFunctionCalls(content))
+      if (name === 'adk_request_confirmation') asked.push(id);
+  }
+  assert.equal(asked.length, 1);
+  const [id = ''] = asked;
+  const response = { confirmed: true };
+  const part = { functionResponse: { id, name: 'adk_request_confirmation', response } };
+  const answer = { role: 'user', parts: [part] } as const;
+  for await (const _event of runner.runAsync({ ...who, newMessage: answer }))
+    await service.sync?.(s1);
+}
+
+it('events of a turn are sent once and in order, however often the session is exchanged while it runs', async () =>
+  withFake(async (fake, apiEndpoint) => {
+    const service = new VertexAiSessionService({ ...ENGINE, apiEndpoint });
+    await service.createSession(s1);
+    const { app } = createClerk();
+    const runner = new Runner({ app, sessionService: service });
+    await runApproved(runner, service, 'First');
+    const { events = [], state } = (await service.getSession(s1)) ?? {};
+    const markers = fake.events('s1').map(({ rawEvent }) => Object(rawEvent).id);
+    assert.deepEqual(
+      markers,
+      events.map(({ id }) => id),
+    );
+    assert.deepEqual([state, events.length > 5], [{ seen: true }, true]);
+    await runner.close();
+    await service.close();
+  }));
+
+/** Runs two messages, takes the second one back, and returns what the model then reads, without ids. */
+async function readConversation(
+  service: SessionService,
+  openNext: () => SessionService,
+): Promise<readonly unknown[]> {
+  const { app } = createClerk();
+  const runner = new Runner({ app, sessionService: service });
+  await runApproved(runner, service, 'First');
+  await runApproved(runner, service, 'Taken back');
+  const { events = [] } = (await service.getSession(s1)) ?? {};
+  const { invocationId: rewindBeforeInvocationId = '' } =
+    events.find(({ content }) => contentText(content) === 'Taken back') ?? {};
+  await runner.rewind({ userId: 'alice', sessionId: 's1', rewindBeforeInvocationId });
+  await service.sync?.(s1);
+  await runner.close();
+  const clerk = createClerk();
+  const sessionService = openNext();
+  const next = new Runner({ app: clerk.app, sessionService });
+  await next.run({ userId: 'alice', sessionId: 's1', newMessage: 'Go on' });
+  await next.close();
+  await sessionService.close();
+  // Results of one answer are one content or several.
+  const parts = (clerk.model.requests[0]?.contents ?? []).flatMap((content) =>
+    content.parts.map((part) => [content.role, part]),
+  );
+  return JSON.parse(JSON.stringify(parts).replaceAll(/call_[0-9a-f]+_/g, 'call_'));
+}
+
+it('a model reads the same conversation with another store, without what was rewound', async () =>
+  withFake(async (_fake, apiEndpoint) => {
+    const plain = new InMemorySessionService();
+    await plain.createSession(s1);
+    const expected = await readConversation(plain, () => plain);
+    const service = new VertexAiSessionService({ ...ENGINE, apiEndpoint });
+    await service.createSession(s1);
+    const read = await readConversation(
+      service,
+      () => new VertexAiSessionService({ ...ENGINE, apiEndpoint }),
+    );
+    await service.close();
+    assert.deepEqual(
+      expected.map((part) => /First|Go on|Answer|"pay"|"look"/.exec(JSON.stringify(part))?.[0]),
+      ['First', '"look"', '"pay"', '"look"', '"pay"', 'Answer', 'Go on'],
+    );
+    assert.deepEqual(read, expected);
   }));

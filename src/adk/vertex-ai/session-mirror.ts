@@ -19,6 +19,8 @@ import {
   toAgentEngineEvent,
 } from './agent-engine-event.ts';
 import type { AgentEngineSessions, RemoteSession } from './agent-engine-sessions.ts';
+import { hideFromModels } from './hide-from-models.ts';
+import type { ImportedSessionEvent } from './hide-from-models.ts';
 
 /** The kind of the documents that bind sessions of the store to those of Agent Engine. */
 const KIND = 'adk.vertex-ai';
@@ -134,7 +136,8 @@ export class SessionMirror {
     }
     const known = new Set((await readEvents(store, row)).map((event) => event.id));
     const foreign = remoteEvents.filter((one) => !known.has(readEventId(one)));
-    if (foreign.length > 0) await importEvents(key, foreign.map(toImportedEvent), []);
+    if (foreign.length > 0)
+      await importEvents(key, hideFromModels(foreign.map(toImportedEvent)), []);
     const sent = new Set(remoteEvents.map(readEventId));
     if (binding !== undefined) await this.#send(name, row, id, binding, sent);
   }
@@ -158,7 +161,7 @@ export class SessionMirror {
       );
     const imported = remoteEvents.map(toImportedEvent);
     return [
-      ...hideRewound(imported).map((one) => ({ ...one, stateDelta: {} })),
+      ...hideFromModels(imported).map((one) => ({ ...one, stateDelta: {} })),
       ...(Object.keys(stateDelta).length > 0
         ? [{ stateDelta, dedupeKey: `vertex-ai:state:${remote.createTime}` }]
         : []),
@@ -239,22 +242,8 @@ async function readEvents(store: Store, row: SessionRow): Promise<readonly Event
   return (await readSession(store, row, {})).events;
 }
 
-function toImportedEvent(remote: JsonObject): ImportedEvent & { readonly event: Event } {
+function toImportedEvent(remote: JsonObject): ImportedSessionEvent {
   const event = fromAgentEngineEvent(remote);
   const { stateDelta } = event.actions;
   return { event, stateDelta, dedupeKey: `vertex-ai:event:${event.id}` };
-}
-
-/** Models are not shown the events that a later rewind took back. */
-function hideRewound(
-  imported: readonly (ImportedEvent & { readonly event: Event })[],
-): readonly ImportedEvent[] {
-  const hidden = new Set<number>();
-  imported.forEach(({ event }, index) => {
-    const before = event.actions.rewindBeforeInvocationId;
-    const start = imported.findIndex((one) => one.event.invocationId === before);
-    if (before === undefined || start === -1) return;
-    for (let at = start; at < index; at++) hidden.add(at);
-  });
-  return imported.map((one, index) => (hidden.has(index) ? { ...one, isHidden: true } : one));
 }
