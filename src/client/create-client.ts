@@ -27,6 +27,9 @@ import type {
   PageParams,
   PendingCall,
   PendingCallChange,
+  Schedule,
+  ScheduleParams,
+  ScheduleRun,
   Session,
   SessionChange,
   SessionForkPoint,
@@ -73,7 +76,7 @@ export interface ClientOptions {
 export type RequestOptions = Pick<HttpCallOptions, 'signal' | 'idempotencyKey'>;
 
 /**
- * A server's agents, environments and sessions.
+ * A server's agents, environments, sessions and schedules.
  * Every method rejects with an ApiError, a ConnectionError, or the reason of an aborted signal.
  */
 export interface Client {
@@ -205,6 +208,22 @@ export interface Client {
      * the earlier ones.
      */
     readonly watch: (options?: WatchOptions & PendingFilter) => AsyncIterable<PendingCallChange>;
+  };
+  readonly schedules: {
+    /** A repeated call with the same id and definition returns the schedule. */
+    readonly create: (schedule: ScheduleParams, options?: RequestOptions) => Promise<Schedule>;
+    readonly get: (id: string) => Promise<Schedule>;
+    readonly list: (page?: PageParams) => AsyncIterable<Schedule>;
+    /** Due times pass without a run until `resume`. */
+    readonly pause: (id: string) => Promise<Schedule>;
+    /** Continues with the next due time after now. */
+    readonly resume: (id: string) => Promise<Schedule>;
+    /** Starts a run now. Returns its id, which `runs` lists. */
+    readonly run: (id: string, options?: RequestOptions) => Promise<string>;
+    /** The last runs, the last due first: 100 at most. */
+    readonly runs: (id: string) => Promise<readonly ScheduleRun[]>;
+    /** Deletes the schedule and its history. Sessions that it started stay. */
+    readonly delete: (id: string) => Promise<void>;
   };
   /** Tokens and model calls of the workspace, by `agent`, `day` and `model`. */
   readonly usage: (query?: UsageParams) => Promise<readonly UsageTotal[]>;
@@ -375,6 +394,24 @@ export function createClient(options: ClientOptions = {}): Client {
       watch: ({ agentId, tool, needs, ...watch } = {}) =>
         watchPending(caller, { agent_id: agentId, tool, needs }, watch),
     },
+    schedules: {
+      create: async (body, more) => caller.call('POST', '/v1/schedules', { body, ...more }),
+      get: async (id) => caller.call('GET', schedulePath(id)),
+      list: (page) => paginate(caller, '/v1/schedules', page),
+      pause: async (id) => caller.call('POST', `${schedulePath(id)}/pause`),
+      resume: async (id) => caller.call('POST', `${schedulePath(id)}/resume`),
+      run: async (id, more) => {
+        const path = `${schedulePath(id)}/run`;
+        return (await caller.call<{ readonly id: string }>('POST', path, { ...more })).id;
+      },
+      runs: async (id) => {
+        const path = `${schedulePath(id)}/runs`;
+        return (await caller.call<{ readonly data: readonly ScheduleRun[] }>('GET', path)).data;
+      },
+      delete: async (id) => {
+        await caller.call('DELETE', schedulePath(id));
+      },
+    },
     usage: async ({ by, from, to, agentId } = {}) => {
       const query = { by, from, to, agent_id: agentId };
       const { data } = await caller.call<{ readonly data: readonly UsageTotal[] }>(
@@ -386,6 +423,10 @@ export function createClient(options: ClientOptions = {}): Client {
     },
   };
   return client;
+}
+
+function schedulePath(id: string): string {
+  return `/v1/schedules/${encodeSegment(id)}`;
 }
 
 function sessionPath(id: string): string {

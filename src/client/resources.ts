@@ -69,6 +69,15 @@ export type SessionListChange = Schemas['SessionListChange'];
 /** The usage of one group. It has the members that the query groups by. */
 export type UsageTotal = Schemas['UsageTotal'];
 
+/** Definition of a new schedule: `cron` or `every_ms`, an agent and a message. */
+export type ScheduleParams = Schemas['ScheduleParams'];
+
+/** A schedule, which starts sessions or sends messages to one. Times are RFC 3339. */
+export type Schedule = Schemas['Schedule'];
+
+/** A run of a schedule, or the due times that were missed. Times are RFC 3339. */
+export type ScheduleRun = Schemas['ScheduleRun'];
+
 /** One page of a list. Pass `next_page` as `page` to get the next one; null on the last page. */
 export interface Page<T> {
   readonly data: readonly T[];

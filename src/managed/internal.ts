@@ -1,6 +1,6 @@
 /** Exports of `managed/` for other folders of `src/`. The package does not publish them. */
 
-export { deriveAgentId } from './catalogs/agent-name.ts';
+export { deriveAgentId, parseAgentName } from './catalogs/agent-name.ts';
 export { createIdGenerator } from './catalogs/sortable-id.ts';
 export { ignoreMissingSession } from './interface/managed-errors.ts';
 export { getToolName } from './parsing/parse-agent-def.ts';

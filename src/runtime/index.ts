@@ -104,3 +104,24 @@ export {
   type Dispatcher,
   type DispatcherOptions,
 } from './scheduling/dispatcher.ts';
+export type {
+  ScheduleBackfill,
+  ScheduleDefinition,
+  ScheduleOverlap,
+  StoredSchedule,
+} from './schedules/schedule-definition.ts';
+export { ScheduleExistsError, ScheduleNotFoundError } from './schedules/schedule-errors.ts';
+export type {
+  ScheduledRun,
+  ScheduledRunKind,
+  ScheduledRunStatus,
+} from './schedules/schedule-places.ts';
+export type {
+  Schedule,
+  ScheduleHistoryOptions,
+  ScheduleListOptions,
+  ScheduleRunOptions,
+  Schedules,
+  ScheduleStatus,
+  ScheduleUser,
+} from './schedules/schedules.ts';

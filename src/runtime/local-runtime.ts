@@ -23,7 +23,14 @@ import {
   StoreClosedError,
   type StoreUnavailableError,
 } from '../store/internal.ts';
-import type { SessionRow, Store, StoreListener, UsageTotal } from '../store/index.ts';
+import type {
+  SessionRow,
+  Store,
+  StoreListener,
+  Submission,
+  SubmitResult,
+  UsageTotal,
+} from '../store/index.ts';
 import type { ArtifactService, ToolServices } from '../tools/index.ts';
 import { CalledAgents } from './called-agents/called-agents.ts';
 import { SESSION_OPTIONS } from './session/session.ts';
@@ -83,6 +90,11 @@ import {
 } from './listing/watch-pending-calls.ts';
 import { DRAIN_OPTIONS, SESSION_LIST_OPTIONS, USAGE_OPTIONS } from './runtime.ts';
 import type { DrainOptions, Runtime, SessionListOptions, UsageOptions } from './runtime.ts';
+import { LocalScheduledSessions } from './schedules/local-scheduled-sessions.ts';
+import { LocalSchedules } from './schedules/local-schedules.ts';
+import { ScheduleAgents } from './schedules/schedule-agent.ts';
+import { scheduleNet } from './schedules/schedule-net.ts';
+import type { Schedules } from './schedules/schedules.ts';
 import { SessionHandle } from './session/session-handle.ts';
 import type { HandleServices } from './session/handle-services.ts';
 import { createInputBatch } from './session/input-batch.ts';
@@ -108,6 +120,7 @@ export class LocalRuntime implements Runtime {
   readonly sources: readonly AgentSource[];
   readonly store: Store;
   readonly artifacts: ArtifactService | undefined;
+  readonly schedules: Schedules;
   readonly #registry: AgentRegistry;
   readonly #openSources: readonly OpenAgentSource[];
   readonly #ownsStore: boolean;
@@ -151,7 +164,8 @@ export class LocalRuntime implements Runtime {
     },
   ) {
     this.app = options.app ?? DEFAULT_APP;
-    this.#registry = new AgentRegistry(sources, models);
+    const scheduleAgents = this.#createScheduleAgents(store, options.clock ?? systemClock);
+    this.#registry = new AgentRegistry(sources, models, scheduleAgents);
     this.agents = this.#registry.byName;
     this.agentNames = this.#registry.ownNames;
     this.sources = options.agents.filter(isAgentSource);
@@ -233,7 +247,35 @@ export class LocalRuntime implements Runtime {
       onScanned: () => this.#keepAlive.check(),
       onError: this.#onError,
     });
+    this.schedules = this.#createSchedules(scheduleAgents);
     options.live?.onOpened?.({ isBusyElsewhere: async (key) => this.#isBusyElsewhere(key) });
+  }
+
+  #createScheduleAgents(store: Store, { now }: Clock): ScheduleAgents {
+    const sessions = new LocalScheduledSessions({
+      app: this.app,
+      store,
+      now,
+      createBatch: () => this.batch(),
+      find: async (id, options) => this.find(id, options),
+    });
+    return new ScheduleAgents(scheduleNet(sessions));
+  }
+
+  #createSchedules(agents: ScheduleAgents): Schedules {
+    return new LocalSchedules({
+      app: this.app,
+      owner: this.#owner,
+      store: this.store,
+      now: () => this.#clock.now(),
+      agents,
+      getAgent: async (name) => this.#registry.get(name ?? this.#registry.defaultName),
+      submit: async (submission) => this.#submit(submission),
+      delete: async ({ sessionId, userId }) => this.delete(sessionId, { user: userId }),
+      onChange: (key, listener) => this.#onRecords(key, listener),
+      isClosed: () => this.#state !== 'open',
+      assertRunnable: async (key) => this.#activeSessions.checkRunnable(key),
+    });
   }
 
   async start(): Promise<void> {
@@ -324,15 +366,17 @@ export class LocalRuntime implements Runtime {
   batch(): InputBatch {
     return createInputBatch({
       open: async (id, options, inputs) => this.#openForBatch(id, options, inputs),
-      submit: async (submission) => {
-        const result = await this.#submissions.run(async () =>
-          this.#ignoringOwnChanges(async () => this.store.submit(submission)),
-        );
-        const { sessions = [], inputs = [] } = submission;
-        for (const { key } of [...sessions, ...inputs]) this.#dispatcher.schedule(key);
-        return result;
-      },
+      submit: async (submission) => this.#submit(submission),
     });
+  }
+
+  async #submit(submission: Submission): Promise<SubmitResult> {
+    const result = await this.#submissions.run(async () =>
+      this.#ignoringOwnChanges(async () => this.store.submit(submission)),
+    );
+    const { sessions = [], inputs = [] } = submission;
+    for (const { key } of [...sessions, ...inputs]) this.#dispatcher.schedule(key);
+    return result;
   }
 
   async sessions(filter: SessionListOptions = {}): Promise<readonly SessionRow[]> {

@@ -14,6 +14,7 @@ import type { SessionChangeEvent, SessionChangesOptions } from './listing/sessio
 import type { PendingCallPage, PendingCallPageOptions } from './listing/pending-call-listing.ts';
 import type { SessionInspection } from './inspection/session-inspection.ts';
 import type { PendingCallChange, WatchPendingOptions } from './listing/watch-pending-calls.ts';
+import type { Schedules } from './schedules/schedules.ts';
 import type { InputBatch } from './session/input-batch.ts';
 import type { AgentSource } from './sources/agent-source.ts';
 import type { Session, SessionOptions } from './session/session.ts';
@@ -89,6 +90,8 @@ export interface Runtime extends AsyncDisposable {
   readonly store: Store;
   /** The artifacts of its tools. Undefined: the runtime has none. */
   readonly artifacts?: ArtifactService | undefined;
+  /** Sessions that are started, or get messages, by a cron pattern or at an interval. */
+  readonly schedules: Schedules;
   /**
    * Opens the session with this id and resumes its work, or creates it.
    * @throws InvalidInputError when the session is new and its id has the form of a called agent's session id, or is `.` or

@@ -113,6 +113,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'inspection',
     'session',
     'listing',
+    'schedules',
     'called-agents',
     'hosting',
     'sources',

@@ -10,6 +10,7 @@ import { managedProofs } from './managed.ts';
 import type { NetProof } from './net-proof.ts';
 import { firstWinsProof, optimisticCommitProof, quorumProof } from './patterns.ts';
 import { raceOfThreeProof, raceOfTwoProof } from './speculative-race.ts';
+import { scheduleProof } from './schedules.ts';
 import { staleResultsProof } from './stale-results.ts';
 import {
   fallbackModelStepProof,
@@ -46,4 +47,5 @@ export const allProofs: readonly NetProof[] = [
   optimisticCommitProof,
   ...liveProofs,
   ...liveAgentsProofs,
+  scheduleProof,
 ];

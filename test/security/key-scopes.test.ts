@@ -57,6 +57,9 @@ async function createResources(on: ServerFixture): Promise<Ids> {
   const box = await beta.environments.create({ name: 'Box', config: { type: 'self_hosted' } });
   const session = await beta.sessions.create({ agent: agent.id, environment_id: box.id });
   await beta.sessions.events.send(session.id, { events: [userMessage('call bash x')] });
+  const schedule = await on.client.post<{ id: string }>('/v1/schedules', {
+    body: { agent: agent.id, message: 'Go', cron: '0 0 1 1 *' },
+  });
   const webhook = await on.client.post<{ id: string }>('/v1/webhooks', {
     body: { url: 'http://127.0.0.1:9/', events: [] },
   });
@@ -76,6 +79,7 @@ async function createResources(on: ServerFixture): Promise<Ids> {
       thread_id: (await beta.sessions.threads.list(session.id)).data[0]?.id ?? '',
       work_id: work.id,
       webhook_id: webhook.id,
+      schedule_id: schedule.id,
     };
   }
 }
@@ -149,14 +153,14 @@ test('each key scope opens exactly the routes that docs/keys.md lists for it', a
   assert.equal(plain(documented), plain(rows), `docs/keys.md must have:\n${rows.join('\n')}`);
 });
 
-test('a key with the scope console changes sessions and proofs, and no agent, environment, webhook or work', async () => {
+test('a key with the scope console changes sessions, schedules and proofs, and no agent, environment, webhook or work', async () => {
   await using fixture = await openScopeFixture();
   const { on, ids } = fixture;
   const scope = { type: 'console' } as const;
   const { token } = await on.server.keys.create('default', '', { scope });
   for (const route of await servedRoutes(on.url)) {
     if (route.method === 'GET') continue;
-    const isItsOwn = /^\/v1\/(sessions|proofs)/.test(route.path);
+    const isItsOwn = /^\/v1\/(sessions|schedules|proofs)/.test(route.path);
     assert.equal(await isOpen(on, route, token, ids), isItsOwn, route.name);
   }
 });

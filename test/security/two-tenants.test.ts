@@ -39,6 +39,9 @@ async function createTenant(on: ServerFixture, workspace: string, secret: string
   const box = await beta.environments.create({ name: secret, config: { type: 'self_hosted' } });
   const session = await beta.sessions.create({ agent: agent.id, environment_id: box.id });
   await beta.sessions.events.send(session.id, { events: [userMessage(`call bash ${secret}`)] });
+  const schedule = await client.post<{ id: string }>('/v1/schedules', {
+    body: { agent: agent.id, message: 'Go', cron: '0 0 1 1 *' },
+  });
   const webhook = await client.post<{ id: string }>('/v1/webhooks', {
     body: { url: 'http://127.0.0.1:9/', events: [] },
   });
@@ -57,6 +60,7 @@ async function createTenant(on: ServerFixture, workspace: string, secret: string
         thread_id: (await beta.sessions.threads.list(session.id)).data[0]?.id ?? '',
         work_id: work.id,
         webhook_id: webhook.id,
+        schedule_id: schedule.id,
       };
       const events = data.map(({ id }) => id);
       return { token, ids, all: [...Object.values(ids), called.id, ...events, ...calls] };

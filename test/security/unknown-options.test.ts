@@ -101,6 +101,13 @@ import { PENDING_OPTIONS } from '../../src/runtime/listing/pending-call-listing.
 import { SESSION_CHANGES_OPTIONS } from '../../src/runtime/listing/session-changes.ts';
 import { WATCH_PENDING_OPTIONS } from '../../src/runtime/listing/watch-pending-calls.ts';
 import { BACKUP_OPTIONS, writeBackup } from '../../src/runtime/copies/backup.ts';
+import { SCHEDULE_OPTIONS } from '../../src/runtime/schedules/schedule-definition.ts';
+import {
+  SCHEDULE_HISTORY_OPTIONS,
+  SCHEDULE_LIST_OPTIONS,
+  SCHEDULE_RUN_OPTIONS,
+  SCHEDULE_USER,
+} from '../../src/runtime/schedules/schedules.ts';
 import { DRAIN_OPTIONS, SESSION_LIST_OPTIONS, USAGE_OPTIONS } from '../../src/runtime/runtime.ts';
 import { createServer } from '../../src/server/create-server.ts';
 import { SERVER_OPTIONS } from '../../src/server/server-options.ts';
@@ -260,6 +267,26 @@ const subjects: Readonly<Record<string, Subject>> = {
   SESSION_CHANGES_OPTIONS: {
     table: SESSION_CHANGES_OPTIONS,
     call: async (options) => (await plain).changes(options),
+  },
+  SCHEDULE_OPTIONS: {
+    table: SCHEDULE_OPTIONS,
+    call: async (options) => (await plain).schedules.create(options),
+  },
+  SCHEDULE_USER: {
+    table: SCHEDULE_USER,
+    call: async (options) => (await plain).schedules.get('s', options),
+  },
+  SCHEDULE_LIST_OPTIONS: {
+    table: SCHEDULE_LIST_OPTIONS,
+    call: async (options) => (await plain).schedules.list(options),
+  },
+  SCHEDULE_RUN_OPTIONS: {
+    table: SCHEDULE_RUN_OPTIONS,
+    call: async (options) => (await plain).schedules.run('s', options),
+  },
+  SCHEDULE_HISTORY_OPTIONS: {
+    table: SCHEDULE_HISTORY_OPTIONS,
+    call: async (options) => (await plain).schedules.history('s', options),
   },
   SESSION_LIST_OPTIONS: {
     table: SESSION_LIST_OPTIONS,

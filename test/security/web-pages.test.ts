@@ -35,11 +35,15 @@ async function openVictimServer(server: Partial<ServerOptions> = {}): Promise<Vi
   const webhook = await on.client.post<{ id: string }>('/v1/webhooks', {
     body: { url: 'http://127.0.0.1:9/', events: [] },
   });
+  const schedule = await on.client.post<{ id: string }>('/v1/schedules', {
+    body: { agent: agent.id, message: 'Go', cron: '0 0 1 1 *' },
+  });
   const threads = await beta.sessions.threads.list(session.id);
   const ids = {
     agent_id: agent.id,
     environment_id: place.id,
     session_id: session.id,
+    schedule_id: schedule.id,
     webhook_id: webhook.id,
     thread_id: threads.data[0]?.id ?? '',
   };

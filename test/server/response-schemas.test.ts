@@ -126,6 +126,18 @@ test('the successful response of every route is as the document describes it', a
   await get('/v1/webhooks');
   await remove(webhook);
 
+  const schedule = `/v1/schedules/${idIn(
+    await post('/v1/schedules', { agent: chat, message: 'think', cron: '0 9 * * 1-5' }),
+  )}`;
+  await get(schedule);
+  await get('/v1/schedules');
+  await post(`${schedule}/pause`);
+  await post(`${schedule}/run`);
+  let runs: readonly Json[] = [];
+  while (runs.length === 0) runs = await list(on, `${schedule}/runs`);
+  await post(`${schedule}/resume`);
+  await remove(schedule);
+
   const work = `${environment}/work`;
   await get(`${work}/poll`);
   await post('/v1/sessions', {

@@ -25,7 +25,13 @@ async function createResources(
 ): Promise<
   Readonly<
     Record<
-      'agent_id' | 'environment_id' | 'session_id' | 'work_id' | 'webhook_id' | 'thread_id',
+      | 'agent_id'
+      | 'environment_id'
+      | 'session_id'
+      | 'schedule_id'
+      | 'work_id'
+      | 'webhook_id'
+      | 'thread_id',
       string
     >
   >
@@ -54,7 +60,11 @@ async function createResources(
     const webhook = await client.post<{ id: string }>('/v1/webhooks', {
       body: { url: 'http://127.0.0.1:9/' },
     });
+    const schedule = await client.post<{ id: string }>('/v1/schedules', {
+      body: { agent: agent.id, message: 'secret', cron: '0 0 1 1 *' },
+    });
     return {
+      schedule_id: schedule.id,
       webhook_id: webhook.id,
       thread_id: (await beta.sessions.threads.list(session.id)).data[0]?.id ?? '',
       agent_id: agent.id,

@@ -47,6 +47,14 @@ export function deriveCallId(invocationId: InvocationId, round: number, index: n
   return `call_${sha256Hex(`call:${invocationId}`).slice(0, 16)}_${round}_${index}`;
 }
 
+/** The session that lists name as the parent of the sessions of schedules. It never exists. */
+export const SCHEDULES_SESSION = 'petrichor:schedules';
+
+/** Derives the session id of a schedule. Lists leave it out, like that of a called agent. */
+export function deriveScheduleSessionId(scheduleId: string): SessionId {
+  return `${SCHEDULES_SESSION}/${deriveUuid(`schedule:${scheduleId}`)}/1`;
+}
+
 /** Returns the SHA-256 of the UTF-8 text, in hexadecimal. */
 export function sha256Hex(text: string): string {
   return hash('sha256', text, 'hex');

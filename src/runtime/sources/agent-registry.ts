@@ -1,10 +1,12 @@
 import type { Agent } from '../../agents/index.ts';
 import type { Interceptor } from '../interceptors/interceptor.ts';
+import { parseScheduleAgentName, toScheduleAgentName } from '../schedules/schedule-agent.ts';
+import type { ScheduleAgents } from '../schedules/schedule-agent.ts';
 import { UnknownAgentError } from '../session/runtime-errors.ts';
 import type { OpenAgentSource } from './agent-source.ts';
 import type { NamedModels } from './named-models.ts';
 
-/** The agents that a runtime can run: those of its sources, and the agents that these call as tools. */
+/** The agents that a runtime can run: those of its sources, the agents that these call as tools, and their schedules. */
 export class AgentRegistry {
   readonly byName: ReadonlyMap<string, Agent>;
   /** The names of the agents of the sources, without those that only other agents call. */
@@ -14,9 +16,11 @@ export class AgentRegistry {
   readonly #sources: readonly OpenAgentSource[];
   readonly #sourceByAgent: Map<string, OpenAgentSource>;
   readonly #models: NamedModels;
+  readonly #schedules: ScheduleAgents;
 
-  constructor(sources: readonly OpenAgentSource[], models: NamedModels) {
+  constructor(sources: readonly OpenAgentSource[], models: NamedModels, schedules: ScheduleAgents) {
     this.#models = models;
+    this.#schedules = schedules;
     this.#sources = sources;
     const own = sources.flatMap((source) =>
       source.agents.map((agent) => ({ name: agent.name, agent, source })),
@@ -31,12 +35,18 @@ export class AgentRegistry {
     this.byName = new Map(all.map(({ name, agent }) => [name, agent]));
     this.#sourceByAgent = new Map(all.map(({ name, source }) => [name, source]));
     const canFind = sources.some(({ find }) => find !== undefined);
-    this.runnable = canFind ? undefined : [...this.byName.keys()];
+    const names = [...this.byName.keys()];
+    this.runnable = canFind ? undefined : [...names, ...names.map(toScheduleAgentName)];
   }
 
   async find(name: string): Promise<Agent | undefined> {
     const known = this.byName.get(name);
     if (known !== undefined) return known;
+    const scheduled = parseScheduleAgentName(name);
+    if (scheduled !== undefined)
+      return (await this.find(scheduled)) === undefined
+        ? undefined
+        : this.#schedules.get(scheduled);
     for (const source of this.#sources) {
       const found = await source.find?.(name);
       if (found === undefined) continue;

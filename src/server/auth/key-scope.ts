@@ -6,7 +6,7 @@ import { HttpError } from '../http/http-error.ts';
  * What a key allows.
  * - `full`: everything in its workspace, but not the metrics of the whole server.
  * - `read`: reading in its workspace.
- * - `console`: reading in its workspace, and all verbs of its sessions and proofs. It is for the developer console.
+ * - `console`: reading in its workspace, and all verbs of its sessions, schedules and proofs. It is for the developer console.
  * - `metrics`: `GET /metrics`, which covers all workspaces.
  * - `operator`: listing, evicting and unquarantining sessions of all workspaces. It cannot read events.
  * - `environment`: the work of one environment. It is for processes that start workers.
@@ -25,7 +25,7 @@ export type KeyScope =
 /** The types of scopes. */
 export type KeyScopeType = KeyScope['type'];
 
-/** The scopes of routes that change sessions and proofs, but no agent, environment or webhook. */
+/** The scopes of routes that change sessions, schedules and proofs, but no agent, environment or webhook. */
 export const SESSION_WRITE_SCOPES: readonly KeyScopeType[] = ['full', 'console'];
 
 export const FULL_SCOPE: KeyScope = { type: 'full' };

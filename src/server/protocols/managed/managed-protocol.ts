@@ -8,6 +8,7 @@ import { proofRoutes } from '../../routes/proof-routes.ts';
 import { sessionControlRoutes } from '../../routes/session-control-routes.ts';
 import { sessionRoutes } from '../../routes/session-routes.ts';
 import { threadRoutes } from '../../routes/thread-routes.ts';
+import { scheduleRoutes } from '../../routes/schedule-routes.ts';
 import { webhookRoutes } from '../../routes/webhook-routes.ts';
 import { workRoutes } from '../../routes/work-routes.ts';
 import type { Protocol } from '../protocol.ts';
@@ -24,6 +25,7 @@ export const managedProtocol: Protocol = {
     ...eventRoutes(context),
     ...threadRoutes(context),
     ...workRoutes(context),
+    ...scheduleRoutes(context),
     ...webhookRoutes(context),
     ...listingRoutes(context),
     ...proofRoutes(context),
