@@ -36,6 +36,8 @@ test('every command has a help page, with help and with --help', async () => {
     'replay',
     'backup',
     'restore',
+    'export',
+    'import',
     'graph',
     'prove',
   ]) {
@@ -68,6 +70,8 @@ test('the JSON help has one object per command', async () => {
     'replay',
     'backup',
     'restore',
+    'export',
+    'import',
     'graph',
     'prove',
     'help',

@@ -10,8 +10,10 @@ import { consoleCommand } from './commands/console-command.ts';
 import { devCommand, devServerCommand } from './commands/dev-command.ts';
 import { drainCommand } from './commands/drain-command.ts';
 import { evictCommand } from './commands/evict-command.ts';
+import { exportCommand } from './commands/export-command.ts';
 import { graphCommand } from './commands/graph-command.ts';
 import { commandPage, helpCommand } from './commands/help-command.ts';
+import { importCommand } from './commands/import-command.ts';
 import { keysCommand } from './commands/keys-command.ts';
 import { mcpCommand } from './commands/mcp-command.ts';
 import { createPaint } from './terminal/paint.ts';
@@ -40,6 +42,8 @@ const commands: readonly Command[] = [
   replayCommand,
   backupCommand,
   restoreCommand,
+  exportCommand,
+  importCommand,
   graphCommand,
   proveCommand,
 ];

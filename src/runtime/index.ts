@@ -68,6 +68,11 @@ export {
   type BackupCounts,
   type BackupOptions,
 } from './copies/backup.ts';
+export {
+  importSession,
+  type ImportedSession,
+  type ImportSessionOptions,
+} from './copies/import-session.ts';
 export { DamagedCopyError } from './copies/damaged-copy-error.ts';
 export { openRuntime } from './open-runtime.ts';
 export type { AgentSource, AgentSourceHost, OpenAgentSource } from './sources/agent-source.ts';

@@ -10,6 +10,10 @@ export {
   type AcceptedInput,
 } from './journal/accepted-inputs.ts';
 export { describeNet } from './inspection/describe-net.ts';
+export { exportArtifacts } from './copies/artifact-item.ts';
+export { writeCopyFile } from './copies/copy-file.ts';
+export { readCopyLines, toCopyLines } from './copies/copy-lines.ts';
+export { JOURNAL_FILE_VERSION } from './copies/import-session.ts';
 export { hydrate } from './journal/hydrate.ts';
 export { findCurrentWait } from './log/find-current-wait.ts';
 export { findReportedCalls } from './log/find-reported-call.ts';

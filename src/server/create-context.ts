@@ -5,7 +5,7 @@ import { createIdGenerator } from '../managed/internal.ts';
 import { systemClock } from '../net/index.ts';
 import { AnswerAuthors } from './auth/answer-authors.ts';
 import { ApiKeys, ENVIRONMENT_INDEX } from './auth/api-keys.ts';
-import { WorkspaceIndex } from './auth/workspace-index.ts';
+import { AGENT_INDEX, SESSION_INDEX, WorkspaceIndex } from './auth/workspace-index.ts';
 import { DEFAULT_RETRY_WINDOW_MS, IdempotentRequests } from './idempotency/idempotent-requests.ts';
 import { ProofJobs } from './proofs/proof-jobs.ts';
 import { parseProofOptions } from './proofs/proof-options.ts';
@@ -53,9 +53,9 @@ export function createContext(
     clock,
     keys,
     newId,
-    agents: new WorkspaceIndex(store, 'workspace-agent'),
+    agents: new WorkspaceIndex(store, AGENT_INDEX),
     environments: new WorkspaceIndex(store, ENVIRONMENT_INDEX),
-    sessions: new WorkspaceIndex(store, 'workspace-session'),
+    sessions: new WorkspaceIndex(store, SESSION_INDEX),
     idempotentRequests: new IdempotentRequests(
       store,
       clock,

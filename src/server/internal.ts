@@ -1,3 +1,4 @@
 /** Exports of `server/` for other folders of `src/`. */
 
+export { AGENT_INDEX, SESSION_INDEX } from './auth/workspace-index.ts';
 export { agentCreate } from './wire/agent-schemas.ts';

@@ -3,7 +3,7 @@ import { AgentNotFoundError } from '../managed/index.ts';
 import { deriveAgentId } from '../managed/internal.ts';
 import type { ManagedAgent, ManagedRuntime } from '../managed/index.ts';
 import type { DocumentStore } from '../store/index.ts';
-import { WorkspaceIndex } from './auth/workspace-index.ts';
+import { AGENT_INDEX, WorkspaceIndex } from './auth/workspace-index.ts';
 import { agentCreate } from './wire/agent-schemas.ts';
 import { toAgentDefinition } from './wire/from-wire-agent.ts';
 
@@ -20,7 +20,7 @@ export async function registerAgents(
   agents: readonly unknown[],
   { labels = [] }: { readonly labels?: readonly string[] } = {},
 ): Promise<readonly ManagedAgent[]> {
-  const index = new WorkspaceIndex(store, 'workspace-agent');
+  const index = new WorkspaceIndex(store, AGENT_INDEX);
   const registered: ManagedAgent[] = [];
   const ids = new Set<string>();
   for (const [position, written] of agents.entries()) {

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -13,9 +11,8 @@ import { StoreNotEmptyError } from '../../src/store/index.ts';
 import { FileArtifactService } from '../../src/tools/index.ts';
 import { CommandFolder } from '../cli/command-folder.ts';
 import { pickSample } from '../sample-seed.ts';
+import { killAt } from './kill-at.ts';
 import { openNoter } from './loaded-store.ts';
-
-const HOST = join(import.meta.dirname, 'copy-host.ts');
 
 test('a backup under load, restored elsewhere, passes the independent reader and continues', async () => {
   const folder = new CommandFolder();
@@ -180,16 +177,4 @@ async function collect<T>(values: AsyncIterable<T>): Promise<readonly T[]> {
   const collected: T[] = [];
   for await (const value of values) collected.push(value);
   return collected;
-}
-
-/** Runs a copy in a process of its own, and kills it at an item. */
-async function killAt(...args: readonly [string, string, string, number]): Promise<void> {
-  const child = spawn(process.execPath, [HOST, ...args.map(String)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const exited = once(child, 'exit');
-  await Promise.race([once(child.stdout, 'data'), exited]);
-  assert.equal(child.exitCode, null, 'it stopped before it was killed');
-  child.kill('SIGKILL');
-  await exited;
 }

@@ -1,5 +1,5 @@
 // Copies a store until it is killed: it stops at an item, says so, and waits. Arguments: what, store, file, item.
-import { restoreBackup, writeBackup } from '../../src/runtime/index.ts';
+import { importSession, restoreBackup, writeBackup } from '../../src/runtime/index.ts';
 import { openStore } from '../../src/store/index.ts';
 import type { Store, StoreItem } from '../../src/store/index.ts';
 
@@ -25,6 +25,8 @@ async function stop(): Promise<never> {
 
 const opened = await openStore(url);
 const store: Store = Object.create(opened, {
+  find: { value: opened.find.bind(opened) },
+  document: { value: opened.document.bind(opened) },
   exportItems: { value: (selection?: object) => stopAt(opened.exportItems(selection)) },
   importItems: {
     value: async (items: AsyncIterable<StoreItem>, options?: object) =>
@@ -32,4 +34,5 @@ const store: Store = Object.create(opened, {
   },
 });
 if (what === 'backup') await writeBackup(store, file);
+else if (what === 'import') await importSession(file, store);
 else await restoreBackup(file, store);

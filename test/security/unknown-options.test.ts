@@ -108,6 +108,7 @@ import {
   SCHEDULE_RUN_OPTIONS,
   SCHEDULE_USER,
 } from '../../src/runtime/schedules/schedules.ts';
+import { IMPORT_SESSION_OPTIONS, importSession } from '../../src/runtime/copies/import-session.ts';
 import { DRAIN_OPTIONS, SESSION_LIST_OPTIONS, USAGE_OPTIONS } from '../../src/runtime/runtime.ts';
 import { createServer } from '../../src/server/create-server.ts';
 import { SERVER_OPTIONS } from '../../src/server/server-options.ts';
@@ -255,6 +256,10 @@ const subjects: Readonly<Record<string, Subject>> = {
   BACKUP_OPTIONS: {
     table: BACKUP_OPTIONS,
     call: async (options) => writeBackup((await plain).store, 'unused.jsonl', options),
+  },
+  IMPORT_SESSION_OPTIONS: {
+    table: IMPORT_SESSION_OPTIONS,
+    call: async (options) => importSession('unused.jsonl', (await plain).store, options),
   },
   DRAIN_OPTIONS: {
     table: DRAIN_OPTIONS,

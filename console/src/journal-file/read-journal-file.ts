@@ -13,6 +13,7 @@ interface Line {
   readonly record?: unknown;
   readonly event?: SessionEvent;
   readonly fork_point?: SessionForkPoint;
+  /** Of a step: its records. Of the end: their number. */
   readonly records?: unknown;
   readonly events?: unknown;
 }
@@ -30,7 +31,8 @@ export interface JournalFile {
   readonly forkPoints: readonly SessionForkPoint[];
 }
 
-const VERSION = 1;
+/** Version 1 has a line per record; version 2 has a line per step, and what a store needs to continue the session. */
+const VERSIONS: readonly unknown[] = [1, 2];
 
 /**
  * Reads the file of a journal. Nothing is sent.
@@ -45,6 +47,7 @@ export async function readJournalFile(
   let head: Line | undefined;
   let end: Line | undefined;
   let number = 0;
+  let sessions = 0;
   for await (const text of readLines(file)) {
     number++;
     const line = parseLine(text, number);
@@ -56,6 +59,15 @@ export async function readJournalFile(
     switch (line.type) {
       case 'record':
         append(history, line, number);
+        break;
+      case 'session':
+        sessions++;
+        break;
+      case 'step':
+        // The sessions of called agents follow.
+        if (sessions <= 1)
+          for (const record of readRecords(line, number))
+            append(history, { record, step: line.step }, number);
         break;
       case 'event':
         if (typeof line.event?.seq !== 'number') throw damaged(number, 'has no event');
@@ -94,11 +106,16 @@ export async function readJournalFile(
 function checkHead(line: Line, name: string): Line {
   if (line.type !== 'journal' || typeof line.session?.id !== 'string')
     throw new Error(`${name} is not a journal file. Export one from the page of a session.`);
-  if (line.version !== VERSION)
+  if (!VERSIONS.includes(line.version))
     throw new Error(
-      `${name} has version ${JSON.stringify(line.version)} of the format. This console reads version ${VERSION}.`,
+      `${name} has version ${JSON.stringify(line.version)} of the format. This console reads the versions 1 and 2.`,
     );
   return line;
+}
+
+function readRecords({ records }: Line, number: number): readonly unknown[] {
+  if (Array.isArray(records)) return records;
+  throw damaged(number, 'has no records');
 }
 
 function append(history: JournalHistory, { record, step }: Line, number: number): void {

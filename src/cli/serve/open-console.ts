@@ -3,9 +3,6 @@ import { chmod, copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { omitUndefined } from '../../core/internal.ts';
-import { openManagedRuntime } from '../../managed/index.ts';
-import { ScriptedModel } from '../../models/index.ts';
-import type { Model } from '../../models/index.ts';
 import { ApiKeys, consoleHandler, createServer, listen } from '../../server/index.ts';
 import type { Server } from '../../server/index.ts';
 import { MemoryStore, openStore, parseStoreUrl } from '../../store/index.ts';
@@ -19,6 +16,7 @@ import { UsageError } from '../command/usage-error.ts';
 import { NoStoreError } from '../loading/existing-store.ts';
 import { createPaint } from '../terminal/paint.ts';
 import { printable } from '../terminal/printable.ts';
+import { openReadingRuntime } from './open-reading-runtime.ts';
 import { parsePort } from './parse-serve-options.ts';
 import { loadServedAgents, NO_AGENTS } from './served-agents.ts';
 import type { ServedAgents } from './served-agents.ts';
@@ -161,16 +159,11 @@ async function serveStore(
   },
 ): Promise<ExitCode> {
   const { values, env, clock } = call;
-  // Never called: no session runs.
-  const noModel = async (): Promise<Model> => new ScriptedModel([]);
-  await using runtime = await openManagedRuntime({
+  await using runtime = await openReadingRuntime({
     app: values.app ?? DEFAULT_APP,
-    agents: served.code.map(({ source }) => source),
     store,
+    served,
     clock,
-    models: noModel,
-    resolver: noModel,
-    builtIns: async (name) => served.tools.filter((tool) => 'name' in tool && tool.name === name),
   });
   const files = findFiles(env);
   const server = await createServer({

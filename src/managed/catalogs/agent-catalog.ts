@@ -20,8 +20,8 @@ import type {
 import { paginate } from './paginate.ts';
 import { parseAgentDef } from '../parsing/parse-agent-def.ts';
 
-const HEADS = 'agent';
-const VERSIONS = 'agent-version';
+export const HEADS = 'agent';
+export const VERSIONS = 'agent-version';
 
 /** How many versions of an agent from code are compared with its present description. */
 const RECENT_VERSIONS = 100;
@@ -261,7 +261,7 @@ function asDefined(agent: ManagedAgent, action: string): DefinedAgent {
 }
 
 /** Zero-padded, so that ids sort like their numbers. */
-function versionId(id: string, version: number): string {
+export function versionId(id: string, version: number): string {
   return `${id}/${String(version).padStart(9, '0')}`;
 }
 

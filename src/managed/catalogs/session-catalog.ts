@@ -4,14 +4,14 @@ import type { DocumentChange, DocumentStore } from '../../store/index.ts';
 import { ManagedSessionNotFoundError } from '../interface/managed-errors.ts';
 import type { SessionEnvironment } from '../interface/managed-runtime.ts';
 
-const SESSIONS = 'session';
+export const SESSIONS = 'session';
 const START_KEYS = 'session-start';
-const ENVIRONMENTS = 'session-environment';
+export const ENVIRONMENTS = 'session-environment';
 /** Sessions whose deletion has started, by id, each with the sessions of the agents it called. */
 const DELETIONS = 'session-deletion';
 
 /** Labels of sessions without a record, by user and id. */
-const LABELS = 'session-labels';
+export const LABELS = 'session-labels';
 
 /** What clients call a session. */
 export type SessionLabels = Pick<SessionRecord, 'title' | 'metadata'>;
@@ -39,6 +39,21 @@ export interface StartKey {
   readonly userId: string;
   readonly agentId: string;
   readonly dedupeKey: string;
+}
+
+/** The id under which an environment is stored. */
+export function toEnvironmentName(environment: SessionEnvironment): string {
+  return `e${sha256Hex(canonicalJson(asJson(environment))).slice(0, 16)}`;
+}
+
+/** The id under which the labels of a session without a record are stored. */
+export function toLabelsId(owner: SessionOwnerIds, id: string): string {
+  return sha256Hex(canonicalJson([owner.appName, owner.userId, id]));
+}
+
+interface SessionOwnerIds {
+  readonly appName: string;
+  readonly userId: string;
 }
 
 /** Stores the records of the managed sessions of one application. Those of other applications are hidden. */
@@ -201,7 +216,7 @@ export class SessionCatalog {
   async saveEnvironment(environment: SessionEnvironment): Promise<string> {
     if (Object.keys(environment).length === 0) return '';
     const value = asJson(environment);
-    const name = `e${sha256Hex(canonicalJson(value)).slice(0, 16)}`;
+    const name = toEnvironmentName(environment);
     // If the document exists, it has the same content.
     await this.#documents.writeDocuments([{ kind: ENVIRONMENTS, id: name, version: 0, value }]);
     return name;
@@ -227,7 +242,7 @@ export class SessionCatalog {
   }
 
   #toLabelsId({ userId, id }: Pick<SessionRecord, 'userId' | 'id'>): string {
-    return sha256Hex(canonicalJson([this.#appName, userId, id]));
+    return toLabelsId({ appName: this.#appName, userId }, id);
   }
 }
 

@@ -1,20 +1,13 @@
 import { checkOptions, InvalidInputError, optionTable } from '../../core/index.ts';
-import type { JsonObject, OptionTable, SessionKey } from '../../core/index.ts';
+import type { OptionTable, SessionKey } from '../../core/index.ts';
 import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { Store, StoreItem } from '../../store/index.ts';
 import type { ArtifactService } from '../../tools/index.ts';
-import {
-  exportArtifacts,
-  importArtifact,
-  parseArtifact,
-  type ArtifactItem,
-} from './artifact-item.ts';
-import { readCopyFile, writeCopyFile } from './copy-file.ts';
-import { readCopyLines, toCopyLines, type CopyLine } from './copy-lines.ts';
-import { DamagedCopyError } from './damaged-copy-error.ts';
-import { isItemType, parseItem } from './parse-item.ts';
-import { SessionCheck } from './session-check.ts';
+import { exportArtifacts, importArtifact, type ArtifactItem } from './artifact-item.ts';
+import { writeCopyFile } from './copy-file.ts';
+import { toCopyLines } from './copy-lines.ts';
+import { checkItems, readCopy, type CopyForm } from './read-copy.ts';
 
 /** The version of the format of backups. */
 const VERSION = 1;
@@ -31,6 +24,8 @@ export const BACKUP_OPTIONS: OptionTable = optionTable<BackupOptions>('backup', 
   artifacts: true,
   clock: true,
 });
+
+const BACKUP: CopyForm = { type: 'backup', version: VERSION, name: 'backup' };
 
 /** How much a backup has. */
 export interface BackupCounts {
@@ -101,12 +96,12 @@ export async function restoreBackup(
       );
     // An empty import checks that the store is empty.
     await store.importItems(fromArray([]), { isWholeStore: true });
-    for await (const item of readItems(file))
+    for await (const item of readCopy(file, BACKUP))
       if (item.type === 'artifact') await importArtifact(artifacts, item);
   }
   const items: AsyncIterable<StoreItem> = {
     async *[Symbol.asyncIterator]() {
-      for await (const item of readItems(file)) if (item.type !== 'artifact') yield item;
+      for await (const item of readCopy(file, BACKUP)) if (item.type !== 'artifact') yield item;
     },
   };
   await store.importItems(items, { isWholeStore: true });
@@ -119,72 +114,8 @@ export async function restoreBackup(
  */
 export async function checkBackup(file: string): Promise<BackupCounts> {
   const counts = new ItemCounter();
-  for await (const item of checkItems(readItems(file), file)) counts.add(item);
+  for await (const item of checkItems(readCopy(file, BACKUP), file)) counts.add(item);
   return counts.counts;
-}
-
-async function* readItems(file: string): AsyncGenerator<StoreItem | ArtifactItem, void, undefined> {
-  let isHead = true;
-  for await (const line of readCopyLines(readCopyFile(file), file)) {
-    if (isHead) checkHead(line.value, file);
-    else yield parseLine(line, file);
-    isHead = false;
-  }
-}
-
-function checkHead({ type, version }: JsonObject, file: string): void {
-  if (type !== 'backup') throw new DamagedCopyError(file, 'is no backup');
-  if (version !== VERSION)
-    throw new DamagedCopyError(
-      file,
-      `has version ${JSON.stringify(version)} of the format of backups, and this release reads version ${VERSION}`,
-    );
-}
-
-/** @throws DamagedCopyError */
-export function parseLine({ number, value }: CopyLine, file: string): StoreItem | ArtifactItem {
-  const { type } = value;
-  try {
-    if (type === 'artifact') return parseArtifact(value);
-    if (isItemType(type)) return parseItem(type, value);
-  } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    throw new DamagedCopyError(file, `is damaged: line ${number}: ${problem}`, { cause: error });
-  }
-  throw new DamagedCopyError(
-    file,
-    `is damaged or of a later release: line ${number} has the type ${JSON.stringify(type)}`,
-  );
-}
-
-/** Checks the journals of the sessions while items are read. @throws DamagedCopyError */
-export async function* checkItems(
-  items: AsyncIterable<StoreItem | ArtifactItem>,
-  file: string,
-): AsyncGenerator<StoreItem | ArtifactItem, void, undefined> {
-  let check: SessionCheck | undefined;
-  const verify = (item: StoreItem | ArtifactItem | undefined): void => {
-    if (item?.type === 'input' || item?.type === 'snapshot' || item?.type === 'step') {
-      if (check === undefined) throw new Error(`a ${item.type} does not follow a session`);
-      check.add(item);
-      return;
-    }
-    check?.finish();
-    check = item?.type === 'session' ? new SessionCheck(item) : undefined;
-  };
-  const verifyNext = (item?: StoreItem | ArtifactItem): void => {
-    try {
-      verify(item);
-    } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
-      throw new DamagedCopyError(file, `is damaged: ${problem}`, { cause: error });
-    }
-  };
-  for await (const item of items) {
-    verifyNext(item);
-    yield item;
-  }
-  verifyNext();
 }
 
 class ItemCounter {

@@ -9,6 +9,10 @@ export interface IndexEntry {
   readonly value: Json;
 }
 
+/** The kinds of the documents that say which agents and sessions a workspace has. */
+export const AGENT_INDEX = 'workspace-agent';
+export const SESSION_INDEX = 'workspace-session';
+
 /** Index of resources of one kind by workspace. Ids sort by creation time. */
 export class WorkspaceIndex {
   readonly #documents: DocumentStore;

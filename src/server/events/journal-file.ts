@@ -2,14 +2,12 @@ import { isPetrichorError } from '../../core/internal.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import type { ManagedSession } from '../../managed/index.ts';
 import type { SessionInspection } from '../../runtime/index.ts';
+import { exportArtifacts, JOURNAL_FILE_VERSION, toCopyLines } from '../../runtime/internal.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 import type { Wire } from '../wire/component.ts';
 import { createJournalRedactor } from '../wire/redact-journal.ts';
-import { toWireForkPoint, toWireNet, toWireRecord } from '../wire/to-wire-inspection.ts';
-import { openProjection, readLog } from './session-log.ts';
-
-/** The version of the format of journal files. */
-const VERSION = 1;
+import { toWireForkPoint, toWireNet } from '../wire/to-wire-inspection.ts';
+import { openProjection, readLog, toSessionKey } from './session-log.ts';
 
 /** What a journal file is written from. */
 export interface JournalFileSource {
@@ -28,15 +26,16 @@ export interface JournalFileSource {
  */
 export function journalFileResponse(source: JournalFileSource): Response {
   const { id } = source.session;
-  const lines = toLines(source);
+  const counts = { records: 0, events: 0 };
+  const lines = toCopyLines(toValues(source, counts), () => counts);
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     pull: async (controller) => {
       const { value, done } = await lines.next();
       if (done === true) controller.close();
-      else controller.enqueue(encoder.encode(`${JSON.stringify(value)}\n`));
+      else controller.enqueue(encoder.encode(value));
     },
-    cancel: async () => void (await lines.return(undefined)),
+    cancel: async () => void (await lines.return()),
   });
   const name = id.replaceAll(/[^\w.-]/g, '_').slice(0, 100);
   return new Response(body, {
@@ -48,41 +47,54 @@ export function journalFileResponse(source: JournalFileSource): Response {
   });
 }
 
-async function* toLines({
-  context,
-  session,
-  wireSession,
-  inspection,
-  isRedacted,
-}: JournalFileSource): AsyncGenerator<JsonObject, void, undefined> {
+/** The numbers of records and events of the session itself, without those of called agents. */
+interface Counts {
+  records: number;
+  events: number;
+}
+
+async function* toValues(
+  { context, session, wireSession, inspection, isRedacted }: JournalFileSource,
+  counts: Counts,
+): AsyncGenerator<object, void, undefined> {
   const net = await readNet(inspection);
   const redactor = isRedacted ? createJournalRedactor(net) : undefined;
   const shown = toJson(wireSession);
   yield {
     type: 'journal',
-    version: VERSION,
+    version: JOURNAL_FILE_VERSION,
     redacted: isRedacted,
     session: redactor?.session(shown) ?? shown,
     net,
   };
-  let records = 0;
-  for await (const record of inspection.records(0, { values: 'full' })) {
-    const { stored, step } = toWireRecord(record, session.id);
-    const whole = toJson(stored);
-    records++;
-    yield { type: 'record', step, record: redactor?.record(whole) ?? whole };
+  let lastSeq = 0;
+  let sessions = 0;
+  for await (const item of context.store.exportItems({ session: toSessionKey(session) })) {
+    if (item.type === 'session' && ++sessions === 1) ({ lastSeq } = item);
+    if (item.type === 'step' && sessions === 1) counts.records += item.records.length;
+    if (redactor === undefined) yield item;
+    else if (item.type === 'step' && sessions === 1)
+      yield {
+        ...item,
+        records: item.records.map((record) => redactor.record(toJson(record))),
+        events: [],
+      };
   }
+  const { artifacts } = context.runtime.runtime;
+  if (redactor === undefined && artifacts !== undefined)
+    yield* exportArtifacts(artifacts, [toSessionKey(session)]);
   for await (const point of inspection.forkPoints())
-    yield { type: 'fork_point', fork_point: toJson(toWireForkPoint(point)) };
+    if (point.record <= counts.records)
+      yield { type: 'fork_point', fork_point: toJson(toWireForkPoint(point)) };
   const { projection } = openProjection(context, session);
-  let events = 0;
-  for await (const entry of readLog(context, session, 0))
+  for await (const entry of readLog(context, session, 0)) {
+    if (entry.seq > lastSeq) break;
     for (const event of await projection.project(entry)) {
       const whole = toJson(event);
-      events++;
+      counts.events++;
       yield { type: 'event', event: redactor?.event(whole) ?? whole };
     }
-  yield { type: 'end', records, events };
+  }
 }
 
 /** Null: the agent of the session is not known here. */

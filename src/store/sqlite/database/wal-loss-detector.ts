@@ -15,7 +15,8 @@ import type { Connection, Statement } from './connection.ts';
 /** The counter is increased once per this many transactions. At most that many can be lost undetected. */
 const TRANSACTIONS_PER_COUNT = 16;
 
-const KIND = 'petrichor.store';
+/** The kind of the document that counts the writes of a file. It belongs to the file, and is in no copy. */
+export const WRITES_KIND = 'petrichor.store';
 const ID = 'writes';
 
 /**
@@ -33,7 +34,7 @@ export class WalLossDetector {
   constructor(connection: Connection) {
     this.#file = connection.file;
     this.#count = connection.prepare(
-      `INSERT INTO documents (kind, id, version, value) VALUES ('${KIND}', '${ID}', 1, 'null')
+      `INSERT INTO documents (kind, id, version, value) VALUES ('${WRITES_KIND}', '${ID}', 1, 'null')
        ON CONFLICT (kind, id) DO UPDATE SET version = version + 1 RETURNING version`,
     );
   }
@@ -123,7 +124,7 @@ function readDatabaseCount(database: DatabaseSync): number {
     .get();
   if (tables?.['count'] === 0) return 0;
   const row = database
-    .prepare(`SELECT version FROM documents WHERE kind = '${KIND}' AND id = '${ID}'`)
+    .prepare(`SELECT version FROM documents WHERE kind = '${WRITES_KIND}' AND id = '${ID}'`)
     .get();
   return Number(row?.['version'] ?? 0);
 }

@@ -4,6 +4,7 @@ import type { DocumentItem, InputItem, SharedItem, TombstoneItem } from '../../s
 import type { InputSeq } from '../../store.ts';
 import type { Json } from '../../../core/index.ts';
 import { packWithoutBlobs, type Packed } from '../database/packed-json.ts';
+import { WRITES_KIND } from '../database/wal-loss-detector.ts';
 import type { Connection, Statement } from '../database/connection.ts';
 import type { BlobTable } from './blob-table.ts';
 
@@ -51,7 +52,9 @@ export class ItemTable {
     this.#keys = connection.prepare(
       'SELECT input, key FROM input_keys WHERE session = ? AND input > ? ORDER BY input LIMIT ?',
     );
-    this.#kinds = connection.prepare('SELECT DISTINCT kind FROM documents ORDER BY kind');
+    this.#kinds = connection.prepare(
+      `SELECT DISTINCT kind FROM documents WHERE kind <> '${WRITES_KIND}' ORDER BY kind`,
+    );
     this.#shared = connection.prepare(
       'SELECT app, user, name, value, version FROM shared_state ORDER BY app, user, name',
     );
