@@ -16,9 +16,6 @@ import type { MemoryEntry } from '../../src/tools/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { ENGINE, withFake } from './open-fake.ts';
 
-// Google's libraries read it.
-process.env['GOOGLE_CLOUD_PROJECT'] = 'p1';
-
 const owner = { appName: 'office', userId: 'ada' } as const;
 const session = { ...owner, sessionId: 's1' } as const;
 

@@ -36,9 +36,6 @@ import { SqliteSessionService } from '../../src/adk/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { ENGINE, withFake } from './open-fake.ts';
 
-// Google's libraries read it.
-process.env['GOOGLE_CLOUD_PROJECT'] = 'p1';
-
 const s1 = { ...alice, sessionId: 's1' } as const;
 
 function createRunner(sessionService: SessionService, answer = 'Hello!'): Runner {
