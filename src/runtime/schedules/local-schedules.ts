@@ -34,6 +34,8 @@ import {
   runHistory,
   runQueued,
   scheduleDefinition,
+  scheduleEnded,
+  schedulePassed,
   scheduleTimer,
   triggerIn,
 } from './schedule-places.ts';
@@ -238,13 +240,14 @@ export class LocalSchedules implements Schedules {
     if (definition === undefined) return undefined;
     const { anchor: _anchor, ...schedule } = definition;
     const [timer] = valuesIn(marking, scheduleTimer);
+    const [passed] = valuesIn(marking, schedulePassed);
     const [lastRun = null] = listRuns(mapIn(marking, runHistory.name));
     return {
       ...schedule,
       user: row.key.userId,
-      status: toStatus(row, timer !== undefined),
+      status: toStatus(row, tokensIn(marking, scheduleEnded.name).length > 0),
       createdAt: row.createdAt,
-      nextDueAt: timer?.dueAt ?? null,
+      nextDueAt: timer?.dueAt ?? passed?.from ?? null,
       nextRunAt: timer?.fireAt ?? null,
       waiting:
         tokensIn(marking, runQueued.name).length + tokensIn(marking, runChallenger.name).length,
@@ -266,10 +269,10 @@ function toJson(schedule: StoredSchedule): Json {
   return omitUndefined(schedule);
 }
 
-function toStatus({ status }: SessionRow, hasTimer: boolean): ScheduleStatus {
+function toStatus({ status }: SessionRow, hasEnded: boolean): ScheduleStatus {
   if (status === 'quarantined' || status === 'failed') return 'failed';
   if (status === 'paused') return 'paused';
-  return hasTimer ? 'active' : 'ended';
+  return hasEnded ? 'ended' : 'active';
 }
 
 /** @throws ScheduleExistsError */
