@@ -118,6 +118,19 @@ test('the alerts are PromQL over metrics of the server, and each has a runbook',
   assert.throws(() => checkQuery('petrichor_turn_total > 0'));
 });
 
+test('the pipelines of the collector name receivers and exporters that it has', () => {
+  const { receivers, exporters, service } = parse(readDeploy('monitoring/otel-collector.yaml'));
+  const pipelines = Object.entries<Record<string, readonly string[]>>(service.pipelines);
+  assert.deepEqual(
+    pipelines.map(([signal]) => signal),
+    ['traces', 'metrics', 'logs'],
+  );
+  for (const [, pipeline] of pipelines) {
+    for (const name of pipeline['receivers'] ?? []) assert.ok(name in receivers, name);
+    for (const name of pipeline['exporters'] ?? []) assert.ok(name in exporters, name);
+  }
+});
+
 test('the dashboard shows every metric of the server', () => {
   const { panels } = JSON.parse(readDeploy('monitoring/dashboard.json'));
   const queries: readonly string[] = panels.flatMap(

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { get } from 'node:http';
 import { test } from 'node:test';
+import { trace } from '@opentelemetry/api';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
+import { agentSource } from '../../../test/cli/agent-source.ts';
 import { CommandFolder, type Running } from '../../../test/cli/command-folder.ts';
 import { createClient } from '../../client/index.ts';
 
@@ -68,6 +75,37 @@ test('a file has the options, and the URL of the store comes from the environmen
     refused.stderr.text,
     /--store is "env:DATABASE", and the environment variable DATABASE is not set\./,
   );
+});
+
+test('sessions are traced with the SDK of the process, and without one there is a warning', async () => {
+  const folder = new CommandFolder();
+  folder.write('agents.json', agents());
+  const untraced = folder.start(
+    ['serve', '--port', '0', '--store', folder.store, '--telemetry', 'agents.json'],
+    { env: { OPENAI_API_KEY: 'none' } },
+  );
+  await untraced.stdout.shows(/Serving on/);
+  assert.match(untraced.stderr.text, /^Warning: --telemetry: no OpenTelemetry SDK is registered/);
+  untraced.signal('SIGTERM');
+  assert.equal(await untraced.exit, 0);
+
+  const exporter = new InMemorySpanExporter();
+  trace.setGlobalTracerProvider(
+    new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }),
+  );
+  try {
+    folder.write('agent.ts', agentSource);
+    const traced = await startServer(folder, ['--telemetry', 'agent.ts']);
+    const client = createClient({ baseUrl: traced.url });
+    const { id } = await client.sessions.create({ agent: 'agent_assistant' });
+    await client.sessions.ask(id, 'hello');
+    await stopped(traced);
+    const names = exporter.getFinishedSpans().map(({ name }) => name);
+    for (const name of ['invocation', 'invoke_agent assistant', 'commit'])
+      assert.ok(names.includes(name), `${name} in ${names.join(', ')}`);
+  } finally {
+    trace.disable();
+  }
 });
 
 test('a model without an API key is a warning at the start, without any key in it', async () => {

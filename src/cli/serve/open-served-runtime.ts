@@ -23,6 +23,8 @@ export interface ServedRuntimePlan {
   readonly store: Store;
   readonly observers: NonNullable<ManagedRuntimeOptions['observers']>;
   readonly onError: (error: unknown) => void;
+  /** Default: none. */
+  readonly interceptors?: ManagedRuntimeOptions['interceptors'] | undefined;
   /** For live sessions. Default: none. */
   readonly live?: ManagedRuntimeOptions['live'] | undefined;
   /**
@@ -37,7 +39,7 @@ export interface ServedRuntimePlan {
 /** Opens the runtime of a file with agents, with their tools, and registers their definitions. */
 export async function openServedRuntime(
   call: ServedCall,
-  { file, served, store, observers, onError, live, createModels }: ServedRuntimePlan,
+  { file, served, store, observers, interceptors, onError, live, createModels }: ServedRuntimePlan,
 ): Promise<ManagedRuntime> {
   const { values, env, clock } = call;
   const { tools: _, definitions, code, leftOut, builtIns: __, ...services } = served;
@@ -52,6 +54,7 @@ export async function openServedRuntime(
       models: services.resolver ?? createModels?.(undefined),
       resolver: services.resolver ?? createModels?.(modelOrigins),
       live,
+      interceptors,
     }),
     agents: code.map(({ source }) => source),
     store,

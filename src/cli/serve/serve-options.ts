@@ -27,6 +27,7 @@ export interface ServeOptions extends ServedOptions {
   readonly protocols: TextOption;
   readonly 'public-url': TextOption;
   readonly console: Switch;
+  readonly telemetry: Switch;
   readonly live: Switch;
   readonly 'live-page': Switch;
   readonly 'live-connections': TextOption;
@@ -91,6 +92,11 @@ export const serveOptions: ServeOptions = {
   console: {
     type: 'boolean',
     summary: 'Serve the developer console under /console/, and run the proofs that it starts',
+  },
+  telemetry: {
+    type: 'boolean',
+    summary:
+      'Trace sessions with the OpenTelemetry SDK that the process registers. Needs the package @opentelemetry/api',
   },
   live: {
     type: 'boolean',

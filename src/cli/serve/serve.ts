@@ -18,6 +18,7 @@ import { DEFAULT_HOST, toStoreOptions, type ServeCall } from './serve-options.ts
 import { assertKnownModels } from './check-served-agents.ts';
 import { createErrorOutput, openServedRuntime } from './open-served-runtime.ts';
 import type { ServedRuntimePlan } from './open-served-runtime.ts';
+import { openServedTelemetry } from './open-served-telemetry.ts';
 import { loadServedAgents, NO_AGENTS } from './served-agents.ts';
 import type { ServedAgents, ServedCode } from './served-agents.ts';
 import { secretKeySource } from './secret-key-source.ts';
@@ -99,12 +100,14 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
   const onError = createErrorOutput(call);
   const secretKey = secretKeySource(values.store ?? DEFAULT_STORE, call.cwd, env);
   const metrics = new Metrics(clock);
+  await using telemetry = values.telemetry ? await openServedTelemetry(call) : undefined;
   const live = values.live || values['live-page'] ? new LiveHub() : undefined;
   await using runtime = await openServedRuntime(call, {
     file,
     served,
     store,
     observers: [metrics.observe],
+    interceptors: telemetry === undefined ? undefined : [telemetry],
     onError,
     live,
     createModels: hooks.createModels,
