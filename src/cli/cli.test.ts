@@ -38,6 +38,7 @@ test('every command has a help page, with help and with --help', async () => {
     'restore',
     'export',
     'import',
+    'sizes',
     'graph',
     'prove',
   ]) {
@@ -72,6 +73,7 @@ test('the JSON help has one object per command', async () => {
     'restore',
     'export',
     'import',
+    'sizes',
     'graph',
     'prove',
     'help',

@@ -23,6 +23,7 @@ import { replayCommand } from './commands/replay-command.ts';
 import { runCommand } from './commands/run-command.ts';
 import { serveCommand } from './commands/serve-command.ts';
 import { sessionsCommand } from './commands/sessions-command.ts';
+import { sizesCommand } from './commands/sizes-command.ts';
 import { unquarantineCommand } from './commands/unquarantine-command.ts';
 import { UsageError } from './command/usage-error.ts';
 
@@ -44,6 +45,7 @@ const commands: readonly Command[] = [
   restoreCommand,
   exportCommand,
   importCommand,
+  sizesCommand,
   graphCommand,
   proveCommand,
 ];

@@ -73,6 +73,7 @@ export {
   type ImportedSession,
   type ImportSessionOptions,
 } from './copies/import-session.ts';
+export { measureSessions, type SessionSize } from './copies/session-sizes.ts';
 export { DamagedCopyError } from './copies/damaged-copy-error.ts';
 export { openRuntime } from './open-runtime.ts';
 export type { AgentSource, AgentSourceHost, OpenAgentSource } from './sources/agent-source.ts';
