@@ -129,7 +129,7 @@ export {
   DatabaseSessionService,
   type DatabaseSessionOptions,
 } from './sessions/database-session-service.ts';
-export { Event, type EventShorthand } from './agents/event.ts';
+export { Event, stringifyContent, type EventShorthand } from './agents/event.ts';
 export type { FunctionToolContext } from './tools/function-tool-context.ts';
 export { GlobalInstructionPlugin } from './plugins/global-instruction-plugin.ts';
 export type { EventsCompactionConfig } from './compaction/events-compaction-config.ts';
@@ -155,7 +155,9 @@ export {
   ReflectAndRetryToolPlugin,
   type ReflectAndRetryToolPluginOptions,
 } from './plugins/reflect-and-retry-tool-plugin.ts';
-export type { CheckedRunConfig, RunConfig, StreamingMode } from './contracts/run-config.ts';
+export { StreamingMode } from './contracts/run-config.ts';
+export type { CheckedRunConfig, RunConfig } from './contracts/run-config.ts';
+export type { GeminiSchema } from './tools/gemini-schema.ts';
 export { LlmCallsLimitExceededError, RunnerClosedError } from './runner/runner-errors.ts';
 export { PluginError } from './plugins/plugin-error.ts';
 export {

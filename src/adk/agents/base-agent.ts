@@ -7,6 +7,8 @@ import {
   type CustomYield,
   custom,
 } from '../../agents/index.ts';
+import { fromGeminiSchema } from '../tools/gemini-schema.ts';
+import type { GeminiSchema } from '../tools/gemini-schema.ts';
 import type { ToolParameters } from '../../tools/index.ts';
 import type { AgentCallback, OneOrMany } from '../contracts/agent-callbacks.ts';
 import type { CompileContext } from '../tools/compile-context.ts';
@@ -19,7 +21,7 @@ export interface BaseAgentConfig {
   readonly description?: string;
   readonly subAgents?: readonly BaseAgent[];
   /** The arguments when the agent is called as a tool. Default: one string, `request`. */
-  readonly inputSchema?: ToolParameters;
+  readonly inputSchema?: ToolParameters | GeminiSchema;
   readonly beforeAgentCallback?: OneOrMany<AgentCallback>;
   readonly afterAgentCallback?: OneOrMany<AgentCallback>;
 }
@@ -67,7 +69,7 @@ export class BaseAgent {
     this.name = config.name;
     this.description = config.description ?? '';
     this.subAgents = config.subAgents ?? [];
-    this.inputSchema = config.inputSchema;
+    this.inputSchema = config.inputSchema && fromGeminiSchema(config.inputSchema);
     this.config = config;
   }
 

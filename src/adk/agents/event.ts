@@ -1,6 +1,6 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { type RequestedActions, NodeEvent } from '../../agents/index.ts';
-import { InvalidInputError } from '../../core/index.ts';
+import { contentText, InvalidInputError } from '../../core/index.ts';
 import type {
   Content,
   Event as CoreEvent,
@@ -47,4 +47,9 @@ export function Event(event: EventShorthand): NodeEvent {
 function toContent(message: string | readonly Part[] | Content): Content {
   if (typeof message === 'string') return { role: 'model', parts: [{ text: message }] };
   return 'parts' in message ? message : { role: 'model', parts: [...message] };
+}
+
+/** ADK's `stringifyContent`: the text of an event, without thoughts. */
+export function stringifyContent({ content }: Pick<Event, 'content'>): string {
+  return contentText(content);
 }

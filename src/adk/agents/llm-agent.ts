@@ -20,6 +20,8 @@ import { BASE_AGENT_NAMES, BaseAgent, compileAgents } from './base-agent.ts';
 import type { BaseAgentConfig } from './base-agent.ts';
 import type { BasePlanner } from './base-planner.ts';
 import { BaseToolset } from '../tools/base-toolset.ts';
+import { fromGeminiSchema } from '../tools/gemini-schema.ts';
+import type { GeminiSchema } from '../tools/gemini-schema.ts';
 import { BuiltInCodeExecutor } from '../tools/provider-tools.ts';
 import type { AgentCallbacks } from '../contracts/agent-callbacks.ts';
 import type { CompileContext } from '../tools/compile-context.ts';
@@ -59,7 +61,7 @@ export interface LlmAgentConfig extends BaseAgentConfig, AgentCallbacks {
   /** Makes the model plan before it acts. */
   readonly planner?: BasePlanner;
   /** The answer must be JSON of this schema; any other answer fails. */
-  readonly outputSchema?: ToolParameters;
+  readonly outputSchema?: ToolParameters | GeminiSchema;
   /** State key that receives the final text, or with `outputSchema` the parsed value. */
   readonly outputKey?: string;
   /**
@@ -132,6 +134,9 @@ export const LLM_AGENT_OPTIONS: OptionTable = optionTable<LlmAgentConfig>(
 /** An agent with a model. */
 export class LlmAgent extends BaseAgent {
   readonly model: string | Model | LiveModel;
+  readonly instruction: LlmAgentConfig['instruction'];
+  readonly tools: readonly ToolUnion[];
+  readonly outputKey: string | undefined;
   /** True if the agent has an output schema, so its answers are JSON. */
   readonly returnsJson: boolean;
   readonly #config: LlmAgentConfig;
@@ -141,6 +146,9 @@ export class LlmAgent extends BaseAgent {
     if (new.target === LlmAgent) checkOptions(LLM_AGENT_OPTIONS, config);
     super(config);
     this.model = config.model;
+    this.instruction = config.instruction;
+    this.tools = config.tools ?? [];
+    this.outputKey = config.outputKey;
     this.returnsJson = config.outputSchema !== undefined;
     this.#config = config;
   }
@@ -160,7 +168,9 @@ export class LlmAgent extends BaseAgent {
     const live = findLiveModel(config, compileContext);
     if (live !== undefined) tools.push(...createLiveTools(tools, stage));
     const output =
-      config.outputSchema === undefined ? undefined : toOutputFormat(name, config.outputSchema);
+      config.outputSchema === undefined
+        ? undefined
+        : toOutputFormat(name, fromGeminiSchema(config.outputSchema));
     const { leadingInstructions, globalInstructions, model, fallbackModels, ...settings } =
       applyPluginSettings(config, tools, compileContext, output);
     const toAgentInstruction = (one: string | InstructionProvider): Instruction =>

@@ -6,6 +6,13 @@ import type { GetSessionConfig } from '../sessions/session.ts';
 /** `none`: complete events only. `sse`: also partial events while an answer is generated. */
 export type StreamingMode = 'none' | 'sse' | 'bidi';
 
+/** ADK's names of the streaming modes. */
+export const StreamingMode: {
+  readonly NONE: 'none';
+  readonly SSE: 'sse';
+  readonly BIDI: 'bidi';
+} = { NONE: 'none', SSE: 'sse', BIDI: 'bidi' };
+
 /** How one invocation runs. */
 export interface RunConfig {
   /** `bidi` is rejected by `runAsync`. `runLive` ignores this field. Default: `none`. */

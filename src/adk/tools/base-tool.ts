@@ -7,6 +7,7 @@ import { createFunctionToolContext } from './function-tool-context.ts';
 import type { FunctionToolContext } from './function-tool-context.ts';
 import { toNamedDefinition } from './function-tool-definition.ts';
 import type { FunctionToolDefinition, NamedToolDefinition } from './function-tool-definition.ts';
+import { fromGeminiSchema } from './gemini-schema.ts';
 import { isAsyncGeneratorFunction, runFunctionTool, runStreamingTool } from './streaming-tool.ts';
 
 /** A function as a tool. The type of the arguments is inferred from `parameters`. */
@@ -97,7 +98,8 @@ export abstract class BaseTool implements CompilableTool {
 
   /** @throws InvalidToolError if the name or the schema is invalid */
   async compileTool({ credentials }: CompileContext): Promise<Tool> {
-    const parameters = this.parametersSchema();
+    const schema = this.parametersSchema();
+    const parameters = schema && fromGeminiSchema(schema);
     return tool<ToolParameters>({
       name: this.name,
       description: this.description,

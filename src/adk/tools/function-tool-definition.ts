@@ -5,6 +5,7 @@ import type { InferArgs, ToolDefinition, ToolParameters } from '../../tools/inde
 import { TOOL_OPTIONS } from '../../tools/internal.ts';
 import { pendingConfirmation } from './function-tool-context.ts';
 import type { FunctionToolContext } from './function-tool-context.ts';
+import { fromGeminiSchema } from './gemini-schema.ts';
 import { isAsyncGeneratorFunction } from './streaming-tool.ts';
 
 /** The definition of a function tool. */
@@ -73,7 +74,11 @@ export function toNamedDefinition<S extends ToolParameters>(
   definition: FunctionToolDefinition<S>,
 ): NamedToolDefinition<S> {
   checkDefinition(FUNCTION_TOOL_OPTIONS, definition);
-  const { requireConfirmation, isLongRunning, ...rest } = definition;
+  const { requireConfirmation, isLongRunning, parameters, ...others } = definition;
+  const rest = {
+    ...others,
+    ...(parameters !== undefined && { parameters: fromGeminiSchema(parameters) }),
+  };
   const { name, execute, needsApproval, longRunning } = rest;
   if (requireConfirmation !== undefined && needsApproval !== undefined)
     throw new InvalidToolError(name, 'it has requireConfirmation and needsApproval. Use one.');

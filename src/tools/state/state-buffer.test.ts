@@ -23,14 +23,11 @@ test('a tool sees the state at its start, and its own changes', () => {
   state.append('list', 2);
   state.append('new list', 'a');
   state.increment('user:visits', 3);
-  assert.deepEqual(['city', 'count', 'list', 'new list', 'user:visits', 'none'].map(state.get), [
-    'Oslo',
-    3,
-    [1, 2],
-    ['a'],
-    3,
-    undefined,
-  ]);
+  const keys = ['city', 'count', 'list', 'new list', 'user:visits', 'none'];
+  assert.deepEqual(
+    keys.map((key) => state.get(key)),
+    ['Oslo', 3, [1, 2], ['a'], 3, undefined],
+  );
   state.delete('city');
   assert.equal(state.get('city'), undefined);
 });
@@ -126,6 +123,14 @@ test('adding a number to a text, or an item to a number, is rejected', () => {
   state.append('list', 1);
   assert.throws(() => state.increment('list'), InvalidInputError);
   assert.deepEqual(state.takeWrites(), { ...nothing, append: { list: [1] } });
+});
+
+test('a missing value is the fallback, and a value of null is not missing', () => {
+  const state = createBuffer({ none: null, zero: 0 });
+  assert.deepEqual(
+    ['none', 'zero', 'gone'].map((key) => state.get(key, 7)),
+    [null, 0, 7],
+  );
 });
 
 test('later changes of the tool to its own object change nothing', () => {

@@ -31,7 +31,8 @@ export interface StateSnapshot {
  * value that is not JSON.
  */
 export interface ToolState {
-  readonly get: (key: string) => Json | undefined;
+  /** Returns the value, or `fallback` if there is none. An object or a list is frozen. */
+  readonly get: (key: string, fallback?: Json) => Json | undefined;
   readonly set: (key: string, value: Json) => void;
   readonly delete: (key: string) => void;
   /**
@@ -80,13 +81,14 @@ export class StateBuffer implements ToolState {
     this.#snapshot = snapshot;
   }
 
-  readonly get = (key: string): Json | undefined => {
+  readonly get = (key: string, fallback?: Json): Json | undefined => {
     const name = normalizeKey(key);
     if (!this.#isOwn(name)) this.#read.add(name);
     // The tool has seen this value, so a later update depends on it and must not run on another
     // one.
     this.#updates.delete(name);
-    return this.#getValue(name);
+    const value = this.#getValue(name);
+    return value === undefined ? fallback : value;
   };
 
   readonly set = (key: string, value: Json): void => {

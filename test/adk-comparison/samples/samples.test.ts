@@ -111,6 +111,87 @@ for (const on of PACKAGES)
         tone: 'negative',
       });
     });
+
+    it('the quickstart answers with tools that have schemas of zod and of Gemini', async () => {
+      const { turns } = await runSample({
+        sample: 'weather-time',
+        on,
+        messages: ['What is it like in New York?'],
+        scripts: {
+          weather_time_agent: [
+            {
+              calls: [
+                { name: 'get_weather', args: { city: 'New York' } },
+                { name: 'get_current_time', args: { city: 'Rome', formats: ['short'] } },
+              ],
+            },
+            { text: 'Sunny, and noon.' },
+          ],
+        },
+      });
+      assert.deepEqual(turns, [
+        [
+          'weather_time_agent calls get_weather {"city":"New York"}',
+          'weather_time_agent calls get_current_time {"city":"Rome","formats":["short"]}',
+          'weather_time_agent returns get_weather {"status":"success","report":"Sunny, 25 degrees."}',
+          `weather_time_agent returns get_current_time {"status":"success","report":"It is noon: {\\"city\\":\\"Rome\\",\\"formats\\":[\\"short\\"]}"}`,
+          'weather_time_agent: Sunny, and noon.',
+        ],
+      ]);
+    });
+
+    it('a tool transfers urgent questions to the support agent', async () => {
+      const { turns, state } = await runSample({
+        sample: 'support-desk',
+        on,
+        messages: ['Where is my account?', 'This is urgent!'],
+        scripts: {
+          main_agent: [
+            call('check_and_transfer', { query: 'Where?' }),
+            { text: 'Here.' },
+            call('check_and_transfer', { query: 'This is urgent!' }),
+          ],
+          support_agent: [{ text: 'Unlocked.' }],
+        },
+      });
+      assert.deepEqual(turns, [
+        [
+          'main_agent calls check_and_transfer {"query":"Where?"}',
+          'main_agent returns check_and_transfer {"status":"success","message":"The main agent answers."}',
+          'main_agent: Here.',
+        ],
+        [
+          'main_agent calls check_and_transfer {"query":"This is urgent!"}',
+          'main_agent returns check_and_transfer {"status":"success","message":"The support agent answers."}',
+          'support_agent: Unlocked.',
+        ],
+      ]);
+      assert.deepEqual(state, { asked: 2, support: 'Unlocked.' });
+    });
+
+    it('a tool keeps preferences of the user, and an agent sums them up with a schema', async () => {
+      const { turns, state } = await runSample({
+        sample: 'preferences',
+        on,
+        messages: ['Dark, in French.'],
+        scripts: {
+          preferences_agent: [
+            call('set_preference', { name: 'theme', value: 'dark' }),
+            call('set_preference', { name: 'language', value: 'fr' }),
+            call('transfer_to_agent', { agentName: 'summary' }),
+          ],
+          summary: [{ text: '{"count":2}' }],
+        },
+      });
+      const preferences = { theme: 'dark', language: 'fr' };
+      assert.deepEqual(turns[0]?.slice(1, 4), [
+        'preferences_agent returns set_preference {"status":"success","preferences":{"theme":"dark"}}',
+        'preferences_agent calls set_preference {"name":"language","value":"fr"}',
+        `preferences_agent returns set_preference ${JSON.stringify({ status: 'success', preferences })}`,
+      ]);
+      assert.equal(turns[0]?.at(-1), 'summary: {"count":2}');
+      assert.deepEqual(state, { 'user:preferences': preferences, summary: { count: 2 } });
+    });
   });
 
 describe('samples of ADK on both packages', () => {
