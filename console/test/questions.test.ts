@@ -84,6 +84,8 @@ test(
     const browser = await openBrowser();
     try {
       const page = await openPage(browser, { viewport: { width: 1440, height: 900 } });
+      await page.goto(`${server.url}/console/s/demo`);
+      await page.getByRole('log').getByText('Which seat?').waitFor();
       await page.goto(`${server.url}/console/inbox`);
       await page.getByText('Which seat?').waitFor();
       const give = page.getByRole('button', { name: 'Give the answer' });

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { lists } from '../state/lists.ts';
 import { route, setQuery, toHref } from '../state/route.ts';
 import { CallAnswer } from '../session/call-answer.tsx';
+import { PreviousCall } from '../session/previous-call.tsx';
 import { readQuestion } from '../session/answer-schema.ts';
 import { EmptyState, Failure, Loading } from '../ui/empty-state.tsx';
 import { formatFullTime } from '../ui/format.ts';
@@ -89,6 +90,7 @@ function PendingCard({ call }: { readonly call: PendingCall }): JSX.Element {
         )}
       </p>
       <JsonView value={call.input} open={2} />
+      <PreviousCall call={call} />
       {call.request !== null && readQuestion(call.request) === undefined && (
         <JsonView name="asks" value={call.request} open={2} />
       )}

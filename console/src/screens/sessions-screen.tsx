@@ -187,6 +187,8 @@ function Filters({ agents }: { readonly agents: readonly string[] }): JSX.Elemen
             {state}
           </option>
         ))}
+        <option value="approval">waiting for an approval</option>
+        <option value="result">waiting for a result</option>
       </select>
       <select
         aria-label="Agent"
@@ -291,6 +293,12 @@ function NoSessions({
   );
 }
 
+/** Whether a session is in a state, or waits for `approval` or `result`. */
+function isInState(session: SessionRow, state: string): boolean {
+  const found = toState(session);
+  return found === state || (found === 'waiting' && session.waiting_for === state);
+}
+
 function matches(session: SessionRow, query: URLSearchParams): boolean {
   const text = (query.get('q') ?? '').toLowerCase();
   const state = query.get('state');
@@ -299,7 +307,7 @@ function matches(session: SessionRow, query: URLSearchParams): boolean {
   const words = `${session.id} ${session.title ?? ''} ${session.user_id ?? ''}`.toLowerCase();
   return (
     words.includes(text) &&
-    (state === null ? toState(session) !== 'archived' : toState(session) === state) &&
+    (state === null ? toState(session) !== 'archived' : isInState(session, state)) &&
     (agent === null || session.agent.name === agent) &&
     Date.now() - Date.parse(session.updated_at) <= since
   );

@@ -8,6 +8,7 @@ import { JsonView } from '../ui/json-view.tsx';
 import { Blocks } from './blocks.tsx';
 import { CallAnswer } from './call-answer.tsx';
 import type { CallItem } from './chat-items.ts';
+import { isSameCall } from './same-call.ts';
 import type { SessionModel } from './session-model.ts';
 
 export interface ToolCardProps {
@@ -25,7 +26,7 @@ export function ToolCard({ call, isWaiting, isLive, model }: ToolCardProps): JSX
   const took = duration(call);
   const pending = isWaiting
     ? lists.value.pending.calls.value.find(
-        (one) => one.session_id === model.id && one.id === call.id,
+        (one) => one.session_id === model.id && isSameCall(one, call),
       )
     : undefined;
   return (
