@@ -77,7 +77,7 @@ function PendingCard({ call }: { readonly call: PendingCall }): JSX.Element {
         />
         <span class="grow" />
         <span class="muted">
-          waiting since <RelativeTime at={call.waiting_since} />
+          asked <RelativeTime at={call.waiting_since} />
         </span>
       </header>
       <p class="card-line">
