@@ -312,3 +312,33 @@ test('a runtime without definitions refuses to store one, and a managed runtime 
   for await (const one of beta.agents.list({ limit: 1 })) ids.push(one.id);
   assert.deepEqual(ids.toSorted(), [id, 'agent_help-desk'].toSorted());
 });
+
+test('the tools of an agent from code name what happens to a call after a crash', async () => {
+  const execute = (): string => 'done';
+  const agents = [
+    agent({
+      name: 'crashes',
+      model: new ScriptedModel([]),
+      tools: [
+        tool({ name: 'reads', description: 'Reads.', readOnly: true, execute }),
+        tool({ name: 'writes', description: 'Writes.', execute }),
+        tool({ name: 'asks', description: 'Asks.', onCrash: 'ask', execute }),
+      ],
+    }),
+  ];
+  await using served = await serve(agents);
+  const response = await fetch(`${served.url}/v1/agents/agent_crashes`);
+  const {
+    tools,
+  }: { readonly tools: readonly { readonly name: string; readonly on_crash: string }[] } = Object(
+    await response.json(),
+  );
+  assert.deepEqual(
+    tools.map(({ name, on_crash }) => [name, on_crash]),
+    [
+      ['reads', 'rerun'],
+      ['writes', 'unknown'],
+      ['asks', 'ask'],
+    ],
+  );
+});

@@ -144,6 +144,13 @@ function AgentDetails({ agent }: { readonly agent: Agent }): JSX.Element {
   );
 }
 
+/** What happens to a call whose process ended while it ran. An older server does not say. */
+const AFTER_CRASH: Readonly<Record<string, string>> = {
+  rerun: 'runs again after a crash',
+  unknown: 'not run again after a crash',
+  ask: 'asks you after a crash',
+};
+
 function ToolRow({ tool }: { readonly tool: Tool }): JSX.Element {
   if (tool.type !== 'code')
     return (
@@ -151,6 +158,7 @@ function ToolRow({ tool }: { readonly tool: Tool }): JSX.Element {
         <JsonView value={tool} name={'name' in tool ? tool.name : tool.type} open={0} />
       </div>
     );
+  const afterCrash = AFTER_CRASH[tool.on_crash];
   return (
     <details class="tool-row">
       <summary>
@@ -163,11 +171,8 @@ function ToolRow({ tool }: { readonly tool: Tool }): JSX.Element {
           />
         )}
         {tool.external && <Badge tone="info" text="answered from outside" />}
-        {tool.read_only ? (
-          <Badge tone="quiet" text="reads only: runs again after a crash" />
-        ) : (
-          !tool.idempotent && <Badge tone="quiet" text="asks after a crash" />
-        )}
+        {tool.read_only && <Badge tone="quiet" text="reads only" />}
+        {afterCrash !== undefined && <Badge tone="quiet" text={afterCrash} />}
       </summary>
       <p>{redact(tool.description)}</p>
       <h3 class="label-heading">Parameters</h3>

@@ -49,6 +49,7 @@ function toWireCodeAgent({ id, version, description }: CodeAgent): Wire<'Session
       external: tool.external,
       read_only: tool.readOnly,
       idempotent: tool.idempotent,
+      on_crash: tool.onCrash,
       timeout_ms: tool.timeoutMs,
     })),
     mcp_servers: [],

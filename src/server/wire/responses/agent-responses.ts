@@ -62,6 +62,10 @@ const codeTool = component(
     external: field('True: someone outside answers its calls.', v.boolean()),
     read_only: v.boolean(),
     idempotent: v.boolean(),
+    on_crash: field(
+      'What happens to a call whose process ended while it ran. `rerun`: it runs again. `unknown`: the model is told that it may have happened. `ask`: it waits for an approval.',
+      v.picklist(['rerun', 'unknown', 'ask']),
+    ),
     timeout_ms: field('The time limit of one attempt, in milliseconds.', v.number()),
   }),
 );
