@@ -32,7 +32,7 @@ const COSTS = 'node_modules/.cache/test-cpu-seconds.txt';
 const LEAST_FILES_PER_PROCESS = 20;
 
 /** Files of one process that start processes. They wait more than they work. */
-const STARTING_FILES_PER_PROCESS = 5;
+const STARTING_FILES_PER_PROCESS = 9;
 
 /**
  * Runs the files, prints failures and a summary, and returns the exit code.

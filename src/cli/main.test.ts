@@ -88,20 +88,12 @@ test('--version prints the version of the package', async (t) => {
   assert.equal(stdout.raw, `${packageJson.version}\n`);
 });
 
-test('one SIGINT interrupts the turn and not the program', async (t) => {
+test('one SIGINT interrupts the turn and not the program; while no turn runs, it exits with the code of the signal', async (t) => {
   const program = start(t, desk(), ['run', 'agent.ts']);
   program.write('wait\n');
   await program.stdout.shows('● wait\n');
   program.kill('SIGINT');
   await program.stdout.shows('■ Stopped.');
-  program.write('hello\n');
-  await program.stdout.shows('You said: hello');
-  program.end();
-  assert.equal(await program.exit, 0);
-});
-
-test('a SIGINT while no turn runs exits with the code of the signal', async (t) => {
-  const program = start(t, desk(), ['run', 'agent.ts']);
   program.write('hello\n');
   await program.stdout.shows(/You said: hello\n\d[\w. ]*\n\n/);
   program.kill('SIGINT');
@@ -171,10 +163,9 @@ test('errors are messages on stderr, with their exit codes', async (t) => {
     check(await run(t, folder, one[0]), one);
 });
 
-test('every line of --json is JSON', async (t) => {
+test('every line of --json is JSON', async () => {
   const folder = desk();
-  const chat = await run(
-    t,
+  const chat = await runHere(
     folder,
     ['run', 'agent.ts', '--session', 'demo', '--json'],
     'read a.txt\n',

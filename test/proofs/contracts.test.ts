@@ -77,7 +77,6 @@ describe('a tree of agents', () => {
     const tree = sequential({
       name: 'flow',
       subAgents: [
-        speaker('plan'),
         parallel({ name: 'research', subAgents: speakers('web', 'files') }),
         speaker('write'),
       ],
@@ -141,12 +140,12 @@ describe('a tree of agents', () => {
           loop({ name: `${name}-again`, subAgents: speakers(`${name}-c`, `${name}-d`) }),
         ],
       });
-    const tree = sequential({ name: 'flow', subAgents: ['x', 'y', 'z'].map(team) });
+    const tree = sequential({ name: 'flow', subAgents: ['x', 'y'].map(team) });
     const { properties, ...proof } = agentProof(tree, { atOnce: 1 });
     const report = await prove(tree.compiled, { ...proof, properties: Object.values(properties) });
     assert.ok(isProved(report), formatReport(report));
     const { contracts = [] } = report;
-    assert.equal(contracts.length, 1 + 3 * 7 + 1);
+    assert.equal(contracts.length, 1 + 2 * 7 + 1);
     assert.equal(
       contracts.filter(({ component }) => component.startsWith('y')).length,
       contracts.filter(({ component, sameAs }) => component.startsWith('y') && sameAs).length,

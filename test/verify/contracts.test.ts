@@ -29,10 +29,10 @@ import { compareContracts } from './random-contracts.ts';
 import { compareStubTrees } from './stub-trees.ts';
 
 // test/long/contracts.test.ts compares thousands. The seeds here are fixed, because some nets take long.
-const NETS = 30;
+const NETS = 20;
 const LARGE_NETS = 8;
-const TREES = 12;
-const GROUPED_NETS = 60;
+const TREES = 7;
+const GROUPED_NETS = 35;
 
 test('nothing follows from random contracts of random nets that an independent search refutes', () => {
   const tally = compareContracts(NETS, 400, 'small', { firstSeed: 1 });
