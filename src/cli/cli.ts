@@ -21,6 +21,7 @@ import { printable } from './terminal/printable.ts';
 import { proveCommand } from './commands/prove-command.ts';
 import { replayCommand } from './commands/replay-command.ts';
 import { runCommand } from './commands/run-command.ts';
+import { schedulesCommand } from './commands/schedules-command.ts';
 import { serveCommand } from './commands/serve-command.ts';
 import { sessionsCommand } from './commands/sessions-command.ts';
 import { sizesCommand } from './commands/sizes-command.ts';
@@ -37,6 +38,7 @@ const commands: readonly Command[] = [
   consoleCommand,
   keysCommand,
   sessionsCommand,
+  schedulesCommand,
   drainCommand,
   evictCommand,
   unquarantineCommand,
