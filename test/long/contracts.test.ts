@@ -4,11 +4,13 @@ import { test } from 'node:test';
 import { compareGroupedNets } from '../verify/grouped-nets.ts';
 import { compareContracts } from '../verify/random-contracts.ts';
 import { compareStubTrees } from '../verify/stub-trees.ts';
+import { compareTwinNets } from '../verify/twin-nets.ts';
 import { readSeedRange } from './seed-range.ts';
 
 const random = readSeedRange(2_000, 5_000);
 const stubs = readSeedRange(2_000, 1);
 const grouped = readSeedRange(5_000, 1);
+const twins = readSeedRange(2_000, 1);
 
 /** Views with more states than this count the tokens of several places together. */
 const threshold = { 'as in a proof': undefined, 'places in groups': 0 };
@@ -34,6 +36,13 @@ for (const [views, mostWithoutGroups] of Object.entries(threshold)) {
     assert.ok(tally.proved >= tally.trees && (stubs.lastSeed !== undefined || tally.refuted > 0));
   });
 }
+
+test(`nothing follows from contracts of equal components of ${twins.text} random nets that an independent search refutes`, (t) => {
+  const { unsound, ...tally } = compareTwinNets(twins.nets, 1_500, twins);
+  t.diagnostic(JSON.stringify(tally));
+  assert.deepEqual(unsound, []);
+  assert.ok(tally.proved >= tally.nets && tally.refuted >= tally.nets / 2);
+});
 
 test(`nothing follows from views that count similar places of ${grouped.text} random nets together that an independent search refutes`, (t) => {
   const { unsound, ...tally } = compareGroupedNets(grouped.nets, 3_000, grouped);

@@ -668,6 +668,28 @@ export const proverMutants: readonly Mutant[] = [
     tests: [randomContracts],
   },
   {
+    name: 'a contract does not see what a firing gives back to a place outside the view',
+    edits: [
+      {
+        file: 'src/verify/contracts/part-views.ts',
+        find: `        [...gives, ...takes].map((name) => findPlace(this.net, name)),`,
+        replace: `        [...gives, ...takes.slice(takes.length)].map((name) => findPlace(this.net, name)),`,
+      },
+    ],
+    tests: [randomContracts],
+  },
+  {
+    name: 'children are exchanged although different events set them to work',
+    edits: [
+      {
+        file: 'src/verify/contracts/view-symmetry.ts',
+        find: `    listActivations(contract),`,
+        replace: ``,
+      },
+    ],
+    tests: [randomContracts],
+  },
+  {
     name: 'all states seem equally near to a firing',
     edits: [
       {

@@ -27,15 +27,17 @@ import { string } from 'valibot';
 import { compareGroupedNets } from './grouped-nets.ts';
 import { compareContracts } from './random-contracts.ts';
 import { compareStubTrees } from './stub-trees.ts';
+import { compareTwinNets } from './twin-nets.ts';
 
 // test/long/contracts.test.ts compares thousands. The seeds here are fixed, because some nets take long.
 const NETS = 20;
 const LARGE_NETS = 8;
 const TREES = 7;
 const GROUPED_NETS = 35;
+const TWIN_NETS = 12;
 
 test('nothing follows from random contracts of random nets that an independent search refutes', () => {
-  const tally = compareContracts(NETS, 400, 'small', { firstSeed: 1 });
+  const tally = compareContracts(NETS, 400, 'small', { firstSeed: 70 });
   assert.deepEqual(tally.unsound, []);
   assert.ok(tally.proved > 0 && tally.refuted > 0, JSON.stringify(tally));
 });
@@ -50,6 +52,12 @@ test('nothing follows from the contracts of stub agents that a search of the who
   const tally = await compareStubTrees(TREES, 3_000, { firstSeed: 21 });
   assert.deepEqual(tally.unsound, []);
   assert.ok(tally.proved > 0 && tally.refuted > 0, JSON.stringify(tally));
+});
+
+test('nothing follows from contracts of equal components that an independent search refutes', () => {
+  const tally = compareTwinNets(TWIN_NETS, 400, { firstSeed: 420 });
+  assert.deepEqual(tally.unsound, []);
+  assert.ok(tally.proved > 2 * tally.nets && tally.refuted > 0, JSON.stringify(tally));
 });
 
 test('nothing follows from views that count similar places together that an independent search refutes', () => {

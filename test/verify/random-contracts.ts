@@ -5,6 +5,7 @@ import type {
   NetComponent,
   ComponentTree,
   Contract,
+  ContractEvent,
   StepPattern,
 } from '../../src/verify/contracts/contract.ts';
 import type { SearchedProperty } from '../../src/verify/properties/property.ts';
@@ -97,13 +98,18 @@ export function randomTree(random: Random, net: CompiledNet): ComponentTree {
   const places = tokenPlaces(net);
   const transitions = net.transitions.map(({ name }) => name);
   const count = 1 + random.below(3);
-  const component = (name: string, children: readonly NetComponent[]): NetComponent => ({
-    name,
-    places: random.some(places, 1 + random.below(places.length)),
-    transitions: transitions.filter((_, index) => index % count === Number(name.slice(1))),
-    contract: randomContract(random, places),
-    children,
-  });
+  const component = (name: string, children: readonly NetComponent[]): NetComponent => {
+    const inside = transitions.filter((_, index) => index % count === Number(name.slice(1)));
+    const own = random.some(places, 1 + random.below(places.length));
+    const returned = listReturned(net, inside).filter((place) => own.includes(place));
+    return {
+      name,
+      places: own,
+      transitions: inside,
+      contract: randomContract(random, { places, own, returned }),
+      children,
+    };
+  };
   const leaves = Array.from({ length: count - 1 }, (_, index) => component(`c${index}`, []));
   const last = random.chance(0.5);
   return {
@@ -113,8 +119,17 @@ export function randomTree(random: Random, net: CompiledNet): ComponentTree {
   };
 }
 
+/** The places that the contract of a component may name. */
+interface PlaceNames {
+  readonly places: readonly string[];
+  /** Those of the component itself. */
+  readonly own: readonly string[];
+  /** Those of its own to which some firing of its transitions may give back what it takes. */
+  readonly returned: readonly string[];
+}
+
 /** A contract with few states. Half of them allow every event, so that they hold. */
-function randomContract(random: Random, places: readonly string[]): Contract {
+function randomContract(random: Random, { places, own, returned }: PlaceNames): Contract {
   const states = ['s0', 's1', 's2'].slice(0, 1 + random.below(3));
   const total = random.chance(0.4);
   const pattern = (): StepPattern => ({
@@ -124,11 +139,26 @@ function randomContract(random: Random, places: readonly string[]): Contract {
     ...(random.chance(0.1) && { faults: true as const }),
     ...(random.chance(0.7) && { by: random.pick(['component', 'environment'] as const) }),
   });
-  const events = Array.from({ length: random.below(4) }, (_, index) => ({
+  const side = (): 'component' | 'environment' => random.pick(['component', 'environment']);
+  const events: ContractEvent[] = Array.from({ length: random.below(4) }, (_, index) => ({
     name: `e${index}`,
-    promisedBy: random.pick(['component', 'environment'] as const),
+    promisedBy: side(),
     on: pattern(),
   }));
+  // A firing that gives back what it takes is no such event, also for a view that sees neither.
+  if (returned.length > 0 && random.chance(0.7))
+    events.push({
+      name: 'keeps',
+      promisedBy: 'component',
+      on: { takes: [random.pick(returned)], ...(random.chance(0.8) && { by: 'component' }) },
+    });
+  // With its activations, what the steps inside a component cost is paid.
+  if (random.chance(0.6))
+    events.push({
+      name: 'activated',
+      promisedBy: 'environment',
+      on: { gives: [random.pick(own)], by: 'environment' },
+    });
   return {
     initial: 's0',
     events,
@@ -137,7 +167,9 @@ function randomContract(random: Random, places: readonly string[]): Contract {
         state,
         Object.fromEntries(
           events.flatMap(({ name }) =>
-            total || random.chance(0.75) ? [[name, random.pick(states)]] : [],
+            random.chance(name === 'keeps' ? 0.2 : total ? 1 : 0.75)
+              ? [[name, random.pick(states)]]
+              : [],
           ),
         ),
       ]),
@@ -187,6 +219,20 @@ export function randomProperties(random: Random, net: CompiledNet): readonly Sea
       work: some(places, 1),
     },
   ];
+}
+
+function listReturned(net: CompiledNet, inside: readonly string[]): readonly string[] {
+  return net.transitions.flatMap(({ name, takes, alternatives }) =>
+    inside.includes(name)
+      ? takes.flatMap(({ place }) =>
+          [...alternatives.values()].some(({ outputs }) =>
+            outputs.some(({ output }) => output.place.name === place),
+          )
+            ? [place]
+            : [],
+        )
+      : [],
+  );
 }
 
 function tokenPlaces({ places, transitions }: CompiledNet): readonly string[] {
