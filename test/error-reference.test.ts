@@ -15,6 +15,7 @@ const codes = listErrorCodes();
 /** Codes that several classes have, with the reason. A subclass may have the code of its parent. */
 const shared: Readonly<Record<string, string>> = {
   missing_package: 'an optional package is not installed: each folder has its own class',
+  session_exists: 'the same for sessions of a runner and for sessions that are imported',
   session_not_found: 'the same for stores, managed sessions and the command line',
   llm_calls_limit_exceeded: 'the runner throws what ended the invocation',
 };

@@ -64,7 +64,13 @@ interface StepPlan {
 
 const session = fc.nat(SESSIONS.length - 1);
 const owner = fc.nat(OWNERS.length - 1);
-const text = fc.oneof(fc.string(), fc.constant('long '.repeat(2500)));
+const text = fc.oneof(
+  fc.string(),
+  // Zero characters and halves of surrogate pairs too.
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('\0', '\udc00', '\ud800'),
+  fc.constant('long '.repeat(2500)),
+);
 
 const stepPlan: fc.Arbitrary<StepPlan> = fc.record({
   session,

@@ -1,4 +1,4 @@
-import { sha256Hex } from '../../core/index.ts';
+import { toCallKey } from '../rules/call-key.ts';
 import { checkPendingCallQuery } from '../rules/list-filters.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import { formatPendingPosition, parsePendingPosition } from '../rules/pending-position.ts';
@@ -6,14 +6,6 @@ import { parsePendingCalls } from '../server/session-row.ts';
 import type { PendingCallQuery, SessionPendingCall } from '../store.ts';
 import type { TableNames } from './schema.ts';
 import type { Reads, SqlValue } from './statement.ts';
-
-/** The longest id of a call that is a key itself, in bytes. */
-const MAX_KEY_BYTES = 512;
-
-/** The key of a call in the index: its id, or the hash of an id that is too long for a key. */
-export function toCallKey(callId: string): string {
-  return Buffer.byteLength(callId) <= MAX_KEY_BYTES ? callId : sha256Hex(callId);
-}
 
 interface IndexRow {
   readonly since: number;

@@ -1,5 +1,5 @@
 import type { BlobRow, StepWrites } from '../server/step-writes.ts';
-import { toCallKey } from './pending-call-rows.ts';
+import { toCallKey } from '../rules/call-key.ts';
 import type { TableNames } from './schema.ts';
 import { markChanged } from './session-rows.ts';
 import { tuples, type Transaction } from './statement.ts';

@@ -1,3 +1,4 @@
+import { toCallKey } from '../rules/call-key.ts';
 import { checkPendingCallQuery } from '../rules/list-filters.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import { formatPendingPosition, parsePendingPosition } from '../rules/pending-position.ts';
@@ -25,7 +26,7 @@ export async function replacePendingCalls(
      ON CONFLICT DO NOTHING`,
     [
       entries.map(({ id }) => id),
-      entries.map(({ call }) => call.callId),
+      entries.map(({ call }) => toCallKey(call.callId)),
       entries.map(({ key }) => key.appName),
       entries.map(({ call }) => call.since),
       entries.map(({ key }) => key.userId),
@@ -81,7 +82,9 @@ export async function listPendingCallRows(
   );
   return rows.flatMap((row) => {
     const key = { appName, userId: row.user_id, sessionId: row.name };
-    const call = parsePendingCalls(row).find(({ callId }) => callId === row.call);
+    const call = parsePendingCalls(row).find(
+      ({ callId }) => callId === row.call || toCallKey(callId) === row.call,
+    );
     const position = formatPendingPosition([row.since, row.session, row.call]);
     return call === undefined ? [] : [{ key, agent: row.agent, call, position }];
   });

@@ -1,4 +1,5 @@
 import { formatSessionKey, type SessionKey } from '../../../core/index.ts';
+import { toTextKey } from '../../rules/call-key.ts';
 import { checkPendingCallQuery } from '../../rules/list-filters.ts';
 import { parsePosition } from '../../rules/parse-position.ts';
 import {
@@ -53,7 +54,16 @@ export class PendingCallTable {
     for (const call of after) {
       if (known.has(toRowName(call))) continue;
       const { since, callId, name, needs } = call;
-      this.#insert.run(key.appName, since, head.id, callId, key.userId, head.agent, name, needs);
+      this.#insert.run(
+        key.appName,
+        since,
+        head.id,
+        toTextKey(callId),
+        key.userId,
+        head.agent,
+        name,
+        needs,
+      );
     }
   }
 
@@ -90,7 +100,9 @@ export class PendingCallTable {
       .all(appName, ...given.map(({ value }) => value), ...(after ?? []), limit);
     return rows.flatMap((row) => {
       const key = { appName, userId: row.user, sessionId: row.name };
-      const call = this.#unpack(key, row.pending).find(({ callId }) => callId === row.call);
+      const call = this.#unpack(key, row.pending).find(
+        ({ callId }) => toTextKey(callId) === row.call,
+      );
       const position = formatPendingPosition([row.since, row.session, row.call]);
       return call === undefined ? [] : [{ key, agent: row.agent, call, position }];
     });
@@ -101,7 +113,7 @@ export class PendingCallTable {
   }
 
   #removeCall({ appName }: SessionKey, { id }: SessionHead, call: StoredPendingCall): void {
-    this.#remove.run(appName, call.since, id, call.callId);
+    this.#remove.run(appName, call.since, id, toTextKey(call.callId));
   }
 
   #unpack(key: SessionKey, packed: Packed<Calls>): Calls {
