@@ -90,6 +90,7 @@ export {
   newMessageId,
   newSessionId,
   newSessionUid,
+  deriveScheduleSessionId,
   sha256Hex,
   type CallId,
   type FiringId,

@@ -7,7 +7,7 @@ export { InvalidInputError } from './errors/invalid-input-error.ts';
 export { OutcomeUnknownError } from './errors/outcome-unknown-error.ts';
 export { PetrichorError, isPetrichorError } from './errors/petrichor-error.ts';
 export { nearestName } from './errors/unknown-field-error.ts';
-export { deriveScheduleSessionId, SCHEDULES_SESSION } from './identity/ids.ts';
+export { SCHEDULES_SESSION } from './identity/schedules-session.ts';
 export { INTERRUPTED_METADATA, AUDIBLE_METADATA } from './events/live-metadata.ts';
 export { frozenJson } from './json/frozen-json.ts';
 export { isObject, isRecord, readMember, readOwn } from './json/is-record.ts';

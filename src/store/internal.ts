@@ -12,6 +12,7 @@ export { answerKey, duplicateReceipt, isAnswerKey } from './rules/dedupe-key.ts'
 export {
   AlreadyAnsweredError,
   InvalidStepError,
+  SessionExistsError,
   SessionNotFoundError,
   StoreClosedError,
   StoreUnavailableError,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { agent } from '../../src/agents/index.ts';
-import { deriveScheduleSessionId } from '../../src/core/internal.ts';
+import { deriveScheduleSessionId } from '../../src/core/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { SimulatedClock } from '../../src/net/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';

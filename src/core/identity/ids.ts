@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { SCHEDULES_SESSION } from './schedules-session.ts';
 
 /** Identifies a session within one app and user. Any string that `parseSessionKey` accepts. */
 export type SessionId = string;
@@ -46,9 +47,6 @@ export function deriveEventId(sessionUid: SessionUid, seq: number): string {
 export function deriveCallId(invocationId: InvocationId, round: number, index: number): CallId {
   return `call_${sha256Hex(`call:${invocationId}`).slice(0, 16)}_${round}_${index}`;
 }
-
-/** The session that lists name as the parent of the sessions of schedules. It never exists. */
-export const SCHEDULES_SESSION = 'petrichor:schedules';
 
 /** Derives the session id of a schedule. Lists leave it out, like that of a called agent. */
 export function deriveScheduleSessionId(scheduleId: string): SessionId {

@@ -1,6 +1,6 @@
 import { checkOptions, optionTable } from '../../core/index.ts';
 import type { OptionTable, SessionKey } from '../../core/index.ts';
-import { SessionExistsError } from '../../store/index.ts';
+import { SessionExistsError } from '../../store/internal.ts';
 import type { Store, StoreItem } from '../../store/index.ts';
 import type { ArtifactService } from '../../tools/index.ts';
 import { importArtifact } from './artifact-item.ts';

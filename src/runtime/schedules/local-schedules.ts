@@ -1,11 +1,7 @@
-import {
-  deriveScheduleSessionId,
-  describeValue,
-  omitUndefined,
-  SCHEDULES_SESSION,
-} from '../../core/internal.ts';
+import { describeValue, omitUndefined, SCHEDULES_SESSION } from '../../core/internal.ts';
 import {
   checkOptions,
+  deriveScheduleSessionId,
   InvalidInputError,
   newMessageId,
   parseSessionKey,

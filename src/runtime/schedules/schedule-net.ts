@@ -207,10 +207,7 @@ export function scheduleNet(
       startRun(sessions),
       checkRun(sessions),
     ],
-    initial: [
-      initialToken(runSlot, null),
-      ...Array.from({ length: maxDue }, () => initialToken(runRoom, null)),
-    ],
+    initial: [initialToken(runSlot, null), initialToken(runRoom, null, maxDue)],
   });
 }
 
