@@ -99,7 +99,7 @@ export class AgentCatalog {
     // The program runs the agent again, so that it is no longer archived.
     const next: Head = {
       ...head,
-      version: same === undefined ? head.version + 1 : head.version,
+      version: same === undefined ? await this.#nextVersion(id, head) : head.version,
       updatedAt: at,
     };
     const written = await this.#write(
@@ -187,7 +187,8 @@ export class AgentCatalog {
     const present = asDefined(await this.#withVersion(id, head, expected), 'an update');
     if (canonicalJson(asJson(present.definition)) === canonicalJson(asJson(definition)))
       return present;
-    const next: Head = { ...head, version: expected + 1, updatedAt: this.#clock.now() };
+    const version = await this.#nextVersion(id, head);
+    const next: Head = { ...head, version, updatedAt: this.#clock.now() };
     const content = { source: 'definition', definition } as const;
     // If another writer was faster, the retry reads the current version and reports the conflict.
     return (await this.#write(id, next, documentVersion, content))
@@ -237,6 +238,15 @@ export class AgentCatalog {
     const found = await this.#documents.document(HEADS, id);
     if (found === undefined) throw new AgentNotFoundError(id);
     return { head: asHead(found.value), documentVersion: found.version };
+  }
+
+  /** A session that was imported can have brought a later version than the newest one here. */
+  async #nextVersion(id: string, head: Head): Promise<number> {
+    const prefix = `${id}/`;
+    const query = { kind: VERSIONS, prefix, order: 'descending', limit: 1 } as const;
+    const [last] = await this.#documents.documents(query);
+    const stored = last === undefined ? 0 : Number(last.id.slice(prefix.length));
+    return Math.max(head.version, stored) + 1;
   }
 
   async #withVersion(id: string, head: Head, version: number): Promise<ManagedAgent> {

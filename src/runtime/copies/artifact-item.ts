@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isChildSessionId, parseJsonWithSchema } from '../../core/index.ts';
+import { isChildSessionId, parseJsonWithSchema, sha256Hex } from '../../core/index.ts';
 import type { JsonObject, SessionKey } from '../../core/index.ts';
 import type { ArtifactPart, ArtifactService } from '../../tools/index.ts';
 
@@ -72,6 +72,8 @@ export async function importArtifact(
   artifacts: ArtifactService,
   { session, name, version, part, customMetadata }: ArtifactItem,
 ): Promise<void> {
-  const saveId = `import-${version}`;
+  // An artifact of a user can come in the files of several sessions, with different versions.
+  const content = sha256Hex(JSON.stringify([part, customMetadata]));
+  const saveId = `import-${version}-${content}`;
   await artifacts.save({ session, name }, part, { saveId, customMetadata });
 }

@@ -1,18 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import { InvalidInputError } from '../../core/index.ts';
+import { getErrorCode } from '../../core/internal.ts';
 
 const GZIP_MAGIC = [0x1f, 0x8b];
 
+/** How the first line of a copy begins. */
+const COPY_START = /^\{"type":"(?:backup|journal)"/;
+
 /**
  * Writes a file of lines, compressed with gzip if its name ends in `.gz`. It is written under another name beside it first,
- * and replaces an existing file only when it is whole and on the disk. Only its owner can read it.
+ * and replaces an existing copy only when it is whole and on the disk. Only its owner can read it.
+ * @throws InvalidInputError if the file exists and is no copy: it may be the store itself
  */
 export async function writeCopyFile(file: string, lines: AsyncIterable<string>): Promise<void> {
+  await checkReplaceable(file);
   const partial = `${file}.partial-${randomUUID()}`;
   try {
     const handle = await open(partial, 'wx', 0o600);
@@ -41,6 +48,30 @@ export async function* readCopyFile(file: string): AsyncGenerator<Uint8Array, vo
   const piped = pipeline(source, decompressed).catch(() => undefined);
   yield* decompressed as AsyncIterable<Uint8Array>;
   await piped;
+}
+
+/** @throws InvalidInputError */
+async function checkReplaceable(file: string): Promise<void> {
+  const found = await stat(file).catch((error: unknown) => {
+    if (getErrorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (found === undefined || (found.isFile() && found.size === 0)) return;
+  if (found.isFile() && COPY_START.test(await readStart(file))) return;
+  throw new InvalidInputError(
+    'file',
+    `must not exist, or be an earlier copy; ${file} is something else, and was not replaced. Name another file.`,
+  );
+}
+
+/** The first characters. Empty: they cannot be decompressed. */
+async function readStart(file: string): Promise<string> {
+  try {
+    for await (const chunk of readCopyFile(file)) return Buffer.from(chunk).toString();
+  } catch (error) {
+    if (!getErrorCode(error)?.startsWith('Z_')) throw error;
+  }
+  return '';
 }
 
 async function isGzip(file: string): Promise<boolean> {

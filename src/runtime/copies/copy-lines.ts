@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { isJsonObject } from '../../core/internal.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
@@ -32,16 +33,18 @@ export async function* toCopyLines(
 /**
  * Reads the lines that `toCopyLines` wrote, without the last. The lines count as checked only when all have been read.
  * @param file the name of the file, for error messages
+ * @param maxLength the most characters of a line. Default: the longest string
  * @throws DamagedCopyError
  */
 export async function* readCopyLines(
   chunks: AsyncIterable<Uint8Array>,
   file: string,
+  maxLength: number = constants.MAX_STRING_LENGTH,
 ): AsyncGenerator<CopyLine, void, undefined> {
   const hash = createHash('sha256');
   let number = 0;
   let end: JsonObject | undefined;
-  for await (const text of splitLines(chunks, file)) {
+  for await (const text of splitLines(chunks, file, maxLength)) {
     if (end !== undefined) throw new DamagedCopyError(file, 'is damaged: lines follow its end');
     const value = parseLine(text, number + 1, file);
     if (value['type'] === 'end') {
@@ -82,16 +85,23 @@ function parseLine(text: string, number: number, file: string): JsonObject {
 async function* splitLines(
   chunks: AsyncIterable<Uint8Array>,
   file: string,
+  maxLength: number,
 ): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let parts: string[] = [];
+  let length = 0;
   try {
     for await (const chunk of chunks) {
       const [first = '', ...rest] = decoder.decode(chunk, { stream: true }).split('\n');
       parts.push(first);
+      length += first.length;
+      // A small compressed file can have a line that does not fit into memory.
+      if (length > maxLength)
+        throw new DamagedCopyError(file, `has a line of more than ${maxLength} characters`);
       for (const part of rest) {
         yield parts.join('');
         parts = [part];
+        length = part.length;
       }
     }
     parts.push(decoder.decode());

@@ -1,9 +1,9 @@
-import { checkOptions, optionTable } from '../../core/index.ts';
+import { checkOptions, formatSessionKey, optionTable, rootSessionId } from '../../core/index.ts';
 import type { OptionTable, SessionKey } from '../../core/index.ts';
 import { SessionExistsError } from '../../store/internal.ts';
 import type { Store, StoreItem } from '../../store/index.ts';
 import type { ArtifactService } from '../../tools/index.ts';
-import { importArtifact } from './artifact-item.ts';
+import { importArtifact, type ArtifactItem } from './artifact-item.ts';
 import { DamagedCopyError } from './damaged-copy-error.ts';
 import { checkItems, readCopy, type CopyForm } from './read-copy.ts';
 
@@ -16,6 +16,17 @@ const JOURNAL_FILE: CopyForm = {
   name: 'journal file',
   skips: ['event', 'fork_point'],
 };
+
+/** The kinds of documents that belong to a session. A file of another origin must not bring, say, an API key. */
+const SESSION_DOCUMENTS: ReadonlySet<string> = new Set([
+  'session',
+  'session-labels',
+  'session-environment',
+  'agent',
+  'agent-version',
+  'workspace-session',
+  'workspace-agent',
+]);
 
 /** The options of `importSession`. */
 export interface ImportSessionOptions {
@@ -59,11 +70,11 @@ export async function importSession(
   if ((await store.find(found.key)) !== undefined) throw new SessionExistsError(found.key);
   const { artifacts } = options;
   if (artifacts !== undefined)
-    for await (const item of readCopy(file, JOURNAL_FILE))
+    for await (const item of readSessionItems(file))
       if (item.type === 'artifact') await importArtifact(artifacts, item);
   const items: AsyncIterable<StoreItem> = {
     async *[Symbol.asyncIterator]() {
-      for await (const item of readCopy(file, JOURNAL_FILE)) {
+      for await (const item of readSessionItems(file)) {
         if (item.type === 'artifact') continue;
         const isKnown =
           item.type === 'document' && (await store.document(item.kind, item.id)) !== undefined;
@@ -75,11 +86,49 @@ export async function importSession(
   return found;
 }
 
+/** Reads the items of a journal file, and refuses what does not belong to its session. @throws DamagedCopyError */
+async function* readSessionItems(
+  file: string,
+): AsyncGenerator<StoreItem | ArtifactItem, void, undefined> {
+  let root: SessionKey | undefined;
+  for await (const item of readCopy(file, JOURNAL_FILE)) {
+    if (item.type === 'session') root ??= item.key;
+    const problem = root === undefined ? 'a line before its session' : findForeign(item, root);
+    if (problem !== undefined)
+      throw new DamagedCopyError(file, `has ${problem}, which no journal file has`);
+    yield item;
+  }
+}
+
+/** What the item is, if it does not belong to the session. */
+function findForeign(item: StoreItem | ArtifactItem, root: SessionKey): string | undefined {
+  const { appName, userId, sessionId } = root;
+  if (item.type === 'session' || item.type === 'artifact') {
+    const key = item.type === 'session' ? item.key : item.session;
+    const isOwn = key.sessionId === sessionId;
+    const isCalled = item.type === 'session' && rootSessionId(key.sessionId) === sessionId;
+    const belongs = key.appName === appName && key.userId === userId && (isOwn || isCalled);
+    return belongs ? undefined : `the ${item.type} of another session, "${formatSessionKey(key)}"`;
+  }
+  if (item.type === 'document') {
+    const { kind, id } = item;
+    const belongs =
+      SESSION_DOCUMENTS.has(kind) &&
+      (kind !== 'session' || id === sessionId) &&
+      (kind !== 'workspace-session' || id === `${userId}/${sessionId}`) &&
+      (kind !== 'workspace-agent' || id.startsWith(`${userId}/`));
+    return belongs ? undefined : `the document "${id}" of the kind "${kind}"`;
+  }
+  if (item.type === 'shared' || item.type === 'tombstone' || item.type === 'usage')
+    return `a line of the type "${item.type}"`;
+  return undefined;
+}
+
 /** Reads a whole journal file as a runtime would. @throws DamagedCopyError */
 async function checkSessionFile(file: string): Promise<ImportedSession> {
   let root: { readonly key: SessionKey; readonly agent: string } | undefined;
   const counts = { records: 0, events: 0, artifacts: 0 };
-  for await (const item of checkItems(readCopy(file, JOURNAL_FILE), file)) {
+  for await (const item of checkItems(readSessionItems(file), file)) {
     if (item.type === 'session') root ??= { key: item.key, agent: item.agent };
     else if (item.type === 'artifact') counts.artifacts++;
     else if (item.type === 'step') {

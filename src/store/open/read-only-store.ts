@@ -1,14 +1,16 @@
 import { MemoryDocuments } from '../memory/memory-documents.ts';
 import { StoreUnavailableError } from '../store-errors.ts';
+import { describeStoreUrl } from '../rules/describe-store-url.ts';
 import type { DocumentChange, DocumentResult } from '../documents.ts';
 import type { Store } from '../store.ts';
 
 /**
  * A view of a store that changes nothing in it. Sessions cannot be claimed, so a runtime on it runs none; documents that
  * are written are kept in memory, so a runtime can name its agents. Every other write is refused.
- * @param location names the store in errors
+ * @param url names the store in errors, which do not show its password
  */
-export function readOnlyStore(store: Store, location: string): Store {
+export function readOnlyStore(store: Store, url: string): Store {
+  const location = describeStoreUrl(url);
   const documents = new DocumentOverlay(store);
   const refuse = async (): Promise<never> => {
     throw new StoreUnavailableError('readonly', location);
