@@ -92,7 +92,7 @@ import { DRAIN_OPTIONS, SESSION_LIST_OPTIONS, USAGE_OPTIONS } from './runtime.ts
 import type { DrainOptions, Runtime, SessionListOptions, UsageOptions } from './runtime.ts';
 import { LocalScheduledSessions } from './schedules/local-scheduled-sessions.ts';
 import { LocalSchedules } from './schedules/local-schedules.ts';
-import { ScheduleAgents } from './schedules/schedule-agent.ts';
+import { parseScheduleAgentName, ScheduleAgents } from './schedules/schedule-agent.ts';
 import { scheduleNet } from './schedules/schedule-net.ts';
 import type { Schedules } from './schedules/schedules.ts';
 import { SessionHandle } from './session/session-handle.ts';
@@ -269,7 +269,7 @@ export class LocalRuntime implements Runtime {
       store: this.store,
       now: () => this.#clock.now(),
       agents,
-      getAgent: async (name) => this.#registry.get(name ?? this.#registry.defaultName),
+      getAgent: async (name) => this.#registry.getForCaller(name ?? this.#registry.defaultName),
       submit: async (submission) => this.#submit(submission),
       delete: async ({ sessionId, userId }) => this.delete(sessionId, { user: userId }),
       onChange: (key, listener) => this.#onRecords(key, listener),
@@ -312,7 +312,7 @@ export class LocalRuntime implements Runtime {
     this.#assertOpen();
     const key = this.#key(id, options.user);
     const name = options.agent ?? found?.agent ?? this.#registry.defaultName;
-    const agent = await this.#registry.get(name);
+    const agent = await this.#registry.getForCaller(name);
     let row = found;
     if (found !== undefined && found.agent !== name)
       throw new AgentMismatchError(id, found.agent, name);
@@ -339,7 +339,7 @@ export class LocalRuntime implements Runtime {
     this.#assertOpen();
     const key = this.#key(id, options.user);
     const row = await this.store.find(key);
-    if (row === undefined) return undefined;
+    if (row === undefined || parseScheduleAgentName(row.agent) !== undefined) return undefined;
     this.#activeSessions.evictStale(row);
     const agent = await this.#registry.get(row.agent);
     const isHosted = this.#activeSessions.get(key) !== undefined;
@@ -546,7 +546,7 @@ export class LocalRuntime implements Runtime {
     this.#assertOpen();
     const key = this.#key(id, options.user);
     const found = await this.store.find(key);
-    const agent = await this.#registry.get(
+    const agent = await this.#registry.getForCaller(
       options.agent ?? found?.agent ?? this.#registry.defaultName,
     );
     if (found === undefined) checkSessionId(id);

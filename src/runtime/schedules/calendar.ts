@@ -10,6 +10,9 @@ export interface Calendar {
   readonly previous: (before: number, count: number) => readonly number[];
 }
 
+/** The most characters of a pattern. */
+const MAX_PATTERN = 256;
+
 /** What due times follow from: a pattern in a time zone, or an interval. */
 export interface CalendarRule {
   readonly cron?: string | undefined;
@@ -55,6 +58,7 @@ function cronCalendar(pattern: string, timeZone: string): Calendar {
 
 function parseCron(pattern: string, timezone: string): Cron {
   try {
+    checkForm(pattern);
     return new Cron(pattern, { timezone, mode: '5-part' });
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^CronPattern: /, '') : '';
@@ -63,6 +67,13 @@ function parseCron(pattern: string, timezone: string): Cron {
       `must be five fields, minute, hour, day of month, month and day of week, such as "0 9 * * 1-5"; it is ${describeValue(pattern)} (${reason.slice(0, 200)}). Correct the pattern.`,
     );
   }
+}
+
+/** Croner takes times such as `2026-12-24T10:00:00`, too. */
+function checkForm(pattern: unknown): void {
+  if (typeof pattern !== 'string') throw new TypeError('it is no text');
+  if (pattern.length > MAX_PATTERN) throw new RangeError(`more than ${MAX_PATTERN} characters`);
+  if (pattern.includes(':')) throw new TypeError('a time has no fields');
 }
 
 function checkTimeZone(timeZone: unknown): string {

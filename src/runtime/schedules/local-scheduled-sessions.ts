@@ -33,24 +33,26 @@ export class LocalScheduledSessions implements ScheduledSessions {
     user: string,
     schedule: AnchoredSchedule,
     run: DueRun,
-    { isRepeated }: { readonly isRepeated: boolean },
   ): Promise<RunStart> => {
     const { id, agent, message } = schedule;
     const sessionId = schedule.session ?? toSessionId(id, run);
-    // A message with the same id is added once, so a start that is repeated after a crash adds nothing.
+    // A message with the same id is added once, so a start that is repeated adds nothing.
     const messageId = `schedule/${id}/${run.id}`;
     try {
-      // The turn of a message that was sent before may have ended.
-      const readTo = isRepeated ? 0 : ((await this.#findRow(user, sessionId))?.lastSeq ?? 0);
+      const lastSeq = (await this.#findRow(user, sessionId))?.lastSeq ?? 0;
       const batch = this.#options.createBatch();
       const session = await batch.session(sessionId, { user, agent });
       const metadata = { schedule: { id, run: run.id, kind: run.kind, dueAt: run.dueAt } };
       const added = await batch.add(
         async () => session.send(message, { messageId, metadata }).accepted,
       );
-      await batch.submit();
+      const result = await batch.submit();
       await added.done;
-      return { kind: 'started', sessionId, messageId, readTo };
+      // The turn of a message that was sent before may have ended.
+      const isNew = result.ok && result.receipts.some(({ duplicate }) => !duplicate);
+      const readTo = isNew ? lastSeq : 0;
+      const sessionUid = (await this.#findRow(user, sessionId))?.uid ?? '';
+      return { kind: 'started', sessionId, sessionUid, messageId, readTo };
     } catch (error) {
       if (isPetrichorError(error) && !isTransient(error))
         return { kind: 'refused', reason: error.message };
@@ -60,7 +62,8 @@ export class LocalScheduledSessions implements ScheduledSessions {
 
   readonly look = async (user: string, run: ActiveRun): Promise<RunLook> => {
     const row = await this.#findRow(user, run.sessionId);
-    if (row === undefined) return { kind: 'ended', reason: 'deleted' };
+    // A session that was created again has another uid.
+    if (row?.uid !== run.sessionUid) return { kind: 'ended', reason: 'deleted' };
     const invocationId = deriveInvocationId(run.messageId);
     let { readTo } = run;
     for await (const event of this.#options.store.read(row.key, readTo)) {

@@ -1,4 +1,9 @@
-import { describeValue, omitUndefined, SCHEDULES_SESSION } from '../../core/internal.ts';
+import {
+  checkDefinition,
+  describeValue,
+  omitUndefined,
+  SCHEDULES_SESSION,
+} from '../../core/internal.ts';
 import {
   checkOptions,
   deriveScheduleSessionId,
@@ -83,10 +88,16 @@ export class LocalSchedules implements Schedules {
 
   async create(definition: ScheduleDefinition, options: ScheduleUser = {}): Promise<Schedule> {
     checkOptions(SCHEDULE_USER, options);
-    checkOptions(SCHEDULE_OPTIONS, definition);
+    checkDefinition(SCHEDULE_OPTIONS, definition);
     this.#assertOpen();
     const { agents, owner, now, getAgent, submit, store } = this.#options;
-    const target = await getAgent(definition.agent);
+    const { agent: wanted } = definition;
+    if (wanted !== undefined && typeof wanted !== 'string')
+      throw new InvalidInputError(
+        'agent',
+        `must be the name of an agent; it is ${describeValue(wanted)}. Pass a name.`,
+      );
+    const target = await getAgent(wanted);
     const at = now();
     const schedule = parseScheduleDefinition(definition, { agent: target.name, now: at });
     const key = this.#toKey(schedule.id, options);

@@ -1,4 +1,4 @@
-import { checkChoice, checkDefinition, describeValue, optionTable } from '../../core/internal.ts';
+import { checkChoice, describeValue, optionTable } from '../../core/internal.ts';
 import type { OptionTable } from '../../core/internal.ts';
 import { InvalidInputError, parseIdentity } from '../../core/index.ts';
 import { checkSessionId } from '../../store/internal.ts';
@@ -104,7 +104,6 @@ export function parseScheduleDefinition(
   definition: ScheduleDefinition,
   { agent, now }: { readonly agent: string; readonly now: number },
 ): StoredSchedule {
-  checkDefinition(SCHEDULE_OPTIONS, definition);
   const { cron, timeZone, everyMs, message, session, overlap = 'skip' } = definition;
   const { backfill = 'none', maxBackfill, jitterMs = 0 } = definition;
   const id = parseScheduleId(definition.id);

@@ -31,6 +31,7 @@ export type RunStart =
   | {
       readonly kind: 'started';
       readonly sessionId: string;
+      readonly sessionUid: string;
       readonly messageId: string;
       readonly readTo: number;
     }
@@ -46,12 +47,7 @@ export interface ScheduledSessions {
   /** Epoch ms. */
   readonly now: () => number;
   /** Sends the message of a run. A repeated call with the same run sends nothing more. */
-  readonly start: (
-    user: string,
-    schedule: AnchoredSchedule,
-    run: DueRun,
-    options: { readonly isRepeated: boolean },
-  ) => Promise<RunStart>;
+  readonly start: (user: string, schedule: AnchoredSchedule, run: DueRun) => Promise<RunStart>;
   readonly look: (user: string, run: ActiveRun) => Promise<RunLook>;
   /** Interrupts the turn of a run, if it has not ended. */
   readonly interrupt: (user: string, run: ActiveRun) => Promise<void>;
@@ -276,15 +272,22 @@ function startRun(sessions: ScheduledSessions): Transition {
       refused: allOf({ slot: runSlot, entry: runRecord }),
     }),
     failed: ({ message }, { run }) => toRefused(run, message),
-    run: async ({ run, schedule }, { attempt, host }) => {
-      const isRepeated = attempt > 1;
-      const result = await sessions.start(getUser(host), schedule, run, { isRepeated });
+    run: async ({ run, schedule }, { host }) => {
+      const result = await sessions.start(getUser(host), schedule, run);
       if (result.kind === 'refused') return toRefused(run, result.reason);
-      const { sessionId, messageId, readTo } = result;
+      const { sessionId, sessionUid, messageId, readTo } = result;
       const startedAt = sessions.now();
       return {
         started: {
-          active: { ...run, sessionId, messageId, startedAt, readTo, waitMs: MIN_LOOK_MS },
+          active: {
+            ...run,
+            sessionId,
+            sessionUid,
+            messageId,
+            startedAt,
+            readTo,
+            waitMs: MIN_LOOK_MS,
+          },
           entry: { ...run, status: 'running' as const, sessionId, messageId, startedAt },
         },
       };

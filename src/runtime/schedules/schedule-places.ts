@@ -19,6 +19,8 @@ export interface DueRun {
 /** A run whose message was sent. */
 export interface ActiveRun extends DueRun {
   readonly sessionId: string;
+  /** The unique id of the session. Empty: the session was deleted before it was read. */
+  readonly sessionUid: string;
   readonly messageId: string;
   /** Epoch ms. */
   readonly startedAt: number;
@@ -58,6 +60,7 @@ const dueRun = v.object({ id: v.string(), kind, dueAt: v.number() });
 const activeRun = v.object({
   ...dueRun.entries,
   sessionId: v.string(),
+  sessionUid: v.string(),
   messageId: v.string(),
   startedAt: v.number(),
   readTo: v.number(),

@@ -3,14 +3,19 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { agent } from '../../agents/index.ts';
-import { InvalidInputError } from '../../core/index.ts';
+import { deriveScheduleSessionId, InvalidInputError } from '../../core/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
 import type { Model } from '../../models/index.ts';
 import { SimulatedClock } from '../../net/index.ts';
 import { tool } from '../../tools/index.ts';
 import { MemoryStore } from '../../store/index.ts';
 import type { Store } from '../../store/index.ts';
-import { openRuntime, ScheduleExistsError, ScheduleNotFoundError } from '../index.ts';
+import {
+  openRuntime,
+  ScheduleExistsError,
+  ScheduleNotFoundError,
+  UnknownAgentError,
+} from '../index.ts';
 import type { Runtime, ScheduleDefinition, ScheduledRun } from '../index.ts';
 
 const START = Date.parse('2026-11-23T08:00:30Z');
@@ -251,6 +256,47 @@ test('a paused schedule has no runs, and continues with the next due time; one t
   ]);
 });
 
+test('a run whose message was sent before the schedule was deleted and created again ends', async () => {
+  await using on = await openFixture();
+  const { runtime, waitFor } = on;
+  for (const iso of ['2026-11-23T08:10:00Z', '2026-11-23T08:20:00Z']) {
+    await runtime.schedules.create(HOURLY);
+    await runtime.schedules.run('report', { key: 'k' });
+    await waitFor(iso, 'manual-k', 'ended');
+    await runtime.schedules.delete('report');
+  }
+  assert.equal((await listMessages(runtime, 'report-manual-k')).length, 1);
+});
+
+test('a run ends when its session is deleted and created again', async () => {
+  await using on = await openFixture(asking());
+  const { runtime, waitFor } = on;
+  await runtime.schedules.create({ ...HOURLY, session: 'one' });
+  await waitFor('2026-11-23T09:00:00Z', '2026-11-23T09:00:00.000Z', 'running');
+  await runtime.delete('one');
+  await runtime.session('one');
+  await waitFor('2026-11-23T09:30:00Z', '2026-11-23T09:00:00.000Z', 'ended');
+  await waitFor('2026-11-23T10:00:00Z', '2026-11-23T10:00:00.000Z', 'running');
+});
+
+test('the session and the agent of a schedule cannot be used as those of a caller', async () => {
+  await using on = await openFixture();
+  const { runtime } = on;
+  await runtime.schedules.create(HOURLY);
+  const id = deriveScheduleSessionId('report');
+  const agentName = 'schedule:writer';
+  assert.equal(await runtime.find(id), undefined);
+  for (const use of [
+    async () => runtime.session(id),
+    async () => runtime.batch().session(id),
+    async () => runtime.session('other', { agent: agentName }),
+    async () => runtime.batch().session('other', { agent: agentName }),
+    async () => runtime.schedules.create({ ...HOURLY, id: 'other', agent: agentName }),
+  ])
+    await assert.rejects(use, UnknownAgentError);
+  assert.equal((await runtime.schedules.get('report'))?.status, 'active');
+});
+
 test('a schedule of an agent that refuses the message fails, and the history has the reason', async () => {
   await using on = await openFixture();
   const { runtime, waitFor } = on;
@@ -295,12 +341,16 @@ const WRONG: readonly (readonly [object, field: string, shown: RegExp])[] = [
   [{ cron: '61 * * * *' }, 'cron', /"61 \* \* \* \*".*minute.*Correct the pattern/],
   [{ cron: 'soon' }, 'cron', /five fields.*"soon"/],
   [{ cron: '0 0 0 * * *' }, 'cron', /five fields/],
+  [{ cron: '2026-12-24T10:00:00' }, 'cron', /five fields.*"2026-12-24T10:00:00"/],
+  [{ cron: new Date(0) }, 'cron', /five fields/],
+  [{ cron: `0 0 * * *${' '.repeat(300)}` }, 'cron', /more than 256 characters/],
   [{ cron: '0 0 30 2 *' }, 'cron', /never due.*Check day of month and month/],
   [{ timeZone: 'Mars/Olympus' }, 'timeZone', /IANA.*"Mars\/Olympus"/],
   [{ everyMs: 1000 }, 'cron', /both are set.*Pass one/],
   [{ cron: undefined }, 'cron', /both are missing.*Pass one/],
   [{ cron: undefined, everyMs: 10 }, 'everyMs', /from 1000 to \d+; it is 10/],
   [{ cron: undefined, everyMs: 5000, timeZone: 'UTC' }, 'timeZone', /only for cron/],
+  [{ agent: 5 }, 'agent', /must be the name of an agent; it is 5/],
   [{ id: 'a b' }, 'id', /letters, digits, _ or -; it is "a b"/],
   [{ message: '' }, 'message', /it is ""/],
   [{ session: '..' }, 'session', /it is "\.\."/],
@@ -322,6 +372,8 @@ test('a wrong definition is refused with its field, its value and the next step'
       return true;
     });
   await assert.rejects(schedules.create({ ...HOURLY, agent: 'nobody' }), /Unknown agent "nobody"/);
+  // @ts-expect-error -- no object
+  await assert.rejects(schedules.create(null), InvalidInputError);
   // @ts-expect-error -- an unknown option
   await assert.rejects(schedules.create({ ...HOURLY, timezone: 'UTC' }), /timeZone/);
   assert.deepEqual(await schedules.list(), []);

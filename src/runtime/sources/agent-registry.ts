@@ -64,6 +64,13 @@ export class AgentRegistry {
     return agent;
   }
 
+  /** An agent for sessions of callers: not that of schedules. @throws UnknownAgentError, ModelNotResolvedError */
+  async getForCaller(name: string): Promise<Agent> {
+    if (parseScheduleAgentName(name) !== undefined)
+      throw new UnknownAgentError(name, [...this.byName.keys()]);
+    return this.get(name);
+  }
+
   /** The name of the only agent of all sources. @throws UnknownAgentError when there are several, or none */
   get defaultName(): string {
     const [only, ...others] = this.ownNames;
