@@ -1,7 +1,7 @@
 /** Exports of `managed/` for other folders of `src/`. The package does not publish them. */
 
 export { deriveAgentId, parseAgentName } from './catalogs/agent-name.ts';
-export { listSessionDocuments } from './catalogs/session-documents.ts';
+export { listAgentDocuments, listSessionDocuments } from './catalogs/session-documents.ts';
 export { createIdGenerator } from './catalogs/sortable-id.ts';
 export { ignoreMissingSession } from './interface/managed-errors.ts';
 export { getToolName } from './parsing/parse-agent-def.ts';

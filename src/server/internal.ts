@@ -2,3 +2,4 @@
 
 export { AGENT_INDEX, SESSION_INDEX } from './auth/workspace-index.ts';
 export { agentCreate } from './wire/agent-schemas.ts';
+export { parseTrustedProxies } from './http/trusted-proxies.ts';

@@ -2,13 +2,16 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openManagedRuntime } from '../../src/managed/index.ts';
+import { openRuntime, tool } from '../../src/index.ts';
+import type { Runtime } from '../../src/index.ts';
+import { definitions, manageRuntime, openManagedRuntime } from '../../src/managed/index.ts';
 import type { ManagedRuntime } from '../../src/managed/index.ts';
 import { readCopyLines, toCopyLines } from '../../src/runtime/copies/copy-lines.ts';
 import { DamagedCopyError, importSession } from '../../src/runtime/index.ts';
 import { openStore } from '../../src/store/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { FileArtifactService } from '../../src/tools/index.ts';
+import type { Tool } from '../../src/tools/index.ts';
 import { CommandFolder } from '../cli/command-folder.ts';
 import { openNoter } from './loaded-store.ts';
 
@@ -48,7 +51,7 @@ test('a journal file with more than its session is refused, and nothing is writt
       userId: 'ada',
       agent: 'noter',
       day: '2026-01-02',
-      model: 'm',
+      model: 'gpt-5',
       calls: 1,
       tokens: {},
     },
@@ -66,6 +69,21 @@ test('a journal file with more than its session is refused, and nothing is writt
   ];
   const artifacts = new FileArtifactService({ rootDir: at('new') });
   const store = await openStore('memory:');
+  const wrong: readonly Line[] = [
+    { ...session, type: 'session', status: 'unknown' },
+    { ...session, type: 'session', activity: 'unknown' },
+    { ...session, type: 'session', key: { ...KEY, sessionId: 'a\u0000' } },
+    { ...session, type: 'session', agent: '' },
+  ];
+  for (const line of wrong) {
+    const replaced = values.map((one) => (one === session ? line : one));
+    writeFileSync(at('forged.jsonl'), (await collect(toCopyLines(replaced))).join(''));
+    await assert.rejects(
+      importSession(at('forged.jsonl'), store, { artifacts }),
+      (error) => error instanceof DamagedCopyError,
+      JSON.stringify(line),
+    );
+  }
   for (const line of foreign) {
     const forged = await collect(toCopyLines(values.toSpliced(after, 0, line)));
     writeFileSync(at('forged.jsonl'), forged.join(''));
@@ -163,6 +181,59 @@ test('a session of a stored agent is imported beside other versions, and the age
   for (const system of ['a', 'b', 'c'])
     ({ version } = await target.updateAgent('helper', { ...definition, system }, { version }));
   assert.equal(version, 6);
+});
+
+test('a session comes with the definitions of the agents that its agent calls', async () => {
+  const folder = new CommandFolder();
+  const at = (name: string): string => join(folder.path, name);
+  const refunds: string[] = [];
+  const refund = (file: string): Tool =>
+    tool({
+      name: 'refund',
+      description: 'Refunds.',
+      needsApproval: true,
+      execute: () => {
+        refunds.push(file);
+        return 'refunded';
+      },
+    });
+  const model = new ScriptedModel(({ contents, tools }) => {
+    if (contents.at(-1)?.role !== 'user') return { text: 'Done.' };
+    const [name = ''] = tools.map((one) => one.name);
+    return { toolCalls: [{ name, args: name === 'helper' ? { request: 'refund' } : {} }] };
+  });
+  const open = async (file: string): Promise<Runtime> => {
+    const builtIns = async (): Promise<readonly Tool[]> => [refund(file)];
+    const agents = [definitions({ resolver: async () => model, builtIns })];
+    return openRuntime({ agents, store: at(file) });
+  };
+  const helper = { name: 'helper', model: 'gpt-5', tools: [{ type: 'builtin', name: 'refund' }] };
+  const clerk = { name: 'clerk', model: 'gpt-5', agents: [{ agent_id: 'helper' }] };
+  {
+    await using runtime = await open('source.db');
+    const managed = await manageRuntime(runtime);
+    await managed.create(helper, { id: 'helper' });
+    await managed.create(clerk, { id: 'clerk' });
+    const session = await runtime.session('trip', { agent: 'clerk-v1' });
+    for await (const _ of session.send('go'));
+    // The session keeps its version; the agents have newer ones.
+    await managed.updateAgent('helper', { ...helper, system: 'two' }, { version: 1 });
+    await managed.updateAgent('clerk', { ...clerk, system: 'two' }, { version: 1 });
+  }
+  const options = ['--store', at('source.db'), '--output', at('trip.gz')];
+  assert.equal((await folder.run(['export', 'trip', ...options])).code, 0);
+  const imported = await folder.run(['import', at('trip.gz'), '--store', at('target.db')]);
+  assert.equal(imported.code, 0, imported.stderr.text);
+  await using runtime = await open('target.db');
+  const { data } = await (await manageRuntime(runtime)).listAgents();
+  assert.deepEqual(data.map(({ id, version }) => `${id} ${version}`).toSorted(), [
+    'clerk 2',
+    'helper 2',
+  ]);
+  const session = await runtime.session('trip', { agent: 'clerk-v1' });
+  const [call] = await session.pending();
+  assert.equal(await session.approve(call?.id ?? '').text(), 'Done.');
+  assert.deepEqual(refunds, ['target.db']);
 });
 
 test('a line that does not fit into memory is refused', async () => {

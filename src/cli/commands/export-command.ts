@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { listSessionDocuments } from '../../managed/internal.ts';
-import type { ManagedSession } from '../../managed/index.ts';
+import { listAgentDocuments, listSessionDocuments } from '../../managed/internal.ts';
+import type { ManagedRuntime, ManagedSession } from '../../managed/index.ts';
 import {
   exportArtifacts,
   readCopyLines,
@@ -79,7 +79,9 @@ export const exportCommand: Command = defineCommand({
           ),
         );
         if (!response.ok || response.body === null) throw new Error(await response.text());
-        const more = values.redact ? [] : listMore(opened, session, toArtifacts(values, cwd));
+        const more = values.redact
+          ? []
+          : listMore(opened, runtime, session, toArtifacts(values, cwd));
         await writeCopyFile(resolve(cwd, name), appendLines(response.body, name, more));
       } finally {
         await server.close();
@@ -124,19 +126,30 @@ async function* appendLines(
   yield* toCopyLines(values(), () => counts);
 }
 
-/** What belongs to a session and is not in its journal: the definition of its agent, its record, and its artifacts. */
+/**
+ * What belongs to a session and is not in its journal: the definitions of its agent and of those that it calls, its record,
+ * and its artifacts.
+ */
 async function* listMore(
   store: Store,
+  runtime: ManagedRuntime,
   session: ManagedSession,
   artifacts: FileArtifactService | undefined,
 ): AsyncGenerator<object, void, undefined> {
-  const { id: sessionId, agentId, owner } = session;
+  const { id: sessionId, agentId, agentVersion, owner } = session;
+  const definitions = await listAgentDocuments(runtime, agentId, agentVersion);
+  const agents = definitions.map((one) => one.agentId);
   const documents = [
     ...listSessionDocuments(session),
     { kind: SESSION_INDEX, id: `${owner.userId}/${sessionId}` },
-    { kind: AGENT_INDEX, id: `${owner.userId}/${agentId}` },
+    ...definitions,
+    ...agents.map((id) => ({ kind: AGENT_INDEX, id: `${owner.userId}/${id}` })),
   ];
+  const written = new Set<string>();
   for (const { kind, id } of documents) {
+    const name = `${kind} ${id}`;
+    if (written.has(name)) continue;
+    written.add(name);
     const document = await store.document(kind, id);
     if (document !== undefined) yield { type: 'document', ...document };
   }

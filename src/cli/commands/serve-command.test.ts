@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { get } from 'node:http';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { trace } from '@opentelemetry/api';
 import {
@@ -203,7 +205,11 @@ test('a server that cannot start prints the reason and exits', async () => {
     ['--port', '0', '--model-origin', 'http://a/v1'],
     /modelOrigins: .*"http:\/\/a\/v1"/,
   );
-  await refused(['--port', '0', '--trust-proxy', 'proxy.lan'], /trustedProxies: .*"proxy\.lan"/);
+  const store = join(folder.path, 'none.db');
+  const proxy = await folder.run(['serve', '--store', store, '--trust-proxy', 'proxy.lan']);
+  assert.equal(proxy.code, 2);
+  assert.match(proxy.stderr.text, /--trust-proxy: .*"proxy\.lan"/);
+  assert.ok(!existsSync(store));
   await refused(['--port', '0', '--web-host', 'http://a'], /hosts: "http:\/\/a" is not a host/);
   await refused(['--agents', 'nowhere.ts'], /nowhere\.ts does not exist/);
   folder.write('bad.json', '[{"name": 5, "model": "gpt-5"}]');

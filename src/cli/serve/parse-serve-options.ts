@@ -2,6 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { ProtocolName, ServerOptions } from '../../server/index.ts';
 import { DEFAULT_PROTOCOLS, parseProtocolNames } from '../../server/protocol-list.ts';
+import { parseTrustedProxies } from '../../server/internal.ts';
 import { parseDuration } from '../terminal/duration.ts';
 import { DEFAULT_PORT, type ServeCall } from './serve-options.ts';
 import { UsageError } from '../command/usage-error.ts';
@@ -55,6 +56,16 @@ export function parseProtocols({ values }: ServeCall): readonly ProtocolName[] {
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
     throw new UsageError(`--${error.message}`, 'serve');
+  }
+}
+
+/** Checks `--trust-proxy`. @throws UsageError */
+export function checkTrustedProxies({ values }: ServeCall): void {
+  try {
+    parseTrustedProxies(values['trust-proxy'], '--trust-proxy');
+  } catch (error) {
+    if (!(error instanceof InvalidInputError)) throw error;
+    throw new UsageError(error.message, 'serve');
   }
 }
 

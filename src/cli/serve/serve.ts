@@ -24,6 +24,7 @@ import type { ServedAgents, ServedCode } from './served-agents.ts';
 import { secretKeySource } from './secret-key-source.ts';
 import { DEFAULT_STORE } from '../command/shared-options.ts';
 import {
+  checkTrustedProxies,
   parseAgentsFile,
   parsePort,
   parseLimits,
@@ -55,6 +56,7 @@ export async function serve(call: ServeCall, hooks: ServeHooks = {}): Promise<Ex
   const address = { port: parsePort(call.values.port), hostname: call.values.host ?? DEFAULT_HOST };
   const limits = parseLimits(call);
   const drainMs = parseDrainTimeout(call);
+  checkTrustedProxies(call);
   const protocols: readonly ProtocolName[] =
     hooks.adkWeb !== undefined && call.values.protocols === undefined
       ? ['managed', 'adk']

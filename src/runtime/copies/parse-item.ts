@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { parseJsonWithSchema } from '../../core/index.ts';
-import type { Json, JsonObject } from '../../core/index.ts';
+import { isSessionStatus } from '../../core/internal.ts';
+import type { Json, JsonObject, SessionStatus } from '../../core/index.ts';
 import { parseRecords } from '../../net/journal/index.ts';
 import type { StoreItem } from '../../store/index.ts';
 
@@ -37,8 +38,8 @@ const session = v.strictObject({
   netHash: text,
   head: count,
   lastSeq: count,
-  status: text,
-  activity: text,
+  status: v.custom<SessionStatus>(isSessionStatus, 'must be a status of sessions'),
+  activity: v.picklist(['idle', 'running', 'waiting']),
   inFlight: count,
   nextDueAt: v.nullable(time),
   pending: v.array(pendingCall),

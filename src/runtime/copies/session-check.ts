@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { formatSessionKey } from '../../core/index.ts';
+import { formatSessionKey, parseIdentity, parseSessionKey } from '../../core/index.ts';
 import { applyRecord, emptyMarking, fromSnapshot, oldestListRecord } from '../../net/index.ts';
 import { encodeMarking } from '../../net/internal.ts';
 import type { JournalRecord } from '../../net/index.ts';
@@ -22,7 +22,10 @@ export class SessionCheck {
   #event = 0;
   #input = 0;
 
+  /** @throws InvalidInputError if no session can have the key or the agent */
   constructor(session: SessionItem) {
+    parseSessionKey(session.key);
+    parseIdentity(session.agent, 'agent');
     this.#session = session;
   }
 

@@ -6,9 +6,13 @@ export type IsTrustedProxy = (address: string) => boolean;
 
 /**
  * Reads a list of IP addresses and ranges such as `10.0.0.0/8`.
+ * @param field the name of the option in errors
  * @throws InvalidInputError for another entry: all requests through that proxy would count for the proxy
  */
-export function parseTrustedProxies(proxies: readonly string[] = []): IsTrustedProxy {
+export function parseTrustedProxies(
+  proxies: readonly string[] = [],
+  field: string = 'trustedProxies',
+): IsTrustedProxy {
   const trusted = new BlockList();
   for (const proxy of proxies) {
     const [address = '', bits, ...more] = proxy.split('/');
@@ -17,7 +21,7 @@ export function parseTrustedProxies(proxies: readonly string[] = []): IsTrustedP
     const isRange = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= longest);
     if (family === undefined || !isRange || more.length > 0)
       throw new InvalidInputError(
-        'trustedProxies',
+        field,
         `must list IP addresses and ranges such as 10.0.0.1, ::1 or 10.0.0.0/8, not names; it has ${JSON.stringify(proxy)}.`,
       );
     trusted.addSubnet(address, bits === undefined ? longest : Number(bits), family);
