@@ -258,6 +258,7 @@ export class LocalRuntime implements Runtime {
       now,
       createBatch: () => this.batch(),
       find: async (id, options) => this.find(id, options),
+      checkNewSession: async (agent) => this.#registry.checkNewSession(agent),
     });
     return new ScheduleAgents(scheduleNet(sessions));
   }

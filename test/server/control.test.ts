@@ -192,3 +192,23 @@ test('a rewind removes later messages from the conversation but not from the log
   const rejected = await postAction(on, session, 'rewind', { before_event_id: 'sevt_none' });
   assert.equal(rejected.status, 400);
 });
+
+test('a schedule starts no session of an agent that was archived', async () => {
+  await using on = await openServerFixture(scriptedChat);
+  const { client } = on;
+  const agent = await client.beta.agents.create({ name: 'A', model: 'gemini-2.5-flash' });
+  await client.post('/v1/schedules', {
+    body: { id: 'yearly', agent: agent.id, message: 'Hi', cron: '0 0 1 1 *' },
+  });
+  await client.beta.agents.archive(agent.id);
+  await client.post('/v1/schedules/yearly/run');
+  for (;;) {
+    const { data } = await client.get<{ data: readonly JsonObject[] }>('/v1/schedules/yearly/runs');
+    const [run] = data;
+    if (run === undefined) continue;
+    assert.equal(run['status'], 'failed');
+    assert.match(String(run['reason']), /archived/);
+    break;
+  }
+  assert.deepEqual((await client.beta.sessions.list()).data, []);
+});

@@ -5,8 +5,10 @@ import type { ModelRef } from '../../models/index.ts';
 import type { AgentSource, AgentSourceHost, OpenAgentSource } from '../../runtime/index.ts';
 import type { Store } from '../../store/index.ts';
 import { AgentCatalog } from '../catalogs/agent-catalog.ts';
+import { parseAgentName } from '../catalogs/agent-name.ts';
 import { SessionCatalog } from '../catalogs/session-catalog.ts';
 import { createIdGenerator } from '../catalogs/sortable-id.ts';
+import { AgentArchivedError } from '../interface/managed-errors.ts';
 import { toAgentServices } from './definition-options.ts';
 import type { DefinitionOptions } from './definition-options.ts';
 import type { AgentServices } from './compile-agent.ts';
@@ -33,6 +35,11 @@ export class DefinitionSource implements AgentSource {
     return {
       agents: [],
       find: async (name) => compiled.get(name),
+      checkNewSession: async (name) => {
+        const id = parseAgentName(name)?.agentId;
+        const found = id === undefined ? undefined : await agents.find(id);
+        if (found?.archivedAt !== undefined) throw new AgentArchivedError(found.id);
+      },
       close: async () => compiled.close(),
     };
   };

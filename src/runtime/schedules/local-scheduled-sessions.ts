@@ -16,6 +16,8 @@ export interface LocalScheduledSessionsOptions {
   readonly store: Store;
   readonly now: () => number;
   readonly createBatch: () => InputBatch;
+  /** @throws the error with which an agent cannot start sessions */
+  readonly checkNewSession: (agent: string) => Promise<void>;
   readonly find: (id: string, options: { readonly user: string }) => Promise<Session | undefined>;
 }
 
@@ -39,7 +41,9 @@ export class LocalScheduledSessions implements ScheduledSessions {
     // A message with the same id is added once, so a start that is repeated adds nothing.
     const messageId = `schedule/${id}/${run.id}`;
     try {
-      const lastSeq = (await this.#findRow(user, sessionId))?.lastSeq ?? 0;
+      const row = await this.#findRow(user, sessionId);
+      if (row === undefined) await this.#options.checkNewSession(agent);
+      const lastSeq = row?.lastSeq ?? 0;
       const batch = this.#options.createBatch();
       const session = await batch.session(sessionId, { user, agent });
       const metadata = { schedule: { id, run: run.id, kind: run.kind, dueAt: run.dueAt } };

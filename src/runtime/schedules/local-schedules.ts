@@ -129,23 +129,30 @@ export class LocalSchedules implements Schedules {
     const { user = DEFAULT_USER, after } = options;
     const limit = parseLimit(options.limit);
     const { store, app: appName } = this.#options;
-    const last = after === undefined ? undefined : await store.find(this.#toKey(after, { user }));
+    let last = after === undefined ? undefined : await store.find(this.#toKey(after, { user }));
     if (after !== undefined && last === undefined)
       throw new InvalidInputError(
         'after',
         `is not the id of a schedule; it is ${describeValue(after)}. Start the list again without after.`,
       );
-    const rows = await store.list({
-      appName,
-      userId: user,
-      parent: SCHEDULES_SESSION,
-      order: 'created',
-      direction: 'ascending',
-      limit,
-      after: last,
-    });
-    const schedules = await Promise.all(rows.map(async (row) => this.#read(row)));
-    return schedules.filter((schedule) => schedule !== undefined);
+    const schedules: Schedule[] = [];
+    // A row whose schedule cannot be read yet, or any more, does not end the list.
+    for (;;) {
+      const wanted = limit - schedules.length;
+      const rows: readonly SessionRow[] = await store.list({
+        appName,
+        userId: user,
+        parent: SCHEDULES_SESSION,
+        order: 'created',
+        direction: 'ascending',
+        limit: wanted,
+        after: last,
+      });
+      const found = await Promise.all(rows.map(async (row) => this.#read(row)));
+      schedules.push(...found.filter((schedule) => schedule !== undefined));
+      if (rows.length < wanted || schedules.length === limit) return schedules;
+      last = rows.at(-1);
+    }
   }
 
   async pause(id: string, options: ScheduleUser = {}): Promise<Schedule> {

@@ -337,6 +337,24 @@ test('a schedule is created once, and its id belongs to its user', async () => {
   assert.equal((await schedules.list({ user: 'ana' })).length, 1);
 });
 
+test('a list goes on after a schedule that has no definition yet', async () => {
+  const store = new MemoryStore();
+  await using on = await openFixture(undefined, { store });
+  const { schedules } = on.runtime;
+  await store.join('another');
+  await store.create(
+    { appName: on.runtime.app, userId: 'default', sessionId: deriveScheduleSessionId('new') },
+    { agent: 'schedule:writer', owner: 'another', at: START, netHash: 'none' },
+  );
+  on.clock.advance(1);
+  await schedules.create(HOURLY);
+  for (const limit of [1, 2])
+    assert.deepEqual(
+      (await schedules.list({ limit })).map(({ id }) => id),
+      ['report'],
+    );
+});
+
 const WRONG: readonly (readonly [object, field: string, shown: RegExp])[] = [
   [{ cron: '61 * * * *' }, 'cron', /"61 \* \* \* \*".*minute.*Correct the pattern/],
   [{ cron: 'soon' }, 'cron', /five fields.*"soon"/],

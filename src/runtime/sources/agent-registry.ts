@@ -71,6 +71,12 @@ export class AgentRegistry {
     return this.get(name);
   }
 
+  /** @throws UnknownAgentError, or the error with which the source of the agent refuses another session of it */
+  async checkNewSession(name: string): Promise<void> {
+    await this.get(name);
+    await this.#sourceByAgent.get(name)?.checkNewSession?.(name);
+  }
+
   /** The name of the only agent of all sources. @throws UnknownAgentError when there are several, or none */
   get defaultName(): string {
     const [only, ...others] = this.ownNames;

@@ -44,6 +44,11 @@ export interface OpenAgentSource {
    * agent. Default: there are no others.
    */
   readonly find?: ((name: string) => Promise<Agent | undefined>) | undefined;
+  /**
+   * Called before a schedule starts a session of an agent that `find` has found. Rejects if the agent must not start
+   * sessions. Default: it may.
+   */
+  readonly checkNewSession?: ((name: string) => Promise<void>) | undefined;
   /** Hooks around the sessions of this source's agents, inside those of the runtime. Default: none. */
   readonly interceptors?: readonly Interceptor[] | undefined;
   /**
