@@ -236,7 +236,7 @@ test('a session comes with the definitions of the agents that its agent calls', 
   assert.deepEqual(refunds, ['target.db']);
 });
 
-test('a line that does not fit into memory is refused', async () => {
+test('a line that is too long or nested too deep is refused', async () => {
   async function* chunks(text: string): AsyncGenerator<Uint8Array, void, undefined> {
     for (const character of text) yield Buffer.from(character);
   }
@@ -246,6 +246,14 @@ test('a line that does not fit into memory is refused', async () => {
     collect(readCopyLines(chunks(lines.join('')), 'b.jsonl', length));
   assert.equal((await read(longest)).length, 1);
   await assert.rejects(read(longest - 1), (error) => error instanceof DamagedCopyError);
+
+  const deep = `{"type":"backup","value":${'['.repeat(50_000)}${']'.repeat(50_000)}}\n`;
+  async function* oneChunk(): AsyncGenerator<Uint8Array, void, undefined> {
+    yield Buffer.from(deep);
+  }
+  await assert.rejects(collect(readCopyLines(oneChunk(), 'b.jsonl')), (error) => {
+    return error instanceof DamagedCopyError && error.message.includes('nested deeper');
+  });
 });
 
 async function collect<T>(values: AsyncIterable<T>): Promise<readonly T[]> {

@@ -1,8 +1,12 @@
 import { constants } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { isJsonObject } from '../../core/internal.ts';
+import { MAX_JSON_DEPTH } from '../../core/index.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import { DamagedCopyError } from './damaged-copy-error.ts';
+
+/** How deep a line may be nested: a value that a store accepts, inside an item. */
+const MAX_LINE_DEPTH = MAX_JSON_DEPTH + 50;
 
 /** A line of a copy, with its number from 1. */
 export interface CopyLine {
@@ -74,12 +78,23 @@ function parseLine(text: string, number: number, file: string): JsonObject {
   } catch {
     // Said below.
   }
-  if (isJsonObject(value)) return value;
+  if (isJsonObject(value)) {
+    if (isWithinDepth(value, MAX_LINE_DEPTH)) return value;
+    throw new DamagedCopyError(
+      file,
+      `is damaged: line ${number} is nested deeper than ${MAX_LINE_DEPTH} levels`,
+    );
+  }
   if (number === 1) throw new DamagedCopyError(file, 'is no backup and no exported session');
   throw new DamagedCopyError(
     file,
     `is damaged or was cut off: line ${number} is not a JSON object`,
   );
+}
+
+function isWithinDepth(value: Json, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return depth > 0 && Object.values(value).every((one) => isWithinDepth(one, depth - 1));
 }
 
 async function* splitLines(
