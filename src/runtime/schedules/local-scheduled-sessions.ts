@@ -69,16 +69,17 @@ export class LocalScheduledSessions implements ScheduledSessions {
     // A session that was created again has another uid.
     if (row?.uid !== run.sessionUid) return { kind: 'ended', reason: 'deleted' };
     const invocationId = deriveInvocationId(run.messageId);
-    let { readTo } = run;
+    let { readTo, hasBegun } = run;
     for await (const event of this.#options.store.read(row.key, readTo)) {
       if (event.type === 'turn.ended' && event.invocationId === invocationId)
         return { kind: 'ended', reason: event.stopReason };
+      hasBegun ||= event.type === 'turn.started' && event.invocationId === invocationId;
       readTo = event.seq;
     }
     const { status } = row;
     if (status === 'quarantined' || isClosedStatus(status))
       return { kind: 'ended', reason: status };
-    return { kind: 'running', readTo };
+    return { kind: 'running', readTo, hasBegun };
   };
 
   readonly interrupt = async (user: string, run: ActiveRun): Promise<void> => {

@@ -39,7 +39,7 @@ export type RunStart =
 
 /** The result of a look at a run. */
 export type RunLook =
-  | { readonly kind: 'running'; readonly readTo: number }
+  | { readonly kind: 'running'; readonly readTo: number; readonly hasBegun: boolean }
   | { readonly kind: 'ended'; readonly reason: string };
 
 /** The sessions that a schedule starts and sends to. */
@@ -203,7 +203,10 @@ export function scheduleNet(
       startRun(sessions),
       checkRun(sessions),
     ],
-    initial: [initialToken(runSlot, null), initialToken(runRoom, null, maxDue)],
+    initial: [
+      initialToken(runSlot, null),
+      ...Array.from({ length: maxDue }, () => initialToken(runRoom, null)),
+    ],
   });
 }
 
@@ -286,6 +289,7 @@ function startRun(sessions: ScheduledSessions): Transition {
             messageId,
             startedAt,
             readTo,
+            hasBegun: false,
             waitMs: MIN_LOOK_MS,
           },
           entry: { ...run, status: 'running' as const, sessionId, messageId, startedAt },
@@ -323,7 +327,10 @@ function checkRun(sessions: ScheduledSessions): Transition {
           ? { ended: { slot: null, entry } }
           : { next: { ready: challenger, entry } };
       }
-      if (challenger !== undefined && schedule.overlap === 'replace') {
+      const { readTo, hasBegun } = look;
+      // In one session, messages that wait would pile up.
+      const canReplace = hasBegun || schedule.session === undefined;
+      if (challenger !== undefined && schedule.overlap === 'replace' && canReplace) {
         await sessions.interrupt(getUser(host), run);
         return {
           next: { ready: challenger, entry: toEntry(run, { status: 'replaced', endedAt }) },
@@ -332,7 +339,7 @@ function checkRun(sessions: ScheduledSessions): Transition {
       const waitMs = Math.min(MAX_LOOK_MS, Math.max(MIN_LOOK_MS, endedAt - run.startedAt));
       return {
         running: {
-          active: { ...run, readTo: look.readTo, waitMs },
+          active: { ...run, readTo, hasBegun, waitMs },
           records:
             challenger === undefined
               ? []

@@ -26,6 +26,8 @@ export interface ActiveRun extends DueRun {
   readonly startedAt: number;
   /** The last event of the session that was looked at for the end of the run. */
   readonly readTo: number;
+  /** Whether its turn was seen to start. Until then the message waits, and an interrupt has no effect. */
+  readonly hasBegun: boolean;
   /** How long to wait before the next look, in milliseconds. */
   readonly waitMs: number;
 }
@@ -64,6 +66,7 @@ const activeRun = v.object({
   messageId: v.string(),
   startedAt: v.number(),
   readTo: v.number(),
+  hasBegun: v.boolean(),
   waitMs: v.number(),
 });
 const storedSchedule = {

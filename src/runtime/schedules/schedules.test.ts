@@ -191,6 +191,20 @@ test('with the overlap "replace", the turn of the run before is interrupted', as
   await runTo('2026-11-23T10:00:00Z', async () => (await next.status()).activity === 'waiting');
 });
 
+test('with the overlap "replace" in one session, a run is left out while the message before it waits', async () => {
+  await using on = await openFixture(asking());
+  const { runtime, waitFor, runTo } = on;
+  const one = await runtime.session('one');
+  await one.send('Hello').accepted;
+  await runTo('2026-11-23T08:01:00Z', async () => (await one.pending()).length > 0);
+  await runtime.schedules.create({ ...HOURLY, session: 'one', overlap: 'replace' });
+  await waitFor('2026-11-23T09:00:00Z', '2026-11-23T09:00:00.000Z', 'running');
+  await waitFor('2026-11-23T10:00:00Z', '2026-11-23T10:00:00.000Z', 'skipped');
+  await approve(on, 'one');
+  await waitFor('2026-11-23T10:00:00Z', '2026-11-23T09:00:00.000Z', 'ended');
+  assert.equal((await listMessages(runtime, 'one')).length, 2);
+});
+
 const MISSED = ['2026-11-23T09:00:00.000Z', 'scheduled', 'missed'] as const;
 const BACKFILLS = [
   [{}, [MISSED]],
