@@ -320,7 +320,7 @@ export const figureMappers: FigureMappers = {
     speed('import of the root entry, above bare node', 'ms', importMs - bareMs, { atMost: 100 }),
   ],
   installedPackages: ({ names }) => [
-    fact('packages installed with it', 'packages', names.length, { atMost: 10 }),
+    fact('packages installed with it', 'packages', names.length, { atMost: 8 }),
   ],
 };
 

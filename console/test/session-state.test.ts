@@ -98,7 +98,7 @@ test(
       await page.getByRole('button', { name: 'Table' }).click();
       // The journal can be saved: the net is what it lacks.
       const file = await fetch(`${server.url}/v1/sessions/trip/journal`);
-      assert.match(await file.text(), /^\{"type":"journal",.*"net":null\}\n\{"type":"record"/);
+      assert.match(await file.text(), /^\{"type":"journal",.*"net":null\}\n\{"type":"session",/);
       // The screens that need the agent say so.
       await page.goto(`${server.url}/console/traces/trip`);
       await page.getByText('model.call').first().waitFor();
