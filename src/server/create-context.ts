@@ -97,6 +97,7 @@ export function createContext(
     closing,
     draining,
     onError,
+    journalFiles: new Set(),
     keepAliveMs: options.keepAliveMs ?? 15_000,
     readerTimeoutMs: options.readerTimeoutMs ?? 30_000,
   };

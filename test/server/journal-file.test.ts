@@ -6,6 +6,7 @@ import { createClient } from '../../src/client/index.ts';
 import { parseRecords, replayRecords } from '../../src/net/journal/index.ts';
 import type { Marking } from '../../src/net/journal/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
+import { createServer } from '../../src/server/index.ts';
 import { openServerFixture } from './server-fixture.ts';
 
 type Line = Readonly<Record<string, unknown>> & { readonly type: string };
@@ -89,6 +90,33 @@ test('a journal file has all records and events of a session, in a form that a r
   const events = lines.flatMap(({ event }) => (event === undefined ? [] : [Object(event).type]));
   for (const type of ['user.message', 'agent.tool_use', 'agent.tool_result', 'agent.message'])
     assert.ok(events.includes(type), type);
+});
+
+test('few journal files are sent at a time, and a reader that leaves makes room', async () => {
+  await using on = await openServerFixture([], { agents: [createAgent()] });
+  const { session } = await exportSession(on.url);
+  // The server of the fixture reads every response itself.
+  const server = await createServer({ runtime: on.runtime, store: on.store, keys: 'off' });
+  const open = async (): Promise<Response> =>
+    server.fetch(new Request(`${on.url}/v1/sessions/${session}/journal`));
+  const readers = [];
+  // A file whose body nobody reads holds nothing.
+  await open();
+  for (let index = 0; index < 4; index++) {
+    const reader = (await open()).body?.getReader() ?? assert.fail();
+    await reader.read();
+    readers.push(reader);
+  }
+  const refused = await open();
+  assert.equal(refused.status, 429);
+  assert.equal(refused.headers.get('retry-after'), '5');
+  await readers[0]?.cancel();
+  assert.equal((await open()).status, 200);
+  // One that is read to its end makes room, too.
+  const reader = readers[1] ?? assert.fail();
+  while (!(await reader.read()).done);
+  for (let index = 0; index < 2; index++) await (await open()).body?.getReader().read();
+  assert.equal((await open()).status, 429);
 });
 
 test('a redacted journal file has no value that a user, a model or a tool wrote, and the same tokens', async () => {

@@ -3,11 +3,15 @@ import type { Json, JsonObject } from '../../core/index.ts';
 import type { ManagedSession } from '../../managed/index.ts';
 import type { SessionInspection } from '../../runtime/index.ts';
 import { exportArtifacts, JOURNAL_FILE_VERSION, toCopyLines } from '../../runtime/internal.ts';
+import { HttpError } from '../http/http-error.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 import type { Wire } from '../wire/component.ts';
 import { createJournalRedactor } from '../wire/redact-journal.ts';
 import { toWireForkPoint, toWireNet } from '../wire/to-wire-inspection.ts';
 import { openProjection, readLog, toSessionKey } from './session-log.ts';
+
+/** A client that reads slowly keeps a connection of the store, so few files are sent at a time. */
+const MAX_JOURNAL_FILES = 4;
 
 /** What a journal file is written from. */
 export interface JournalFileSource {
@@ -23,20 +27,41 @@ export interface JournalFileSource {
 /**
  * Returns the file of a session's journal: a JSON value per line. The first line has the session and its net, the last
  * one counts the others, so that a reader notices a file that was cut off.
+ * @throws HttpError 429 while four files are being sent
  */
 export function journalFileResponse(source: JournalFileSource): Response {
   const { id } = source.session;
+  const { journalFiles } = source.context;
+  if (journalFiles.size >= MAX_JOURNAL_FILES)
+    throw new HttpError(429, 'Too many journal files are being sent: try again later.', {
+      retryAfterSeconds: 5,
+    });
   const counts = { records: 0, events: 0 };
   const lines = toCopyLines(toValues(source, counts), () => counts);
   const encoder = new TextEncoder();
-  const body = new ReadableStream<Uint8Array>({
-    pull: async (controller) => {
-      const { value, done } = await lines.next();
-      if (done === true) controller.close();
-      else controller.enqueue(encoder.encode(value));
+  const finish = (): void => void journalFiles.delete(lines);
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        journalFiles.add(lines);
+        try {
+          const { value, done } = await lines.next();
+          if (done !== true) return controller.enqueue(encoder.encode(value));
+          finish();
+          controller.close();
+        } catch (error) {
+          finish();
+          throw error;
+        }
+      },
+      cancel: async () => {
+        finish();
+        await lines.return();
+      },
     },
-    cancel: async () => void (await lines.return()),
-  });
+    // Nothing is opened for a response whose body nobody reads.
+    { highWaterMark: 0 },
+  );
   const name = id.replaceAll(/[^\w.-]/g, '_').slice(0, 100);
   return new Response(body, {
     headers: {

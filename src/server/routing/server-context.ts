@@ -39,6 +39,8 @@ export interface ServerContext {
   readonly closing: AbortSignal;
   /** Receives internal errors that no response shows. */
   readonly onError: (error: unknown) => void;
+  /** Journal files that are being sent. Each holds a connection of the store. */
+  readonly journalFiles: Set<object>;
   readonly keepAliveMs: number;
   readonly readerTimeoutMs: number;
 }
