@@ -19,23 +19,12 @@ import {
 } from '../../src/verify/properties/create-property.ts';
 import type { SearchedProperty } from '../../src/verify/properties/property.ts';
 import { expand } from '../../src/verify/system/expand.ts';
-import { naiveVerdict } from './naive-search.ts';
+import { countProperty } from './contract-tally.ts';
+import type { ContractTally } from './contract-tally.ts';
 import type { NaiveBounds } from './naive-search.ts';
 import { Random } from './random.ts';
 import { randomTree } from './random-contracts.ts';
 import type { ContractCases } from './random-contracts.ts';
-
-export interface GroupedTally {
-  /** Nets of which some view counts the tokens of several places together. */
-  nets: number;
-  proved: number;
-  /** Properties that do not follow, and that the naive search refutes. */
-  refuted: number;
-  /** Properties that do not follow, and that the naive search does not refute. */
-  open: number;
-  /** Properties that follow although the naive search refutes them. */
-  readonly unsound: string[];
-}
 
 type Signal = TokenPlace<null>;
 
@@ -49,17 +38,18 @@ interface GroupedNet {
   readonly properties: readonly SearchedProperty[];
 }
 
-/** Compares this number of nets, from the first seed on. */
+/** Compares this number of nets of which some view counts several places together, from the first seed on. */
 export function compareGroupedNets(
   nets: number,
   mostNaiveStates: number,
   { firstSeed, lastSeed = Number.POSITIVE_INFINITY }: ContractCases,
-): GroupedTally {
-  const tally: GroupedTally = { nets: 0, proved: 0, refuted: 0, open: 0, unsound: [] };
+): ContractTally {
+  const tally: ContractTally = { nets: 0, proved: 0, refuted: 0, open: 0, unsound: [] };
   for (let seed = firstSeed; tally.nets < nets && seed <= lastSeed; seed++) {
     const generated = groupedNet(seed);
     if (generated === undefined) continue;
     const { net: compiled, bounds, properties } = generated;
+    const searched = { seed, net: compiled, bounds };
     const random = new Random(seed + 2_000_003);
     const tree = random.chance(0.7)
       ? { shared: [], ports: [], children: [] }
@@ -71,11 +61,7 @@ export function compareGroupedNets(
     tally.nets++;
     for (const property of properties) {
       const { holds } = check.decide(property);
-      if (holds) tally.proved++;
-      const { verdict } = naiveVerdict(compiled, property, bounds, mostNaiveStates);
-      if (verdict === 'broken' && holds) tally.unsound.push(`seed ${seed}: ${property.name}`);
-      else if (verdict === 'broken') tally.refuted++;
-      else if (!holds) tally.open++;
+      countProperty(tally, searched, property, { holds, mostNaiveStates });
     }
   }
   return tally;

@@ -23,23 +23,16 @@ import {
 } from '../../src/verify/properties/create-property.ts';
 import type { SearchedProperty } from '../../src/verify/properties/property.ts';
 import { expand } from '../../src/verify/system/expand.ts';
-import { naiveVerdict } from './naive-search.ts';
+import { countProperty } from './contract-tally.ts';
+import type { ContractTally } from './contract-tally.ts';
 import type { NaiveBounds } from './naive-search.ts';
 import { Random } from './random.ts';
 import type { ContractCases } from './random-contracts.ts';
 
-export interface TwinTally {
-  /** Nets whose contracts were all proved. */
-  nets: number;
+/** Of the properties of a net that do not follow, the first is counted. */
+export interface TwinTally extends ContractTally {
   /** Nets with a contract that was not proved. */
   broken: number;
-  proved: number;
-  /** Of the first property of each net that does not follow: how many the naive search refutes. */
-  refuted: number;
-  /** How many of them it does not refute. */
-  open: number;
-  /** Properties that follow although the naive search refutes them. */
-  readonly unsound: string[];
 }
 
 type Signal = TokenPlace<null>;
@@ -66,6 +59,7 @@ export function compareTwinNets(
     const generated = twinNet(seed);
     if (generated === undefined) continue;
     const { net: compiled, tree, bounds, properties } = generated;
+    const searched = { seed, net: compiled, bounds };
     const limits = { states: 5_000, endsAt: Number.POSITIVE_INFINITY };
     const check = new ContractCheck(expand(compiled, bounds), tree, limits, mostWithoutGroups);
     if ([...check.prove()].some(({ verdict }) => verdict !== 'proved')) {
@@ -76,14 +70,10 @@ export function compareTwinNets(
     let isCompared = false;
     for (const property of properties) {
       const { holds } = check.decide(property);
-      if (holds) tally.proved++;
       // What does not follow is compared once for each net.
-      else if (isCompared) continue;
-      else isCompared = true;
-      const { verdict } = naiveVerdict(compiled, property, bounds, mostNaiveStates);
-      if (verdict === 'broken' && holds) tally.unsound.push(`seed ${seed}: ${property.name}`);
-      else if (verdict === 'broken') tally.refuted++;
-      else if (!holds) tally.open++;
+      if (!holds && isCompared) continue;
+      isCompared ||= !holds;
+      countProperty(tally, searched, property, { holds, mostNaiveStates });
     }
   }
   return tally;

@@ -105,6 +105,8 @@ test('sessions are traced with the SDK of the process, and without one there is 
     const names = exporter.getFinishedSpans().map(({ name }) => name);
     for (const name of ['invocation', 'invoke_agent assistant', 'commit'])
       assert.ok(names.includes(name), `${name} in ${names.join(', ')}`);
+    // The one of the message: the start of the server is no message.
+    assert.equal(names.filter((name) => name === 'send').length, 1);
   } finally {
     trace.disable();
   }

@@ -1,4 +1,5 @@
 import { openTelemetry, type Telemetry } from '../../telemetry/index.ts';
+import { isSdkRegistered } from '../../telemetry/internal.ts';
 import type { ServeCall } from './serve-options.ts';
 
 /**
@@ -8,7 +9,7 @@ import type { ServeCall } from './serve-options.ts';
  */
 export async function openServedTelemetry({ stderr }: ServeCall): Promise<Telemetry> {
   const telemetry = await openTelemetry();
-  if (telemetry.propagateContext() === undefined)
+  if (!(await isSdkRegistered()))
     stderr.write(
       'Warning: --telemetry: no OpenTelemetry SDK is registered, so nothing is traced. Register one before the server starts, for example with NODE_OPTIONS=--import=@opentelemetry/auto-instrumentations-node/register.\n',
     );
