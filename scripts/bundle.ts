@@ -120,6 +120,12 @@ await bundle.write({
       priority: Object.keys(LAYERS).length - index,
     })),
   },
+  minify: {
+    compress: { target: 'es2024', keepNames: { function: true, class: true } },
+    // Stack traces have the names of functions and classes, and lines.
+    mangle: { toplevel: true, keepNames: { function: true, class: true } },
+    codegen: { removeWhitespace: false },
+  },
   comments: { legal: true, annotation: true, jsdoc: false },
   // Without a comment in the files, because the package does not contain the maps.
   sourcemap: 'hidden',

@@ -1,8 +1,8 @@
 /** Programs of tests in one file each: a process that loads hundreds of modules starts two to three times as slowly. */
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'rolldown';
 
 const ROOT = join(import.meta.dirname, '..');
 /** The folder of the bundles of a run. Sources do not change during a run, so a bundle is made once. */
@@ -26,50 +26,40 @@ export function openBundleFolder(): string {
 
 /**
  * The program with all its modules in one file, with a source map. It must not read files beside itself.
- * @returns the path of the file, or of the source where esbuild is not installed: it has one native package per platform
+ * @returns the path of the file
  */
-export function bundleProgram(program: URL): string {
+export async function bundleProgram(program: URL): Promise<string> {
   const source = fileURLToPath(program);
+  const known = bundles.get(source);
+  if (known !== undefined) return known;
+  const made = makeBundle(source);
+  bundles.set(source, made);
+  return made;
+}
+
+const bundles = new Map<string, Promise<string>>();
+
+async function makeBundle(source: string): Promise<string> {
   const name = relative(ROOT, source).replaceAll(/[/\\]/g, '-').replace(/\.ts$/, '.mjs');
   const bundle = join(openBundleFolder(), name);
   if (existsSync(bundle)) return bundle;
-  const buildSync = loadBundler();
-  if (buildSync === undefined) return source;
-  const { outputFiles } = buildSync({
-    absWorkingDir: ROOT,
-    entryPoints: [source],
-    outfile: bundle,
-    write: false,
-    bundle: true,
+  // Two processes can make the same bundle at the same time: each writes its own, with its map, and then renames it.
+  const own = `${name}.${process.pid}`;
+  await build({
+    cwd: ROOT,
+    input: source,
+    // Packages, without the helper functions that the transformation adds.
+    external: /^(?!@oxc-project\/)[@a-z]/,
     platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    sourcemap: true,
-    sourcesContent: false,
-    logLevel: 'warning',
+    logLevel: 'warn',
+    output: {
+      dir: openBundleFolder(),
+      entryFileNames: own,
+      format: 'esm',
+      codeSplitting: false,
+      sourcemap: true,
+    },
   });
-  // Two processes can make the same bundle at the same time. The map comes first, so that a bundle always has one.
-  for (const { path, contents } of outputFiles.toSorted((a, b) => b.path.length - a.path.length)) {
-    const own = `${path}.${process.pid}`;
-    writeFileSync(own, contents);
-    renameSync(own, path);
-  }
+  renameSync(join(openBundleFolder(), own), bundle);
   return bundle;
-}
-
-/** The part of esbuild that is used here. */
-type BuildSync = (options: Readonly<Record<string, unknown>>) => {
-  readonly outputFiles: readonly { readonly path: string; readonly contents: Uint8Array }[];
-};
-
-function loadBundler(): BuildSync | undefined {
-  const require = createRequire(import.meta.url);
-  try {
-    const { buildSync }: { readonly buildSync: BuildSync } = require('esbuild');
-    return buildSync;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND')
-      return undefined;
-    throw error;
-  }
 }

@@ -47,7 +47,10 @@ async function run(
 ): Promise<{ readonly signal: string | null; readonly lines: readonly string[] }> {
   const child = spawn(
     process.execPath,
-    [bundleProgram(new URL(`killable-${scenario}.ts`, import.meta.url)), JSON.stringify(options)],
+    [
+      await bundleProgram(new URL(`killable-${scenario}.ts`, import.meta.url)),
+      JSON.stringify(options),
+    ],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
       // The compile cache saves most of the run time of a short process.

@@ -106,7 +106,7 @@ describe('agents that call each other, in a process that crashes', () => {
     const folder = mkdtempSync(join(tmpdir(), 'called-agents-'));
     const database = join(folder, 'sessions.db');
     try {
-      const program = bundleProgram(new URL('called-agent-host.ts', import.meta.url));
+      const program = await bundleProgram(new URL('called-agent-host.ts', import.meta.url));
       const host = fork(program, [database, killPoint], { stdio: 'inherit' });
       const exited = once(host, 'exit');
       await once(host, 'message');

@@ -6,6 +6,8 @@ import { bundleProgram } from '../bundled-program.ts';
 import type { LogEvent } from '../../src/core/index.ts';
 import type { HostOptions, HostCommand, HostMessage } from './host-messages.ts';
 
+const PROGRAM = await bundleProgram(new URL('host.ts', import.meta.url));
+
 /** The host answered a command with an error, or died. */
 export class HostCommandError extends Error {
   readonly code: string;
@@ -46,8 +48,7 @@ export class ChildHost implements AsyncDisposable {
   #gone = false;
 
   constructor(options: HostOptions) {
-    const program = bundleProgram(new URL('host.ts', import.meta.url));
-    this.#child = fork(program, [JSON.stringify(options)], {
+    this.#child = fork(PROGRAM, [JSON.stringify(options)], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       execArgv: [...process.execArgv, '--enable-source-maps'],
       // The compile cache saves most of the run time of a short process.

@@ -26,7 +26,7 @@ export async function checkKillAtRequest(nth: number): Promise<void> {
     await unused.close();
     await first.close();
     const start = fake.requests.length;
-    const child = fork(bundleProgram(new URL('kill-host.ts', import.meta.url)), [
+    const child = fork(await bundleProgram(new URL('kill-host.ts', import.meta.url)), [
       apiEndpoint,
       store,
     ]);
