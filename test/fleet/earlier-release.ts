@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -23,12 +31,13 @@ export async function openEarlierRelease(): Promise<EarlierRelease | undefined> 
   const commit = findCommit();
   if (commit === undefined) return undefined;
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-earlier-'));
-  const archive = execFileSync('git', ['archive', commit, 'src', 'package.json', 'tsconfig.json'], {
+  const files = ['src', 'package.json', 'package-lock.json', 'tsconfig.json'];
+  const archive = execFileSync('git', ['archive', commit, ...files], {
     cwd: ROOT,
     maxBuffer: 1 << 30,
   });
   execFileSync('tar', ['-x', '-C', folder], { input: archive });
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  providePackages(folder);
   mkdirSync(join(folder, 'test', 'fleet'), { recursive: true });
   const agents = join(folder, 'test', 'fleet', 'fleet-agents.ts');
   cpSync(join(import.meta.dirname, 'fleet-agents.ts'), agents);
@@ -38,6 +47,20 @@ export async function openEarlierRelease(): Promise<EarlierRelease | undefined> 
     agents,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** Links the packages of this checkout, or installs those of the release when this checkout lacks one of them. */
+function providePackages(folder: string): void {
+  const { dependencies = {} }: { readonly dependencies?: Readonly<Record<string, string>> } =
+    JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const isThere = (name: string): boolean => existsSync(join(ROOT, 'node_modules', name));
+  if (Object.keys(dependencies).every(isThere))
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  else
+    execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
 }
 
 function findCommit(): string | undefined {
