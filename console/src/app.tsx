@@ -20,6 +20,9 @@ const CompareScreen = lazy(
 );
 const ProofsScreen = lazy(async () => (await import('./proofs/proofs-screen.tsx')).ProofsScreen);
 const TracesScreen = lazy(async () => (await import('./traces/traces-screen.tsx')).TracesScreen);
+const SchedulesScreen = lazy(
+  async () => (await import('./schedules/schedules-screen.tsx')).SchedulesScreen,
+);
 const UsageScreen = lazy(async () => (await import('./usage/usage-screen.tsx')).UsageScreen);
 const SettingsScreen = lazy(
   async () => (await import('./screens/settings-screen.tsx')).SettingsScreen,
@@ -68,6 +71,8 @@ function Screen(): JSX.Element {
       return <FileScreen />;
     case 'inbox':
       return <InboxScreen />;
+    case 'schedules':
+      return <SchedulesScreen />;
     case 'agents':
       return <AgentsScreen />;
     case 'compare':

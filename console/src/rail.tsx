@@ -8,6 +8,7 @@ import type { IconName } from './ui/icon.tsx';
 const SCREENS: readonly { readonly name: string; readonly icon: IconName }[] = [
   { name: 'sessions', icon: 'sessions' },
   { name: 'inbox', icon: 'inbox' },
+  { name: 'schedules', icon: 'schedules' },
   { name: 'agents', icon: 'agents' },
   { name: 'proofs', icon: 'proofs' },
   { name: 'traces', icon: 'traces' },

@@ -6,7 +6,7 @@ import { openConsoleServer } from './console-server.ts';
 import { openScreen, prepareScreens, SCREENS } from './screens.ts';
 
 const VERBS =
-  /^(?:new session|start$|start the first|approve|deny|give the result|report|send|stop$|fork here|rewind|edit in a fork|pause|resume|archive|delete|prove|new proof|cancel|attach)/i;
+  /^(?:new session|start$|start the first|approve|deny|give the result|report|send|stop$|fork here|rewind|edit in a fork|pause|resume|archive|delete|prove|new proof|new schedule|run now|cancel|attach)/i;
 
 test(
   'a console that may only read shows no verb on any screen, and sends no request that changes something',

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { createClient } from '../../src/client/index.ts';
+import type { Client } from '../../src/client/index.ts';
 import type { ConsoleServer } from './console-server.ts';
 
 /**
@@ -11,6 +12,7 @@ export const SCREENS: readonly (readonly [name: string, path: string])[] = [
   ['session', 's/SESSION'],
   ['session-in-the-past', 's/SESSION?at=9'],
   ['inbox', 'inbox'],
+  ['schedules', 'schedules/daily-report'],
   ['agents', 'agents'],
   ['traces', 'traces/SESSION?span=4'],
   ['compare', 'compare/SESSION/FORK?row=2'],
@@ -32,7 +34,29 @@ export async function prepareScreens(
   await client.sessions.update(fork.id, { title: `${id}, another way` });
   await client.sessions.ask(fork.id, 'I want a refund instead');
   const proof = await proveTravel(url);
+  await createSchedules(client);
   return (path) => path.replace('SESSION', id).replace('FORK', fork.id).replace('PROOF', proof);
+}
+
+/** Creates one schedule that has run, and one that is paused. */
+async function createSchedules({ schedules }: Client): Promise<void> {
+  await schedules.create({
+    id: 'daily-report',
+    agent: 'agent_travel',
+    message: 'Hello! Which flights are booked for today?',
+    cron: '0 9 * * 1-5',
+    time_zone: 'Europe/Berlin',
+  });
+  await schedules.run('daily-report');
+  await schedules.create({
+    id: 'price-check',
+    agent: 'agent_travel',
+    message: 'Hello! Has a price changed?',
+    every_ms: 900_000,
+    session_id: 'prices',
+    overlap: 'queue',
+  });
+  await schedules.pause('price-check');
 }
 
 /** Proves one property, and refutes another. Returns the id of the proof. */

@@ -4,6 +4,8 @@ import type { Schemas } from '../../../src/client/generated.ts';
 export type {
   Agent,
   PendingCall,
+  Schedule,
+  ScheduleRun,
   Session,
   SessionEvent,
   SessionForkPoint,

@@ -9,6 +9,7 @@ const isOpen = signal(false);
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['g s', 'Sessions'],
   ['g i', 'Inbox'],
+  ['g c', 'Schedules'],
   ['g a', 'Agents'],
   ['g p', 'Proofs'],
   ['g t', 'Traces'],
@@ -27,6 +28,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
 const SCREENS: Readonly<Record<string, string>> = {
   s: 'sessions',
   i: 'inbox',
+  c: 'schedules',
   a: 'agents',
   p: 'proofs',
   t: 'traces',

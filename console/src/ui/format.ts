@@ -53,6 +53,12 @@ export function formatAge(at: string | number, now: number = Date.now()): string
   return ms < 5 * SECOND ? 'now' : `${formatDuration(ms)} ago`;
 }
 
+/** How long it is until a time: `now`, `in 4 min`. */
+export function formatUntil(at: string | number, now: number = Date.now()): string {
+  const ms = toNumber(at) - now;
+  return ms < SECOND ? 'now' : `in ${formatDuration(ms)}`;
+}
+
 /** A number, short: `980`, `12.4k`, `3.1M`. */
 export function formatCount(count: number): string {
   if (count < 10_000) return count.toLocaleString();
