@@ -39,6 +39,7 @@ export type {
   ClaimResult,
   CommitResult,
   CommittedStep,
+  DeleteCondition,
   Durability,
   InboxRow,
   InjectReceipt,

@@ -201,6 +201,17 @@ export interface SessionChangePage {
   readonly isLast: boolean;
 }
 
+/** What must hold when a session is deleted, and what is written with it. */
+export interface DeleteCondition {
+  /**
+   * The session and all those of the agents that it called. Each must have this uid, be at this step, and have no unread
+   * inputs.
+   */
+  readonly sessions: readonly Pick<SessionRow, 'uid' | 'head'>[];
+  /** Written in the same transaction. Each document must have its expected version. Default: none. */
+  readonly documents?: readonly DocumentChange[];
+}
+
 /** The result of committing a step: it is durable, or nothing of it was written. */
 export type CommitResult =
   | { readonly ok: true }
@@ -462,9 +473,10 @@ export interface Store extends DocumentStore {
   /**
    * Deletes the session, its data, and the sessions of agents that it called, in one transaction. Fences their owners
    * and leaves tombstones. Shared state stays. A new session with the same key has another `uid`. Returns false when
-   * there was no such session.
+   * there was no such session. With `condition`, also returns false, and changes nothing, when the condition does not hold:
+   * a session that got an input or a step in the meantime stays.
    */
-  delete(key: SessionKey): Promise<boolean>;
+  delete(key: SessionKey, condition?: DeleteCondition): Promise<boolean>;
 
   /**
    * Reads everything that is stored, or one session, as of one moment. Does not block writers. Stop to iterate when it

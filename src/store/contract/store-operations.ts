@@ -36,7 +36,12 @@ export type Operation =
     }
   | { readonly do: 'join'; readonly owner: number }
   | { readonly do: 'leave'; readonly owner: number }
-  | { readonly do: 'delete'; readonly session: number }
+  | {
+      readonly do: 'delete';
+      readonly session: number;
+      /** The step that the deletion expects. Null: any. */
+      readonly expectedHead: number | null;
+    }
   | { readonly do: 'hydrated'; readonly session: number; readonly ok: boolean }
   | {
       readonly do: 'inject';
@@ -107,7 +112,14 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({ do: fc.constantFrom('join' as const, 'leave' as const), owner }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('delete' as const), session }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('delete' as const),
+      session,
+      expectedHead: fc.option(fc.nat(3)),
+    }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({ do: fc.constant('hydrated' as const), session, ok: fc.boolean() }),
@@ -136,7 +148,11 @@ export async function runOperation(store: Store, one: Operation, index: number):
   if (one.do === 'leave') return store.leave(ownerAt(one.owner));
   if (one.do === 'commit') return commit(store, one.steps, at);
   const key = SESSIONS[one.session] ?? assert.fail();
-  if (one.do === 'delete') return store.delete(key);
+  if (one.do === 'delete') {
+    const { uid = 'none' } = (await store.find(key)) ?? {};
+    const sessions = one.expectedHead === null ? undefined : [{ uid, head: one.expectedHead }];
+    return store.delete(key, sessions && { sessions });
+  }
   if (one.do === 'hydrated') return store.recordHydration(key, one.ok);
   if (one.do === 'claim') {
     const { uid = 'none' } = (await store.find(key)) ?? {};

@@ -32,6 +32,7 @@ import { MemoryUsage } from './memory-usage.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import { LOOK_AHEAD_MS } from '../rules/runnable-position.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
+import { areUnchanged, checkDeleteCondition } from '../rules/delete-rules.ts';
 import { checkStep, isAtOtherStep, isStale } from '../rules/step-rules.ts';
 import { SessionExistsError, StoreClosedError } from '../store-errors.ts';
 import type { ExportSelection, ItemImportOptions, StoreItem } from '../store-item.ts';
@@ -43,6 +44,7 @@ import type {
   ClaimResult,
   CommitResult,
   CommittedStep,
+  DeleteCondition,
   InboxRow,
   InjectReceipt,
   InboxInput,
@@ -336,12 +338,18 @@ export class MemoryStore implements Store {
     return this.#shared.read(scope);
   }
 
-  async delete(key: SessionKey): Promise<boolean> {
+  async delete(key: SessionKey, condition?: DeleteCondition): Promise<boolean> {
+    const checked = condition && checkDeleteCondition(condition);
     const session = this.#find(key);
     const children = this.#sessions.listChildren(key);
     const deletedSessions = session === undefined ? children : [session, ...children];
     if (deletedSessions.length === 0) return false;
+    const rows = deletedSessions.map((one) => one.toRow());
+    if (checked !== undefined && !areUnchanged(rows, checked)) return false;
+    const { result, apply } = this.#documents.plan(checked?.documents ?? []);
+    if (!result.ok) return false;
     this.#write(() => {
+      apply();
       for (const one of deletedSessions) {
         this.#sessions.remove(one);
         this.#pendingCalls.update(one);

@@ -15,6 +15,7 @@ import {
   insertSession,
   listExisting,
   listSessions,
+  lockFamily,
   lockSessions,
   markChanged,
   wasDeleted,
@@ -34,7 +35,8 @@ export function mysqlTables(t: TableNames, locks: OwnerLocks): ServerTables<Read
     insertSession: async (queries, key, init) => insertSession(queries, t, key, init),
     listSessions: async (queries, filter, after) => listSessions(queries, t, filter, after),
     lockSessions: async (queries, keys, ifLocked) => lockSessions(queries, t, keys, ifLocked),
-    deleteSessions: async (queries, key) => deleteSessions(queries, t, key),
+    lockFamily: async (queries, key) => lockFamily(queries, t, key),
+    deleteSessions: async (queries, rows) => deleteSessions(queries, t, rows),
     setOwner: async (queries, id, owner) => {
       const set = `UPDATE ${t('sessions')} SET owner = ?, epoch = epoch + 1 WHERE id = ?`;
       queries.add(set, [owner, id]);

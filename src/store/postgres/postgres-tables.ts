@@ -24,7 +24,8 @@ export function postgresTables(s: string): ServerTables<Queries, Queries> {
     insertSession: async (queries, key, init) => sessions.insert(queries, key, init),
     listSessions: async (queries, filter, after) => sessions.list(queries, filter, after),
     lockSessions: async (queries, keys, ifLocked) => sessions.lockAll(queries, keys, ifLocked),
-    deleteSessions: async (queries, key) => deleteSessions(queries, s, sessions, key),
+    lockFamily: async (queries, key) => sessions.lockFamily(queries, key),
+    deleteSessions: async (queries, rows) => deleteSessions(queries, s, rows),
     setOwner: async (queries, id, owner) => {
       const set = `UPDATE ${s}.sessions SET owner = $1, epoch = epoch + 1 WHERE id = $2`;
       await queries.rows(set, [owner, id]);

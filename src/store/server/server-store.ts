@@ -34,11 +34,12 @@ import {
   type ServerTables,
 } from './server-tables.ts';
 import { toInboxRow } from './inbox-row.ts';
-import { toSessionRow } from './session-row.ts';
+import { toSessionKey, toSessionRow } from './session-row.ts';
 import { injectInput, writeSubmission, type WrittenSubmission } from './write-submission.ts';
 import { InDoubtCommits } from './in-doubt-commits.ts';
 import type { OwnerRegistry, ServerDatabase } from './server-database.ts';
 import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
+import { areUnchanged, checkDeleteCondition } from '../rules/delete-rules.ts';
 import { checkStep, isAtOtherStep } from '../rules/step-rules.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
 import { SessionNotFoundError, StoreClosedError } from '../store-errors.ts';
@@ -46,6 +47,7 @@ import type {
   ClaimResult,
   CommitResult,
   CommittedStep,
+  DeleteCondition,
   InboxRow,
   InjectReceipt,
   InboxInput,
@@ -378,9 +380,21 @@ export class ServerStore<R, W extends R> implements Store {
     return this.#tables.readSharedState(this.#database.queries, scope);
   }
 
-  async delete(key: SessionKey): Promise<boolean> {
+  async delete(key: SessionKey, condition?: DeleteCondition): Promise<boolean> {
+    const checked = condition && checkDeleteCondition(condition);
     const deleted = await this.#database.write(
-      async (queries) => this.#tables.deleteSessions(queries, key),
+      async (queries) => {
+        const rows = await this.#tables.lockFamily(queries, key);
+        if (rows.length === 0) return [];
+        if (checked !== undefined) {
+          if (!areUnchanged(rows.map(toSessionRow), checked)) return [];
+          // Locked after the sessions without a deadlock: who has a document's lock never waits for a session.
+          const written = await this.#tables.writeDocuments(queries, checked.documents);
+          if (!written.ok) return [];
+        }
+        await this.#tables.deleteSessions(queries, rows);
+        return rows.map(toSessionKey);
+      },
       {
         changed: (done) => done.map((one) => ({ key: one })),
       },

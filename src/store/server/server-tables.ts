@@ -73,8 +73,11 @@ export interface ServerTables<R, W extends R>
     ifLocked: 'fail' | 'skip',
   ): Promise<readonly FullRow[]>;
 
-  /** Deletes a session and the sessions of agents that it called. Returns the deleted keys. */
-  deleteSessions(queries: W, key: SessionKey): Promise<readonly SessionKey[]>;
+  /** Reads and locks a session and the sessions of agents that it called. Never waits. */
+  lockFamily(queries: W, key: SessionKey): Promise<readonly FullRow[]>;
+
+  /** Deletes locked sessions, and leaves tombstones. */
+  deleteSessions(queries: W, rows: readonly FullRow[]): Promise<void>;
 
   /** Sets the owner of a locked session, and increases the epoch. */
   setOwner(queries: W, id: FullRow['id'], owner: OwnerId | null): Promise<void>;

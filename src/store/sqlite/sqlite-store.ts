@@ -45,6 +45,7 @@ import type { Failpoints } from '../failpoints.ts';
 import type { ExportSelection, ItemImportOptions, StoreItem } from '../store-item.ts';
 import { WriteQueue } from './database/write-queue.ts';
 import { writeSubmission } from './write-submission.ts';
+import { areUnchanged, checkDeleteCondition } from '../rules/delete-rules.ts';
 import { checkStep, isAtOtherStep } from '../rules/step-rules.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
 import { SessionNotFoundError, StoreClosedError } from '../store-errors.ts';
@@ -52,6 +53,7 @@ import type {
   ClaimResult,
   CommitResult,
   CommittedStep,
+  DeleteCondition,
   InboxRow,
   InjectReceipt,
   InboxInput,
@@ -374,9 +376,16 @@ export class SqliteStore implements Store {
     return this.#read(() => this.#tables.shared.state(scope));
   }
 
-  async delete(key: SessionKey): Promise<boolean> {
+  async delete(key: SessionKey, condition?: DeleteCondition): Promise<boolean> {
+    const checked = condition && checkDeleteCondition(condition);
     const deleted = await this.#writes.add((changed) => {
-      const removed = [key, ...this.#sessions.children(key)].map((one) => {
+      const keys = [key, ...this.#sessions.children(key)];
+      if (checked !== undefined) {
+        const rows = keys.map((one) => this.#sessions.find(one)).filter((one) => one !== undefined);
+        const holds = areUnchanged(rows, checked) && this.#documents.write(checked.documents).ok;
+        if (!holds) return false;
+      }
+      const removed = keys.map((one) => {
         const head = this.#sessions.head(one);
         if (head === undefined) return false;
         this.#pendingCalls.removeSession(one, head);
