@@ -40,6 +40,7 @@ test('every command has a help page, with help and with --help', async () => {
     'export',
     'import',
     'sizes',
+    'retain',
     'graph',
     'prove',
   ]) {
@@ -76,6 +77,7 @@ test('the JSON help has one object per command', async () => {
     'export',
     'import',
     'sizes',
+    'retain',
     'graph',
     'prove',
     'help',

@@ -20,6 +20,7 @@ import { createPaint } from './terminal/paint.ts';
 import { printable } from './terminal/printable.ts';
 import { proveCommand } from './commands/prove-command.ts';
 import { replayCommand } from './commands/replay-command.ts';
+import { retainCommand } from './commands/retain-command.ts';
 import { runCommand } from './commands/run-command.ts';
 import { schedulesCommand } from './commands/schedules-command.ts';
 import { serveCommand } from './commands/serve-command.ts';
@@ -48,6 +49,7 @@ const commands: readonly Command[] = [
   exportCommand,
   importCommand,
   sizesCommand,
+  retainCommand,
   graphCommand,
   proveCommand,
 ];

@@ -25,6 +25,7 @@ export {
 } from './interface/managed-errors.ts';
 export type {
   AddedEvent,
+  DeleteSessionOptions,
   EventBatch,
   ForkOptions,
   CodeAgent,

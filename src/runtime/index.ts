@@ -75,6 +75,18 @@ export {
 } from './copies/import-session.ts';
 export { measureSessions, type SessionSize } from './copies/session-sizes.ts';
 export { DamagedCopyError } from './copies/damaged-copy-error.ts';
+export {
+  applyRetention,
+  type RetentionOptions,
+  type RetentionResult,
+} from './retention/apply-retention.ts';
+export {
+  parseRetentionPolicy,
+  type RetainableStatus,
+  type RetentionObstacle,
+  type RetentionPolicy,
+  type RetentionRule,
+} from './retention/retention-policy.ts';
 export { openRuntime } from './open-runtime.ts';
 export type { AgentSource, AgentSourceHost, OpenAgentSource } from './sources/agent-source.ts';
 export type { ModelsOption } from './sources/named-models.ts';

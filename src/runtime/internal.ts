@@ -14,6 +14,7 @@ export { exportArtifacts } from './copies/artifact-item.ts';
 export { writeCopyFile } from './copies/copy-file.ts';
 export { readCopyLines, toCopyLines } from './copies/copy-lines.ts';
 export { JOURNAL_FILE_VERSION } from './copies/import-session.ts';
+export { RETENTION_POLICY_SCHEMA } from './retention/retention-policy.ts';
 export { hydrate } from './journal/hydrate.ts';
 export { findCurrentWait } from './log/find-current-wait.ts';
 export { findReportedCalls } from './log/find-reported-call.ts';

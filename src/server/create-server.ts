@@ -24,6 +24,7 @@ import { healthRoutes } from './routes/health-routes.ts';
 import type { ConnectionInfo } from './routing/connection-info.ts';
 import type { HttpRoute } from './routing/route.ts';
 import type { ServerContext } from './routing/server-context.ts';
+import { RetentionSweep } from './retention/retention-sweep.ts';
 import { checkLimits, SERVER_OPTIONS } from './server-options.ts';
 import type { ServerOptions } from './server-options.ts';
 
@@ -78,10 +79,12 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
   );
   const pipeline = new RequestPipeline(options, context);
   const live = await openLive({ ...options, protocols }, context, pipeline);
+  const retention = createRetention(options, context);
   const stopBackgroundWork =
     options.readOnly === true
       ? () => {}
       : await startBackgroundWork(context, { closing: closing.signal, onError: options.onError });
+  retention?.start();
   const app = new Hono<ServerEnv>({ strict: false });
   // No header name: an id that a client sends must not become the id in the server's log.
   app.use(requestId({ headerName: '', generator: newRequestId }));
@@ -160,10 +163,30 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
     close: async () => {
       stopBackgroundWork();
       closing.abort();
+      await retention?.close();
       await context.proofs.close();
       await context.webhookOutbox.close();
     },
   };
+}
+
+function createRetention(
+  {
+    retention,
+    readOnly,
+    onError,
+  }: Pick<ServerOptions, 'retention' | 'readOnly'> & {
+    readonly onError: (error: unknown) => void;
+  },
+  context: ServerContext,
+): RetentionSweep | undefined {
+  if (retention === undefined) return undefined;
+  if (readOnly === true)
+    throw new InvalidInputError(
+      'retention',
+      'cannot be used with readOnly, because it deletes sessions. Leave one of them out.',
+    );
+  return new RetentionSweep(context, retention, { onError });
 }
 
 async function openLive(

@@ -19,6 +19,7 @@ import type { OptionTable } from '../../src/core/index.ts';
 import {
   AGENT_REFERENCE,
   SESSION_OWNER,
+  DELETE_SESSION_OPTIONS,
   START_OPTIONS,
 } from '../../src/managed/interface/managed-runtime.ts';
 import { DEFINITION_OPTIONS } from '../../src/managed/compilation/definition-options.ts';
@@ -101,6 +102,7 @@ import { PENDING_OPTIONS } from '../../src/runtime/listing/pending-call-listing.
 import { SESSION_CHANGES_OPTIONS } from '../../src/runtime/listing/session-changes.ts';
 import { WATCH_PENDING_OPTIONS } from '../../src/runtime/listing/watch-pending-calls.ts';
 import { BACKUP_OPTIONS, writeBackup } from '../../src/runtime/copies/backup.ts';
+import { applyRetention, RETENTION_OPTIONS } from '../../src/runtime/retention/apply-retention.ts';
 import { SCHEDULE_OPTIONS } from '../../src/runtime/schedules/schedule-definition.ts';
 import {
   SCHEDULE_HISTORY_OPTIONS,
@@ -261,6 +263,13 @@ const subjects: Readonly<Record<string, Subject>> = {
     table: IMPORT_SESSION_OPTIONS,
     call: async (options) => importSession('unused.jsonl', (await plain).store, options),
   },
+  RETENTION_OPTIONS: {
+    table: RETENTION_OPTIONS,
+    call: async (options) => {
+      const policy = { rules: [{ deleteAfterDays: 1 }] };
+      for await (const _ of applyRetention((await plain).store, policy, options));
+    },
+  },
   DRAIN_OPTIONS: {
     table: DRAIN_OPTIONS,
     call: async (options) => (await plain).drain(options),
@@ -320,6 +329,10 @@ const subjects: Readonly<Record<string, Subject>> = {
   MANAGE_OPTIONS: {
     table: MANAGE_OPTIONS,
     call: async (options) => manageRuntime((await managed).runtime, options),
+  },
+  DELETE_SESSION_OPTIONS: {
+    table: DELETE_SESSION_OPTIONS,
+    call: async (options) => (await managed).deleteSession({ id: 's', userId: 'u1' }, options),
   },
   START_OPTIONS: {
     table: START_OPTIONS,

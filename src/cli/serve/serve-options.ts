@@ -41,6 +41,7 @@ export interface ServeOptions extends ServedOptions {
   readonly 'failed-keys-per-minute': TextOption;
   readonly 'trust-proxy': ListOption;
   readonly 'drain-timeout': TextOption;
+  readonly retention: TextOption;
 }
 
 export const serveOptions: ServeOptions = {
@@ -186,6 +187,12 @@ export const serveOptions: ServeOptions = {
     value: 'TIME',
     summary:
       'How long running calls may take after SIGTERM, before they are aborted: 2m. Default: 30s; 0 aborts at once',
+  },
+  retention: {
+    type: 'string',
+    value: 'FILE',
+    summary:
+      'A JSON file that says how long sessions are kept: see petrichor retain. Default: they are kept',
   },
 };
 

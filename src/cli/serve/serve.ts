@@ -11,6 +11,7 @@ import {
   type Server,
   type ServerOptions,
 } from '../../server/index.ts';
+import type { RetentionPolicy } from '../../runtime/index.ts';
 import { openStore, type Store } from '../../store/index.ts';
 import type { Signal } from '../command/cli-context.ts';
 import { EXIT_OK, type ExitCode } from '../command/exit-code.ts';
@@ -23,6 +24,7 @@ import { loadServedAgents, NO_AGENTS } from './served-agents.ts';
 import type { ServedAgents, ServedCode } from './served-agents.ts';
 import { secretKeySource } from './secret-key-source.ts';
 import { DEFAULT_STORE } from '../command/shared-options.ts';
+import { readRetentionPolicy } from '../loading/retention-file.ts';
 import {
   checkTrustedProxies,
   parseAgentsFile,
@@ -56,6 +58,9 @@ export async function serve(call: ServeCall, hooks: ServeHooks = {}): Promise<Ex
   const address = { port: parsePort(call.values.port), hostname: call.values.host ?? DEFAULT_HOST };
   const limits = parseLimits(call);
   const drainMs = parseDrainTimeout(call);
+  const { retention: policyFile } = call.values;
+  const retention =
+    policyFile === undefined ? undefined : readRetentionPolicy(policyFile, cwd, 'serve');
   checkTrustedProxies(call);
   const protocols: readonly ProtocolName[] =
     hooks.adkWeb !== undefined && call.values.protocols === undefined
@@ -77,6 +82,7 @@ export async function serve(call: ServeCall, hooks: ServeHooks = {}): Promise<Ex
       limits,
       protocols,
       drainMs,
+      retention,
       hooks,
     });
   } finally {
@@ -93,11 +99,12 @@ interface ServePlan {
   readonly protocols: readonly ProtocolName[];
   readonly limits: NonNullable<Parameters<typeof createServer>[0]['limits']>;
   readonly drainMs: number;
+  readonly retention: RetentionPolicy | undefined;
   readonly hooks: ServeHooks;
 }
 
 async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
-  const { call, file, served, address, limits, protocols, drainMs, hooks } = plan;
+  const { call, file, served, address, limits, protocols, drainMs, retention, hooks } = plan;
   const { values, env, clock } = call;
   const onError = createErrorOutput(call);
   const secretKey = secretKeySource(values.store ?? DEFAULT_STORE, call.cwd, env);
@@ -135,6 +142,7 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
     webhooks: { allowHosts: values['webhook-host'] },
     ...omitUndefined({
       secretKey,
+      retention,
       live,
       publicUrl: values['public-url'],
       adkWeb: hooks.adkWeb,

@@ -1,7 +1,7 @@
 import { isRecord } from '../../core/internal.ts';
 import { canonicalJson, sha256Hex } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
-import type { DocumentStore } from '../../store/index.ts';
+import type { DocumentChange, DocumentStore } from '../../store/index.ts';
 
 /** Deletions of sessions without a record that have started, by app, user and id. */
 const DELETIONS = 'session-deletion-without-record';
@@ -28,14 +28,21 @@ export class DeletionsWithoutRecord {
 
   /** Stores that a deletion has started. It includes the threads of a deletion of the same session that has not ended. */
   async begin(deletion: DeletionWithoutRecord): Promise<DeletionWithoutRecord> {
+    const { begun, document } = await this.plan(deletion);
+    const written = await this.#documents.writeDocuments([document]);
+    return written.ok ? begun : this.begin(deletion);
+  }
+
+  /** The document with which `begin` begins. */
+  async plan(
+    deletion: DeletionWithoutRecord,
+  ): Promise<{ readonly begun: DeletionWithoutRecord; readonly document: DocumentChange }> {
     const id = this.#toDocumentId(deletion);
     const found = await this.#documents.document(DELETIONS, id);
     const known = found === undefined ? [] : parseDeletion(found.value).threads;
     const begun = { ...deletion, threads: [...new Set([...known, ...deletion.threads])] };
     const value = { ...begun, appName: this.#appName };
-    const version = found?.version ?? 0;
-    const written = await this.#documents.writeDocuments([{ kind: DELETIONS, id, version, value }]);
-    return written.ok ? begun : this.begin(deletion);
+    return { begun, document: { kind: DELETIONS, id, version: found?.version ?? 0, value } };
   }
 
   async find(

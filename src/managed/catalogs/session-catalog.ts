@@ -56,6 +56,14 @@ interface SessionOwnerIds {
   readonly userId: string;
 }
 
+/** How the deletion of a session begins. */
+export interface PlannedDeletion {
+  readonly record: SessionRecord;
+  /** The sessions of the agents that it called. */
+  readonly threads: readonly string[];
+  readonly documents: readonly DocumentChange[];
+}
+
 /** Stores the records of the managed sessions of one application. Those of other applications are hidden. */
 export class SessionCatalog {
   readonly #documents: DocumentStore;
@@ -176,7 +184,18 @@ export class SessionCatalog {
   async beginDelete(
     id: string,
     threads: (record: SessionRecord) => Promise<readonly string[]>,
-  ): Promise<{ readonly record: SessionRecord; readonly threads: readonly string[] } | undefined> {
+  ): Promise<PlannedDeletion | undefined> {
+    const planned = await this.planDelete(id, threads);
+    if (planned === undefined) return undefined;
+    const written = await this.#documents.writeDocuments(planned.documents);
+    return written.ok ? planned : this.beginDelete(id, threads);
+  }
+
+  /** The changes of documents with which `beginDelete` begins. Returns `undefined` if there is no such session. */
+  async planDelete(
+    id: string,
+    threads: (record: SessionRecord) => Promise<readonly string[]>,
+  ): Promise<PlannedDeletion | undefined> {
     const [found, begun] = await Promise.all([
       this.#documents.document(SESSIONS, id),
       this.#documents.document(DELETIONS, id),
@@ -185,11 +204,11 @@ export class SessionCatalog {
     const record: SessionRecord = { ...asSessionRecord(found.value), isDeleting: true };
     const known = Array.isArray(begun?.value) ? begun.value.map(String) : [];
     const all = [...new Set([...known, ...(await threads(record))])];
-    const written = await this.#documents.writeDocuments([
+    const documents = [
       { kind: SESSIONS, id, version: found.version, value: asJson(record) },
       { kind: DELETIONS, id, version: begun?.version ?? 0, value: all },
-    ]);
-    return written.ok ? { record, threads: all } : this.beginDelete(id, threads);
+    ];
+    return { record, threads: all, documents };
   }
 
   /** Lists the sessions whose deletion started and has not finished. */

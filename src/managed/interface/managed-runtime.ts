@@ -23,7 +23,13 @@ import type {
   UsageOptions,
   WatchPendingOptions,
 } from '../../runtime/index.ts';
-import type { DocumentChange, DocumentResult, Durability, UsageTotal } from '../../store/index.ts';
+import type {
+  DeleteCondition,
+  DocumentChange,
+  DocumentResult,
+  Durability,
+  UsageTotal,
+} from '../../store/index.ts';
 import type { ManagedAgentDef } from './agent-def.ts';
 import type { SessionEvent } from './session-event.ts';
 import type { ManagedStatus } from './session-status.ts';
@@ -108,6 +114,23 @@ export interface ForkOptions {
   /** Documents that are written atomically with the copy's record. */
   readonly documents?: (sessionId: string) => readonly DocumentChange[];
 }
+
+/** The options of `deleteSession`. */
+export interface DeleteSessionOptions {
+  /**
+   * Deletes the session only if it, with all sessions of the agents that it called, is exactly these, each at this step and
+   * without unread inputs. Default: in any case.
+   */
+  readonly unchanged?: DeleteCondition['sessions'];
+  /** With `unchanged`: documents that are written atomically with the deletion. Default: none. */
+  readonly documents?: readonly DocumentChange[];
+}
+
+/** The options of `deleteSession`. */
+export const DELETE_SESSION_OPTIONS: OptionTable = optionTable<DeleteSessionOptions>(
+  'deleteSession',
+  { unchanged: true, documents: true },
+);
 
 /** What an event of a batch refers to. */
 export interface AddedEvent {
@@ -394,8 +417,11 @@ export interface ManagedRuntime extends AsyncDisposable {
   archive(session: SessionRef): Promise<void>;
   /** Ends an idle session as completed. */
   complete(session: SessionRef): Promise<void>;
-  /** Deletes the session and its data. Streams end with a last event. Returns false if the session did not exist. */
-  deleteSession(session: SessionRef): Promise<boolean>;
+  /**
+   * Deletes the session and its data. Streams end with a last event. Returns false if the session did not exist, or is not
+   * `unchanged`.
+   */
+  deleteSession(session: SessionRef, options?: DeleteSessionOptions): Promise<boolean>;
   /**
    * Creates a session whose log is the first `upTo` events of this one.
    * @throws InvalidInputError if `upTo` is not at a step boundary, there is no record `atRecord`, or both are given

@@ -1,5 +1,11 @@
 import { isClosedStatus, omitUndefined } from '../../core/internal.ts';
-import { canonicalJson, InvalidInputError, isJsonObject, newMessageId } from '../../core/index.ts';
+import {
+  canonicalJson,
+  checkOptions,
+  InvalidInputError,
+  isJsonObject,
+  newMessageId,
+} from '../../core/index.ts';
 import type { Json, Seq, SessionKey, Usage } from '../../core/index.ts';
 import { IllegalTransitionError } from '../../runtime/index.ts';
 import type {
@@ -22,8 +28,11 @@ import { BatchSessions } from './batch-sessions.ts';
 import { bufferedStream } from './buffered-stream.ts';
 import { toToolResult } from '../projections/content-blocks.ts';
 import { toSessionEvent } from '../projections/to-session-event.ts';
+import { ignoreMissingSession } from '../interface/managed-errors.ts';
+import { DELETE_SESSION_OPTIONS } from '../interface/managed-runtime.ts';
 import type {
   AddedEvent,
+  DeleteSessionOptions,
   EventBatch,
   ForkOptions,
   ManagedSession,
@@ -284,8 +293,16 @@ export class ManagedSessions {
     await (await this.#session(ref)).complete();
   }
 
-  async deleteSession(ref: SessionRef): Promise<boolean> {
-    return this.#deletion.delete(ref);
+  async deleteSession(ref: SessionRef, options: DeleteSessionOptions = {}): Promise<boolean> {
+    checkOptions(DELETE_SESSION_OPTIONS, options);
+    const { unchanged, documents = [] } = options;
+    if (unchanged === undefined) {
+      if (documents.length === 0) return this.#deletion.delete(ref);
+      throw new InvalidInputError('documents', 'needs `unchanged`: pass it too.');
+    }
+    const found = await this.#lookup.findRoot(ref).catch(ignoreMissingSession);
+    if (found === undefined) return false;
+    return this.#deletion.deleteUnchanged(found.record, { sessions: unchanged, documents });
   }
 
   /** Continues the deletions that a crash or an error has interrupted. */

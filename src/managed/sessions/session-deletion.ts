@@ -1,12 +1,13 @@
 import type { SessionKey } from '../../core/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
+import type { DeleteCondition, DocumentChange } from '../../store/index.ts';
 import { DeletionsWithoutRecord } from '../catalogs/deletions-without-record.ts';
 import type { DeletionWithoutRecord } from '../catalogs/deletions-without-record.ts';
 import type { SessionCatalog, SessionRecord } from '../catalogs/session-catalog.ts';
 import { ignoreMissingSession } from '../interface/managed-errors.ts';
 import type { SessionRef } from '../interface/managed-runtime.ts';
 import { getSessionId } from './session-lookup.ts';
-import type { SessionLookup } from './session-lookup.ts';
+import type { FoundSession, SessionLookup } from './session-lookup.ts';
 
 export interface SessionDeletionOptions {
   readonly runtime: Runtime;
@@ -47,6 +48,37 @@ export class SessionDeletion {
     await this.#notify(userId, [...begun.threads, sessionId]);
     await records.remove(sessionId);
     return true;
+  }
+
+  /** Deletes a session if it and its threads are unchanged. Returns false if they are not, or there is no such session. */
+  async deleteUnchanged(
+    { id, userId }: Pick<SessionRecord, 'id' | 'userId'>,
+    { sessions, documents: more = [] }: DeleteCondition,
+  ): Promise<boolean> {
+    const { runtime, lookup } = this.#options;
+    const found = await lookup.findRoot({ id, userId }).catch(ignoreMissingSession);
+    const planned = found && (await this.#planDeletion(found));
+    if (planned === undefined) return false;
+    const key = { appName: runtime.app, userId, sessionId: id };
+    // In one transaction with the session: a deletion that has begun always ends.
+    const documents = [...planned, ...more];
+    if (!(await runtime.store.delete(key, { sessions, documents }))) return false;
+    await this.delete({ id, userId });
+    return true;
+  }
+
+  async #planDeletion({
+    record,
+    isRecorded,
+  }: FoundSession): Promise<readonly DocumentChange[] | undefined> {
+    const { records, lookup } = this.#options;
+    const { id, userId } = record;
+    if (isRecorded)
+      return (await records.planDelete(id, async () => this.#listThreads(record)))?.documents;
+    const row = await lookup.findRow(record);
+    if (row === undefined) return undefined;
+    const threads = await this.#listThreads(record);
+    return [(await this.#withoutRecord.plan({ id, userId, uid: row.uid, threads })).document];
   }
 
   /** Continues the deletions that were interrupted. */

@@ -43,11 +43,16 @@ export class WorkspaceIndex {
   }
 
   async remove(workspace: string, id: string): Promise<boolean> {
+    const change = await this.removal(workspace, id);
+    if (change === undefined) return false;
+    return (await this.#documents.writeDocuments([change])).ok || this.remove(workspace, id);
+  }
+
+  /** The change that removes an entry. Write it together with others. Undefined: there is no entry. */
+  async removal(workspace: string, id: string): Promise<DocumentChange | undefined> {
     const key = `${workspace}/${id}`;
     const found = await this.#documents.document(this.#kind, key);
-    if (found === undefined) return false;
-    const change = { kind: this.#kind, id: key, version: found.version };
-    return (await this.#documents.writeDocuments([change])).ok || this.remove(workspace, id);
+    return found && { kind: this.#kind, id: key, version: found.version };
   }
 
   /**

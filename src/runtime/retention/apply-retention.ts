@@ -1,0 +1,151 @@
+import {
+  checkOptions,
+  formatSessionKey,
+  InvalidInputError,
+  optionTable,
+} from '../../core/index.ts';
+import type { OptionTable, SessionKey } from '../../core/index.ts';
+import { omitUndefined } from '../../core/internal.ts';
+import { systemClock } from '../../net/index.ts';
+import type { Clock } from '../../net/index.ts';
+import type { CreationPosition, DeleteCondition, SessionRow, Store } from '../../store/index.ts';
+import { listScheduledSessions } from '../schedules/scheduled-sessions.ts';
+import { findObstacle, findRule, parseRetentionPolicy, toCutoff } from './retention-policy.ts';
+import type { RetentionObstacle, RetentionPolicy } from './retention-policy.ts';
+
+const PAGE = 100;
+
+/** The options of `applyRetention`. */
+export interface RetentionOptions {
+  /** Only the sessions of this application. Default: all. */
+  readonly app?: string;
+  /** True: nothing is deleted, and what would be is listed. Default: false. */
+  readonly dryRun?: boolean;
+  readonly clock?: Clock;
+  /**
+   * Deletes a session if the condition holds. Returns false if it does not. Default: the `delete` of the store. Give that
+   * of a managed runtime if it has records of the sessions.
+   */
+  readonly remove?: (key: SessionKey, condition: DeleteCondition) => Promise<boolean>;
+}
+
+/** The options of `applyRetention`. */
+export const RETENTION_OPTIONS: OptionTable = optionTable<RetentionOptions>('applyRetention', {
+  app: true,
+  dryRun: true,
+  clock: true,
+  remove: true,
+});
+
+/**
+ * What was done with a session that is old enough. `planned`: a dry run would delete it. `kept`: its state does not allow
+ * it. `changed`: it got a message, or was deleted, in the meantime. `failed`: see `error`; the next call tries again.
+ */
+export interface RetentionResult {
+  readonly key: SessionKey;
+  /** The name of its agent in its journal. */
+  readonly agent: string;
+  /** When it got its last record, in epoch ms. */
+  readonly lastRecordAt: number;
+  readonly outcome: 'deleted' | 'planned' | 'kept' | 'changed' | 'failed';
+  /** Only if it was kept. */
+  readonly obstacle?: RetentionObstacle;
+  /** Only if it failed. */
+  readonly error?: unknown;
+}
+
+/**
+ * Deletes the sessions that a policy no longer keeps, the first created first, and yields what was done with each that is
+ * old enough. A deletion is conditional: a session that gets a message in the meantime stays. So several processes can do
+ * this at once, and a process that is killed leaves each session whole or deleted. Sessions that a schedule sends messages
+ * to are kept.
+ * @throws InvalidInputError for an invalid policy; StoreUnavailableError if sessions cannot be listed
+ */
+export async function* applyRetention(
+  store: Store,
+  policy: RetentionPolicy,
+  options: RetentionOptions = {},
+): AsyncGenerator<RetentionResult, void, undefined> {
+  checkOptions(RETENTION_OPTIONS, options);
+  const { app: appName, dryRun = false, clock = systemClock } = options;
+  if (typeof dryRun !== 'boolean')
+    throw new InvalidInputError('dryRun', 'must be true or false. Pass one of them, or omit it.');
+  const checked = parseRetentionPolicy(policy);
+  const now = clock.now();
+  const cutoffs = checked.rules.map((rule) => toCutoff(rule, now) ?? -Infinity);
+  const youngest = Math.max(...cutoffs);
+  const pass = new Pass(store, checked, { ...options, dryRun, now });
+  let after: CreationPosition | undefined;
+  for (;;) {
+    // The order of creation has an index, and its positions stay valid when sessions are deleted.
+    const rows: readonly SessionRow[] = await store.list({
+      ...omitUndefined({ appName, after }),
+      parent: null,
+      order: 'created',
+      direction: 'ascending',
+      limit: PAGE,
+    });
+    for (const row of rows) {
+      if (row.createdAt > youngest) return;
+      const result = await pass.apply(row);
+      if (result !== undefined) yield result;
+    }
+    if (rows.length < PAGE) return;
+    after = rows.at(-1);
+  }
+}
+
+/** Applies a policy to sessions, one at a time. */
+class Pass {
+  readonly #store: Store;
+  readonly #policy: RetentionPolicy;
+  readonly #now: number;
+  readonly #isDryRun: boolean;
+  readonly #remove: NonNullable<RetentionOptions['remove']>;
+  /** The sessions that schedules send messages to, by app and user. */
+  readonly #scheduled = new Map<string, Promise<ReadonlySet<string>>>();
+
+  constructor(
+    store: Store,
+    policy: RetentionPolicy,
+    options: RetentionOptions & { readonly now: number; readonly dryRun: boolean },
+  ) {
+    this.#store = store;
+    this.#policy = policy;
+    this.#now = options.now;
+    this.#isDryRun = options.dryRun;
+    this.#remove = options.remove ?? (async (key, condition) => store.delete(key, condition));
+  }
+
+  /** Undefined for a session that is not old enough. */
+  async apply(root: SessionRow): Promise<RetentionResult | undefined> {
+    const rule = findRule(this.#policy, root);
+    const cutoff = rule && toCutoff(rule, this.#now);
+    if (rule === undefined || cutoff === undefined || root.updatedAt > cutoff) return undefined;
+    const { key, agent } = root;
+    const { appName, userId, sessionId } = key;
+    try {
+      const children = await this.#store.list({ appName, userId, parent: sessionId });
+      const rows = [root, ...children];
+      const lastRecordAt = Math.max(...rows.map(({ updatedAt }) => updatedAt));
+      if (lastRecordAt > cutoff) return undefined;
+      const found = { key, agent, lastRecordAt };
+      const isScheduled = (await this.#listScheduled(key)).has(sessionId);
+      const obstacle = findObstacle(rule, root, children) ?? (isScheduled ? 'schedule' : undefined);
+      if (obstacle !== undefined) return { ...found, outcome: 'kept', obstacle };
+      if (this.#isDryRun) return { ...found, outcome: 'planned' };
+      const sessions = rows.map(({ uid, head }) => ({ uid, head }));
+      const isDeleted = await this.#remove(key, { sessions });
+      return { ...found, outcome: isDeleted ? 'deleted' : 'changed' };
+    } catch (error) {
+      return { key, agent, lastRecordAt: root.updatedAt, outcome: 'failed', error };
+    }
+  }
+
+  async #listScheduled(key: SessionKey): Promise<ReadonlySet<string>> {
+    const owner = formatSessionKey({ ...key, sessionId: '' });
+    const known = this.#scheduled.get(owner) ?? listScheduledSessions(this.#store, key);
+    this.#scheduled.set(owner, known);
+    return known;
+  }
+}

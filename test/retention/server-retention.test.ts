@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { SimulatedClock } from '../../src/net/index.ts';
+import { openManagedRuntime } from '../../src/managed/index.ts';
+import { createServer } from '../../src/server/index.ts';
+import { MemoryStore } from '../../src/store/index.ts';
+import { ScriptedModel } from '../../src/testing/index.ts';
+import { userMessage } from '../managed/managed-fixture.ts';
+
+const DAY = 86_400_000;
+
+test('a server deletes the sessions that its policy no longer keeps, at its start and every hour', async () => {
+  const clock = new SimulatedClock(1_700_000_000_000);
+  const store = new MemoryStore();
+  await using runtime = await openManagedRuntime({
+    store,
+    clock,
+    resolver: async () => new ScriptedModel(() => ({ text: 'Yes.' })),
+  });
+  const { id: agentId } = await runtime.create({ name: 'old', model: 'gemini-2.5-flash' });
+  const start = async (): Promise<string> => {
+    const { id } = await runtime.startSession(agentId, { userId: 'default' });
+    await runtime.sendEvent(id, userMessage('Hi'));
+    for await (const { type } of runtime.streamLog(id, 0)) if (type === 'turn.ended') break;
+    return id;
+  };
+  const first = await start();
+  clock.advance(20 * DAY);
+  const second = await start();
+  clock.advance(15 * DAY);
+  // Whenever the pass before ends, the next one is an hour later.
+  const gone = async (id: string): Promise<void> => {
+    while ((await runtime.listSessions()).data.some((session) => session.id === id)) {
+      await setImmediate();
+      clock.advance(60_000);
+    }
+  };
+  const server = await createServer({
+    runtime,
+    store,
+    clock,
+    keys: 'off',
+    retention: { rules: [{ agent: agentId, deleteAfterDays: 30 }] },
+  });
+  await gone(first);
+  assert.equal((await server.fetch(request(first))).status, 404);
+  assert.equal((await server.fetch(request(second))).status, 200);
+  clock.advance(16 * DAY);
+  await gone(second);
+  assert.equal((await server.fetch(request(second))).status, 404);
+  await server.close();
+});
+
+test('a read-only server takes no retention policy, and an invalid one is refused', async () => {
+  await using runtime = await openManagedRuntime({ store: new MemoryStore() });
+  const retention = { rules: [{ deleteAfterDays: 30 }] };
+  await assert.rejects(
+    createServer({ runtime, keys: 'off', readOnly: true, retention }),
+    /retention: cannot be used with readOnly/,
+  );
+  await assert.rejects(
+    createServer({ runtime, keys: 'off', retention: { rules: [{ deleteAfterDays: -1 }] } }),
+    /retention\.rules\[0\]\.deleteAfterDays/,
+  );
+});
+
+function request(id: string): Request {
+  return new Request(`http://127.0.0.1/v1/sessions/${id}`);
+}
