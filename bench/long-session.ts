@@ -1,9 +1,7 @@
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import type { DatabaseSync } from 'node:sqlite';
 import { openRuntime } from '../src/index.ts';
-import { openSqliteStore } from '../src/store/index.ts';
+import { openMeasuredStore } from './measured-store.ts';
 import { withTemporaryFolder } from './with-temporary-folder.ts';
 import { mean, median } from './statistics.ts';
 import { runTurn, twoToolAgent } from './two-tool-agent.ts';
@@ -60,25 +58,8 @@ async function runOnSqlite(
   file: string,
   turns: number,
 ): Promise<{ readonly early: TurnCost; readonly late: TurnCost }> {
-  let commits = 0;
   let records = 0;
-  const databases: DatabaseSync[] = [];
-  const store = await openSqliteStore(file, {
-    failpoints: {
-      afterCommit: () => void commits++,
-      opened: (database) => {
-        databases.push(database);
-        // Never copied by itself, the log is as long as all that was written.
-        database.exec('PRAGMA wal_autocheckpoint = 0');
-      },
-    },
-  });
-  /** The database's size, with the log copied into it and emptied. */
-  const sizeOfAll = (): number => {
-    for (const database of databases) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    return statSync(file).size;
-  };
-  const logSize = (): number => statSync(`${file}-wal`).size;
+  const { store, commits, written, size } = await openMeasuredStore(file);
   try {
     await using runtime = await openRuntime({
       agents: [twoToolAgent()],
@@ -91,25 +72,30 @@ async function runOnSqlite(
     ): Promise<readonly Omit<TurnCost, 'retainedBytes'>[]> => {
       const costs: Omit<TurnCost, 'retainedBytes'>[] = [];
       for (let n = 0; n < count; n++) {
-        commits = 0;
         records = 0;
-        const logBefore = logSize();
+        const commitsBefore = commits();
+        const writtenBefore = written();
         const startedAt = performance.now();
         await runTurn(session);
         const ms = performance.now() - startedAt;
-        costs.push({ ms, commits, records, writtenBytes: logSize() - logBefore });
+        costs.push({
+          ms,
+          commits: commits() - commitsBefore,
+          records,
+          writtenBytes: written() - writtenBefore,
+        });
       }
       return costs;
     };
     const window = async (): Promise<TurnCost> => {
-      const before = sizeOfAll();
+      const before = size();
       const costs = await turnCosts(WINDOW);
       return {
         ms: median(costs.map(({ ms }) => ms)),
         commits: Math.max(...costs.map((cost) => cost.commits)),
         records: Math.max(...costs.map((cost) => cost.records)),
         writtenBytes: mean(costs.map((cost) => cost.writtenBytes)),
-        retainedBytes: (sizeOfAll() - before) / WINDOW,
+        retainedBytes: (size() - before) / WINDOW,
       };
     };
     const early = await window();

@@ -1,6 +1,7 @@
 import { measureAbort, type Abort } from './abort.ts';
 import { measureBridge, type Bridge } from './bridge.ts';
 import { measureDeltas, type Deltas } from './deltas.ts';
+import { measureFirstTurns, type FirstTurns } from './first-turns.ts';
 import { measureFreshSessions, type FreshSessions } from './fresh-sessions.ts';
 import { measureIdleNodes, type IdleNodes } from './idle-nodes.ts';
 import { measureIdleSessions, type IdleSessions } from './idle-sessions.ts';
@@ -27,6 +28,7 @@ import { measureVerify, type Verification } from './verify.ts';
 export interface Measured {
   readonly freshSessions: FreshSessions;
   readonly sqliteTurns: SqliteTurns;
+  readonly firstTurns: FirstTurns;
   readonly longSession: LongSession;
   readonly runnerTurns: RunnerTurns;
   readonly net: NetSpeeds;
@@ -63,6 +65,7 @@ export type Measure<Name extends MeasurementName> = (options: {
 export const measurements: { readonly [Name in MeasurementName]: Measure<Name> } = {
   freshSessions: measureFreshSessions,
   sqliteTurns: measureSqliteTurns,
+  firstTurns: measureFirstTurns,
   longSession: measureLongSession,
   runnerTurns: measureRunnerTurns,
   net: measureNet,

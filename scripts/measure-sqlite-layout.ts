@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { measureLayout } from '../test/store-layout/measure-layout.ts';
 
-const PAGE_SIZES = [1024, 2048, 4096];
+const PAGE_SIZES = [512, 1024, 2048, 4096];
 const IN_FLIGHT = [1, 50];
 
 console.log(`raw write + fdatasync: ${rawRate().toFixed(0)} a second\n`);

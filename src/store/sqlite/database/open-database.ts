@@ -7,8 +7,8 @@ import { retryBusy, type BusyPolicy } from './retry-busy.ts';
 import { PAGE_SIZE } from './schema.ts';
 import { toStoreError } from './sqlite-errors.ts';
 
-/** Size of the write-ahead log, in pages, at which a commit checkpoints it: 4 MB, about 150 turns. */
-const CHECKPOINT_PAGES = 4000;
+/** Size of the write-ahead log, in pages, at which a commit checkpoints it: 4 MB, about 250 turns. */
+const CHECKPOINT_PAGES = 8000;
 
 /** Size in bytes to which the file of the write-ahead log is truncated after a burst. */
 const LOG_SIZE_LIMIT = 16 * 1024 * 1024;

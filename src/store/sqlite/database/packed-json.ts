@@ -19,7 +19,7 @@ export type Packed<T> = (string | Uint8Array) & { readonly [packedType]?: T };
  * Text of at least this many characters is deflated. Records repeat values (a tool result is a token, then a list
  * item), so from this length on deflating saves more than a page. Shorter text stays readable in any SQLite tool.
  */
-const DEFLATE_FROM = 1536;
+const DEFLATE_FROM = 768;
 
 /** The window is as long as the longest string in a row. It needs 64 KB instead of 256 KB, allocated for every text. */
 const DEFLATE = { level: 1, windowBits: 13, memLevel: 6 } as const;

@@ -3,10 +3,10 @@ import type { Migrations } from './migrations.ts';
 import { indexPendingCalls } from './index-pending-calls.ts';
 
 /**
- * Page size in bytes, chosen by measurement: a commit writes every page that it changes as a whole. See
- * docs/decisions/0002-sqlite-layout.md.
+ * Page size in bytes of a new file, chosen by measurement: a commit writes every page that it changes as a whole. See
+ * docs/decisions/0125-small-pages.md.
  */
-export const PAGE_SIZE = 1024;
+export const PAGE_SIZE = 512;
 
 /**
  * The low bits of a row id are the number of a step or input within its session; the bits above are the session's
