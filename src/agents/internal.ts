@@ -13,7 +13,8 @@ export { toConversationItem } from './vocabulary/agent-identity.ts';
 export { targetPlace } from './vocabulary/handover.ts';
 export {
   ROOT_INVOCATION_KEY,
-  isModelCallLimit,
+  isCallRefusal,
+  isQuotaRefusal,
   rootInvocationIn,
 } from './model/model-call-limit.ts';
 export { previewModelRequest } from './model/model-request-preview.ts';

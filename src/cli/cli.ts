@@ -25,6 +25,7 @@ import { runCommand } from './commands/run-command.ts';
 import { schedulesCommand } from './commands/schedules-command.ts';
 import { serveCommand } from './commands/serve-command.ts';
 import { sessionsCommand } from './commands/sessions-command.ts';
+import { quotasCommand } from './commands/quotas-command.ts';
 import { sizesCommand } from './commands/sizes-command.ts';
 import { unquarantineCommand } from './commands/unquarantine-command.ts';
 import { UsageError } from './command/usage-error.ts';
@@ -48,6 +49,7 @@ const commands: readonly Command[] = [
   restoreCommand,
   exportCommand,
   importCommand,
+  quotasCommand,
   sizesCommand,
   retainCommand,
   graphCommand,

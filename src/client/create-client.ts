@@ -40,6 +40,7 @@ import type {
   SessionRecord,
   ValueDetail,
   SessionListChange,
+  Quota,
   UsageTotal,
 } from './resources.ts';
 import type { AcceptedEvent, SessionEvent, StreamedEvent } from './session-event.ts';
@@ -227,6 +228,8 @@ export interface Client {
   };
   /** Tokens and model calls of the workspace, by `agent`, `day` and `model`. */
   readonly usage: (query?: UsageParams) => Promise<readonly UsageTotal[]>;
+  /** Lists the quotas of the workspace, and what is used of them. */
+  readonly quotas: () => Promise<readonly Quota[]>;
 }
 
 /** Selects pending calls. */
@@ -412,6 +415,8 @@ export function createClient(options: ClientOptions = {}): Client {
         await caller.call('DELETE', schedulePath(id));
       },
     },
+    quotas: async () =>
+      (await caller.call<{ readonly data: readonly Quota[] }>('GET', '/v1/quotas')).data,
     usage: async ({ by, from, to, agentId } = {}) => {
       const query = { by, from, to, agent_id: agentId };
       const { data } = await caller.call<{ readonly data: readonly UsageTotal[] }>(

@@ -39,6 +39,7 @@ export type {
   SessionParams,
   SessionRecord,
   SessionListChange,
+  Quota,
   UsageTotal,
   ToolPermission,
   ValueDetail,

@@ -69,6 +69,9 @@ export type SessionListChange = Schemas['SessionListChange'];
 /** The usage of one group. It has the members that the query groups by. */
 export type UsageTotal = Schemas['UsageTotal'];
 
+/** A quota of the workspace, and what is used of it. Times are RFC 3339. */
+export type Quota = Schemas['Quota'];
+
 /** Definition of a new schedule: `cron` or `every_ms`, an agent and a message. */
 export type ScheduleParams = Schemas['ScheduleParams'];
 

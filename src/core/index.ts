@@ -51,6 +51,12 @@ export {
   type OptionTable,
 } from './validation/option-table.ts';
 export { parseJsonWithSchema } from './validation/parse-with-schema.ts';
+export {
+  QuotaExceededError,
+  type QuotaName,
+  type QuotaScope,
+  type QuotaStatus,
+} from './errors/quota-exceeded-error.ts';
 export { UnknownFieldError } from './errors/unknown-field-error.ts';
 export {
   isPetrichorError,

@@ -7,6 +7,7 @@ import type {
   Interceptor,
   ModelsOption,
   Observer,
+  Quotas,
   SessionAttachments,
 } from '../runtime/index.ts';
 import type { Durability, Store } from '../store/index.ts';
@@ -39,6 +40,11 @@ export interface ManagedRuntimeOptions extends DefinitionOptions {
    * each that takes longer. Default: 10,000.
    */
   readonly closeTimeoutMs?: number;
+  /**
+   * How much the sessions of each user, and of all users together, may use. A server stores its workspaces as users.
+   * Default: no limits.
+   */
+  readonly quotas?: Quotas;
   /** Ingests each turn when it ends. Tools can search it. */
   readonly memory?: MemoryService;
   /** Where tools keep files. */
@@ -73,6 +79,7 @@ export const MANAGED_RUNTIME_OPTIONS: OptionTable = optionTable<ManagedRuntimeOp
     store: true,
     durability: true,
     app: true,
+    quotas: true,
     memory: true,
     artifacts: true,
     onDelete: true,

@@ -48,7 +48,7 @@ async function openOn(
 ): Promise<ManagedRuntime> {
   const { app = DEFAULT_APP, clock = systemClock, observers = [], agents = [] } = options;
   const onError = safeListener('onError', options.onError);
-  const { memory, artifacts, interceptors, maxInputBytes, closeTimeoutMs, live } = options;
+  const { memory, artifacts, interceptors, maxInputBytes, closeTimeoutMs, live, quotas } = options;
   const { maxBuffered, onDelete, env } = options;
   const models = options.models ?? (env === undefined ? undefined : { env });
   const ingestion =
@@ -61,6 +61,7 @@ async function openOn(
     observers: ingestion === undefined ? observers : [...observers, ingestion.observe],
     ...omitUndefined({
       interceptors,
+      quotas,
       memory,
       artifacts,
       maxInputBytes,

@@ -98,7 +98,15 @@ export type {
 } from './listing/pending-call-listing.ts';
 export type { SessionChangeEvent, SessionChangesOptions } from './listing/session-changes.ts';
 export type { PendingCallChange, WatchPendingOptions } from './listing/watch-pending-calls.ts';
-export type { DrainOptions, Runtime, SessionListOptions, UsageOptions } from './runtime.ts';
+export type {
+  DrainOptions,
+  QuotaOptions,
+  Runtime,
+  SessionListOptions,
+  UsageOptions,
+} from './runtime.ts';
+export { parseQuotas, type ModelPrice, type QuotaLimits, type Quotas } from './quotas/quotas.ts';
+export { ModelPriceMissingError } from './quotas/model-cost.ts';
 export type { RuntimeOptions } from './runtime-options.ts';
 export type {
   AskOptions,

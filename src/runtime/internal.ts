@@ -18,4 +18,5 @@ export { RETENTION_POLICY_SCHEMA } from './retention/retention-policy.ts';
 export { hydrate } from './journal/hydrate.ts';
 export { findCurrentWait } from './log/find-current-wait.ts';
 export { findReportedCalls } from './log/find-reported-call.ts';
+export { QuotaLedger } from './quotas/quota-ledger.ts';
 export { deleteMemoryCursor, ingestMemory } from './memory/ingest-memory.ts';

@@ -10,7 +10,7 @@ import {
   parseSessionKey,
   safeListener,
 } from '../core/index.ts';
-import type { SessionKey } from '../core/index.ts';
+import type { QuotaStatus, SessionKey } from '../core/index.ts';
 import { systemClock } from '../net/index.ts';
 import type { Clock } from '../net/index.ts';
 import { createCommitter, type Committer } from './scheduling/committer.ts';
@@ -88,8 +88,16 @@ import {
   type PendingCallChange,
   type WatchPendingOptions,
 } from './listing/watch-pending-calls.ts';
-import { DRAIN_OPTIONS, SESSION_LIST_OPTIONS, USAGE_OPTIONS } from './runtime.ts';
-import type { DrainOptions, Runtime, SessionListOptions, UsageOptions } from './runtime.ts';
+import { QuotaLedger } from './quotas/quota-ledger.ts';
+import { parseQuotas } from './quotas/quotas.ts';
+import { DRAIN_OPTIONS, QUOTA_OPTIONS, SESSION_LIST_OPTIONS, USAGE_OPTIONS } from './runtime.ts';
+import type {
+  DrainOptions,
+  QuotaOptions,
+  Runtime,
+  SessionListOptions,
+  UsageOptions,
+} from './runtime.ts';
 import { LocalScheduledSessions } from './schedules/local-scheduled-sessions.ts';
 import { LocalSchedules } from './schedules/local-schedules.ts';
 import { parseScheduleAgentName, ScheduleAgents } from './schedules/schedule-agent.ts';
@@ -141,6 +149,7 @@ export class LocalRuntime implements Runtime {
   readonly #keepAlive: KeepAlive;
   readonly #history: MarkingHistory;
   readonly #changeReader: ChangeReader;
+  readonly #quotas: QuotaLedger | undefined;
   readonly #submissions: Submissions;
   /** Writes of this runtime in progress. Change notices that arrive meanwhile bring nothing new. */
   #ownWrites = 0;
@@ -188,6 +197,7 @@ export class LocalRuntime implements Runtime {
     });
     const onUnavailable = (error: StoreUnavailableError): void => this.#onError(error);
     this.#committer = createCommitter({ store, onUnavailable, onCommit: () => this.#beginWrite() });
+    this.#quotas = this.#createQuotas(options);
     this.#calledAgents = new CalledAgents({
       store,
       inject: async (key, input, dedupeKey) => {
@@ -211,6 +221,7 @@ export class LocalRuntime implements Runtime {
       runChild: async (parent, request) => this.#runChild(parent, request),
       calledAgents: this.#calledAgents,
       modelCalls: new ModelCallCounts(store, () => this.#state === 'open'),
+      checkQuota: this.#quotas?.checkModelCall.bind(this.#quotas),
       attachments: options.live,
       findAgent: async (name) => this.#registry.find(name),
       ignoringOwnChanges: async (write) => this.#ignoringOwnChanges(write),
@@ -251,6 +262,17 @@ export class LocalRuntime implements Runtime {
     options.live?.onOpened?.({ isBusyElsewhere: async (key) => this.#isBusyElsewhere(key) });
   }
 
+  #createQuotas({ quotas }: RuntimeOptions): QuotaLedger | undefined {
+    if (quotas === undefined) return undefined;
+    return new QuotaLedger({
+      app: this.app,
+      store: this.store,
+      quotas: parseQuotas(quotas),
+      now: () => this.#clock.now(),
+      isOpen: () => this.#state === 'open',
+    });
+  }
+
   #createScheduleAgents(store: Store, { now }: Clock): ScheduleAgents {
     const sessions = new LocalScheduledSessions({
       app: this.app,
@@ -272,6 +294,7 @@ export class LocalRuntime implements Runtime {
       agents,
       getAgent: async (name) => this.#registry.getForCaller(name ?? this.#registry.defaultName),
       submit: async (submission) => this.#submit(submission),
+      checkQuota: async (user) => this.#quotas?.checkNewSchedule(user),
       delete: async ({ sessionId, userId }) => this.delete(sessionId, { user: userId }),
       onChange: (key, listener) => this.#onRecords(key, listener),
       isClosed: () => this.#state !== 'open',
@@ -318,6 +341,7 @@ export class LocalRuntime implements Runtime {
     if (found !== undefined && found.agent !== name)
       throw new AgentMismatchError(id, found.agent, name);
     if (found === undefined) {
+      await this.#checkNewSession(key);
       const init = {
         agent: name,
         owner: this.#owner,
@@ -418,6 +442,12 @@ export class LocalRuntime implements Runtime {
       ...omitUndefined({ userId: user }),
       ...options,
     });
+  }
+
+  async quotas(options: QuotaOptions = {}): Promise<readonly QuotaStatus[]> {
+    checkOptions(QUOTA_OPTIONS, options);
+    this.#assertOpen();
+    return this.#quotas?.report(options.user) ?? [];
   }
 
   async delete(id: string, options: { readonly user?: string } = {}): Promise<boolean> {
@@ -550,8 +580,10 @@ export class LocalRuntime implements Runtime {
     const agent = await this.#registry.getForCaller(
       options.agent ?? found?.agent ?? this.#registry.defaultName,
     );
-    if (found === undefined) checkSessionId(id);
-    else await this.#session(id, options, found);
+    if (found === undefined) {
+      checkSessionId(id);
+      await this.#checkNewSession(key);
+    } else await this.#session(id, options, found);
     const session = new SessionHandle(key, agent, {
       ...this.#handleServices,
       // `submit` of the batch writes the inputs. A closing runtime cannot wait for a call that may never come.
@@ -626,6 +658,7 @@ export class LocalRuntime implements Runtime {
       readLog: (...args) => this.#readLog(...args),
       listUnread: async (key) => (await this.store.inbox(key, 0)).map(({ input }) => input),
       findHosted: (key) => this.#activeSessions.get(key),
+      checkNewSession: async (key) => this.#checkNewSession(key),
       findAuthorName: async (agent) => this.#registry.findAuthorName(agent),
       inspect: (key, agent) => new SessionInspector(key, agent, this.#inspectionServices),
       release: async (key) => this.#activeSessions.close(key),
@@ -711,6 +744,12 @@ export class LocalRuntime implements Runtime {
       { session: child, authorName: await this.#registry.findAuthorName(request.agentName) },
       request,
     );
+  }
+
+  /** @throws QuotaExceededError */
+  async #checkNewSession({ sessionId, userId }: SessionKey): Promise<void> {
+    // The sessions of called agents belong to that of the caller.
+    if (!isChildSessionId(sessionId)) await this.#quotas?.checkNewSession(userId);
   }
 
   async #ignoringOwnChanges<T>(write: () => Promise<T>): Promise<T> {

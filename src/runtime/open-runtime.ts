@@ -5,6 +5,7 @@ import { systemClock } from '../net/index.ts';
 import { openStore } from '../store/internal.ts';
 import type { Store } from '../store/index.ts';
 import { LocalRuntime } from './local-runtime.ts';
+import { parseQuotas } from './quotas/quotas.ts';
 import { DEFAULT_APP, parseCloseTimeoutMs, RUNTIME_OPTIONS } from './runtime-options.ts';
 import type { RuntimeOptions } from './runtime-options.ts';
 import type { Runtime } from './runtime.ts';
@@ -27,6 +28,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
   checkDefinition(RUNTIME_OPTIONS, options);
   checkAgentEntries(options.agents);
   parseCloseTimeoutMs(options);
+  if (options.quotas !== undefined) parseQuotas(options.quotas);
   const models = new NamedModels(options.models);
   // Agents are checked before the store is opened, those of sources when the sources are open.
   const checked = new Set<Agent>();

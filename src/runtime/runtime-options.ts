@@ -7,6 +7,7 @@ import type { Store } from '../store/index.ts';
 import type { ArtifactService, MemoryService, Toolset, ToolServices } from '../tools/index.ts';
 import type { Interceptor } from './interceptors/interceptor.ts';
 import type { SessionAttachments } from './hosting/session-attachment.ts';
+import type { Quotas } from './quotas/quotas.ts';
 import type { AgentSource } from './sources/agent-source.ts';
 import type { ModelsOption } from './sources/named-models.ts';
 import type { Observer } from './interceptors/observer.ts';
@@ -54,6 +55,11 @@ export interface RuntimeOptions {
    * CloseTimeoutError for each that takes longer. Default: 10,000.
    */
   readonly closeTimeoutMs?: number;
+  /**
+   * How much the sessions of each user, and of the app, may use. A turn that a quota stops ends with `budget_reached`.
+   * Default: no limits.
+   */
+  readonly quotas?: Quotas;
   /** Called in this order after every committed step. They run before `interceptors`. */
   readonly observers?: readonly Observer[];
   /** Hooks around messages, committed steps and calls. The first is the outermost. */
@@ -75,6 +81,7 @@ export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>('openRun
   memory: true,
   live: true,
   toolsets: true,
+  quotas: true,
   observers: true,
   interceptors: true,
   onError: true,

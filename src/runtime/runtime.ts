@@ -1,7 +1,7 @@
 import type { ArtifactService } from '../tools/index.ts';
 import type { Agent } from '../agents/index.ts';
 import { optionTable } from '../core/index.ts';
-import type { OptionTable } from '../core/index.ts';
+import type { OptionTable, QuotaStatus } from '../core/index.ts';
 import type {
   SessionOrder,
   SessionRow,
@@ -64,6 +64,18 @@ export const USAGE_OPTIONS: OptionTable = optionTable<UsageOptions>(
   'usage',
   { by: true, from: true, to: true, user: true, agent: true },
   { groupBy: 'by', since: 'from', until: 'to', userId: 'user' },
+);
+
+/** Selects quotas. */
+export interface QuotaOptions {
+  readonly user?: string;
+}
+
+/** The options of `runtime.quotas`. */
+export const QUOTA_OPTIONS: OptionTable = optionTable<QuotaOptions>(
+  'quotas',
+  { user: true },
+  { userId: 'user' },
 );
 
 /** The options of `runtime.drain`. */
@@ -147,6 +159,11 @@ export interface Runtime extends AsyncDisposable {
    * @throws InvalidInputError when `by`, `from` or `to` is invalid
    */
   usage(query?: UsageOptions): Promise<readonly UsageTotal[]>;
+  /**
+   * Lists the quotas with what is used of each. Without a user: those of the app, of every user that the option `quotas`
+   * names, and of every user of this month.
+   */
+  quotas(options?: QuotaOptions): Promise<readonly QuotaStatus[]>;
   /**
    * Deletes a session, its data, and the sessions of the agents it called. Stops their running effects. Returns false
    * when there was no such session.

@@ -56,6 +56,8 @@ export type {
   CreationPosition,
   SessionFilter,
   SessionOrder,
+  SessionCountFilter,
+  SessionCounts,
   SessionSelection,
   SessionInit,
   SessionInput,

@@ -303,6 +303,12 @@ export type SessionOrder =
 /** Selects the sessions that match every given member, in an order. */
 export type SessionFilter = SessionSelection & SessionOrder;
 
+/** Selects the sessions to count. */
+export type SessionCountFilter = Omit<SessionSelection, 'direction' | 'limit'>;
+
+/** The number of sessions by status, without statuses that no session has. */
+export type SessionCounts = { readonly [Status in StoredStatus]?: number };
+
 /** Selects the sessions that match every given member. */
 export interface SessionSelection {
   readonly appName?: string;
@@ -367,6 +373,9 @@ export interface Store extends DocumentStore {
    * @throws SessionNotFoundError when the order is `changed` and the session of `after` does not exist any more
    */
   list(filter: SessionFilter): Promise<readonly SessionRow[]>;
+
+  /** Counts the sessions that match, by status. */
+  countSessions(filter: SessionCountFilter): Promise<SessionCounts>;
 
   /**
    * Makes `owner`, who must have joined, the session's owner and increases the epoch. Refused (`owned`) while the

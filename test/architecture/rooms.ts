@@ -105,6 +105,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
   ],
   runtime: [
     'scheduling',
+    'quotas',
     'interceptors',
     'log',
     'memory',

@@ -152,6 +152,12 @@ export class KillableStore implements Store {
     return this.#read(async () => this.#store.find(...args));
   }
 
+  async countSessions(
+    ...args: Parameters<Store['countSessions']>
+  ): ReturnType<Store['countSessions']> {
+    return this.#read(async () => this.#store.countSessions(...args));
+  }
+
   async list(...args: Parameters<Store['list']>): Promise<readonly SessionRow[]> {
     return this.#read(async () => this.#store.list(...args));
   }

@@ -111,7 +111,12 @@ import {
   SCHEDULE_USER,
 } from '../../src/runtime/schedules/schedules.ts';
 import { IMPORT_SESSION_OPTIONS, importSession } from '../../src/runtime/copies/import-session.ts';
-import { DRAIN_OPTIONS, SESSION_LIST_OPTIONS, USAGE_OPTIONS } from '../../src/runtime/runtime.ts';
+import {
+  DRAIN_OPTIONS,
+  QUOTA_OPTIONS,
+  SESSION_LIST_OPTIONS,
+  USAGE_OPTIONS,
+} from '../../src/runtime/runtime.ts';
 import { createServer } from '../../src/server/create-server.ts';
 import { SERVER_OPTIONS } from '../../src/server/server-options.ts';
 import { listen, LISTEN_OPTIONS } from '../../src/server/listen.ts';
@@ -309,6 +314,10 @@ const subjects: Readonly<Record<string, Subject>> = {
   USAGE_OPTIONS: {
     table: USAGE_OPTIONS,
     call: async (options) => (await plain).usage(options),
+  },
+  QUOTA_OPTIONS: {
+    table: QUOTA_OPTIONS,
+    call: async (options) => (await plain).quotas(options),
   },
   COMMAND_OPTIONS: { table: COMMAND_OPTIONS, call: bashTool },
   WEB_FETCH_OPTIONS: { table: WEB_FETCH_OPTIONS, call: webFetchTool },

@@ -23,6 +23,7 @@ test('the successful response of every route is as the document describes it', a
   await using on = await openServerFixture(scriptedChat, {
     builtIns: workerTools(async (name) => [countingTool(name)]),
     agents: [defineAgent({ name: 'proved', model: new ScriptedModel([]) })],
+    quotas: { user: { tokensPerDay: 1_000_000 } },
     server: {
       proofs: { module: '/nowhere.ts' },
       metrics: new Metrics(systemClock),
@@ -106,6 +107,8 @@ test('the successful response of every route is as the document describes it', a
   await readStream(on, '/v1/pending/stream', /pending\.added/);
   assert.equal((await list(on, '/v1/pending')).length, 1);
   await readStream(on, `/v1/stream?after_id=${changesFrom}`, /sessions\.changed/);
+  for (const path of ['/v1/quotas', '/v1/operator/quotas'])
+    assert.ok((await list(on, path)).length > 0);
   for (const path of ['/v1/usage?by[]=agent&by[]=day&by[]=model', '/v1/operator/usage'])
     assert.ok((await list(on, path)).length > 0);
 

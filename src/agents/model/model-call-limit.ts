@@ -42,6 +42,19 @@ export function isModelCallLimit(code: string): boolean {
   return LIMIT_CODES.some((known) => known === code);
 }
 
+/** Codes of the errors with which a quota refuses a model call. */
+const QUOTA_CODES: readonly string[] = ['quota_exceeded', 'model_price_missing'];
+
+/** True for the code of an error with which a quota refuses a call. The same call may be made when there is room again. */
+export function isQuotaRefusal(code: string): boolean {
+  return QUOTA_CODES.includes(code);
+}
+
+/** True for the code of an error with which a limit or a quota refuses a call. */
+export function isCallRefusal(code: string): boolean {
+  return isModelCallLimit(code) || isQuotaRefusal(code);
+}
+
 /** A model call that is about to be made. */
 export interface CountedModelCall {
   readonly invocationId: InvocationId;

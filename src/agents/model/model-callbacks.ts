@@ -10,7 +10,7 @@ import {
 } from '../callbacks/callback-context.ts';
 import { callbacksIn, firstResult } from '../callbacks/callbacks.ts';
 import type { Callbacks } from '../callbacks/callbacks.ts';
-import { isModelCallLimit } from './model-call-limit.ts';
+import { isCallRefusal } from './model-call-limit.ts';
 import { toModelAnswer, createModelRequestBuilder } from './model-step.ts';
 import type { ModelStepOptions } from './model-step.ts';
 import { eventOut } from '../vocabulary/messages.ts';
@@ -304,7 +304,7 @@ function onModelErrorEffect(
         retryable,
       } = failed;
       // A response in its place would let the turn continue past the limit.
-      if (isModelCallLimit(code)) return { failed: { failed, events: [], write: [] } };
+      if (isCallRefusal(code)) return { failed: { failed, events: [], write: [] } };
       const opened = openCallbackContext(
         options,
         invocationId,

@@ -14,7 +14,13 @@ import type { Effect, EffectContext, EffectFailure, Net, Transition } from '../.
 import { withClientDeclarations } from '../../tools/internal.ts';
 import { toContextPolicy } from '../prompt/context-policy.ts';
 import type { ContextPolicy } from '../prompt/context-policy.ts';
-import { getMetadata, getServices, getSessionKey, isIdentified } from '../vocabulary/agent-host.ts';
+import {
+  getAgentHost,
+  getMetadata,
+  getServices,
+  getSessionKey,
+  isIdentified,
+} from '../vocabulary/agent-host.ts';
 import { findModel } from '../vocabulary/find-model.ts';
 import { instructionText } from '../prompt/instruction.ts';
 import type { Instruction } from '../prompt/instruction.ts';
@@ -47,7 +53,7 @@ import type { PromptIdentity } from '../prompt/prompt-identity.ts';
 import { submitModelResponse } from './submit-model-response.ts';
 import { listUnrecordedParts } from './model-request-preview.ts';
 import type { ModelRequestPreview } from './model-request-preview.ts';
-import { countModelCall, isModelCallLimit } from './model-call-limit.ts';
+import { countModelCall, isModelCallLimit, isQuotaRefusal } from './model-call-limit.ts';
 import {
   countAttempt,
   exhaustTransition,
@@ -153,6 +159,7 @@ export function modelStep(options: ModelStepOptions): {
         }),
       };
       const sent = { text: 0, thinking: 0 };
+      await getAgentHost(context.host)?.checkQuota?.(model.name);
       await countModelCall(context.host, { ...request, ...tokens, maxModelCalls });
       const answer = await interceptCall(
         context.host,
@@ -210,7 +217,9 @@ export function modelStep(options: ModelStepOptions): {
             turn,
             stop: {
               ...toEnding(failed),
-              ...omitUndefined({ failedAgent: failed.retryable ? options.agentName : undefined }),
+              ...omitUndefined({
+                failedAgent: canContinue(failed) ? options.agentName : undefined,
+              }),
             },
             events: [toErrorEvent(options, failed)],
           }),
@@ -254,10 +263,19 @@ interface ModelCallTokens {
   readonly state: JsonObject;
 }
 
-function toEnding({ code, retryable, request }: ModelFailure): Ending {
+function toEnding(failure: ModelFailure): Ending {
+  const { code, retryable, request } = failure;
   if (isModelCallLimit(code)) return { stopReason: 'budget_reached' };
-  if (!retryable) return { stopReason: 'error' };
-  return { stopReason: 'retries_exhausted', ...omitUndefined({ failedRequest: request }) };
+  if (!canContinue(failure)) return { stopReason: 'error' };
+  return {
+    stopReason: retryable ? 'retries_exhausted' : 'budget_reached',
+    ...omitUndefined({ failedRequest: request }),
+  };
+}
+
+/** True if the same call may succeed later, so that a resume can repeat it. */
+function canContinue({ code, retryable }: ModelFailure): boolean {
+  return retryable || isQuotaRefusal(code);
 }
 
 function toErrorEvent(

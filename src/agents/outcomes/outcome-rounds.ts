@@ -1,5 +1,5 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { contentText } from '../../core/index.ts';
+import { contentText, QuotaExceededError } from '../../core/index.ts';
 import type { LogEntry, StopReason } from '../../core/index.ts';
 import { ModelError } from '../../models/internal.ts';
 import type { Model } from '../../models/index.ts';
@@ -7,6 +7,7 @@ import { allOf, append, effect, net, oneOf, pure, running, upTo } from '../../ne
 import type { TokenPlace } from '../../net/index.ts';
 import { omitOutputs } from '../../net/internal.ts';
 import type { Extension } from '../turn/extension.ts';
+import { getAgentHost } from '../vocabulary/agent-host.ts';
 import { effectInhibitors, turnStopping } from '../vocabulary/control.ts';
 import { conversation } from '../vocabulary/conversation.ts';
 import { findModel } from '../vocabulary/find-model.ts';
@@ -72,8 +73,18 @@ export function outcomeRounds({ agentName, grader, revision }: OutcomeRoundsOpti
       return toEvaluation(outcome, verdict, { error: { code, message } });
     },
     run: async ({ grading, conversation }, { signal, firingId, attempt, host }) => {
+      const { outcome, invocationId } = grading;
       const contents = conversation.map(({ content }) => content);
       const model = await findModel(grader, agentName, host);
+      try {
+        await getAgentHost(host)?.checkQuota?.(grader.name);
+      } catch (error) {
+        // Another attempt would fail, too.
+        if (!(error instanceof QuotaExceededError)) throw error;
+        const { code, message } = error;
+        const verdict = { invocationId, result: 'failed' as const, explanation: message };
+        return toEvaluation(outcome, verdict, { error: { code, message } });
+      }
       const answer = await model.generate(gradingRequest(grading.outcome, contents), {
         signal,
         firingId,
@@ -81,7 +92,6 @@ export function outcomeRounds({ agentName, grader, revision }: OutcomeRoundsOpti
         onDelta: () => {},
       });
       const verdict = parseVerdict(contentText(answer.content));
-      const { outcome, invocationId } = grading;
       const { usage } = answer;
       const more = usage === undefined ? {} : { usage };
       return toEvaluation(outcome, { invocationId, ...verdict }, more);
@@ -106,7 +116,8 @@ export function outcomeRounds({ agentName, grader, revision }: OutcomeRoundsOpti
     }),
     run: ({ ending, turn, active }) => {
       const { invocationId } = turn;
-      return JUDGED.includes(ending.stopReason)
+      // A turn that can be continued by a resume has not ended its work.
+      return JUDGED.includes(ending.stopReason) && ending.failedRequest === undefined
         ? { grade: { grading: { invocationId, outcome: active }, turn, active } }
         : { stop: stopOutcome(ending, turn, active) };
     },

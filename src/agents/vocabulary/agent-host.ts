@@ -40,6 +40,8 @@ export interface AgentHost {
   readonly attachment?: unknown;
   /** Counts one more model call of an invocation. Returns the number of the call within the invocation, from 1. */
   readonly countModelCall?: (invocation: InvocationId) => Promise<number>;
+  /** Called before every call of a model, with its name. @throws QuotaExceededError when no call may be made */
+  readonly checkQuota?: (model: string) => Promise<void>;
 }
 
 /** State including the writes of firings that have ended but are not committed yet. */

@@ -25,6 +25,8 @@ export interface ServedRuntimePlan {
   readonly onError: (error: unknown) => void;
   /** Default: none. */
   readonly interceptors?: ManagedRuntimeOptions['interceptors'] | undefined;
+  /** Default: no limits. */
+  readonly quotas?: ManagedRuntimeOptions['quotas'] | undefined;
   /** For live sessions. Default: none. */
   readonly live?: ManagedRuntimeOptions['live'] | undefined;
   /**
@@ -39,7 +41,17 @@ export interface ServedRuntimePlan {
 /** Opens the runtime of a file with agents, with their tools, and registers their definitions. */
 export async function openServedRuntime(
   call: ServedCall,
-  { file, served, store, observers, interceptors, onError, live, createModels }: ServedRuntimePlan,
+  {
+    file,
+    served,
+    store,
+    observers,
+    interceptors,
+    onError,
+    live,
+    quotas,
+    createModels,
+  }: ServedRuntimePlan,
 ): Promise<ManagedRuntime> {
   const { values, env, clock } = call;
   const { tools: _, definitions, code, leftOut, builtIns: __, ...services } = served;
@@ -54,6 +66,7 @@ export async function openServedRuntime(
       models: services.resolver ?? createModels?.(undefined),
       resolver: services.resolver ?? createModels?.(modelOrigins),
       live,
+      quotas,
       interceptors,
     }),
     agents: code.map(({ source }) => source),

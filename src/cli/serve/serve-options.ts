@@ -37,6 +37,7 @@ export interface ServeOptions extends ServedOptions {
   readonly 'max-body': TextOption;
   readonly 'creates-per-minute': TextOption;
   readonly 'requests-per-minute': TextOption;
+  readonly quotas: TextOption;
   readonly 'retry-window': TextOption;
   readonly 'failed-keys-per-minute': TextOption;
   readonly 'trust-proxy': ListOption;
@@ -163,6 +164,11 @@ export const serveOptions: ServeOptions = {
     type: 'string',
     value: 'N',
     summary: 'Other requests per key. Default: 600',
+  },
+  quotas: {
+    type: 'string',
+    value: 'FILE',
+    summary: 'A JSON file with the quotas of the workspaces. Default: no quotas',
   },
   'retry-window': {
     type: 'string',

@@ -11,12 +11,13 @@ import {
   type Server,
   type ServerOptions,
 } from '../../server/index.ts';
-import type { RetentionPolicy } from '../../runtime/index.ts';
+import type { Quotas, RetentionPolicy } from '../../runtime/index.ts';
 import { openStore, type Store } from '../../store/index.ts';
 import type { Signal } from '../command/cli-context.ts';
 import { EXIT_OK, type ExitCode } from '../command/exit-code.ts';
 import { DEFAULT_HOST, toStoreOptions, type ServeCall } from './serve-options.ts';
 import { assertKnownModels } from './check-served-agents.ts';
+import { readQuotas } from '../loading/read-quotas.ts';
 import { createErrorOutput, openServedRuntime } from './open-served-runtime.ts';
 import type { ServedRuntimePlan } from './open-served-runtime.ts';
 import { openServedTelemetry } from './open-served-telemetry.ts';
@@ -61,6 +62,8 @@ export async function serve(call: ServeCall, hooks: ServeHooks = {}): Promise<Ex
   const { retention: policyFile } = call.values;
   const retention =
     policyFile === undefined ? undefined : readRetentionPolicy(policyFile, cwd, 'serve');
+  const { quotas: quotasFile } = call.values;
+  const quotas = quotasFile === undefined ? undefined : readQuotas(quotasFile, cwd, 'serve');
   checkTrustedProxies(call);
   const protocols: readonly ProtocolName[] =
     hooks.adkWeb !== undefined && call.values.protocols === undefined
@@ -80,6 +83,7 @@ export async function serve(call: ServeCall, hooks: ServeHooks = {}): Promise<Ex
       served,
       address: { ...address, ...moved },
       limits,
+      quotas,
       protocols,
       drainMs,
       retention,
@@ -98,13 +102,15 @@ interface ServePlan {
   readonly address: { readonly port: number; readonly hostname: string };
   readonly protocols: readonly ProtocolName[];
   readonly limits: NonNullable<Parameters<typeof createServer>[0]['limits']>;
+  readonly quotas: Quotas | undefined;
   readonly drainMs: number;
   readonly retention: RetentionPolicy | undefined;
   readonly hooks: ServeHooks;
 }
 
 async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
-  const { call, file, served, address, limits, protocols, drainMs, retention, hooks } = plan;
+  const { call, file, served, address, limits, quotas, protocols, drainMs, retention, hooks } =
+    plan;
   const { values, env, clock } = call;
   const onError = createErrorOutput(call);
   const secretKey = secretKeySource(values.store ?? DEFAULT_STORE, call.cwd, env);
@@ -119,6 +125,7 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
     interceptors: telemetry === undefined ? undefined : [telemetry],
     onError,
     live,
+    quotas,
     createModels: hooks.createModels,
   });
   const { code } = served;

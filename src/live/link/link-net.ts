@@ -2,6 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import type { JsonObject, LogEntry } from '../../core/index.ts';
 import { conversation, effectInhibitors, eventOut, state } from '../../agents/index.ts';
 import type { ConversationItem } from '../../agents/index.ts';
+import { getAgentHost } from '../../agents/internal.ts';
 import {
   sessionArchived,
   sessionCompleted,
@@ -113,6 +114,7 @@ export function linkNet({ findTarget, backoffMs }: LinkOptions): LinkNet {
       // A handle resumes the conversation of one agent.
       const kept = handles.find((one) => one.agent === agent);
       const handle = kept?.handle ?? attempt.handle;
+      await getAgentHost(context.host)?.checkQuota?.(model.name);
       await getLiveHost(context.host).openLink({
         conn,
         model,

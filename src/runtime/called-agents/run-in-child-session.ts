@@ -1,5 +1,5 @@
 import {
-  isModelCallLimit,
+  isCallRefusal,
   isTempMetadataKey,
   ROOT_INVOCATION_KEY,
   rootInvocationIn,
@@ -94,7 +94,7 @@ class ChildOutcomeReader {
     }
     if (event.type === 'agent.message' && event.content.parts.length > 0)
       this.#lastMessage = contentText(event.content);
-    if (event.type === 'error') this.#isLimited ||= isModelCallLimit(event.code);
+    if (event.type === 'error') this.#isLimited ||= isCallRefusal(event.code);
     if (event.type !== 'turn.ended') return undefined;
     const { stopReason } = event;
     if (stopReason !== 'end_turn' && (stopReason !== 'budget_reached' || this.#isLimited))

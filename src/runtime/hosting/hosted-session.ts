@@ -42,6 +42,8 @@ export interface HostedSessionServices {
   readonly runChild: (parent: SessionKey, call: ChildCall) => Promise<ChildAgentOutcome>;
   readonly calledAgents: CalledAgents | undefined;
   readonly modelCalls: ModelCallCounts;
+  /** Checks the quotas of a user before a call of a model. Undefined: there are none. @throws QuotaExceededError */
+  readonly checkQuota?: ((user: string, model: string) => Promise<void>) | undefined;
   readonly attachments?: SessionAttachments | undefined;
 }
 
@@ -252,7 +254,7 @@ export class HostedSession {
   }
 
   #createExecutor(marking: Marking, onAbort: (firing: RecordSeq) => void): Executor {
-    const { row, agent, interceptor, resolveModel } = this.#options;
+    const { row, agent, interceptor, resolveModel, checkQuota } = this.#options;
     const currentMarking = (): Marking => executor.marking;
     const host: AgentHost = {
       sessionKey: row.key,
@@ -271,6 +273,9 @@ export class HostedSession {
       },
       attachment: this.#attachment,
       countModelCall: async (invocation) => this.#options.modelCalls.next(row.key, invocation),
+      ...(checkQuota !== undefined && {
+        checkQuota: async (model: string) => checkQuota(row.key.userId, model),
+      }),
     };
     const executor = new Executor(agent.compiled, marking, {
       toFiringId: (firing) => `${row.uid}/${firing}`,

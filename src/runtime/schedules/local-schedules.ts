@@ -67,6 +67,8 @@ export interface LocalSchedulesOptions {
   readonly getAgent: (name: string | undefined) => Promise<Agent>;
   /** Writes inputs, and runs the sessions that get them. */
   readonly submit: (submission: Submission) => Promise<unknown>;
+  /** @throws QuotaExceededError when the user may have no further schedule */
+  readonly checkQuota: (user: string) => Promise<void>;
   readonly delete: (key: SessionKey) => Promise<boolean>;
   /** Notifies of commits to a session, and when the runtime closes. */
   readonly onChange: (key: SessionKey, listener: () => void) => () => void;
@@ -90,7 +92,7 @@ export class LocalSchedules implements Schedules {
     checkOptions(SCHEDULE_USER, options);
     checkDefinition(SCHEDULE_OPTIONS, definition);
     this.#assertOpen();
-    const { agents, owner, now, getAgent, submit, store } = this.#options;
+    const { agents, owner, now, getAgent, submit, store, checkQuota } = this.#options;
     const { agent: wanted } = definition;
     if (wanted !== undefined && typeof wanted !== 'string')
       throw new InvalidInputError(
@@ -102,6 +104,7 @@ export class LocalSchedules implements Schedules {
     const schedule = parseScheduleDefinition(definition, { agent: target.name, now: at });
     const key = this.#toKey(schedule.id, options);
     if ((await store.find(key)) === undefined) {
+      await checkQuota(key.userId);
       const agent = agents.get(target.name);
       const init = { agent: agent.name, owner, at, netHash: agent.compiled.hash };
       const value = toJson(schedule);

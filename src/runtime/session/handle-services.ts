@@ -35,6 +35,8 @@ export interface HandleServices {
    */
   readonly readPosition: (key: SessionKey) => Promise<SessionPosition | undefined>;
   readonly isClosed: () => boolean;
+  /** Called before a session is created. @throws QuotaExceededError */
+  readonly checkNewSession: (key: SessionKey) => Promise<void>;
   /** Stores the whole of a truncated answer. */
   readonly artifacts: ArtifactService | undefined;
   /** Returns the trace context to send with a message. */

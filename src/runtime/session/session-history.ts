@@ -27,6 +27,7 @@ export class SessionHistory {
     const { key, agent, services } = this.#session;
     const to = { ...key, sessionId: id };
     checkSessionId(id, 'id');
+    await services.checkNewSession(to);
     await forkSession(services.store, {
       from: await this.#session.readRow(),
       agent,

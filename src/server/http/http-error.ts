@@ -1,6 +1,7 @@
 import { omitUndefined } from '../../core/internal.ts';
-import { isPetrichorError, PetrichorError } from '../../core/index.ts';
+import { isPetrichorError, PetrichorError, QuotaExceededError } from '../../core/index.ts';
 import type { JsonObject } from '../../core/index.ts';
+import { toWireQuota } from './wire-quota.ts';
 
 /** The error types of the protocol. */
 export type HttpErrorType =
@@ -122,6 +123,7 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
  */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
+  if (error instanceof QuotaExceededError) return toQuotaError(error);
   const status = isPetrichorError(error) ? STATUS_BY_CODE[error.code] : undefined;
   if (!isPetrichorError(error) || status === undefined)
     return new HttpError(500, 'Internal error. See the log of the server.', {
@@ -134,6 +136,13 @@ export function toHttpError(error: unknown): HttpError {
       retryAfterSeconds: status === 503 ? 1 : undefined,
       allow: status === 405 ? 'GET' : undefined,
     }),
+  });
+}
+
+function toQuotaError(error: QuotaExceededError): HttpError {
+  return new HttpError(403, error.message, {
+    details: { error_code: error.code, ...toWireQuota(error.status) },
+    cause: error,
   });
 }
 

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../core/index.ts';
 import type { CallId, LogEvent, LogEventByType, Seq } from '../../core/index.ts';
 import { omitUndefined } from '../../core/internal.ts';
+import { isQuotaRefusal } from '../../agents/internal.ts';
 import type { ManagedSession } from '../../managed/index.ts';
 import type { PendingCall } from '../../runtime/index.ts';
 import { findCurrentWait } from '../../runtime/internal.ts';
@@ -139,9 +140,13 @@ function toTurnEnd(
 ): Partial<RunEnded> & Pick<RunEnded, 'outcome'> {
   const facts = { stopReason, ...omitUndefined({ usage }) };
   if (stopReason === 'interrupted') return { outcome: 'interrupted', ...facts };
-  if (stopReason !== 'error' && stopReason !== 'retries_exhausted')
-    return { outcome: 'completed', ...facts };
-  return { outcome: 'failed', ...facts, ...omitUndefined({ error: fold.findError(invocationId) }) };
+  const error = fold.findError(invocationId);
+  const isFailed =
+    stopReason === 'error' ||
+    stopReason === 'retries_exhausted' ||
+    (stopReason === 'budget_reached' && error !== undefined && isQuotaRefusal(error.code));
+  if (!isFailed) return { outcome: 'completed', ...facts };
+  return { outcome: 'failed', ...facts, ...omitUndefined({ error }) };
 }
 
 /** The calls of another turn that a new message is queued behind. Undefined if there is none. */

@@ -1,5 +1,6 @@
 import { omitUndefined } from '../../core/internal.ts';
 import * as v from 'valibot';
+import type { QuotaStatus } from '../../core/index.ts';
 import { ManagedSessionNotFoundError } from '../../managed/index.ts';
 import type {
   ListedPendingCall,
@@ -8,6 +9,7 @@ import type {
   UsageOptions,
 } from '../../runtime/index.ts';
 import type { UsageTotal } from '../../store/index.ts';
+import { toWireQuota } from '../http/wire-quota.ts';
 import { frameStream, frame } from '../events/frame-stream.ts';
 import { defineRoute } from '../routing/route.ts';
 import type { HttpRoute, RouteCall } from '../routing/route.ts';
@@ -16,6 +18,7 @@ import type { Wire } from '../wire/component.ts';
 import {
   pendingCallChange,
   pendingCallPage,
+  quotaList,
   sessionListChange,
   usageList,
 } from '../wire/responses/listing-responses.ts';
@@ -159,7 +162,26 @@ export function listingRoutes(context: ServerContext): readonly HttpRoute[] {
         return { data: (await runtime.usageTotals(options)).map(toWireUsage) };
       },
     }),
+    defineRoute('GET /v1/quotas: The quotas of the workspace, and what is used of them', {
+      response: quotaList,
+      run: async ({ caller: { workspace } }) => ({
+        data: (await runtime.runtime.quotas({ user: workspace })).map(toQuotaResponse),
+      }),
+    }),
+    defineRoute('GET /v1/operator/quotas: The quotas of all workspaces, and what is used of them', {
+      response: quotaList,
+      scopes: ['operator'],
+      query: v.object({ workspace: v.optional(nonEmptyText(64)) }),
+      run: async ({ query: { workspace: user } }) => ({
+        data: (await runtime.runtime.quotas(omitUndefined({ user }))).map(toQuotaResponse),
+      }),
+    }),
   ];
+}
+
+function toQuotaResponse(status: QuotaStatus): Wire<'Quota'> {
+  const { user } = status;
+  return { type: 'quota', ...toWireQuota(status), ...omitUndefined({ workspace: user }) };
 }
 
 function toWirePendingCall(call: ListedPendingCall): Wire<'PendingCall'> {

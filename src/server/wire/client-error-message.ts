@@ -13,6 +13,7 @@ const CLIENT_SAFE_CODES: ReadonlySet<string> = new Set([
   'model_aborted',
   'model_calls_spent',
   'model_unsupported',
+  'quota_exceeded',
   'state_conflict',
   'step_limit',
   'token_schema',

@@ -10,6 +10,8 @@ test('the type of a session.error event follows from the code of the error', () 
     'model_timeout',
     'mcp_timeout',
     'output',
+    'quota_exceeded',
+    'model_price_missing',
   ];
   assert.deepEqual(codes.map(toSessionErrorType), [
     'model_overloaded_error',
@@ -17,6 +19,8 @@ test('the type of a session.error event follows from the code of the error', () 
     'model_request_failed_error',
     'mcp_connection_failed_error',
     'unknown_error',
+    'billing_error',
+    'billing_error',
   ]);
 });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { InvalidInputError } from '../../core/index.ts';
+import { childSessionId, InvalidInputError } from '../../core/index.ts';
 import { SessionNotFoundError } from '../store-errors.ts';
 import type { SessionFilter } from '../store.ts';
 import { storeContractCase, type StoreContractCase } from './contract-case.ts';
@@ -159,6 +159,33 @@ export const sessionCases: readonly StoreContractCase[] = [
       await assert.rejects(store.pendingCalls(calls), inputError('needs'));
       const documents = withWords({ kind: 'k' }, { order: 'desc' });
       await assert.rejects(store.documents(documents), inputError('order'));
+    },
+  ),
+
+  storeContractCase(
+    'sessions are counted by status, for an app, a user or an agent',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      assert.deepEqual(await store.countSessions({}), {});
+      const done = await createSession(store, 'one', 'done');
+      await commitOk(store, [
+        nextStep(done, undefined, { summary: summary({ status: 'archived', activity: 'idle' }) }),
+      ]);
+      const newRow = await createSession(store, 'one', 'new');
+      await createSession(store, 'one', 'bobs', { userId: 'bob', agent: 'other' });
+      await createSession(store, 'one', childSessionId('new', `${newRow.uid}/1`));
+      const app = { appName: done.key.appName };
+      assert.deepEqual(await store.countSessions(app), { archived: 1, queued: 3 });
+      assert.deepEqual(await store.countSessions({ ...app, parent: null }), {
+        archived: 1,
+        queued: 2,
+      });
+      const ada = { ...app, userId: done.key.userId };
+      assert.deepEqual(await store.countSessions({ ...ada, parent: 'new' }), { queued: 1 });
+      assert.deepEqual(await store.countSessions({ ...ada, status: 'archived' }), { archived: 1 });
+      assert.deepEqual(await store.countSessions({ ...app, agent: 'other' }), { queued: 1 });
+      assert.deepEqual(await store.countSessions({ appName: 'none' }), {});
     },
   ),
 

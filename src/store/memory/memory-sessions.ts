@@ -9,8 +9,17 @@ import { compareBytes } from '../encoding/compare-bytes.ts';
 import { toMapKey } from '../encoding/map-key.ts';
 import { checkSessionFilter } from '../rules/list-filters.ts';
 import { parsePosition } from '../rules/parse-position.ts';
+import { toSessionCounts } from '../rules/row-status.ts';
 import { SessionNotFoundError } from '../store-errors.ts';
-import type { CreationPosition, OwnerId, RunnablePosition, SessionFilter } from '../store.ts';
+import type {
+  CreationPosition,
+  OwnerId,
+  RunnablePosition,
+  SessionCountFilter,
+  SessionCounts,
+  SessionFilter,
+  StoredStatus,
+} from '../store.ts';
 import { MemorySession } from './memory-session.ts';
 
 /** A deleted session. */
@@ -99,25 +108,37 @@ export class MemorySessions {
   /** @throws SessionNotFoundError when there is no session `after` */
   list(filter: SessionFilter): readonly MemorySession[] {
     checkSessionFilter(filter);
-    const { appName, userId, agent, parent, status, activity, direction } = filter;
     const limit = filter.limit === undefined ? Infinity : parsePosition(filter.limit, 'limit');
-    const sign = direction === 'ascending' ? 1 : -1;
+    const sign = filter.direction === 'ascending' ? 1 : -1;
     const compare = filter.order === 'created' ? byCreation : byChange;
     const isAfter = this.#createAfter(filter, sign);
-    return [...this.#byKey.values()]
-      .filter(
-        (session) =>
-          (appName === undefined || session.key.appName === appName) &&
-          (userId === undefined || session.key.userId === userId) &&
-          (agent === undefined || session.agent === agent) &&
-          hasParent(session.key.sessionId, parent) &&
-          (status === undefined || session.toRow().status === status) &&
-          (activity === undefined ||
-            (!session.quarantined && session.summary.activity === activity)) &&
-          isAfter(session),
-      )
+    return this.#select(filter)
+      .filter(isAfter)
       .toSorted((a, b) => sign * compare(a, b))
       .slice(0, limit);
+  }
+
+  count(filter: SessionCountFilter): SessionCounts {
+    checkSessionFilter(filter);
+    const counts = new Map<StoredStatus, number>();
+    for (const session of this.#select(filter)) {
+      const { status } = session.toRow();
+      counts.set(status, (counts.get(status) ?? 0) + 1);
+    }
+    return toSessionCounts([...counts].map(([status, count]) => ({ status, count })));
+  }
+
+  #select(filter: SessionCountFilter): readonly MemorySession[] {
+    const { appName, userId, agent, parent, status, activity } = filter;
+    return [...this.#byKey.values()].filter(
+      (session) =>
+        (appName === undefined || session.key.appName === appName) &&
+        (userId === undefined || session.key.userId === userId) &&
+        (agent === undefined || session.agent === agent) &&
+        hasParent(session.key.sessionId, parent) &&
+        (status === undefined || session.toRow().status === status) &&
+        (activity === undefined || (!session.quarantined && session.summary.activity === activity)),
+    );
   }
 
   #createAfter(filter: SessionFilter, sign: number): (session: MemorySession) => boolean {

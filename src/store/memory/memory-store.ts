@@ -55,6 +55,8 @@ import type {
   RunnableQuery,
   SessionChangePage,
   SessionChangeQuery,
+  SessionCountFilter,
+  SessionCounts,
   SessionFilter,
   SessionPendingCall,
   SessionRow,
@@ -145,6 +147,11 @@ export class MemoryStore implements Store {
   async list(filter: SessionFilter): Promise<readonly SessionRow[]> {
     this.#assertOpen();
     return this.#sessions.list(filter).map((session) => session.toRow());
+  }
+
+  async countSessions(filter: SessionCountFilter): Promise<SessionCounts> {
+    this.#assertOpen();
+    return this.#sessions.count(filter);
   }
 
   async claim(

@@ -1,7 +1,7 @@
 import { isChildSessionId, type SessionKey } from '../../core/index.ts';
 import { CHILD_REGEX } from '../encoding/child-session-pattern.ts';
 import { parsePosition } from '../rules/parse-position.ts';
-import { hasActivitySql, ROW_STATUS_SQL } from '../rules/row-status.ts';
+import { hasActivitySql, ROW_STATUS_SQL, type StatusCount } from '../rules/row-status.ts';
 import type { ListPosition } from '../server/server-tables.ts';
 import {
   SESSION_COLUMNS,
@@ -10,7 +10,7 @@ import {
   type FullRow,
   type NewSession,
 } from '../server/session-row.ts';
-import type { SessionFilter } from '../store.ts';
+import type { SessionCountFilter, SessionFilter } from '../store.ts';
 import type { TableNames } from './schema.ts';
 import { CHANGE_NUMBER, type Reads, type SqlValue, type Transaction } from './statement.ts';
 
@@ -112,7 +112,7 @@ export async function listSessions(
   filter: SessionFilter,
   after: Partial<ListPosition> | undefined,
 ): Promise<readonly FullRow[]> {
-  const { appName, userId, agent, parent, status, activity, order, direction } = filter;
+  const { appName, userId, order, direction } = filter;
   const limit =
     filter.limit === undefined ? Number.MAX_SAFE_INTEGER : parsePosition(filter.limit, 'limit');
   const columns: readonly (keyof ListPosition)[] =
@@ -125,14 +125,8 @@ export async function listSessions(
         ]
       : ['updated_at', 'id'];
   const [operator, keyword] = direction === 'ascending' ? ['>', 'ASC'] : ['<', 'DESC'];
-  const conditions: readonly (readonly [string, ...SqlValue[]])[] = [
-    ...(appName === undefined ? [] : [['s.app = ?', appName] as const]),
-    ...(userId === undefined ? [] : [['s.user_id = ?', userId] as const]),
-    ...(agent === undefined ? [] : [['s.agent = ?', agent] as const]),
-    ...(status === undefined ? [] : [[`${ROW_STATUS_SQL} = ?`, status] as const]),
-    ...(activity === undefined ? [] : [[hasActivitySql('?'), activity] as const]),
-    ...(parent === null ? [['s.is_root = 1'] as const] : []),
-    ...(typeof parent === 'string' ? [[IS_CHILD_OF, ...childParameters(parent)] as const] : []),
+  const conditions: readonly Condition[] = [
+    ...listConditions(filter),
     ...(after === undefined ? [] : [isBehind(columns, operator, after)]),
   ];
   return queries.rows<FullRow>(
@@ -140,6 +134,41 @@ export async function listSessions(
      ORDER BY ${columns.map((name) => `s.${name} ${keyword}`).join(', ')} LIMIT ?`,
     [...conditions.flatMap(([, ...values]) => values), limit],
   );
+}
+
+/** SQL with the values of its parameters. */
+type Condition = readonly [string, ...SqlValue[]];
+
+export async function countSessions(
+  queries: Reads,
+  t: TableNames,
+  filter: SessionCountFilter,
+): Promise<readonly StatusCount[]> {
+  const conditions = listConditions(filter);
+  return queries.rows<StatusCount>(
+    `SELECT ${ROW_STATUS_SQL} AS status, COUNT(*) AS count FROM ${t('sessions')} AS s
+     WHERE ${conditions.map(([sql]) => sql).join(' AND ') || 'TRUE'} GROUP BY 1`,
+    conditions.flatMap(([, ...values]) => values),
+  );
+}
+
+function listConditions({
+  appName,
+  userId,
+  agent,
+  parent,
+  status,
+  activity,
+}: SessionCountFilter): readonly Condition[] {
+  return [
+    ...(appName === undefined ? [] : [['s.app = ?', appName] as const]),
+    ...(userId === undefined ? [] : [['s.user_id = ?', userId] as const]),
+    ...(agent === undefined ? [] : [['s.agent = ?', agent] as const]),
+    ...(status === undefined ? [] : [[`${ROW_STATUS_SQL} = ?`, status] as const]),
+    ...(activity === undefined ? [] : [[hasActivitySql('?'), activity] as const]),
+    ...(parent === null ? [['s.is_root = 1'] as const] : []),
+    ...(typeof parent === 'string' ? [[IS_CHILD_OF, ...childParameters(parent)] as const] : []),
+  ];
 }
 
 /** A comparison of tuples. Its first column has a comparison of its own, for which an index can be used. */

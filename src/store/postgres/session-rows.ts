@@ -1,7 +1,7 @@
 import type { SessionKey } from '../../core/index.ts';
 import { CHILD_REGEX } from '../encoding/child-session-pattern.ts';
 import { parsePosition } from '../rules/parse-position.ts';
-import { hasActivitySql, ROW_STATUS_SQL } from '../rules/row-status.ts';
+import { hasActivitySql, ROW_STATUS_SQL, type StatusCount } from '../rules/row-status.ts';
 import type { ListPosition } from '../server/server-tables.ts';
 import {
   SESSION_COLUMNS,
@@ -10,7 +10,7 @@ import {
   type FullRow,
   type NewSession,
 } from '../server/session-row.ts';
-import type { SessionFilter } from '../store.ts';
+import type { SessionCountFilter, SessionFilter } from '../store.ts';
 import type { Queries } from './database.ts';
 import { IS_ROOT } from './schema.ts';
 
@@ -115,7 +115,7 @@ export class SessionRows {
     filter: SessionFilter,
     after: Partial<ListPosition> | undefined,
   ): Promise<readonly FullRow[]> {
-    const { appName, userId, agent, parent, status, activity, order, direction } = filter;
+    const { appName, userId, order, direction } = filter;
     const limit = filter.limit === undefined ? null : parsePosition(filter.limit, 'limit');
     const columns: readonly (keyof ListPosition)[] =
       order === 'created'
@@ -127,20 +127,10 @@ export class SessionRows {
           ]
         : ['updated_at', 'id'];
     const [operator, keyword] = direction === 'ascending' ? ['>', 'ASC'] : ['<', 'DESC'];
-    // Built from the given filters only, so that an index can serve an app and a user.
     const values: unknown[] = [];
     const parameter = (value: unknown): string => `$${values.push(value)}`;
     const where = [
-      ...(appName === undefined ? [] : [`s.app = ${parameter(appName)}`]),
-      ...(userId === undefined ? [] : [`s.user_id = ${parameter(userId)}`]),
-      ...(agent === undefined ? [] : [`s.agent = ${parameter(agent)}`]),
-      ...(status === undefined ? [] : [`${ROW_STATUS_SQL} = ${parameter(status)}`]),
-      ...(activity === undefined ? [] : [hasActivitySql(parameter(activity))]),
-      // The pattern is no parameter, because it must equal that of the index.
-      ...(parent === null ? [`s.${IS_ROOT}`] : []),
-      ...(typeof parent === 'string'
-        ? [isChildSql(parameter(parent), parameter(`^${CHILD_REGEX}`))]
-        : []),
+      ...listConditions(filter, parameter),
       ...(after === undefined
         ? []
         : [
@@ -153,6 +143,35 @@ export class SessionRows {
       values,
     );
   }
+
+  async count(queries: Queries, filter: SessionCountFilter): Promise<readonly StatusCount[]> {
+    const values: unknown[] = [];
+    const where = listConditions(filter, (value) => `$${values.push(value)}`);
+    return queries.rows<StatusCount>(
+      `SELECT ${ROW_STATUS_SQL} AS status, count(*)::float8 AS count FROM ${this.#schema}.sessions AS s
+       WHERE ${where.join(' AND ') || 'true'} GROUP BY 1`,
+      values,
+    );
+  }
+}
+
+/** Conditions of the given filters only, so that an index can serve an app and a user. */
+function listConditions(
+  { appName, userId, agent, parent, status, activity }: SessionCountFilter,
+  parameter: (value: unknown) => string,
+): readonly string[] {
+  return [
+    ...(appName === undefined ? [] : [`s.app = ${parameter(appName)}`]),
+    ...(userId === undefined ? [] : [`s.user_id = ${parameter(userId)}`]),
+    ...(agent === undefined ? [] : [`s.agent = ${parameter(agent)}`]),
+    ...(status === undefined ? [] : [`${ROW_STATUS_SQL} = ${parameter(status)}`]),
+    ...(activity === undefined ? [] : [hasActivitySql(parameter(activity))]),
+    // The pattern is no parameter, because it must equal that of the index.
+    ...(parent === null ? [`s.${IS_ROOT}`] : []),
+    ...(typeof parent === 'string'
+      ? [isChildSql(parameter(parent), parameter(`^${CHILD_REGEX}`))]
+      : []),
+  ];
 }
 
 /** A condition for the sessions of agents that `parent` called. Both arguments are placeholders of a query. */

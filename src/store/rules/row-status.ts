@@ -1,7 +1,7 @@
 import { isSessionStatus } from '../../core/internal.ts';
 import { STATUS_TABLE } from '../../core/index.ts';
 import type { SessionActivity, SessionStatus } from '../../core/index.ts';
-import type { StoredStatus } from '../store.ts';
+import type { SessionCounts, StoredStatus } from '../store.ts';
 import { MAX_HYDRATION_FAILURES } from './quarantine.ts';
 
 /** All statuses of a row. */
@@ -9,6 +9,17 @@ export const STORED_STATUSES: readonly StoredStatus[] = [
   ...Object.keys(STATUS_TABLE).filter(isSessionStatus),
   'quarantined',
 ];
+
+/** The number of sessions with a status. */
+export interface StatusCount {
+  readonly status: StoredStatus;
+  readonly count: number;
+}
+
+/** Converts the counts of a query by status. */
+export function toSessionCounts(rows: readonly StatusCount[]): SessionCounts {
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+}
 
 /** The columns from which the status of a session follows. */
 export interface StatusColumns {

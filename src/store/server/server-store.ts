@@ -20,6 +20,7 @@ import type {
   StoredDocument,
 } from '../documents.ts';
 import { checkSessionFilter } from '../rules/list-filters.ts';
+import { toSessionCounts } from '../rules/row-status.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import { commitSteps } from './commit-steps.ts';
 import type { ChangedSession, ChangeNotice } from './change-notices.ts';
@@ -58,6 +59,8 @@ import type {
   RunnableQuery,
   SessionChangePage,
   SessionChangeQuery,
+  SessionCountFilter,
+  SessionCounts,
   SessionFilter,
   SessionPendingCall,
   SessionRow,
@@ -166,6 +169,11 @@ export class ServerStore<R, W extends R> implements Store {
     const after = await this.#getListPosition(filter);
     const rows = await this.#tables.listSessions(this.#database.queries, filter, after);
     return rows.map(toSessionRow);
+  }
+
+  async countSessions(filter: SessionCountFilter): Promise<SessionCounts> {
+    checkSessionFilter(filter);
+    return toSessionCounts(await this.#tables.countSessions(this.#database.queries, filter));
   }
 
   async claim(

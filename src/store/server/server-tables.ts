@@ -1,4 +1,5 @@
 import type { SessionKey } from '../../core/index.ts';
+import type { StatusCount } from '../rules/row-status.ts';
 import type {
   DocumentChange,
   DocumentQuery,
@@ -13,6 +14,7 @@ import type {
   RunnableQuery,
   SessionChangePage,
   SessionChangeQuery,
+  SessionCountFilter,
   SessionFilter,
   SessionPendingCall,
   SharedState,
@@ -62,6 +64,8 @@ export interface ServerTables<R, W extends R>
     filter: SessionFilter,
     after: Partial<ListPosition> | undefined,
   ): Promise<readonly FullRow[]>;
+
+  countSessions(queries: R, filter: SessionCountFilter): Promise<readonly StatusCount[]>;
 
   /**
    * Reads and locks the existing rows of these sessions until the transaction ends. Never waits: a row that another

@@ -64,6 +64,8 @@ import type {
   RunnableQuery,
   SessionChangePage,
   SessionChangeQuery,
+  SessionCountFilter,
+  SessionCounts,
   SessionFilter,
   SessionPendingCall,
   SessionRow,
@@ -187,6 +189,10 @@ export class SqliteStore implements Store {
 
   async list(filter: SessionFilter): Promise<readonly SessionRow[]> {
     return this.#read(() => this.#sessions.list(filter));
+  }
+
+  async countSessions(filter: SessionCountFilter): Promise<SessionCounts> {
+    return this.#read(() => this.#sessions.count(filter));
   }
 
   async claim(

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { InvalidInputError } from '../../../core/index.ts';
 import type { JsonObject } from '../../../core/index.ts';
+import { isQuotaRefusal } from '../../../agents/internal.ts';
 import { HttpError } from '../../http/http-error.ts';
 import { defineRoute } from '../../routing/route.ts';
 import type { HttpRoute, RouteCall } from '../../routing/route.ts';
@@ -14,7 +15,7 @@ import { chatRequest, toChatItems } from './chat-request.ts';
 import type { CompletionRequest } from './chat-request.ts';
 import { parseClientTool, splitItems, toHistory, toInputs } from './conversation-input.ts';
 import { chooseSession, toSessionAnswers } from './find-agent-session.ts';
-import { toChatChunks, toChatEnd, toChatUsage, toHeader } from './to-chat-chunks.ts';
+import { toChatChunks, toChatEnd, toChatError, toChatUsage, toHeader } from './to-chat-chunks.ts';
 import type { CompletionFacts } from './to-chat-chunks.ts';
 
 /**
@@ -87,8 +88,11 @@ async function readCompletion(
     if (error !== undefined)
       // The turn is in the log: a client must not repeat it by itself.
       return Response.json(
-        { error: { ...error, type: 'server_error', param: null } },
-        { status: 502, headers: { 'x-should-retry': 'false' } },
+        { error: toChatError(error) },
+        {
+          status: isQuotaRefusal(error.code ?? '') ? 429 : 502,
+          headers: { 'x-should-retry': 'false' },
+        },
       );
     const content = text + note;
     const message: JsonObject = {

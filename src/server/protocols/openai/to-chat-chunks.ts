@@ -1,3 +1,4 @@
+import { isQuotaRefusal } from '../../../agents/internal.ts';
 import type { JsonObject, StopReason, Usage } from '../../../core/index.ts';
 import type { Frame, FrameMapping } from '../run-response.ts';
 import type { OpenCall, RunEnded, SessionUpdate } from '../session-update.ts';
@@ -44,8 +45,7 @@ function toFrames(
     return update.kind === 'text' ? [chunk({ content: update.text })] : [];
   if (update.type !== 'run.ended') return [];
   const { note, toolCalls, finishReason, error } = toChatEnd(update, facts);
-  if (error !== undefined)
-    return [{ data: { error: { ...error, type: 'server_error', param: null } } }];
+  if (error !== undefined) return [{ data: { error: toChatError(error) } }];
   const calls = toolCalls.map((call, index) => ({ index, ...call }));
   const usage = update.usage;
   return [
@@ -65,6 +65,14 @@ function toFrames(
       : []),
     { data: '[DONE]' },
   ];
+}
+
+/** An error of the API. A quota that is used up has the type and the code that the API has for it. */
+export function toChatError({ message, code }: NonNullable<ChatEnd['error']>): JsonObject {
+  const quota = 'insufficient_quota';
+  return isQuotaRefusal(code ?? '')
+    ? { message, type: quota, code: quota, param: null }
+    : { message, type: 'server_error', code, param: null };
 }
 
 /** The members of every chunk and of the whole. */

@@ -76,6 +76,7 @@ const sessionError: WireSchema<'SessionError'> = component(
       'model_request_failed_error',
       'mcp_authentication_failed_error',
       'mcp_connection_failed_error',
+      'billing_error',
       'unknown_error',
     ]),
     message: v.string(),

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { WIRE_QUOTA_NAMES } from '../../http/wire-quota.ts';
 import { component, field } from '../component.ts';
 import type { WireSchema } from '../component.ts';
 import { count, page, time } from './response-parts.ts';
@@ -80,4 +81,28 @@ export const usageList: WireSchema<'UsageList'> = component(
   'UsageList',
   'All groups that have any usage, in the order of `by`.',
   v.object({ data: v.array(usageTotal) }),
+);
+
+const quotaStatus: WireSchema<'Quota'> = component(
+  'Quota',
+  'A quota of a workspace, or of all workspaces together, with what is used of it.',
+  v.object({
+    type: v.literal('quota'),
+    quota: v.picklist(Object.values(WIRE_QUOTA_NAMES)),
+    scope: v.picklist(['workspace', 'all_workspaces']),
+    workspace: field('If the scope is `workspace`.', v.exactOptional(v.string())),
+    limit: v.number(),
+    used: v.number(),
+    renews_at: field(
+      'When the used amount returns to 0. Null: it does not renew.',
+      v.nullable(v.string()),
+    ),
+  }),
+);
+
+/** Quotas with what is used of them. */
+export const quotaList: WireSchema<'QuotaList'> = component(
+  'QuotaList',
+  'All quotas that have a limit.',
+  v.object({ data: v.array(quotaStatus) }),
 );

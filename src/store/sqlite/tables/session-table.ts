@@ -5,7 +5,12 @@ import { parsePosition } from '../../rules/parse-position.ts';
 import { checkSessionFilter } from '../../rules/list-filters.ts';
 import { MAX_HYDRATION_FAILURES } from '../../rules/quarantine.ts';
 import { LOOK_AHEAD_MS } from '../../rules/runnable-position.ts';
-import { hasActivitySql, ROW_STATUS_SQL } from '../../rules/row-status.ts';
+import {
+  hasActivitySql,
+  ROW_STATUS_SQL,
+  toSessionCounts,
+  type StatusCount,
+} from '../../rules/row-status.ts';
 import { fromSessionColumns, type CommonSessionColumns } from '../../rules/session-row-columns.ts';
 import { SessionNotFoundError } from '../../store-errors.ts';
 import type {
@@ -14,6 +19,8 @@ import type {
   RunnablePage,
   RunnableQuery,
   StoredPendingCall,
+  SessionCountFilter,
+  SessionCounts,
   SessionFilter,
   SessionRow,
   SettledStep,
@@ -119,19 +126,8 @@ type ListPosition = Readonly<Record<string, string | number>>;
  * Selects a list of sessions after a position. The last parameter is the limit. It has the conditions of the given
  * filters only, so that SQLite can use an index for an app and a user.
  */
-export function listSessionsSql(
-  { appName, userId, agent, parent, status, activity, order, direction }: SessionFilter,
-  after: ListPosition | undefined,
-): { readonly sql: string; readonly values: readonly (string | number)[] } {
-  const where: { readonly sql: string; readonly values: readonly (string | number)[] }[] = [];
-  if (appName !== undefined) where.push({ sql: 's.app = ?', values: [appName] });
-  if (userId !== undefined) where.push({ sql: 's.user = ?', values: [userId] });
-  if (agent !== undefined) where.push({ sql: 's.agent = ?', values: [agent] });
-  if (status !== undefined) where.push({ sql: `${ROW_STATUS_SQL} = ?`, values: [status] });
-  if (activity !== undefined) where.push({ sql: hasActivitySql('?'), values: [activity] });
-  // The pattern is no parameter, because it must equal that of the index.
-  if (parent === null) where.push({ sql: `s.${IS_ROOT}`, values: [] });
-  else if (parent !== undefined) where.push({ sql: IS_CHILD, values: childParameters(parent) });
+export function listSessionsSql(filter: SessionFilter, after: ListPosition | undefined): Condition {
+  const { appName, userId, order, direction } = filter;
   const columns =
     order === 'created'
       ? [
@@ -142,6 +138,7 @@ export function listSessionsSql(
         ]
       : ['updated_at', 'id'];
   const [operator, keyword] = direction === 'ascending' ? ['>', 'ASC'] : ['<', 'DESC'];
+  const where = listConditions(filter);
   if (after !== undefined)
     where.push({
       sql: `(${columns.map((name) => `s.${name}`).join(', ')}) ${operator} (${columns.map(() => '?').join(', ')})`,
@@ -151,6 +148,32 @@ export function listSessionsSql(
     SELECT ${FULL_ROW} FROM sessions AS s WHERE ${where.map((one) => one.sql).join(' AND ') || 'true'}
     ORDER BY ${columns.map((name) => `s.${name} ${keyword}`).join(', ')} LIMIT ?`;
   return { sql, values: where.flatMap(({ values }) => values) };
+}
+
+/** SQL with the values of its parameters. */
+interface Condition {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+}
+
+function listConditions({
+  appName,
+  userId,
+  agent,
+  parent,
+  status,
+  activity,
+}: SessionCountFilter): Condition[] {
+  const where: Condition[] = [];
+  if (appName !== undefined) where.push({ sql: 's.app = ?', values: [appName] });
+  if (userId !== undefined) where.push({ sql: 's.user = ?', values: [userId] });
+  if (agent !== undefined) where.push({ sql: 's.agent = ?', values: [agent] });
+  if (status !== undefined) where.push({ sql: `${ROW_STATUS_SQL} = ?`, values: [status] });
+  if (activity !== undefined) where.push({ sql: hasActivitySql('?'), values: [activity] });
+  // The pattern is no parameter, because it must equal that of the index.
+  if (parent === null) where.push({ sql: `s.${IS_ROOT}`, values: [] });
+  else if (parent !== undefined) where.push({ sql: IS_CHILD, values: childParameters(parent) });
+  return where;
 }
 
 /** The rows of sessions. */
@@ -252,6 +275,17 @@ export class SessionTable {
       .prepare<FullRow>(sql)
       .all(...values, limit)
       .map((row) => this.#toSessionRow(row));
+  }
+
+  count(filter: SessionCountFilter): SessionCounts {
+    checkSessionFilter(filter);
+    const where = listConditions(filter);
+    const sql = `
+      SELECT ${ROW_STATUS_SQL} AS status, count(*) AS count FROM sessions AS s
+      WHERE ${where.map((one) => one.sql).join(' AND ') || 'true'} GROUP BY 1`;
+    return toSessionCounts(
+      this.#connection.prepare<StatusCount>(sql).all(...where.flatMap(({ values }) => values)),
+    );
   }
 
   /** Lists the sessions of agents that this session called. */

@@ -1,0 +1,182 @@
+import {
+  isClosedStatus,
+  isSessionStatus,
+  omitUndefined,
+  SCHEDULES_SESSION,
+} from '../../core/internal.ts';
+import { QuotaExceededError } from '../../core/index.ts';
+import type { QuotaName, QuotaStatus } from '../../core/index.ts';
+import type { Store, UsageTotal } from '../../store/index.ts';
+import { repeatWhileUnavailable } from '../scheduling/repeat-while-unavailable.ts';
+import { assertPriced, sumCost } from './model-cost.ts';
+import { NextRead } from './next-read.ts';
+import { findPeriod } from './quota-period.ts';
+import { findUserLimits, listLimits, type Quotas, type SetLimit } from './quotas.ts';
+
+export interface QuotaLedgerOptions {
+  readonly app: string;
+  readonly store: Store;
+  readonly quotas: Quotas;
+  readonly now: () => number;
+  /** False when reading an unavailable store is not worth another attempt. */
+  readonly isOpen: () => boolean;
+}
+
+/** The sessions that share limits: those of one user or, without one, all of the app. */
+interface Account {
+  readonly user: string | undefined;
+  readonly limits: readonly SetLimit[];
+}
+
+/**
+ * Compares what users have used with their quotas. Nothing is counted here: tokens come from the usage that the store
+ * writes in the transaction of each answer, and sessions and schedules from their rows.
+ */
+export class QuotaLedger {
+  readonly #options: QuotaLedgerOptions;
+  readonly #reads = new Map<string, NextRead<readonly UsageTotal[]>>();
+
+  constructor(options: QuotaLedgerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Checks the budgets of a user and of the app before a model call.
+   * @throws QuotaExceededError, ModelPriceMissingError
+   */
+  async checkModelCall(user: string, model: string): Promise<void> {
+    const accounts = this.#listAccounts(user, isBudget);
+    if (accounts.some(({ limits }) => limits.some(([quota]) => isMoney(quota))))
+      assertPriced(this.#options.quotas.usdPerMillionTokens, model);
+    await this.#check(accounts);
+  }
+
+  /** @throws QuotaExceededError */
+  async checkNewSession(user: string): Promise<void> {
+    await this.#check(this.#listAccounts(user, (quota) => quota === 'sessions'));
+  }
+
+  /** @throws QuotaExceededError */
+  async checkNewSchedule(user: string): Promise<void> {
+    await this.#check(this.#listAccounts(user, (quota) => quota === 'schedules'));
+  }
+
+  /** The quotas of a user or, without one, those of the app and of every user that has used or is given something. */
+  async report(user?: string): Promise<readonly QuotaStatus[]> {
+    const { quotas } = this.#options;
+    const users = user === undefined ? await this.#listUsers() : [user];
+    const accounts: readonly Account[] = [
+      ...(user === undefined ? [{ user: undefined, limits: listLimits(quotas.app) }] : []),
+      ...users.map((name) => ({ user: name, limits: listLimits(findUserLimits(quotas, name)) })),
+    ];
+    const statuses: QuotaStatus[] = [];
+    // One after the other, so that a report of many users leaves the store to others.
+    for (const account of accounts) statuses.push(...(await this.#readStatuses(account)));
+    return statuses;
+  }
+
+  #listAccounts(user: string, isWanted: (quota: QuotaName) => boolean): readonly Account[] {
+    const { quotas } = this.#options;
+    return [
+      { user, limits: listLimits(findUserLimits(quotas, user)) },
+      { user: undefined, limits: listLimits(quotas.app) },
+    ]
+      .map((account) => ({
+        ...account,
+        limits: account.limits.filter(([quota]) => isWanted(quota)),
+      }))
+      .filter(({ limits }) => limits.length > 0);
+  }
+
+  async #check(accounts: readonly Account[]): Promise<void> {
+    const statuses = await Promise.all(accounts.map(async (one) => this.#readStatuses(one)));
+    const exceeded = statuses.flat().filter(({ used, limit }) => used >= limit);
+    // Of several, the one that lasts longest: until then, a repetition fails.
+    const [last] = exceeded.toSorted(
+      (one, other) => (other.renewsAt ?? Infinity) - (one.renewsAt ?? Infinity),
+    );
+    if (last !== undefined) throw new QuotaExceededError(last);
+  }
+
+  async #readStatuses({ user, limits }: Account): Promise<readonly QuotaStatus[]> {
+    const now = this.#options.now();
+    const rows = limits.some(([quota]) => isBudget(quota)) ? await this.#readSpent(user) : [];
+    const statuses = limits.map(async ([quota, limit]): Promise<QuotaStatus> => {
+      const period = findPeriod(quota, now);
+      const used =
+        period === undefined
+          ? await this.#count(quota, user)
+          : this.#sum(
+              quota,
+              rows.filter(({ day = '' }) => day >= period.from),
+            );
+      return {
+        quota,
+        scope: user === undefined ? 'app' : 'user',
+        limit,
+        used,
+        ...omitUndefined({ user, renewsAt: period?.renewsAt }),
+      };
+    });
+    return Promise.all(statuses);
+  }
+
+  #sum(quota: QuotaName, rows: readonly UsageTotal[]): number {
+    if (isMoney(quota)) return sumCost(rows, this.#options.quotas.usdPerMillionTokens);
+    return rows.reduce((sum, { tokens }) => sum + tokens.totalTokens, 0);
+  }
+
+  /** What was used since the beginning of the month, by day and model. */
+  async #readSpent(user: string | undefined): Promise<readonly UsageTotal[]> {
+    const name = user === undefined ? 'app' : `user ${user}`;
+    const read = this.#reads.get(name) ?? new NextRead(async () => this.#readUsage(user));
+    this.#reads.set(name, read);
+    try {
+      return await read.get();
+    } finally {
+      if (read.isIdle) this.#reads.delete(name);
+    }
+  }
+
+  async #readUsage(user: string | undefined): Promise<readonly UsageTotal[]> {
+    const { app: appName, store, now, isOpen } = this.#options;
+    const from = findPeriod('tokensPerMonth', now())?.from;
+    const query = { appName, by: ['day', 'model'] as const };
+    return repeatWhileUnavailable(
+      async () => store.usage({ ...query, ...omitUndefined({ from, userId: user }) }),
+      { isOpen },
+    );
+  }
+
+  async #count(quota: QuotaName, user: string | undefined): Promise<number> {
+    const { app: appName, store } = this.#options;
+    const counts = await store.countSessions({
+      appName,
+      ...omitUndefined({ userId: user }),
+      parent: quota === 'schedules' ? SCHEDULES_SESSION : null,
+    });
+    return Object.entries(counts)
+      .filter(([status]) => quota === 'schedules' || !isClosed(status))
+      .reduce((sum, [, one]) => sum + one, 0);
+  }
+
+  async #listUsers(): Promise<readonly string[]> {
+    const { app: appName, store, now, quotas } = this.#options;
+    const from = findPeriod('tokensPerMonth', now())?.from;
+    const spent = await store.usage({ appName, by: ['user'], ...omitUndefined({ from }) });
+    const users = [...Object.keys(quotas.users ?? {}), ...spent.flatMap(({ user }) => user ?? [])];
+    return [...new Set(users)].toSorted();
+  }
+}
+
+function isClosed(status: string): boolean {
+  return isSessionStatus(status) && isClosedStatus(status);
+}
+
+function isBudget(quota: QuotaName): boolean {
+  return quota !== 'sessions' && quota !== 'schedules';
+}
+
+function isMoney(quota: QuotaName): boolean {
+  return quota.startsWith('usd');
+}

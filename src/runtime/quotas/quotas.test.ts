@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { agent, agentTool, parallel } from '../../agents/index.ts';
+import { InvalidInputError, QuotaExceededError, UnknownFieldError } from '../../core/index.ts';
+import type { LogEvent } from '../../core/index.ts';
+import { ScriptedModel } from '../../models/index.ts';
+import type { ScriptedTurn } from '../../models/index.ts';
+import { SimulatedClock } from '../../net/index.ts';
+import { openStore } from '../../store/index.ts';
+import { tool } from '../../tools/index.ts';
+import { openRuntime } from '../open-runtime.ts';
+import type { Session } from '../session/session.ts';
+import type { Quotas } from './quotas.ts';
+
+const usage = { inputTokens: 80, outputTokens: 20, totalTokens: 100 };
+const NOON = Date.UTC(2026, 0, 31, 12);
+
+const answering = (name: string, ...turns: readonly ScriptedTurn[]): ScriptedModel =>
+  Object.assign(
+    turns.length > 0
+      ? new ScriptedModel(turns)
+      : new ScriptedModel(() => ({ text: 'Yes.', usage })),
+    { name },
+  );
+
+async function say(session: Session, text = 'Hi'): Promise<readonly LogEvent[]> {
+  const events: LogEvent[] = [];
+  for await (const event of session.send(text)) if ('seq' in event) events.push(event);
+  return events;
+}
+
+/** Resumes a session, and reads the events of the turn that it continues. */
+async function resume(session: Session): Promise<readonly LogEvent[]> {
+  const { lastSeq } = await session.status();
+  await session.resume();
+  const events: LogEvent[] = [];
+  for await (const event of session.events(lastSeq)) {
+    if ('seq' in event) events.push(event);
+    if (event.type === 'turn.ended') break;
+  }
+  return events;
+}
+
+function ending(events: readonly LogEvent[]): readonly (string | undefined)[] {
+  const ended = events.find(({ type }) => type === 'turn.ended');
+  const error = events.find(({ type }) => type === 'error');
+  return [
+    ended?.type === 'turn.ended' ? ended.stopReason : undefined,
+    error?.type === 'error' ? error.code : undefined,
+  ];
+}
+
+const open = async (quotas: Quotas, clock = new SimulatedClock(NOON), model = answering('small')) =>
+  openRuntime({ agents: [agent({ name: 'one', model })], clock, quotas });
+
+test('a user whose tokens of the day are used up gets budget_reached, and others go on', async () => {
+  await using runtime = await open({ user: { tokensPerDay: 150 } });
+  const session = await runtime.session('a', { user: 'ada' });
+  assert.deepEqual(ending(await say(session)), ['end_turn', undefined]);
+  // 100 of 150: a call may exceed the limit, because its tokens are not known before.
+  assert.deepEqual(ending(await say(session)), ['end_turn', undefined]);
+  const stopped = await say(session);
+  assert.deepEqual(ending(stopped), ['budget_reached', 'quota_exceeded']);
+  const error = stopped.find(({ type }) => type === 'error');
+  assert.equal(
+    error?.type === 'error' ? error.message : '',
+    'The quota is used up: 200 of 150 tokens per day. It renews at 2026-02-01T00:00:00.000Z. Wait until then, or ask the operator to raise it.',
+  );
+  assert.deepEqual(ending(await say(await runtime.session('b', { user: 'bob' }))), [
+    'end_turn',
+    undefined,
+  ]);
+  assert.deepEqual(await runtime.quotas({ user: 'ada' }), [
+    {
+      quota: 'tokensPerDay',
+      scope: 'user',
+      limit: 150,
+      used: 200,
+      user: 'ada',
+      renewsAt: Date.UTC(2026, 1, 1),
+    },
+  ]);
+});
+
+test('a resume continues the stopped turn in the next period, without running its tools again', async () => {
+  const clock = new SimulatedClock(NOON);
+  const runs: string[] = [];
+  const look = tool({
+    name: 'look',
+    description: 'Looks.',
+    parameters: { type: 'object', properties: {} },
+    execute: () => {
+      runs.push('look');
+      return { seen: true };
+    },
+  });
+  const model = answering(
+    'small',
+    { toolCalls: [{ name: 'look' }], usage },
+    { text: 'Done.', usage },
+  );
+  await using runtime = await openRuntime({
+    agents: [agent({ name: 'one', model, tools: [look] })],
+    clock,
+    quotas: { user: { tokensPerDay: 100 } },
+  });
+  const session = await runtime.session('a');
+  assert.deepEqual(ending(await say(session)), ['budget_reached', 'quota_exceeded']);
+  assert.deepEqual(runs, ['look']);
+  assert.equal((await session.status()).status, 'failed');
+  clock.advance(12 * 3_600_000);
+  assert.deepEqual(ending(await resume(session)), ['end_turn', undefined]);
+  assert.deepEqual(runs, ['look']);
+});
+
+test('a raised quota holds from the next runtime on, and a new message begins a new turn', async () => {
+  await using store = { memory: await openStore('memory:'), [Symbol.asyncDispose]: async () => {} };
+  const agents = [agent({ name: 'one', model: answering('small') })];
+  const options = { agents, store: store.memory, clock: new SimulatedClock(NOON) };
+  {
+    await using runtime = await openRuntime({ ...options, quotas: { user: { tokensPerDay: 0 } } });
+    const events = await say(await runtime.session('a'));
+    assert.deepEqual(ending(events), ['budget_reached', 'quota_exceeded']);
+  }
+  await using runtime = await openRuntime({ ...options, quotas: { user: { tokensPerDay: 100 } } });
+  assert.deepEqual(ending(await say(await runtime.session('a'))), ['end_turn', undefined]);
+});
+
+test('the limits of the app count all users, and those of one user replace those of every user', async () => {
+  await using runtime = await open({
+    app: { tokensPerMonth: 300 },
+    user: { tokensPerDay: 100, sessions: 5 },
+    users: { ada: { tokensPerDay: 200 }, bob: { tokensPerDay: null } },
+  });
+  const ada = await runtime.session('a', { user: 'ada' });
+  const bob = await runtime.session('b', { user: 'bob' });
+  for (const session of [ada, bob, ada])
+    assert.deepEqual(ending(await say(session))[0], 'end_turn');
+  const [error] = (await say(bob)).filter(({ type }) => type === 'error');
+  assert.match(
+    error?.type === 'error' ? error.message : '',
+    /^The quota of all users together is used up: 300 of 300 tokens per month\. It renews at 2026-02-01T/,
+  );
+  const report = await runtime.quotas();
+  assert.deepEqual(
+    report.map(({ quota, user, used, limit }) => [user, quota, used, limit]),
+    [
+      [undefined, 'tokensPerMonth', 300, 300],
+      ['ada', 'tokensPerDay', 200, 200],
+      ['ada', 'sessions', 1, 5],
+      ['bob', 'sessions', 1, 5],
+    ],
+  );
+});
+
+test('a quota in USD counts each model at its price, with the cache apart', async () => {
+  const cached = { ...usage, cacheReadTokens: 40, cacheWriteTokens: 10 };
+  const model = answering('small', { text: 'A', usage: cached }, { text: 'B', usage: cached });
+  await using runtime = await open(
+    {
+      user: { usdPerDay: 1 },
+      usdPerMillionTokens: {
+        small: { input: 10_000, output: 5000, cacheRead: 1000, cacheWrite: 20_000 },
+      },
+    },
+    new SimulatedClock(NOON),
+    model,
+  );
+  const session = await runtime.session('a');
+  await say(session);
+  // 30 uncached, 40 read, 10 written, 20 output.
+  const [status] = await runtime.quotas({ user: 'default' });
+  assert.equal(status?.used, (30 * 10_000 + 40 * 1000 + 10 * 20_000 + 20 * 5000) / 1_000_000);
+  await say(session);
+  assert.deepEqual(ending(await say(session)), ['budget_reached', 'quota_exceeded']);
+});
+
+test('a model without a price is not called where a quota in USD applies', async () => {
+  await using runtime = await open({
+    users: { ada: { usdPerDay: 1 } },
+    usdPerMillionTokens: { large: { input: 1, output: 1 } },
+  });
+  const refused = await say(await runtime.session('a', { user: 'ada' }));
+  assert.deepEqual(ending(refused), ['budget_reached', 'model_price_missing']);
+  const other = await say(await runtime.session('b', { user: 'bob' }));
+  assert.deepEqual(ending(other), ['end_turn', undefined]);
+});
+
+test('a session above the quota is not created, until one is archived or deleted', async () => {
+  await using runtime = await open({ user: { sessions: 2 } });
+  const first = await runtime.session('a');
+  await runtime.session('b');
+  await runtime.session('other', { user: 'bob' });
+  const refusal = {
+    code: 'quota_exceeded',
+    status: { quota: 'sessions', scope: 'user', limit: 2, used: 2, user: 'default' },
+  };
+  await assert.rejects(runtime.session('c'), refusal);
+  await assert.rejects(first.fork({ id: 'c' }), refusal);
+  await assert.rejects(runtime.batch().session('c'), refusal);
+  assert.equal(await runtime.find('c'), undefined);
+  // A session that exists is opened.
+  await runtime.session('b');
+  await first.archive();
+  await runtime.session('c');
+  await assert.rejects(runtime.session('d'), QuotaExceededError);
+  await runtime.delete('b');
+  await runtime.session('d');
+});
+
+test('the session of a called agent needs no room, and its tokens count for its user', async () => {
+  const clerk = agent({ name: 'clerk', model: answering('small') });
+  const boss = agent({
+    name: 'boss',
+    tools: [agentTool(clerk)],
+    model: answering(
+      'large',
+      { toolCalls: [{ name: 'clerk', args: { request: 'Go' } }], usage },
+      { text: 'Done.', usage },
+    ),
+  });
+  await using runtime = await openRuntime({
+    agents: [boss],
+    clock: new SimulatedClock(NOON),
+    quotas: { user: { sessions: 1, tokensPerDay: 200 } },
+  });
+  const events = await say(await runtime.session('a'));
+  // The third call would be that of the boss.
+  assert.deepEqual(ending(events), ['budget_reached', 'quota_exceeded']);
+  const [tokens, sessions] = await runtime.quotas({ user: 'default' });
+  assert.deepEqual([tokens?.used, sessions?.used], [200, 1]);
+});
+
+test('a turn of several agents ends with budget_reached, and a resume continues it', async () => {
+  const clock = new SimulatedClock(NOON);
+  const team = parallel({
+    name: 'team',
+    subAgents: ['left', 'right'].map((name) => agent({ name, model: answering('small') })),
+  });
+  await using runtime = await openRuntime({
+    agents: [team],
+    clock,
+    quotas: { user: { tokensPerDay: 50 } },
+  });
+  const session = await runtime.session('a');
+  assert.deepEqual(ending(await say(session)), ['end_turn', undefined]);
+  assert.deepEqual(ending(await say(session)), ['budget_reached', 'quota_exceeded']);
+  assert.equal((await session.status()).status, 'failed');
+  clock.advance(12 * 3_600_000);
+  assert.deepEqual(ending(await resume(session)), ['end_turn', undefined]);
+});
+
+test('a schedule above the quota is refused, and a run whose session is above it is recorded', async () => {
+  const clock = new SimulatedClock(NOON);
+  await using runtime = await open({ user: { schedules: 1, sessions: 1 } }, clock);
+  await runtime.session('a');
+  const definition = { id: 'daily', everyMs: 60_000, message: 'Go' };
+  await runtime.schedules.create(definition);
+  await assert.rejects(runtime.schedules.create({ ...definition, id: 'more' }), {
+    code: 'quota_exceeded',
+    message:
+      'The quota is used up: 1 of 1 schedules. Delete schedules, or ask the operator to raise it.',
+  });
+  // The same definition again changes nothing.
+  await runtime.schedules.create(definition);
+  await runtime.schedules.run('daily', { key: 'now' });
+  for (;;) {
+    const [run] = await runtime.schedules.history('daily');
+    if (run?.status !== undefined) {
+      assert.match(JSON.stringify(run), /The quota is used up: 1 of 1 open sessions/);
+      break;
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+});
+
+test('invalid quotas are refused with the path of the field', async () => {
+  const refuse = async (quotas: object, error: object): Promise<void> =>
+    assert.rejects(open(quotas), error);
+  await refuse(
+    { user: { tokensPerDay: -1 } },
+    { code: 'invalid_input', field: 'quotas.user.tokensPerDay' },
+  );
+  await refuse({ user: { tokensPerDay: 0.5 } }, InvalidInputError);
+  await refuse({ user: { tokens: 1 } }, UnknownFieldError);
+  await refuse({ team: {} }, UnknownFieldError);
+  await refuse({ users: { ada: { usdPerDay: 5 } } }, { field: 'quotas.usdPerMillionTokens' });
+  await refuse(
+    { usdPerMillionTokens: { a: { input: 1 } } },
+    { field: 'quotas.usdPerMillionTokens.a.output' },
+  );
+});
