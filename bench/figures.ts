@@ -83,9 +83,11 @@ export const figureMappers: FigureMappers = {
   ],
   idleSessions: ({ sessions, residentBytes, heapBytes }) => [
     fact(`${sessions.toLocaleString('en')} idle sessions, resident`, 'MB', residentBytes / MB, {
-      atMost: 50,
+      atMost: 20,
     }),
-    fact(`${sessions.toLocaleString('en')} idle sessions, heap`, 'MB', heapBytes / MB),
+    fact(`${sessions.toLocaleString('en')} idle sessions, heap`, 'MB', heapBytes / MB, {
+      atMost: 10,
+    }),
   ],
   timerScans: (scans) =>
     scans === null

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openRuntime } from '../src/index.ts';
+import { openRuntime, type Runtime, type Session } from '../src/index.ts';
 import { withTemporaryFolder } from './with-temporary-folder.ts';
 import { runTurn, twoToolAgent } from './two-tool-agent.ts';
 
@@ -12,6 +12,8 @@ export interface IdleSessions {
 }
 
 const AT_ONCE = 50;
+/** So that compiled code, and the sessions that a runtime keeps ready, do not count. */
+const WARM_UP = 2000;
 
 /**
  * The memory that sessions hold which have done a turn and wait for the next one, every one with its handle held.
@@ -29,20 +31,9 @@ export async function measureIdleSessions({
       store: `sqlite:${join(folder, 'store.db')}`,
     });
     const rounds = quick ? 1 : 6;
+    await openIdle(runtime, 'before', quick ? AT_ONCE : WARM_UP);
     const before = await memory(rounds);
-    const held: unknown[] = [];
-    while (held.length < sessions) {
-      const ids = Array.from({ length: AT_ONCE }, (_, index) => `idle-${held.length + index}`);
-      held.push(
-        ...(await Promise.all(
-          ids.map(async (id) => {
-            const session = await runtime.session(id);
-            await runTurn(session);
-            return session;
-          }),
-        )),
-      );
-    }
+    const held = await openIdle(runtime, 'idle', sessions);
     const after = await memory(rounds);
     return {
       sessions: held.length,
@@ -50,6 +41,27 @@ export async function measureIdleSessions({
       heapBytes: after.heap - before.heap,
     };
   });
+}
+
+async function openIdle(
+  runtime: Runtime,
+  prefix: string,
+  count: number,
+): Promise<readonly Session[]> {
+  const opened: Session[] = [];
+  while (opened.length < count) {
+    const ids = Array.from({ length: AT_ONCE }, (_, index) => `${prefix}-${opened.length + index}`);
+    opened.push(
+      ...(await Promise.all(
+        ids.map(async (id) => {
+          const session = await runtime.session(id);
+          await runTurn(session);
+          return session;
+        }),
+      )),
+    );
+  }
+  return opened;
 }
 
 /** What the process holds when all that can be given back was: by the runtime, which lets go of what rests, and by the heap. */

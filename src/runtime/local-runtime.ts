@@ -151,6 +151,8 @@ export class LocalRuntime implements Runtime {
   readonly #changeReader: ChangeReader;
   readonly #quotas: QuotaLedger | undefined;
   readonly #submissions: Submissions;
+  /** The same for all handles. */
+  readonly #handleServices: HandleServices;
   /** Writes of this runtime in progress. Change notices that arrive meanwhile bring nothing new. */
   #ownWrites = 0;
   #state: 'open' | 'closing' | 'closed' = 'open';
@@ -259,6 +261,7 @@ export class LocalRuntime implements Runtime {
       onError: this.#onError,
     });
     this.schedules = this.#createSchedules(scheduleAgents);
+    this.#handleServices = this.#createHandleServices();
     options.live?.onOpened?.({ isBusyElsewhere: async (key) => this.#isBusyElsewhere(key) });
   }
 
@@ -643,7 +646,7 @@ export class LocalRuntime implements Runtime {
     };
   }
 
-  get #handleServices(): HandleServices {
+  #createHandleServices(): HandleServices {
     return {
       store: this.store,
       read: async (read) => this.#read(read),

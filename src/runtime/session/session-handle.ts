@@ -41,20 +41,29 @@ export class SessionHandle implements Session {
   readonly key: SessionKey;
   readonly agent: string;
   readonly #access: SessionAccess;
-  readonly #messages: MessageSender;
-  readonly #calls: CallAnswers;
-  readonly #signals: SignalSender;
-  readonly #history: SessionHistory;
 
   constructor(key: SessionKey, agent: Agent, services: HandleServices) {
     this.id = key.sessionId;
     this.key = key;
     this.agent = agent.name;
     this.#access = new SessionAccess(key, agent, services);
-    this.#calls = new CallAnswers(this.#access);
-    this.#messages = new MessageSender(this.#access, async () => this.pending());
-    this.#signals = new SignalSender(this.#access);
-    this.#history = new SessionHistory(this.#access);
+  }
+
+  // The parts have no state. A program may hold a handle of each of many idle sessions, so a handle does not keep them.
+  get #messages(): MessageSender {
+    return new MessageSender(this.#access, async () => this.pending());
+  }
+
+  get #calls(): CallAnswers {
+    return new CallAnswers(this.#access);
+  }
+
+  get #signals(): SignalSender {
+    return new SignalSender(this.#access);
+  }
+
+  get #history(): SessionHistory {
+    return new SessionHistory(this.#access);
   }
 
   async status(): Promise<SessionRow> {
