@@ -8,6 +8,7 @@ export { agentProof, type AgentProof, type AgentProofLimits } from './proofs/age
 export type {
   Agent,
   AgentAdditions,
+  Renewal,
   AgentRole,
   AgentStatus,
   NodeRun,

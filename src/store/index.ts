@@ -62,6 +62,7 @@ export type {
   SessionInit,
   SessionInput,
   SessionPendingCall,
+  SessionReplacement,
   SessionRow,
   SessionRowChange,
   StoredStatus,

@@ -212,6 +212,15 @@ export interface DeleteCondition {
   readonly documents?: readonly DocumentChange[];
 }
 
+/** What a session must be to be replaced, and what it begins with. */
+export interface SessionReplacement {
+  /** The session must have this uid, be at this step, and have this number of unread inputs. */
+  readonly expected: Pick<SessionRow, 'uid' | 'head'> & { readonly unread: number };
+  readonly init: SessionInit;
+  /** Its first inputs, in order. */
+  readonly inputs: readonly Omit<SessionInput, 'key'>[];
+}
+
 /** The result of committing a step: it is durable, or nothing of it was written. */
 export type CommitResult =
   | { readonly ok: true }
@@ -486,6 +495,14 @@ export interface Store extends DocumentStore {
    * a session that got an input or a step in the meantime stays.
    */
   delete(key: SessionKey, condition?: DeleteCondition): Promise<boolean>;
+
+  /**
+   * Deletes the session and creates it again with these inputs, in one transaction, so that its journal begins anew. Fences
+   * its owner, and deletes the sessions of agents that it called. The new session has another `uid` and epoch 1. Returns
+   * false, and changes nothing, when the session is not as expected.
+   * @throws InvalidInputError when the owner has not joined
+   */
+  replace(key: SessionKey, replacement: SessionReplacement): Promise<boolean>;
 
   /**
    * Reads everything that is stored, or one session, as of one moment. Does not block writers. Stop to iterate when it

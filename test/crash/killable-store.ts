@@ -148,6 +148,10 @@ export class KillableStore implements Store {
     return this.#write(async () => this.#store.delete(...args));
   }
 
+  async replace(...args: Parameters<Store['replace']>): Promise<boolean> {
+    return this.#write(async () => this.#store.replace(...args));
+  }
+
   async find(...args: Parameters<Store['find']>): Promise<SessionRow | undefined> {
     return this.#read(async () => this.#store.find(...args));
   }

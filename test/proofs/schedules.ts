@@ -24,12 +24,41 @@ const MAX_DUE = 2;
 const net = scheduleNet(sessions, { maxDue: MAX_DUE });
 
 const bounds: Bounds = {
-  environment: { 'schedule.in': 2, 'trigger.in': 1, 'pause.in': 1, 'resume.in': 1 },
+  environment: {
+    'schedule.in': 2,
+    'schedule.state-in': 0,
+    'trigger.in': 1,
+    'pause.in': 1,
+    'resume.in': 1,
+  },
   attempts: 1,
 };
 const withoutFaults: Bounds = { ...bounds, faults: 0 };
 /** Only the timer makes runs due. */
 const timed: Bounds = { ...bounds, environment: { ...bounds.environment, 'trigger.in': 0 } };
+
+/** The schedule continues from the state of its former journal. */
+const continued: Bounds = {
+  ...bounds,
+  environment: {
+    'schedule.in': 0,
+    'schedule.state-in': 1,
+    'trigger.in': 0,
+    'pause.in': 1,
+    'resume.in': 1,
+  },
+};
+/** Also with a definition, which comes before or after it. */
+const definedTwice: Bounds = {
+  ...bounds,
+  environment: {
+    'schedule.in': 1,
+    'schedule.state-in': 1,
+    'trigger.in': 0,
+    'pause.in': 0,
+    'resume.in': 0,
+  },
+};
 
 const oneTimer = placeBound(
   ['schedule.timer', 'schedule.passed', 'schedule.paused', 'schedule.ended'],
@@ -66,8 +95,11 @@ export const scheduleProof: NetProof = {
   net,
   claims: [
     { properties: [oneTimer, oneRun, room, settled], bounds },
+    { properties: [oneTimer, oneRun, room, settled], bounds: continued },
+    { properties: [oneTimer, oneRun], bounds: definedTwice },
     { properties: [onePerDueTime], bounds: timed },
     { properties: [decided, rests], bounds: withoutFaults },
+    { properties: [decided, rests], bounds: { ...continued, faults: 0 } },
   ],
   mutants: [
     {
@@ -85,6 +117,18 @@ export const scheduleProof: NetProof = {
       })),
       property: onePerDueTime,
       bounds: timed,
+    },
+    {
+      that: 'continues an active run and keeps the slot',
+      net: readingInstead(net, 'schedule.continue', 'slot'),
+      property: oneRun,
+      bounds: continued,
+    },
+    {
+      that: 'continues beside a definition',
+      net: withChanged(net, 'schedule.continue', () => ({ unless: [] })),
+      property: oneTimer,
+      bounds: definedTwice,
     },
     {
       that: 'resumes and stays paused',

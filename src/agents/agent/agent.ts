@@ -44,6 +44,19 @@ export type RecordEvents = (
   invocationId: string | undefined,
 ) => readonly LogEntry[];
 
+/**
+ * Replaces the journal of a session by an input from which the session continues: when the journal is long, and when the
+ * net of the session has changed.
+ */
+export interface Renewal {
+  /** The least steps of a journal that is long. */
+  readonly afterSteps: number;
+  /** Returns the input. Undefined: the session keeps its journal. */
+  readonly toInput: (
+    marking: Marking,
+  ) => { readonly place: string; readonly value: Json } | undefined;
+}
+
 /** A net that takes messages and emits log events. It is plain data and can run in any number of sessions at once. */
 export interface Agent {
   readonly name: string;
@@ -67,6 +80,8 @@ export interface Agent {
   readonly listOwnerInputs?:
     | ((marking: Marking, epoch: number) => readonly OwnerInput[])
     | undefined;
+  /** How the journals of its sessions begin anew. Default: they grow. */
+  readonly renewal?: Renewal | undefined;
   /** The events that follow from a record and are not among its outputs. */
   readonly recordEvents: RecordEvents;
   /** How it takes part in a session of several agents. */

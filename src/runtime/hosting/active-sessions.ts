@@ -3,10 +3,11 @@ import { formatSessionKey } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
 import { emptyMarking, Executor, NetChangedError } from '../../net/index.ts';
 import { SessionNotFoundError, StoreUnavailableError } from '../../store/internal.ts';
-import type { SessionRow } from '../../store/index.ts';
+import type { SessionReplacement, SessionRow } from '../../store/index.ts';
 import { HostedSession } from './hosted-session.ts';
 import type { HostedSessionOptions, HostedSessionServices } from './hosted-session.ts';
 import { isNetChanged, loadSession, mayNotFit } from './load-session.ts';
+import { isLong, planRenewal } from './plan-renewal.ts';
 import type { LoadedSession } from './load-session.ts';
 import { UnrunnableSessions } from './unrunnable-sessions.ts';
 import { SessionQuarantinedError } from '../session/runtime-errors.ts';
@@ -203,6 +204,12 @@ export class ActiveSessions {
   }
 
   evictIdle(now: number): void {
+    // A session with a long journal is claimed again at its next work, and begins anew.
+    for (const [name, { host }] of this.#hosts) {
+      if (!host.isQuiescent || !isLong(host.head, host.agent)) continue;
+      host.stop();
+      this.#hosts.delete(name);
+    }
     const quiescent = [...this.#hosts]
       .filter(([, { host }]) => host.isQuiescent)
       .toSorted(([, a], [, b]) => a.usedAt - b.usedAt);
@@ -237,7 +244,8 @@ export class ActiveSessions {
         (expected.head === 0 && this.#startsByItself(agent));
       if (!isNeeded || !isOpen()) return;
       let load: LoadAttempt | undefined;
-      if (mayNotFit(expected, agent)) {
+      const renewal = await this.#planRenewal(expected, agent);
+      if (renewal === undefined && mayNotFit(expected, agent)) {
         load = await this.#loadIfRunnable(expected, agent);
         if (load === undefined || !isOpen()) return;
         if (!load.ok && !hasWork(expected, clock.now())) {
@@ -250,6 +258,12 @@ export class ActiveSessions {
       const claim = await ignoringOwnChanges(async () => store.claim(key, owner, expected));
       if (claim.ok) {
         if (!isOpen()) return;
+        if (renewal !== undefined) {
+          // A session that got an input meanwhile is looked at again.
+          await ignoringOwnChanges(async () => store.replace(key, renewal));
+          row = await store.find(key);
+          continue;
+        }
         if (load?.ok === false) await this.#onFailed(claim.row, name, load.error);
         else await this.#open(claim.row, agent, name, load?.loaded);
         return;
@@ -278,6 +292,19 @@ export class ActiveSessions {
       if (!(error instanceof StoreUnavailableError))
         this.#unrunnable.addWithoutAgent(row, clock.now());
       throw error;
+    }
+  }
+
+  /** Plans how a session begins anew. Undefined: it keeps its journal. */
+  async #planRenewal(row: SessionRow, agent: Agent): Promise<SessionReplacement | undefined> {
+    if (row.head === 0 || !(isNetChanged(row, agent) || isLong(row.head, agent))) return undefined;
+    const { store, owner } = this.#options;
+    try {
+      return await planRenewal(store, row, agent, owner);
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) throw error;
+      // Loading it finds the error again, and reports it.
+      return undefined;
     }
   }
 

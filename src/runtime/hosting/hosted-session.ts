@@ -183,6 +183,11 @@ export class HostedSession {
     return this.#pulling === 0 && this.#driver.isIdle && this.#attachment?.isActive !== true;
   }
 
+  /** The number of its last step. */
+  get head(): number {
+    return this.#head;
+  }
+
   get marking(): Marking {
     return this.#driver.executor.marking;
   }

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import {
   checkDefinition,
   describeValue,
@@ -31,16 +32,15 @@ import { ScheduleExistsError, ScheduleNotFoundError } from './schedule-errors.ts
 import { listRuns } from './run-history.ts';
 import {
   definitionIn,
-  runChallenger,
   runHistory,
-  runQueued,
-  scheduleDefinition,
   scheduleEnded,
-  schedulePassed,
+  scheduleStateSchema,
   scheduleTimer,
+  stateIn,
   triggerIn,
 } from './schedule-places.ts';
-import type { ScheduledRun } from './schedule-places.ts';
+import type { ScheduledRun, ScheduleState } from './schedule-places.ts';
+import { readScheduleState } from './read-schedule-state.ts';
 import {
   SCHEDULE_HISTORY_OPTIONS,
   SCHEDULE_LIST_OPTIONS,
@@ -195,7 +195,9 @@ export class LocalSchedules implements Schedules {
     const { store } = this.#options;
     const row = await store.find(this.#toKey(id, options));
     if (row === undefined) throw new ScheduleNotFoundError(id);
-    return listRuns(mapIn(await hydrate(store, row.key), runHistory.name)).slice(0, limit);
+    const known = listRuns(mapIn(await hydrate(store, row.key), runHistory.name));
+    const runs = known.length > 0 ? known : ((await this.#readUntaken(row.key))?.history ?? []);
+    return runs.slice(0, limit);
   }
 
   async delete(id: string, options: ScheduleUser = {}): Promise<boolean> {
@@ -252,24 +254,30 @@ export class LocalSchedules implements Schedules {
 
   /** Undefined for a schedule that was deleted, or whose definition its net has not taken yet. */
   async #read(row: SessionRow): Promise<Schedule | undefined> {
-    const marking = await hydrate(this.#options.store, row.key);
-    const [definition] = valuesIn(marking, scheduleDefinition);
-    if (definition === undefined) return undefined;
-    const { anchor: _anchor, ...schedule } = definition;
+    const { store } = this.#options;
+    const marking = await hydrate(store, row.key);
+    const state = readScheduleState(marking) ?? (await this.#readUntaken(row.key));
+    if (state === undefined) return undefined;
+    const { anchor: _anchor, ...schedule } = state.definition;
     const [timer] = valuesIn(marking, scheduleTimer);
-    const [passed] = valuesIn(marking, schedulePassed);
-    const [lastRun = null] = listRuns(mapIn(marking, runHistory.name));
+    const [lastRun = null] = state.history;
     return {
       ...schedule,
       user: row.key.userId,
       status: toStatus(row, tokensIn(marking, scheduleEnded.name).length > 0),
       createdAt: row.createdAt,
-      nextDueAt: timer?.dueAt ?? passed?.from ?? null,
+      nextDueAt: state.from,
       nextRunAt: timer?.fireAt ?? null,
-      waiting:
-        tokensIn(marking, runQueued.name).length + tokensIn(marking, runChallenger.name).length,
+      waiting: state.waiting.length,
       lastRun,
     };
+  }
+
+  /** The state with which the journal of a schedule begins anew, before its net has taken it. */
+  async #readUntaken(key: SessionKey): Promise<ScheduleState | undefined> {
+    const inbox = await this.#options.store.inbox(key, 0).catch(() => []);
+    const row = inbox.find(({ input }) => input.place === stateIn.name);
+    return row === undefined ? undefined : v.parse(scheduleStateSchema, row.input.value);
   }
 
   #toKey(id: string, { user = DEFAULT_USER }: ScheduleUser): SessionKey {

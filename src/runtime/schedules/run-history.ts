@@ -21,6 +21,11 @@ export function addToHistory(
   };
 }
 
+/** Makes a history of these runs. */
+export function toHistory(runs: readonly ScheduledRun[]): MapWrites {
+  return { set: Object.fromEntries(runs.map((run) => [run.id, omitUndefined({ ...run })])) };
+}
+
 /** Lists the runs of a history, the one that was due last first. */
 export function listRuns(history: Readonly<Record<string, unknown>>): readonly ScheduledRun[] {
   return Object.values(history)

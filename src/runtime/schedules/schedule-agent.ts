@@ -1,10 +1,15 @@
-import type { Agent, AgentStatus } from '../../agents/index.ts';
+import type { Agent, AgentStatus, Renewal } from '../../agents/index.ts';
 import { InvalidInputError } from '../../core/index.ts';
+import type { Json } from '../../core/index.ts';
 import { compile, faultPlace, tokensIn } from '../../net/index.ts';
 import type { CompiledNet, Marking, Net } from '../../net/index.ts';
-import { schedulePaused } from './schedule-places.ts';
+import { readScheduleState } from './read-schedule-state.ts';
+import { schedulePaused, stateIn } from './schedule-places.ts';
 
 const PREFIX = 'schedule:';
+
+/** A run of a schedule takes about five steps, of 800 bytes each. */
+const RENEW_AFTER_STEPS = 256;
 
 /**
  * The agent of the schedules for sessions of an agent. Its name contains that of the agent, so that only processes that
@@ -46,6 +51,7 @@ export class ScheduleAgents {
       tools: new Map(),
       children: new Map(),
       migrate: undefined,
+      renewal: { afterSteps: RENEW_AFTER_STEPS, toInput: toStateInput },
       readStatus: readScheduleStatus,
       recordEvents: () => [],
       role: {
@@ -60,6 +66,13 @@ export class ScheduleAgents {
       extend: refuse,
     };
   }
+}
+
+function toStateInput(marking: Marking): ReturnType<Renewal['toInput']> {
+  const state = readScheduleState(marking);
+  if (state === undefined) return undefined;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- read from a journal, which is JSON; TypeScript cannot see it for interfaces
+  return { place: stateIn.name, value: state as unknown as Json };
 }
 
 function readScheduleStatus(marking: Marking): AgentStatus {

@@ -1,7 +1,7 @@
 import { getAgentHost, pauseIn, resumeIn } from '../../agents/internal.ts';
 import { allOf, effect, initialToken, net, oneOf, pure, put, upTo } from '../../net/index.ts';
 import type { Net, Transition } from '../../net/index.ts';
-import { addToHistory } from './run-history.ts';
+import { addToHistory, toHistory } from './run-history.ts';
 import { findNextDue, isMissed, planRun } from './plan-due-time.ts';
 import type { AnchoredSchedule, MissedRange, PlannedRun } from './plan-due-time.ts';
 import { MAX_DUE_RUNS } from './schedule-limits.ts';
@@ -22,6 +22,7 @@ import {
   schedulePassed,
   schedulePaused,
   scheduleTimer,
+  stateIn,
   triggerIn,
 } from './schedule-places.ts';
 import type { ActiveRun, DueRun, ScheduledRun } from './schedule-places.ts';
@@ -86,6 +87,40 @@ export function scheduleNet(
       return next === undefined
         ? { ended: { definition: schedule, ended: null } }
         : { timed: { definition: schedule, timer: toTimer(next, at) } };
+    },
+  });
+
+  // A look at the active run has one run that is due, beside those that wait.
+  const kept = {
+    definition: scheduleDefinition,
+    due: upTo(maxDue + 1, runDue),
+    history: put(runHistory),
+  };
+  const continueSchedule = pure('schedule.continue', {
+    take: { state: stateIn, slot: runSlot },
+    unless: [scheduleDefinition],
+    give: oneOf({
+      planned: allOf({ ...kept, passed: schedulePassed, slot: runSlot }),
+      plannedReady: allOf({ ...kept, passed: schedulePassed, ready: runReady }),
+      plannedActive: allOf({ ...kept, passed: schedulePassed, active: runActive }),
+      paused: allOf({ ...kept, paused: schedulePaused, slot: runSlot }),
+      pausedReady: allOf({ ...kept, paused: schedulePaused, ready: runReady }),
+      pausedActive: allOf({ ...kept, paused: schedulePaused, active: runActive }),
+    }),
+    run: ({ state: { definition, isPaused, from, ready, active, waiting: due, history } }) => {
+      const rest = { definition, due, history: toHistory(history) };
+      const passed = { from };
+      if (active !== null)
+        return isPaused
+          ? { pausedActive: { ...rest, paused: null, active } }
+          : { plannedActive: { ...rest, passed, active } };
+      if (ready !== null)
+        return isPaused
+          ? { pausedReady: { ...rest, paused: null, ready } }
+          : { plannedReady: { ...rest, passed, ready } };
+      return isPaused
+        ? { paused: { ...rest, paused: null, slot: null } }
+        : { planned: { ...rest, passed, slot: null } };
     },
   });
 
@@ -158,6 +193,12 @@ export function scheduleNet(
       give: allOf({}),
       run: () => ({}),
     }),
+    pure('schedule.ignore-state', {
+      take: { state: stateIn },
+      priority: IGNORE_PRIORITY,
+      give: allOf({}),
+      run: () => ({}),
+    }),
     pure('schedule.ignore-pause', {
       take: { pause: pauseIn },
       unless: [schedulePassed],
@@ -188,10 +229,11 @@ export function scheduleNet(
   });
 
   return net('schedule', {
-    in: { definitionIn, pauseIn, resumeIn, triggerIn },
+    in: { definitionIn, stateIn, pauseIn, resumeIn, triggerIn },
     out: {},
     transitions: [
       define,
+      continueSchedule,
       fire,
       plan,
       pause,

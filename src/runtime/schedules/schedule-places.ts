@@ -94,6 +94,67 @@ export const runEntrySchema: v.GenericSchema<unknown, ScheduledRun> = v.object({
   missedTo: v.optional(v.number()),
 });
 
+const startedRun = v.looseObject(dueRun.entries);
+const anchoredSchedule = v.object({ ...storedSchedule, anchor: v.number() });
+const runCheckSchema = v.object({ run: activeRun, challenger: v.optional(dueRun) });
+
+/**
+ * Everything about a schedule that its next journal must know. Its format does not depend on the net, so a schedule
+ * continues on the net of another release.
+ */
+export interface ScheduleState {
+  readonly definition: AnchoredSchedule;
+  readonly isPaused: boolean;
+  /** The first due time that was not decided about. Null: there is none, or the schedule is paused. */
+  readonly from: number | null;
+  /** The run whose message is to be sent, or may have been sent. */
+  readonly ready: DueRun | null;
+  readonly active: ActiveRun | null;
+  /** The runs that are due and have not begun, the first one first. */
+  readonly waiting: readonly DueRun[];
+  readonly history: readonly ScheduledRun[];
+}
+
+/** The schemas of the tokens from which the state of a schedule is read. */
+export const STATE_SCHEMAS: {
+  readonly definition: v.GenericSchema<unknown, AnchoredSchedule>;
+  readonly timer: v.GenericSchema<unknown, { readonly dueAt: number }>;
+  readonly passed: v.GenericSchema<unknown, { readonly from: number | null }>;
+  readonly due: v.GenericSchema<unknown, DueRun>;
+  readonly active: v.GenericSchema<unknown, ActiveRun>;
+  /** An active run of this release or an earlier one. */
+  readonly started: v.GenericSchema<unknown, DueRun>;
+  readonly check: v.GenericSchema<
+    unknown,
+    { readonly run: DueRun; readonly challenger?: DueRun | undefined }
+  >;
+} = {
+  definition: anchoredSchedule,
+  timer: v.object({ dueAt: v.number() }),
+  passed: v.object({ from: v.nullable(v.number()) }),
+  due: dueRun,
+  active: activeRun,
+  started: startedRun,
+  check: v.object({ run: startedRun, challenger: v.optional(dueRun) }),
+};
+
+/** The schema of the state of a schedule. */
+export const scheduleStateSchema: v.GenericSchema<unknown, ScheduleState> = v.object({
+  definition: anchoredSchedule,
+  isPaused: v.boolean(),
+  from: v.nullable(v.number()),
+  ready: v.nullable(dueRun),
+  active: v.nullable(activeRun),
+  waiting: v.array(dueRun),
+  history: v.array(runEntrySchema),
+});
+
+/** In place of the definition: what the schedule continues from, when its journal begins anew. */
+export const stateIn: TokenPlace<ScheduleState> = place('schedule.state-in', scheduleStateSchema, {
+  environment: true,
+  version: 1,
+});
+
 /** The definition of the schedule, once. */
 export const definitionIn: TokenPlace<StoredSchedule> = place(
   'schedule.in',
@@ -111,7 +172,7 @@ export const triggerIn: TokenPlace<{ readonly key: string }> = place(
 /** The definition, with the time at which an interval begins. */
 export const scheduleDefinition: TokenPlace<AnchoredSchedule> = place(
   'schedule.definition',
-  v.object({ ...storedSchedule, anchor: v.number() }),
+  anchoredSchedule,
   { version: 1 },
 );
 
@@ -162,11 +223,9 @@ export const runReady: TokenPlace<DueRun> = place('run.ready', dueRun, { version
 export const runActive: TokenPlace<ActiveRun> = place('run.active', activeRun, { version: 1 });
 
 /** A look at the active run that is to be made. */
-export const runCheck: TokenPlace<RunCheck> = place(
-  'run.check-due',
-  v.object({ run: activeRun, challenger: v.optional(dueRun) }),
-  { version: 1 },
-);
+export const runCheck: TokenPlace<RunCheck> = place('run.check-due', runCheckSchema, {
+  version: 1,
+});
 
 /** Something about a run that the history does not have yet. */
 export const runRecord: TokenPlace<ScheduledRun> = place('run.record', runEntrySchema, {

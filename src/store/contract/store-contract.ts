@@ -2,6 +2,7 @@ import { changeCases } from './change-cases.ts';
 import { commitCases } from './commit-cases.ts';
 import type { StoreContractCase } from './contract-case.ts';
 import { deleteCases } from './delete-cases.ts';
+import { replaceCases } from './replace-cases.ts';
 import { documentCases } from './document-cases.ts';
 import { durabilityCases } from './durability-cases.ts';
 import { inboxCases } from './inbox-cases.ts';
@@ -20,6 +21,7 @@ import { usageCases } from './usage-cases.ts';
 export const storeContract: readonly StoreContractCase[] = [
   ...sessionCases,
   ...deleteCases,
+  ...replaceCases,
   ...durabilityCases,
   ...commitCases,
   ...inboxCases,

@@ -33,6 +33,7 @@ import { parsePosition } from '../rules/parse-position.ts';
 import { LOOK_AHEAD_MS } from '../rules/runnable-position.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
 import { areUnchanged, checkDeleteCondition } from '../rules/delete-rules.ts';
+import { checkReplacement, isExpected } from '../rules/replace-rules.ts';
 import { checkStep, isAtOtherStep, isStale } from '../rules/step-rules.ts';
 import { SessionExistsError, StoreClosedError } from '../store-errors.ts';
 import type { ExportSelection, ItemImportOptions, StoreItem } from '../store-item.ts';
@@ -59,6 +60,7 @@ import type {
   SessionCounts,
   SessionFilter,
   SessionPendingCall,
+  SessionReplacement,
   SessionRow,
   SettledStep,
   SharedState,
@@ -357,14 +359,33 @@ export class MemoryStore implements Store {
     if (!result.ok) return false;
     this.#write(() => {
       apply();
-      for (const one of deletedSessions) {
-        this.#sessions.remove(one);
-        this.#pendingCalls.update(one);
-        this.#changes.add(one);
-      }
+      this.#remove(deletedSessions);
     });
     this.#feed.publish(deletedSessions.map((one) => one.key));
     return session !== undefined;
+  }
+
+  async replace(key: SessionKey, replacement: SessionReplacement): Promise<boolean> {
+    const { init } = replacement;
+    const inputs = checkReplacement(key, replacement).map(({ input, dedupeKey }) => ({
+      input: { place: input.place, value: frozenJson(input.value, 'input.value') },
+      dedupeKey,
+    }));
+    this.#assertJoined(init.owner);
+    const session = this.#find(key);
+    if (session === undefined || !isExpected(session, session.inbox.length, replacement))
+      return false;
+    const removed = [session, ...this.#sessions.listChildren(key)];
+    const created = this.#sessions.create(session.key, { ...init, uid: this.#newUid() });
+    this.#write(() => {
+      this.#remove(removed);
+      this.#sessions.add(created);
+      this.#changes.add(created);
+      for (const { input, dedupeKey } of inputs) created.appendInput(input, dedupeKey);
+    });
+    this.#sessions.updateBusy(created);
+    this.#feed.publish(removed.map((one) => one.key));
+    return true;
   }
 
   async document(kind: string, id: string): Promise<StoredDocument | undefined> {
@@ -415,6 +436,14 @@ export class MemoryStore implements Store {
     });
     this.#feed.publish(keys);
     return keys;
+  }
+
+  #remove(sessions: readonly MemorySession[]): void {
+    for (const one of sessions) {
+      this.#sessions.remove(one);
+      this.#pendingCalls.update(one);
+      this.#changes.add(one);
+    }
   }
 
   #listItems(): readonly StoreItem[] {

@@ -83,7 +83,8 @@ export async function insertSession(
   );
   const row = await findSession(queries, t, key);
   if (row?.uid !== uid) return undefined;
-  queries.add(
+  // Behind the tombstone of a session that the same transaction deletes.
+  queries.addNumbered(
     `DELETE FROM ${t('tombstones')} WHERE app = ? AND user_id = ? AND name = ?`,
     toKeyParameters(key),
   );

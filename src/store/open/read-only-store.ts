@@ -46,6 +46,7 @@ export function readOnlyStore(store: Store, url: string): Store {
     usage: store.usage.bind(store),
     shared: store.shared.bind(store),
     delete: refuse,
+    replace: refuse,
     exportItems: store.exportItems.bind(store),
     importItems: refuse,
     subscribe: store.subscribe.bind(store),

@@ -41,6 +41,7 @@ import { InDoubtCommits } from './in-doubt-commits.ts';
 import type { OwnerRegistry, ServerDatabase } from './server-database.ts';
 import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
 import { areUnchanged, checkDeleteCondition } from '../rules/delete-rules.ts';
+import { checkReplacement, isExpected } from '../rules/replace-rules.ts';
 import { checkStep, isAtOtherStep } from '../rules/step-rules.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
 import { SessionNotFoundError, StoreClosedError } from '../store-errors.ts';
@@ -63,6 +64,7 @@ import type {
   SessionCounts,
   SessionFilter,
   SessionPendingCall,
+  SessionReplacement,
   SessionRow,
   SettledStep,
   SharedState,
@@ -409,6 +411,30 @@ export class ServerStore<R, W extends R> implements Store {
     );
     if (deleted.length > 0) this.#feed.publish(deleted);
     return deleted.some(({ sessionId }) => sessionId === key.sessionId);
+  }
+
+  async replace(key: SessionKey, replacement: SessionReplacement): Promise<boolean> {
+    const inputs = checkReplacement(key, replacement);
+    const { init } = replacement;
+    this.#assertJoined(init.owner);
+    const created = { key: parseSessionKey(key), init: { ...init, uid: this.#newUid() } };
+    const replaced = await this.#database.write(
+      async (queries) => {
+        const rows = await this.#tables.lockFamily(queries, key);
+        const row = rows.find(({ name }) => name === key.sessionId);
+        const unread = row === undefined ? 0 : row.last_input - row.inbox_up_to;
+        if (!isExpected(row, unread, replacement)) return [];
+        await this.#tables.deleteSessions(queries, rows);
+        const submission = { documents: [], sessions: [created], inputs };
+        await writeSubmission(queries, this.#tables, submission);
+        return rows.map(toSessionKey);
+      },
+      {
+        changed: (done) => done.map((one) => ({ key: one })),
+      },
+    );
+    if (replaced.length > 0) this.#feed.publish(replaced);
+    return replaced.length > 0;
   }
 
   async document(kind: string, id: string): Promise<StoredDocument | undefined> {

@@ -46,6 +46,7 @@ import type { ExportSelection, ItemImportOptions, StoreItem } from '../store-ite
 import { WriteQueue } from './database/write-queue.ts';
 import { writeSubmission } from './write-submission.ts';
 import { areUnchanged, checkDeleteCondition } from '../rules/delete-rules.ts';
+import { checkReplacement, isExpected } from '../rules/replace-rules.ts';
 import { checkStep, isAtOtherStep } from '../rules/step-rules.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
 import { SessionNotFoundError, StoreClosedError } from '../store-errors.ts';
@@ -68,6 +69,7 @@ import type {
   SessionCounts,
   SessionFilter,
   SessionPendingCall,
+  SessionReplacement,
   SessionRow,
   SettledStep,
   SharedState,
@@ -391,19 +393,49 @@ export class SqliteStore implements Store {
         const holds = areUnchanged(rows, checked) && this.#documents.write(checked.documents).ok;
         if (!holds) return false;
       }
-      const removed = keys.map((one) => {
-        const head = this.#sessions.head(one);
-        if (head === undefined) return false;
-        this.#pendingCalls.removeSession(one, head);
-        this.#sessions.remove(one, head);
-        this.#garbage.add(head.id);
-        changed(one);
-        return true;
-      });
-      return removed[0] === true;
+      return this.#removeSessions(keys, changed);
     });
     await this.#removeGarbage();
     return deleted;
+  }
+
+  async replace(key: SessionKey, replacement: SessionReplacement): Promise<boolean> {
+    const inputs = checkReplacement(key, replacement).map((one) => {
+      const blobs: Blobs = new Map();
+      return { ...one, value: pack(one.input.value, blobs), blobs };
+    });
+    const { init } = replacement;
+    const tables = { documents: this.#documents, sessions: this.#sessions, inbox: this.#inbox };
+    const submission = { documents: [], sessions: [{ key: parseSessionKey(key), init }], inputs };
+    const replaced = await this.#writes.add((changed) => {
+      this.#assertJoined(init.owner);
+      const head = this.#sessions.head(key);
+      if (head === undefined) return false;
+      const unread = this.#inbox.unread(key, head.id, 0).length;
+      if (!isExpected(head, unread, replacement)) return false;
+      this.#removeSessions([key, ...this.#sessions.children(key)], changed);
+      writeSubmission(tables, submission, {
+        newUid: this.#newUid,
+        assertJoined: (owner) => this.#assertJoined(owner),
+      });
+      return true;
+    });
+    await this.#removeGarbage();
+    return replaced;
+  }
+
+  /** Removes the rows of sessions, in the open transaction. Returns whether the first one existed. */
+  #removeSessions(keys: readonly SessionKey[], changed: (key: SessionKey) => void): boolean {
+    const removed = keys.map((one) => {
+      const head = this.#sessions.head(one);
+      if (head === undefined) return false;
+      this.#pendingCalls.removeSession(one, head);
+      this.#sessions.remove(one, head);
+      this.#garbage.add(head.id);
+      changed(one);
+      return true;
+    });
+    return removed[0] === true;
   }
 
   async document(kind: string, id: string): Promise<StoredDocument | undefined> {
