@@ -16,6 +16,7 @@ import {
 } from '../../src/verify/index.ts';
 import type { Bounds } from '../../src/verify/index.ts';
 import { losing, readingInstead, withChanged, withoutInput } from '../cases/net-mutations.ts';
+import { withoutEach } from './net-proof.ts';
 import type { NetProof } from './net-proof.ts';
 
 const never = async (): Promise<never> => new Promise(() => {});
@@ -95,7 +96,11 @@ export const scheduleProof: NetProof = {
   net,
   claims: [
     { properties: [oneTimer, oneRun, room, settled], bounds },
-    { properties: [oneTimer, oneRun, room, settled], bounds: continued },
+    {
+      properties: [oneTimer, oneRun, room, settled],
+      bounds: continued,
+      quick: withoutEach(continued, ['resume.in']),
+    },
     { properties: [oneTimer, oneRun], bounds: definedTwice },
     { properties: [onePerDueTime], bounds: timed },
     { properties: [decided, rests], bounds: withoutFaults },

@@ -27,13 +27,13 @@ const store = await openStore(`sqlite:${file}`);
 const clock = new SimulatedClock(Date.parse('2026-11-23T07:30:00Z'));
 
 // From 09:00 on, nobody learns that a message was sent, and some messages are not sent.
-const { submit } = store;
+const submit = store.submit.bind(store);
 let isDying = false;
 store.submit = async (submission) => {
   const ids = (submission.sessions ?? []).map(({ key }) => key.sessionId);
   const has = (name: string): boolean => isDying && ids.some((id) => id.startsWith(`${name}-`));
   if (has('unsent')) return new Promise(() => {});
-  const result = await submit.call(store, submission);
+  const result = await submit(submission);
   return has('sent') ? new Promise(() => {}) : result;
 };
 
