@@ -29,6 +29,9 @@ export async function toManagedRuntime({
   return manageRuntime(runtime, omitUndefined({ clock, onError }));
 }
 
+/** How a server tells its routes that it stops, and is told to. */
+export type ServerPhases = Pick<ServerContext, 'closing' | 'draining' | 'drain' | 'isDrained'>;
+
 /** Creates the services that the routes of a server use. */
 export function createContext(
   options: Omit<ServerOptions, 'protocols'> & {
@@ -36,7 +39,7 @@ export function createContext(
     readonly runtime: ManagedRuntime;
     readonly onError: (error: unknown) => void;
   },
-  { closing, draining }: Pick<ServerContext, 'closing' | 'draining'>,
+  { closing, draining, drain, isDrained }: ServerPhases,
 ): ServerContext {
   const { runtime, clock = systemClock, onError } = options;
   const { store = runtime.runtime.store } = options;
@@ -96,6 +99,8 @@ export function createContext(
     publicUrl: options.publicUrl,
     closing,
     draining,
+    drain,
+    isDrained,
     onError,
     journalFiles: new Set(),
     keepAliveMs: options.keepAliveMs ?? 15_000,

@@ -73,9 +73,24 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
   const closing = new AbortController();
   const draining = new AbortController();
   const runtime = await toManagedRuntime(options);
+  let isDrained = false;
+  const drain = async (drainOptions?: DrainOptions): Promise<void> => {
+    draining.abort();
+    await runtime.runtime.drain(drainOptions);
+    isDrained = true;
+  };
   const context = createContext(
     { ...options, runtime, protocols },
-    { closing: closing.signal, draining: draining.signal },
+    {
+      closing: closing.signal,
+      draining: draining.signal,
+      drain: () => {
+        draining.abort();
+        if (options.onDrain === undefined) void drain().catch(options.onError);
+        else options.onDrain();
+      },
+      isDrained: () => isDrained,
+    },
   );
   const pipeline = new RequestPipeline(options, context);
   const live = await openLive({ ...options, protocols }, context, pipeline);
@@ -155,10 +170,7 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
             newRequestId(),
           ),
     keys: context.keys,
-    drain: async (drainOptions) => {
-      draining.abort();
-      await runtime.runtime.drain(drainOptions);
-    },
+    drain,
     ...omitUndefined({ upgrade: live?.upgrade }),
     close: async () => {
       stopBackgroundWork();

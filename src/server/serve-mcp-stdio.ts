@@ -55,7 +55,12 @@ export async function serveMcpStdio(options: ServeMcpOptions): Promise<McpStdioC
   const runtime = await toManagedRuntime(options);
   const context = createContext(
     { ...options, runtime, keys: 'off', protocols: [] },
-    { closing: closing.signal, draining: closing.signal },
+    {
+      closing: closing.signal,
+      draining: closing.signal,
+      drain: () => {},
+      isDrained: () => false,
+    },
   );
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   // Before the transport sees it: the end of a connection stops no turn, a cancelled call does.

@@ -144,6 +144,11 @@ export interface ServerOptions {
   readonly audit?: (line: AuditLine) => void;
   /** Receives internal errors. Clients see only that one occurred. */
   readonly onError?: (error: unknown) => void;
+  /**
+   * Called when an operator sends `POST /v1/operator/drain`. The server accepts no more changes then. It should call
+   * `drain` and `close` of the server, and end the process. Default: calls `drain`.
+   */
+  readonly onDrain?: () => void;
 }
 
 /** The options of `createServer`. */
@@ -183,6 +188,7 @@ export const SERVER_OPTIONS: OptionTable = optionTable<ServerOptions>('createSer
   metrics: true,
   audit: true,
   onError: true,
+  onDrain: true,
 });
 
 /** One request that may have changed something, and its outcome. It contains no secrets and no content of messages. */

@@ -48,6 +48,7 @@ function createTools(world: World): readonly Tool[] {
     acting('note', { idempotent: true }, (_, { state }) => state.increment('notes')),
     acting('pay', { needsApproval: true, onCrash: 'unknown' }),
     acting('slow', { readOnly: true }, (text, { signal }) => world.hold(text, signal)),
+    acting('stuck', { onCrash: 'unknown' }, (text, { signal }) => world.hold(text, signal)),
     acting('exit', { onCrash: 'rerun' }, () => world.exit()),
   ];
 }

@@ -22,7 +22,7 @@ export interface HostOptions {
 
 /** A call that the model makes. A message of these tests is a JSON list of calls. */
 export interface CallRequest {
-  readonly name: 'note' | 'pay' | 'slow' | 'exit' | 'extra';
+  readonly name: 'note' | 'pay' | 'slow' | 'stuck' | 'exit' | 'extra';
   readonly text: string;
 }
 

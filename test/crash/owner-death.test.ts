@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ChildHost } from './child-host.ts';
+import { CommandFolder } from '../cli/command-folder.ts';
 import { HostSequence } from './host-sequence.ts';
 
 const slowCall = (text: string) => [{ name: 'slow', text }] as const;
@@ -62,6 +63,67 @@ test('a stopped owner keeps its session and continues later; a killed owner is r
   );
   const attempts = after.events.filter(({ type }) => type === 'tool.attempt');
   assert.equal(attempts.length, 1);
+});
+
+test('a stopped owner that is evicted loses its session, and can append nothing when it continues', async () => {
+  using hosts = new HostSequence();
+  await using owner = await ChildHost.start(hosts.next());
+  await using peer = await ChildHost.start(hosts.next());
+  const session = 'x';
+  const requests = [
+    { name: 'slow', text: 'again' },
+    { name: 'stuck', text: 'once' },
+  ] as const;
+  await owner.command({ do: 'open', session });
+  await owner.command({ do: 'send', session, messageId: 'x-m1', requests });
+  await owner.holding('again');
+  await owner.holding('once');
+  const before = hosts.sessions.get(session) ?? assert.fail();
+  owner.signal('SIGSTOP');
+
+  const folder = new CommandFolder();
+  const { code, stdout } = await folder.run([
+    'evict',
+    session,
+    '--store',
+    hosts.database,
+    '--json',
+  ]);
+  assert.equal(code, 0);
+  assert.deepEqual([stdout.json[0]?.['evicted'], stdout.json[0]?.['inFlight']], [before.owner, 2]);
+  // `onCrash` decides: one call runs again, the other one ends with an unknown outcome.
+  await peer.command({ do: 'watch', session, from: 0 });
+  await peer.holding('again');
+  await peer.command({ do: 'release', text: 'again' });
+  await peer.event(session, ({ type }) => type === 'turn.ended');
+  const after = hosts.sessions.get(session) ?? assert.fail();
+  assert.notEqual(after.owner, before.owner);
+  assert.ok(after.epoch > before.epoch);
+
+  // The calls of the former owner end now. Its commits are refused.
+  owner.signal('SIGCONT');
+  await owner.command({ do: 'release', text: 'again' });
+  await owner.command({ do: 'release', text: 'once' });
+  await owner.command({
+    do: 'send',
+    session,
+    messageId: 'x-m2',
+    requests: [{ name: 'note', text: 'later' }],
+  });
+  await peer.event(
+    session,
+    (event) => event.type === 'turn.ended' && event.seq > after.events.length,
+  );
+  await owner.command({ do: 'idle', session });
+  const last = hosts.sessions.get(session) ?? assert.fail();
+  assert.deepEqual(last.gaps, []);
+  assert.deepEqual(last.events.slice(0, after.events.length), after.events);
+  const outcomes = last.events.flatMap((event) =>
+    event.type === 'tool.result' ? [[event.name, event.outcome] as const] : [],
+  );
+  assert.equal(outcomes.length, 3);
+  assert.deepEqual(Object.fromEntries(outcomes), { note: 'ok', slow: 'ok', stuck: 'unknown' });
+  assert.equal(last.events.filter(({ type }) => type === 'turn.ended').length, 2);
 });
 
 test('a waiting process takes over every session of a killed process', async () => {

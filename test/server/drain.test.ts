@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { createClient } from '../../src/client/index.ts';
 import { openServerFixture, userMessage } from './server-fixture.ts';
 
 test('a draining server is alive and not ready, accepts no change, and its streams go on', async () => {
@@ -52,4 +54,43 @@ test('a draining server is alive and not ready, accepts no change, and its strea
       break;
     }
   assert.equal(text, 'Hello.');
+});
+
+test('an operator drains a server over HTTP: the running call ends, and the sessions are given away', async () => {
+  const asked = Promise.withResolvers<void>();
+  const mayAnswer = Promise.withResolvers<void>();
+  await using served = await openServerFixture(() => ({ text: 'Hello.' }), {
+    resolver: async () => ({
+      name: 'slow',
+      generate: async () => {
+        asked.resolve();
+        await mayAnswer.promise;
+        return { content: { role: 'model', parts: [{ text: 'Hello.' }] }, finishReason: 'stop' };
+      },
+    }),
+    server: { keys: 'required' },
+  });
+  const { url, server, store } = served;
+  const { token } = await server.keys.create('blue', 'test');
+  const { token: operator } = await server.keys.create('ops', 'test', {
+    scope: { type: 'operator' },
+  });
+  const drain = async (method: string, key: string): Promise<readonly unknown[]> => {
+    const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+    const reply = await fetch(`${url}/v1/operator/drain`, { method, headers });
+    return [reply.status, ((await reply.json()) as { readonly status?: unknown }).status];
+  };
+  const client = createClient({ baseUrl: url, apiKey: token, retries: 0 });
+  const { id: agent } = await client.agents.create({ name: 'a', model: 'gpt-5' });
+  const { id } = await client.sessions.create({ agent });
+  await client.sessions.send(id, [userMessage('Hi.')]);
+  await asked.promise;
+  assert.deepEqual(await drain('POST', token), [403, undefined]);
+  assert.deepEqual(await drain('GET', operator), [200, 'serving']);
+  assert.deepEqual(await drain('POST', operator), [200, 'draining']);
+  await assert.rejects(client.sessions.create({ agent }), { status: 503 });
+  mayAnswer.resolve();
+  while ((await drain('GET', operator))[1] !== 'drained') await setImmediate();
+  const [row] = await store.list({ parent: null });
+  assert.deepEqual([row?.owner, row?.inFlight], [null, 0]);
 });

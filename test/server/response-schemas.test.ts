@@ -121,6 +121,7 @@ test('the successful response of every route is as the document describes it', a
 
   const operated = `/v1/operator${session.slice(3)}`;
   await get('/v1/operator/sessions');
+  await get('/v1/operator/drain');
   await post(`${operated}/evict`);
   await post(`${operated}/unquarantine`);
 
@@ -164,6 +165,8 @@ test('the successful response of every route is as the document describes it', a
   await post(`${agent}/archive`);
   await post(`${session}/archive`);
   await remove(session);
+  // Last: the server accepts no changes afterwards.
+  await post('/v1/operator/drain');
   const { checked } = on.server;
   assert.deepEqual(
     OPERATIONS.filter(

@@ -79,6 +79,19 @@ test('a file has the options, and the URL of the store comes from the environmen
   );
 });
 
+test('an operator drains a server over HTTP, and its process ends as after SIGTERM', async () => {
+  const folder = new CommandFolder();
+  folder.write('agents.json', agents());
+  const served = await startServer(folder, ['--agents', 'agents.json']);
+  const reply = await fetch(`${served.url}/v1/operator/drain`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+  });
+  assert.deepEqual(await reply.json(), { type: 'drain', status: 'draining' });
+  assert.equal(await served.exit, 0);
+  assert.match(served.stdout.text, /Handing over the sessions\./);
+});
+
 test('sessions are traced with the SDK of the process, and without one there is a warning', async () => {
   const folder = new CommandFolder();
   folder.write('agents.json', agents());

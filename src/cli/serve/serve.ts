@@ -129,6 +129,7 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
     createModels: hooks.createModels,
   });
   const { code } = served;
+  const { promise: drainRequested, resolve: requestDrain } = Promise.withResolvers<Signal>();
   const server = await createServer({
     runtime,
     store,
@@ -156,9 +157,19 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
     }),
     audit: (line) => writeAudit(call, line),
     onError,
+    // As if the process had got the signal.
+    onDrain: () => requestDrain('SIGTERM'),
   });
   // Awaited here, so that the runtime stays open until then.
-  return await serveUntilSignal(call, { server, runtime, code, address, hooks, drainMs });
+  return await serveUntilSignal(call, {
+    server,
+    runtime,
+    code,
+    address,
+    hooks,
+    drainMs,
+    drainRequested,
+  });
 }
 
 /** A build of the console other than that of the package. */
@@ -183,6 +194,7 @@ async function serveUntilSignal(
     address,
     hooks,
     drainMs,
+    drainRequested,
   }: {
     readonly server: Server;
     readonly runtime: ManagedRuntime;
@@ -190,6 +202,8 @@ async function serveUntilSignal(
     readonly address: ServePlan['address'];
     readonly hooks: ServeHooks;
     readonly drainMs: number;
+    /** Resolves when an operator drains the server over HTTP. */
+    readonly drainRequested: Promise<Signal>;
   },
 ): Promise<ExitCode> {
   const { clock, signals } = call;
@@ -211,7 +225,7 @@ async function serveUntilSignal(
     });
     hooks.onListening?.(listening.url, listening.port);
     await announce(call, { url: listening.url, server, runtime, code });
-    const signal = await stopRequested;
+    const signal = await Promise.race([stopRequested, drainRequested]);
     // From here on, a signal ends the program at once.
     endAtOnce();
     if (signal === 'SIGTERM') {

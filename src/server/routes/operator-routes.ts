@@ -8,6 +8,7 @@ import type { HttpRoute } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 import type { Wire } from '../wire/component.ts';
 import {
+  drainResponse,
   evictionResponse,
   operatorSessionPage,
   operatorSessionResponse,
@@ -32,7 +33,8 @@ const list = v.object({
 const inWorkspace = v.object({ workspace: v.optional(nonEmptyText(64)) });
 
 /** Routes for operators, over the sessions of all workspaces. They require a key with the scope `operator`. */
-export function operatorRoutes({ runtime, store }: ServerContext): readonly HttpRoute[] {
+export function operatorRoutes(context: ServerContext): readonly HttpRoute[] {
+  const { runtime, store } = context;
   /** @throws ManagedSessionNotFoundError */
   const getSessionKey = async (id: string, userId: string | undefined): Promise<SessionKey> => {
     const { owner } = await runtime.getSession(userId === undefined ? id : { id, userId });
@@ -44,7 +46,24 @@ export function operatorRoutes({ runtime, store }: ServerContext): readonly Http
     const row = await store.find(key);
     return row === undefined ? { id: key.sessionId } : toOperatorSession(row);
   };
+  const readDrain = (): Wire<'Drain'> => {
+    if (context.isDrained()) return { type: 'drain', status: 'drained' };
+    return { type: 'drain', status: context.draining.aborted ? 'draining' : 'serving' };
+  };
   return [
+    defineRoute('GET /v1/operator/drain: Whether this server hands over its sessions', {
+      response: drainResponse,
+      scopes: ['operator'],
+      run: async () => readDrain(),
+    }),
+    defineRoute('POST /v1/operator/drain: Hand over the sessions of this server, and stop it', {
+      response: drainResponse,
+      scopes: ['operator'],
+      run: async () => {
+        context.drain();
+        return readDrain();
+      },
+    }),
     defineRoute(
       'GET /v1/operator/sessions: List the sessions of all workspaces, last changed first',
       {

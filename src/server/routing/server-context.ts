@@ -35,6 +35,10 @@ export interface ServerContext {
   readonly publicUrl: string | undefined;
   /** Aborted when the server accepts no more changes, because its process is about to end. */
   readonly draining: AbortSignal;
+  /** Begins to drain, because an operator asked for it over HTTP. */
+  readonly drain: () => void;
+  /** True when all sessions were given away. */
+  readonly isDrained: () => boolean;
   /** Aborted when the server closes. Streams then end and can be resumed. */
   readonly closing: AbortSignal;
   /** Receives internal errors that no response shows. */

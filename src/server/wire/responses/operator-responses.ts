@@ -46,6 +46,16 @@ export const evictionResponse: WireSchema<'Eviction'> = component(
   v.union([v.object({ ...fields, evicted }), v.object({ id: v.string(), evicted })]),
 );
 
+/** Whether a server hands over its sessions. */
+export const drainResponse: WireSchema<'Drain'> = component(
+  'Drain',
+  'Whether the server that answers hands over its sessions. `drained`: it has none any more.',
+  v.object({
+    type: v.literal('drain'),
+    status: v.picklist(['serving', 'draining', 'drained']),
+  }),
+);
+
 /** The health of the server. */
 export const healthResponse: WireSchema<'Health'> = component(
   'Health',
