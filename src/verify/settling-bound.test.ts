@@ -10,12 +10,15 @@ import {
   Executor,
   initialToken,
   net,
+  oneOf,
   place,
   pure,
 } from '../net/index.ts';
 import type { CompiledNet, Place } from '../net/index.ts';
 import { settles, unreachable } from './properties/create-property.ts';
 import { prove } from './prove.ts';
+import { boundSettling } from './settling-bound.ts';
+import { expand } from './system/expand.ts';
 
 type Transitions = Parameters<typeof net>[1]['transitions'];
 
@@ -147,6 +150,33 @@ function doublingOfPool(levels: number, size: number, times: number): CompiledNe
   return compile(net('pool', { initial, transitions: [fill, begin, ...transitions] }));
 }
 
+/** Each waiting token takes one token of the first place, and gives it back with many more. */
+function doublingAfterReturn(levels: number, times: number): CompiledNet {
+  const { first, transitions } = createDoubling(levels);
+  const waiting = place('waiting');
+  const { give, tokens } = createMany(first);
+  const begin = pure('begin', {
+    priority: levels,
+    take: { waiting, first },
+    give: allOf({ ...give, first }),
+    run: () => ({ ...tokens, first: null }),
+  });
+  const initial = [initialToken(first, null), initialToken(waiting, null, times)];
+  return compile(net('return', { initial, transitions: [begin, ...transitions] }));
+}
+
+/** A firing uses up a piece of work or its judge, by its choice, and gives the other back. */
+function choosing(works: number): CompiledNet {
+  const [work, judge] = [place('work'), place('judge')];
+  const choose = pure('choose', {
+    take: { work, judge },
+    give: oneOf({ rejects: allOf({ judge }), leaves: allOf({ work }) }),
+    run: () => ({ rejects: { judge: null } }),
+  });
+  const initial = [initialToken(work, null, works), initialToken(judge, null)];
+  return compile(net('choosing', { initial, transitions: [choose] }));
+}
+
 /** A binary counter: each increment is a firing, and each carry is one more. It counts once for each token that waits for a delay. */
 function counter(bits: number, times = 0): CompiledNet {
   const zeros = Array.from({ length: bits }, (_, bit) => place(`zero.${bit}`));
@@ -214,6 +244,7 @@ const TOO_LONG: readonly (readonly [CompiledNet, string, readonly string[]])[] =
   [doublingAfterTimeout(6, 3), BY_ARCS, []],
   [doublingAfterInhibitor(6, 3), BY_ARCS, []],
   [doublingOfPool(6, 60, 6), BY_ARCS, []],
+  [doublingAfterReturn(6, 3), BY_ARCS, []],
   [counter(14), BY_SEARCH, []],
   [counter(10, 6), BY_SEARCH, []],
 ];
@@ -226,6 +257,7 @@ const SHORT: readonly (readonly [CompiledNet, readonly string[]])[] = [
   [doublingAfterSignal(5, 40), ['signal']],
   [doublingAfterDelay(1, 150), []],
   [doublingOfPool(3, 10, 3), []],
+  [choosing(200), []],
 ];
 
 for (const [of, reason, signals] of TOO_LONG)
@@ -241,6 +273,11 @@ test('a settling below the limit is proved, however many tokens wait or are due'
     const verdicts = await listVerdicts(of, 2_000);
     assert.equal(verdicts[0], 'proved', of.name);
   }
+});
+
+test('each choice of a transition may be limited by another place', () => {
+  const bound = boundSettling(expand(choosing(200), { faults: 0, shutdowns: false }));
+  assert.deepEqual(bound, { fixed: 0, perToken: 1 });
 });
 
 test('a delay that is lost when it is added to the time does not end a settling', async () => {

@@ -2,7 +2,12 @@ import { MAX_FIRINGS_PER_SETTLE, MAX_FIRINGS_PER_TOKEN } from '../net/internal.t
 import { boundPlace } from './bound-place.ts';
 import { findLiveParts } from './contracts/live-parts.ts';
 import { UNLIMITED } from './properties/bounds.ts';
-import type { ExpandedNet, ExpandedOutput, ExpandedTransition } from './system/expand.ts';
+import type {
+  ExpandedAlternative,
+  ExpandedNet,
+  ExpandedOutput,
+  ExpandedTransition,
+} from './system/expand.ts';
 
 /** The most firings of one settling, judged by the arcs alone. */
 export interface SettlingBound {
@@ -34,62 +39,97 @@ export function boundSettling(net: ExpandedNet): SettlingBound | undefined {
   // A delay ends the settling.
   const limits = findLimits(
     net,
-    transitions.filter(({ isImmediate }) => isImmediate),
+    transitions.filter(({ isImmediate }) => isImmediate).flatMap((t) => listChoices(t)),
   );
   return limits === undefined ? undefined : new Charges(net, transitions, limits).bound();
 }
 
-/** A transition and what limits it: a place from which it takes, or a place that inhibits it. */
-interface Limited {
+/** A transition with one of the alternatives that its firing may choose. The outputs of an effect arrive later. */
+interface Choice {
   readonly t: ExpandedTransition;
+  readonly alternative: ExpandedAlternative | undefined;
+}
+
+/** A choice and what limits it: a place from which it takes, or a place that inhibits it. */
+interface Limited extends Choice {
   readonly place: number;
   readonly by: 'input' | 'inhibitor';
 }
 
-/** Finds a limit of each transition. Undefined if some have none. */
-function findLimits(
-  net: ExpandedNet,
-  transitions: readonly ExpandedTransition[],
-): readonly Limited[] | undefined {
+function listChoices(t: ExpandedTransition): readonly Choice[] {
+  if (t.kind === 'effect' || t.alternatives.length === 0) return [{ t, alternative: undefined }];
+  return t.alternatives.map((alternative) => ({ t, alternative }));
+}
+
+/** Finds a limit of each choice. Undefined if some have none. */
+function findLimits(net: ExpandedNet, choices: readonly Choice[]): readonly Limited[] | undefined {
   const limits: Limited[] = [];
-  let open = transitions;
+  let open = choices;
   while (open.length > 0) {
     const endless = open;
-    const round = endless.flatMap((t) => findLimit(t, endless, net) ?? []);
+    const round = endless.flatMap((choice) => findLimit(choice, endless, net) ?? []);
     if (round.length === 0) return undefined;
     limits.push(...round);
-    open = endless.filter((t) => round.every((one) => one.t !== t));
+    open = endless.filter((choice) =>
+      round.every(({ t, alternative }) => t !== choice.t || alternative !== choice.alternative),
+    );
   }
   // What a firing causes is limited in a later round, so later limits are charged first.
   return limits.toReversed();
 }
 
-/** A place that only limited transitions fill, or one that the transition fills and only limited transitions empty. */
+/**
+ * A place from which the choice takes more tokens than it gives back, and to which only limited choices add tokens; or
+ * one that the transition fills and only limited ones empty.
+ */
 function findLimit(
-  t: ExpandedTransition,
-  open: readonly ExpandedTransition[],
+  choice: Choice,
+  open: readonly Choice[],
   { fault, unhandledFault, faults }: ExpandedNet,
 ): Limited | undefined {
+  const { t } = choice;
   const input = t.takes.find(
-    ({ place, count }) =>
-      count > 0 &&
+    ({ place }) =>
+      countMore(choice, place) < 0 &&
       !(faults === UNLIMITED && (place === fault || place === unhandledFault)) &&
-      !open.some((other) => fills(other, place)),
+      !open.some((other) => mayAdd(other, place)),
   );
-  if (input !== undefined) return { t, place: input.place, by: 'input' };
+  if (input !== undefined) return { ...choice, place: input.place, by: 'input' };
   // A firing that fails does not fill the place that inhibits it.
   if (faults === UNLIMITED) return undefined;
   const place = t.unless.find(
     (one) =>
-      alwaysFills(t, one) && !t.resets.includes(one) && !open.some((other) => empties(other, one)),
+      alwaysFills(t, one) &&
+      !t.resets.includes(one) &&
+      !open.some((other) => empties(other.t, one)),
   );
-  return place === undefined ? undefined : { t, place, by: 'inhibitor' };
+  return place === undefined ? undefined : { ...choice, place, by: 'inhibitor' };
 }
 
-/** True if a firing may add a token before the net settles. The results of effects arrive later. */
-function fills(t: ExpandedTransition, place: number): boolean {
+/** True if a firing may leave more tokens in a place than it finds there, before the net settles. */
+function mayAdd(choice: Choice, place: number): boolean {
+  const { t, alternative } = choice;
   if (t.kind === 'effect') return t.running === place;
-  return t.alternatives.some(({ outputs }) => outputs.some((output) => output.place === place));
+  const isGivenOn = alternative?.outputs.some(
+    (output) => output.place === place && t.takes[output.each]?.mode === 'all',
+  );
+  return isGivenOn === true || countMore(choice, place) > 0;
+}
+
+/** The most tokens that a firing adds to a place beyond those that it takes there for certain. */
+function countMore(choice: Choice, place: number): number {
+  const taken = choice.t.takes.reduce(
+    (sum, input) => sum + (input.place === place ? input.count : 0),
+    0,
+  );
+  return countAdded(choice, place) - taken;
+}
+
+/** The most tokens that a firing adds to a place, apart from outputs that are as many as an input takes. */
+function countAdded({ t, alternative }: Choice, place: number): number {
+  if (t.kind === 'effect') return t.running === place ? 1 : 0;
+  const outputs = alternative?.outputs.filter((output) => output.place === place) ?? [];
+  return outputs.reduce((sum, output) => sum + countGiven(t, output), 0);
 }
 
 function alwaysFills(t: ExpandedTransition, place: number): boolean {
@@ -153,15 +193,34 @@ class Charges {
   /** Charges the firings of a transition to what limits it. */
   #charge(limited: Limited): void {
     const { t, place, by } = limited;
+    const firings = this.#firing(t, this.#caused(limited));
     if (by === 'inhibitor') {
-      const firings = this.#firing(t);
       if (firings === this.#enabled.get(limited)) return;
       this.#enabled.set(limited, firings);
       this.#isStable = false;
     } else {
       const input = t.takes.findIndex((one) => one.place === place);
-      this.#raise(place, this.#firing(t) + this.#each(t, input));
+      this.#raise(place, firings + this.#each(t, input));
     }
+  }
+
+  /**
+   * The firings that the outputs of a choice cause. A token that the firing takes pays for one that it gives back to the
+   * same place, unless it already pays for one that is given on.
+   */
+  #caused(choice: Choice): number {
+    const { t } = choice;
+    const places = new Set(choice.alternative?.outputs.map(({ place }) => place));
+    const given = [...places].reduce((sum, place) => {
+      const returned = t.takes.reduce(
+        (all, input, index) =>
+          all + (input.place === place && !this.#isGivenOn(t, index) ? input.count : 0),
+        0,
+      );
+      const more = Math.max(0, countAdded(choice, place) - returned);
+      return sum + (more === 0 ? 0 : more * this.#token(place));
+    }, 0);
+    return Math.max(this.#failing(), given + this.#bounded(t));
   }
 
   /** Charges what each taken token causes, whoever pays for the firing. */
@@ -182,9 +241,9 @@ class Charges {
   }
 
   /** The firings for which a firing pays: itself, and what its outputs and the places that it empties cause. */
-  #firing(t: ExpandedTransition): number {
+  #firing(t: ExpandedTransition, caused: number): number {
     const emptied = this.#emptied([...t.resets, ...t.takes.map(({ place }) => place)]);
-    return 1 + emptied + (t.kind === 'effect' ? this.#token(t.running) : this.#outputs(t));
+    return 1 + emptied + (t.kind === 'effect' ? this.#token(t.running) : caused);
   }
 
   /** The firings that an outcome causes, apart from outputs that are as many as an input takes. */
@@ -192,11 +251,20 @@ class Charges {
     const given = t.alternatives.map(({ outputs }) =>
       outputs.reduce((sum, output) => sum + countGiven(t, output) * this.#token(output.place), 0),
     );
-    const givenOn = t.takes.map(
-      (_, input) => (this.#bound(t, input) ?? 0) * this.#givenOn(t, input),
+    return Math.max(this.#failing(), Math.max(0, ...given) + this.#bounded(t));
+  }
+
+  /** The firings that a failure of the transition itself causes, if any number of them may fail. */
+  #failing(): number {
+    return this.#net.faults === UNLIMITED ? this.#fault() : 0;
+  }
+
+  /** The firings that follow from tokens that are given on, if the arcs bound their number. */
+  #bounded(t: ExpandedTransition): number {
+    return t.takes.reduce(
+      (sum, _, input) => sum + (this.#bound(t, input) ?? 0) * this.#givenOn(t, input),
+      0,
     );
-    const sum = givenOn.reduce((all, firings) => all + firings, Math.max(0, ...given));
-    return Math.max(this.#net.faults === UNLIMITED ? this.#fault() : 0, sum);
   }
 
   /** The firings for which each token of an input pays, because as many tokens are given on. */
@@ -213,6 +281,14 @@ class Charges {
     return this.#bounds.get(place);
   }
 
+  /** True if some outputs are as many as this input takes. */
+  #isGivenOn({ takes, alternatives }: ExpandedTransition, input: number): boolean {
+    return (
+      takes[input]?.mode === 'all' &&
+      alternatives.some(({ outputs }) => outputs.some(({ each }) => each === input))
+    );
+  }
+
   /** The firings that one token of an input causes, because one is given on for it. */
   #givenOn(t: ExpandedTransition, input: number): number {
     if (t.takes[input]?.mode !== 'all') return 0;
@@ -225,7 +301,7 @@ class Charges {
   /** The firings that follow if a clock or an attempt of a transition is due when the settling begins. */
   #due(t: ExpandedTransition): number {
     const isTimed = t.timed === 'finite' || t.timed === 'maybe';
-    const clock = isTimed ? this.#firing(t) + this.#each(t, 0) : 0;
+    const clock = isTimed ? this.#firing(t, this.#outputs(t)) + this.#each(t, 0) : 0;
     if (t.kind === 'pure') return clock;
     // How many tokens a firing holds, the arcs do not show.
     if (t.takes.some((_, input) => this.#each(t, input) > 0)) return Number.POSITIVE_INFINITY;
