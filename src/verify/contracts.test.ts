@@ -230,6 +230,74 @@ test('a proof by contracts names the transitions that the views never fire', asy
   assert.deepEqual([whole.unfired, isProved(whole, { strict: true })], [[], true]);
 });
 
+/** A door that a signal closes and another one opens. A signal that changes nothing is refused, unless the net keeps it. */
+function door(refusesAlways: boolean): CompiledNet {
+  const [opening, closing] = ['open', 'close'].map((name) =>
+    place(`${name}.in`, { environment: true }),
+  );
+  const [opened, closed] = [place('opened'), place('closed')];
+  assert.ok(opening !== undefined && closing !== undefined);
+  const change = (name: string, asked: typeof opened, from: typeof opened, to: typeof opened) =>
+    pure(name, { take: { asked, from }, give: allOf({ to }), run: () => ({ to: null }) });
+  const refuse = (name: string, asked: typeof opened) =>
+    pure(name, {
+      take: { asked },
+      unless: refusesAlways ? [] : [closed],
+      priority: -1,
+      give: allOf({}),
+      run: () => ({}),
+    });
+  return compile(
+    net('door', {
+      in: { opening, closing },
+      initial: [initialToken(closed, null)],
+      transitions: [
+        change('open', opening, closed, opened),
+        change('close', closing, opened, closed),
+        refuse('open.refuse', opening),
+        refuse('close.refuse', closing),
+      ],
+    }),
+  );
+}
+
+test('an input that is always refused at the latest is left out of views, and is empty at rest', async () => {
+  const core: ComponentTree = { shared: [], ports: [], children: [] };
+  const rests = deadlockFree([{ marked: ['opened'] }, { marked: ['closed'] }]);
+  const restsWithSignal = deadlockFree([
+    { marked: ['opened'] },
+    { marked: ['closed', 'close.in'] },
+  ]);
+  const options = {
+    properties: [rests, placeBound(['opened', 'closed'], 1)],
+    bounds: { environment: { 'open.in': 2, 'close.in': 2 }, faults: 0, shutdowns: false },
+    components: core,
+  };
+  const { contracts = [], results } = await prove(door(true), options);
+  assert.deepEqual(
+    results.map(({ verdict, by }) => `${verdict} by ${by}`),
+    ['proved by contracts', 'proved by contracts'],
+  );
+  // The places of the door and the phase of the search, without the signals.
+  assert.ok((contracts[0]?.states ?? 10) <= 4, JSON.stringify(contracts));
+  for (const refusesAlways of [true, false]) {
+    const report = await prove(door(refusesAlways), {
+      ...options,
+      properties: [refusesAlways ? restsWithSignal : rests],
+    });
+    assert.equal(report.results[0]?.verdict, 'refuted');
+  }
+});
+
+test('a property that depends on the number of inputs is decided in views that have them', async () => {
+  const { results } = await prove(door(true), {
+    properties: [atMost(['open'], 1)],
+    bounds: { environment: { 'open.in': 1, 'close.in': 1 }, faults: 0, shutdowns: false },
+    components: { shared: [], ports: [], children: [] },
+  });
+  assert.deepEqual([results[0]?.verdict, results[0]?.by], ['proved', 'contracts']);
+});
+
 test('a question about one of two equal children keeps them apart', async () => {
   const go = place('go', { environment: true });
   const finish = place('finish', { environment: true });

@@ -6,8 +6,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
 import {
+  all,
   allOf,
   compile,
+  each,
   effect,
   Executor,
   emptyMarking,
@@ -511,6 +513,38 @@ test('a contract sees what a firing gives back to a place outside the view', asy
   };
   const tree: ComponentTree = { shared: [], ports: [], children: [keepsA] };
   assert.deepEqual(await decideTwice(of, tree, [unreachable('b'), atMost(['c/loop'], 0)], few), [
+    [false, false],
+    [false, false],
+  ]);
+});
+
+test('a firing that gives on more tokens than a port counts is not left out of a view', async () => {
+  const of = compile(
+    net('moves', {
+      initial: [initialToken(a, null, 3)],
+      transitions: [
+        pure('move', {
+          take: { tokens: all(a) },
+          give: allOf({ moved: each('tokens', b), done: place('done') }),
+          run: ({ tokens }) => ({ moved: tokens, done: null }),
+        }),
+        pure('clear', { take: { tokens: all(b) }, give: allOf({}), run: () => ({}) }),
+      ],
+    }),
+  );
+  const mover: NetComponent = {
+    name: 'mover',
+    places: ['a', 'b'],
+    transitions: ['move'],
+    contract: {
+      initial: 'always',
+      events: [{ name: 'moves', promisedBy: 'component', on: { gives: ['b'], by: 'component' } }],
+      steps: { always: { moves: 'always' } },
+    },
+    children: [],
+  };
+  const tree: ComponentTree = { shared: [], ports: [], children: [mover] };
+  assert.deepEqual(await decideTwice(of, tree, [unreachable('done'), atMost(['move'], 0)], few), [
     [false, false],
     [false, false],
   ]);

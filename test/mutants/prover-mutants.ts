@@ -282,11 +282,61 @@ export const proverMutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/verify/settling-bound.ts',
-        find: `? this.#firing(t) + this.#each(t, 0) : 0;`,
+        find: `? this.#firing(t, this.#outputs(t)) + this.#each(t, 0) : 0;`,
         replace: `? 1 : 0;`,
       },
     ],
     tests: [settling],
+  },
+  {
+    name: 'a token that is given back pays for all that are given to its place',
+    edits: [
+      {
+        file: 'src/verify/settling-bound.ts',
+        find: `const more = Math.max(0, countAdded(choice, place) - returned);`,
+        replace: `const more = returned > 0 ? 0 : countAdded(choice, place);`,
+      },
+    ],
+    tests: [settling],
+  },
+  {
+    name: 'a view leaves out a firing that gives on more tokens than a port counts',
+    edits: [
+      {
+        file: 'src/verify/contracts/view.ts',
+        find: `most: count < most ? count : undefined,`,
+        replace: `most: count,`,
+      },
+      {
+        file: 'src/verify/contracts/view.ts',
+        find: `...[input, ...outputs].map`,
+        replace: `...outputs.map`,
+      },
+    ],
+    tests: [past],
+  },
+  {
+    name: 'an input that is refused under a condition is empty at rest',
+    edits: [
+      {
+        file: 'src/verify/contracts/consumed-inputs.ts',
+        find: `    t.unless.length === 0 &&
+`,
+        replace: ``,
+      },
+    ],
+    tests: [contracts],
+  },
+  {
+    name: 'the net may rest where an input that views leave out is marked',
+    edits: [
+      {
+        file: 'src/verify/contracts/decide-resting.ts',
+        find: `views.isLive(place) && !views.leftOut.has(place)`,
+        replace: `views.isLive(place)`,
+      },
+    ],
+    tests: [contracts],
   },
   {
     name: 'an attempt that times out causes no firings',

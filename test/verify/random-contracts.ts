@@ -68,7 +68,8 @@ export function compareContracts(
     unsound: [],
   };
   for (let seed = firstSeed; tally.kept < nets && seed <= lastSeed; seed++) {
-    const generated = randomNet(seed, size);
+    // In every other net, inputs are refused: views leave them out.
+    const generated = randomNet(seed, size, seed % 2 === 0);
     if (generated === undefined) continue;
     const { net, bounds } = generated;
     const random = new Random(seed + 1_000_003);

@@ -77,10 +77,17 @@ const anyValue = z.unknown();
  */
 export type Size = 'small' | 'large';
 
-/** Returns the net of a seed. Undefined if the generated net does not build. */
-export function randomNet(seed: number, size: Size = 'small'): RandomNet | undefined {
+/**
+ * Returns the net of a seed. Undefined if the generated net does not build.
+ * @param refuses true for transitions that take some inputs from outside whatever else the marking is
+ */
+export function randomNet(
+  seed: number,
+  size: Size = 'small',
+  refuses = false,
+): RandomNet | undefined {
   try {
-    return new Making(new Random(seed), size).net(seed);
+    return new Making(new Random(seed), size).net(seed, refuses);
   } catch (error) {
     if (error instanceof NetBuildError) return undefined;
     throw error;
@@ -109,7 +116,7 @@ class Making {
     this.#outlet = outlet('out', anyValue);
   }
 
-  net(seed: number): RandomNet {
+  net(seed: number, refuses: boolean): RandomNet {
     const random = this.#random;
     const initial = random
       .some(this.#places, 1 + random.below(3))
@@ -135,6 +142,7 @@ class Making {
     }
     // Transitions that cancel come last, because they refer to the effects.
     if (this.#effects.length > 0 && random.chance(0.75)) transitions.push(this.#cancelling());
+    if (refuses) transitions.push(...this.#refusals(new Random(seed + 5_000_011)));
     const ports = Object.fromEntries(this.#places.map((one) => [one.name, one]));
     const compiled = compile(
       net(`random-${seed}`, { in: ports, out: { out: this.#outlet }, initial, transitions }),
@@ -321,6 +329,26 @@ class Making {
       run: () => unused(),
     } as never);
     return candidate as Transition;
+  }
+
+  #refusals(random: Random): readonly Transition[] {
+    const inputs = this.#places.filter((one) => one.environment && random.chance(0.8));
+    return inputs.map((input) => {
+      const others = this.#places.filter((one) => one !== input);
+      const read = random.chance(0.3) ? { r: all(random.pick(others), { min: 0 }) } : {};
+      // Few of them need more, so that they may leave their input.
+      const unless = random.chance(0.15) && !('r' in read) ? [random.pick(others)] : [];
+      const given = random.chance(0.3) ? { o: random.pick(others) } : {};
+      const candidate: unknown = pure(`refuse.${input.name}`, {
+        take: { asked: input },
+        read,
+        unless,
+        priority: random.pick([-1, -1, 0, 3]),
+        give: allOf(given),
+        run: () => unused(),
+      } as never);
+      return candidate as Transition;
+    });
   }
 
   #property(net: CompiledNet): Property {

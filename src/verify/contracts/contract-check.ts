@@ -46,10 +46,11 @@ export class ContractCheck {
   readonly #outcomes = new Map<NetPart, ViewOutcome>();
   readonly #unfired = new Set<number>();
   #results: readonly ContractResult[] = [];
-  #withoutGroups: ContractCheck | undefined;
+  #exact: ContractCheck | undefined;
 
   /**
    * @param mostWithoutGroups a view with more states than this is searched with its places in groups; `Infinity`: none is
+   * @param keepsInputs true for views that have all inputs from outside
    * @throws UnknownNameError if the tree names a place or transition that the net does not have.
    * @throws InvalidContractError if a contract contradicts itself.
    */
@@ -58,9 +59,10 @@ export class ContractCheck {
     tree: ComponentTree,
     limits: ViewLimits,
     mostWithoutGroups: number = MOST_WITHOUT_GROUPS,
+    keepsInputs: boolean = false,
   ) {
     this.#tree = tree;
-    this.#views = new PartViews(net, tree, limits);
+    this.#views = new PartViews(net, tree, limits, keepsInputs);
     this.#mostWithoutGroups = mostWithoutGroups;
   }
 
@@ -77,22 +79,37 @@ export class ContractCheck {
       return;
     }
     for (const part of parts) {
-      const { view, outcome, component } = this.#searchContract(part);
-      this.#outcomes.set(part, outcome);
-      this.#addUnfired(part, view, outcome);
-      const { problem } = outcome;
-      const result: ContractResult = {
-        component: part.name,
-        states: component === part.name ? outcome.states : 0,
-        ...omitUndefined({ sameAs: component === part.name ? undefined : component }),
-        ...(problem === undefined
-          ? { verdict: 'proved' }
-          : { verdict: 'unknown', reason: problem }),
-      };
+      const result = this.#proveContract(part);
       results.push(result);
       yield result;
-      if (problem !== undefined) return;
+      if (result.verdict !== 'proved') return;
     }
+  }
+
+  #proveContract(part: NetPart): ContractResult {
+    const { view, outcome, component } = this.#searchContract(part);
+    const { problem } = outcome;
+    if (problem !== undefined && this.#views.leftOut.size > 0) return this.#proveWithInputs(part);
+    this.#outcomes.set(part, outcome);
+    this.#addUnfired(part, view, outcome);
+    return {
+      component: part.name,
+      states: component === part.name ? outcome.states : 0,
+      ...omitUndefined({ sameAs: component === part.name ? undefined : component }),
+      ...(problem === undefined ? { verdict: 'proved' } : { verdict: 'unknown', reason: problem }),
+    };
+  }
+
+  /** Proves the contracts up to this one again, in views that have all inputs from outside. */
+  #proveWithInputs(part: NetPart): ContractResult {
+    this.#views.keepInputs();
+    this.#outcomes.clear();
+    this.#unfired.clear();
+    for (const one of this.#views.parts) {
+      const result = this.#proveContract(one);
+      if (one === part || result.verdict !== 'proved') return result;
+    }
+    return { component: part.name, states: 0, verdict: 'unknown' };
   }
 
   /** Searches the view of a part: as it is, then with groups if it has many states, then with the tokens of budgets. */
@@ -157,7 +174,7 @@ export class ContractCheck {
       return leaveOpen(`contracts do not decide a property of kind ${property.kind}`);
     const inexact = parts.filter((part) => !countsBudgets.has(part));
     if (decision.holds) return decision;
-    if (this.hasGroups) return this.#decideWithoutGroups(property);
+    if (this.hasGroups || this.#views.leftOut.size > 0) return this.#decideExactly(property);
     if (!hasBudgets || inexact.length === 0) return decision;
     for (const part of inexact) countsBudgets.add(part);
     const exact = this.#decideInViews(property);
@@ -165,14 +182,15 @@ export class ContractCheck {
     return exact ?? decision;
   }
 
-  #decideWithoutGroups(property: Property): Decision {
-    if (this.#withoutGroups === undefined) {
+  /** Decides a property in views without groups, and with all inputs from outside. */
+  #decideExactly(property: Property): Decision {
+    if (this.#exact === undefined) {
       const { net, limits } = this.#views;
       const most = Number.POSITIVE_INFINITY;
-      this.#withoutGroups = new ContractCheck(net, this.#tree, limits, most);
-      for (const { verdict } of this.#withoutGroups.prove()) if (verdict !== 'proved') break;
+      this.#exact = new ContractCheck(net, this.#tree, limits, most, true);
+      for (const { verdict } of this.#exact.prove()) if (verdict !== 'proved') break;
     }
-    return this.#withoutGroups.decide(property);
+    return this.#exact.decide(property);
   }
 
   /** Undefined for a property that views do not decide. */

@@ -23,7 +23,9 @@ export function decideResting(
     marked: marked.map((name) => findPlace(views.net, name)),
     may: new Set([...marked, ...allowed].map((name) => findPlace(views.net, name))),
   }));
-  const possible = named.map(({ marked }) => marked.every((place) => views.isLive(place)));
+  const possible = named.map(({ marked }) =>
+    marked.every((place) => views.isLive(place) && !views.leftOut.has(place)),
+  );
   const combined = combineParts(views, (part) => {
     const layout = views.layout(part);
     return (resting.get(part) ?? []).map((state) => ({
@@ -97,8 +99,9 @@ function dropStatesThatRun(
   const left = new Map([...stops].map(([part, { collected }]) => [part, collected] as const));
   for (let removed = true; removed;) {
     removed = false;
-    const empty = new Set(
-      views.parts.flatMap((part) =>
+    const empty = new Set([
+      ...views.leftOut,
+      ...views.parts.flatMap((part) =>
         views.layout(part).members.flatMap((places, position) => {
           const images = stops.get(part)?.symmetry.images(position) ?? [position];
           const isEmpty = (left.get(part) ?? []).every(({ counts }) =>
@@ -107,7 +110,7 @@ function dropStatesThatRun(
           return isEmpty ? places : [];
         }),
       ),
-    );
+    ]);
     for (const part of views.parts) {
       const { outside } = views.view(part);
       const before = left.get(part) ?? [];

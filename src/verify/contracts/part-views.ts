@@ -2,6 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import type { ExpandedNet } from '../system/expand.ts';
 import { findPlace } from '../system/find-by-name.ts';
 import type { ChildActivity } from './child-activity.ts';
+import { findConsumedInputs } from './consumed-inputs.ts';
 import type { ComponentTree } from './contract.ts';
 import { findLiveParts } from './live-parts.ts';
 import type { LiveParts } from './live-parts.ts';
@@ -57,20 +58,40 @@ export class PartViews {
   /** The parts whose views count the tokens of several places together. */
   readonly grouped: Set<NetPart> = new Set();
   readonly #live: LiveParts;
+  #leftOut: ReadonlySet<number> = new Set();
   readonly #layouts = new Map<string, Layout>();
   readonly #searched = new Map<string, Searched>();
 
   /**
+   * @param keepsInputs true for views with all inputs from outside
    * @throws UnknownNameError if the tree names a place or transition that the net does not have.
    * @throws InvalidContractError if a contract contradicts itself.
    */
-  constructor(net: ExpandedNet, tree: ComponentTree, limits: ViewLimits) {
+  constructor(net: ExpandedNet, tree: ComponentTree, limits: ViewLimits, keepsInputs = false) {
     this.net = net;
     this.limits = limits;
     this.#live = findLiveParts(net);
     this.shared = tree.shared.map((name) => findPlace(net, name));
     this.core = createCore(net, tree);
     this.parts = listParts(this.core);
+    const named = new Set([
+      ...this.shared,
+      ...this.parts.flatMap((part) => this.#listPorts([part])),
+    ]);
+    this.#leftOut = new Set(
+      keepsInputs ? [] : [...findConsumedInputs(net)].filter((place) => !named.has(place)),
+    );
+  }
+
+  /** The places that no view has: inputs from outside that are empty whenever the net has stopped. */
+  get leftOut(): ReadonlySet<number> {
+    return this.#leftOut;
+  }
+
+  /** Lets the views have all inputs from outside from now on. */
+  keepInputs(): void {
+    this.#leftOut = new Set();
+    this.#layouts.clear();
   }
 
   get hasBudgets(): boolean {
@@ -85,7 +106,7 @@ export class PartViews {
   /** The places of a view of a part: its own ones and the shared ones. */
   kept(part: NetPart): readonly number[] {
     const places = new Set([...part.places, ...this.shared]);
-    return [...places].filter((place) => this.isLive(place));
+    return [...places].filter((place) => this.isLive(place) && !this.#leftOut.has(place));
   }
 
   /** The innermost part whose view has all these places. */
@@ -182,15 +203,19 @@ export class PartViews {
 
   /** The groups of a part's places that no other part, contract or question names. */
   listGroups(part: NetPart, apart: readonly number[] = []): readonly (readonly number[])[] {
-    const contracts = [part, ...part.children].flatMap(({ own }) => own?.contract ?? []);
-    const named = contracts.flatMap(({ events }) =>
-      events.flatMap(({ on }) => listPortNames(on).map((name) => findPlace(this.net, name))),
-    );
-    const exact = new Set([...this.shared, ...named, ...apart]);
+    const exact = new Set([...this.shared, ...this.#listPorts([part, ...part.children]), ...apart]);
     return groupPlaces(
       this.net,
       this.#live,
       this.kept(part).filter((place) => !exact.has(place)),
+    );
+  }
+
+  /** The places that the contracts of these parts name. */
+  #listPorts(parts: readonly NetPart[]): readonly number[] {
+    const contracts = parts.flatMap(({ own }) => own?.contract ?? []);
+    return contracts.flatMap(({ events }) =>
+      events.flatMap(({ on }) => listPortNames(on).map((name) => findPlace(this.net, name))),
     );
   }
 

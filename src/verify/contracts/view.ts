@@ -1,4 +1,9 @@
-import type { ExpandedAlternative, ExpandedNet, ExpandedTransition } from '../system/expand.ts';
+import type {
+  ExpandedAlternative,
+  ExpandedNet,
+  ExpandedOutput,
+  ExpandedTransition,
+} from '../system/expand.ts';
 import { isCountedKind } from './child-activity.ts';
 import type { ChildActivity } from './child-activity.ts';
 import type { Contract, StepPattern } from './contract.ts';
@@ -192,8 +197,12 @@ export function createView(net: ExpandedNet, live: LiveParts, options: ViewOptio
 interface Variant {
   readonly gives: readonly MoveOutput[];
   /** By input: the number of tokens that the firing must find there. */
-  readonly finds?: ReadonlyMap<number, number>;
+  readonly finds?: ReadonlyMap<number, Pick<MoveInput, 'count' | 'most'>>;
   readonly added: ReadonlyMap<number, number>;
+  /** By place: the tokens that an input takes all at once, and that the firing gives on one by one. */
+  readonly givenOn?: ReadonlyMap<number, number>;
+  /** The places whose tokens the firing takes all at once and gives back. */
+  readonly returned?: ReadonlySet<number>;
 }
 
 class ViewBuilder {
@@ -511,9 +520,10 @@ class ViewBuilder {
     t: ExpandedTransition | undefined,
     kind: StepKind,
     shape: Shape,
-    { gives, added, finds }: Variant,
+    variant: Variant,
     broken = -1,
   ): void {
+    const { gives, added, finds } = variant;
     const resets = shape.resets ?? [];
     const takes = kind === 'begins' || kind === 'faults';
     const step = {
@@ -524,13 +534,13 @@ class ViewBuilder {
       added,
     };
     const watched = this.#options.watch(step);
-    const events = this.#options.contracts.map((one) => this.#events(one, t, kind, added));
+    const events = this.#options.contracts.map((one) => this.#events(one, t, kind, variant));
     const move = {
       takes: shape.takes.map((input, index) => {
         const found = finds?.get(index);
         return found === undefined
           ? input
-          : { ...input, count: Math.max(input.count, found), most: found };
+          : { ...input, count: Math.max(input.count, found.count), most: found.most };
       }),
       reads: shape.reads ?? [],
       unless: shape.unless ?? [],
@@ -581,10 +591,10 @@ class ViewBuilder {
     { contract, inside }: ObservedContract,
     t: ExpandedTransition | undefined,
     kind: StepKind,
-    added: ReadonlyMap<number, number>,
+    variant: Variant,
   ): readonly number[] {
     return contract.events.flatMap(({ on }, event) => {
-      const times = this.#matches(on, inside, t, kind, added);
+      const times = this.#matches(on, inside, t, kind, variant);
       return Array.from({ length: times }, () => event);
     });
   }
@@ -594,7 +604,7 @@ class ViewBuilder {
     inside: ReadonlySet<number>,
     t: ExpandedTransition | undefined,
     kind: StepKind,
-    added: ReadonlyMap<number, number>,
+    { added, givenOn, returned }: Variant,
   ): number {
     const isInside = t !== undefined && inside.has(t.index);
     if (by !== undefined && (by === 'component') !== isInside) return 0;
@@ -604,7 +614,7 @@ class ViewBuilder {
     const taken = (place: number): number => (t === undefined || !fires ? 0 : countTaken(t, place));
     const gained = (name: string): number => {
       const place = this.#place(name);
-      return (added.get(place) ?? 0) - taken(place);
+      return (added.get(place) ?? 0) - taken(place) - (givenOn?.get(place) ?? 0);
     };
     if (takes !== undefined && !takes.some((name) => gained(name) < 0)) return 0;
     if (empties !== undefined) {
@@ -613,7 +623,10 @@ class ViewBuilder {
         const place = this.#place(name);
         return (
           t.resets.includes(place) ||
-          t.takes.some((input) => input.place === place && input.mode === 'all' && input.slot < 0)
+          (returned?.has(place) !== true &&
+            t.takes.some(
+              (input) => input.place === place && input.mode === 'all' && input.slot < 0,
+            ))
         );
       });
       if (!emptied) return 0;
@@ -628,44 +641,85 @@ class ViewBuilder {
     { outputs }: ExpandedAlternative,
     positions: ReadonlyMap<number, number>,
   ): readonly Variant[] {
-    let variants: Variant[] = [{ gives: [], added: new Map() }];
-    for (const output of outputs) {
-      const { place } = output;
+    const seen = outputs.filter(
+      ({ place }) => this.#at.has(place) || this.#options.tracked.has(place),
+    );
+    /** An input whose tokens are given on to a place where their number decides events. */
+    const isGivenOn = ({ place, each }: ExpandedOutput): boolean =>
+      t.takes[each]?.mode === 'all' && (!positions.has(each) || this.#options.tracked.has(place));
+    let variants: readonly Variant[] = [{ gives: [], added: new Map() }];
+    for (const each of new Set(seen.filter(isGivenOn).map((output) => output.each)))
+      variants = this.#giveOn(t, each, variants, {
+        outputs: seen.filter((output) => output.each === each && isGivenOn(output)),
+        position: positions.get(each),
+      });
+    for (const output of seen) {
+      if (isGivenOn(output)) continue;
+      const { place, each, min, max } = output;
+      const input = t.takes[each];
       const position = this.#at.get(place);
-      if (position === undefined && !this.#options.tracked.has(place)) continue;
-      const input = t.takes[output.each];
-      const each = input?.mode === 'all' ? positions.get(output.each) : undefined;
-      const isExact = each !== undefined && !this.#options.tracked.has(place);
-      // An event sees what the firing adds beyond what it takes: none, one or more.
-      const cap = position === undefined ? this.#cap : this.#readCap(place);
-      const most = Math.max(cap, countTaken(t, place) + MOST_GAINED);
-      const range =
+      if (input?.mode === 'all') {
+        const given = { place: position ?? -1, count: 0, each: positions.get(each) ?? -1 };
+        variants = variants.map((one) => ({ ...one, gives: [...one.gives, given] }));
+        continue;
+      }
+      const [least, most] =
         input === undefined
-          ? [output.min, Math.min(output.max, most)]
-          : input.mode === 'all'
-            ? // As many tokens as a place had: any number.
-              [0, most]
-            : [input.count, input.count];
-      const [least = 0, max = 0] = isExact ? [0, 0] : range;
-      const counts = Array.from(
-        { length: Math.max(0, max - least) + 1 },
-        (_, index) => least + index,
-      );
+          ? [min, Math.min(max, this.#mostAdded(t, place))]
+          : [input.count, input.count];
       variants = variants.flatMap((variant) =>
-        counts.map((count): Variant => ({
-          gives:
-            position === undefined
-              ? variant.gives
-              : [...variant.gives, { place: position, count, each: isExact ? each : -1 }],
-          added: new Map(variant.added).set(place, (variant.added.get(place) ?? 0) + count),
-          finds:
-            each === undefined || isExact || input?.slot !== -1
-              ? (variant.finds ?? new Map())
-              : new Map(variant.finds).set(each, count),
-        })),
+        Array.from({ length: Math.max(0, most - least) + 1 }, (_, index) =>
+          addTokens(variant, place, position, least + index),
+        ),
       );
     }
     return variants;
+  }
+
+  /** The variants of a firing that gives on all tokens of an input: one for each number of tokens. */
+  #giveOn(
+    t: ExpandedTransition,
+    each: number,
+    variants: readonly Variant[],
+    {
+      outputs,
+      position,
+    }: { readonly outputs: readonly ExpandedOutput[]; readonly position: number | undefined },
+  ): readonly Variant[] {
+    const input = t.takes[each];
+    if (input === undefined) return variants;
+    // This number of tokens means that many or more.
+    const most = Math.max(...[input, ...outputs].map(({ place }) => this.#mostAdded(t, place)));
+    const isReturned = outputs.some(({ place }) => place === input.place);
+    return variants.flatMap((variant) =>
+      Array.from({ length: most + 1 }, (_, count): Variant => {
+        const added = outputs.reduce<Variant>(
+          (one, { place }) => addTokens(one, place, this.#at.get(place), count),
+          variant,
+        );
+        const before = variant.givenOn?.get(input.place) ?? 0;
+        return {
+          ...added,
+          givenOn: new Map(variant.givenOn).set(input.place, before + count),
+          ...(isReturned && { returned: new Set(variant.returned).add(input.place) }),
+          // Of a keyed input, the firing takes some of the tokens that it finds.
+          ...(position !== undefined &&
+            input.slot < 0 && {
+              finds: new Map(variant.finds).set(position, {
+                count,
+                most: count < most ? count : undefined,
+              }),
+            }),
+        };
+      }),
+    );
+  }
+
+  /** A firing that adds more tokens than this to a place is like one that adds this many. */
+  #mostAdded(t: ExpandedTransition, place: number): number {
+    const cap = this.#at.has(place) ? this.#readCap(place) : this.#cap;
+    // An event sees what the firing adds beyond what it takes: none, one or more.
+    return Math.max(cap, countTaken(t, place) + MOST_GAINED);
   }
 
   #deposit(place: number): Variant {
@@ -721,6 +775,23 @@ export function isBudget({ net, places, transitions }: ExpandedNet, place: numbe
     return inputs.every(({ count, slot }) => count <= 1 && slot < 0) && !isCopied && !isRead;
   });
   return isTakenByOne && outputs.some(({ isUpTo, max }) => isUpTo && max > LEAST_CAP);
+}
+
+/** Adds tokens of one place to a variant. Without a position, the view only sees that they are added. */
+function addTokens(
+  variant: Variant,
+  place: number,
+  position: number | undefined,
+  count: number,
+): Variant {
+  return {
+    ...variant,
+    gives:
+      position === undefined
+        ? variant.gives
+        : [...variant.gives, { place: position, count, each: -1 }],
+    added: new Map(variant.added).set(place, (variant.added.get(place) ?? 0) + count),
+  };
 }
 
 type StepKind = 'begins' | 'faults' | 'broken' | 'ends' | 'ends-faulted' | 'injected';
