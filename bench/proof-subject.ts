@@ -101,7 +101,7 @@ const subjects: Readonly<Record<string, () => Agent>> = {
     }),
   'workflow of ten nodes': () => graph(10),
   'workflow of fifty nodes': () => graph(50),
-  'session with control and outcomes': () => speaker('assistant', { outcomes: {} }),
+  'session with control inputs': () => speaker('assistant', { outcomes: {} }),
 };
 
 export const subject: Agent | undefined = subjects[process.env['SUBJECT'] ?? '']?.();

@@ -50,7 +50,12 @@ const LIMITS: Readonly<Record<string, number>> = {
   'parallel of ten': 60,
   'workflow of ten nodes': 2,
   'workflow of fifty nodes': 30,
-  'session with control and outcomes': 5,
+  'session with control inputs': 5,
+};
+
+/** By agent: options of the command beside its defaults. */
+const OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  'session with control inputs': ['--control'],
 };
 
 /** By fault of `test/proofs/planted`: how the line of its refutation begins. */
@@ -82,7 +87,8 @@ export async function measureProofs({
   const costs: ProofCost[] = [];
   for (const [agent, limitSeconds] of Object.entries(LIMITS).slice(0, quick ? 1 : undefined))
     await withTemporaryFolder(async (folder) => {
-      const command = [PROGRAM, 'prove', SUBJECT, '--cache', join(folder, 'proofs')];
+      const options = ['--cache', join(folder, 'proofs'), ...(OPTIONS[agent] ?? [])];
+      const command = [PROGRAM, 'prove', SUBJECT, '--strict', ...options];
       const env = { SUBJECT: agent };
       const cold = await run(command, env);
       const warm = await run(command, env);

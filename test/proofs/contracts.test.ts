@@ -21,6 +21,12 @@ import { ContractCheck } from '../../src/verify/contracts/contract-check.ts';
 import type { ComponentTree } from '../../src/verify/contracts/contract.ts';
 import { Derivations } from '../../src/verify/derivations.ts';
 import { expand } from '../../src/verify/system/expand.ts';
+import {
+  withoutInput,
+  withoutOutput,
+  withoutReset,
+  withoutTransition,
+} from '../cases/net-mutations.ts';
 import { flowProofs } from './flows.ts';
 
 /** Returns the names of the properties that do not follow. */
@@ -71,6 +77,43 @@ const look = tool({ name: 'look', description: 'Looks.' });
 const speaker = (name: string): Agent =>
   agent({ name, model: new ScriptedModel([]), tools: [look] });
 const speakers = (...names: readonly string[]): readonly Agent[] => names.map(speaker);
+
+describe('a session that is controlled', () => {
+  const assistant = agent({ name: 'assistant', model: new ScriptedModel([]), tools: [look] });
+  const { properties, bounds, components } = agentProof(assistant, {
+    control: true,
+    atOnce: 1,
+  });
+  const { deadlockFree: rests, oneTurn } = properties;
+  assert.ok(rests !== undefined && oneTurn !== undefined);
+  const listOpenOf = (net: Net, ...of: readonly Property[]): readonly string[] =>
+    listOpen(net, components, bounds, of);
+
+  it('is proved through contracts, with every input of its control', () => {
+    const { environment = {} } = bounds;
+    for (const input of ['pause', 'resume', 'complete', 'archive', 'event'])
+      assert.equal(environment[`${input}.in`], 1);
+    assert.deepEqual(listOpenOf(assistant.net, ...Object.values(properties)), []);
+  });
+
+  const mutants: Readonly<Record<string, Net>> = {
+    'keeps the permit of a fault when it is archived': withoutTransition(
+      assistant.net,
+      'archived.discard-permit',
+    ),
+    'is archived and stays paused': withoutReset(assistant.net, 'session.stop', 'session.paused'),
+    'is archived and lets its turn continue': withoutOutput(assistant.net, 'session.stop', 'stops'),
+  };
+  for (const [that, net] of Object.entries(mutants))
+    it(`keeps it open where a session may rest that ${that}`, () => {
+      assert.deepEqual(listOpenOf(net, rests), [rests.name]);
+    });
+
+  it('keeps it open that one turn runs if a resume repeats a call without the permit', () => {
+    const net = withoutInput(assistant.net, 'session.retry', 'permit');
+    assert.deepEqual(listOpenOf(net, oneTurn), [oneTurn.name]);
+  });
+});
 
 describe('a tree of agents', () => {
   it('is proved through contracts with the limits of the command line', async () => {

@@ -12,8 +12,9 @@ export interface AgentPorts {
 /**
  * The contract of an agent in a session of several, whatever its kind. Its environment promises that it starts only in a
  * turn and only while it is not at work, and that a turn ends only then. The agent promises that it begins once and is done
- * once for each start; and when it has said that the turn waits, it takes that back before it goes on. A transition that empties its start place stops it, and nothing starts again in that turn. After a
- * fault everything may happen until the turn is abandoned.
+ * once for each start; that it is not done while it has given itself another start; and when it has said that the turn
+ * waits, that it takes that back before it goes on. A transition that empties its start place stops it, and nothing starts
+ * again in that turn. After a fault everything may happen until the turn is abandoned.
  */
 export function agentContract({ starts, dones }: AgentPorts): Contract {
   const stopped = { stop: 'stopped', abandon: 'off', fail: 'failed' };
@@ -67,13 +68,14 @@ export function agentContract({ starts, dones }: AgentPorts): Contract {
       starting: { begin: 'working', ...stopped },
       working: {
         begin: 'working',
-        continue: 'working',
+        continue: 'continuing',
         'request-stop': 'working',
         resume: 'working',
         wait: 'waiting',
         done: 'idle',
         ...stopped,
       },
+      continuing: { begin: 'working', 'request-stop': 'continuing', ...stopped },
       waiting: { 'request-stop': 'waiting', resume: 'working', wait: 'waiting', ...stopped },
       stopped: { end: 'off', ...stopped },
       failed: { abandon: 'off', ...failed },

@@ -13,14 +13,23 @@ import { scopedPlace } from '../turn/scoped-place.ts';
 import { stopRequested, turnStopping } from '../vocabulary/control.ts';
 import { agentEnded, agentStarting, targetPlace } from '../vocabulary/handover.ts';
 import { modelRequest } from '../vocabulary/model-call.ts';
+import { sessionPaused } from '../vocabulary/session.ts';
 import { sessionWrite } from '../vocabulary/state.ts';
 import { turnCurrent, turnEnding, turnPermit, turnWaiting } from '../vocabulary/turn.ts';
 
 type Inherited = Pick<AgentSlot, 'multiAgent' | 'done'>;
 type AgentPart = Pick<Agent, 'name' | 'role'>;
 
-/** Places that the proofs of all agents look at: the signals of the turn. */
-const signals = [turnCurrent, turnWaiting, turnStopping, stopRequested, transferBudget, faultPlace];
+/** Places that the proofs of all agents look at: the signals of the turn, and the pause that holds it. */
+const signals = [
+  turnCurrent,
+  turnWaiting,
+  turnStopping,
+  stopRequested,
+  transferBudget,
+  sessionPaused,
+  faultPlace,
+];
 
 /**
  * The agents of a session as components with contracts: each keeps the places of its own subnet. Agents that transfer

@@ -112,7 +112,7 @@ test('a budget smaller than the bound is proved', async () => {
   });
   assert.deepEqual(
     [verdict, property.name],
-    ['proved', 're-ask budget: model.call at most 2 times per token of user.in'],
+    ['proved', 're-ask budget: model.call at most 2 times per token of turn.permit'],
   );
 });
 

@@ -11,32 +11,23 @@ import {
   reaskBudgetIsBounded,
 } from '../../verify/index.ts';
 import { isInAnyScope } from '../../net/internal.ts';
-import type { Bounds, ComponentTree, Property, QuiescentMarking } from '../../verify/index.ts';
+import type { Bounds, ComponentTree, Property } from '../../verify/index.ts';
 import { listRunnableTools } from '../tool-calls/call-labels.ts';
-import { agentCallers } from '../transfer/agent-returns.ts';
 import { agentComponents } from './agent-components.ts';
 import type { Agent } from '../agent/agent.ts';
-import { customBudget, customWaiting } from '../custom/custom-places.ts';
+import { listRestingMarkings } from './resting-markings.ts';
+import { customBudget } from '../custom/custom-places.ts';
 import { loopBudget } from '../kinds/loop.ts';
 import { outcomeIn } from '../outcomes/outcome-places.ts';
 import { eventIn } from '../vocabulary/appended-event.ts';
-import { answerIn, userIn } from '../vocabulary/messages.ts';
-import { sessionPrompt } from '../vocabulary/prompt-format.ts';
-import { turnBudget, turnCurrent, turnPermit, turnWaiting } from '../vocabulary/turn.ts';
-import { rewindIn, turnStopping } from '../vocabulary/control.ts';
-import {
-  archiveIn,
-  completeIn,
-  pauseIn,
-  resumeIn,
-  sessionFailed,
-  sessionQueued,
-} from '../vocabulary/session.ts';
+import { userIn } from '../vocabulary/messages.ts';
+import { turnBudget, turnCurrent, turnPermit } from '../vocabulary/turn.ts';
+import { turnStopping } from '../vocabulary/control.ts';
+import { archiveIn, completeIn, pauseIn, resumeIn } from '../vocabulary/session.ts';
 import { modelRescheduled } from '../vocabulary/model-call.ts';
-import { toolBatch, toolParked, toolResult } from '../vocabulary/tool-call.ts';
 import { targetPlace } from '../vocabulary/handover.ts';
 import { transferBudget } from '../transfer/transfer.ts';
-import { workflowBudget, workflowRun } from '../workflow/workflow-places.ts';
+import { workflowBudget } from '../workflow/workflow-places.ts';
 import { countWorkflowRuns, takesStep } from './workflow-runs.ts';
 
 /** The bounds of an agent's proof. Everything else is unbounded: the order of events, and the declared outcomes. */
@@ -54,6 +45,11 @@ export interface AgentProofLimits {
   readonly shutdowns?: boolean;
   /** The search gives up after this many states. Default: 1,000,000. */
   readonly states?: number;
+  /**
+   * Whether the session is also paused, resumed, completed and archived, and an event is appended, once each. Meant for
+   * a session of one agent. Default: false.
+   */
+  readonly control?: boolean;
   /** Places that may hold tokens in a quiescent state, in addition to those of the agent. */
   readonly quiescentPlaces?: readonly string[];
 }
@@ -73,7 +69,7 @@ export interface AgentProof {
   readonly components: ComponentTree;
 }
 
-/** The inputs of session control, appended events and outcomes. The proofs of these subnets cover them. */
+/** The inputs of session control, appended events and outcomes. */
 const sessionInputs = [pauseIn, resumeIn, archiveIn, completeIn, eventIn, outcomeIn];
 
 const MODEL_CALL = 'model.call';
@@ -87,16 +83,17 @@ const DEFAULT_STATES = 1_000_000;
 const SEARCH_TIMEOUT_MS = 600_000;
 
 /**
- * The properties that every agent promises. The subnets that control the session and repeat a model call are proved by
- * themselves: here the session is not paused or closed, no event is appended, no outcome is defined, and no model call is repeated. The agent is quiescent only between turns or while calls wait for an answer, one
- * turn runs at a time, no agent calls its model more often than its budget allows, and no effect begins once a turn must
- * stop.
+ * The properties that every agent promises. The subnets that define outcomes and repeat a model call are proved by
+ * themselves: here no outcome is defined, and no model call is repeated. The agent is quiescent only between turns, while
+ * calls wait for an answer, while it is paused, or after its session was closed; one turn runs at a time, no agent calls
+ * its model more often than its budget allows, and no effect begins once a turn must stop.
  */
 export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentProof {
   const { messages = 1, atOnce = DEFAULT_AT_ONCE, faults = 1, shutdowns = false } = limits;
   const { places } = agent.compiled;
   const has = (...of: readonly { readonly name: string }[]): boolean =>
     of.every(({ name }) => places.has(name));
+  const { control = false } = limits;
   const effects = agent.compiled.transitions
     .filter(({ spec }) => spec.kind === 'effect')
     .map(({ name }) => name);
@@ -104,7 +101,7 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
   const interrupts = agent.compiled.byName.has(INTERRUPT);
   return {
     properties: {
-      deadlockFree: deadlockFree(quiescentStates(agent, limits.quiescentPlaces ?? [])),
+      deadlockFree: deadlockFree(listRestingMarkings(agent.compiled, limits.quiescentPlaces ?? [])),
       ...omitUndefined({
         oneTurn: has(turnPermit, turnCurrent)
           ? placeBound([turnPermit.name, turnCurrent.name], 1)
@@ -141,7 +138,9 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
       environment: {
         ...(has(userIn) && { [userIn.name]: messages }),
         ...Object.fromEntries(
-          sessionInputs.filter((place) => has(place)).map(({ name }) => [name, 0]),
+          sessionInputs
+            .filter((place) => has(place))
+            .map(({ name }) => [name, control && name !== outcomeIn.name ? 1 : 0]),
         ),
       },
       empty: [...agent.compiled.places.keys()].filter((name) =>
@@ -157,58 +156,11 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
   };
 }
 
-/** The markings in which the net may be quiescent: between turns, and in a turn while calls wait for an answer. */
-function quiescentStates(
-  { compiled }: Agent,
-  more: readonly string[],
-): readonly QuiescentMarking[] {
-  const names = [...compiled.places.keys()];
-  const known = (...of: readonly { readonly name: string }[]): readonly string[] =>
-    of.map(({ name }) => name).filter((name) => compiled.places.has(name));
-  const allNamed = (...of: readonly { readonly name: string }[]): readonly string[] =>
-    of.flatMap(({ name }) => names.filter((full) => isInAnyScope(full, name)));
-  const idle = {
-    marked: known(turnPermit),
-    allowed: [...known(answerIn, sessionQueued, sessionFailed, sessionPrompt), ...more],
-  };
-  const parked = allNamed(toolParked);
-  const batches = allNamed(toolBatch);
-  const held = [
-    ...parked,
-    ...batches,
-    ...allNamed(turnBudget, toolResult, loopBudget, customBudget, customWaiting, agentCallers),
-    ...allNamed(workflowRun, workflowBudget),
-    ...names.filter((name) => name.startsWith('done/') || isNodeQuiescent(name, names)),
-    ...known(transferBudget, answerIn, userIn, rewindIn, sessionPrompt),
-    ...more,
-  ];
-  const inTurn = known(turnCurrent, turnWaiting);
-  if (inTurn.length < 2) return [idle];
-  const waiting = parked.map((place) => {
-    const owner = place.slice(0, -toolParked.name.length);
-    const owned = [`${owner}${toolBatch.name}`, `${owner}${workflowRun.name}`];
-    return {
-      marked: [...inTurn, place, ...names.filter((name) => owned.includes(name))],
-      allowed: held,
-    };
-  });
-  return [idle, ...waiting];
-}
-
-/** True for places of workflow nodes that wait for an agent or for the other inputs of a join, or that queue behind them. */
-function isNodeQuiescent(name: string, names: readonly string[]): boolean {
-  return (
-    /\/node\.(?:waiting-|.*-from-)/.test(name) ||
-    (name.includes('/node.ready-') &&
-      names.includes(name.replace('/node.ready-', '/node.waiting-')))
-  );
-}
-
 /** For each agent with a model: at most its budget plus one model calls each time it has the turn. */
 function reaskBudgets(agent: Agent, atOnce: number): readonly (readonly [string, Property])[] {
   return transitionsNamed(agent, MODEL_CALL).flatMap((ask) => {
     const owner = ask.slice(0, -MODEL_CALL.length);
-    const per = owner === '' ? userIn.name : targetPlace(owner.slice(0, -1)).name;
+    const per = owner === '' ? turnPermit.name : targetPlace(owner.slice(0, -1)).name;
     const places = [`${owner}${turnBudget.name}`, per];
     if (places.some((name) => !agent.compiled.places.has(name))) return [];
     const budget = Math.min(atOnce, maxOutputCount(agent, places[0] ?? ''));

@@ -28,11 +28,21 @@ test('the standard properties are proved, and printed with their bounds and mean
   assert.match(stdout.text, /^✔ at most 1 in turn\.permit \+ turn\.current: proved/m);
   assert.match(
     stdout.text,
-    /^✔ re-ask budget: model\.call at most 2 times per token of user\.in: p/m,
+    /^✔ re-ask budget: model\.call at most 2 times per token of turn\.permit: p/m,
   );
   assert.match(stdout.text, /^6 proved in /m);
   assert.match(stdout.text, /^Proved means: /m);
   assert.match(stdout.text, /^✔ rules of an agent: kept \(by its arcs\)$/m);
+});
+
+test('--control also sends the inputs that pause, resume, complete and archive the session', async () => {
+  const args = ['prove', 'agent.ts', ...smallBounds, '--control', '--faults', '1'];
+  const { code, stdout } = await createFolder().run(args);
+  assert.equal(code, 0);
+  for (const input of ['pause', 'resume', 'complete', 'archive', 'event'])
+    assert.match(stdout.text, new RegExp(`<= 1 in ${input}\\.in`));
+  assert.match(stdout.text, /^✔ deadlock-free: proved \(contracts/m);
+  assert.match(stdout.text, /^6 proved in /m);
 });
 
 test('a refuted property is printed step by step, and sets the exit code', async () => {

@@ -82,6 +82,11 @@ export const proveCommand: Command = defineCommand({
       type: 'boolean',
       summary: 'Also fail if the bounds left a part of the net unreached. Use it in CI',
     },
+    control: {
+      type: 'boolean',
+      summary:
+        'Also pause, resume, complete and archive the session, and append an event, once each. For a session of one agent',
+    },
     shutdowns: { type: 'boolean', summary: 'Also let the owner shut down at any time' },
     states: {
       type: 'string',
@@ -128,6 +133,7 @@ export const proveCommand: Command = defineCommand({
     const [file = ''] = operands;
     const limits: AgentProofLimits = {
       ...parseLimits(values),
+      control: values.control,
       shutdowns: values.shutdowns,
       quiescentPlaces: values.rests,
     };
