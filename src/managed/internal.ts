@@ -2,6 +2,7 @@
 
 export { deriveAgentId, parseAgentName } from './catalogs/agent-name.ts';
 export { listAgentDocuments, listSessionDocuments } from './catalogs/session-documents.ts';
+export { LABELS, toLabelsId } from './catalogs/session-catalog.ts';
 export { createIdGenerator } from './catalogs/sortable-id.ts';
 export { ignoreMissingSession } from './interface/managed-errors.ts';
 export { getToolName } from './parsing/parse-agent-def.ts';

@@ -13,7 +13,11 @@ export { describeNet } from './inspection/describe-net.ts';
 export { exportArtifacts } from './copies/artifact-item.ts';
 export { writeCopyFile } from './copies/copy-file.ts';
 export { readCopyLines, toCopyLines } from './copies/copy-lines.ts';
-export { JOURNAL_FILE_VERSION } from './copies/import-session.ts';
+export {
+  importSessionFile,
+  JOURNAL_FILE_VERSION,
+  type SessionFile,
+} from './copies/import-session.ts';
 export { RETENTION_POLICY_SCHEMA } from './retention/retention-policy.ts';
 export { hydrate } from './journal/hydrate.ts';
 export { findCurrentWait } from './log/find-current-wait.ts';

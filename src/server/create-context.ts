@@ -19,6 +19,8 @@ import { createWebhookSender } from './webhooks/webhook-sender.ts';
 import { EventProjectionCache } from './wire/event-projection-cache.ts';
 import { WorkQueue } from './workers/work-queue.ts';
 
+const DEFAULT_IMPORT_BYTES = 67_108_864;
+
 /** The managed runtime over a runtime, or the one that it is already. */
 export async function toManagedRuntime({
   runtime,
@@ -103,6 +105,10 @@ export function createContext(
     isDrained,
     onError,
     journalFiles: new Set(),
+    imports:
+      options.imports === true
+        ? { maxBytes: options.limits?.importBytes ?? DEFAULT_IMPORT_BYTES, isRunning: false }
+        : undefined,
     keepAliveMs: options.keepAliveMs ?? 15_000,
     readerTimeoutMs: options.readerTimeoutMs ?? 30_000,
   };

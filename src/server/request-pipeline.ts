@@ -156,12 +156,19 @@ export class RequestPipeline {
     if (caller.scope !== undefined && !route.open) assertScope(caller.scope, route, params);
     if (route.writes && this.#options.readOnly === true) throw readOnlyError(route);
     const query = parseJsonWithSchema(route.query, readQuery(searchParams), 'query');
-    const mayHaveBody = route.method === 'POST' || route.method === 'PATCH';
+    const { fileType } = route;
+    assertFileType(request, fileType);
+    // A file is too large to be kept for a retry. The route itself must refuse a repetition.
+    const mayHaveBody =
+      fileType === undefined && (route.method === 'POST' || route.method === 'PATCH');
     const text = mayHaveBody ? await readRequestBody(request, this.#bodyBytes) : '';
     // Browsers send some other content types to other origins without a preflight request.
     if (text !== '' && !isJsonContentType(request.headers.get('content-type')))
       throw unsupportedMediaType(request.headers.get('content-type'));
-    const body = parseJsonWithSchema(route.body ?? emptyObject, parseBody(text), 'body');
+    const body =
+      fileType === undefined
+        ? parseJsonWithSchema(route.body ?? emptyObject, parseBody(text), 'body')
+        : undefined;
     const retryCount = parseRetryCount(request.headers.get('x-stainless-retry-count'));
     const clientKey = request.headers.get('idempotency-key') ?? undefined;
     const path = pathname + search;
@@ -271,16 +278,23 @@ function readOnlyError({ method, path }: HttpRoute): HttpError {
   });
 }
 
-function unsupportedMediaType(type: string | null): HttpError {
+/** @throws HttpError 415 */
+function assertFileType({ headers }: Request, fileType: string | undefined): void {
+  const type = headers.get('content-type');
+  if (fileType !== undefined && type?.split(';')[0]?.trim().toLowerCase() !== fileType)
+    throw unsupportedMediaType(type, fileType);
+}
+
+function unsupportedMediaType(type: string | null, expected = 'application/json'): HttpError {
   const actual = type === null ? 'it has none' : `it is ${JSON.stringify(type.slice(0, 128))}`;
   return new HttpError(
     415,
-    `content-type: must be application/json for a request with a body; ${actual}.`,
+    `content-type: must be ${expected} for a request with a body; ${actual}.`,
     {
       details: {
         /**
-         * The body of the request is not `application/json`.
-         * @remedy Send JSON with the header `content-type: application/json`.
+         * The body of the request has another content type than the route takes.
+         * @remedy Send JSON with the header `content-type: application/json`, and a journal file as `application/x-ndjson`.
          */
         error_code: 'unsupported_media_type',
       },

@@ -18,6 +18,8 @@ import type { WebhookRules } from './webhooks/webhook-sender.ts';
 export interface ServerLimits {
   /** Maximum size of a request body, in bytes. Default: 1,048,576. */
   readonly bodyBytes?: number;
+  /** Maximum size of a journal file that is imported, in bytes. Default: 67,108,864. */
+  readonly importBytes?: number;
   /** Per key: requests that create an agent, environment, session or webhook. Default: 60. */
   readonly createsPerMinute?: number;
   /** Per key: all other requests. Default: 600. */
@@ -104,6 +106,11 @@ export interface ServerOptions {
    */
   readonly readOnly?: boolean;
   /**
+   * Lets keys with the scope `import` add sessions of journal files to their workspace. Such a file can have approvals that
+   * nobody gave, for calls of every tool that the agent of the session has. Default: false.
+   */
+  readonly imports?: boolean;
+  /**
    * How long sessions are kept. Sessions that the policy no longer keeps are deleted when the server starts and every hour.
    * Several servers can do this on one store. Default: they are kept.
    */
@@ -161,6 +168,7 @@ export const SERVER_OPTIONS: OptionTable = optionTable<ServerOptions>('createSer
   protocols: true,
   limits: {
     bodyBytes: true,
+    importBytes: true,
     createsPerMinute: true,
     requestsPerMinute: true,
     failedKeysPerMinute: true,
@@ -178,6 +186,7 @@ export const SERVER_OPTIONS: OptionTable = optionTable<ServerOptions>('createSer
   basePath: true,
   publicUrl: true,
   readOnly: true,
+  imports: true,
   retention: true,
   console: true,
   adkWeb: true,

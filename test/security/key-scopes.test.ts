@@ -13,7 +13,17 @@ import { pathWith, rawRequest, servedRoutes } from './served-routes.ts';
 import type { ServedRoute } from './served-routes.ts';
 
 const page = join(import.meta.dirname, '..', '..', 'docs', 'keys.md');
-const TYPES = ['full', 'read', 'console', 'environment', 'session', 'metrics', 'operator'] as const;
+/** The columns of the table. */
+const COLUMNS = [
+  'full',
+  'read',
+  'console',
+  'environment',
+  'session',
+  'metrics',
+  'operator',
+] as const;
+const TYPES = [...COLUMNS, 'import'] as const;
 
 type Ids = Readonly<Record<string, string>>;
 
@@ -142,9 +152,14 @@ test('each key scope opens exactly the routes that docs/keys.md lists for it', a
   for (const { name } of routes.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
     const open = opened.get(name) ?? [];
     rows.push(
-      `| \`${name}\` | ${TYPES.map((type) => (open.includes(type) ? 'yes' : '')).join(' | ')} |`,
+      `| \`${name}\` | ${COLUMNS.map((type) => (open.includes(type) ? 'yes' : '')).join(' | ')} |`,
     );
   }
+  const isPublic = (name: string): boolean => /health|openapi/.test(name);
+  assert.deepEqual(
+    [...opened].flatMap(([name, open]) => (open.includes('import') && !isPublic(name) ? name : [])),
+    ['POST /v1/imports'],
+  );
   const documented = readFileSync(page, 'utf8')
     .split('\n')
     .filter((line) => /^\| `(GET|POST|DELETE) /.test(line));

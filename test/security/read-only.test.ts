@@ -30,7 +30,7 @@ test('a read-only server refuses every route that could write, whatever the key,
     resolver: async () => new ScriptedModel(scriptedChat),
     store,
   });
-  const keys = ['full', 'operator', 'metrics', 'console'] as const;
+  const keys = ['full', 'operator', 'metrics', 'console', 'import'] as const;
   const tokens = await Promise.all(
     keys.map(
       async (type) => (await on.server.keys.create('default', type, { scope: { type } })).token,

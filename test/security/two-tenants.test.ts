@@ -78,7 +78,7 @@ function attemptsOn(
 ): readonly Attempt[] {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, idName = '']) => idName);
   const address = pathWith(path, ownIds);
-  const schema = operation.requestBody?.content['application/json'].schema;
+  const schema = operation.requestBody?.content['application/json']?.schema;
   const places =
     schema === undefined ? [] : stringPlaces(schema, (field) => textFor(field, ownIds));
   const body = places[0]?.withText('text');

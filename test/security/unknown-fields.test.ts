@@ -45,7 +45,9 @@ function attemptsFor(
     Object.entries(methods).flatMap(([verb, operation]): readonly Attempt[] => {
       const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'none');
       const method = verb.toUpperCase();
-      const schema = operation.requestBody?.content['application/json'].schema;
+      const schema = operation.requestBody?.content['application/json']?.schema;
+      // A body that is no JSON has no fields.
+      if (operation.requestBody !== undefined && schema === undefined) return [];
       const names = (operation.parameters ?? [])
         .filter((one) => one.in === 'query')
         .map(({ name }) => name.replace('[]', ''));

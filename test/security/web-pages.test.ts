@@ -161,6 +161,9 @@ for (const keys of ['off', 'required'] as const)
     const { token: operator } = await strict.server.keys.create('default', 'operator', {
       scope: { type: 'operator' },
     });
+    const { token: importer } = await strict.server.keys.create('default', 'importer', {
+      scope: { type: 'import' },
+    });
     const before = await store.fingerprint();
     const types = [
       undefined,
@@ -174,7 +177,12 @@ for (const keys of ['off', 'required'] as const)
     ];
     for (const { name, method, path } of await servedRoutes(strict.url)) {
       if (method !== 'POST') continue;
-      const token = path.startsWith('/v1/operator') ? operator : full;
+      const token = path.startsWith('/v1/operator')
+        ? operator
+        : path === '/v1/imports'
+          ? importer
+          : full;
+      const body = path === '/v1/imports' ? 'application/x-ndjson' : 'application/json';
       for (const type of types) {
         const reply = await rawRequest(strict.url, method, {
           path: pathWith(path, ids),
@@ -182,11 +190,11 @@ for (const keys of ['off', 'required'] as const)
           body: '{}',
         });
         assert.equal(reply.status, 415, `${name} as ${type}: ${reply.text}`);
-        assert.match(reply.text, /application\/json/);
+        assert.match(reply.text, new RegExp(body));
       }
       const validHeaders = {
         'x-api-key': token,
-        'content-type': 'Application/JSON; charset=utf-8',
+        'content-type': `${body.replace('application/json', 'Application/JSON')}; charset=utf-8`,
       };
       const none = pathWith(path, {});
       const reply = await rawRequest(strict.url, method, {

@@ -31,6 +31,8 @@ interface Operation {
   readonly method: string;
   readonly path: string;
   readonly hasBody: boolean;
+  /** The content type of the body. */
+  readonly type: string;
 }
 
 async function openServer(
@@ -50,7 +52,9 @@ async function openServer(
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([key, { requestBody }]) => {
       const method = key.toUpperCase();
-      return { name: `${method} ${path}`, method, path, hasBody: requestBody !== undefined };
+      const [type = 'application/json'] = Object.keys(requestBody?.content ?? {});
+      const hasBody = requestBody !== undefined;
+      return { name: `${method} ${path}`, method, path, hasBody, type };
     }),
   );
   return { server, operations };
@@ -64,7 +68,7 @@ async function openTestRuntime(): Promise<Runtime> {
 /** Sends a request to a route. Ids that are not named are unknown. */
 async function call(
   server: Server,
-  { method, path, hasBody }: Operation,
+  { method, path, hasBody, type }: Operation,
   {
     ids = {},
     body = '{}',
@@ -80,7 +84,7 @@ async function call(
     new Request(`http://localhost${address}`, {
       method,
       headers: {
-        'content-type': 'application/json',
+        'content-type': type,
         accept: 'application/json, text/event-stream',
         ...(token !== undefined && { 'x-api-key': token }),
       },
@@ -107,14 +111,16 @@ test('a body that is too large gets 413, and too many requests get 429, on every
   const clock = new SimulatedClock();
   const { server, operations } = await openServer(runtime, {
     clock,
-    limits: { bodyBytes: 2000, requestsPerMinute: 1, createsPerMinute: 1 },
+    limits: { bodyBytes: 2000, importBytes: 2000, requestsPerMinute: 1, createsPerMinute: 1 },
+    imports: true,
   });
   const large = JSON.stringify({ a: 'x'.repeat(3000) });
   const wrong: string[] = [];
   for (const operation of operations) {
     const { name, hasBody } = operation;
     if (PUBLIC.has(name)) continue;
-    const { token } = await server.keys.create('busy', name);
+    const scope = { type: name === 'POST /v1/imports' ? 'import' : 'full' } as const;
+    const { token } = await server.keys.create('busy', name, { scope });
     const first = await call(server, operation, { token, body: large });
     if (hasBody && first.status !== 413) wrong.push(`${name}: ${first.status} for a large body`);
     await first.body?.cancel();

@@ -136,7 +136,7 @@ function attemptOn(
   ids: Readonly<Record<string, string>>,
   random: Random,
 ): Attempt | undefined {
-  const schema = operation.requestBody?.content['application/json'].schema;
+  const schema = operation.requestBody?.content['application/json']?.schema;
   const real = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'none');
   const base = { method: method.toUpperCase(), path: real };
   const choices: (() => Attempt | undefined)[] = [

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SimulatedClock } from '../../src/net/index.ts';
 import { agent, tool } from '../../src/index.ts';
 import type { Agent } from '../../src/index.ts';
 import { createClient } from '../../src/client/index.ts';
@@ -117,6 +118,34 @@ test('few journal files are sent at a time, and a reader that leaves makes room'
   while (!(await reader.read()).done);
   for (let index = 0; index < 2; index++) await (await open()).body?.getReader().read();
   assert.equal((await open()).status, 429);
+});
+
+test('a reader of a journal file that stalls loses its place', async () => {
+  await using on = await openServerFixture([], { agents: [createAgent()] });
+  const { session } = await exportSession(on.url);
+  const clock = new SimulatedClock(1_700_000_000_000);
+  const { runtime, store } = on;
+  const server = await createServer({ runtime, store, keys: 'off', clock, readerTimeoutMs: 5000 });
+  const open = async (): Promise<Response> =>
+    server.fetch(new Request(`${on.url}/v1/sessions/${session}/journal`));
+  const readers = [];
+  for (let index = 0; index < 4; index++) {
+    const reader = (await open()).body?.getReader() ?? assert.fail();
+    await reader.read();
+    readers.push(reader);
+  }
+  clock.advance(4000);
+  assert.equal((await open()).status, 429);
+  await readers[0]?.read();
+  clock.advance(4000);
+  // Three stalled; the first one reads on to the end.
+  for (let index = 0; index < 3; index++) await (await open()).body?.getReader().read();
+  assert.equal((await open()).status, 429);
+  for (const reader of readers.slice(1))
+    await assert.rejects(reader.read(), /was not read for 5000 ms/);
+  const first = readers[0] ?? assert.fail();
+  while (!(await first.read()).done);
+  await server.close();
 });
 
 test('a redacted journal file has no value that a user, a model or a tool wrote, and the same tokens', async () => {

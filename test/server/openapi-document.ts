@@ -36,7 +36,7 @@ export interface DocumentOperation {
   readonly operationId: string;
   readonly parameters?: readonly DocumentParameter[];
   readonly requestBody?: {
-    readonly content: { readonly 'application/json': { readonly schema: DocumentSchema } };
+    readonly content: { readonly 'application/json'?: { readonly schema: DocumentSchema } };
   };
   readonly responses: Readonly<
     Record<string, { readonly content?: Readonly<Record<string, unknown>> }>

@@ -63,7 +63,7 @@ test('the server accepts exactly the bodies that the OpenAPI document allows', a
   await using on = await openServerFixture(scriptedChat);
   const document = await fetchDocument(on.url);
   const schema =
-    document.paths['/v1/agents']?.['post']?.requestBody?.content['application/json'].schema;
+    document.paths['/v1/agents']?.['post']?.requestBody?.content['application/json']?.schema;
   assert.ok(schema !== undefined);
   const validator = new Validator(schema as Schema, '2020-12');
   const bodies = [

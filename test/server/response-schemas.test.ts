@@ -28,6 +28,7 @@ test('the successful response of every route is as the document describes it', a
       proofs: { module: '/nowhere.ts' },
       metrics: new Metrics(systemClock),
       webhooks: { allowHosts: ['127.0.0.1:9'] },
+      imports: true,
     },
   });
   const post = async (path: string, body?: object): Promise<Json> => ask(on, 'POST', path, body);
@@ -164,7 +165,15 @@ test('the successful response of every route is as the document describes it', a
   await remove(environment);
   await post(`${agent}/archive`);
   await post(`${session}/archive`);
+  const file = await fetch(`${on.url}${session}/journal`);
+  const journal = await file.text();
   await remove(session);
+  const imported = await fetch(`${on.url}/v1/imports`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-ndjson' },
+    body: journal,
+  });
+  assert.equal(imported.status, 200, await imported.text());
   // Last: the server accepts no changes afterwards.
   await post('/v1/operator/drain');
   const { checked } = on.server;

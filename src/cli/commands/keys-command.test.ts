@@ -73,7 +73,10 @@ test('a key is created with a scope and an expiry, and listed with both', async 
   assert.match(listed.stdout.text, /^[0-9a-f]{16} +default +read .*until \d{4}-\S+ +two lines$/m);
   assert.match(listed.stdout.text, /^[0-9a-f]{16} +default +metrics .*valid$/m);
   for (const [args, why] of [
-    [['--scope', 'admin'], /full, read, console, metrics, operator or environment; it is "admin"/],
+    [
+      ['--scope', 'admin'],
+      /full, read, console, metrics, operator, import or environment; it is "admin"/,
+    ],
     [['--scope', 'environment'], /needs --environment ID/],
     [['--environment', 'env_1'], /is allowed only with --scope environment/],
     [['--scope', 'environment', '--environment', 'env_1'], /no environment "env_1"/],

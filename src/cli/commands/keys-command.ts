@@ -169,11 +169,12 @@ function parseScope({ scope = 'full', environment }: KeysCall['values']): KeySco
     scope === 'read' ||
     scope === 'console' ||
     scope === 'metrics' ||
-    scope === 'operator'
+    scope === 'operator' ||
+    scope === 'import'
   )
     return { type: scope };
   throw new UsageError(
-    `--scope must be full, read, console, metrics, operator or environment; it is "${scope}".`,
+    `--scope must be full, read, console, metrics, operator, import or environment; it is "${scope}".`,
     'keys',
   );
 }

@@ -31,6 +31,7 @@ export function parsePort(value: string | undefined): number {
 /** Parses the options that limit requests. @throws UsageError */
 export function parseLimits({ values }: ServeCall): ServerLimits {
   const bodyBytes = parseCount('max-body', values['max-body']);
+  const importBytes = parseCount('max-import', values['max-import']);
   const createsPerMinute = parseCount('creates-per-minute', values['creates-per-minute']);
   const requestsPerMinute = parseCount('requests-per-minute', values['requests-per-minute']);
   const failedKeysPerMinute = parseCount(
@@ -41,6 +42,7 @@ export function parseLimits({ values }: ServeCall): ServerLimits {
   return omitUndefined({
     liveConnections,
     bodyBytes,
+    importBytes,
     createsPerMinute,
     requestsPerMinute,
     failedKeysPerMinute,

@@ -43,6 +43,8 @@ export interface ServeOptions extends ServedOptions {
   readonly 'trust-proxy': ListOption;
   readonly 'drain-timeout': TextOption;
   readonly retention: TextOption;
+  readonly imports: Switch;
+  readonly 'max-import': TextOption;
 }
 
 export const serveOptions: ServeOptions = {
@@ -193,6 +195,15 @@ export const serveOptions: ServeOptions = {
     value: 'TIME',
     summary:
       'How long running calls may take after SIGTERM, before they are aborted: 2m. Default: 30s; 0 aborts at once',
+  },
+  imports: {
+    type: 'boolean',
+    summary: 'Let keys with the scope import add sessions of journal files: see petrichor import',
+  },
+  'max-import': {
+    type: 'string',
+    value: 'BYTES',
+    summary: 'The largest journal file that is imported. Default: 67108864',
   },
   retention: {
     type: 'string',

@@ -138,6 +138,7 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
     limits,
     livePage: values['live-page'],
     console: values.console && toConsole(env),
+    imports: values.imports,
     ...omitUndefined({
       proofs: hooks.loadAgents === undefined ? toProofOptions(call, file) : undefined,
     }),

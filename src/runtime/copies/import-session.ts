@@ -1,7 +1,8 @@
 import { checkOptions, formatSessionKey, optionTable, rootSessionId } from '../../core/index.ts';
-import type { OptionTable, SessionKey } from '../../core/index.ts';
+import type { Json, OptionTable, SessionKey } from '../../core/index.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { SessionExistsError } from '../../store/internal.ts';
-import type { Store, StoreItem } from '../../store/index.ts';
+import type { DocumentItem, Store, StoreItem } from '../../store/index.ts';
 import type { ArtifactService } from '../../tools/index.ts';
 import { importArtifact, type ArtifactItem } from './artifact-item.ts';
 import { DamagedCopyError } from './damaged-copy-error.ts';
@@ -17,10 +18,12 @@ const JOURNAL_FILE: CopyForm = {
   skips: ['event', 'fork_point'],
 };
 
+/** The kinds of the documents with the title and the metadata of a session. */
+const SESSION_RECORDS: ReadonlySet<string> = new Set(['session', 'session-labels']);
+
 /** The kinds of documents that belong to a session. A file of another origin must not bring, say, an API key. */
 const SESSION_DOCUMENTS: ReadonlySet<string> = new Set([
-  'session',
-  'session-labels',
+  ...SESSION_RECORDS,
   'session-environment',
   'agent',
   'agent-version',
@@ -66,9 +69,35 @@ export async function importSession(
   options: ImportSessionOptions = {},
 ): Promise<ImportedSession> {
   checkOptions(IMPORT_SESSION_OPTIONS, options);
-  const found = await checkSessionFile(file);
+  return importSessionFile(file, store, options);
+}
+
+/** A journal file that was checked. */
+export interface SessionFile extends ImportedSession {
+  /** Its session, and those of the agents that this one called, each with its agent. */
+  readonly sessions: readonly { readonly key: SessionKey; readonly agent: string }[];
+  /** The record of its session, or what it is called without a record, if the file has it. */
+  readonly record?: Json;
+}
+
+/** How a journal file is imported. */
+export interface SessionFileOptions extends ImportSessionOptions {
+  /**
+   * Called when the file has been checked, before anything is written. Returns the documents that are written instead of
+   * those of the file. It throws to refuse the file. Default: those of the file that the store does not have.
+   */
+  readonly approve?: (file: SessionFile) => Promise<readonly DocumentItem[]>;
+}
+
+/** Does what `importSession` does, and lets a caller refuse a file. */
+export async function importSessionFile(
+  file: string,
+  store: Store,
+  { artifacts, approve }: SessionFileOptions,
+): Promise<ImportedSession> {
+  const { sessions, record, ...found } = await checkSessionFile(file);
+  const documents = await approve?.({ ...found, sessions, ...omitUndefined({ record }) });
   if ((await store.find(found.key)) !== undefined) throw new SessionExistsError(found.key);
-  const { artifacts } = options;
   if (artifacts !== undefined)
     for await (const item of readSessionItems(file))
       if (item.type === 'artifact') await importArtifact(artifacts, item);
@@ -76,10 +105,12 @@ export async function importSession(
     async *[Symbol.asyncIterator]() {
       for await (const item of readSessionItems(file)) {
         if (item.type === 'artifact') continue;
-        const isKnown =
-          item.type === 'document' && (await store.document(item.kind, item.id)) !== undefined;
-        if (!isKnown) yield item;
+        const isLeftOut =
+          item.type === 'document' &&
+          (documents !== undefined || (await store.document(item.kind, item.id)) !== undefined);
+        if (!isLeftOut) yield item;
       }
+      yield* documents ?? [];
     },
   };
   await store.importItems(items);
@@ -125,17 +156,20 @@ function findForeign(item: StoreItem | ArtifactItem, root: SessionKey): string |
 }
 
 /** Reads a whole journal file as a runtime would. @throws DamagedCopyError */
-async function checkSessionFile(file: string): Promise<ImportedSession> {
-  let root: { readonly key: SessionKey; readonly agent: string } | undefined;
+async function checkSessionFile(file: string): Promise<SessionFile> {
+  const sessions: SessionFile['sessions'][number][] = [];
+  let record: Json | undefined;
   const counts = { records: 0, events: 0, artifacts: 0 };
   for await (const item of checkItems(readSessionItems(file), file)) {
-    if (item.type === 'session') root ??= { key: item.key, agent: item.agent };
+    if (item.type === 'session') sessions.push({ key: item.key, agent: item.agent });
+    else if (item.type === 'document' && SESSION_RECORDS.has(item.kind)) record ??= item.value;
     else if (item.type === 'artifact') counts.artifacts++;
     else if (item.type === 'step') {
       counts.records += item.records.length;
       counts.events += item.events.length;
     }
   }
+  const [root] = sessions;
   if (root === undefined) throw new DamagedCopyError(file, 'has no session');
-  return { ...root, ...counts };
+  return { ...root, ...counts, sessions, ...omitUndefined({ record }) };
 }

@@ -9,6 +9,7 @@ import { HttpError } from '../http/http-error.ts';
  * - `console`: reading in its workspace, and all verbs of its sessions, schedules and proofs. It is for the developer console.
  * - `metrics`: `GET /metrics`, which covers all workspaces.
  * - `operator`: listing, evicting and unquarantining sessions of all workspaces. It cannot read events.
+ * - `import`: adding sessions of journal files to its workspace. Such a file can have approvals that nobody gave.
  * - `environment`: the work of one environment. It is for processes that start workers.
  * - `session`: reading one session, sending its tool results, and its work item. The server creates these keys for
  * workers.
@@ -19,6 +20,7 @@ export type KeyScope =
   | { readonly type: 'console' }
   | { readonly type: 'metrics' }
   | { readonly type: 'operator' }
+  | { readonly type: 'import' }
   | { readonly type: 'environment'; readonly environmentId: string }
   | { readonly type: 'session'; readonly environmentId: string; readonly sessionId: string };
 
@@ -84,6 +86,7 @@ export function parseKeyScope(value: Json | undefined): KeyScope | undefined {
     case 'console':
     case 'metrics':
     case 'operator':
+    case 'import':
       return { type };
     case 'environment':
       return typeof environmentId === 'string' ? { type, environmentId } : undefined;

@@ -20,6 +20,7 @@ export interface JournalFileSource {
   /** The session as the API shows it. */
   readonly wireSession: Wire<'Session'>;
   readonly inspection: SessionInspection;
+  readonly destroyConnection: () => void;
   /** True: values and undeclared keys are replaced by their types and hashes. */
   readonly isRedacted: boolean;
 }
@@ -31,7 +32,7 @@ export interface JournalFileSource {
  */
 export function journalFileResponse(source: JournalFileSource): Response {
   const { id } = source.session;
-  const { journalFiles } = source.context;
+  const { journalFiles, clock, readerTimeoutMs, onError } = source.context;
   if (journalFiles.size >= MAX_JOURNAL_FILES)
     throw new HttpError(429, 'Too many journal files are being sent: try again later.', {
       retryAfterSeconds: 5,
@@ -39,14 +40,34 @@ export function journalFileResponse(source: JournalFileSource): Response {
   const counts = { records: 0, events: 0 };
   const lines = toCopyLines(toValues(source, counts), () => counts);
   const encoder = new TextEncoder();
-  const finish = (): void => void journalFiles.delete(lines);
+  // A reader that reads nothing more leaves its place to others.
+  let cancelIdle = (): void => {};
+  const watchIdle = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    cancelIdle = clock.at(clock.now() + readerTimeoutMs, () => {
+      journalFiles.delete(lines);
+      controller.error(
+        new HttpError(408, `The journal file was not read for ${readerTimeoutMs} ms.`),
+      );
+      source.destroyConnection();
+      void lines.return().catch(onError);
+    });
+  };
+  const finish = (): void => {
+    cancelIdle();
+    journalFiles.delete(lines);
+  };
   const body = new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
+        cancelIdle();
         journalFiles.add(lines);
         try {
           const { value, done } = await lines.next();
-          if (done !== true) return controller.enqueue(encoder.encode(value));
+          if (done !== true) {
+            controller.enqueue(encoder.encode(value));
+            watchIdle(controller);
+            return;
+          }
           finish();
           controller.close();
         } catch (error) {

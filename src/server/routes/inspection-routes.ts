@@ -113,6 +113,7 @@ export function inspectionRoutes(context: ServerContext): readonly HttpRoute[] {
           session,
           wireSession: await toWireSession(context, session),
           inspection: await context.runtime.inspect(toSessionRef(session)),
+          destroyConnection: call.destroyConnection,
           isRedacted: call.query.redact === '1',
         });
       },

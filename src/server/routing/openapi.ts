@@ -16,9 +16,11 @@ const ERRORS: Readonly<Record<string, string>> = {
   '409': 'The request conflicts with the current state.',
   '412': 'Another worker holds the lease.',
   '413': 'The body is too large.',
-  '415': 'The content type is not application/json.',
+  '408': 'The body stopped coming.',
+  '415': 'The content type is not that of the body.',
   '429': 'Too many requests with this key. `retry-after` is the number of seconds to wait.',
   '500': 'Internal error.',
+  '501': 'The server was started without this.',
   '503': 'The server is shutting down, or its store cannot be reached.',
 };
 
@@ -60,7 +62,7 @@ export function toOpenApi(routes: readonly HttpRoute[]): JsonObject {
 }
 
 function toOperation(route: HttpRoute, schemas: OpenApiSchemas): JsonObject {
-  const { path, summary, body, open, scopes, method } = route;
+  const { path, summary, body, open, scopes, method, fileType = 'application/json' } = route;
   const parameters = [
     ...pathParameters(path),
     ...queryParameters(schemas.convert(route.query, 'request')),
@@ -77,7 +79,7 @@ function toOperation(route: HttpRoute, schemas: OpenApiSchemas): JsonObject {
           ? undefined
           : {
               required: true,
-              content: { 'application/json': { schema: schemas.convert(body, 'request') } },
+              content: { [fileType]: { schema: schemas.convert(body, 'request') } },
             },
     }),
     responses: {
@@ -123,7 +125,7 @@ function listErrorStatuses({ method, path, open, errors }: HttpRoute): readonly 
   return statuses.toSorted((one, other) => one - other).map(String);
 }
 
-function headerParameters({ method, streams }: HttpRoute): readonly JsonObject[] {
+function headerParameters({ method, streams, fileType }: HttpRoute): readonly JsonObject[] {
   const header = (name: string, description: string): JsonObject => ({
     name,
     in: 'header',
@@ -132,7 +134,7 @@ function headerParameters({ method, streams }: HttpRoute): readonly JsonObject[]
     schema: { type: 'string' },
   });
   return [
-    ...(method === 'POST' || method === 'PATCH'
+    ...((method === 'POST' || method === 'PATCH') && fileType === undefined
       ? [header('Idempotency-Key', 'Requests with the same key take effect once.')]
       : []),
     ...(streams

@@ -54,6 +54,8 @@ export interface HttpRoute {
   readonly open: boolean;
   /** True if it may change something: a server that is read-only refuses it. */
   readonly writes: boolean;
+  /** The content type of a body that the route reads itself. Undefined: the body is JSON. */
+  readonly fileType: string | undefined;
   /** Scopes of keys that may call it. */
   readonly scopes: readonly KeyScopeType[];
   readonly run: (call: RouteCall<unknown, unknown>) => Promise<unknown>;
@@ -70,6 +72,8 @@ interface RouteDefinition<Q extends Schema, B extends Schema, R extends Schema> 
   readonly streams?: true;
   readonly storesRequest?: true;
   readonly open?: true;
+  /** The content type of a body that the route reads itself, within its own limits. `body` describes it. */
+  readonly fileType?: string;
   /** For a GET that changes something. */
   readonly writes?: true;
   /** Scopes of keys that may call it. Default: `full`, and for a GET also `read` and `console`. */
@@ -111,6 +115,7 @@ export function defineRoute<
     streams: definition.streams === true,
     storesRequest: definition.storesRequest === true,
     open: definition.open === true,
+    fileType: definition.fileType,
     writes: method !== 'GET' || definition.writes === true,
     scopes: definition.scopes ?? (method === 'GET' ? ['full', 'read', 'console'] : ['full']),
     run: definition.run,

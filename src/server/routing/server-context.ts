@@ -11,6 +11,12 @@ import type { WebhookRegistry } from '../webhooks/webhook-registry.ts';
 import type { EventProjectionCache } from '../wire/event-projection-cache.ts';
 import type { WorkQueue } from '../workers/work-queue.ts';
 
+/** The imports of journal files: one at a time, because each locks the store while it is written. */
+export interface JournalImports {
+  readonly maxBytes: number;
+  isRunning: boolean;
+}
+
 /** Services that the routes use. */
 export interface ServerContext {
   readonly runtime: ManagedRuntime;
@@ -45,6 +51,8 @@ export interface ServerContext {
   readonly onError: (error: unknown) => void;
   /** Journal files that are being sent. Each holds a connection of the store. */
   readonly journalFiles: Set<object>;
+  /** Undefined: no journal files are imported. */
+  readonly imports: JournalImports | undefined;
   readonly keepAliveMs: number;
   readonly readerTimeoutMs: number;
 }

@@ -1,6 +1,7 @@
 import { agentRoutes } from '../../routes/agent-routes.ts';
 import { environmentRoutes } from '../../routes/environment-routes.ts';
 import { eventRoutes } from '../../routes/event-routes.ts';
+import { importRoutes } from '../../routes/import-routes.ts';
 import { inspectionRoutes } from '../../routes/inspection-routes.ts';
 import { listingRoutes } from '../../routes/listing-routes.ts';
 import { operatorRoutes } from '../../routes/operator-routes.ts';
@@ -20,6 +21,7 @@ export const managedProtocol: Protocol = {
     ...agentRoutes(context),
     ...environmentRoutes(context),
     ...sessionRoutes(context),
+    ...importRoutes(context),
     ...sessionControlRoutes(context),
     ...inspectionRoutes(context),
     ...eventRoutes(context),
