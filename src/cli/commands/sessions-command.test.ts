@@ -83,6 +83,19 @@ test('a quarantined session is found by its status and released, and a hung owne
   const [facts] = (await folder.run(evict)).stdout.json;
   assert.deepEqual([facts?.['evicted'], facts?.['user']], ['hung', 'ann']);
   assert.equal((await store.find(key))?.owner, null);
+
+  const idle = (await store.list({})).filter(({ key: { sessionId } }) => sessionId === 'idle');
+  for (const one of [key, ...idle.map((row) => row.key)]) await store.claim(one, 'hung');
+  const evictAll = ['evict', '--owner', 'hung', '--store', folder.store, '--json'];
+  const [taken] = (await folder.run(evictAll)).stdout.json;
+  assert.deepEqual(taken, { owner: 'hung', sessions: 1 + idle.length });
+  assert.deepEqual(
+    (await store.list({})).filter(({ owner }) => owner === 'hung'),
+    [],
+  );
+  const again = await folder.run(['evict', '--owner', 'hung', '--store', folder.store]);
+  assert.equal(again.stdout.text, '0 sessions were taken from hung.\n');
+  assert.equal((await folder.run(['evict', '--store', folder.store])).code, 2);
   await store.close();
 
   const unknown = await folder.run(['evict', 'none', '--store', folder.store]);

@@ -82,7 +82,7 @@ function parseLimit(value: string | undefined): number {
 
 function showJson({ stdout }: CommandCall<typeof options>, rows: readonly SessionRow[]): ExitCode {
   for (const row of rows) {
-    const { key, agent, status, lastSeq, head, pending, createdAt, updatedAt } = row;
+    const { key, agent, status, owner, lastSeq, head, pending, createdAt, updatedAt } = row;
     const { appName: app, userId: user, sessionId: session } = key;
     const facts = {
       session,
@@ -90,6 +90,7 @@ function showJson({ stdout }: CommandCall<typeof options>, rows: readonly Sessio
       app,
       agent,
       status,
+      owner,
       events: lastSeq,
       steps: head,
       pending,

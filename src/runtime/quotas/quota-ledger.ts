@@ -13,6 +13,9 @@ import { NextRead } from './next-read.ts';
 import { findPeriod } from './quota-period.ts';
 import { findUserLimits, listLimits, type Quotas, type SetLimit } from './quotas.ts';
 
+/** How long the usage of earlier days is kept. An answer of yesterday may be committed late. */
+const EARLIER_DAYS_MS = 60_000;
+
 export interface QuotaLedgerOptions {
   readonly app: string;
   readonly store: Store;
@@ -35,6 +38,10 @@ interface Account {
 export class QuotaLedger {
   readonly #options: QuotaLedgerOptions;
   readonly #reads = new Map<string, NextRead<readonly UsageTotal[]>>();
+  /** What all users used on the days of this month before `today`, as it was at a time. */
+  #earlierDays:
+    | { readonly today: string; readonly at: number; readonly rows: readonly UsageTotal[] }
+    | undefined;
 
   constructor(options: QuotaLedgerOptions) {
     this.#options = options;
@@ -139,11 +146,24 @@ export class QuotaLedger {
   }
 
   async #readUsage(user: string | undefined): Promise<readonly UsageTotal[]> {
-    const { app: appName, store, now, isOpen } = this.#options;
-    const from = findPeriod('tokensPerMonth', now())?.from;
-    const query = { appName, by: ['day', 'model'] as const };
+    const now = this.#options.now();
+    const monthStart = findPeriod('tokensPerMonth', now)?.from ?? '';
+    if (user !== undefined) return this.#queryUsage(user, monthStart);
+    // The rows of all users are many, and those of earlier days hardly change.
+    const today = findPeriod('tokensPerDay', now)?.from ?? '';
+    const known = this.#earlierDays;
+    if (known?.today === today && now - known.at < EARLIER_DAYS_MS)
+      return [...known.rows, ...(await this.#queryUsage(undefined, today))];
+    const rows = await this.#queryUsage(undefined, monthStart);
+    this.#earlierDays = { today, at: now, rows: rows.filter(({ day = '' }) => day < today) };
+    return rows;
+  }
+
+  async #queryUsage(user: string | undefined, from: string): Promise<readonly UsageTotal[]> {
+    const { app: appName, store, isOpen } = this.#options;
+    const query = { appName, by: ['day', 'model'] as const, from };
     return repeatWhileUnavailable(
-      async () => store.usage({ ...query, ...omitUndefined({ from, userId: user }) }),
+      async () => store.usage({ ...query, ...omitUndefined({ userId: user }) }),
       { isOpen },
     );
   }

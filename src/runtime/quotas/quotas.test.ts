@@ -290,3 +290,37 @@ test('invalid quotas are refused with the path of the field', async () => {
     { field: 'quotas.usdPerMillionTokens.a.output' },
   );
 });
+
+test('the budget of all users reads earlier days once a minute, and today before each call', async () => {
+  const clock = new SimulatedClock(Date.UTC(2026, 0, 14, 12));
+  const store = await openStore('memory:');
+  const from: (string | undefined)[] = [];
+  const read = store.usage.bind(store);
+  store.usage = async (query) => {
+    from.push(query.from);
+    return read(query);
+  };
+  await using runtime = await openRuntime({
+    agents: [agent({ name: 'one', model: answering('small') })],
+    store,
+    clock,
+    quotas: { app: { tokensPerMonth: 400, tokensPerDay: 300 } },
+  });
+  const session = await runtime.session('a');
+  await say(session);
+  clock.advance(24 * 3_600_000);
+  await say(session);
+  await say(session);
+  clock.advance(60_000);
+  await say(session);
+  const [start, today] = ['2026-01-01', '2026-01-15'];
+  assert.deepEqual(from, [start, start, today, start]);
+  // One of yesterday and three of today.
+  const stopped = await say(session);
+  assert.deepEqual(ending(stopped), ['budget_reached', 'quota_exceeded']);
+  const used = (await runtime.quotas()).map(({ quota, used: amount }) => [quota, amount]);
+  assert.deepEqual(used, [
+    ['tokensPerDay', 300],
+    ['tokensPerMonth', 400],
+  ]);
+});
