@@ -3,6 +3,7 @@
 export { copyMarking } from './journal/marking.ts';
 export { encodeMarking, type EncodedMarking } from './journal/encoded-marking.ts';
 export { readFiringTokens } from './engine/binding.ts';
+export { isMarked } from './engine/token-values.ts';
 export { Heap } from './engine/heap.ts';
 export type { ListChange, TokenRemoval } from './journal/record.ts';
 export type { CompiledInput, CompiledOutput, CompiledTransition } from './build/compile.ts';

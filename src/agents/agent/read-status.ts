@@ -1,5 +1,6 @@
 import { valuesIn } from '../../net/index.ts';
-import type { Marking, TokenPlace } from '../../net/index.ts';
+import { isInAnyScope, isMarked } from '../../net/internal.ts';
+import type { Marking } from '../../net/index.ts';
 import type { SessionActivity, SessionStatus } from '../../core/index.ts';
 import type { AgentStatus } from './agent.ts';
 import { placesNamed } from '../turn/scoped-place.ts';
@@ -16,16 +17,16 @@ import { toolParked } from '../vocabulary/tool-call.ts';
 
 /** Reads a session's status from its marking. */
 export function readStatus(marking: Marking): AgentStatus {
-  const waiting = valuesIn(marking, turnWaiting).length > 0;
+  const places = [...marking.tokens.keys()];
   // A closed session has consumed its permit.
-  const idle = [turnPermit, sessionArchived, sessionCompleted].some(
-    (place) => valuesIn(marking, place).length > 0,
+  const idle = [turnPermit, sessionArchived, sessionCompleted].some((place) =>
+    isMarked(marking, place),
   );
-  const activity = idle ? 'idle' : waiting ? 'waiting' : 'running';
+  const activity = idle ? 'idle' : isMarked(marking, turnWaiting) ? 'waiting' : 'running';
   return {
-    status: readSessionStatus(marking, activity),
+    status: readSessionStatus(marking, places, activity),
     activity,
-    pending: placesNamed(toolParked, [...marking.tokens.keys()]).flatMap((place) =>
+    pending: placesNamed(toolParked, places).flatMap((place) =>
       valuesIn(marking, place).map((call, index) => ({
         ...call,
         at: marking.tokens.get(place.name)?.[index]?.at ?? marking.at,
@@ -36,16 +37,19 @@ export function readStatus(marking: Marking): AgentStatus {
 }
 
 /** The status of the session: that of its turn, unless the session itself has another. */
-function readSessionStatus(marking: Marking, activity: SessionActivity): SessionStatus {
-  const isMarked = <T>(place: TokenPlace<T>): boolean => valuesIn(marking, place).length > 0;
-  if (isMarked(sessionArchived)) return 'archived';
-  if (isMarked(sessionCompleted)) return 'completed';
-  if (isMarked(sessionPaused)) return 'paused';
+function readSessionStatus(
+  marking: Marking,
+  places: readonly string[],
+  activity: SessionActivity,
+): SessionStatus {
+  if (isMarked(marking, sessionArchived)) return 'archived';
+  if (isMarked(marking, sessionCompleted)) return 'completed';
+  if (isMarked(marking, sessionPaused)) return 'paused';
   if (activity === 'waiting') return 'waiting';
   if (activity === 'idle') {
-    if (isMarked(sessionFailed)) return 'failed';
-    return isMarked(sessionQueued) ? 'queued' : 'idle';
+    if (isMarked(marking, sessionFailed)) return 'failed';
+    return isMarked(marking, sessionQueued) ? 'queued' : 'idle';
   }
-  const isRescheduled = placesNamed(modelRescheduled, [...marking.tokens.keys()]).some(isMarked);
+  const isRescheduled = places.some((place) => isInAnyScope(place, modelRescheduled.name));
   return isRescheduled ? 'rescheduling' : 'running';
 }

@@ -36,6 +36,7 @@ const RUN_TOOL = 'tool.run';
  * @param agents the agents of the session, the first one first
  */
 export function createRecordEvents(agents: readonly ListedAgent[]): RecordEvents {
+  if (agents.length === 1 && !agents.some(hasRuns)) return recordEvents;
   const runs = new AgentRuns(agents);
   return (record, marking, invocationId) => [
     ...recordEvents(record, marking),
@@ -43,6 +44,11 @@ export function createRecordEvents(agents: readonly ListedAgent[]): RecordEvents
       ? []
       : runs.listEvents(record, marking).map((event) => ({ ...event, invocationId }))),
   ];
+}
+
+/** True if an agent has nodes, or calls other agents. */
+function hasRuns({ role }: ListedAgent): boolean {
+  return role.listNodeRuns !== undefined || [...role.tools.values()].some(isAgentTool);
 }
 
 class AgentRuns {

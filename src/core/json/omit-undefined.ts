@@ -12,7 +12,17 @@ export type OmitUndefined<T> = {
  * undefined one, and so does the compiler option `exactOptionalPropertyTypes`.
  */
 export function omitUndefined<const T extends object>(fields: T): OmitUndefined<T> {
-  const kept = Object.entries(fields).filter(([, value]) => value !== undefined);
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the filter removes what the type removes
-  return Object.fromEntries(kept) as OmitUndefined<T>;
+  const kept: Record<string, unknown> = {};
+  // `Object.entries` and `Object.fromEntries` take five times as long, and this runs for most objects of a step.
+  for (const key in fields) {
+    if (!Object.hasOwn(fields, key)) continue;
+    const value: unknown = fields[key];
+    if (value === undefined) continue;
+    // Assigning to `__proto__` does not create a member.
+    if (key === '__proto__')
+      Object.defineProperty(kept, key, { value, enumerable: true, configurable: true, writable: true });
+    else kept[key] = value;
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the loop removes what the type removes
+  return kept as OmitUndefined<T>;
 }

@@ -1,13 +1,22 @@
 import type { OutletValue } from './check-outputs.ts';
 import { tokensIn } from '../journal/marking.ts';
 import type { Marking } from '../journal/marking.ts';
-import type { Place } from '../language/place.ts';
+import type { AnyPlace, Place } from '../language/place.ts';
 
 /** Returns the values of a place's tokens, oldest first, with the type of the place. Former names count. */
 export function valuesIn<T>(marking: Marking, place: Place<T>): readonly T[] {
-  return [...place.formerNames, place.name].flatMap((name) =>
-    tokensIn(marking, name).map((token) => asTyped<T>(token.value)),
-  );
+  const current = tokensIn(marking, place.name);
+  const tokens =
+    place.formerNames.length === 0
+      ? current
+      : [...place.formerNames.flatMap((name) => tokensIn(marking, name)), ...current];
+  return tokens.map((token) => asTyped<T>(token.value));
+}
+
+/** True if a place has a token. Former names count. */
+export function isMarked(marking: Marking, place: AnyPlace): boolean {
+  const { tokens } = marking;
+  return tokens.has(place.name) || place.formerNames.some((name) => tokens.has(name));
 }
 
 /** Returns the value of an output if it left through `outlet`, with the type of the outlet. Undefined otherwise. */

@@ -53,7 +53,8 @@ export function hasName({ name, formerNames }: AnyPlace, found: string): boolean
 /** True if `full` is the name `name` of a place or a transition, or the same name in some scope. */
 export function isInAnyScope(full: string, name: string): boolean {
   const effect = parseRunningPlaceName(name);
-  if (effect === undefined) return full === name || full.endsWith(`/${name}`);
+  if (effect === undefined)
+    return full.endsWith(name) && (full.length === name.length || full.at(-name.length - 1) === '/');
   const fullEffect = parseRunningPlaceName(full);
   return fullEffect !== undefined && isInAnyScope(fullEffect, effect);
 }

@@ -16,7 +16,7 @@ export type HostingOptions = Pick<ActiveSessionsOptions, RequiredService> &
 export function createActiveSessions(options: HostingOptions): ActiveSessions {
   return new ActiveSessions({
     broadcast: new SessionBroadcast(),
-    findInterceptor: async () => ({ observe: () => {}, interceptCall: undefined }),
+    findInterceptor: async () => ({ observe: undefined, interceptCall: undefined }),
     services: {},
     modelCalls: new ModelCallCounts(options.store, options.isOpen ?? (() => true)),
     calledAgents: undefined,

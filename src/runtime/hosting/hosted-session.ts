@@ -1,6 +1,6 @@
 import { omitUndefined } from '../../core/internal.ts';
 import { readMetadata, readPromptFormat, state, userIn } from '../../agents/internal.ts';
-import type { Agent, AgentHost, ChildAgentOutcome } from '../../agents/index.ts';
+import type { Agent, AgentHost, AgentStatus, ChildAgentOutcome } from '../../agents/index.ts';
 import { formatSessionKey, isChildSessionId } from '../../core/index.ts';
 import type { LogEvent, Seq, SessionKey, SessionStatus } from '../../core/index.ts';
 import { clockAhead, Driver, Executor, mapIn } from '../../net/index.ts';
@@ -84,6 +84,7 @@ export class HostedSession {
   #pulling = 0;
   #pulled: Promise<void> = Promise.resolve();
   #failures: number;
+  #status: { readonly marking: Marking; readonly seq: number; readonly value: AgentStatus } | undefined;
 
   /**
    * Loads the session, recovers the firings that a former owner left in flight, and takes the inbox.
@@ -194,16 +195,25 @@ export class HostedSession {
 
   /** The turn that runs or waits now; undefined when the session is idle. */
   get invocationId(): string | undefined {
-    return this.agent.readStatus(this.marking).invocationId;
+    return this.#readStatus().invocationId;
   }
 
   /** True while the turn waits for an approval or a result from outside. */
   get isWaiting(): boolean {
-    return this.agent.readStatus(this.marking).activity === 'waiting';
+    return this.#readStatus().activity === 'waiting';
   }
 
   get status(): SessionStatus {
-    return this.agent.readStatus(this.marking).status;
+    return this.#readStatus().status;
+  }
+
+  /** Reads the status of the current marking, once after each record. */
+  #readStatus(): AgentStatus {
+    const { marking } = this;
+    const { seq } = marking;
+    if (this.#status?.marking !== marking || this.#status.seq !== seq)
+      this.#status = { marking, seq, value: this.agent.readStatus(marking) };
+    return this.#status.value;
   }
 
   /** Injects the new inputs of the inbox, once each and in order. Concurrent calls run one after the other. */
@@ -296,7 +306,7 @@ export class HostedSession {
     const { executor } = this.#driver;
     const { marking } = executor;
     const number = this.#head + 1;
-    const status = agent.readStatus(marking);
+    const status = this.#readStatus();
     const events = toLogEvents(step, agent, marking, { ...status, lastSeq: this.#lastSeq });
     const shared = toSharedWrites(step.records, this.#versions);
     const consumed = step.injected.reduce(
@@ -379,7 +389,7 @@ export class HostedSession {
     }
     broadcast.publish(this.#name, [...this.#events, ...resets]);
     this.#attachment?.onCommitted(step);
-    interceptor.observe(
+    interceptor.observe?.(
       { key: this.key, step: this.#head, records: step.records, events: this.#events },
       {
         agent: this.agent,

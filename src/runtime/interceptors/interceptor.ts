@@ -29,10 +29,10 @@ export interface Interceptor {
   readonly interceptCall?: CallInterceptor;
 }
 
-/** Several interceptors as one. `interceptCall` is undefined when none of them has it. */
+/** Several interceptors as one. `observe` or `interceptCall` is undefined when none of them has it. */
 export interface ComposedInterceptor {
   readonly propagateContext: () => JsonObject | undefined;
-  readonly observe: NonNullable<Interceptor['observe']>;
+  readonly observe: Interceptor['observe'];
   readonly interceptCall: CallInterceptor | undefined;
 }
 
@@ -45,16 +45,22 @@ export function composeInterceptors(
   onError: (error: unknown) => void,
 ): ComposedInterceptor {
   const callInterceptors = interceptors.flatMap(({ interceptCall }) => interceptCall ?? []);
+  const observers = interceptors.flatMap(({ observe }) => observe ?? []);
   return {
     propagateContext: () => collectTraceContext(interceptors, onError),
-    observe: (committed, session) => {
-      const observers = interceptors.map(({ observe }): Observer => {
-        return () => observe?.(committed, session);
-      });
-      chainObservers(observers, onError)(committed);
-    },
+    observe: observers.length === 0 ? undefined : composeObservers(observers, onError),
     interceptCall:
       callInterceptors.length === 0 ? undefined : composeCallInterceptors(callInterceptors),
+  };
+}
+
+function composeObservers(
+  observers: readonly NonNullable<Interceptor['observe']>[],
+  onError: (error: unknown) => void,
+): NonNullable<Interceptor['observe']> {
+  return (committed, session) => {
+    const chained = observers.map((observe): Observer => () => observe(committed, session));
+    chainObservers(chained, onError)(committed);
   };
 }
 

@@ -34,13 +34,17 @@ export function toLogEvents(
   { status, invocationId: lastTurn, lastSeq }: StepPosition,
 ): readonly LogEvent[] {
   const events: LogEvent[] = [];
-  const byRecord = Map.groupBy(step.outlets, (outlet) => outlet.record);
   const add = (at: number, entry: LogEntry): void => {
     events.push({ ...entry, seq: lastSeq + events.length + 1, at });
   };
-  const turns = listTurns(step.records, byRecord, lastTurn);
+  const turns = listTurns(step, lastTurn);
+  const { outlets } = step;
+  let outlet = 0;
   for (const [index, record] of step.records.entries()) {
-    for (const entry of readEntries(byRecord.get(record.seq))) add(record.at, entry);
+    for (; outlets[outlet]?.record === record.seq; outlet++) {
+      const entry = readEntry(outlets[outlet]);
+      if (entry !== undefined) add(record.at, entry);
+    }
     for (const entry of agent.recordEvents(record, marking, turns[index])) add(record.at, entry);
   }
   const at = step.records.at(-1)?.at ?? 0;
@@ -61,23 +65,24 @@ export function toLogEvents(
 
 /** The turn that runs at each record: the one that ends next in the step, or the one that runs after the step. */
 function listTurns(
-  records: readonly JournalRecord[],
-  byRecord: ReadonlyMap<number, Step['outlets']>,
+  { records, outlets }: Step,
   lastTurn: string | undefined,
 ): readonly (string | undefined)[] {
+  const turns = Array<string | undefined>(records.length);
   let turn = lastTurn;
-  return records
-    .toReversed()
-    .map(({ seq }) => {
-      const ended = readEntries(byRecord.get(seq)).find(({ type }) => type === 'turn.ended');
-      if (ended?.type === 'turn.ended') turn = ended.invocationId;
-      return turn;
-    })
-    .toReversed();
+  let outlet = outlets.length - 1;
+  for (let index = records.length - 1; index >= 0; index--) {
+    for (; outlet >= 0 && outlets[outlet]?.record === records[index]?.seq; outlet--) {
+      const entry = readEntry(outlets[outlet]);
+      if (entry?.type === 'turn.ended') turn = entry.invocationId;
+    }
+    turns[index] = turn;
+  }
+  return turns;
 }
 
-function readEntries(outlets: Step['outlets'] = []): readonly LogEntry[] {
-  return outlets.flatMap((outlet) => outletValue(eventOut, outlet) ?? []);
+function readEntry(outlet: Step['outlets'][number] | undefined): LogEntry | undefined {
+  return outlet === undefined ? undefined : outletValue(eventOut, outlet);
 }
 
 /** True when an attempt of the firing may be running. A firing that waits for its next attempt is a timer instead. */
