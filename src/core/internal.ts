@@ -10,6 +10,7 @@ export { QUOTA_LABELS, QuotaExceededError } from './errors/quota-exceeded-error.
 export { nearestName } from './errors/unknown-field-error.ts';
 export { SCHEDULES_SESSION } from './identity/schedules-session.ts';
 export { INTERRUPTED_METADATA, AUDIBLE_METADATA } from './events/live-metadata.ts';
+export { compactList } from './json/compact-list.ts';
 export { frozenJson } from './json/frozen-json.ts';
 export { isObject, isRecord, readMember, readOwn } from './json/is-record.ts';
 export { deepFreeze, isJsonObject } from './json/json.ts';

@@ -10,11 +10,11 @@ const withRules =
       ...t,
       spec: { ...t.spec, labels: change(t.spec.labels ?? []) },
       alternatives: new Map(
-        [...t.alternatives].map(([name, { grouped, outputs }]) => [
+        [...t.alternatives].map(([name, alternative]) => [
           name,
           {
-            grouped,
-            outputs: outputs.map((one) => ({ ...one, labels: change(one.labels ?? []) })),
+            ...alternative,
+            outputs: alternative.outputs.map((one) => ({ ...one, labels: change(one.labels ?? []) })),
           },
         ]),
       ),

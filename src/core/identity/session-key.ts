@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { SessionId } from './ids.ts';
-import { hasControlCharacter, utf8Length } from '../validation/text-checks.ts';
+import { hasControlCharacter, isLongerInUtf8 } from '../validation/text-checks.ts';
 
 /** The full key of a session. Sessions with equal ids of different users or apps are different sessions. */
 export type SessionKey = {
@@ -36,7 +36,7 @@ export function parseSessionKey(value: unknown): SessionKey {
 export function parseIdentity(value: unknown, field: string): string {
   if (typeof value !== 'string') throw new InvalidInputError(field, 'must be a string.');
   if (value === '') throw new InvalidInputError(field, 'must not be empty.');
-  if (utf8Length(value) > MAX_IDENTITY_LENGTH) {
+  if (isLongerInUtf8(value, MAX_IDENTITY_LENGTH)) {
     throw new InvalidInputError(field, `must be at most ${MAX_IDENTITY_LENGTH} bytes.`);
   }
   if (hasControlCharacter(value)) {

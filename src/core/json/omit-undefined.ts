@@ -20,7 +20,12 @@ export function omitUndefined<const T extends object>(fields: T): OmitUndefined<
     if (value === undefined) continue;
     // Assigning to `__proto__` does not create a member.
     if (key === '__proto__')
-      Object.defineProperty(kept, key, { value, enumerable: true, configurable: true, writable: true });
+      Object.defineProperty(kept, key, {
+        value,
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
     else kept[key] = value;
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the loop removes what the type removes

@@ -1,5 +1,5 @@
 import { PetrichorError } from '../errors/petrichor-error.ts';
-import { hasControlCharacter, utf8Length } from '../validation/text-checks.ts';
+import { hasControlCharacter, isLongerInUtf8 } from '../validation/text-checks.ts';
 
 /** The maximum length of a state key with its prefix, in UTF-8 bytes. */
 export const MAX_STATE_KEY_LENGTH = 256;
@@ -78,7 +78,7 @@ export function formatStateKey(scope: StateScope, name: string): string {
 function findKeyProblem(key: unknown): string | undefined {
   if (typeof key !== 'string') return 'state key must be a string';
   if (key === '') return 'state key must not be empty';
-  if (utf8Length(key) > MAX_STATE_KEY_LENGTH) {
+  if (isLongerInUtf8(key, MAX_STATE_KEY_LENGTH)) {
     return `state key exceeds maximum length of ${MAX_STATE_KEY_LENGTH} bytes`;
   }
   if (/[/\\]|\.\./.test(key)) return "state key must not contain path separators or '..'";

@@ -41,6 +41,15 @@ export interface CompiledOutput {
   readonly labels?: readonly LabelRule[] | undefined;
 }
 
+/** One of the sets of outputs that a transition may return. */
+export interface CompiledAlternative {
+  /** True if its outputs are members of one object. */
+  readonly grouped: boolean;
+  readonly outputs: readonly CompiledOutput[];
+  /** The keys of `outputs`. */
+  readonly keys: ReadonlySet<string>;
+}
+
 /** A transition with its arcs prepared for binding. */
 export interface CompiledTransition {
   readonly index: number;
@@ -57,10 +66,7 @@ export interface CompiledTransition {
   /** `running(name)`. */
   readonly running: string;
   /** Outputs by the name of the alternative. An `allOf` has one alternative, named ''. */
-  readonly alternatives: ReadonlyMap<
-    string,
-    { readonly grouped: boolean; readonly outputs: readonly CompiledOutput[] }
-  >;
+  readonly alternatives: ReadonlyMap<string, CompiledAlternative>;
 }
 
 /** A net that passed the build rules, with indexes. The executor, the diagrams and the proofs use the same object. */
@@ -169,6 +175,7 @@ function compileTransition(spec: Transition, index: number): CompiledTransition 
           place: output.place,
           labels: findLabelRules(spec.labels, name, key),
         })),
+        keys: new Set(outputs.map(({ key }) => key)),
       },
     ]),
   );

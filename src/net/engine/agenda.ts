@@ -78,11 +78,17 @@ export class Agenda {
 
   /** Evaluates the whole marking again. */
   reload(): void {
-    const { net, marking } = this.#state;
+    const { net, marking, firings } = this.#state;
     this.#timers.clear();
-    for (const t of net.transitions) this.#touched.add(t);
+    this.#ready.clear();
+    this.#due.clear();
+    // A transition that takes a token can only be enabled if the place of that token is marked.
+    for (const t of net.transitions)
+      if (t.takes.every(({ count }) => count === 0)) this.#touched.add(t);
+    for (const place of firings.keys()) this.touch(place);
     for (const firing of marking.firings.values()) this.addFiringTimer(firing);
     for (const [place, tokens] of marking.tokens) {
+      this.touch(place);
       for (const token of tokens) this.addTokenTimers(place, token);
     }
   }

@@ -2,6 +2,7 @@ import { isRecord } from '../../core/internal.ts';
 import type { Json } from '../../core/index.ts';
 import { toMapChange } from '../journal/map-change.ts';
 import type {
+  CompiledAlternative,
   CompiledInput,
   CompiledNet,
   CompiledOutput,
@@ -59,9 +60,9 @@ export function checkOutputs(
     maps: undefined,
     outlets: none,
   };
-  const [values, outputs] = selectAlternative(t, returned);
+  const [values, { outputs, keys }] = selectAlternative(t, returned);
   for (const key in values) {
-    if (values[key] !== undefined && !outputs.some((output) => output.key === key)) {
+    if (values[key] !== undefined && !keys.has(key)) {
       throw new OutputError(t.name, `returned "${key}", which is not a declared output`);
     }
   }
@@ -174,10 +175,10 @@ type Values = Readonly<Record<string, unknown>>;
 function selectAlternative(
   t: CompiledTransition,
   returned: unknown,
-): readonly [Values, readonly CompiledOutput[]] {
+): readonly [Values, CompiledAlternative] {
   const values = toOutputRecord(t, returned);
   const all = t.alternatives.get('');
-  if (all !== undefined) return [values, all.outputs];
+  if (all !== undefined) return [values, all];
   const keys = Object.keys(values).filter((key) => values[key] !== undefined);
   const [key] = keys;
   const alternative = key === undefined ? undefined : t.alternatives.get(key);
@@ -187,9 +188,10 @@ function selectAlternative(
       `must return exactly one of ${[...t.alternatives.keys()].join(', ')}, but returned ${keys.length === 0 ? 'none' : keys.join(', ')}`,
     );
   }
-  return alternative.grouped
-    ? [toOutputRecord(t, values[key]), alternative.outputs]
-    : [{ [key]: values[key] }, alternative.outputs];
+  return [
+    alternative.grouped ? toOutputRecord(t, values[key]) : { [key]: values[key] },
+    alternative,
+  ];
 }
 
 function toOutputRecord(t: CompiledTransition, value: unknown): Values {

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { compactList, omitUndefined } from '../../core/internal.ts';
 import type { Binding, NetState } from './binding.ts';
 import type { CompiledInput, CompiledTransition } from '../build/compile.ts';
 import { listIn, tokensIn } from '../journal/marking.ts';
@@ -17,15 +17,8 @@ export function consume(record: ConsumedTokens, binding: Binding, state: NetStat
   const take = listRemovals(binding);
   if (take.length > 0) record.take = take;
   const { cancels, reset: resets } = binding.t;
-  if (resets.length > 0) {
-    const taken = new Set(take.flatMap(([, ...ids]) => ids));
-    const reset = resets.flatMap(({ name }): readonly TokenRemoval[] => {
-      const ids = tokensIn(state.marking, name).map((token) => token.id);
-      const left = ids.filter((id) => !taken.has(id));
-      return left.length > 0 ? [[name, ...left]] : [];
-    });
-    if (reset.length > 0) record.reset = reset;
-  }
+  const reset = listResets(resets, take, state);
+  if (reset.length > 0) record.reset = reset;
   const aborted = cancels ? firingsEnded(binding, state) : [];
   if (aborted.length > 0) record.aborted = aborted;
 }
@@ -56,12 +49,12 @@ export function createPin(t: CompiledTransition, marking: Marking): Pin | undefi
       const list = listIn(marking, input.place);
       lists[input.place] = [list.version, list.items.length];
     } else if (input.kind === 'map') maps.push(input.place);
-    else tokens.push([input.place, ...readTokenIds(input, marking)]);
+    else tokens.push(toRemoval(input.place, readTokenIds(input, marking)));
   }
   return omitUndefined({
-    tokens: tokens.length > 0 ? tokens : undefined,
+    tokens: tokens.length > 0 ? compactList(tokens) : undefined,
     lists: Object.keys(lists).length > 0 ? lists : undefined,
-    maps: maps.length > 0 ? maps : undefined,
+    maps: maps.length > 0 ? compactList(maps) : undefined,
   });
 }
 
@@ -76,11 +69,34 @@ function listRemovals(binding: Binding): readonly TokenRemoval[] {
     const input = binding.t.takes[index];
     const taken = binding.takes[index];
     if (input === undefined || input.effect !== undefined || taken === undefined) continue;
-    const removal: [place: string, ...ids: TokenId[]] = [input.place];
-    for (const candidate of taken) if (candidate.kind === 'token') removal.push(candidate.id);
-    if (removal.length > 1) removals.push(removal);
+    const ids = taken.flatMap((candidate) => (candidate.kind === 'token' ? candidate.id : []));
+    if (ids.length > 0) removals.push(toRemoval(input.place, ids));
   }
-  return removals;
+  return compactList(removals);
+}
+
+/** Lists the tokens of the reset places that the firing does not take. */
+function listResets(
+  resets: CompiledTransition['reset'],
+  take: readonly TokenRemoval[],
+  { marking }: NetState,
+): readonly TokenRemoval[] {
+  // Most places that are reset are empty.
+  const marked = resets.filter(({ name }) => marking.tokens.has(name));
+  if (marked.length === 0) return [];
+  const taken = new Set(take.flatMap(([, ...ids]) => ids));
+  const reset = marked.flatMap(({ name }): readonly TokenRemoval[] => {
+    const ids = tokensIn(marking, name).map((token) => token.id);
+    const left = ids.filter((id) => !taken.has(id));
+    return left.length > 0 ? [toRemoval(name, left)] : [];
+  });
+  return compactList(reset);
+}
+
+function toRemoval(place: string, ids: readonly TokenId[]): TokenRemoval {
+  const [first] = ids;
+  // A spread reserves room for more items: see `compactList`.
+  return first !== undefined && ids.length === 1 ? [place, first] : [place, ...ids];
 }
 
 function firingsTaken(binding: Binding): readonly RecordSeq[] {

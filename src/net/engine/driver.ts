@@ -310,6 +310,7 @@ export class Driver {
 
   /** Aborts the attempts that timed out. Returns true if it aborted any. */
   #abortOverdue(): boolean {
+    if (this.#running.size === 0) return false;
     const now = this.#options.clock.now();
     const { firings } = this.#executor.marking;
     const overdue = [...this.#running].filter(

@@ -36,7 +36,7 @@ export class Executor {
   readonly net: CompiledNet;
   readonly marking: Marking;
   readonly #options: ExecutorOptions;
-  readonly #firings = new FiringsInFlight();
+  readonly #firings: FiringsInFlight;
   readonly #state: NetState;
   readonly #agenda: Agenda;
   readonly #step: StepRecorder;
@@ -46,6 +46,7 @@ export class Executor {
     this.net = net;
     this.marking = marking;
     this.#options = options;
+    this.#firings = new FiringsInFlight(net);
     this.#state = { net, marking, firings: this.#firings.byPlace, toFiringId: options.toFiringId };
     this.#firings.reload(marking.firings.values());
     this.#agenda = new Agenda(this.#state);

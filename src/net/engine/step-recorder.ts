@@ -1,3 +1,4 @@
+import { compactList } from '../../core/internal.ts';
 import type { Agenda } from './agenda.ts';
 import type { CheckedOutputs, OutletValue } from './check-outputs.ts';
 import type { FiringsInFlight } from './firings-in-flight.ts';
@@ -75,7 +76,7 @@ export class StepRecorder {
   /** Returns and clears the records, outlet values and attempts since the previous call. */
   takeSettled(): Settled {
     const settled = {
-      records: this.#records,
+      records: compactList(this.#records),
       outlets: this.#outlets,
       attempts: [...this.#pendingAttempts.values()],
     };
@@ -124,7 +125,7 @@ export function writeOutputs(
   record: Writable<RecordOutputs>,
   { give, lists, maps }: CheckedOutputs,
 ): void {
-  if (give !== undefined) record.give = give;
-  if (lists !== undefined) record.lists = lists;
-  if (maps !== undefined) record.maps = maps;
+  if (give !== undefined) record.give = compactList(give);
+  if (lists !== undefined) record.lists = compactList(lists);
+  if (maps !== undefined) record.maps = compactList(maps);
 }

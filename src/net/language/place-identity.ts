@@ -54,7 +54,9 @@ export function hasName({ name, formerNames }: AnyPlace, found: string): boolean
 export function isInAnyScope(full: string, name: string): boolean {
   const effect = parseRunningPlaceName(name);
   if (effect === undefined)
-    return full.endsWith(name) && (full.length === name.length || full.at(-name.length - 1) === '/');
+    return (
+      full.endsWith(name) && (full.length === name.length || full.at(-name.length - 1) === '/')
+    );
   const fullEffect = parseRunningPlaceName(full);
   return fullEffect !== undefined && isInAnyScope(fullEffect, effect);
 }

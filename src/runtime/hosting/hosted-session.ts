@@ -84,7 +84,9 @@ export class HostedSession {
   #pulling = 0;
   #pulled: Promise<void> = Promise.resolve();
   #failures: number;
-  #status: { readonly marking: Marking; readonly seq: number; readonly value: AgentStatus } | undefined;
+  #status:
+    | { readonly marking: Marking; readonly seq: number; readonly value: AgentStatus }
+    | undefined;
 
   /**
    * Loads the session, recovers the firings that a former owner left in flight, and takes the inbox.
@@ -163,10 +165,11 @@ export class HostedSession {
       },
     });
     // `nextDueAt` in the store is in the time of the former owner's clock. Keep the remaining wait the same.
-    const due = this.#driver.executor.settledNextRunAt;
     const isSameNet = row.netHash === agent.compiled.hash;
-    if (this.#clockSkewMs > 0 && due !== undefined && row.nextDueAt !== null && isSameNet)
+    if (this.#clockSkewMs > 0 && row.nextDueAt !== null && isSameNet) {
+      const { settledNextRunAt: due = -Infinity } = this.#driver.executor;
       this.#clockSkewMs = Math.max(this.#clockSkewMs, due - row.nextDueAt);
+    }
   }
 
   /** Distinguishes the session from a deleted one with the same id. */

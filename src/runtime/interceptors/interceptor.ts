@@ -59,7 +59,11 @@ function composeObservers(
   onError: (error: unknown) => void,
 ): NonNullable<Interceptor['observe']> {
   return (committed, session) => {
-    const chained = observers.map((observe): Observer => () => observe(committed, session));
+    const chained = observers.map(
+      (observe): Observer =>
+        () =>
+          observe(committed, session),
+    );
     chainObservers(chained, onError)(committed);
   };
 }

@@ -1,4 +1,5 @@
 import {
+  compactList,
   isClosedStatus,
   isEmptyWrites,
   isSharedKey,
@@ -60,7 +61,7 @@ export function toLogEvents(
       message: `Input for "${injection.place}" rejected: ${message}`,
     });
   }
-  return events;
+  return compactList(events);
 }
 
 /** The turn that runs at each record: the one that ends next in the step, or the one that runs after the step. */
@@ -159,15 +160,16 @@ export function toSharedWrites(
 ): SettledStep['shared'] {
   let known = versions;
   const reads: Record<string, number> = {};
-  let writes = mergeWrites();
+  let writes: ReturnType<typeof mergeWrites> | undefined;
   for (const record of records) {
     if (record.kind === 'loaded') known = record.versions;
     if (!('maps' in record)) continue;
     for (const change of record.maps ?? []) {
       const shared = restrictWrites(change, isSharedKey);
+      if (isEmptyWrites(shared)) continue;
       for (const key of listOverwrittenKeys(shared)) reads[key] ??= known[key] ?? 0;
-      writes = mergeWrites(writes, shared);
+      writes = writes === undefined ? shared : mergeWrites(writes, shared);
     }
   }
-  return isEmptyWrites(writes) ? undefined : { reads, writes: { place: state.name, ...writes } };
+  return writes === undefined ? undefined : { reads, writes: { place: state.name, ...writes } };
 }

@@ -78,7 +78,7 @@ class GroupCommitter implements Committer {
     if (this.#closing) return Promise.reject(new StoreClosedError());
     return new Promise((resolve, reject) => {
       const pending = { step, resolve, reject };
-      if (this.#separate.has(formatSessionKey(step.key))) {
+      if (this.#separate.size > 0 && this.#separate.has(formatSessionKey(step.key))) {
         this.#commitSeparately(pending);
         return;
       }
