@@ -1,5 +1,6 @@
 import type { Figure } from './figure.ts';
 import type { Measured, MeasurementName } from './measurements.ts';
+import type { SqliteLayers } from './sqlite-layers.ts';
 import { atShare, median } from './statistics.ts';
 
 const KB = 1024;
@@ -19,7 +20,7 @@ export const figureMappers: FigureMappers = {
     speed('fresh sessions in memory, one at a time', 'turns/s', oneAtATime, { atLeast: 3000 }),
     speed('fresh sessions in memory, 50 at once', 'turns/s', fiftyAtOnce),
   ],
-  sqliteTurns: ({ diskRate, one, fifty, syncsATurn, fiftyToOne }) => [
+  sqliteTurns: ({ diskRate, one, fifty, syncsATurn, fiftyToOne, oneLayers, fiftyLayers }) => [
     speed('raw write + fdatasync (f)', 'a second', diskRate),
     speed('SQLite, one session at a time', 'turns/s', one),
     speed('SQLite, one session at a time', 'f/5', TURN_COMMITS / syncsATurn, {
@@ -31,6 +32,8 @@ export const figureMappers: FigureMappers = {
     speed('SQLite, 50 sessions in flight', 'f/5', (TURN_COMMITS * fiftyToOne) / syncsATurn, {
       atLeast: 2,
     }),
+    ...listLayers('SQLite, one session', oneLayers),
+    ...listLayers('SQLite, 50 sessions', fiftyLayers),
   ],
   firstTurns: ({ writtenBytes, retainedBytes }) => [
     fact('written to the log, new session and its first turn', 'KB/turn', writtenBytes / KB, {
@@ -340,4 +343,12 @@ function speed(what: string, unit: string, value: number, limit: Limit = {}): Fi
 
 function fact(what: string, unit: string, value: number, limit: Limit = {}): Figure {
   return { what, unit, value, ...limit, required: true };
+}
+
+function listLayers(what: string, { commit, statements, rest }: SqliteLayers): readonly Figure[] {
+  return [
+    speed(`${what}, time in COMMIT`, '%', commit * 100),
+    speed(`${what}, time in other statements`, '%', statements * 100),
+    speed(`${what}, time in the runtime`, '%', rest * 100),
+  ];
 }

@@ -4,6 +4,7 @@ import { measureDiskRate } from './disk-rate.ts';
 import { withTemporaryFolder } from './with-temporary-folder.ts';
 import { perSecond } from './per-second.ts';
 import { median } from './statistics.ts';
+import { measureSqliteLayers, type SqliteLayers } from './sqlite-layers.ts';
 import { runTurn, twoToolAgent } from './two-tool-agent.ts';
 
 export interface SqliteTurns {
@@ -17,6 +18,9 @@ export interface SqliteTurns {
   readonly syncsATurn: number;
   /** How many times as many turns fifty sessions make as one, measured one right after the other. */
   readonly fiftyToOne: number;
+  /** Where the time of one session goes, and that of fifty, measured after the rates. */
+  readonly oneLayers: SqliteLayers;
+  readonly fiftyLayers: SqliteLayers;
 }
 
 /** In flight at once. */
@@ -61,7 +65,19 @@ export async function measureSqliteTurns({
       one.push(oneRate);
       fifty.push(fiftyRate);
     }
+    const openSessions = async (count: number): Promise<readonly Session[]> =>
+      Promise.all(Array.from({ length: count }, newSession));
+    const alone = await openSessions(sessionsAlone);
+    const oneLayers = await measureSqliteLayers(async () => {
+      for (const session of alone) await runTurns(session);
+    });
+    const together = await openSessions(SESSIONS);
+    const fiftyLayers = await measureSqliteLayers(async () => {
+      await Promise.all(together.map(runTurns));
+    });
     return {
+      oneLayers,
+      fiftyLayers,
       diskRate: median(disk),
       one: median(one),
       fifty: median(fifty),

@@ -14,7 +14,10 @@ const withRules =
           name,
           {
             ...alternative,
-            outputs: alternative.outputs.map((one) => ({ ...one, labels: change(one.labels ?? []) })),
+            outputs: alternative.outputs.map((one) => ({
+              ...one,
+              labels: change(one.labels ?? []),
+            })),
           },
         ]),
       ),

@@ -209,27 +209,23 @@ function deposit(
 ): void {
   let index = 0;
   for (const [place, value, more] of deposits) {
-    const tokens = marking.tokens.get(place) ?? [];
     ensureFrozen(value);
     const { due, times = 1 } = more ?? {};
     for (let n = times; n > 0; n--) {
-      const token: Token = {
-        kind: 'token',
-        id: `${record.seq}.${index++}`,
-        at: record.at,
-        value,
-      };
-      if (due === undefined) {
-        tokens.push(token);
-        continue;
-      }
-      const clocked: Token = { ...token, due };
-      tokens.push(clocked);
-      change.clocked.push({ place, token: clocked });
+      const id = `${record.seq}.${index++}`;
+      const token: Token = { kind: 'token', id, at: record.at, value, ...(due && { due }) };
+      addToken(marking, place, token);
+      if (due !== undefined) change.clocked.push({ place, token });
     }
-    marking.tokens.set(place, tokens);
     change.places.push(place);
   }
+}
+
+function addToken({ tokens }: Marking, place: string, token: Token): void {
+  const present = tokens.get(place);
+  // Most places hold one token, and a list that grows from empty reserves room for 16 more.
+  if (present === undefined) tokens.set(place, [token]);
+  else present.push(token);
 }
 
 /** Removes tokens from a place, in the given order. Usually they are the oldest ones, which is the fast path. */
