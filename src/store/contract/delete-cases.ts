@@ -65,6 +65,9 @@ export const deleteCases: readonly StoreContractCase[] = [
         },
         async (_store, { condition }) => ({ sessions: condition.sessions.slice(0, 1) }),
         async (_store, { condition }) => ({
+          sessions: [...condition.sessions, { uid: 'deleted-in-the-meantime', head: 2 }],
+        }),
+        async (_store, { condition }) => ({
           sessions: condition.sessions.map((one) => ({ ...one, uid: `not-${one.uid}` })),
         }),
         async (_store, { condition }) => ({
