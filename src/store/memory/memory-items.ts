@@ -39,7 +39,11 @@ export function toSessionItems(session: MemorySession): readonly StoreItem[] {
   });
   const snapshots: readonly StoreItem[] =
     session.snapshot === undefined ? [] : [{ type: 'snapshot', ...session.snapshot }];
-  const steps = session.steps.map((step): StoreItem => ({ type: 'step', ...step }));
+  const steps = Array.from({ length: head }, (_, index): StoreItem => {
+    const step = session.journal.step(index);
+    if (step === undefined) throw new Error(`step ${index + 1} is missing`);
+    return { type: 'step', ...step };
+  });
   return [item, ...inputs, ...snapshots, ...steps];
 }
 

@@ -1,9 +1,8 @@
-import type { Json, LogEvent, SessionKey } from '../../core/index.ts';
+import type { Json, Seq, SessionKey } from '../../core/index.ts';
 import type { RecordSeq } from '../../net/index.ts';
 import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
 import { toRunnablePosition } from '../rules/runnable-position.ts';
 import type {
-  CommittedStep,
   InboxRow,
   InputSeq,
   OwnerId,
@@ -13,8 +12,9 @@ import type {
   SettledStep,
   StepNumber,
 } from '../store.ts';
+import { MemoryJournal } from './memory-journal.ts';
 
-/** One session of a `MemoryStore`. It keeps steps by reference, because they are frozen JSON. */
+/** One session of a `MemoryStore`. */
 export class MemorySession {
   readonly key: SessionKey;
   readonly uid: string;
@@ -30,14 +30,11 @@ export class MemorySession {
   failures = 0;
   deleted = false;
 
-  readonly steps: CommittedStep[] = [];
-  readonly events: LogEvent[] = [];
-  /** The number of the last record of each step. */
-  readonly recordEnds: RecordSeq[] = [];
+  readonly journal: MemoryJournal = new MemoryJournal();
   inbox: readonly InboxRow[] = [];
   lastInput: InputSeq = 0;
   readonly inputsByKey: Map<string, InputSeq> = new Map();
-  snapshot: { readonly step: StepNumber; readonly marking: Json } | undefined;
+  #snapshot: { readonly step: StepNumber; readonly marking: Json | Packed } | undefined;
 
   constructor(
     key: SessionKey,
@@ -68,15 +65,22 @@ export class MemorySession {
   }
 
   get head(): StepNumber {
-    return this.steps.length;
+    return this.journal.head;
   }
 
-  get lastSeq(): number {
-    return this.events.length;
+  get lastSeq(): Seq {
+    return this.journal.lastSeq;
   }
 
   get lastRecord(): RecordSeq {
-    return this.recordEnds.at(-1) ?? 0;
+    return this.journal.lastRecord;
+  }
+
+  get snapshot(): { readonly step: StepNumber; readonly marking: Json } | undefined {
+    const stored = this.#snapshot;
+    if (stored === undefined) return undefined;
+    const { step, marking } = stored;
+    return { step, marking: marking instanceof Packed ? marking.unpack() : marking };
   }
 
   get quarantined(): boolean {
@@ -120,14 +124,12 @@ export class MemorySession {
 
   /** Appends a step that has been checked. */
   append({ step, at, records, events, summary, inboxUpTo, snapshot }: SettledStep): void {
-    this.steps.push({ step, at, records, events });
-    this.recordEnds.push(this.lastRecord + records.length);
-    for (const event of events) this.events.push(event);
+    this.journal.append({ step, at, records, events });
     this.summary = summary;
     this.updatedAt = at;
     if (this.inbox.length > 0)
       this.inbox = this.inbox.filter(({ inputSeq }) => inputSeq > inboxUpTo);
-    if (snapshot !== undefined) this.snapshot = { step, marking: snapshot };
+    if (snapshot !== undefined) this.#snapshot = { step, marking: snapshot };
   }
 
   /** Appends an input. Its dedupe key must be new. */
@@ -139,15 +141,25 @@ export class MemorySession {
     return inputSeq;
   }
 
-  /** Finds the index of the first step with a record at or after `record`. */
-  findStepIndex(record: RecordSeq): number {
-    let low = 0;
-    let high = this.recordEnds.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.recordEnds[middle] ?? Infinity) < record) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+  /** Packs what is not needed until its next turn, of a session that has rested for a while. */
+  pack(): void {
+    this.journal.pack();
+    const stored = this.#snapshot;
+    if (stored !== undefined && !(stored.marking instanceof Packed))
+      this.#snapshot = { step: stored.step, marking: new Packed(stored.marking) };
+  }
+}
+
+/** A JSON value as its text. */
+class Packed {
+  readonly #text: string;
+
+  constructor(value: Json) {
+    this.#text = JSON.stringify(value);
+  }
+
+  unpack(): Json {
+    const value: Json = JSON.parse(this.#text);
+    return value;
   }
 }

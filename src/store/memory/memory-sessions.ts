@@ -20,6 +20,7 @@ import type {
   SessionFilter,
   StoredStatus,
 } from '../store.ts';
+import { IdlePacker } from './idle-packer.ts';
 import { MemorySession } from './memory-session.ts';
 
 /** A deleted session. */
@@ -34,6 +35,7 @@ export class MemorySessions {
   readonly #childrenByRoot = new Map<string, Set<MemorySession>>();
   /** Sessions with work, so that a scan does not look at idle ones. */
   readonly #busy = new Set<MemorySession>();
+  readonly #packer = new IdlePacker<MemorySession>();
   readonly #tombstones = new Map<string, Tombstone>();
   #created = 0;
 
@@ -95,6 +97,7 @@ export class MemorySessions {
     this.#byKey.delete(name);
     this.#childrenByRoot.get(toRootMapKey(session.key))?.delete(session);
     this.#busy.delete(session);
+    this.#packer.remove(session);
     this.#tombstones.set(name, { key: session.key, uid: session.uid });
   }
 
@@ -155,6 +158,16 @@ export class MemorySessions {
   updateBusy(session: MemorySession): void {
     if (session.hasWork) this.#busy.add(session);
     else this.#busy.delete(session);
+  }
+
+  /** Must be called after every step of a session: it is packed when the store is idle. */
+  packWhenIdle(session: MemorySession): void {
+    this.#packer.touch(session);
+  }
+
+  /** Packs no more sessions. */
+  close(): void {
+    this.#packer.stop();
   }
 
   /** Lists the sessions with work that `owner` may run. Without an owner, those that any owner may run. */

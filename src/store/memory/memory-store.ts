@@ -269,21 +269,37 @@ export class MemoryStore implements Store {
   }
 
   async *steps(key: SessionKey, after: StepNumber): AsyncGenerator<CommittedStep, void, undefined> {
-    yield* this.#walk(key, (session) => session.steps, parsePosition(after, 'after'));
+    const session = this.#get(key);
+    for (let index = parsePosition(after, 'after'); ; index++) {
+      const step = session.journal.step(index);
+      if (step === undefined) return;
+      yield step;
+      if (session.deleted) throw this.#sessions.notFound(key);
+    }
   }
 
   async *listSteps(
     key: SessionKey,
     fromRecord: RecordSeq,
   ): AsyncGenerator<CommittedStep, void, undefined> {
-    const first = this.#get(key).findStepIndex(parsePosition(fromRecord, 'fromRecord'));
+    const first = this.#get(key).journal.findStepIndex(parsePosition(fromRecord, 'fromRecord'));
     for await (const step of this.steps(key, first)) {
       if (changesList(step.records)) yield step;
     }
   }
 
   async *read(key: SessionKey, from: Seq = 0): AsyncGenerator<LogEvent, void, undefined> {
-    yield* this.#walk(key, (session) => session.events, parsePosition(from, 'from'));
+    const session = this.#get(key);
+    let seq = parsePosition(from, 'from');
+    for (;;) {
+      const events = session.journal.eventsAfter(seq);
+      if (events.length === 0) return;
+      seq += events.length;
+      for (const event of events) {
+        yield event;
+        if (session.deleted) throw this.#sessions.notFound(key);
+      }
+    }
   }
 
   async findRunnable(query: RunnableQuery): Promise<RunnablePage> {
@@ -430,6 +446,7 @@ export class MemoryStore implements Store {
       for (const session of imported.sessions) {
         this.#sessions.add(session);
         this.#sessions.updateBusy(session);
+        this.#sessions.packWhenIdle(session);
         this.#pendingCalls.update(session);
         this.#changes.add(session);
       }
@@ -471,6 +488,7 @@ export class MemoryStore implements Store {
     this.#closed = true;
     this.#owners.clear();
     this.#feed.clear();
+    this.#sessions.close();
   }
 
   #assertOpen(): void {
@@ -512,23 +530,10 @@ export class MemoryStore implements Store {
     this.#shared.write(step);
     session.append(step);
     this.#sessions.updateBusy(session);
+    this.#sessions.packWhenIdle(session);
     this.#pendingCalls.update(session);
     this.#changes.add(session);
     if (step.usage !== undefined) this.#usage.add(step.key, session.agent, step.usage);
     return { ok: true };
-  }
-
-  async *#walk<T>(
-    key: SessionKey,
-    selectItems: (session: MemorySession) => readonly T[],
-    from: number,
-  ): AsyncGenerator<T, void, undefined> {
-    const session = this.#get(key);
-    const items = selectItems(session);
-    for (let index = from; index < items.length; index++) {
-      const item = items[index];
-      if (item !== undefined) yield item;
-      if (session.deleted) throw this.#sessions.notFound(key);
-    }
   }
 }

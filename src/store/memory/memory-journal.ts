@@ -1,0 +1,82 @@
+import type { LogEvent, Seq } from '../../core/index.ts';
+import type { RecordSeq } from '../../net/index.ts';
+import type { CommittedStep, StepNumber } from '../store.ts';
+
+/** The newest steps of a session that are not packed. A reader that follows a turn finds its steps among them. */
+const RECENT = 64;
+
+/**
+ * The steps of a session. The newest are kept by reference, because they are frozen JSON. Older ones are JSON text, which
+ * takes a third of the memory.
+ */
+export class MemoryJournal {
+  #steps: (CommittedStep | string)[] = [];
+  /** The numbers of the last record and of the last event of each step. */
+  #recordEnds: RecordSeq[] = [];
+  #eventEnds: Seq[] = [];
+  #packed = 0;
+
+  get head(): StepNumber {
+    return this.#steps.length;
+  }
+
+  get lastSeq(): Seq {
+    return this.#eventEnds.at(-1) ?? 0;
+  }
+
+  get lastRecord(): RecordSeq {
+    return this.#recordEnds.at(-1) ?? 0;
+  }
+
+  append(step: CommittedStep): void {
+    this.#recordEnds.push(this.lastRecord + step.records.length);
+    this.#eventEnds.push(this.lastSeq + step.events.length);
+    this.#steps.push(step);
+    if (this.#steps.length - this.#packed > 2 * RECENT) this.#packUpTo(this.#steps.length - RECENT);
+  }
+
+  /** Packs all steps, of a session that has rested for a while. */
+  pack(): void {
+    this.#packUpTo(this.#steps.length);
+    // A copy has no room for more items: the first item of an array takes the room of 17.
+    this.#steps = this.#steps.slice();
+    this.#recordEnds = this.#recordEnds.slice();
+    this.#eventEnds = this.#eventEnds.slice();
+  }
+
+  /** Reads a step by its number less one. Undefined after the last one. */
+  step(index: number): CommittedStep | undefined {
+    const stored = this.#steps[index];
+    if (typeof stored !== 'string') return stored;
+    const step: CommittedStep = JSON.parse(stored);
+    return step;
+  }
+
+  /** Reads the events after `seq` of the step that has the next one. Empty when there is none. */
+  eventsAfter(seq: Seq): readonly LogEvent[] {
+    const index = findAfter(this.#eventEnds, seq);
+    return this.step(index)?.events.slice(seq - (this.#eventEnds[index - 1] ?? 0)) ?? [];
+  }
+
+  /** Finds the index of the first step with a record at or after `record`. */
+  findStepIndex(record: RecordSeq): number {
+    return findAfter(this.#recordEnds, record - 1);
+  }
+
+  #packUpTo(end: number): void {
+    for (; this.#packed < end; this.#packed++)
+      this.#steps[this.#packed] = JSON.stringify(this.#steps[this.#packed]);
+  }
+}
+
+/** The index of the first end after a number. */
+function findAfter(ends: readonly number[], number: number): number {
+  let low = 0;
+  let high = ends.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ends[middle] ?? Infinity) <= number) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
