@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { agent, agentTool, sequential } from '../../src/agents/index.ts';
 import type { Agent } from '../../src/agents/index.ts';
 import {
@@ -12,7 +13,7 @@ import type { ManagedRuntime, SessionRef } from '../../src/managed/index.ts';
 import { omitUndefined } from '../../src/core/internal.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
-import type { Runtime } from '../../src/runtime/index.ts';
+import type { Runtime, ScheduledRun } from '../../src/runtime/index.ts';
 import { MemoryStore } from '../../src/store/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import { userMessage } from './managed-fixture.ts';
@@ -355,4 +356,26 @@ test('sessions that a program made are found with their user, and keep labels of
   const other = await runtime.session('other', { user: 'ana' });
   assert.equal(await managed.deleteSession({ id: other.id, userId: 'ana' }), true);
   assert.equal(await managed.deleteSession({ id: other.id, userId: 'ana' }), false);
+});
+
+test('a schedule starts no session of an agent from code that a program without it has archived', async () => {
+  const store = new MemoryStore();
+  await using managed = await openManagedRuntime({ agents: [greeter('Greeter-v2')], store });
+  await using other = await openManagedRuntime({ store });
+  const { schedules } = managed.runtime;
+  const daily = { cron: '@daily', message: 'Hello', agent: 'Greeter-v2' };
+  await schedules.create({ ...daily, id: 'daily', overlap: 'replace' });
+  const waitForRun = async (key: string): Promise<ScheduledRun> => {
+    await schedules.run('daily', { key });
+    for (;;) {
+      const run = (await schedules.history('daily')).find(({ id }) => id === `manual-${key}`);
+      if (run !== undefined) return run;
+      await setImmediate();
+    }
+  };
+  assert.notEqual((await waitForRun('first')).status, 'failed');
+  await other.archiveAgent('agent_greeter-v2');
+  const { status, reason = '' } = await waitForRun('second');
+  assert.equal(status, 'failed');
+  assert.match(reason, /archived/);
 });

@@ -5,7 +5,7 @@ import type { ModelRef } from '../../models/index.ts';
 import type { AgentSource, AgentSourceHost, OpenAgentSource } from '../../runtime/index.ts';
 import type { Store } from '../../store/index.ts';
 import { AgentCatalog } from '../catalogs/agent-catalog.ts';
-import { parseAgentName } from '../catalogs/agent-name.ts';
+import { deriveAgentId, parseAgentName } from '../catalogs/agent-name.ts';
 import { SessionCatalog } from '../catalogs/session-catalog.ts';
 import { createIdGenerator } from '../catalogs/sortable-id.ts';
 import { AgentArchivedError } from '../interface/managed-errors.ts';
@@ -37,8 +37,10 @@ export class DefinitionSource implements AgentSource {
       find: async (name) => compiled.get(name),
       checkNewSession: async (name) => {
         const id = parseAgentName(name)?.agentId;
-        const found = id === undefined ? undefined : await agents.find(id);
-        if (found?.archivedAt !== undefined) throw new AgentArchivedError(found.id);
+        const definition = id === undefined ? undefined : await agents.find(id);
+        const found = definition ?? (await agents.find(deriveAgentId(name)));
+        const isMeant = found?.source === 'code' || definition !== undefined;
+        if (isMeant && found?.archivedAt !== undefined) throw new AgentArchivedError(found.id);
       },
       close: async () => compiled.close(),
     };

@@ -71,10 +71,10 @@ export class AgentRegistry {
     return this.get(name);
   }
 
-  /** @throws UnknownAgentError, or the error with which the source of the agent refuses another session of it */
+  /** @throws UnknownAgentError, or the error with which a source refuses another session of the agent */
   async checkNewSession(name: string): Promise<void> {
     await this.get(name);
-    await this.#sourceByAgent.get(name)?.checkNewSession?.(name);
+    for (const source of this.#sources) await source.checkNewSession?.(name);
   }
 
   /** The name of the only agent of all sources. @throws UnknownAgentError when there are several, or none */

@@ -45,7 +45,7 @@ export interface OpenAgentSource {
    */
   readonly find?: ((name: string) => Promise<Agent | undefined>) | undefined;
   /**
-   * Called before a schedule starts a session of an agent that `find` has found. Rejects if the agent must not start
+   * Called before a schedule starts a session of an agent, also of another source. Rejects if the agent must not start
    * sessions. Default: it may.
    */
   readonly checkNewSession?: ((name: string) => Promise<void>) | undefined;
