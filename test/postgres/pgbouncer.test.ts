@@ -50,9 +50,11 @@ describe('a store behind PgBouncer in transaction mode', () => {
   for (const { name, check } of storeContract.filter(
     (one) => pickSample(SHARE, `pooled ${one.name}`) === 0,
   ))
-    itPooled(name, async ({ direct, pooled, schema }) =>
-      check(async () => makeHarness(pooled, schema, { listenUrl: direct })),
-    );
+    itPooled(name, async ({ direct, pooled, schema }) => {
+      // A case may open two stores.
+      let stores = 0;
+      await check(async () => makeHarness(pooled, `${schema}_${stores++}`, { listenUrl: direct }));
+    });
 
   itPooled('two runtimes see the messages of each other', async ({ direct, pooled, schema }) => {
     const stores = await Promise.all(
