@@ -151,6 +151,10 @@ export const figureMappers: FigureMappers = {
           speed('two servers by one', 'times', nodes.ratio, { atLeast: 1.7 }),
           speed('CPU of a turn on one server', 'ms', nodes.cpuMs.one),
           speed('CPU of a turn on two servers', 'ms', nodes.cpuMs.two),
+          speed('CPU of everything for a turn, one server', 'ms', nodes.allCpuMs.one),
+          speed('the same, two servers', 'ms', nodes.allCpuMs.two),
+          speed('processors in use, one server', '%', nodes.busy.one * 100),
+          speed('processors in use, two servers', '%', nodes.busy.two * 100),
         ],
   deltas: ({ deltasPerSecond }) => [
     speed('deltas to the consumer', 'deltas/s', deltasPerSecond, { atLeast: 60_000 }),

@@ -1,5 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, type Client } from '../src/client/index.ts';
 import { startPostgresServer } from '../test/postgres/postgres-server.ts';
@@ -13,6 +13,10 @@ export interface TwoNodes {
   readonly ratio: number;
   /** Milliseconds of CPU of the servers for each turn, without the database. */
   readonly cpuMs: { readonly one: number; readonly two: number };
+  /** The same of everything on the machine: servers, database, clients and other programs. */
+  readonly allCpuMs: { readonly one: number; readonly two: number };
+  /** The share of the processors that was in use, from 0 to 1. At 1, more servers cannot do more turns. */
+  readonly busy: { readonly one: number; readonly two: number };
 }
 
 const ROUNDS = 5;
@@ -23,6 +27,8 @@ const TICKS_PER_SECOND = 100;
 interface Round {
   readonly turnsPerSecond: number;
   readonly cpuMs: number;
+  readonly allCpuMs: number;
+  readonly busy: number;
 }
 
 /** Null when quick, because servers take long to start, and where there is no PostgreSQL. */
@@ -62,13 +68,14 @@ export async function measureTwoNodes({
   }
   let texts = 0;
   const run = async (count: number): Promise<Round> => {
-    const used = nodes.slice(0, count);
+    const running = nodes.slice(0, count);
     const readCpuMs = (): number =>
-      used.reduce((sum, { process: { pid } }) => sum + cpuMsOfProcess(pid), 0);
+      running.reduce((sum, { process: { pid } }) => sum + cpuMsOfProcess(pid), 0);
     const cpuBefore = readCpuMs();
+    const machineBefore = readMachineMs();
     const startedAt = performance.now();
     await Promise.all(
-      used.flatMap(({ client, ids }) =>
+      running.flatMap(({ client, ids }) =>
         ids.map(async (id) => {
           for (let turn = 0; turn < TURNS; turn++)
             await client.sessions.ask(id, `work n${texts++}`);
@@ -76,9 +83,16 @@ export async function measureTwoNodes({
       ),
     );
     const turns = count * SESSIONS * TURNS;
+    const machine = readMachineMs();
+    const used = {
+      inUse: machine.inUse - machineBefore.inUse,
+      all: machine.all - machineBefore.all,
+    };
     return {
       turnsPerSecond: (turns * 1000) / (performance.now() - startedAt),
       cpuMs: (readCpuMs() - cpuBefore) / turns,
+      allCpuMs: used.inUse / turns,
+      busy: used.inUse / used.all,
     };
   };
   // The first rounds also compile the code.
@@ -88,17 +102,27 @@ export async function measureTwoNodes({
     rounds.push({ one: await run(1), two: await run(2) });
   const middle = (values: readonly number[]): number =>
     values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+  const middles = (name: keyof Round): { readonly one: number; readonly two: number } => ({
+    one: middle(rounds.map(({ one }) => one[name])),
+    two: middle(rounds.map(({ two }) => two[name])),
+  });
   return {
-    turnsPerSecond: {
-      one: middle(rounds.map(({ one }) => one.turnsPerSecond)),
-      two: middle(rounds.map(({ two }) => two.turnsPerSecond)),
-    },
+    turnsPerSecond: middles('turnsPerSecond'),
     ratio: middle(rounds.map(({ one, two }) => two.turnsPerSecond / one.turnsPerSecond)),
-    cpuMs: {
-      one: middle(rounds.map(({ one }) => one.cpuMs)),
-      two: middle(rounds.map(({ two }) => two.cpuMs)),
-    },
+    cpuMs: middles('cpuMs'),
+    allCpuMs: middles('allCpuMs'),
+    busy: middles('busy'),
   };
+}
+
+/** The time that all processors were in use, and all of their time, since the machine started. */
+function readMachineMs(): { readonly inUse: number; readonly all: number } {
+  const times = cpus().map((cpu) => cpu.times);
+  const all = times.reduce(
+    (sum, time) => sum + time.user + time.nice + time.sys + time.irq + time.idle,
+    0,
+  );
+  return { inUse: all - times.reduce((sum, { idle }) => sum + idle, 0), all };
 }
 
 /** User and system time of a process on Linux. 0 elsewhere. */
