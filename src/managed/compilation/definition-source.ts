@@ -39,8 +39,8 @@ export class DefinitionSource implements AgentSource {
         const id = parseAgentName(name)?.agentId;
         const definition = id === undefined ? undefined : await agents.find(id);
         const found = definition ?? (await agents.find(deriveAgentId(name)));
-        const isMeant = found?.source === 'code' || definition !== undefined;
-        if (isMeant && found?.archivedAt !== undefined) throw new AgentArchivedError(found.id);
+        const isAgent = found?.source === 'code' || definition !== undefined;
+        if (isAgent && found?.archivedAt !== undefined) throw new AgentArchivedError(found.id);
       },
       close: async () => compiled.close(),
     };
