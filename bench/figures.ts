@@ -92,6 +92,10 @@ export const figureMappers: FigureMappers = {
       atMost: 10,
     }),
   ],
+  sessionsInMemory: ({ sessions, residentBytes, heapBytes }) => [
+    fact(`${sessions.toLocaleString('en')} sessions in memory, resident`, 'MB', residentBytes / MB),
+    fact('heap of a session in memory with one turn', 'KB', heapBytes / sessions / KB),
+  ],
   timerScans: (scans) =>
     scans === null
       ? []

@@ -43,6 +43,35 @@ export async function measureIdleSessions({
   });
 }
 
+/** Longer than a store in memory waits before it packs journals, with the time to pack them. */
+const PACKED_AFTER_MS = 10_000;
+
+/**
+ * The same for sessions in memory, whose journals are packed, without their handles.
+ * @throws Error without `--expose-gc`
+ */
+export async function measureSessionsInMemory({
+  quick,
+}: {
+  readonly quick: boolean;
+}): Promise<IdleSessions> {
+  const sessions = quick ? 100 : 100_000;
+  const rounds = quick ? 1 : 3;
+  await using runtime = await openRuntime({ agents: [twoToolAgent()] });
+  await openIdle(runtime, 'before', quick ? AT_ONCE : WARM_UP);
+  if (!quick) await delay(PACKED_AFTER_MS);
+  const before = await memory(rounds);
+  for (let n = 0; n < sessions; n += WARM_UP)
+    await openIdle(runtime, `idle-${n}`, Math.min(WARM_UP, sessions));
+  if (!quick) await delay(PACKED_AFTER_MS);
+  const after = await memory(rounds);
+  return {
+    sessions,
+    residentBytes: after.resident - before.resident,
+    heapBytes: after.heap - before.heap,
+  };
+}
+
 async function openIdle(
   runtime: Runtime,
   prefix: string,

@@ -4,7 +4,11 @@ import { measureDeltas, type Deltas } from './deltas.ts';
 import { measureFirstTurns, type FirstTurns } from './first-turns.ts';
 import { measureFreshSessions, type FreshSessions } from './fresh-sessions.ts';
 import { measureIdleNodes, type IdleNodes } from './idle-nodes.ts';
-import { measureIdleSessions, type IdleSessions } from './idle-sessions.ts';
+import {
+  measureIdleSessions,
+  measureSessionsInMemory,
+  type IdleSessions,
+} from './idle-sessions.ts';
 import { measureImportTime, type ImportTime } from './import-time.ts';
 import { measureInstalledPackages, type InstalledPackages } from './installed-packages.ts';
 import { measureLiveFrames, type FrameCost } from './live-frames.ts';
@@ -33,6 +37,7 @@ export interface Measured {
   readonly runnerTurns: RunnerTurns;
   readonly net: NetSpeeds;
   readonly idleSessions: IdleSessions;
+  readonly sessionsInMemory: IdleSessions;
   readonly timerScans: TimerScans | null;
   readonly idleNodes: IdleNodes | null;
   readonly takeover: Takeover | null;
@@ -70,6 +75,7 @@ export const measurements: { readonly [Name in MeasurementName]: Measure<Name> }
   runnerTurns: measureRunnerTurns,
   net: measureNet,
   idleSessions: measureIdleSessions,
+  sessionsInMemory: measureSessionsInMemory,
   timerScans: measureTimerScans,
   idleNodes: measureIdleNodes,
   takeover: measureTakeover,
