@@ -61,6 +61,12 @@ export type {
   SessionAttachment,
   SessionAttachments,
 } from './hosting/session-attachment.ts';
+export type {
+  DispatchRequest,
+  DispatchTarget,
+  DriveResult,
+  SessionDispatcher,
+} from './scheduling/session-dispatcher.ts';
 export {
   checkBackup,
   restoreBackup,

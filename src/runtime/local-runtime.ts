@@ -16,6 +16,7 @@ import type { Clock } from '../net/index.ts';
 import { createCommitter, type Committer } from './scheduling/committer.ts';
 import { closeInTime, type CloseLimit } from './scheduling/close-in-time.ts';
 import { createDispatcher, type Dispatcher } from './scheduling/dispatcher.ts';
+import type { SessionDispatcher } from './scheduling/session-dispatcher.ts';
 import { repeatWhileUnavailable } from './scheduling/repeat-while-unavailable.ts';
 import {
   checkSessionId,
@@ -144,6 +145,7 @@ export class LocalRuntime implements Runtime {
   readonly #calledAgents: CalledAgents;
   readonly #committer: Committer;
   readonly #dispatcher: Dispatcher;
+  readonly #sessionDispatcher: SessionDispatcher | undefined;
   readonly #onError: (error: unknown, key?: SessionKey) => void;
   readonly #failover: Failover;
   readonly #keepAlive: KeepAlive;
@@ -188,6 +190,7 @@ export class LocalRuntime implements Runtime {
     this.#tools = toToolServices(options);
     this.artifacts = this.#tools.artifacts;
     this.#clock = options.clock ?? systemClock;
+    this.#sessionDispatcher = options.dispatcher;
     this.#maxInputBytes = parseMaxInputBytes(options);
     this.#closeTimeoutMs = parseCloseTimeoutMs(options);
     this.#onError = safeListener('onError', options.onError);
@@ -228,6 +231,10 @@ export class LocalRuntime implements Runtime {
       findAgent: async (name) => this.#registry.find(name),
       ignoringOwnChanges: async (write) => this.#ignoringOwnChanges(write),
       schedule: (key, at) => this.#dispatcher.schedule(key, at),
+      dispatch:
+        options.dispatcher === undefined
+          ? undefined
+          : (row) => void this.#requestDrive(row).catch(this.#onError),
       onBusy: () => this.#keepAlive.hold(),
       onError: this.#onError,
       isOpen: () => this.#state === 'open' && this.#drained === undefined,
@@ -257,6 +264,7 @@ export class LocalRuntime implements Runtime {
       clock: this.#clock,
       activeSessions: this.#activeSessions,
       schedule: (key) => this.#dispatcher.schedule(key),
+      isSweep: options.dispatcher !== undefined,
       onScanned: () => this.#keepAlive.check(),
       onError: this.#onError,
     });
@@ -310,7 +318,21 @@ export class LocalRuntime implements Runtime {
     this.#unsubscribe = this.store.subscribe((changed, origin) =>
       this.#onStoreChange(changed, origin),
     );
+    await this.#sessionDispatcher?.start({
+      app: this.app,
+      drive: async (key) => this.#activeSessions.driveToRest(key),
+      onError: this.#onError,
+    });
     await this.#failover.scan();
+  }
+
+  /** Asks the dispatcher for a drive of a session that has work. */
+  async #requestDrive({ key, uid, head, inboxPending }: SessionRow): Promise<void> {
+    const unread = inboxPending ? await this.store.inbox(key, 0) : [];
+    await this.#sessionDispatcher?.dispatch({
+      key,
+      id: `${uid}/${head}/${unread.at(-1)?.inputSeq ?? 0}`,
+    });
   }
 
   /** Claims the session first, if its owner is dead. */
@@ -318,7 +340,8 @@ export class LocalRuntime implements Runtime {
     const row = await this.store.find(key);
     if (row === undefined || row.owner === null || row.owner === this.#owner) return false;
     if (row.inFlight === 0) return false;
-    await this.#activeSessions.drive(key, row);
+    // A live connection needs the session in this process.
+    await this.#activeSessions.drive(key, row, true);
     this.#activeSessions.assertRunnable(key);
     return this.#activeSessions.get(key) === undefined;
   }
@@ -491,6 +514,14 @@ export class LocalRuntime implements Runtime {
     await this.close();
   }
 
+  async #closeDispatcher(): Promise<void> {
+    const dispatcher = this.#sessionDispatcher;
+    if (dispatcher === undefined) return;
+    const limit = this.#closeLimit;
+    if (await closeInTime(async () => dispatcher.close(), limit)) return;
+    this.#onError(new CloseTimeoutError('dispatcher', 'the dispatcher', limit.timeoutMs));
+  }
+
   async #closeToolsets(): Promise<void> {
     const limit = this.#closeLimit;
     await Promise.all(
@@ -517,6 +548,7 @@ export class LocalRuntime implements Runtime {
     // Bounds the wait for a store that cannot commit the last steps.
     const giveUp = this.#clock.at(this.#clock.now() + CLOSE_MS, () => void this.#committer.close());
     await this.#activeSessions.closeAll();
+    await this.#closeDispatcher();
     giveUp();
     await this.#committer.close();
     await submitted;
@@ -552,7 +584,7 @@ export class LocalRuntime implements Runtime {
       this.#broadcast.publish(formatSessionKey(key), ['changed']);
       if (this.#activeSessions.get(key) !== undefined) this.#dispatcher.schedule(key);
       // A live owner handles its sessions. A scan finds the session only if it has none.
-      else void this.#failover.scan();
+      else if (this.#sessionDispatcher === undefined) void this.#failover.scan();
     }
   }
 
@@ -568,7 +600,8 @@ export class LocalRuntime implements Runtime {
       else this.#dispatcher.schedule(key);
     }
     // Whoever sent the input usually runs the session, too. If not, the last owner does.
-    if (mayNeedOwner && unhosted > 0) void this.#failover.scan();
+    if (mayNeedOwner && unhosted > 0 && this.#sessionDispatcher === undefined)
+      void this.#failover.scan();
   }
 
   /** Opens a session whose inputs wait for `submit`. A session that does not exist is created by `submit`. */

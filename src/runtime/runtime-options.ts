@@ -11,6 +11,7 @@ import type { Quotas } from './quotas/quotas.ts';
 import type { AgentSource } from './sources/agent-source.ts';
 import type { ModelsOption } from './sources/named-models.ts';
 import type { Observer } from './interceptors/observer.ts';
+import type { SessionDispatcher } from './scheduling/session-dispatcher.ts';
 
 /** Default of the option `closeTimeoutMs`. */
 export const DEFAULT_CLOSE_TIMEOUT_MS = 10_000;
@@ -43,6 +44,11 @@ export interface RuntimeOptions {
   readonly memory?: MemoryService;
   /** The live connections of the sessions that this runtime owns: a `LiveHub`. Without it, live agents cannot connect. */
   readonly live?: SessionAttachments;
+  /**
+   * Sends sessions to the processes of a fleet: see `petrichor/restate`. The runtime closes it. Default: the processes
+   * that share the store find sessions with work themselves.
+   */
+  readonly dispatcher?: SessionDispatcher;
   /** Toolsets that the runtime closes when it is closed. Every other toolset is closed by the code that opened it. */
   readonly toolsets?: readonly (Toolset & AsyncDisposable)[];
   /**
@@ -80,6 +86,7 @@ export const RUNTIME_OPTIONS: OptionTable = optionTable<RuntimeOptions>('openRun
   artifacts: true,
   memory: true,
   live: true,
+  dispatcher: true,
   toolsets: true,
   quotas: true,
   observers: true,

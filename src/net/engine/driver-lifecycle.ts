@@ -65,11 +65,16 @@ export class DriverLifecycle {
   /** Resolves when the driver is idle or stopped. */
   async whenIdle(): Promise<void> {
     while (!this.isIdle && !this.isStopped) {
-      await new Promise<void>((resolve) => this.#waiters.push(resolve));
+      await this.nextIdle();
     }
   }
 
-  /** Wakes the callers of `whenIdle`. */
+  /** Resolves when the driver becomes idle the next time, or is stopped. */
+  async nextIdle(): Promise<void> {
+    await new Promise<void>((resolve) => this.#waiters.push(resolve));
+  }
+
+  /** Wakes the callers of `whenIdle` and `nextIdle`. */
   notifyIdle(): void {
     const waiters = this.#waiters;
     this.#waiters = [];

@@ -93,6 +93,11 @@ export class Driver {
     await this.#life.whenIdle();
   }
 
+  /** Resolves when no step is pending and no attempt runs, or when the driver has stopped. A timer may be set. */
+  async whenQuiescent(): Promise<void> {
+    while (!this.isIdle && !this.#life.isStopped) await this.#life.nextIdle();
+  }
+
   /**
    * Stops cleanly: aborts running attempts, waits for them to end, and journals the result of each. An attempt that is
    * still running after `graceMs` ends as `unknown`, or is rerun by the next owner if its policy allows that.

@@ -9,6 +9,7 @@ import type { HostedSessionOptions, HostedSessionServices } from './hosted-sessi
 import { isNetChanged, loadSession, mayNotFit } from './load-session.ts';
 import { isLong, planRenewal } from './plan-renewal.ts';
 import type { LoadedSession } from './load-session.ts';
+import type { DispatchRequest, DriveResult } from '../scheduling/session-dispatcher.ts';
 import { UnrunnableSessions } from './unrunnable-sessions.ts';
 import { SessionQuarantinedError } from '../session/runtime-errors.ts';
 
@@ -25,6 +26,8 @@ export interface ActiveSessionsOptions extends HostedSessionServices {
   readonly onError: (error: unknown, key?: SessionKey) => void;
   /** The most sessions of which the runtime remembers that it cannot run them; each takes about 1 KB. Default: 4096. */
   readonly maxUnrunnable?: number;
+  /** Asks the dispatcher for a drive of the session. Undefined: this process claims the session itself. */
+  readonly dispatch?: ((row: SessionRow) => void) | undefined;
   /** False when the runtime is closing and claims no more sessions. */
   readonly isOpen: () => boolean;
 }
@@ -116,10 +119,16 @@ export class ActiveSessions {
   }
 
   /**
-   * Processes the inbox of a session that is hosted here. Otherwise claims the session, if it needs an owner.
+   * Processes the inbox of a session that is hosted here. Otherwise claims the session, if it needs an owner; with a
+   * dispatcher, asks it for a drive instead.
    * @param found the session's row, if the caller has just read it
+   * @param claims true to claim the session here in any case. Default: unless there is a dispatcher
    */
-  async drive(key: SessionKey, found?: SessionRow): Promise<void> {
+  async drive(
+    key: SessionKey,
+    found?: SessionRow,
+    claims: boolean = this.#options.dispatch === undefined,
+  ): Promise<void> {
     const name = formatSessionKey(key);
     // One claim at a time: two hosts of one session would make each other's steps stale.
     const claiming = this.#claiming.get(name)?.done;
@@ -136,9 +145,34 @@ export class ActiveSessions {
         });
     } else {
       // The claim that has ended may have read the session before the input that this drive is for.
-      await this.#claimOnce(key, name, claiming === undefined ? found : undefined);
+      const row = claiming === undefined ? found : undefined;
+      if (claims) await this.#claimOnce(key, name, row);
+      else await this.#dispatch(key, row);
     }
     if (this.#hosts.get(name)?.host.isQuiescent === false) this.#options.onBusy();
+  }
+
+  /**
+   * Does all work that a session has now, and gives it up again.
+   * @throws the error of the store
+   */
+  async driveToRest(key: SessionKey): Promise<DriveResult> {
+    const { store, clock } = this.#options;
+    let row = await store.find(key);
+    while (row !== undefined && row.status !== 'quarantined') {
+      this.evictStale(row);
+      await this.drive(key, row, true);
+      const host = this.get(key);
+      await host?.whenQuiescent();
+      // A live connection keeps the session here.
+      if (host?.isAttached === true) return { state: 'rests' };
+      if (host?.isQuiescent === true && this.get(key) === host) this.evict(key);
+      row = await store.find(key);
+      if (row === undefined || row.status === 'quarantined') break;
+      if (!hasWork(row, clock.now())) return { state: 'rests', ...toNextDrive(row) };
+      if (host === undefined || !this.#options.isOpen()) return { state: 'left' };
+    }
+    return { state: 'rests' };
   }
 
   /** Drops a session at once, without writing. */
@@ -230,6 +264,21 @@ export class ActiveSessions {
     await claiming.done;
   }
 
+  async #dispatch(key: SessionKey, found: SessionRow | undefined): Promise<void> {
+    const { store, clock, findAgent, dispatch } = this.#options;
+    const row = found ?? (await store.find(key));
+    if (row === undefined || row.status === 'quarantined') return;
+    // Without its agent, this process knows only that the session has work.
+    const agent = await this.#findAgent(row, findAgent);
+    const isNeeded =
+      agent === undefined ? hasWork(row, clock.now()) : this.#isNeeded(row, agent, clock.now());
+    if (isNeeded) dispatch?.(row);
+  }
+
+  #isNeeded(row: SessionRow, agent: Agent, now: number): boolean {
+    return needsOwner(row, agent, now) || (row.head === 0 && this.#startsByItself(agent));
+  }
+
   async #claim(key: SessionKey, name: string, found?: SessionRow): Promise<void> {
     const { store, owner, clock, findAgent, ignoringOwnChanges, isOpen } = this.#options;
     let row = found ?? (await store.find(key));
@@ -239,10 +288,7 @@ export class ActiveSessions {
       const agent = await this.#findAgent(expected, findAgent);
       if (agent === undefined) return;
       // A closing runtime has left the store, or is about to. It must not claim sessions.
-      const isNeeded =
-        needsOwner(expected, agent, clock.now()) ||
-        (expected.head === 0 && this.#startsByItself(agent));
-      if (!isNeeded || !isOpen()) return;
+      if (!this.#isNeeded(expected, agent, clock.now()) || !isOpen()) return;
       let load: LoadAttempt | undefined;
       const renewal = await this.#planRenewal(expected, agent);
       if (renewal === undefined && mayNotFit(expected, agent)) {
@@ -415,6 +461,13 @@ export class ActiveSessions {
  */
 function needsOwner(row: SessionRow, agent: Agent, now: number): boolean {
   return hasWork(row, now) || isNetChanged(row, agent);
+}
+
+/** The next timer of a session without other work. */
+function toNextDrive({ key, uid, head, nextDueAt: at }: SessionRow): {
+  readonly next?: DispatchRequest;
+} {
+  return at === null ? {} : { next: { key, id: `${uid}/${head}/${at}`, at } };
 }
 
 /** True for unread inputs, firings in flight, or a due timer. */

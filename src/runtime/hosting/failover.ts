@@ -17,6 +17,8 @@ export interface FailoverOptions {
   readonly takeoverBatch?: number;
   /** A number from 0 to below 1. Default: `Math.random`. */
   readonly random?: () => number;
+  /** True if a dispatcher drives sessions: then a scan finds what it lost, at a longer interval. Default: false. */
+  readonly isSweep?: boolean;
   readonly activeSessions: ActiveSessions;
   readonly schedule: (key: SessionKey) => void;
   readonly onScanned: () => void;
@@ -25,6 +27,8 @@ export interface FailoverOptions {
 
 /** The longest time between two scans. It bounds how long the sessions of a dead process wait. */
 const SCAN_INTERVAL_MS = 1500;
+/** The time between two scans when a dispatcher drives sessions, with jitter: from this to one and a half times this. */
+const SWEEP_INTERVAL_MS = 10_000;
 /** The shortest time between two scans for timers while many fall due. */
 const BUSY_PAUSE_MS = 50;
 const DEFAULT_SCAN_LIMIT = 256;
@@ -62,9 +66,11 @@ export class Failover {
     this.#scanning = true;
     this.#cancelScan();
     const now = this.#options.clock.now();
-    let next = now + SCAN_INTERVAL_MS;
+    const { isSweep = false, random = Math.random } = this.#options;
+    let next = now + (isSweep ? SWEEP_INTERVAL_MS * (1 + random() / 2) : SCAN_INTERVAL_MS);
     try {
-      next = Math.min(next, await this.#scheduleRunnable(now));
+      const due = await this.#scheduleRunnable(now);
+      if (!isSweep) next = Math.min(next, due);
     } catch (error) {
       this.#options.onError(error);
     } finally {
@@ -87,7 +93,7 @@ export class Failover {
     const { store, owner, appName, activeSessions, schedule } = this.#options;
     const {
       scanLimit = DEFAULT_SCAN_LIMIT,
-      takeoverBatch = DEFAULT_TAKEOVER_BATCH,
+      takeoverBatch = this.#options.isSweep === true ? scanLimit : DEFAULT_TAKEOVER_BATCH,
       random = Math.random,
     } = this.#options;
     const agents = this.#options.agents === undefined ? {} : { agents: this.#options.agents };

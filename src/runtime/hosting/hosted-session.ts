@@ -192,6 +192,19 @@ export class HostedSession {
     return this.#head;
   }
 
+  /** True while a live connection keeps the session in this process. */
+  get isAttached(): boolean {
+    return this.#attachment?.isActive === true;
+  }
+
+  /** Resolves when no effect runs and every step is committed, or when this object has stopped. */
+  async whenQuiescent(): Promise<void> {
+    do {
+      await this.#pulled;
+      await this.#driver.whenQuiescent();
+    } while (this.#pulling > 0);
+  }
+
   get marking(): Marking {
     return this.#driver.executor.marking;
   }

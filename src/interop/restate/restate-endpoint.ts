@@ -1,0 +1,123 @@
+import { createServer, type Server } from 'node:http';
+import type * as restate from '@restatedev/restate-sdk/node';
+import { getErrorCode } from '../../core/internal.ts';
+import { InvalidInputError } from '../../core/index.ts';
+import type { RestateSettings } from './restate-options.ts';
+
+export interface RestateEndpointOptions {
+  readonly sdk: typeof restate;
+  readonly settings: RestateSettings;
+  readonly service: string;
+  /** @throws InvalidInputError for a request that can never be done; another error for one that is done later */
+  readonly drive: (objectKey: string, request: unknown) => Promise<void>;
+  readonly onError: (error: unknown) => void;
+}
+
+/** After the last drive, Restate remembers its id for this time, so that a request that was sent twice counts once. */
+const REMEMBER_MS = 5_000;
+/** The pauses between two calls of a drive that failed, and the number of calls after which Restate gives up. */
+const RETRY = {
+  initialInterval: 100,
+  exponentiationFactor: 2,
+  maxInterval: 5_000,
+  maxAttempts: 30,
+};
+
+/** How long Restate may keep an unused connection, in milliseconds. */
+const KEEP_ALIVE_MS = 60_000;
+
+/**
+ * The port on which Restate calls this process: one virtual object, with one object for each session. It speaks
+ * HTTP/1.1, in which each drive has a connection of its own, so that anything that spreads connections spreads drives.
+ */
+export class RestateEndpoint {
+  readonly #server: Server;
+  /** Resolves for each request when its response was sent, or its connection was lost. */
+  readonly #responses = new Set<Promise<void>>();
+
+  private constructor(options: RestateEndpointOptions) {
+    this.#server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, createHandler(options));
+    this.#server.on('request', (_request, response) => {
+      const sent = new Promise<void>((resolve) => response.once('close', resolve));
+      this.#responses.add(sent);
+      void sent.then(() => this.#responses.delete(sent));
+    });
+  }
+
+  /** @throws InvalidInputError when the port is in use */
+  static async listen(options: RestateEndpointOptions): Promise<RestateEndpoint> {
+    const endpoint = new RestateEndpoint(options);
+    const { port, hostname } = options.settings;
+    await new Promise<void>((resolve, reject) => {
+      endpoint.#server.once('error', (error) => reject(toListenError(error, port, hostname)));
+      endpoint.#server.listen(port, hostname, resolve);
+    });
+    endpoint.#server.on('error', options.onError);
+    return endpoint;
+  }
+
+  get port(): number {
+    const address = this.#server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
+  /** Takes no more drives, and resolves when those in progress have ended and Restate knows it. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
+    this.#server.closeIdleConnections();
+    await Promise.all(this.#responses);
+    // Those that are left carry no request.
+    this.#server.closeAllConnections();
+    await closed;
+  }
+}
+
+function createHandler({
+  sdk,
+  settings: { identityKeys, maxDriveMs },
+  service,
+  drive,
+  onError,
+}: RestateEndpointOptions): ReturnType<typeof restate.createEndpointHandler> {
+  const object = sdk.object({
+    name: service,
+    description: 'Sessions of Petrichor. The journal is in their store.',
+    handlers: {
+      drive: async (context: restate.ObjectContext, request: unknown): Promise<void> => {
+        try {
+          await drive(context.key, request);
+        } catch (error) {
+          if (error instanceof InvalidInputError) throw new sdk.TerminalError(error.message);
+          throw error;
+        }
+      },
+    },
+    options: {
+      inactivityTimeout: maxDriveMs,
+      abortTimeout: 1_000,
+      journalRetention: 0,
+      idempotencyRetention: REMEMBER_MS,
+      retryPolicy: { ...RETRY, onMaxAttempts: 'kill' },
+    },
+  });
+  return sdk.createEndpointHandler({
+    services: [object],
+    bidirectional: false,
+    ...(identityKeys.length > 0 && { identityKeys: [...identityKeys] }),
+    // A failed drive is repeated. Only what is no drive is an error of this process.
+    logger: ({ level }, message) => {
+      if (level === 'error' && message !== undefined) onError(new Error(`Restate: ${message}`));
+    },
+  });
+}
+
+function toListenError(error: Error, port: number, hostname: string): Error {
+  if (getErrorCode(error) !== 'EADDRINUSE') return error;
+  return new InvalidInputError(
+    'port',
+    `${port} of ${hostname} is already in use. Choose another port for Restate, or end the other program.`,
+    { cause: error },
+  );
+}
