@@ -8,6 +8,7 @@ import type {
   ModelsOption,
   Observer,
   Quotas,
+  SessionDispatcher,
   SessionAttachments,
 } from '../runtime/index.ts';
 import type { Durability, Store } from '../store/index.ts';
@@ -45,6 +46,8 @@ export interface ManagedRuntimeOptions extends DefinitionOptions {
    * Default: no limits.
    */
   readonly quotas?: Quotas;
+  /** Sends sessions to the processes of a fleet: see `RuntimeOptions`. The runtime closes it. */
+  readonly dispatcher?: SessionDispatcher;
   /** Ingests each turn when it ends. Tools can search it. */
   readonly memory?: MemoryService;
   /** Where tools keep files. */
@@ -80,6 +83,7 @@ export const MANAGED_RUNTIME_OPTIONS: OptionTable = optionTable<ManagedRuntimeOp
     durability: true,
     app: true,
     quotas: true,
+    dispatcher: true,
     memory: true,
     artifacts: true,
     onDelete: true,

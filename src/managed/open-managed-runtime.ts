@@ -49,7 +49,7 @@ async function openOn(
   const { app = DEFAULT_APP, clock = systemClock, observers = [], agents = [] } = options;
   const onError = safeListener('onError', options.onError);
   const { memory, artifacts, interceptors, maxInputBytes, closeTimeoutMs, live, quotas } = options;
-  const { maxBuffered, onDelete, env } = options;
+  const { dispatcher, maxBuffered, onDelete, env } = options;
   const models = options.models ?? (env === undefined ? undefined : { env });
   const ingestion =
     memory === undefined ? undefined : new MemoryIngestion({ store, memory, onError });
@@ -62,6 +62,7 @@ async function openOn(
     ...omitUndefined({
       interceptors,
       quotas,
+      dispatcher,
       memory,
       artifacts,
       maxInputBytes,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client as PostgresClient } from 'pg';
+import { freePort } from '../free-port.ts';
 import { createClient } from '../../src/client/index.ts';
 import type { PostgresServer } from '../postgres/postgres-server.ts';
 import { ServeProcess } from '../server/serve-process.ts';
@@ -12,11 +13,21 @@ import { checkHistory } from './check-history.ts';
 import { FleetClient, readFinalLog } from './fleet-client.ts';
 import { RoundRobinProxy } from './round-robin-proxy.ts';
 
+/** A Restate server that sends sessions to the nodes. */
+export interface FleetRestate {
+  readonly ingress: string;
+  /** Makes the nodes known to Restate, at the port of a proxy in front of them. */
+  register(port: number): Promise<void>;
+  /** Kills the server and starts it again. */
+  restart(): Promise<void>;
+}
+
 /**
  * What happens to a node, or to the database. `drain`: SIGTERM. `pause`: SIGSTOP and, a while later, SIGCONT. `cut`:
- * connections to the database end. `restart`: the database restarts; only if the server can.
+ * connections to the database end. `restart`: the database restarts; only if the server can. `restate`: Restate is killed
+ * and starts again.
  */
-export type FleetFault = 'kill' | 'drain' | 'pause' | 'cut' | 'restart';
+export type FleetFault = 'kill' | 'drain' | 'pause' | 'cut' | 'restart' | 'restate';
 
 export interface FleetPlan {
   readonly server: PostgresServer;
@@ -39,6 +50,8 @@ export interface FleetPlan {
    * this release.
    */
   readonly earlier?: { readonly main: string; readonly agents: string } | undefined;
+  /** Default: the nodes find sessions in the store. */
+  readonly restate?: FleetRestate | undefined;
   readonly onProgress?: (line: string) => void;
 }
 
@@ -69,8 +82,12 @@ export async function runFleet(plan: FleetPlan): Promise<FleetReport> {
   const { server, sessions, random, onProgress = () => {} } = plan;
   const folder = mkdtempSync(join(tmpdir(), 'petrichor-fleet-'));
   const effectsFile = join(folder, 'effects.jsonl');
-  const start = async (earlier?: FleetPlan['earlier']): Promise<ServeProcess> =>
-    ServeProcess.start({
+  await using disposed = new AsyncDisposableStack();
+  disposed.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const drivePorts = new Map<ServeProcess, number>();
+  const start = async (earlier?: FleetPlan['earlier']): Promise<ServeProcess> => {
+    const drivePort = plan.restate === undefined ? undefined : await freePort();
+    const started = await ServeProcess.start({
       folder,
       ...(earlier !== undefined && { main: earlier.main }),
       args: [
@@ -79,11 +96,15 @@ export async function runFleet(plan: FleetPlan): Promise<FleetReport> {
         `--store=${server.url}`,
         '--creates-per-minute=100000',
         '--requests-per-minute=1000000',
+        ...(drivePort === undefined
+          ? []
+          : [`--dispatch=restate=${plan.restate?.ingress}`, `--dispatch-listen=${drivePort}`]),
       ],
       env: { SIDE_EFFECTS: effectsFile },
     });
-  await using disposed = new AsyncDisposableStack();
-  disposed.defer(() => rmSync(folder, { recursive: true, force: true }));
+    if (drivePort !== undefined) drivePorts.set(started, drivePort);
+    return started;
+  };
   const nodes: Node[] = [];
   disposed.defer(async () => {
     for (const node of nodes) await node.process?.[Symbol.asyncDispose]();
@@ -104,6 +125,17 @@ export async function runFleet(plan: FleetPlan): Promise<FleetReport> {
       },
     }),
   );
+  if (plan.restate !== undefined) {
+    const drives = disposed.use(
+      await RoundRobinProxy.start({
+        listPorts: () =>
+          nodes.flatMap(({ process: one }) =>
+            one === undefined ? [] : (drivePorts.get(one) ?? []),
+          ),
+      }),
+    );
+    await plan.restate.register(Number(new URL(drives.url).port));
+  }
   const baseUrl = proxy.url;
   const patient = createClient({ baseUrl, retries: 100_000 });
   const client =
@@ -179,6 +211,7 @@ export async function runFleet(plan: FleetPlan): Promise<FleetReport> {
   /** Undefined: not before an earlier fault is over. */
   function applyFault(fault: FleetFault): Promise<void> | undefined {
     if (fault === 'cut') return cutConnections(server.url, random);
+    if (fault === 'restate') return plan.restate?.restart() ?? Promise.resolve();
     if (fault === 'restart') return server.restart?.() ?? Promise.resolve();
     const free = nodes.filter(({ busy }) => !busy);
     const node = free[Math.floor(random() * free.length)];

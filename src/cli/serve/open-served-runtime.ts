@@ -27,6 +27,8 @@ export interface ServedRuntimePlan {
   readonly interceptors?: ManagedRuntimeOptions['interceptors'] | undefined;
   /** Default: no limits. */
   readonly quotas?: ManagedRuntimeOptions['quotas'] | undefined;
+  /** Default: the servers find sessions in the store. */
+  readonly dispatcher?: ManagedRuntimeOptions['dispatcher'] | undefined;
   /** For live sessions. Default: none. */
   readonly live?: ManagedRuntimeOptions['live'] | undefined;
   /**
@@ -50,6 +52,7 @@ export async function openServedRuntime(
     onError,
     live,
     quotas,
+    dispatcher,
     createModels,
   }: ServedRuntimePlan,
 ): Promise<ManagedRuntime> {
@@ -67,6 +70,7 @@ export async function openServedRuntime(
       resolver: services.resolver ?? createModels?.(modelOrigins),
       live,
       quotas,
+      dispatcher,
       interceptors,
     }),
     agents: code.map(({ source }) => source),

@@ -42,6 +42,9 @@ export interface ServeOptions extends ServedOptions {
   readonly 'failed-keys-per-minute': TextOption;
   readonly 'trust-proxy': ListOption;
   readonly 'drain-timeout': TextOption;
+  readonly dispatch: TextOption;
+  readonly 'dispatch-listen': TextOption;
+  readonly 'dispatch-key': ListOption;
   readonly retention: TextOption;
   readonly imports: Switch;
   readonly 'max-import': TextOption;
@@ -204,6 +207,24 @@ export const serveOptions: ServeOptions = {
     type: 'string',
     value: 'BYTES',
     summary: 'The largest journal file that is imported. Default: 67108864',
+  },
+  dispatch: {
+    type: 'string',
+    value: 'restate=URL',
+    summary:
+      'Restate sends sessions to the servers: the URL of its ingress. Needs the package @restatedev/restate-sdk. Default: servers find sessions in the store',
+  },
+  'dispatch-listen': {
+    type: 'string',
+    value: 'ADDRESS:PORT',
+    summary:
+      'Where Restate calls this server. Default: 127.0.0.1:9080. Another address needs --dispatch-key',
+  },
+  'dispatch-key': {
+    type: 'string',
+    value: 'KEY',
+    multiple: true,
+    summary: "A public key of Restate's request identity: publickeyv1_…. Only that server may call",
   },
   retention: {
     type: 'string',

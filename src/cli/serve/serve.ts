@@ -11,7 +11,7 @@ import {
   type Server,
   type ServerOptions,
 } from '../../server/index.ts';
-import type { Quotas, RetentionPolicy } from '../../runtime/index.ts';
+import type { Quotas, RetentionPolicy, SessionDispatcher } from '../../runtime/index.ts';
 import { openStore, type Store } from '../../store/index.ts';
 import type { Signal } from '../command/cli-context.ts';
 import { EXIT_OK, type ExitCode } from '../command/exit-code.ts';
@@ -35,6 +35,7 @@ import {
   parseProtocols,
   parseRetryWindow,
 } from './parse-serve-options.ts';
+import { parseDispatcher } from './served-dispatcher.ts';
 import { announce, writeAudit, warnIfReadableByOthers } from './serve-output.ts';
 
 /** What `petrichor dev` and `petrichor adk web` do differently. */
@@ -65,6 +66,7 @@ export async function serve(call: ServeCall, hooks: ServeHooks = {}): Promise<Ex
   const { quotas: quotasFile } = call.values;
   const quotas = quotasFile === undefined ? undefined : readQuotas(quotasFile, cwd, 'serve');
   checkTrustedProxies(call);
+  const dispatcher = parseDispatcher(call);
   const protocols: readonly ProtocolName[] =
     hooks.adkWeb !== undefined && call.values.protocols === undefined
       ? ['managed', 'adk']
@@ -87,6 +89,7 @@ export async function serve(call: ServeCall, hooks: ServeHooks = {}): Promise<Ex
       protocols,
       drainMs,
       retention,
+      dispatcher,
       hooks,
     });
   } finally {
@@ -105,6 +108,7 @@ interface ServePlan {
   readonly quotas: Quotas | undefined;
   readonly drainMs: number;
   readonly retention: RetentionPolicy | undefined;
+  readonly dispatcher: SessionDispatcher | undefined;
   readonly hooks: ServeHooks;
 }
 
@@ -126,6 +130,7 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
     onError,
     live,
     quotas,
+    dispatcher: plan.dispatcher,
     createModels: hooks.createModels,
   });
   const { code } = served;
