@@ -30,6 +30,8 @@ export const OUTGOING: Readonly<Record<string, string>> = {
   'src/tools/artifacts/gcs/gcs-artifact-service.ts': 'the program: its bucket',
   'src/tools/artifacts/s3/s3-artifact-service.ts': 'the program: its bucket',
   'src/adk/vertex-ai/agent-engine.ts': 'the program: its Agent Engine',
+  'src/interop/restate/restate-ingress.ts': 'the program: its Restate server, no redirect',
+  'src/interop/restate/restate-endpoint.ts': 'nobody: it listens',
   'src/store/postgres/database.ts': 'the program: its database',
   'src/store/mysql/database.ts': 'the program: its database',
   'src/store/sqlite/owners/owner-socket.ts':

@@ -152,7 +152,7 @@ export const ROOM_ORDER: Readonly<Record<string, readonly string[]>> = {
     'builder',
   ],
   managed: ['interface', 'parsing', 'catalogs', 'projections', 'compilation', 'sessions', '.'],
-  interop: ['google-adk', 'libpetri', 'pnml'],
+  interop: ['google-adk', 'libpetri', 'pnml', 'restate'],
   server: [
     'http',
     'console',

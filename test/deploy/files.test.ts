@@ -55,6 +55,24 @@ test('compose: only the proxy is reachable, and a server has time to hand over i
   assert.ok(secrets.length > 0);
 });
 
+test('compose with Restate: only a Restate with the private key may call the servers, and nobody reaches it', () => {
+  const { services, secrets } = parse(readDeploy('compose/compose.restate.yaml'));
+  for (const name of Object.keys(services)) assert.ok(!('ports' in services[name]), name);
+  const { agents, restate, register } = services;
+  const base = parse(readDeploy('compose/compose.yaml')).services;
+  assert.deepEqual(agents.command.slice(0, 5), base.agents.command);
+  const [listen, key] = ['--dispatch-listen', '--dispatch-key'].map(
+    (option) => agents.command[agents.command.indexOf(option) + 1],
+  );
+  assert.match(key, /^\$\{RESTATE_PUBLIC_KEY:\?/);
+  const port = Number(listen.split(':')[1]);
+  assert.match(register.entrypoint.join(' '), new RegExp(`http://agents:${port}'`));
+  const [secret] = restate.secrets;
+  assert.ok(secret in secrets);
+  const { RESTATE_REQUEST_IDENTITY_PRIVATE_KEY_PEM_FILE: file } = restate.environment;
+  assert.equal(file, `/run/secrets/${secret}`);
+});
+
 test('the Kubernetes manifests are valid and name each other', () => {
   const kinds = { Deployment, Service, PodDisruptionBudget, Ingress };
   const { resources, configMapGenerator } = parse(readDeploy('kubernetes/kustomization.yaml'));

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,16 +25,21 @@ export class RestateServer {
   readonly ingress: string;
   readonly #admin: string;
   readonly #program: string;
-  readonly #env: NodeJS.ProcessEnv;
+  readonly #env: Record<string, string | undefined>;
   readonly #folder: string;
   #child: ChildProcess | undefined;
+  #publicKey = '';
 
-  /** Undefined: there is no server program for this platform. */
-  static async start(): Promise<RestateServer | undefined> {
+  /**
+   * Undefined: there is no server program for this platform.
+   * @param identity true to sign what it sends, with a new key
+   */
+  static async start(identity = false): Promise<RestateServer | undefined> {
     const program = findProgram();
     if (program === undefined) return undefined;
     const [ingress, admin, fabric] = [await freePort(), await freePort(), await freePort()];
     const server = new RestateServer(program, { ingress, admin, fabric });
+    if (identity) server.#createIdentity();
     await server.restart();
     return server;
   }
@@ -63,11 +69,29 @@ export class RestateServer {
     };
   }
 
+  /** The public key of its request identity. Empty: it has none. */
+  get publicKey(): string {
+    return this.#publicKey;
+  }
+
+  #createIdentity(): void {
+    const { privateKey } = generateKeyPairSync('ed25519');
+    const file = join(this.#folder, 'identity.pem');
+    writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    this.#env['RESTATE_REQUEST_IDENTITY_PRIVATE_KEY_PEM_FILE'] = file;
+  }
+
   /** Starts the server, after ending the one that runs with SIGKILL. Its data stay. */
   async restart(): Promise<void> {
     await this.kill();
-    const child = spawn(this.#program, ['--no-logo'], { env: this.#env, stdio: 'ignore' });
+    const child = spawn(this.#program, ['--no-logo'], {
+      env: this.#env,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     this.#child = child;
+    child.stdout.on('data', (chunk: Buffer) => {
+      this.#publicKey = /publickeyv1_\w+/.exec(chunk.toString())?.[0] ?? this.#publicKey;
+    });
     while (!(await isReady(this.#admin)) || !(await isReady(`${this.ingress}/restate`))) {
       if (child.exitCode !== null) throw new Error(`restate-server ended with ${child.exitCode}`);
       await sleep(20);

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseDispatcher } from './served-dispatcher.ts';
+
+type Values = Parameters<typeof parseDispatcher>[0]['values'];
+
+function parse(values: object): ReturnType<typeof parseDispatcher> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the other options are not read
+  return parseDispatcher({
+    values: { 'dispatch-key': [], ...values } as unknown as Values,
+    env: {},
+  });
+}
+
+test('without --dispatch there is none', () => {
+  assert.equal(parse({}), undefined);
+  for (const values of [{ 'dispatch-listen': '9080' }, { 'dispatch-key': ['publickeyv1_1'] }])
+    assert.throws(() => parse(values), /needs --dispatch restate=URL/);
+});
+
+test('an invalid dispatcher is refused by the name of its option', () => {
+  assert.throws(() => parse({ dispatch: 'temporal=x' }), /--dispatch must be restate= and the URL/);
+  assert.throws(() => parse({ dispatch: 'restate=nowhere' }), /--dispatch: ingress/);
+  const dispatch = 'restate=http://127.0.0.1:8080';
+  assert.throws(() => parse({ dispatch, 'dispatch-listen': 'x' }), /--dispatch-listen must be/);
+  for (const address of ['0.0.0.0:9080', '[::]:9080', 'agents:9080'])
+    assert.throws(() => parse({ dispatch, 'dispatch-listen': address }), /reachable from other/);
+  for (const address of ['9080', '127.0.0.1:0', '[::1]:9080', 'localhost:1'])
+    assert.ok(parse({ dispatch, 'dispatch-listen': address }));
+});

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
+import { test } from 'node:test';
+import { agent } from '../../src/agents/index.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { SimulatedClock } from '../../src/net/index.ts';
+import { openRuntime } from '../../src/runtime/index.ts';
+import { MemoryStore } from '../../src/store/index.ts';
+import { QueueDispatchers } from './queue-dispatchers.ts';
+
+const assistant = (): ReturnType<typeof agent> =>
+  agent({ name: 'assistant', model: new ScriptedModel(() => ({ text: 'Yes.' })) });
+
+test('a request that the dispatcher lost is found in the store, and equal requests have one id', async () => {
+  const store = new MemoryStore();
+  const clock = new SimulatedClock(1_000_000);
+  const queue = new QueueDispatchers();
+  const errors: unknown[] = [];
+  const onError = (error: unknown): void => void errors.push(error);
+  const open = async (): ReturnType<typeof openRuntime> =>
+    openRuntime({ agents: [assistant()], store, clock, dispatcher: queue.create(), onError });
+  await using first = await open();
+  await using _second = await open();
+  queue.losesRequests = true;
+  const session = await first.session('s');
+  const answer = session.send('Hello').text();
+  while (errors.length === 0) await setImmediate();
+  assert.match(String(errors[0]), /The queue is away/);
+  queue.losesRequests = false;
+  assert.deepEqual(queue.requests, []);
+  clock.advance(15_000);
+  assert.equal(await answer, 'Yes.');
+  // Both processes found the session, and asked for the same work.
+  assert.equal(new Set(queue.requests).size, 1);
+});
+
+test('without a request, no process takes a session', async () => {
+  const store = new MemoryStore();
+  const clock = new SimulatedClock(1_000_000);
+  const queue = new QueueDispatchers();
+  queue.losesRequests = true;
+  await using runtime = await openRuntime({
+    agents: [assistant()],
+    store,
+    clock,
+    dispatcher: queue.create(),
+  });
+  const session = await runtime.session('s');
+  await session.send('Hello').accepted;
+  for (let n = 0; n < 50; n++) await setImmediate();
+  const row = await store.find(session.key);
+  assert.deepEqual([row?.head, row?.inboxPending], [0, true]);
+});
+
+test('a session that rests is given up: another process takes it next', async () => {
+  const store = new MemoryStore();
+  const queue = new QueueDispatchers();
+  const owners = new Set<string | null | undefined>();
+  const runtimes = [];
+  for (let n = 0; n < 2; n++)
+    runtimes.push(await openRuntime({ agents: [assistant()], store, dispatcher: queue.create() }));
+  const [first, second] = runtimes;
+  assert.ok(first !== undefined && second !== undefined);
+  const session = await first.session('s');
+  for (let n = 0; n < 4; n++) {
+    assert.equal(await session.send('Hello').text(), 'Yes.');
+    owners.add((await store.find(session.key))?.owner);
+  }
+  assert.equal(owners.size, 2);
+  await first.close();
+  await second.close();
+});
