@@ -5,7 +5,6 @@ import { parseDispatcher } from './served-dispatcher.ts';
 type Values = Parameters<typeof parseDispatcher>[0]['values'];
 
 function parse(values: object): ReturnType<typeof parseDispatcher> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the other options are not read
   return parseDispatcher({
     values: { 'dispatch-key': [], ...values } as unknown as Values,
     env: {},

@@ -108,7 +108,7 @@ function createHandler({
     ...(identityKeys.length > 0 && { identityKeys: [...identityKeys] }),
     // A failed drive is repeated. Only what is no drive is an error of this process.
     logger: ({ level }, message) => {
-      if (String(level) === 'error' && message !== undefined)
+      if (level === sdk.RestateLogLevel.ERROR && message !== undefined)
         onError(new Error(`Restate: ${message}`));
     },
   });
