@@ -6,7 +6,7 @@ export { importOptional, isModuleNotFound } from './errors/import-optional.ts';
 export { InvalidInputError } from './errors/invalid-input-error.ts';
 export { OutcomeUnknownError } from './errors/outcome-unknown-error.ts';
 export { PetrichorError, isPetrichorError } from './errors/petrichor-error.ts';
-export { QUOTA_LABELS, QuotaExceededError } from './errors/quota-exceeded-error.ts';
+export { QUOTA_LABELS } from './errors/quota-exceeded-error.ts';
 export { nearestName } from './errors/unknown-field-error.ts';
 export { SCHEDULES_SESSION } from './identity/schedules-session.ts';
 export { INTERRUPTED_METADATA, AUDIBLE_METADATA } from './events/live-metadata.ts';
