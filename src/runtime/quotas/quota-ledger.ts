@@ -15,6 +15,7 @@ import { findUserLimits, listLimits, type Quotas, type SetLimit } from './quotas
 
 /** How long the usage of earlier days is kept. An answer of yesterday may be committed late. */
 const EARLIER_DAYS_MS = 60_000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface QuotaLedgerOptions {
   readonly app: string;
@@ -148,7 +149,7 @@ export class QuotaLedger {
   async #readUsage(user: string | undefined): Promise<readonly UsageTotal[]> {
     const now = this.#options.now();
     const monthStart = findPeriod('tokensPerMonth', now)?.from ?? '';
-    if (user !== undefined) return this.#queryUsage(user, monthStart);
+    if (user !== undefined) return this.#queryUsage(user, monthStart, toLastDay(now));
     // The rows of all users are many, and those of earlier days hardly change.
     const today = findPeriod('tokensPerDay', now)?.from ?? '';
     const known = this.#earlierDays;
@@ -159,11 +160,15 @@ export class QuotaLedger {
     return rows;
   }
 
-  async #queryUsage(user: string | undefined, from: string): Promise<readonly UsageTotal[]> {
+  async #queryUsage(
+    user: string | undefined,
+    from: string,
+    to?: string,
+  ): Promise<readonly UsageTotal[]> {
     const { app: appName, store, isOpen } = this.#options;
     const query = { appName, by: ['day', 'model'] as const, from };
     return repeatWhileUnavailable(
-      async () => store.usage({ ...query, ...omitUndefined({ userId: user }) }),
+      async () => store.usage({ ...query, ...omitUndefined({ userId: user, to }) }),
       { isOpen },
     );
   }
@@ -187,6 +192,11 @@ export class QuotaLedger {
     const users = [...Object.keys(quotas.users ?? {}), ...spent.flatMap(({ user }) => user ?? [])];
     return [...new Set(users)].toSorted();
   }
+}
+
+/** Tomorrow: the clock of another server may be ahead. With a last day, a store reads no rows of other users. */
+function toLastDay(now: number): string {
+  return new Date(now + DAY_MS).toISOString().slice(0, 10);
 }
 
 function isClosed(status: string): boolean {

@@ -89,6 +89,12 @@ export const usageCases: readonly StoreContractCase[] = [
     assert.equal(await sum({ from: '2026-01-02' }), 1100);
     assert.equal(await sum({ to: '2026-01-01' }), 30);
     assert.equal(await sum({ from: '2026-01-02', to: '2026-01-02', userId: 'ada' }), 100);
+    // A short period of one user, a long one, and one that has ended before it begins.
+    const ofAda = async (from: string, to: string) => sum({ from, to, userId: 'ada' });
+    assert.equal(await ofAda('2025-12-31', '2026-01-31'), 130);
+    assert.equal(await ofAda('2026-01-01', '2026-01-01'), 30);
+    assert.equal(await ofAda('2025-01-01', '2026-12-31'), 130);
+    assert.equal(await ofAda('2026-01-02', '2026-01-01'), undefined);
     assert.equal(await sum({ agent: 'clerk' }), 1000);
     assert.deepEqual(await store.usage({ appName: 'other', by: ['day'] }), []);
     // Usage stays when its session is deleted.

@@ -1,4 +1,9 @@
-import { checkUsageQuery, TOKEN_COUNTS, toUsageTotal } from '../rules/usage-rules.ts';
+import {
+  checkUsageQuery,
+  listUsageDays,
+  TOKEN_COUNTS,
+  toUsageTotal,
+} from '../rules/usage-rules.ts';
 import { COUNT_COLUMNS, USAGE_PARTS, type SessionUsage } from '../server/usage-groups.ts';
 import type { UsageQuery, UsageTotal } from '../store.ts';
 import type { TableNames } from './schema.ts';
@@ -45,11 +50,13 @@ export async function readUsage(
 ): Promise<readonly UsageTotal[]> {
   checkUsageQuery(query);
   const { appName, by, from, to, userId, agent } = query;
+  const days = listUsageDays(query);
   const filters = (
     [
       ['app = ?', appName],
-      ['day >= ?', from],
-      ['day <= ?', to],
+      [`day IN (${(days ?? []).map(() => '?').join(', ')})`, days],
+      ['day >= ?', days === undefined ? from : undefined],
+      ['day <= ?', days === undefined ? to : undefined],
       ['user_id = ?', userId],
       ['agent = ?', agent],
     ] as const
@@ -60,7 +67,7 @@ export async function readUsage(
   const rows = await queries.rows<GroupRow>(
     `SELECT ${[...names, ...sums].join(', ')} FROM ${t('usage')} WHERE ${filters.map(([sql]) => sql).join(' AND ')}
      ${columns.length === 0 ? 'HAVING COUNT(*) > 0' : `GROUP BY ${columns.join(', ')} ORDER BY ${columns.join(', ')}`}`,
-    filters.map(([, value]) => value),
+    filters.flatMap(([, value]) => value),
   );
   return rows.map((row) => {
     const counts = COUNT_COLUMNS.map((name) => row[name]);

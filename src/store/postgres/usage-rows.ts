@@ -1,4 +1,9 @@
-import { checkUsageQuery, TOKEN_COUNTS, toUsageTotal } from '../rules/usage-rules.ts';
+import {
+  checkUsageQuery,
+  listUsageDays,
+  TOKEN_COUNTS,
+  toUsageTotal,
+} from '../rules/usage-rules.ts';
 import { COUNT_COLUMNS, USAGE_PARTS, type SessionUsage } from '../server/usage-groups.ts';
 import type { UsageQuery, UsageTotal } from '../store.ts';
 import type { Queries } from './database.ts';
@@ -50,16 +55,18 @@ export async function readUsage(
 ): Promise<readonly UsageTotal[]> {
   checkUsageQuery(query);
   const { appName, by, from, to, userId, agent } = query;
-  const values: string[] = [];
+  const days = listUsageDays(query);
+  const values: (string | readonly string[])[] = [];
   const filters = [
-    ['app =', appName],
-    ['day >=', from],
-    ['day <=', to],
-    ['user_id =', userId],
-    ['agent =', agent],
+    ['app = $', appName],
+    ['day = ANY($::text[])', days],
+    ['day >= $', days === undefined ? from : undefined],
+    ['day <= $', days === undefined ? to : undefined],
+    ['user_id = $', userId],
+    ['agent = $', agent],
   ] as const;
   const where = filters.flatMap(([sql, value]) =>
-    value === undefined ? [] : [`${sql} $${values.push(value)}`],
+    value === undefined ? [] : [sql.replace('$', () => `$${values.push(value)}`)],
   );
   const columns = by.map((one) => (one === 'user' ? 'user_id' : one));
   const names = by.map((one) => (one === 'user' ? 'user_id AS "user"' : one));

@@ -39,6 +39,28 @@ function isDay(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** More days than this are read as a range. */
+const MAX_DAYS = 62;
+
+/**
+ * The days of a query that reads a short period of one user. The rows are in the order of days and then users, so a range
+ * of days reads the rows of all users, and a list of days those of the one. Undefined: the query has a range.
+ */
+export function listUsageDays({
+  from,
+  to,
+  userId,
+}: Pick<UsageQuery, 'from' | 'to' | 'userId'>): readonly string[] | undefined {
+  if (userId === undefined || from === undefined || to === undefined) return undefined;
+  const first = Date.parse(`${from}T00:00:00Z`);
+  const length = (Date.parse(`${to}T00:00:00Z`) - first) / DAY_MS + 1;
+  if (length < 1 || length > MAX_DAYS) return undefined;
+  return Array.from({ length }, (_, index) =>
+    new Date(first + index * DAY_MS).toISOString().slice(0, 10),
+  );
+}
+
 /** One row of usage as a store keeps it, or a group of such rows. Members that the query does not group by are empty. */
 export interface UsageRow {
   readonly agent?: string;

@@ -1,5 +1,10 @@
 import type { SessionKey } from '../../../core/index.ts';
-import { checkUsageQuery, TOKEN_COUNTS, toUsageTotal } from '../../rules/usage-rules.ts';
+import {
+  checkUsageQuery,
+  listUsageDays,
+  TOKEN_COUNTS,
+  toUsageTotal,
+} from '../../rules/usage-rules.ts';
 import type { StepUsage, UsageDimension, UsageQuery, UsageTotal } from '../../store.ts';
 import type { Connection, Statement } from '../database/connection.ts';
 
@@ -45,30 +50,42 @@ export class UsageTable {
 
   read(query: UsageQuery): readonly UsageTotal[] {
     checkUsageQuery(query);
-    const { appName, by, from, to, userId, agent } = query;
-    const filters = [
-      ['app = ?', appName],
-      ['day >= ?', from],
-      ['day <= ?', to],
-      ['user = ?', userId],
-      ['agent = ?', agent],
-    ] as const;
-    const given = filters.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
-    const columns: readonly UsageDimension[] = by;
-    const sums = ['calls', ...COUNTS].map((name) => `sum(${name}) AS ${name}`);
-    const group = columns.length === 0 ? '' : `GROUP BY ${columns.join(', ')}`;
-    const order = columns.length === 0 ? '' : `ORDER BY ${columns.join(', ')}`;
-    const sql = `
-      SELECT ${[...columns, ...sums].join(', ')} FROM usage WHERE ${given.map((one) => one.sql).join(' AND ')}
-      ${group} HAVING count(*) > 0 ${order}`;
+    const { by } = query;
+    const { sql, values } = readUsageSql(query);
     return this.#connection
       .prepare<UsageColumns>(sql)
-      .all(...given.map(({ value }) => value))
+      .all(...values)
       .map((row) => {
         const { agent: ofAgent, user, day, model, calls } = row;
         const names = { agent: ofAgent, user, day, model };
-        const present = Object.fromEntries(columns.map((one) => [one, names[one] ?? '']));
+        const present = Object.fromEntries(by.map((one) => [one, names[one] ?? '']));
         return toUsageTotal({ ...present, calls, counts: COUNTS.map((name) => row[name]) }, by);
       });
   }
+}
+
+/** The query that sums usage, with the values of its parameters. */
+export function readUsageSql(query: UsageQuery): {
+  readonly sql: string;
+  readonly values: readonly string[];
+} {
+  const { appName, by, from, to, userId, agent } = query;
+  const days = listUsageDays(query);
+  const filters = [
+    ['app = ?', appName],
+    [`day IN (${(days ?? []).map(() => '?').join(', ')})`, days],
+    ['day >= ?', days === undefined ? from : undefined],
+    ['day <= ?', days === undefined ? to : undefined],
+    ['user = ?', userId],
+    ['agent = ?', agent],
+  ] as const;
+  const given = filters.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]));
+  const columns: readonly UsageDimension[] = by;
+  const sums = ['calls', ...COUNTS].map((name) => `sum(${name}) AS ${name}`);
+  const group = columns.length === 0 ? '' : `GROUP BY ${columns.join(', ')}`;
+  const order = columns.length === 0 ? '' : `ORDER BY ${columns.join(', ')}`;
+  const sql = `
+      SELECT ${[...columns, ...sums].join(', ')} FROM usage WHERE ${given.map((one) => one.sql).join(' AND ')}
+      ${group} HAVING count(*) > 0 ${order}`;
+  return { sql, values: given.flatMap(({ value }) => value) };
 }
