@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as z from 'zod';
-import type { LiveModel, ScriptedLive } from '../../src/live/index.ts';
+import { LiveHub, liveAgent } from '../../src/live/index.ts';
+import type { LiveModel } from '../../src/live/index.ts';
+import { ScriptedLive } from '../../src/live/models/scripted/scripted-live.ts';
+import { ScriptedModel } from '../../src/models/index.ts';
+import { SimulatedClock } from '../../src/net/index.ts';
+import { openRuntime } from '../../src/runtime/index.ts';
 import { tool } from '../../src/tools/index.ts';
-import { SimulatedCall } from './simulated-call.ts';
+import { passTime, SimulatedCall, SimulatedClient } from './simulated-call.ts';
 import { talk } from './talk.ts';
 
 test('speech is answered by speech, with both transcripts in the log', async () => {
@@ -217,6 +222,31 @@ test('a model that stays silent is nudged, then asked over another connection', 
   assert.equal(one.live.requests.length, 1);
   await one.call.pass(4_000);
   assert.equal(one.live.requests.length, 2);
+});
+
+test('a call that a quota refuses ends with its reason in the log', async () => {
+  const clock = new SimulatedClock(Date.UTC(2026, 0, 31, 12));
+  const live = new ScriptedLive({ turns: [{ heard: 'Hello?', text: 'Hi.' }] }, { clock });
+  const textModel = new ScriptedModel(() => ({ text: 'Hi.' }));
+  const hub = new LiveHub();
+  await using runtime = await openRuntime({
+    agents: [liveAgent({ name: 'assistant', model: live, textModel })],
+    clock,
+    live: hub,
+    quotas: { user: { tokensPerDay: 0 } },
+  });
+  const session = await runtime.session('demo');
+  await hub.call(session, new SimulatedClient(clock));
+  const errors: string[] = [];
+  while (errors.length === 0) {
+    await passTime(clock, 1_000);
+    for await (const event of session.events(0, { follow: false }))
+      if (event.type === 'error') errors.push(`${event.code}: ${event.message}`);
+  }
+  assert.equal(live.requests.length, 0);
+  assert.deepEqual(errors, [
+    'live_connection_lost: The live connection could not be opened again. The quota is used up: 0 of 0 tokens per day. It renews at 2026-02-01T00:00:00.000Z. Wait until then, or ask the operator to raise it. Begin the call again.',
+  ]);
 });
 
 test('when no connection can be opened any more, the text model answers', async () => {

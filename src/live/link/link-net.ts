@@ -1,8 +1,9 @@
 import { omitUndefined } from '../../core/internal.ts';
+import { isPetrichorError } from '../../core/index.ts';
 import type { JsonObject, LogEntry } from '../../core/index.ts';
 import { conversation, effectInhibitors, eventOut, state } from '../../agents/index.ts';
 import type { ConversationItem } from '../../agents/index.ts';
-import { getAgentHost } from '../../agents/internal.ts';
+import { getAgentHost, isQuotaRefusal } from '../../agents/internal.ts';
 import {
   sessionArchived,
   sessionCompleted,
@@ -105,7 +106,7 @@ export function linkNet({ findTarget, backoffMs }: LinkOptions): LinkNet {
     failed: ({ error }, { request }) =>
       error instanceof LiveHandleExpiredError
         ? { expired: withoutHandle(request) }
-        : { refused: { ...request, attempt: request.attempt + 1 } },
+        : { refused: toNextAttempt(request, error) },
     run: async ({ request: attempt, conversation: items, state: values, handles }, context) => {
       const conn = `${context.firingId}.${context.attempt}`;
       const { config } = attempt;
@@ -182,7 +183,7 @@ export function linkNet({ findTarget, backoffMs }: LinkOptions): LinkNet {
     unless: [linkBudget, linkUp],
     reset: [linkRotating, linkCalled],
     give: allOf({ changed: linkChanged, events: eventOut }),
-    run: () => ({ changed: null, events: lostEvent }),
+    run: ({ wanted }) => ({ changed: null, events: toLostEvent(wanted) }),
   });
 
   // While another connection is open, nothing is lost yet.
@@ -405,16 +406,27 @@ function withoutHandle(attempt: LinkAttempt): LinkAttempt {
   return rest;
 }
 
-const lostEvent: LogEntry = {
-  type: 'error',
-  /**
-   * The live connection was lost and could not be opened again. The session goes on without it: messages are answered
-   * by its text model.
-   * @remedy Begin the call again. The log of the provider says why it refuses connections.
-   */
-  code: 'live_connection_lost',
-  message: 'The live connection could not be opened again. Begin the call again.',
-};
+/** The reason of a quota is for the user. What a provider says about a failure is not. */
+function toNextAttempt({ refusal: _, ...request }: LinkAttempt, error: unknown): LinkAttempt {
+  const isRefusal = isPetrichorError(error) && isQuotaRefusal(error.code);
+  const refusal = isRefusal ? error.message : undefined;
+  return { ...request, attempt: request.attempt + 1, ...omitUndefined({ refusal }) };
+}
+
+function toLostEvent({ refusal }: LinkAttempt): LogEntry {
+  const reason = refusal === undefined ? '' : ` ${refusal}`;
+  return {
+    type: 'error',
+    /**
+     * The live connection was lost and could not be opened again. The session goes on without it: messages are answered
+     * by its text model.
+     * @remedy Begin the call again. If a quota refuses connections, the message says which. Otherwise, the log of the
+     * provider says why it refuses them.
+     */
+    code: 'live_connection_lost',
+    message: `The live connection could not be opened again.${reason} Begin the call again.`,
+  };
+}
 
 function toCall(runConfig: JsonObject | undefined): CallSettings | null {
   return runConfig === undefined ? null : { runConfig };

@@ -46,11 +46,14 @@ export interface LinkAttempt extends LinkSettings {
   readonly attempt: number;
   /** The agent that it is for. Absent in a session of one agent, and before the first reply. */
   readonly agent?: string | undefined;
+  /** Why a quota refused the attempt before. */
+  readonly refusal?: string | undefined;
 }
 const attemptSchema = signalSchema<LinkAttempt>({
   ...settingsFields,
   attempt: count,
   agent: v.optional(id),
+  refusal: v.optional(text),
 });
 
 /** A connection is wanted. */
