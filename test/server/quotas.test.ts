@@ -76,6 +76,23 @@ describe('quotas of a server', () => {
     );
   });
 
+  it('of all workspaces refuse a session without the figures, which are those of others', async () => {
+    await using on = await openServerFixture(answer, { quotas: { app: { sessions: 1 } } });
+    const client = createClient({ baseUrl: on.url });
+    const { id: agent } = await client.agents.create({ name: 'chat', model: MODEL });
+    await client.sessions.create({ agent });
+    await assert.rejects(client.sessions.create({ agent }), {
+      status: 403,
+      details: {
+        error_code: 'quota_exceeded',
+        quota: 'sessions',
+        scope: 'all_workspaces',
+        renews_at: null,
+      },
+    });
+    assert.deepEqual(await client.quotas(), []);
+  });
+
   it('are listed for the workspace of a key, and all of them for an operator', async () => {
     await using on = await openServerFixture(answer, {
       clock: new SimulatedClock(NOON),

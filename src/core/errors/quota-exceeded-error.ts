@@ -52,12 +52,16 @@ export class QuotaExceededError extends PetrichorError {
 
 function describeExceeded({ quota, scope, limit, used, renewsAt }: QuotaStatus): string {
   const label = QUOTA_LABELS[quota];
-  const whose = scope === 'app' ? 'of all users together ' : '';
+  // What other users have used is not for this one.
+  const what =
+    scope === 'app'
+      ? `The quota of all users together is used up: ${label}.`
+      : `The quota is used up: ${format(used)} of ${format(limit)} ${label}.`;
   const next =
     renewsAt === undefined
       ? `${quota === 'sessions' ? 'Archive or delete sessions' : 'Delete schedules'}, or ask the operator to raise it.`
       : `It renews at ${new Date(renewsAt).toISOString()}. Wait until then, or ask the operator to raise it.`;
-  return `The quota ${whose}is used up: ${format(used)} of ${format(limit)} ${label}. ${next}`;
+  return `${what} ${next}`;
 }
 
 function format(amount: number): string {

