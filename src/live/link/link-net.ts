@@ -407,10 +407,10 @@ function withoutHandle(attempt: LinkAttempt): LinkAttempt {
 }
 
 /** The reason of a quota is for the user. What a provider says about a failure is not. */
-function toNextAttempt({ refusal: _, ...request }: LinkAttempt, error: unknown): LinkAttempt {
+function toNextAttempt(request: LinkAttempt, error: unknown): LinkAttempt {
   const isRefusal = isPetrichorError(error) && isQuotaRefusal(error.code);
   const refusal = isRefusal ? error.message : undefined;
-  return { ...request, attempt: request.attempt + 1, ...omitUndefined({ refusal }) };
+  return omitUndefined({ ...request, attempt: request.attempt + 1, refusal });
 }
 
 function toLostEvent({ refusal }: LinkAttempt): LogEntry {
