@@ -108,10 +108,14 @@ function createHandler({
     ...(identityKeys.length > 0 && { identityKeys: [...identityKeys] }),
     // A failed drive is repeated. Only what is no drive is an error of this process.
     logger: ({ level }, message) => {
-      if (level === sdk.RestateLogLevel.ERROR && message !== undefined)
-        onError(new Error(`Restate: ${message}`));
+      if (isErrorLevel(level) && message !== undefined) onError(new Error(`Restate: ${message}`));
     },
   });
+}
+
+/** The package declares the enum of its levels, but does not export it: its members are read as text. */
+function isErrorLevel(level: string): boolean {
+  return level === 'error';
 }
 
 function toListenError(error: Error, port: number, hostname: string): Error {
