@@ -23,7 +23,8 @@ const options = {
   scope: {
     type: 'string',
     value: 'SCOPE',
-    summary: 'With create: full, read, console, metrics, operator or environment. Default: full',
+    summary:
+      'With create: full, read, console, metrics, operator, import or environment. Default: full',
   },
   environment: {
     type: 'string',
@@ -49,8 +50,9 @@ export const keysCommand: Command = defineCommand({
     'create creates a key and shows it once; the store keeps only a hash. list shows the existing keys. revoke revokes',
     'a key by its id, with immediate effect, also on a running server. Once the store has a key, its servers require',
     'one. A key gives access to one workspace: its agents, environments and sessions. Its scope limits it further:',
-    '"read" allows no changes, "console" those of sessions and proofs, "metrics" only GET /metrics, "operator" only listing, evicting and unquarantining',
-    'sessions of all workspaces, and "environment" only the work of one environment, for workers.',
+    '"read" allows no changes, "console" those of sessions, schedules and proofs, "metrics" only GET /metrics, "operator"',
+    'only the operator routes: listing, evicting and unquarantining sessions of all workspaces, their quotas, and draining;',
+    '"import" only adding sessions of journal files, and "environment" only the work of one environment, for workers.',
   ].join('\n'),
   options,
   run: async (call) => {

@@ -37,7 +37,7 @@ export interface QuotaStatus {
 /**
  * A quota of the user or of the app is used up. Nothing was started: no model was called, and no session or schedule was
  * created. A turn that a quota stops ends with `budget_reached`; `resume` continues it when the quota has room again.
- * @remedy Wait until the time in the message, close sessions or delete schedules, or raise the quota in the option
+ * @remedy Wait until the time in the message, archive or delete sessions, delete schedules, or raise the quota in the option
  * `quotas`.
  */
 export class QuotaExceededError extends PetrichorError {

@@ -8,7 +8,8 @@ import { HttpError } from '../http/http-error.ts';
  * - `read`: reading in its workspace.
  * - `console`: reading in its workspace, and all verbs of its sessions, schedules and proofs. It is for the developer console.
  * - `metrics`: `GET /metrics`, which covers all workspaces.
- * - `operator`: listing, evicting and unquarantining sessions of all workspaces. It cannot read events.
+ * - `operator`: listing, evicting and unquarantining sessions of all workspaces, reading their quotas, and draining the
+ * server. It cannot read events.
  * - `import`: adding sessions of journal files to its workspace. Such a file can have approvals that nobody gave.
  * - `environment`: the work of one environment. It is for processes that start workers.
  * - `session`: reading one session, sending its tool results, and its work item. The server creates these keys for
