@@ -550,6 +550,99 @@ test('a firing that gives on more tokens than a port counts is not left out of a
   ]);
 });
 
+/** One component with the transition "exchange" and two ports, which the proof of the core looks at as well. */
+function exchanging(contract: NetComponent['contract']): ComponentTree {
+  const places = ['a', 'b'];
+  const component = { name: 'exchange', places, transitions: ['exchange'], contract, children: [] };
+  return { shared: [], ports: places, children: [component] };
+}
+
+test('a firing that gives on the tokens of a port elsewhere is the same event in every view', async () => {
+  const [c, go] = [place('c'), place('go')];
+  const of = compile(
+    net('exchange', {
+      initial: [initialToken(a, null), initialToken(b, null, 2), initialToken(go, null)],
+      transitions: [
+        pure('exchange', {
+          take: { one: all(a), other: all(b) },
+          give: allOf({ first: each('one', b), second: each('other', c) }),
+          run: ({ one, other }) => ({ first: one, second: other }),
+        }),
+        pure('start', { take: { c, go }, give: allOf({}), run: () => ({}) }),
+      ],
+    }),
+  );
+  const tree = exchanging({
+    initial: 'always',
+    events: [{ name: 'takes', promisedBy: 'component', on: { takes: ['b'], by: 'component' } }],
+    steps: { always: {} },
+  });
+  assert.deepEqual(await decideTwice(of, tree, [neverFiresAfter(['start'], 'c')], few), [
+    [false, false],
+  ]);
+});
+
+test('a firing that exchanges the tokens of two ports fills the one that had less, however many they are', async () => {
+  const of = compile(
+    net('exchange', {
+      initial: [initialToken(a, null, 100), initialToken(b, null, 200)],
+      transitions: [
+        pure('exchange', {
+          take: { one: all(a, { min: 1 }), other: all(b, { min: 1 }) },
+          give: allOf({ first: each('one', b), second: each('other', a) }),
+          run: ({ one, other }) => ({ first: one, second: other }),
+        }),
+      ],
+    }),
+  );
+  const tree = exchanging({
+    initial: 'always',
+    events: [
+      { name: 'fills', promisedBy: 'component', on: { gives: ['a', 'b'], by: 'component' } },
+    ],
+    steps: { always: {} },
+  });
+  const limits = { states: 10_000, endsAt: Number.POSITIVE_INFINITY };
+  const check = new ContractCheck(expand(of, few), tree, limits);
+  assert.ok([...check.prove()].some(({ verdict }) => verdict !== 'proved'));
+});
+
+test('a firing that gives back all tokens of a place does not empty it, in every view', async () => {
+  const [go, done] = [place('go'), place('done')];
+  const of = compile(
+    net('exchange', {
+      initial: [initialToken(a, null), initialToken(b, null), initialToken(go, null)],
+      transitions: [
+        pure('exchange', {
+          take: { go, b, one: all(a) },
+          give: allOf({ first: each('one', a), b, done }),
+          run: ({ one }) => ({ first: one, b: null, done: null }),
+        }),
+        pure('start', { take: { done }, give: allOf({}), run: () => ({}) }),
+      ],
+    }),
+  );
+  for (const keeps of [true, false]) {
+    const tree = exchanging({
+      initial: 'full',
+      events: [
+        { name: 'empties', promisedBy: 'component', on: { empties: ['a'], by: 'component' } },
+        { name: 'tells', promisedBy: 'component', on: { gives: ['done'], by: 'component' } },
+      ],
+      steps: keeps
+        ? { full: { tells: 'full' } }
+        : { full: { empties: 'empty' }, empty: { tells: 'empty' } },
+    });
+    const limits = { states: 10_000, endsAt: Number.POSITIVE_INFINITY };
+    const check = new ContractCheck(expand(of, few), tree, limits);
+    const isProved = [...check.prove()].every(({ verdict }) => verdict === 'proved');
+    assert.deepEqual(
+      [isProved, check.decide(neverFiresAfter(['start'], 'a')).holds],
+      [keeps, false],
+    );
+  }
+});
+
 /** Two workers with the same contract. The clerk asks one again only while the other has not begun. */
 function workers(): CompiledNet {
   const ask = (name: string): TokenPlace<null> => place(`${name}.ask`);

@@ -316,6 +316,28 @@ export const proverMutants: readonly Mutant[] = [
     tests: [past],
   },
   {
+    name: 'tokens that a firing gives on to another port are lost where a view sees that port',
+    edits: [
+      {
+        file: 'src/verify/contracts/view.ts',
+        find: `...(isReturned && { returned: new`,
+        replace: `...({ returned: new`,
+      },
+    ],
+    tests: [past],
+  },
+  {
+    name: 'a view that counts a place does not see that its tokens are given back',
+    edits: [
+      {
+        file: 'src/verify/contracts/view.ts',
+        find: `input.place === place ? [place] : [];`,
+        replace: `input.place === place && this.#options.tracked.has(place) ? [place] : [];`,
+      },
+    ],
+    tests: [past],
+  },
+  {
     name: 'an input that is refused under a condition is empty at rest',
     edits: [
       {

@@ -1,8 +1,9 @@
 /**
  * What a step does at the ports of a component. All members that are set must match.
- * - `gives`: it adds tokens to one of these places. Tokens that the same firing takes are subtracted.
- * - `takes`: it takes tokens from one of these places for good.
- * - `empties`: it resets each of these places, or takes all of its tokens.
+ * - `gives`: it adds tokens to one of these places. Tokens that the same firing takes there one by one are subtracted, and
+ *   those that it takes all at once and gives back.
+ * - `takes`: it takes tokens from one of these places one by one, and for good.
+ * - `empties`: it resets each of these places, or takes all of its tokens and does not give them back.
  * - `faults`: it is a firing whose own logic fails.
  * - `by`: the transition belongs to the component and its children, or to its environment.
  */

@@ -199,10 +199,10 @@ interface Variant {
   /** By input: the number of tokens that the firing must find there. */
   readonly finds?: ReadonlyMap<number, Pick<MoveInput, 'count' | 'most'>>;
   readonly added: ReadonlyMap<number, number>;
-  /** By place: the tokens that an input takes all at once, and that the firing gives on one by one. */
-  readonly givenOn?: ReadonlyMap<number, number>;
-  /** The places whose tokens the firing takes all at once and gives back. */
-  readonly returned?: ReadonlySet<number>;
+  /** By place: the tokens that an input takes all at once, and that the firing gives back one by one. */
+  readonly returned?: ReadonlyMap<number, number>;
+  /** The places whose tokens the firing takes all at once and gives back, whether the view sees it or not. */
+  readonly refilled?: ReadonlySet<number>;
 }
 
 class ViewBuilder {
@@ -604,17 +604,18 @@ class ViewBuilder {
     inside: ReadonlySet<number>,
     t: ExpandedTransition | undefined,
     kind: StepKind,
-    { added, givenOn, returned }: Variant,
+    { added, returned, refilled }: Variant,
   ): number {
     const isInside = t !== undefined && inside.has(t.index);
     if (by !== undefined && (by === 'component') !== isInside) return 0;
     const isFault = kind === 'faults' || kind === 'broken' || kind === 'ends-faulted';
     if (faults === true && !isFault) return 0;
     const fires = kind === 'begins' || kind === 'faults';
-    const taken = (place: number): number => (t === undefined || !fires ? 0 : countTaken(t, place));
+    const taken = (place: number): number =>
+      t === undefined || !fires ? 0 : countTaken(t, place) + (returned?.get(place) ?? 0);
     const gained = (name: string): number => {
       const place = this.#place(name);
-      return (added.get(place) ?? 0) - taken(place) - (givenOn?.get(place) ?? 0);
+      return (added.get(place) ?? 0) - taken(place);
     };
     if (takes !== undefined && !takes.some((name) => gained(name) < 0)) return 0;
     if (empties !== undefined) {
@@ -623,7 +624,7 @@ class ViewBuilder {
         const place = this.#place(name);
         return (
           t.resets.includes(place) ||
-          (returned?.has(place) !== true &&
+          (refilled?.has(place) !== true &&
             t.takes.some(
               (input) => input.place === place && input.mode === 'all' && input.slot < 0,
             ))
@@ -647,7 +648,13 @@ class ViewBuilder {
     /** An input whose tokens are given on to a place where their number decides events. */
     const isGivenOn = ({ place, each }: ExpandedOutput): boolean =>
       t.takes[each]?.mode === 'all' && (!positions.has(each) || this.#options.tracked.has(place));
-    let variants: readonly Variant[] = [{ gives: [], added: new Map() }];
+    const refilled = outputs.flatMap(({ place, each }) => {
+      const input = t.takes[each];
+      return input?.mode === 'all' && input.place === place ? [place] : [];
+    });
+    let variants: readonly Variant[] = [
+      { gives: [], added: new Map(), refilled: new Set(refilled) },
+    ];
     for (const each of new Set(seen.filter(isGivenOn).map((output) => output.each)))
       variants = this.#giveOn(t, each, variants, {
         outputs: seen.filter((output) => output.each === each && isGivenOn(output)),
@@ -697,11 +704,10 @@ class ViewBuilder {
           (one, { place }) => addTokens(one, place, this.#at.get(place), count),
           variant,
         );
-        const before = variant.givenOn?.get(input.place) ?? 0;
         return {
           ...added,
-          givenOn: new Map(variant.givenOn).set(input.place, before + count),
-          ...(isReturned && { returned: new Set(variant.returned).add(input.place) }),
+          // What is given on to another place is no loss that every view sees.
+          ...(isReturned && { returned: new Map(variant.returned).set(input.place, count) }),
           // Of a keyed input, the firing takes some of the tokens that it finds.
           ...(position !== undefined &&
             input.slot < 0 && {
