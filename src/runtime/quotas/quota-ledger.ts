@@ -72,14 +72,19 @@ export class QuotaLedger {
   /** The quotas of a user or, without one, those of the app and of every user that has used or is given something. */
   async report(user?: string): Promise<readonly QuotaStatus[]> {
     const { quotas } = this.#options;
-    const users = user === undefined ? await this.#listUsers() : [user];
-    const accounts: readonly Account[] = [
-      ...(user === undefined ? [{ user: undefined, limits: listLimits(quotas.app) }] : []),
-      ...users.map((name) => ({ user: name, limits: listLimits(findUserLimits(quotas, name)) })),
+    if (user !== undefined)
+      return this.#readStatuses({ user, limits: listLimits(findUserLimits(quotas, user)) });
+    // One read for all, because users are many.
+    const spent = Map.groupBy(await this.#readUsageOfUsers(), (row) => row.user ?? '');
+    const users = [...new Set([...Object.keys(quotas.users ?? {}), ...spent.keys()])].toSorted();
+    const statuses = [
+      ...(await this.#readStatuses({ user: undefined, limits: listLimits(quotas.app) })),
     ];
-    const statuses: QuotaStatus[] = [];
     // One after the other, so that a report of many users leaves the store to others.
-    for (const account of accounts) statuses.push(...(await this.#readStatuses(account)));
+    for (const name of users) {
+      const account = { user: name, limits: listLimits(findUserLimits(quotas, name)) };
+      statuses.push(...(await this.#readStatuses(account, spent.get(name) ?? [])));
+    }
     return statuses;
   }
 
@@ -106,9 +111,13 @@ export class QuotaLedger {
     if (last !== undefined) throw new QuotaExceededError(last);
   }
 
-  async #readStatuses({ user, limits }: Account): Promise<readonly QuotaStatus[]> {
+  async #readStatuses(
+    { user, limits }: Account,
+    known?: readonly UsageTotal[],
+  ): Promise<readonly QuotaStatus[]> {
     const now = this.#options.now();
-    const rows = limits.some(([quota]) => isBudget(quota)) ? await this.#readSpent(user) : [];
+    const needsUsage = limits.some(([quota]) => isBudget(quota));
+    const rows = needsUsage ? (known ?? (await this.#readSpent(user))) : [];
     const statuses = limits.map(async ([quota, limit]): Promise<QuotaStatus> => {
       const period = findPeriod(quota, now);
       const used =
@@ -185,12 +194,11 @@ export class QuotaLedger {
       .reduce((sum, [, one]) => sum + one, 0);
   }
 
-  async #listUsers(): Promise<readonly string[]> {
-    const { app: appName, store, now, quotas } = this.#options;
+  async #readUsageOfUsers(): Promise<readonly UsageTotal[]> {
+    const { app: appName, store, now } = this.#options;
     const from = findPeriod('tokensPerMonth', now())?.from;
-    const spent = await store.usage({ appName, by: ['user'], ...omitUndefined({ from }) });
-    const users = [...Object.keys(quotas.users ?? {}), ...spent.flatMap(({ user }) => user ?? [])];
-    return [...new Set(users)].toSorted();
+    const by = ['user', 'day', 'model'] as const;
+    return store.usage({ appName, by, ...omitUndefined({ from }) });
   }
 }
 

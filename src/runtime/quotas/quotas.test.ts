@@ -299,6 +299,35 @@ test('invalid quotas are refused with the path of the field', async () => {
   );
 });
 
+test('a report of all users reads their usage once, however many they are', async () => {
+  const clock = new SimulatedClock(NOON);
+  const store = await openStore('memory:');
+  await using runtime = await openRuntime({
+    agents: [agent({ name: 'one', model: answering('small') })],
+    store,
+    clock,
+    quotas: { user: { tokensPerMonth: 1000, tokensPerDay: 500 } },
+  });
+  const names = ['ada', 'bob', 'eve'];
+  for (const user of names) await say(await runtime.session('a', { user }));
+  clock.advance(-24 * 3_600_000);
+  await say(await runtime.session('b', { user: 'eve' }));
+  clock.advance(24 * 3_600_000);
+  const expected = (await Promise.all(names.map(async (user) => runtime.quotas({ user })))).flat();
+  assert.deepEqual(
+    expected.map(({ used }) => used),
+    [100, 100, 100, 100, 100, 200],
+  );
+  let reads = 0;
+  const read = store.usage.bind(store);
+  store.usage = async (query) => {
+    reads++;
+    return read(query);
+  };
+  assert.deepEqual(await runtime.quotas(), expected);
+  assert.equal(reads, 1);
+});
+
 test('the budget of all users reads earlier days once a minute, and today before each call', async () => {
   const clock = new SimulatedClock(Date.UTC(2026, 0, 14, 12));
   const store = await openStore('memory:');
