@@ -160,6 +160,22 @@ export const figureMappers: FigureMappers = {
           speed('processors in use, one server', '%', nodes.busy.one * 100),
           speed('processors in use, two servers', '%', nodes.busy.two * 100),
         ],
+  workers: (costs) =>
+    costs.flatMap(({ store, turnsPerSecond, ratio, byBusiestCore, cpuMs }) => [
+      speed(`serve --workers 1, ${store}`, 'turns/s', turnsPerSecond.one),
+      speed(`serve --workers 2, ${store}`, 'turns/s', turnsPerSecond.two),
+      speed('two workers by one', 'times', ratio),
+      speed(
+        'two workers by one, turns for each CPU second of the busiest process',
+        'times',
+        byBusiestCore,
+        {
+          atLeast: 1.7,
+        },
+      ),
+      speed('CPU of a turn with one worker', 'ms', cpuMs.one),
+      speed('CPU of a turn with two workers', 'ms', cpuMs.two),
+    ]),
   deltas: ({ deltasPerSecond }) => [
     speed('deltas to the consumer', 'deltas/s', deltasPerSecond, { atLeast: 60_000 }),
   ],

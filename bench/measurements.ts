@@ -26,6 +26,7 @@ import { measureSqliteTurns, type SqliteTurns } from './sqlite-turns.ts';
 import { measureTakeover, type Takeover } from './takeover.ts';
 import { measureTwoNodes, type TwoNodes } from './two-nodes.ts';
 import { measureTimerScans, type TimerScans } from './timer-scans.ts';
+import { measureWorkers, type WorkerCost } from './workers.ts';
 import { measureVerify, type Verification } from './verify.ts';
 
 /** What each measurement gives. */
@@ -42,6 +43,7 @@ export interface Measured {
   readonly idleNodes: IdleNodes | null;
   readonly takeover: Takeover | null;
   readonly twoNodes: TwoNodes | null;
+  readonly workers: readonly WorkerCost[];
   readonly deltas: Deltas;
   readonly bridge: Bridge;
   readonly liveFrames: readonly FrameCost[];
@@ -80,6 +82,7 @@ export const measurements: { readonly [Name in MeasurementName]: Measure<Name> }
   idleNodes: measureIdleNodes,
   takeover: measureTakeover,
   twoNodes: measureTwoNodes,
+  workers: measureWorkers,
   deltas: measureDeltas,
   bridge: measureBridge,
   liveFrames: measureLiveFrames,

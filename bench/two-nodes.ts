@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, type Client } from '../src/client/index.ts';
 import { startPostgresServer } from '../test/postgres/postgres-server.ts';
+import { cpuMsOfProcess } from './process-cpu.ts';
 import { ServeProcess } from '../test/server/serve-process.ts';
 
 /** Turns of one server and of two on one database, each with the same number of sessions, whose tools wait 50 ms. */
@@ -22,7 +23,6 @@ export interface TwoNodes {
 const ROUNDS = 5;
 const SESSIONS = 12;
 const TURNS = 8;
-const TICKS_PER_SECOND = 100;
 
 interface Round {
   readonly turnsPerSecond: number;
@@ -123,15 +123,4 @@ function readMachineMs(): { readonly inUse: number; readonly all: number } {
     0,
   );
   return { inUse: all - times.reduce((sum, { idle }) => sum + idle, 0), all };
-}
-
-/** User and system time of a process on Linux. 0 elsewhere. */
-function cpuMsOfProcess(pid: number): number {
-  try {
-    const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
-    const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number);
-    return ((user + system) * 1000) / TICKS_PER_SECOND;
-  } catch {
-    return 0;
-  }
 }

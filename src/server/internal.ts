@@ -4,3 +4,4 @@ export { AGENT_INDEX, SESSION_INDEX, WorkspaceIndex } from './auth/workspace-ind
 export { removeUnchangedSession } from './retention/remove-session.ts';
 export { agentCreate } from './wire/agent-schemas.ts';
 export { parseTrustedProxies } from './http/trusted-proxies.ts';
+export { listenWithRouting, type RequestRouting } from './listen.ts';

@@ -1,6 +1,7 @@
 import { getErrorCode, importOptional } from '../core/internal.ts';
 import type { EventEmitter } from 'node:events';
 import { createServer as createHttpServer, IncomingMessage, ServerResponse } from 'node:http';
+import type { Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { InvalidInputError, checkOptions, optionTable } from '../core/index.ts';
@@ -53,12 +54,44 @@ const LOOPBACK_HOSTS = new Set(['127.0.0.1', '::1', 'localhost']);
 const DELIVERY_GRACE_MS = 250;
 const CLOSE_TIMEOUT_MS = 5000;
 
+/** Processes that share a port, and pass requests to each other. */
+export interface RequestRouting {
+  /** The local socket where this process takes requests from the others. Only processes of this user may reach it. */
+  readonly socketPath: string;
+  /** The address of the client of a request that another process has passed on. */
+  readonly findAddress: (incoming: IncomingMessage) => string;
+  /** Passes a request on, or calls `answerHere`. */
+  readonly handle: (
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    address: string,
+    answerHere: () => void,
+  ) => void;
+  /** The same for a request for a WebSocket. */
+  readonly handleUpgrade: (
+    incoming: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    address: string,
+    answerHere: () => void,
+  ) => void;
+}
+
 /**
  * Starts to listen on a port of this machine.
  * @throws InvalidInputError for a host name that others can reach while no key is required, and for a trusted proxy
  * that is not an IP address or range, and for a port that is in use; MissingServerPackageError when `@hono/node-server` is not installed
  */
 export async function listen(server: Server, options: ListenOptions): Promise<ListeningServer> {
+  return listenWithRouting(server, options);
+}
+
+/** Starts to listen as one of several processes that pass requests to each other. Otherwise as `listen`. */
+export async function listenWithRouting(
+  server: Server,
+  options: ListenOptions,
+  routing?: RequestRouting,
+): Promise<ListeningServer> {
   checkOptions(LISTEN_OPTIONS, options);
   const { port, hostname = '127.0.0.1', keysRequired, clock = systemClock } = options;
   if (!LOOPBACK_HOSTS.has(hostname) && !(keysRequired && (await server.keys.hasActiveKey())))
@@ -67,60 +100,42 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
       `"${hostname}" is reachable from other machines. Create a key first, with petrichor keys create.`,
     );
   const trusted = parseTrustedProxies(options.trustedProxies);
-  const { createAdaptorServer } = await importOptional(
-    import('@hono/node-server'),
-    (cause) => new MissingServerPackageError('@hono/node-server', cause),
+  const createHttp = await loadHttpServers(server, clock);
+  const httpServer = createHttp({
+    findAddress: (incoming) =>
+      clientAddress(
+        incoming.socket.remoteAddress ?? '',
+        [incoming.headers['x-forwarded-for'] ?? ''].flat().join(','),
+        trusted,
+      ),
+    routing,
+  });
+  const servers = [httpServer];
+  if (routing !== undefined) {
+    const localServer = createHttp({ findAddress: routing.findAddress });
+    await untilListening(localServer, () => localServer.listen(routing.socketPath));
+    servers.push(localServer);
+  }
+  await untilListening(httpServer, () => httpServer.listen(port, hostname)).catch(
+    (error: unknown) => {
+      for (const one of servers) one.close();
+      throw error instanceof Error ? toListenError(error, port, hostname) : error;
+    },
   );
-  const unconfirmed = new WeakMap<Socket, () => void>();
-  const findAddress = (incoming: IncomingMessage): string =>
-    clientAddress(
-      incoming.socket.remoteAddress ?? '',
-      [incoming.headers['x-forwarded-for'] ?? ''].flat().join(','),
-      trusted,
-    );
-  const httpServer = createAdaptorServer({
-    fetch: async (request, { incoming, outgoing }) => {
-      const isHttp1 = incoming instanceof IncomingMessage && outgoing instanceof ServerResponse;
-      const connectionInfo: ConnectionInfo = isHttp1
-        ? {
-            delivered: trackDelivery(incoming, outgoing, clock, unconfirmed),
-            destroyConnection: () => void outgoing.destroy(),
-            address: findAddress(incoming),
-          }
-        : {};
-      return server.fetch(request, connectionInfo);
-    },
-    overrideGlobalObjects: false,
-    createServer: createHttpServer,
-    // A request for another protocol, such as h2c, is answered as a plain request.
-    serverOptions: {
-      shouldUpgradeCallback: ({ headers }: IncomingMessage) =>
-        server.upgrade !== undefined && headers.upgrade?.toLowerCase() === 'websocket',
-    },
-  });
-  const { upgrade } = server;
-  if (upgrade !== undefined)
-    httpServer.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      void upgrade({ request, socket, head, address: findAddress(request) });
-    });
-  await new Promise<void>((resolve, reject) => {
-    httpServer.once('error', (error) => reject(toListenError(error, port, hostname)));
-    httpServer.listen(port, hostname, () => resolve());
-  });
   const address = httpServer.address();
   const boundPort = typeof address === 'object' && address !== null ? address.port : port;
   const host = hostname.includes(':') ? `[${hostname}]` : hostname;
-  const connections = new ConnectionTracker(httpServer);
+  const trackers = servers.map((one) => new ConnectionTracker(one));
   const close = async (): Promise<void> => {
     const serverClosed = server.close();
-    const closed = new Promise<void>((resolve) => {
-      httpServer.close(() => resolve());
-    });
-    connections.closeIdle();
+    const closed = servers.map(
+      async (one) => new Promise<void>((resolve) => void one.close(() => resolve())),
+    );
+    for (const tracker of trackers) tracker.closeIdle();
     const cancel = clock.at(clock.now() + CLOSE_TIMEOUT_MS, () => {
-      if ('closeAllConnections' in httpServer) httpServer.closeAllConnections();
+      for (const one of servers) one.closeAllConnections();
     });
-    await Promise.all([closed, serverClosed]);
+    await Promise.all([...closed, serverClosed]);
     cancel();
   };
   return {
@@ -129,6 +144,64 @@ export async function listen(server: Server, options: ListenOptions): Promise<Li
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+interface HttpServerPlan {
+  readonly findAddress: (incoming: IncomingMessage) => string;
+  readonly routing?: RequestRouting | undefined;
+}
+
+/** Creates HTTP servers that answer with the server. @throws MissingServerPackageError */
+async function loadHttpServers(
+  server: Server,
+  clock: Clock,
+): Promise<(plan: HttpServerPlan) => HttpServer> {
+  const { getRequestListener } = await importOptional(
+    import('@hono/node-server'),
+    (cause) => new MissingServerPackageError('@hono/node-server', cause),
+  );
+  const unconfirmed = new WeakMap<Socket, () => void>();
+  const { upgrade } = server;
+  return ({ findAddress, routing }) => {
+    const answer = getRequestListener(
+      async (request, { incoming, outgoing }) => {
+        const isHttp1 = incoming instanceof IncomingMessage && outgoing instanceof ServerResponse;
+        const connectionInfo: ConnectionInfo = isHttp1
+          ? {
+              delivered: trackDelivery(incoming, outgoing, clock, unconfirmed),
+              destroyConnection: () => void outgoing.destroy(),
+              address: findAddress(incoming),
+            }
+          : {};
+        return server.fetch(request, connectionInfo);
+      },
+      { overrideGlobalObjects: false },
+    );
+    // A request for another protocol, such as h2c, is answered as a plain request.
+    const shouldUpgradeCallback = ({ headers }: IncomingMessage): boolean =>
+      upgrade !== undefined && headers.upgrade?.toLowerCase() === 'websocket';
+    const httpServer = createHttpServer({ shouldUpgradeCallback }, (incoming, outgoing) => {
+      const answerHere = (): void => void answer(incoming, outgoing);
+      if (routing === undefined) answerHere();
+      else routing.handle(incoming, outgoing, findAddress(incoming), answerHere);
+    });
+    if (upgrade !== undefined)
+      httpServer.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+        const address = findAddress(request);
+        const answerHere = (): void => void upgrade({ request, socket, head, address });
+        if (routing === undefined) answerHere();
+        else routing.handleUpgrade(request, socket, head, address, answerHere);
+      });
+    return httpServer;
+  };
+}
+
+async function untilListening(httpServer: HttpServer, listenNow: () => void): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    httpServer.once('error', reject);
+    httpServer.once('listening', resolve);
+    listenNow();
+  });
 }
 
 function toListenError(error: Error, port: number, hostname: string): Error {

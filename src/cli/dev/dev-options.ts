@@ -8,7 +8,7 @@ type SharedOptions = {
   readonly [
     Name in keyof ServeOptions as string extends Name
       ? never
-      : Exclude<Name, 'agents' | 'console' | 'config'>
+      : Exclude<Name, 'agents' | 'console' | 'config' | 'workers'>
   ]: ServeOptions[Name];
 };
 
@@ -18,7 +18,7 @@ export type DevOptions = SharedOptions & {
   readonly scripted: Switch;
 };
 
-const { agents: _, console: __, config: ___, ...shared } = serveOptions;
+const { agents: _, console: __, config: ___, workers: ____, ...shared } = serveOptions;
 
 export const devOptions: DevOptions = {
   ...shared,

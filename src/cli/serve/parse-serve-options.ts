@@ -5,6 +5,7 @@ import { DEFAULT_PROTOCOLS, parseProtocolNames } from '../../server/protocol-lis
 import { parseTrustedProxies } from '../../server/internal.ts';
 import { parseDuration } from '../terminal/duration.ts';
 import { DEFAULT_PORT, type ServeCall } from './serve-options.ts';
+import { DEFAULT_STORE } from '../command/shared-options.ts';
 import { UsageError } from '../command/usage-error.ts';
 
 const DEFAULT_DRAIN_TIMEOUT = '30s';
@@ -92,6 +93,27 @@ export function parseDrainTimeout({ values }: ServeCall): number {
     `--drain-timeout must be 0 or a duration such as 30s or 2m; it is "${value}".`,
     'serve',
   );
+}
+
+/** The most processes of one server. */
+const MAX_WORKERS = 64;
+
+/** Parses `--workers`. @throws UsageError also for a store that processes cannot share */
+export function parseWorkers({ values }: ServeCall): number {
+  const { workers: value, store = DEFAULT_STORE } = values;
+  if (value === undefined) return 1;
+  const workers = Number(value);
+  if (!Number.isSafeInteger(workers) || workers < 1 || workers > MAX_WORKERS)
+    throw new UsageError(
+      `--workers must be a number from 1 to ${MAX_WORKERS}; it is "${value}".`,
+      'serve',
+    );
+  if (workers > 1 && store.startsWith('memory:'))
+    throw new UsageError(
+      `--workers ${workers} needs a store that processes share, such as sqlite:petrichor.db or postgres://…; --store is "${store}".`,
+      'serve',
+    );
+  return workers;
 }
 
 function parseCount(name: string, value: string | undefined): number | undefined {

@@ -48,6 +48,7 @@ export interface ServeOptions extends ServedOptions {
   readonly retention: TextOption;
   readonly imports: Switch;
   readonly 'max-import': TextOption;
+  readonly workers: TextOption;
 }
 
 export const serveOptions: ServeOptions = {
@@ -231,6 +232,11 @@ export const serveOptions: ServeOptions = {
     value: 'FILE',
     summary:
       'A JSON file that says how long sessions are kept: see petrichor retain. Default: they are kept',
+  },
+  workers: {
+    type: 'string',
+    value: 'N',
+    summary: 'Processes that share the port and the store, to use more cores: 2. Default: 1',
   },
 };
 

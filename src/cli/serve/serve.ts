@@ -4,7 +4,6 @@ import { LiveHub } from '../../live/index.ts';
 import type { ManagedRuntime } from '../../managed/index.ts';
 import {
   createServer,
-  listen,
   Metrics,
   type ProofOptions,
   type ProtocolName,
@@ -12,6 +11,7 @@ import {
   type ServerOptions,
 } from '../../server/index.ts';
 import type { Quotas, RetentionPolicy, SessionDispatcher } from '../../runtime/index.ts';
+import { listenWithRouting } from '../../server/internal.ts';
 import { openStore, type Store } from '../../store/index.ts';
 import type { Signal } from '../command/cli-context.ts';
 import { EXIT_OK, type ExitCode } from '../command/exit-code.ts';
@@ -34,9 +34,12 @@ import {
   parseDrainTimeout,
   parseProtocols,
   parseRetryWindow,
+  parseWorkers,
 } from './parse-serve-options.ts';
 import { parseDispatcher } from './served-dispatcher.ts';
 import { announce, writeAudit, warnIfReadableByOthers } from './serve-output.ts';
+import { WorkerLink } from './worker-link.ts';
+import { serveWithWorkers } from './worker-pool.ts';
 
 /** What `petrichor dev` and `petrichor adk web` do differently. */
 export interface ServeHooks extends Pick<ServedRuntimePlan, 'createModels'> {
@@ -54,6 +57,15 @@ export interface ServeHooks extends Pick<ServedRuntimePlan, 'createModels'> {
  * @throws UsageError for an invalid command line; the errors of opening the store and of listening
  */
 export async function serve(call: ServeCall, hooks: ServeHooks = {}): Promise<ExitCode> {
+  const worker = await WorkerLink.open(call);
+  return serveIn(worker, worker?.createWorkerCall() ?? call, hooks);
+}
+
+async function serveIn(
+  worker: WorkerLink | undefined,
+  call: ServeCall,
+  hooks: ServeHooks,
+): Promise<ExitCode> {
   const { cwd } = call;
   const file = parseAgentsFile(call);
   // Parsed before anything is opened: an invalid command line must have no effect.
@@ -65,12 +77,14 @@ export async function serve(call: ServeCall, hooks: ServeHooks = {}): Promise<Ex
     policyFile === undefined ? undefined : readRetentionPolicy(policyFile, cwd, 'serve');
   const { quotas: quotasFile } = call.values;
   const quotas = quotasFile === undefined ? undefined : readQuotas(quotasFile, cwd, 'serve');
+  const workers = parseWorkers(call);
   checkTrustedProxies(call);
   const dispatcher = parseDispatcher(call);
   const protocols: readonly ProtocolName[] =
     hooks.adkWeb !== undefined && call.values.protocols === undefined
       ? ['managed', 'adk']
       : parseProtocols(call);
+  if (workers > 1 && worker === undefined) return serveWithWorkers(call, { workers, drainMs });
   const { loadAgents = async () => loadServedAgents(file ?? '', cwd) } = hooks;
   const served = file === undefined ? NO_AGENTS : await loadAgents();
   if (file !== undefined) assertKnownModels(file, served.definitions);
@@ -81,6 +95,7 @@ export async function serve(call: ServeCall, hooks: ServeHooks = {}): Promise<Ex
     warnIfReadableByOthers(call, url);
     return await serveFrom(store, {
       call,
+      worker,
       file: file ?? '',
       served,
       address: { ...address, ...moved },
@@ -99,6 +114,8 @@ export async function serve(call: ServeCall, hooks: ServeHooks = {}): Promise<Ex
 
 interface ServePlan {
   readonly call: ServeCall;
+  /** Undefined: this process serves alone. */
+  readonly worker: WorkerLink | undefined;
   /** Empty: no file. */
   readonly file: string;
   readonly served: ServedAgents;
@@ -113,12 +130,12 @@ interface ServePlan {
 }
 
 async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
-  const { call, file, served, address, limits, quotas, protocols, drainMs, retention, hooks } =
-    plan;
+  const { call, worker, file, served, address, limits, quotas, protocols, drainMs } = plan;
+  const { retention, hooks } = plan;
   const { values, env, clock } = call;
   const onError = createErrorOutput(call);
   const secretKey = secretKeySource(values.store ?? DEFAULT_STORE, call.cwd, env);
-  const metrics = new Metrics(clock);
+  const metrics = worker?.createMetrics(store) ?? new Metrics(clock);
   await using telemetry = values.telemetry ? await openServedTelemetry(call) : undefined;
   const live = values.live || values['live-page'] ? new LiveHub() : undefined;
   await using runtime = await openServedRuntime(call, {
@@ -164,7 +181,10 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
     audit: (line) => writeAudit(call, line),
     onError,
     // As if the process had got the signal.
-    onDrain: () => requestDrain('SIGTERM'),
+    onDrain: () => {
+      if (worker === undefined) requestDrain('SIGTERM');
+      else worker.requestDrain();
+    },
   });
   // Awaited here, so that the runtime stays open until then.
   return await serveUntilSignal(call, {
@@ -175,6 +195,8 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
     hooks,
     drainMs,
     drainRequested,
+    worker,
+    onError,
   });
 }
 
@@ -201,6 +223,8 @@ async function serveUntilSignal(
     hooks,
     drainMs,
     drainRequested,
+    worker,
+    onError,
   }: {
     readonly server: Server;
     readonly runtime: ManagedRuntime;
@@ -210,6 +234,8 @@ async function serveUntilSignal(
     readonly drainMs: number;
     /** Resolves when an operator drains the server over HTTP. */
     readonly drainRequested: Promise<Signal>;
+    readonly worker: WorkerLink | undefined;
+    readonly onError: (error: unknown) => void;
   },
 ): Promise<ExitCode> {
   const { clock, signals } = call;
@@ -223,24 +249,38 @@ async function serveUntilSignal(
     for (const [signal, onSignal] of stops) signals.off(signal, onSignal);
   };
   try {
-    await using listening = await listen(server, {
-      ...address,
-      keysRequired: true,
-      trustedProxies: call.values['trust-proxy'],
-      clock,
-    });
+    await worker?.untilAllOpened();
+    await using listening = await listenWithRouting(
+      server,
+      {
+        ...address,
+        keysRequired: true,
+        trustedProxies: call.values['trust-proxy'],
+        clock,
+      },
+      worker?.router,
+    );
     hooks.onListening?.(listening.url, listening.port);
-    await announce(call, { url: listening.url, server, runtime, code });
+    const announced = { url: listening.url, server, runtime, code };
+    if (worker === undefined) await announce(call, announced);
+    else {
+      worker.reportListening();
+      void worker.announcing
+        .then(async () => announce(worker.serverCall, announced))
+        .catch(onError);
+    }
     const signal = await Promise.race([stopRequested, drainRequested]);
     // From here on, a signal ends the program at once.
     endAtOnce();
     if (signal === 'SIGTERM') {
-      if (!call.values.json) call.stdout.write('Handing over the sessions.\n');
+      if (!call.values.json && worker === undefined)
+        call.stdout.write('Handing over the sessions.\n');
       await server.drain({ timeoutMs: drainMs });
     }
   } finally {
     endAtOnce();
   }
-  if (!call.values.json) call.stdout.write('Stopped. Run the same command to continue.\n');
+  if (!call.values.json && worker === undefined)
+    call.stdout.write('Stopped. Run the same command to continue.\n');
   return EXIT_OK;
 }

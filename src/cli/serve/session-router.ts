@@ -1,0 +1,170 @@
+import { rmSync } from 'node:fs';
+import { Agent, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { platform } from 'node:os';
+import { basename, join } from 'node:path';
+import { pipeline, type Duplex } from 'node:stream';
+import type { RequestRouting } from '../../server/internal.ts';
+import type { WorkerStart } from './worker-message.ts';
+
+/** The address of the client, from one worker to another. */
+const ADDRESS_HEADER = 'x-petrichor-client-address';
+/** Headers of one connection, which are not passed on. */
+const OF_THE_CONNECTION: ReadonlySet<string> = new Set(['connection', 'keep-alive']);
+const SESSION_IN_PATH = /\/sessions\/([^/?]+)/;
+
+/**
+ * Passes each request that names a session in its path to the same worker, over a local socket. So a session is loaded
+ * in one worker, and its streams read what that worker has in memory. Any worker could answer: one that cannot be
+ * reached is left out.
+ */
+export class SessionRouter implements RequestRouting {
+  readonly socketPath: string;
+  readonly #start: WorkerStart;
+  readonly #agent = new Agent({ keepAlive: true });
+
+  constructor(start: WorkerStart) {
+    this.#start = start;
+    this.socketPath = socketPathOf(start, start.worker);
+    // That of the worker before this one, which has died.
+    if (platform() !== 'win32') rmSync(this.socketPath, { force: true });
+  }
+
+  readonly findAddress = ({ headers }: IncomingMessage): string =>
+    [headers[ADDRESS_HEADER] ?? ''].flat().join(',');
+
+  readonly handle: RequestRouting['handle'] = (incoming, outgoing, address, answerHere) => {
+    const socketPath = this.#findOther(incoming);
+    if (socketPath === undefined) answerHere();
+    else this.#pass({ incoming, outgoing, address, socketPath, answerHere });
+  };
+
+  readonly handleUpgrade: RequestRouting['handleUpgrade'] = (
+    incoming,
+    socket,
+    head,
+    address,
+    answerHere,
+  ) => {
+    const socketPath = this.#findOther(incoming);
+    if (socketPath === undefined) answerHere();
+    else passUpgrade({ incoming, socket, head, address, socketPath, answerHere });
+  };
+
+  /** The socket of the worker of a session. Undefined: it is this one, or the path names no session. */
+  #findOther({ url = '' }: IncomingMessage): string | undefined {
+    const [, session] = SESSION_IN_PATH.exec(url) ?? [];
+    if (session === undefined) return undefined;
+    const home = (hash(session) % this.#start.workers) + 1;
+    return home === this.#start.worker ? undefined : socketPathOf(this.#start, home);
+  }
+
+  #pass({
+    incoming,
+    outgoing,
+    address,
+    socketPath,
+    answerHere,
+  }: {
+    readonly incoming: IncomingMessage;
+    readonly outgoing: ServerResponse;
+    readonly address: string;
+    readonly socketPath: string;
+    readonly answerHere: () => void;
+  }): void {
+    const { method = 'GET', url = '' } = incoming;
+    const passed = request({
+      socketPath,
+      agent: this.#agent,
+      method,
+      path: url,
+      headers: toHeaders(incoming.rawHeaders, address, OF_THE_CONNECTION),
+    });
+    let isSent = false;
+    const send = (): void => {
+      isSent = true;
+      // A request whose body breaks off breaks off there, too.
+      pipeline(incoming, passed, () => {});
+    };
+    passed.once('socket', (socket) => {
+      if (socket.connecting) socket.once('connect', send);
+      else send();
+    });
+    passed.once('response', (response) => {
+      const { statusCode = 500, rawHeaders } = response;
+      outgoing.writeHead(statusCode, toHeaders(rawHeaders, undefined, NOT_IN_A_RESPONSE));
+      outgoing.flushHeaders();
+      pipeline(response, outgoing, () => {});
+    });
+    passed.on('error', () => {
+      // Nothing has been sent: the other worker has ended. Afterwards, the client sees what it sees of a server that ends.
+      if (!isSent) answerHere();
+      else outgoing.destroy();
+    });
+    outgoing.once('close', () => passed.destroy());
+  }
+}
+
+const NOT_IN_A_RESPONSE: ReadonlySet<string> = new Set([...OF_THE_CONNECTION, 'transfer-encoding']);
+
+function passUpgrade({
+  incoming,
+  socket,
+  head,
+  address,
+  socketPath,
+  answerHere,
+}: {
+  readonly incoming: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  readonly address: string;
+  readonly socketPath: string;
+  readonly answerHere: () => void;
+}): void {
+  const { method = 'GET', url = '', rawHeaders } = incoming;
+  const other = connect(socketPath);
+  other.once('error', answerHere);
+  other.once('connect', () => {
+    other.off('error', answerHere);
+    const headers = toHeaders(rawHeaders, address, new Set());
+    const lines = [`${method} ${url} HTTP/1.1`];
+    for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
+    other.write(`${lines.join('\r\n')}\r\n\r\n`);
+    other.write(head);
+    other.once('error', () => socket.destroy());
+    socket.once('error', () => other.destroy());
+    socket.once('close', () => other.destroy());
+    // Each end passes on what it has got before it ends the other.
+    socket.pipe(other).pipe(socket);
+  });
+}
+
+/** Header names and values in turns, as Node has them. */
+function toHeaders(
+  raw: readonly string[],
+  address: string | undefined,
+  leftOut: ReadonlySet<string>,
+): string[] {
+  const headers: string[] = [];
+  for (let at = 0; at < raw.length; at += 2) {
+    const [name = '', value = ''] = raw.slice(at, at + 2);
+    // A client cannot name its own address.
+    if (leftOut.has(name.toLowerCase()) || name.toLowerCase() === ADDRESS_HEADER) continue;
+    headers.push(name, value);
+  }
+  return address === undefined ? headers : [...headers, ADDRESS_HEADER, address];
+}
+
+function socketPathOf({ folder }: WorkerStart, worker: number): string {
+  return platform() === 'win32'
+    ? `\\\\.\\pipe\\${basename(folder)}-${worker}`
+    : join(folder, `${worker}.sock`);
+}
+
+/** Spreads ids evenly. */
+function hash(text: string): number {
+  let value = 0;
+  for (const character of text) value = (value * 31 + (character.codePointAt(0) ?? 0)) >>> 0;
+  return value;
+}
