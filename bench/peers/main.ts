@@ -88,7 +88,7 @@ function describeRun(): string {
     disk.length === 0
       ? ''
       : ` The disk appended and synced 8 KB ${Math.round(Math.min(...disk)).toLocaleString('en')} to ${Math.round(Math.max(...disk)).toLocaleString('en')} times a second.`;
-  return `Measured on ${date} in ${minutes} min, Node ${process.versions.node}, ${cpus().length} cores, medians of ${rounds} rounds: ${versions}.${diskRate} In parentheses: the figure divided by Petrichor’s.`;
+  return `Measured on ${date} in ${minutes} min, Node ${process.versions.node}, ${cpus().length} cores, ${rounds === 1 ? 'one round' : `medians of ${rounds} rounds`}: ${versions}.${diskRate} In parentheses: the figure divided by Petrichor’s.`;
 }
 
 function select<Name extends string>(
