@@ -49,6 +49,7 @@ export const OUTGOING: Readonly<Record<string, string>> = {
     'nobody: it answers requests; push messages go through the sender of webhooks',
   'src/server/http/origin-guard.ts': 'nobody: it reads addresses',
   'src/server/http/trusted-proxies.ts': 'nobody: it reads addresses',
+  'src/cli/serve/session-router.ts': 'nobody: local sockets of the workers of this server',
   'src/client/create-client.ts': 'the program: its server',
   'src/client/http-caller.ts': 'the program: its server',
 };

@@ -25,7 +25,7 @@ export class SessionRouter implements RequestRouting {
 
   constructor(start: WorkerStart) {
     this.#start = start;
-    this.socketPath = socketPathOf(start, start.worker);
+    this.socketPath = toSocketPath(start, start.worker);
     // That of the worker before this one, which has died.
     if (platform() !== 'win32') rmSync(this.socketPath, { force: true });
   }
@@ -56,7 +56,7 @@ export class SessionRouter implements RequestRouting {
     const [, session] = SESSION_IN_PATH.exec(url) ?? [];
     if (session === undefined) return undefined;
     const home = (hash(session) % this.#start.workers) + 1;
-    return home === this.#start.worker ? undefined : socketPathOf(this.#start, home);
+    return home === this.#start.worker ? undefined : toSocketPath(this.#start, home);
   }
 
   #pass({
@@ -156,7 +156,7 @@ function toHeaders(
   return address === undefined ? headers : [...headers, ADDRESS_HEADER, address];
 }
 
-function socketPathOf({ folder }: WorkerStart, worker: number): string {
+function toSocketPath({ folder }: WorkerStart, worker: number): string {
   return platform() === 'win32'
     ? `\\\\.\\pipe\\${basename(folder)}-${worker}`
     : join(folder, `${worker}.sock`);

@@ -66,7 +66,7 @@ export class WorkerLink {
     this.announcing = announcing;
     const passedOn = new EventEmitter();
     this.signals = passedOn;
-    process.on('message', (message) => {
+    cluster.worker?.on('message', (message: unknown) => {
       if (!isServeMessage(message)) return;
       if (message.petrichor === 'listen') this.#listen.resolve();
       if (message.petrichor === 'announce') announce();
@@ -82,7 +82,7 @@ export class WorkerLink {
     // A terminal sends Ctrl-C to all processes. The first one decides.
     for (const signal of ['SIGINT', 'SIGTERM'] as const) call.signals.on(signal, () => {});
     const { promise, resolve } = Promise.withResolvers<WorkerStart>();
-    process.once('message', (message) => {
+    cluster.worker?.once('message', (message: unknown) => {
       if (isServeMessage(message) && message.petrichor === 'start') resolve(message);
     });
     send({ petrichor: 'hello' });
@@ -150,5 +150,5 @@ export class WorkerLink {
 
 function send(message: WorkerMessage): void {
   // Without a connection the first process has ended, and this one ends too.
-  if (process.connected) process.send?.(message);
+  if (cluster.worker?.isConnected() === true) cluster.worker.send(message);
 }
