@@ -69,7 +69,8 @@ test('compose with Restate: only a Restate with the private key may call the ser
   assert.match(register.entrypoint.join(' '), new RegExp(`http://agents:${port}'`));
   const [secret] = restate.secrets;
   assert.ok(secret in secrets);
-  const { RESTATE_REQUEST_IDENTITY_PRIVATE_KEY_PEM_FILE: file } = restate.environment;
+  const { RESTATE_WORKER__INVOKER__REQUEST_IDENTITY_PRIVATE_KEY_PEM_FILE: file } =
+    restate.environment;
   assert.equal(file, `/run/secrets/${secret}`);
 });
 

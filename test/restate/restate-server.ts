@@ -78,7 +78,7 @@ export class RestateServer {
     const { privateKey } = generateKeyPairSync('ed25519');
     const file = join(this.#folder, 'identity.pem');
     writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }));
-    this.#env['RESTATE_REQUEST_IDENTITY_PRIVATE_KEY_PEM_FILE'] = file;
+    this.#env['RESTATE_WORKER__INVOKER__REQUEST_IDENTITY_PRIVATE_KEY_PEM_FILE'] = file;
   }
 
   /** Starts the server, after ending the one that runs with SIGKILL. Its data stay. */
