@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import {
   checkDefinition,
   describeValue,
@@ -15,11 +14,9 @@ import {
 import type { Json, SessionKey } from '../../core/index.ts';
 import { pauseIn, resumeIn } from '../../agents/internal.ts';
 import type { Agent } from '../../agents/index.ts';
-import { mapIn, tokensIn, valuesIn } from '../../net/index.ts';
 import type { TokenPlace } from '../../net/index.ts';
 import { SessionNotFoundError } from '../../store/internal.ts';
 import type { SessionInput, SessionRow, Store, Submission } from '../../store/index.ts';
-import { hydrate } from '../journal/hydrate.ts';
 import { RuntimeClosedError } from '../session/runtime-errors.ts';
 import type { ScheduleAgents } from './schedule-agent.ts';
 import {
@@ -29,18 +26,9 @@ import {
 } from './schedule-definition.ts';
 import type { ScheduleDefinition, StoredSchedule } from './schedule-definition.ts';
 import { ScheduleExistsError, ScheduleNotFoundError } from './schedule-errors.ts';
-import { listRuns } from './run-history.ts';
-import {
-  definitionIn,
-  runHistory,
-  scheduleEnded,
-  scheduleStateSchema,
-  scheduleTimer,
-  stateIn,
-  triggerIn,
-} from './schedule-places.ts';
+import { definitionIn, triggerIn } from './schedule-places.ts';
 import type { ScheduledRun, ScheduleState } from './schedule-places.ts';
-import { readScheduleState } from './read-schedule-state.ts';
+import { readStoredSchedule } from './read-stored-schedule.ts';
 import {
   SCHEDULE_HISTORY_OPTIONS,
   SCHEDULE_LIST_OPTIONS,
@@ -195,8 +183,7 @@ export class LocalSchedules implements Schedules {
     const { store } = this.#options;
     const row = await store.find(this.#toKey(id, options));
     if (row === undefined) throw new ScheduleNotFoundError(id);
-    const known = listRuns(mapIn(await hydrate(store, row.key), runHistory.name));
-    const runs = known.length > 0 ? known : ((await this.#readUntaken(row.key))?.history ?? []);
+    const runs = (await readStoredSchedule(store, row))?.state?.history ?? [];
     return runs.slice(0, limit);
   }
 
@@ -254,30 +241,21 @@ export class LocalSchedules implements Schedules {
 
   /** Undefined for a schedule that was deleted, or whose definition its net has not taken yet. */
   async #read(row: SessionRow): Promise<Schedule | undefined> {
-    const { store } = this.#options;
-    const marking = await hydrate(store, row.key);
-    const state = readScheduleState(marking) ?? (await this.#readUntaken(row.key));
-    if (state === undefined) return undefined;
+    const reading = await readStoredSchedule(this.#options.store, row);
+    if (reading?.state === undefined) return undefined;
+    const { state, nextRunAt } = reading;
     const { anchor: _anchor, ...schedule } = state.definition;
-    const [timer] = valuesIn(marking, scheduleTimer);
     const [lastRun = null] = state.history;
     return {
       ...schedule,
       user: row.key.userId,
-      status: toStatus(row, tokensIn(marking, scheduleEnded.name).length > 0),
+      status: toStatus(reading.row, state),
       createdAt: row.createdAt,
       nextDueAt: state.from,
-      nextRunAt: timer?.fireAt ?? null,
+      nextRunAt,
       waiting: state.waiting.length,
       lastRun,
     };
-  }
-
-  /** The state with which the journal of a schedule begins anew, before its net has taken it. */
-  async #readUntaken(key: SessionKey): Promise<ScheduleState | undefined> {
-    const inbox = await this.#options.store.inbox(key, 0).catch(() => []);
-    const row = inbox.find(({ input }) => input.place === stateIn.name);
-    return row === undefined ? undefined : v.parse(scheduleStateSchema, row.input.value);
   }
 
   #toKey(id: string, { user = DEFAULT_USER }: ScheduleUser): SessionKey {
@@ -294,10 +272,10 @@ function toJson(schedule: StoredSchedule): Json {
   return omitUndefined(schedule);
 }
 
-function toStatus({ status }: SessionRow, hasEnded: boolean): ScheduleStatus {
+function toStatus({ status }: SessionRow, { isPaused, from }: ScheduleState): ScheduleStatus {
   if (status === 'quarantined' || status === 'failed') return 'failed';
-  if (status === 'paused') return 'paused';
-  return hasEnded ? 'ended' : 'active';
+  if (isPaused) return 'paused';
+  return from === null ? 'ended' : 'active';
 }
 
 /** @throws ScheduleExistsError */

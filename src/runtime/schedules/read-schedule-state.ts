@@ -37,9 +37,7 @@ export function readScheduleState(marking: Marking): ScheduleState | undefined {
     const again = active === null && found !== undefined ? v.parse(STATE_SCHEMAS.due, found) : null;
     const [ready = again] = read(marking, runReady, STATE_SCHEMAS.due);
     const isPaused = listValues(marking, schedulePaused.name).length > 0;
-    const hasEnded = listValues(marking, scheduleEnded.name).length > 0;
-    const isPlanned = timer !== undefined || passed !== undefined;
-    if (definition === undefined || !(isPlanned || isPaused || hasEnded)) return undefined;
+    if (definition === undefined) return undefined;
     const waiting = [
       ...(check?.challenger === undefined ? [] : [check.challenger]),
       ...[runQueued, runChallenger, runDue].flatMap((place) =>
@@ -53,6 +51,13 @@ export function readScheduleState(marking: Marking): ScheduleState | undefined {
     if (error instanceof v.ValiError) return undefined;
     throw error;
   }
+}
+
+/** True if a schedule waits for its next due time, is paused or has ended. False if its net could not plan. */
+export function isPlanned(marking: Marking): boolean {
+  return [scheduleTimer, schedulePassed, schedulePaused, scheduleEnded].some(
+    ({ name }) => listValues(marking, name).length > 0,
+  );
 }
 
 /** @throws ValiError for a value that does not fit the schema */

@@ -3,7 +3,7 @@ import { InvalidInputError } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
 import { compile, faultPlace, tokensIn } from '../../net/index.ts';
 import type { CompiledNet, Marking, Net } from '../../net/index.ts';
-import { readScheduleState } from './read-schedule-state.ts';
+import { isPlanned, readScheduleState } from './read-schedule-state.ts';
 import { schedulePaused, stateIn } from './schedule-places.ts';
 
 const PREFIX = 'schedule:';
@@ -69,7 +69,7 @@ export class ScheduleAgents {
 }
 
 function toStateInput(marking: Marking): ReturnType<Renewal['toInput']> {
-  const state = readScheduleState(marking);
+  const state = isPlanned(marking) ? readScheduleState(marking) : undefined;
   if (state === undefined) return undefined;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- read from a journal, which is JSON; TypeScript cannot see it for interfaces
   return { place: stateIn.name, value: state as unknown as Json };

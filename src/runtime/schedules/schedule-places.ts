@@ -155,12 +155,14 @@ export const stateIn: TokenPlace<ScheduleState> = place('schedule.state-in', sch
   version: 1,
 });
 
+/** The schema of a definition. */
+export const definitionSchema: v.GenericSchema<unknown, StoredSchedule> = v.object(storedSchedule);
+
 /** The definition of the schedule, once. */
-export const definitionIn: TokenPlace<StoredSchedule> = place(
-  'schedule.in',
-  v.object(storedSchedule),
-  { environment: true, version: 1 },
-);
+export const definitionIn: TokenPlace<StoredSchedule> = place('schedule.in', definitionSchema, {
+  environment: true,
+  version: 1,
+});
 
 /** A run that somebody starts now. */
 export const triggerIn: TokenPlace<{ readonly key: string }> = place(
