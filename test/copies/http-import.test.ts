@@ -141,7 +141,7 @@ test('a file that is not of the workspace, its agents and its session is refused
     { kind: 'workspace-agent', id: 'eve/agent_eves', version: 0, value: null },
     { kind: 'agent', id: 'agent_eves', version: 0, value: {} },
   ]);
-  const cases: readonly (readonly [readonly Line[], RegExp])[] = [
+  const cases: (readonly [readonly Line[], RegExp])[] = [
     [change({ key: { ...key, userId: 'eve' } }), /^400 session\.key\.userId/],
     [change({ key: { ...key, appName: 'other' } }), /^400 session\.key\.appName/],
     [change({ key: { ...key, sessionId: 'petrichor:schedules' } }), /^400 session\.key\.sessionId/],
@@ -159,6 +159,20 @@ test('a file that is not of the workspace, its agents and its session is refused
       /^400 The journal file has a line of the type "shared"/,
     ],
   ];
+  // Lists show these times as dates. One that is none would break the list of the workspace.
+  const at = 8_640_000_000_000_001;
+  const isStep = ({ type }: Line): boolean => type === 'step';
+  const changeSteps = (fields: (line: Line) => object): readonly Line[] =>
+    lines.map((line) => (isStep(line) ? { ...line, ...fields(line) } : line));
+  const toLate = ({ events }: Line): object => ({
+    events: Array.isArray(events) ? events.map((event: object) => ({ ...event, at })) : [],
+  });
+  for (const forged of [
+    change({ createdAt: at }),
+    changeSteps(() => ({ at })),
+    changeSteps(toLate),
+  ])
+    cases.push([forged, /^400 The journal file is damaged: line \d+: .* must be a time/]);
   const before = await listItems(store);
   for (const [index, [forged, message]] of cases.entries()) {
     const response = await send(on.server, await toFile(forged), on);

@@ -5,10 +5,20 @@ import type { Json, JsonObject, SessionStatus } from '../../core/index.ts';
 import { parseRecords } from '../../net/journal/index.ts';
 import type { StoreItem } from '../../store/index.ts';
 
+/** The last time that a date can be, in epoch ms. */
+const LAST_TIME = 8.64e15;
+
 const text = v.string();
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const positive = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
-const time = v.pipe(v.number(), v.finite());
+/** Epoch ms of a date. Lists of sessions show it as one. */
+const time = v.pipe(
+  v.number(),
+  v.minValue(-LAST_TIME, 'must be a time in ms'),
+  v.maxValue(LAST_TIME, 'must be a time in ms'),
+);
+/** A timer can be due after the last date. */
+const dueTime = v.pipe(v.number(), v.finite());
 const json = v.custom<Json>((value) => value !== undefined, 'must be a JSON value');
 const key = v.strictObject({ appName: text, userId: text, sessionId: text });
 
@@ -41,7 +51,7 @@ const session = v.strictObject({
   status: v.custom<SessionStatus>(isSessionStatus, 'must be a status of sessions'),
   activity: v.picklist(['idle', 'running', 'waiting']),
   inFlight: count,
-  nextDueAt: v.nullable(time),
+  nextDueAt: v.nullable(dueTime),
   pending: v.array(pendingCall),
   failures: count,
   createdAt: time,
