@@ -1,18 +1,13 @@
 import { importOptional } from '../../core/internal.ts';
 import { systemClock } from '../../net/index.ts';
 import type { DispatchRequest, DispatchTarget, SessionDispatcher } from '../../runtime/index.ts';
-import { parseDriveRequest, type DriveRequest } from './drive-request.ts';
+import { driveOnce } from './drive-once.ts';
+import { parseDriveRequest } from './drive-request.ts';
 import { RestateEndpoint } from './restate-endpoint.ts';
 import { MissingRestatePackageError } from './restate-errors.ts';
 import { RestateIngress } from './restate-ingress.ts';
 import { parseRestateOptions, toServiceName } from './restate-options.ts';
 import type { RestateOptions, RestateSettings } from './restate-options.ts';
-
-/** The pause before a session that was left alone is tried again: it doubles, up to the longest. */
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
-/** About 30 seconds. Then the session waits until a runtime finds it in the store. */
-const MAX_ATTEMPTS = 12;
 
 /** A dispatcher whose requests go through a Restate server. */
 export interface RestateDispatcher extends SessionDispatcher {
@@ -72,26 +67,5 @@ class Dispatcher implements RestateDispatcher {
 
   async close(): Promise<void> {
     await this.#endpoint?.close();
-  }
-}
-
-/**
- * Drives a session to rest, and asks for the next drive. Nothing is written to Restate's journal: a drive that is
- * repeated after a crash finds in the store what is left.
- * @throws the error of the store, and RestateUnavailableError: Restate repeats the drive
- */
-async function driveOnce(
-  { key, id, attempt }: DriveRequest,
-  target: DispatchTarget,
-  ingress: RestateIngress,
-): Promise<void> {
-  const result = await target.drive(key);
-  if (result.state === 'left') {
-    if (attempt + 1 >= MAX_ATTEMPTS) return;
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS);
-    await ingress.send({ key, id, attempt: attempt + 1 }, pauseMs);
-  } else if (result.next !== undefined) {
-    const { next } = result;
-    await ingress.send({ key, id: next.id, attempt: 0 }, (next.at ?? 0) - systemClock.now());
   }
 }

@@ -161,16 +161,29 @@ export class ActiveSessions {
     let row = await store.find(key);
     while (row !== undefined && row.status !== 'quarantined') {
       this.evictStale(row);
+      const { head } = row;
       await this.drive(key, row, true);
       const host = this.get(key);
       await host?.whenQuiescent();
       // A live connection keeps the session here.
       if (host?.isAttached === true) return { state: 'rests' };
-      if (host?.isQuiescent === true && this.get(key) === host) this.evict(key);
+      // One that has failed, or that another process took, is gone.
+      const isHosted = host !== undefined && this.get(key) === host;
+      const isAtRest = isHosted && host.isQuiescent;
+      const nextRunAt = isAtRest ? host.nextRunAt : undefined;
+      if (isAtRest) this.evict(key);
       row = await store.find(key);
       if (row === undefined || row.status === 'quarantined') break;
-      if (!hasWork(row, clock.now())) return { state: 'rests', ...toNextDrive(row) };
-      if (host === undefined || !this.#options.isOpen()) return { state: 'left' };
+      // A timer fell due meanwhile.
+      if (isHosted && !isAtRest && this.#options.isOpen()) continue;
+      const now = clock.now();
+      if (!hasWork(row, now)) return { state: 'rests', ...toNextDrive(row) };
+      // The clock of a former owner was ahead, and the time of the session with it: its timer is due later here.
+      const restingRow = { ...row, nextDueAt: nextRunAt ?? row.nextDueAt };
+      if (row.head === host?.head && !hasWork(restingRow, now))
+        return { state: 'rests', ...toNextDrive(restingRow) };
+      // What one drive did not move, another one may, after a pause.
+      if (!isHosted || row.head === head || !this.#options.isOpen()) return { state: 'left' };
     }
     return { state: 'rests' };
   }

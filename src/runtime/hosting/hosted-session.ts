@@ -192,6 +192,11 @@ export class HostedSession {
     return this.#head;
   }
 
+  /** When a timer of the session is due, by the runtime's clock. Undefined: it has none. */
+  get nextRunAt(): number | undefined {
+    return this.#toRuntimeTime(this.#driver.executor.nextRunAt);
+  }
+
   /** True while a live connection keeps the session in this process. */
   get isAttached(): boolean {
     return this.#attachment?.isActive === true;
