@@ -19,6 +19,10 @@ test('without --dispatch there is none', () => {
 
 test('an invalid dispatcher is refused by the name of its option', () => {
   assert.throws(() => parse({ dispatch: 'temporal=x' }), /--dispatch must be restate= and the URL/);
+  assert.throws(
+    () => parse({ dispatch: 'http://user:secret@127.0.0.1' }),
+    ({ message }: Error) => !message.includes('secret'),
+  );
   assert.throws(() => parse({ dispatch: 'restate=nowhere' }), /--dispatch: ingress/);
   const dispatch = 'restate=http://127.0.0.1:8080';
   assert.throws(() => parse({ dispatch, 'dispatch-listen': 'x' }), /--dispatch-listen must be/);

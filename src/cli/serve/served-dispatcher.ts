@@ -22,7 +22,7 @@ export function parseDispatcher({
   }
   if (!dispatch.startsWith(RESTATE))
     throw new UsageError(
-      `--dispatch must be restate= and the URL of Restate's ingress: restate=http://127.0.0.1:8080; it is "${dispatch}".`,
+      `--dispatch must be restate= and the URL of Restate's ingress: restate=http://127.0.0.1:8080.`,
       'serve',
     );
   try {

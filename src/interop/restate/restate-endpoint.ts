@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import type * as restate from '@restatedev/restate-sdk/node';
 import { getErrorCode } from '../../core/internal.ts';
 import { InvalidInputError } from '../../core/index.ts';
@@ -23,6 +24,8 @@ const RETRY = {
   maxAttempts: 30,
 };
 
+/** How long `close` waits for the responses of drives that have ended, in milliseconds. */
+const LAST_RESPONSES_MS = 1_000;
 /** How long Restate may keep an unused connection, in milliseconds. */
 const KEEP_ALIVE_MS = 60_000;
 
@@ -34,9 +37,20 @@ export class RestateEndpoint {
   readonly #server: Server;
   /** Resolves for each request when its response was sent, or its connection was lost. */
   readonly #responses = new Set<Promise<void>>();
+  readonly #drives = new Set<Promise<void>>();
 
   private constructor(options: RestateEndpointOptions) {
-    this.#server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, createHandler(options));
+    const drive: RestateEndpointOptions['drive'] = async (...request) => {
+      const driven = options.drive(...request);
+      const ended = driven.catch(() => {});
+      this.#drives.add(ended);
+      void ended.then(() => this.#drives.delete(ended));
+      await driven;
+    };
+    this.#server = createServer(
+      { keepAliveTimeout: KEEP_ALIVE_MS },
+      createHandler({ ...options, drive }),
+    );
     this.#server.on('request', (_request, response) => {
       const sent = new Promise<void>((resolve) => response.once('close', resolve));
       this.#responses.add(sent);
@@ -67,8 +81,14 @@ export class RestateEndpoint {
       this.#server.close(() => resolve());
     });
     this.#server.closeIdleConnections();
-    await Promise.all(this.#responses);
-    // Those that are left carry no request.
+    await Promise.all(this.#drives);
+    // A request that never ends has no drive, and no response.
+    const limit = new AbortController();
+    await Promise.race([
+      Promise.all(this.#responses),
+      setTimeout(LAST_RESPONSES_MS, undefined, { signal: limit.signal }).catch(() => {}),
+    ]);
+    limit.abort();
     this.#server.closeAllConnections();
     await closed;
   }
@@ -90,7 +110,8 @@ function createHandler({
           await drive(context.key, request);
         } catch (error) {
           if (error instanceof InvalidInputError) throw new sdk.TerminalError(error.message);
-          throw error;
+          onError(error);
+          throw toDriveFailure(error);
         }
       },
     },
@@ -106,7 +127,7 @@ function createHandler({
     services: [object],
     bidirectional: false,
     ...(identityKeys.length > 0 && { identityKeys: [...identityKeys] }),
-    // A failed drive is repeated. Only what is no drive is an error of this process.
+    // What a drive throws has been reported.
     logger: ({ level }, message) => {
       if (isErrorLevel(level) && message !== undefined) onError(new Error(`Restate: ${message}`));
     },
@@ -116,6 +137,15 @@ function createHandler({
 /** The package declares the enum of its levels, but does not export it: its members are read as text. */
 function isErrorLevel(level: string): boolean {
   return level === 'error';
+}
+
+/** What Restate stores and logs of a drive that failed: neither the message nor the stack, which can have secrets. */
+function toDriveFailure(error: unknown): Error {
+  const failure = new Error(
+    `The drive failed (${getErrorCode(error) ?? 'internal_error'}). The log of its process has the error.`,
+  );
+  delete failure.stack;
+  return failure;
 }
 
 function toListenError(error: Error, port: number, hostname: string): Error {

@@ -25,19 +25,27 @@ export class RestateIngress {
     const { ingress, token } = this.#settings;
     const object = encodeURIComponent(formatSessionKey(request.key));
     const delay = delayMs > 0 ? `?delay=${Math.ceil(delayMs)}ms` : '';
-    const response = await fetch(`${ingress}/${this.#service}/${object}/drive/send${delay}`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'idempotency-key': `${request.id}/${request.attempt}`,
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      },
-      body: JSON.stringify(request),
-      redirect: 'error',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    }).catch((error: unknown) => {
-      throw new RestateUnavailableError(ingress, undefined, error);
-    });
+    const post = async (): Promise<Response> =>
+      fetch(`${ingress}/${this.#service}/${object}/drive/send${delay}`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'idempotency-key': `${request.id}/${request.attempt}`,
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        },
+        body: JSON.stringify(request),
+        redirect: 'error',
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+    const response = await post()
+      .catch(async (error: unknown) => {
+        // The other side may have closed an unused connection at this moment.
+        if (error instanceof Error && error.name === 'TimeoutError') throw error;
+        return post();
+      })
+      .catch((error: unknown) => {
+        throw new RestateUnavailableError(ingress, undefined, error);
+      });
     await response.body?.cancel();
     if (!response.ok) throw new RestateUnavailableError(ingress, response.status);
   }

@@ -36,6 +36,8 @@ test('each invalid option is named', () => {
     ['maxDriveMs', { ingress, maxDriveMs: 0 }],
     ['identityKeys', { ingress, identityKeys: ['key'] }],
     ['service', { ingress, service: 'a b' }],
+    ['token', { ingress, token: 'secret\nline' }],
+    ['token', { ingress, token: '' }],
     ['restateDispatcher.more', { ingress, more: 1 }],
   ];
   for (const [field, options] of cases)

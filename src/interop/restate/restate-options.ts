@@ -54,6 +54,9 @@ export interface RestateSettings {
 const DEFAULT_PORT = 9080;
 const DEFAULT_MAX_DRIVE_MS = 24 * 3_600_000;
 const LOOPBACK_HOSTS = new Set(['127.0.0.1', '::1', 'localhost']);
+/** What a header can carry. The error of another one would repeat it. */
+const TOKEN = /^[\x21-\x7e]+$/;
+
 /** The names that Restate accepts for services. */
 const SERVICE_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,199}$/;
 
@@ -84,6 +87,11 @@ export function parseRestateOptions(options: RestateOptions): RestateSettings {
     throw new InvalidInputError(
       'service',
       `must be letters, digits, dots, dashes and underscores, and begin with a letter; it is "${service}".`,
+    );
+  if (token !== undefined && !TOKEN.test(token))
+    throw new InvalidInputError(
+      'token',
+      'must be printable ASCII characters without spaces, and not empty.',
     );
   const ingress = parseIngress(options.ingress);
   return { ingress, port, hostname, identityKeys, token, service, maxDriveMs };
