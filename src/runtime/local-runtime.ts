@@ -16,6 +16,7 @@ import type { Clock } from '../net/index.ts';
 import { createCommitter, type Committer } from './scheduling/committer.ts';
 import { closeInTime, type CloseLimit } from './scheduling/close-in-time.ts';
 import { createDispatcher, type Dispatcher } from './scheduling/dispatcher.ts';
+import { DriveRequests } from './scheduling/drive-requests.ts';
 import type { SessionDispatcher } from './scheduling/session-dispatcher.ts';
 import { repeatWhileUnavailable } from './scheduling/repeat-while-unavailable.ts';
 import {
@@ -191,6 +192,7 @@ export class LocalRuntime implements Runtime {
     this.artifacts = this.#tools.artifacts;
     this.#clock = options.clock ?? systemClock;
     this.#sessionDispatcher = options.dispatcher;
+    const driveRequests = this.#createDriveRequests(options);
     this.#maxInputBytes = parseMaxInputBytes(options);
     this.#closeTimeoutMs = parseCloseTimeoutMs(options);
     this.#onError = safeListener('onError', options.onError);
@@ -231,10 +233,7 @@ export class LocalRuntime implements Runtime {
       findAgent: async (name) => this.#registry.find(name),
       ignoringOwnChanges: async (write) => this.#ignoringOwnChanges(write),
       schedule: (key, at) => this.#dispatcher.schedule(key, at),
-      dispatch:
-        options.dispatcher === undefined
-          ? undefined
-          : (row) => void this.#requestDrive(row).catch(this.#onError),
+      dispatch: driveRequests === undefined ? undefined : driveRequests.add.bind(driveRequests),
       onBusy: () => this.#keepAlive.hold(),
       onError: this.#onError,
       isOpen: () => this.#state === 'open' && this.#drained === undefined,
@@ -264,7 +263,7 @@ export class LocalRuntime implements Runtime {
       clock: this.#clock,
       activeSessions: this.#activeSessions,
       schedule: (key) => this.#dispatcher.schedule(key),
-      isSweep: options.dispatcher !== undefined,
+      sweep: driveRequests === undefined ? undefined : { mayContinue: () => driveRequests.isReady },
       onScanned: () => this.#keepAlive.check(),
       onError: this.#onError,
     });
@@ -282,6 +281,12 @@ export class LocalRuntime implements Runtime {
       now: () => this.#clock.now(),
       isOpen: () => this.#state === 'open',
     });
+  }
+
+  #createDriveRequests({ dispatcher }: RuntimeOptions): DriveRequests | undefined {
+    if (dispatcher === undefined) return undefined;
+    const onError = (error: unknown): void => this.#onError(error);
+    return new DriveRequests({ dispatcher, store: this.store, onError });
   }
 
   #createScheduleAgents(store: Store, { now }: Clock): ScheduleAgents {
@@ -324,15 +329,6 @@ export class LocalRuntime implements Runtime {
       onError: this.#onError,
     });
     await this.#failover.scan();
-  }
-
-  /** Asks the dispatcher for a drive of a session that has work. */
-  async #requestDrive({ key, uid, head, inboxPending }: SessionRow): Promise<void> {
-    const unread = inboxPending ? await this.store.inbox(key, 0) : [];
-    await this.#sessionDispatcher?.dispatch({
-      key,
-      id: `${uid}/${head}/${unread.at(-1)?.inputSeq ?? 0}`,
-    });
   }
 
   /** Claims the session first, if its owner is dead. */

@@ -34,6 +34,41 @@ test('a request that the dispatcher lost is found in the store, and equal reques
   assert.equal(new Set(queue.requests).size, 1);
 });
 
+test('more lost requests than a look at the store finds are found within a few seconds', async () => {
+  const store = new MemoryStore();
+  const clock = new SimulatedClock(1_000_000);
+  const queue = new QueueDispatchers();
+  const errors: unknown[] = [];
+  queue.losesRequests = true;
+  await using runtime = await openRuntime({
+    agents: [assistant()],
+    store,
+    clock,
+    dispatcher: queue.create(),
+    onError: (error) => void errors.push(error),
+  });
+  const sessions = await Promise.all(
+    Array.from({ length: 600 }, async (_, n) => runtime.session(`s${n}`)),
+  );
+  for (const session of sessions) await session.send('Hello').accepted;
+  while (queue.lost < sessions.length) await setImmediate();
+  // While the queue is away, a look at the store asks for one page.
+  clock.advance(15_000);
+  while (queue.lost < sessions.length + 256) await setImmediate();
+  clock.advance(9_000);
+  for (let n = 0; n < 50; n++) await setImmediate();
+  assert.deepEqual([queue.lost, errors.length], [sessions.length + 256, 1]);
+  queue.losesRequests = false;
+  clock.advance(6_000);
+  const startedAt = clock.now();
+  while (new Set(queue.requests).size < sessions.length) {
+    for (let n = 0; n < 50; n++) await setImmediate();
+    clock.advance(100);
+  }
+  // Three pages with a pause between them, and not three looks at the store.
+  assert.ok(clock.now() - startedAt < 9_000);
+});
+
 test('without a request, no process takes a session', async () => {
   const store = new MemoryStore();
   const clock = new SimulatedClock(1_000_000);

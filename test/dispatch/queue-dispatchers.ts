@@ -14,6 +14,8 @@ export class QueueDispatchers {
   readonly requests: string[] = [];
   /** Requests that are lost instead of kept. */
   losesRequests = false;
+  /** Number of requests that were lost. */
+  lost = 0;
   readonly #targets: DispatchTarget[] = [];
   readonly #last = new Map<string, Promise<void>>();
   #next = 0;
@@ -33,7 +35,10 @@ export class QueueDispatchers {
   }
 
   #add(request: DispatchRequest): void {
-    if (this.losesRequests) throw new Error('The queue is away.');
+    if (this.losesRequests) {
+      this.lost++;
+      throw new Error('The queue is away.');
+    }
     this.requests.push(request.id);
     const delayMs = Math.max(0, (request.at ?? 0) - Date.now());
     setTimeout(() => this.#enqueue(request), delayMs).unref();

@@ -17,8 +17,11 @@ export interface FailoverOptions {
   readonly takeoverBatch?: number;
   /** A number from 0 to below 1. Default: `Math.random`. */
   readonly random?: () => number;
-  /** True if a dispatcher drives sessions: then a scan finds what it lost, at a longer interval. Default: false. */
-  readonly isSweep?: boolean;
+  /**
+   * Set if a dispatcher drives sessions: then a scan finds what it lost, at a longer interval. After a scan that reached
+   * its limit, the next one soon follows while `mayContinue` returns true. Default: none.
+   */
+  readonly sweep?: { readonly mayContinue: () => boolean } | undefined;
   readonly activeSessions: ActiveSessions;
   readonly schedule: (key: SessionKey) => void;
   readonly onScanned: () => void;
@@ -29,6 +32,8 @@ export interface FailoverOptions {
 const SCAN_INTERVAL_MS = 1500;
 /** The time between two scans when a dispatcher drives sessions, with jitter: from this to one and a half times this. */
 const SWEEP_INTERVAL_MS = 10_000;
+/** The pause between two pages of sessions that a dispatcher lost. */
+const SWEEP_PAUSE_MS = 250;
 /** The shortest time between two scans for timers while many fall due. */
 const BUSY_PAUSE_MS = 50;
 const DEFAULT_SCAN_LIMIT = 256;
@@ -66,11 +71,15 @@ export class Failover {
     this.#scanning = true;
     this.#cancelScan();
     const now = this.#options.clock.now();
-    const { isSweep = false, random = Math.random } = this.#options;
-    let next = now + (isSweep ? SWEEP_INTERVAL_MS * (1 + random() / 2) : SCAN_INTERVAL_MS);
+    const { sweep } = this.#options;
+    let next = now + (sweep === undefined ? SCAN_INTERVAL_MS : this.#pickSweepInterval());
     try {
       const due = await this.#scheduleRunnable(now);
-      if (!isSweep) next = Math.min(next, due);
+      if (sweep === undefined) next = Math.min(next, due);
+      else if (this.#after !== undefined) {
+        this.#schedulePage(sweep.mayContinue);
+        next = Infinity;
+      }
     } catch (error) {
       this.#options.onError(error);
     } finally {
@@ -78,8 +87,29 @@ export class Failover {
       this.#options.onScanned();
       // The scan may have missed a change that was made while it ran.
       if (this.#scanAgain) void this.scan();
-      else this.#scheduleScan(next);
+      else if (next < Infinity) this.#scheduleScan(next);
     }
+  }
+
+  #pickSweepInterval(): number {
+    const { random = Math.random } = this.#options;
+    return SWEEP_INTERVAL_MS * (1 + random() / 2);
+  }
+
+  /** Continues a sweep after a pause, in which it shows whether the dispatcher takes requests. */
+  #schedulePage(mayContinue: () => boolean): void {
+    if (this.#stopped) return;
+    const { clock } = this.#options;
+    this.#cancelScan();
+    this.#cancelScan = clock.at(clock.now() + SWEEP_PAUSE_MS, () => {
+      if (mayContinue()) {
+        void this.scan();
+        return;
+      }
+      // The requests of this page may be lost, too.
+      this.#after = undefined;
+      this.#scheduleScan(clock.now() + this.#pickSweepInterval());
+    });
   }
 
   /** Starts no more scans. */
@@ -93,7 +123,7 @@ export class Failover {
     const { store, owner, appName, activeSessions, schedule } = this.#options;
     const {
       scanLimit = DEFAULT_SCAN_LIMIT,
-      takeoverBatch = this.#options.isSweep === true ? scanLimit : DEFAULT_TAKEOVER_BATCH,
+      takeoverBatch = DEFAULT_TAKEOVER_BATCH,
       random = Math.random,
     } = this.#options;
     const agents = this.#options.agents === undefined ? {} : { agents: this.#options.agents };
@@ -118,9 +148,11 @@ export class Failover {
         this.#after = toRunnablePosition(row);
         activeSessions.evictStale(row);
         if (activeSessions.canSkip(row)) continue;
-        if (row.owner === owner) schedule(row.key);
+        // A request claims nothing, so all servers may ask for the same sessions.
+        const isScheduled = row.owner === owner || this.#options.sweep !== undefined;
+        if (isScheduled) schedule(row.key);
         else ownerless.push(row);
-        if (row.owner === owner && ++scheduled === scanLimit) break;
+        if (isScheduled && ++scheduled === scanLimit) break;
       }
       const batch = pickRandom(ownerless, takeoverBatch - activeSessions.claimCount, random);
       for (const { key } of batch) schedule(key);
@@ -134,7 +166,7 @@ export class Failover {
       if (scheduled < scanLimit && page.sessions.length < limit) {
         this.#after = undefined;
         // The sessions before the one where this scan began.
-        this.#scanAgain ||= isContinued;
+        this.#scanAgain ||= isContinued && this.#options.sweep === undefined;
       }
     } while (scheduled < scanLimit && this.#after !== undefined);
     activeSessions.evictIdle(now);
