@@ -411,8 +411,9 @@ export class LocalRuntime implements Runtime {
   }
 
   batch(): InputBatch {
+    const planned = new Map<string, string>();
     return createInputBatch({
-      open: async (id, options, inputs) => this.#openForBatch(id, options, inputs),
+      open: async (id, options, inputs) => this.#openForBatch(id, options, inputs, planned),
       submit: async (submission) => this.#submit(submission),
     });
   }
@@ -605,6 +606,8 @@ export class LocalRuntime implements Runtime {
     id: string,
     options: SessionOptions,
     waiting: PendingInputs,
+    /** The users of the sessions that the batch will create, by the session. */
+    planned: Map<string, string>,
   ): ReturnType<Parameters<typeof createInputBatch>[0]['open']> {
     this.#assertOpen();
     const key = this.#key(id, options.user);
@@ -614,7 +617,18 @@ export class LocalRuntime implements Runtime {
     );
     if (found === undefined) {
       checkSessionId(id);
-      await this.#checkNewSession(key);
+      const name = formatSessionKey(key);
+      const others = [...planned].filter(([other]) => other !== name);
+      if (!isChildSessionId(id)) planned.set(name, key.userId);
+      try {
+        await this.#checkNewSession(
+          key,
+          others.map(([, user]) => user),
+        );
+      } catch (error) {
+        planned.delete(name);
+        throw error;
+      }
     } else await this.#session(id, options, found);
     const session = new SessionHandle(key, agent, {
       ...this.#handleServices,
@@ -779,9 +793,12 @@ export class LocalRuntime implements Runtime {
   }
 
   /** @throws QuotaExceededError */
-  async #checkNewSession({ sessionId, userId }: SessionKey): Promise<void> {
+  async #checkNewSession(
+    { sessionId, userId }: SessionKey,
+    planned: readonly string[] = [],
+  ): Promise<void> {
     // The sessions of called agents belong to that of the caller.
-    if (!isChildSessionId(sessionId)) await this.#quotas?.checkNewSession(userId);
+    if (!isChildSessionId(sessionId)) await this.#quotas?.checkNewSession(userId, planned);
   }
 
   async #ignoringOwnChanges<T>(write: () => Promise<T>): Promise<T> {

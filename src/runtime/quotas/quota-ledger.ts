@@ -59,9 +59,15 @@ export class QuotaLedger {
     await this.#check(accounts);
   }
 
-  /** @throws QuotaExceededError */
-  async checkNewSession(user: string): Promise<void> {
-    await this.#check(this.#listAccounts(user, (quota) => quota === 'sessions'));
+  /**
+   * Checks the quotas of sessions. `planned` has the user of each session that is about to be created with this one.
+   * @throws QuotaExceededError
+   */
+  async checkNewSession(user: string, planned: readonly string[] = []): Promise<void> {
+    await this.#check(
+      this.#listAccounts(user, (quota) => quota === 'sessions'),
+      planned,
+    );
   }
 
   /** @throws QuotaExceededError */
@@ -101,8 +107,14 @@ export class QuotaLedger {
       .filter(({ limits }) => limits.length > 0);
   }
 
-  async #check(accounts: readonly Account[]): Promise<void> {
-    const statuses = await Promise.all(accounts.map(async (one) => this.#readStatuses(one)));
+  async #check(accounts: readonly Account[], planned: readonly string[] = []): Promise<void> {
+    const statuses = await Promise.all(
+      accounts.map(async (one) => {
+        const more = planned.filter((user) => one.user === undefined || one.user === user).length;
+        const read = await this.#readStatuses(one);
+        return read.map((status) => ({ ...status, used: status.used + more }));
+      }),
+    );
     const exceeded = statuses.flat().filter(({ used, limit }) => used >= limit);
     // Of several, the one that lasts longest: until then, a repetition fails.
     const [last] = exceeded.toSorted(

@@ -216,6 +216,18 @@ test('a session above the quota is not created, until one is archived or deleted
   await runtime.session('d');
 });
 
+test('the sessions that one batch creates need room together', async () => {
+  await using runtime = await open({ user: { sessions: 2 }, app: { sessions: 3 } });
+  const batch = runtime.batch();
+  await batch.session('a');
+  await batch.session('b');
+  // The same session again needs no more room.
+  await batch.session('b');
+  await assert.rejects(batch.session('c'), /: 2 of 2 open sessions/);
+  await batch.session('a', { user: 'bob' });
+  await assert.rejects(batch.session('b', { user: 'bob' }), /of all users together/);
+});
+
 test('the session of a called agent needs no room, and its tokens count for its user', async () => {
   const clerk = agent({ name: 'clerk', model: answering('small') });
   const boss = agent({
