@@ -11,6 +11,7 @@ const foldersApart = [
   'test/migration',
   'test/node-22',
   'test/protocols',
+  'test/restate',
 ];
 
 /** Every test file that `npm test` runs, sorted. */

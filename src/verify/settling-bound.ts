@@ -170,7 +170,10 @@ class Charges {
   }
 
   bound(): SettlingBound | undefined {
-    while (!this.#isStable) {
+    // Charges that are still not stable after a round for each of them pay for each other, and grow without end.
+    const charges = this.#tokens.length + this.#limits.length;
+    for (let round = 0; !this.#isStable; round++) {
+      if (round > charges) return undefined;
       this.#isStable = true;
       for (const limited of this.#limits) this.#charge(limited);
       for (const t of this.#transitions) this.#chargeInputs(t);

@@ -217,15 +217,15 @@ test('only a key with the scope import may import, where the server allows it', 
 
 test('a workspace without room for another session cannot import one', async () => {
   const file = await toFile(await exportWaiting());
-  for (const quotas of [{ user: { sessions: 1 } }, { app: { sessions: 1 } }]) {
+  for (const [quotas, reason] of [
+    [{ user: { sessions: 1 } }, /^403 .*1 of 1 open sessions/],
+    [{ app: { sessions: 1 } }, /^403 The quota of all users together is used up: open sessions/],
+  ] as const) {
     await using runtime = await openRuntime({ agents: [noteAgent([])], quotas });
     await runtime.session('first', { user: 'ada' });
     const server = await createServer({ runtime, keys: 'required', imports: true });
     const { token } = await server.keys.create('ada', 'importer', { scope: { type: 'import' } });
-    assert.match(
-      await readError(await send(server, file, { token })),
-      /^403 .*1 of 1 open sessions/,
-    );
+    assert.match(await readError(await send(server, file, { token })), reason);
     assert.equal((await runtime.store.list({})).length, 1);
     await server.close();
   }
