@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createClient, type Client } from '../src/client/index.ts';
 import { startPostgresServer } from '../test/postgres/postgres-server.ts';
 import { cpuMsOfProcess } from './process-cpu.ts';
+import { median } from './statistics.ts';
 import { ServeProcess } from '../test/server/serve-process.ts';
 
 /** Turns of one server and of two on one database, each with the same number of sessions, whose tools wait 50 ms. */
@@ -100,15 +101,13 @@ export async function measureTwoNodes({
   const rounds: { one: Round; two: Round }[] = [];
   for (let round = 0; round < ROUNDS; round++)
     rounds.push({ one: await run(1), two: await run(2) });
-  const middle = (values: readonly number[]): number =>
-    values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
   const middles = (name: keyof Round): { readonly one: number; readonly two: number } => ({
-    one: middle(rounds.map(({ one }) => one[name])),
-    two: middle(rounds.map(({ two }) => two[name])),
+    one: median(rounds.map(({ one }) => one[name])),
+    two: median(rounds.map(({ two }) => two[name])),
   });
   return {
     turnsPerSecond: middles('turnsPerSecond'),
-    ratio: middle(rounds.map(({ one, two }) => two.turnsPerSecond / one.turnsPerSecond)),
+    ratio: median(rounds.map(({ one, two }) => two.turnsPerSecond / one.turnsPerSecond)),
     cpuMs: middles('cpuMs'),
     allCpuMs: middles('allCpuMs'),
     busy: middles('busy'),

@@ -55,3 +55,4 @@ export {
   toUserInputId,
   unwrapUserInput,
 } from './events/user-input-call.ts';
+export { isLoopbackHost, toListenError } from './validation/listen-address.ts';

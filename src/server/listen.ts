@@ -1,4 +1,4 @@
-import { getErrorCode, importOptional } from '../core/internal.ts';
+import { importOptional, isLoopbackHost, toListenError } from '../core/internal.ts';
 import type { EventEmitter } from 'node:events';
 import { createServer as createHttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { Server as HttpServer } from 'node:http';
@@ -49,10 +49,11 @@ export interface ListeningServer extends AsyncDisposable {
   readonly close: () => Promise<void>;
 }
 
-const LOOPBACK_HOSTS = new Set(['127.0.0.1', '::1', 'localhost']);
 /** If a connection stays open for this long after a response, the response counts as delivered. */
 const DELIVERY_GRACE_MS = 250;
 const CLOSE_TIMEOUT_MS = 5000;
+const IN_USE_REMEDY =
+  'Choose another port (--port of petrichor serve; 0 for any free one), or end the other program.';
 
 /** Processes that share a port, and pass requests to each other. */
 export interface RequestRouting {
@@ -94,7 +95,7 @@ export async function listenWithRouting(
 ): Promise<ListeningServer> {
   checkOptions(LISTEN_OPTIONS, options);
   const { port, hostname = '127.0.0.1', keysRequired, clock = systemClock } = options;
-  if (!LOOPBACK_HOSTS.has(hostname) && !(keysRequired && (await server.keys.hasActiveKey())))
+  if (!isLoopbackHost(hostname) && !(keysRequired && (await server.keys.hasActiveKey())))
     throw new InvalidInputError(
       'hostname',
       `"${hostname}" is reachable from other machines. Create a key first, with petrichor keys create.`,
@@ -119,7 +120,9 @@ export async function listenWithRouting(
   await untilListening(httpServer, () => httpServer.listen(port, hostname)).catch(
     (error: unknown) => {
       for (const one of servers) one.close();
-      throw error instanceof Error ? toListenError(error, port, hostname) : error;
+      throw error instanceof Error
+        ? toListenError(error, { port, hostname }, IN_USE_REMEDY)
+        : error;
     },
   );
   const address = httpServer.address();
@@ -202,15 +205,6 @@ async function untilListening(httpServer: HttpServer, listenNow: () => void): Pr
     httpServer.once('listening', resolve);
     listenNow();
   });
-}
-
-function toListenError(error: Error, port: number, hostname: string): Error {
-  if (getErrorCode(error) !== 'EADDRINUSE') return error;
-  return new InvalidInputError(
-    'port',
-    `${port} of ${hostname} is already in use. Choose another port (--port of petrichor serve; 0 for any free one), or end the other program.`,
-    { cause: error },
-  );
 }
 
 /**

@@ -2,21 +2,31 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { createClient } from '../../src/client/index.ts';
+import type { Model } from '../../src/models/index.ts';
 import { openServerFixture, userMessage } from './server-fixture.ts';
 
-test('a draining server is alive and not ready, accepts no change, and its streams go on', async () => {
+/** A model that tells when it is asked, and answers when it may. */
+function createSlowModel(): {
+  readonly asked: PromiseWithResolvers<void>;
+  readonly mayAnswer: PromiseWithResolvers<void>;
+  readonly resolver: () => Promise<Model>;
+} {
   const asked = Promise.withResolvers<void>();
   const mayAnswer = Promise.withResolvers<void>();
-  await using served = await openServerFixture(() => ({ text: 'Hello.' }), {
-    resolver: async () => ({
-      name: 'slow',
-      generate: async () => {
-        asked.resolve();
-        await mayAnswer.promise;
-        return { content: { role: 'model', parts: [{ text: 'Hello.' }] }, finishReason: 'stop' };
-      },
-    }),
-  });
+  const model: Model = {
+    name: 'slow',
+    generate: async () => {
+      asked.resolve();
+      await mayAnswer.promise;
+      return { content: { role: 'model', parts: [{ text: 'Hello.' }] }, finishReason: 'stop' };
+    },
+  };
+  return { asked, mayAnswer, resolver: async () => model };
+}
+
+test('a draining server is alive and not ready, accepts no change, and its streams go on', async () => {
+  const { asked, mayAnswer, resolver } = createSlowModel();
+  await using served = await openServerFixture(() => ({ text: 'Hello.' }), { resolver });
   const { client, url, server } = served;
   const fetchStatus = async (path: string, method = 'GET'): Promise<number> =>
     (await fetch(`${url}${path}`, { method })).status;
@@ -57,17 +67,9 @@ test('a draining server is alive and not ready, accepts no change, and its strea
 });
 
 test('an operator drains a server over HTTP: the running call ends, and the sessions are given away', async () => {
-  const asked = Promise.withResolvers<void>();
-  const mayAnswer = Promise.withResolvers<void>();
+  const { asked, mayAnswer, resolver } = createSlowModel();
   await using served = await openServerFixture(() => ({ text: 'Hello.' }), {
-    resolver: async () => ({
-      name: 'slow',
-      generate: async () => {
-        asked.resolve();
-        await mayAnswer.promise;
-        return { content: { role: 'model', parts: [{ text: 'Hello.' }] }, finishReason: 'stop' };
-      },
-    }),
+    resolver,
     server: { keys: 'required' },
   });
   const { url, server, store } = served;

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type * as restate from '@restatedev/restate-sdk/node';
-import { getErrorCode } from '../../core/internal.ts';
+import { getErrorCode, toListenError } from '../../core/internal.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import type { RestateSettings } from './restate-options.ts';
 
@@ -28,6 +28,7 @@ const RETRY = {
 const LAST_RESPONSES_MS = 1_000;
 /** How long Restate may keep an unused connection, in milliseconds. */
 const KEEP_ALIVE_MS = 60_000;
+const IN_USE_REMEDY = 'Choose another port for Restate, or end the other program.';
 
 /**
  * The port on which Restate calls this process: one virtual object, with one object for each session. It speaks
@@ -63,7 +64,9 @@ export class RestateEndpoint {
     const endpoint = new RestateEndpoint(options);
     const { port, hostname } = options.settings;
     await new Promise<void>((resolve, reject) => {
-      endpoint.#server.once('error', (error) => reject(toListenError(error, port, hostname)));
+      endpoint.#server.once('error', (error) =>
+        reject(toListenError(error, { port, hostname }, IN_USE_REMEDY)),
+      );
       endpoint.#server.listen(port, hostname, resolve);
     });
     endpoint.#server.on('error', options.onError);
@@ -146,13 +149,4 @@ function toDriveFailure(error: unknown): Error {
   );
   delete failure.stack;
   return failure;
-}
-
-function toListenError(error: Error, port: number, hostname: string): Error {
-  if (getErrorCode(error) !== 'EADDRINUSE') return error;
-  return new InvalidInputError(
-    'port',
-    `${port} of ${hostname} is already in use. Choose another port for Restate, or end the other program.`,
-    { cause: error },
-  );
 }

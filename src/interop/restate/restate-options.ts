@@ -1,4 +1,4 @@
-import { checkDefinition } from '../../core/internal.ts';
+import { checkDefinition, isLoopbackHost } from '../../core/internal.ts';
 import { InvalidInputError, optionTable } from '../../core/index.ts';
 import type { OptionTable } from '../../core/index.ts';
 
@@ -53,7 +53,6 @@ export interface RestateSettings {
 
 const DEFAULT_PORT = 9080;
 const DEFAULT_MAX_DRIVE_MS = 24 * 3_600_000;
-const LOOPBACK_HOSTS = new Set(['127.0.0.1', '::1', 'localhost']);
 /** What a header can carry. The error of another one would repeat it. */
 const TOKEN = /^[\x21-\x7e]+$/;
 
@@ -75,7 +74,7 @@ export function parseRestateOptions(options: RestateOptions): RestateSettings {
     throw new InvalidInputError('port', `must be an integer from 0 to 65535; it is ${port}.`);
   if (!Number.isSafeInteger(maxDriveMs) || maxDriveMs <= 0)
     throw new InvalidInputError('maxDriveMs', `must be an integer above 0; it is ${maxDriveMs}.`);
-  if (!LOOPBACK_HOSTS.has(hostname) && identityKeys.length === 0)
+  if (!isLoopbackHost(hostname) && identityKeys.length === 0)
     throw new InvalidInputError(
       'hostname',
       `"${hostname}" is reachable from other machines. Name the public key of Restate's request identity in identityKeys.`,
