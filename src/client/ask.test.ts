@@ -63,6 +63,21 @@ test('ask resolves with the text of the answer to this message', async () => {
   assert.deepEqual(await Promise.all(both), ['You said: one', 'You said: two']);
 });
 
+test('ask sends three requests for a session that does not wait', async () => {
+  await using on = await openServerFixture(scriptedChat, { tools: [remove] });
+  const { id } = await openSession(on.url);
+  const requests: string[] = [];
+  const client = createClient({
+    baseUrl: on.url,
+    fetch: async (input, init) => {
+      requests.push(`${init?.method} ${new URL(String(input)).pathname.split('/').at(-1)}`);
+      return fetch(input, init);
+    },
+  });
+  assert.equal(await client.sessions.ask(id, 'Hi'), 'You said: Hi');
+  assert.deepEqual(requests, [`GET ${id}`, 'POST events', 'GET stream']);
+});
+
 test('a message may have the schema of its answer, which is refused by name if it is none', async () => {
   const seen: unknown[] = [];
   await using on = await openServerFixture(

@@ -45,7 +45,8 @@ export async function ask(
   const reader = new AnswerReader(accepted?.id ?? '');
   // A message that was sent earlier with this key may be anywhere in the log.
   const after = idempotencyKey === undefined ? before.last_seq : 0;
-  if (idempotencyKey === undefined) {
+  // A session without a pending call did not wait. A server of an earlier release does not report them.
+  if (idempotencyKey === undefined && before.pending_count !== 0) {
     const query = { order: 'desc', types: STATUS_TYPES, limit: 1 };
     for await (const status of listEvents(id, query)) {
       if (status.type !== 'session.status_idle') break;

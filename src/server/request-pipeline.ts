@@ -69,11 +69,13 @@ export class RequestPipeline {
           'The server is about to stop and accepts no more changes. Send the request again: another server accepts it.',
           { retryAfterSeconds: 1 },
         );
-      await this.checkOrigin(request);
+      const requiresKey = await this.#authenticator.requiresKey();
+      if (!requiresKey) this.#originGuard.check(request);
       caller = await this.#authenticator.authenticate(
         route,
         request.headers,
         context.env.address ?? '',
+        requiresKey,
       );
       response = await this.#runRoute(route, context, caller);
       response.headers.set('request-id', requestId);
@@ -118,7 +120,9 @@ export class RequestPipeline {
 
   /** Authenticates a WebSocket. @throws HttpError 401, 429 */
   async authenticateSocket(headers: Headers, address: string): Promise<Caller> {
-    return this.#authenticator.authenticate({ open: false, creates: false }, headers, address);
+    const route = { open: false, creates: false };
+    const requiresKey = await this.#authenticator.requiresKey();
+    return this.#authenticator.authenticate(route, headers, address, requiresKey);
   }
 
   /** Writes the audit line of a WebSocket. */

@@ -43,18 +43,19 @@ export class Authenticator {
 
   /**
    * Authenticates a request to a route.
+   * @param requiresKey the result of `requiresKey` for this request
    * @throws HttpError 401 for an invalid key; 429 above a rate limit
    */
   async authenticate(
     route: { readonly open: boolean; readonly creates: boolean },
     headers: Headers,
     address: string,
+    requiresKey: boolean,
   ): Promise<Caller> {
     if (route.open) return { workspace: DEFAULT_WORKSPACE, keyId: '' };
-    const isOpen = !(await this.requiresKey());
     const token = readToken(headers);
     const caller: Caller =
-      isOpen && token?.startsWith('ptk_') !== true
+      !requiresKey && token?.startsWith('ptk_') !== true
         ? { workspace: DEFAULT_WORKSPACE, keyId: 'local' }
         : await this.#authenticateToken(token, address);
     const limiter = route.creates ? this.#createLimiter : this.#requestLimiter;

@@ -19,8 +19,9 @@ import type { ListedEvent, PageCursor } from './event-cursor.ts';
 import { openProjection, openNetEvents, readLog, toSessionRef } from './session-log.ts';
 
 const DEFAULT_LIMIT = 20;
-/** A descending list reads this many log entries at once. */
-const CHUNK_SIZE = 256;
+/** A descending list reads this many log entries first, then twice as many each time up to the maximum. */
+const FIRST_CHUNK_SIZE = 16;
+const MAX_CHUNK_SIZE = 256;
 
 interface ListQuery extends CreatedAtFilter {
   readonly limit?: number | undefined;
@@ -136,12 +137,16 @@ async function* listBackward(
     if (position === undefined || position.seq > before)
       yield { event: { ...event, seq: lastSeq }, at: undefined };
   }
-  for (let end = before; end > 0; end -= CHUNK_SIZE) {
+  let size = FIRST_CHUNK_SIZE;
+  for (let end = before; end > 0;) {
     const chunk: LogEvent[] = [];
-    for await (const entry of readLog(context, session, Math.max(0, end - CHUNK_SIZE))) {
+    const start = Math.max(0, end - size);
+    for await (const entry of readLog(context, session, start)) {
       if (entry.seq > end) break;
       chunk.push(entry);
     }
+    end = start;
+    size = Math.min(2 * size, MAX_CHUNK_SIZE);
     for (const entry of chunk.toReversed())
       for (const [index, event] of [...(await projection.project(entry)).entries()].toReversed())
         if (entry.seq < before || index < beforeIndex) yield { event, at: entry.at };
