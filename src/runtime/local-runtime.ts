@@ -233,7 +233,7 @@ export class LocalRuntime implements Runtime {
       findAgent: async (name) => this.#registry.find(name),
       ignoringOwnChanges: async (write) => this.#ignoringOwnChanges(write),
       schedule: (key, at) => this.#dispatcher.schedule(key, at),
-      dispatch: driveRequests === undefined ? undefined : driveRequests.add.bind(driveRequests),
+      driveRequests,
       onBusy: () => this.#keepAlive.hold(),
       onError: this.#onError,
       isOpen: () => this.#state === 'open' && this.#drained === undefined,

@@ -7,6 +7,7 @@ import { Client as PostgresClient } from 'pg';
 import { freePort } from '../free-port.ts';
 import { createClient } from '../../src/client/index.ts';
 import type { PostgresServer } from '../postgres/postgres-server.ts';
+import { startCuttingProxy, type CuttingProxy } from '../postgres/cutting-proxy.ts';
 import { ServeProcess } from '../server/serve-process.ts';
 import { checkEffects, readEffects, type EffectsReport } from './check-effects.ts';
 import { checkHistory } from './check-history.ts';
@@ -24,10 +25,11 @@ export interface FleetRestate {
 
 /**
  * What happens to a node, or to the database. `drain`: SIGTERM. `pause`: SIGSTOP and, a while later, SIGCONT. `cut`:
- * connections to the database end. `restart`: the database restarts; only if the server can. `restate`: Restate is killed
+ * connections to the database end. `lose`: the node stands still for ever, and its connections to the database end, as
+ * when its machine loses power: no packet ends its connections to Restate. `restart`: the database restarts; only if the server can. `restate`: Restate is killed
  * and starts again.
  */
-export type FleetFault = 'kill' | 'drain' | 'pause' | 'cut' | 'restart' | 'restate';
+export type FleetFault = 'kill' | 'drain' | 'pause' | 'lose' | 'cut' | 'restart' | 'restate';
 
 export interface FleetPlan {
   readonly server: PostgresServer;
@@ -52,6 +54,8 @@ export interface FleetPlan {
   readonly earlier?: { readonly main: string; readonly agents: string } | undefined;
   /** Default: the nodes find sessions in the store. */
   readonly restate?: FleetRestate | undefined;
+  /** How many of the nodes find sessions in the store although there is Restate. Default: 0. */
+  readonly nodesWithoutRestate?: number;
   readonly onProgress?: (line: string) => void;
 }
 
@@ -85,15 +89,19 @@ export async function runFleet(plan: FleetPlan): Promise<FleetReport> {
   await using disposed = new AsyncDisposableStack();
   disposed.defer(() => rmSync(folder, { recursive: true, force: true }));
   const drivePorts = new Map<ServeProcess, number>();
-  const start = async (earlier?: FleetPlan['earlier']): Promise<ServeProcess> => {
-    const drivePort = plan.restate === undefined ? undefined : await freePort();
+  const databases = new Map<ServeProcess, CuttingProxy>();
+  const start = async (index: number, earlier?: FleetPlan['earlier']): Promise<ServeProcess> => {
+    const hasRestate = plan.restate !== undefined && index >= (plan.nodesWithoutRestate ?? 0);
+    const drivePort = hasRestate ? await freePort() : undefined;
+    const database = plan.restate === undefined ? undefined : await startCuttingProxy(server.url);
+    if (database !== undefined) disposed.defer(async () => database.stop());
     const started = await ServeProcess.start({
       folder,
       ...(earlier !== undefined && { main: earlier.main }),
       args: [
         `--agents=${earlier?.agents ?? AGENTS}`,
         '--port=0',
-        `--store=${server.url}`,
+        `--store=${database?.url ?? server.url}`,
         '--creates-per-minute=100000',
         '--requests-per-minute=1000000',
         ...(drivePort === undefined
@@ -103,6 +111,7 @@ export async function runFleet(plan: FleetPlan): Promise<FleetReport> {
       env: { SIDE_EFFECTS: effectsFile },
     });
     if (drivePort !== undefined) drivePorts.set(started, drivePort);
+    if (database !== undefined) databases.set(started, database);
     return started;
   };
   const nodes: Node[] = [];
@@ -111,7 +120,8 @@ export async function runFleet(plan: FleetPlan): Promise<FleetReport> {
   });
   for (let index = 0; index < plan.nodes; index++) {
     const earlier = index < plan.nodes / 2 ? plan.earlier : undefined;
-    nodes.push({ process: await start(earlier), isEarlier: earlier !== undefined, busy: false });
+    const process = await start(index, earlier);
+    nodes.push({ process, isEarlier: earlier !== undefined, busy: false });
   }
   const nodesByStream = new Map<string, Set<number>>();
   const proxy = disposed.use(
@@ -223,8 +233,18 @@ export async function runFleet(plan: FleetPlan): Promise<FleetReport> {
     });
   }
 
-  async function hitNode(node: Node, fault: 'kill' | 'drain' | 'pause'): Promise<void> {
+  async function hitNode(node: Node, fault: 'kill' | 'drain' | 'pause' | 'lose'): Promise<void> {
     const { process: hit } = node;
+    if (fault === 'lose' && hit !== undefined) {
+      hit.signal('SIGSTOP');
+      disposed.use(hit);
+      const database = databases.get(hit) ?? assert.fail('only behind Restate');
+      database.refusing = true;
+      database.cutAll();
+      node.process = undefined;
+      node.process = await start(nodes.indexOf(node));
+      return;
+    }
     if (fault === 'pause') {
       hit?.signal('SIGSTOP');
       await sleep(plan.pauseMs());
@@ -236,7 +256,7 @@ export async function runFleet(plan: FleetPlan): Promise<FleetReport> {
     if (!node.isEarlier) assert.equal(end, fault === 'kill' ? 'SIGKILL' : 0, hit?.stderr);
     node.process = undefined;
     node.isEarlier = false;
-    node.process = await start();
+    node.process = await start(nodes.indexOf(node));
   }
 }
 

@@ -7,7 +7,7 @@ import { startPostgresServer } from '../postgres/postgres-server.ts';
 import { sampleSeed } from '../sample-seed.ts';
 import { RestateServer } from './restate-server.ts';
 
-test('three servers behind Restate lose and repeat nothing while one is killed, one drained, and Restate killed', async (t) => {
+test('three servers behind Restate lose and repeat nothing while one is killed, one drained, one lost, and Restate killed', async (t) => {
   await using restate = await RestateServer.start();
   if (restate === undefined) return t.skip('no Restate server for this platform');
   const server = await startPostgresServer();
@@ -18,7 +18,7 @@ test('three servers behind Restate lose and repeat nothing while one is killed, 
       restate,
       nodes: 3,
       sessions: 6,
-      faults: ['kill', 'restate', 'drain', 'pause', 'kill'],
+      faults: ['kill', 'restate', 'drain', 'lose', 'pause', 'kill'],
       untilNextFault: async (countRuns) => {
         const enough = countRuns() + 8;
         while (countRuns() < enough) await sleep(20);

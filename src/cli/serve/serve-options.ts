@@ -45,6 +45,7 @@ export interface ServeOptions extends ServedOptions {
   readonly dispatch: TextOption;
   readonly 'dispatch-listen': TextOption;
   readonly 'dispatch-key': ListOption;
+  readonly 'dispatch-timeout': TextOption;
   readonly retention: TextOption;
   readonly imports: Switch;
   readonly 'max-import': TextOption;
@@ -226,6 +227,12 @@ export const serveOptions: ServeOptions = {
     value: 'KEY',
     multiple: true,
     summary: "A public key of Restate's request identity: publickeyv1_…. Only that server may call",
+  },
+  'dispatch-timeout': {
+    type: 'string',
+    value: 'TIME',
+    summary:
+      'How long Restate waits for a server that drives a session, before it calls another one: 5m. Default: 10m',
   },
   retention: {
     type: 'string',

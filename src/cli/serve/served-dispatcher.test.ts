@@ -13,8 +13,12 @@ function parse(values: object): ReturnType<typeof parseDispatcher> {
 
 test('without --dispatch there is none', () => {
   assert.equal(parse({}), undefined);
-  for (const values of [{ 'dispatch-listen': '9080' }, { 'dispatch-key': ['publickeyv1_1'] }])
-    assert.throws(() => parse(values), /needs --dispatch restate=URL/);
+  const others = [
+    { 'dispatch-listen': '9080' },
+    { 'dispatch-key': ['publickeyv1_1'] },
+    { 'dispatch-timeout': '5m' },
+  ];
+  for (const values of others) assert.throws(() => parse(values), /needs --dispatch restate=URL/);
 });
 
 test('an invalid dispatcher is refused by the name of its option', () => {
@@ -30,4 +34,10 @@ test('an invalid dispatcher is refused by the name of its option', () => {
     assert.throws(() => parse({ dispatch, 'dispatch-listen': address }), /reachable from other/);
   for (const address of ['9080', '127.0.0.1:0', '[::1]:9080', 'localhost:1'])
     assert.ok(parse({ dispatch, 'dispatch-listen': address }));
+  for (const timeout of ['5', '0', '-1s', 'soon'])
+    assert.throws(
+      () => parse({ dispatch, 'dispatch-timeout': timeout }),
+      /--dispatch-timeout must be a duration such as 90s or 10m/,
+    );
+  assert.ok(parse({ dispatch, 'dispatch-timeout': '5m' }));
 });

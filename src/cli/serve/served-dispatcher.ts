@@ -2,6 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import { InvalidInputError } from '../../core/index.ts';
 import { restateDispatcher } from '../../interop/restate/index.ts';
 import type { SessionDispatcher } from '../../runtime/index.ts';
+import { parseDuration } from '../terminal/duration.ts';
 import { UsageError } from '../command/usage-error.ts';
 import type { ServeCall } from './serve-options.ts';
 
@@ -14,7 +15,7 @@ export function parseDispatcher({
 }: Pick<ServeCall, 'values' | 'env'>): SessionDispatcher | undefined {
   const { dispatch } = values;
   if (dispatch === undefined) {
-    const [other] = (['dispatch-listen', 'dispatch-key'] as const).filter(
+    const [other] = (['dispatch-listen', 'dispatch-key', 'dispatch-timeout'] as const).filter(
       (name) => values[name] !== undefined && values[name].length > 0,
     );
     if (other === undefined) return undefined;
@@ -30,12 +31,23 @@ export function parseDispatcher({
       ingress: dispatch.slice(RESTATE.length),
       identityKeys: values['dispatch-key'],
       ...parseListen(values['dispatch-listen']),
+      ...parseTimeout(values['dispatch-timeout']),
       ...omitUndefined({ token: env['RESTATE_AUTH_TOKEN'] }),
     });
   } catch (error) {
     if (!(error instanceof InvalidInputError)) throw error;
     throw new UsageError(`--dispatch: ${error.message}`, 'serve');
   }
+}
+
+function parseTimeout(value: string | undefined): { readonly maxDriveMs?: number } {
+  if (value === undefined) return {};
+  const maxDriveMs = parseDuration(value);
+  if (maxDriveMs !== undefined) return { maxDriveMs };
+  throw new UsageError(
+    `--dispatch-timeout must be a duration such as 90s or 10m; it is "${value}".`,
+    'serve',
+  );
 }
 
 /** Reads `ADDRESS:PORT`, `[ADDRESS]:PORT` or `PORT`. */

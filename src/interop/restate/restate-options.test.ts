@@ -12,7 +12,7 @@ test('the defaults are those of a Restate server on this machine', () => {
     identityKeys: [],
     token: undefined,
     service: undefined,
-    maxDriveMs: 86_400_000,
+    maxDriveMs: 600_000,
   });
 });
 

@@ -23,8 +23,8 @@ export interface RestateOptions {
    */
   readonly service?: string;
   /**
-   * The longest time that the effects of a session may take together without a pause, in milliseconds. It must be longer
-   * than the longest tool: after it, Restate calls another process, which finds the session taken. Default: 24 hours.
+   * How long Restate waits for a drive before it calls another process, in milliseconds. A drive that takes longer goes
+   * on: the other process finds the session taken. Default: 10 minutes.
    */
   readonly maxDriveMs?: number;
 }
@@ -52,7 +52,7 @@ export interface RestateSettings {
 }
 
 const DEFAULT_PORT = 9080;
-const DEFAULT_MAX_DRIVE_MS = 24 * 3_600_000;
+const DEFAULT_MAX_DRIVE_MS = 600_000;
 /** What a header can carry. The error of another one would repeat it. */
 const TOKEN = /^[\x21-\x7e]+$/;
 

@@ -10,6 +10,7 @@ import { isNetChanged, loadSession, mayNotFit } from './load-session.ts';
 import { isLong, planRenewal } from './plan-renewal.ts';
 import type { LoadedSession } from './load-session.ts';
 import type { DispatchRequest, DriveResult } from '../scheduling/session-dispatcher.ts';
+import { Takeovers, type TakeoversOptions } from './takeovers.ts';
 import { UnrunnableSessions } from './unrunnable-sessions.ts';
 import { SessionQuarantinedError } from '../session/runtime-errors.ts';
 
@@ -26,8 +27,8 @@ export interface ActiveSessionsOptions extends HostedSessionServices {
   readonly onError: (error: unknown, key?: SessionKey) => void;
   /** The most sessions of which the runtime remembers that it cannot run them; each takes about 1 KB. Default: 4096. */
   readonly maxUnrunnable?: number;
-  /** Asks the dispatcher for a drive of the session. Undefined: this process claims the session itself. */
-  readonly dispatch?: ((row: SessionRow) => void) | undefined;
+  /** Asks the dispatcher for drives. Undefined: this process claims sessions itself. */
+  readonly driveRequests?: TakeoversOptions['requests'] | undefined;
   /** False when the runtime is closing and claims no more sessions. */
   readonly isOpen: () => boolean;
 }
@@ -60,9 +61,13 @@ export class ActiveSessions {
     { readonly done: Promise<void>; readonly startedAt: number }
   >();
   readonly #starts = new WeakMap<Agent, boolean>();
+  readonly #takeovers: Takeovers | undefined;
 
   constructor(options: ActiveSessionsOptions) {
     this.#options = options;
+    const { driveRequests: requests, onError } = options;
+    const driveToRest = this.driveToRest.bind(this);
+    if (requests !== undefined) this.#takeovers = new Takeovers({ driveToRest, requests, onError });
     this.#unrunnable = new UnrunnableSessions(options.maxUnrunnable ?? DEFAULT_MAX_UNRUNNABLE);
   }
 
@@ -127,7 +132,7 @@ export class ActiveSessions {
   async drive(
     key: SessionKey,
     found?: SessionRow,
-    claims: boolean = this.#options.dispatch === undefined,
+    claims: boolean = this.#takeovers === undefined,
   ): Promise<void> {
     const name = formatSessionKey(key);
     // One claim at a time: two hosts of one session would make each other's steps stale.
@@ -186,6 +191,11 @@ export class ActiveSessions {
       if (!isHosted || row.head === head || !this.#options.isOpen()) return { state: 'left' };
     }
     return { state: 'rests' };
+  }
+
+  /** Drives a session here whose drive by the dispatcher may hang, and gives it up at rest. */
+  takeOver(row: SessionRow): void {
+    this.#takeovers?.start(row);
   }
 
   /** Drops a session at once, without writing. */
@@ -247,6 +257,7 @@ export class ActiveSessions {
 
   async closeAll(): Promise<void> {
     await Promise.all([...this.#hosts.values()].map(async ({ host }) => host.close()));
+    await this.#takeovers?.whenEnded();
     this.#hosts.clear();
   }
 
@@ -278,14 +289,17 @@ export class ActiveSessions {
   }
 
   async #dispatch(key: SessionKey, found: SessionRow | undefined): Promise<void> {
-    const { store, clock, findAgent, dispatch } = this.#options;
+    const { store, owner, clock, findAgent, driveRequests } = this.#options;
     const row = found ?? (await store.find(key));
     if (row === undefined || row.status === 'quarantined') return;
     // Without its agent, this process knows only that the session has work.
     const agent = await this.#findAgent(row, findAgent);
     const isNeeded =
       agent === undefined ? hasWork(row, clock.now()) : this.#isNeeded(row, agent, clock.now());
-    if (isNeeded) dispatch?.(row);
+    if (!isNeeded) return;
+    // An input must not wait behind the drive of an owner that is dead. A living one has been notified.
+    if (row.inFlight > 0 && row.owner !== owner) this.takeOver(row);
+    else driveRequests?.add(row);
   }
 
   #isNeeded(row: SessionRow, agent: Agent, now: number): boolean {

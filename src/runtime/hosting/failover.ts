@@ -3,6 +3,7 @@ import type { Clock } from '../../net/index.ts';
 import type { RunnablePosition, SessionRow, Store } from '../../store/index.ts';
 import { toRunnablePosition } from '../../store/internal.ts';
 import type { ActiveSessions } from './active-sessions.ts';
+import { StalledSessions, type SweepAction } from './stalled-sessions.ts';
 
 export interface FailoverOptions {
   readonly store: Store;
@@ -18,8 +19,9 @@ export interface FailoverOptions {
   /** A number from 0 to below 1. Default: `Math.random`. */
   readonly random?: () => number;
   /**
-   * Set if a dispatcher drives sessions: then a scan finds what it lost, at a longer interval. After a scan that reached
-   * its limit, the next one soon follows while `mayContinue` returns true. Default: none.
+   * Set if a dispatcher drives sessions: then a scan finds what it lost, at a longer interval, and takes over what it
+   * cannot move. After a scan that reached its limit, the next one soon follows while `mayContinue` returns true.
+   * Default: none.
    */
   readonly sweep?: { readonly mayContinue: () => boolean } | undefined;
   readonly activeSessions: ActiveSessions;
@@ -58,6 +60,7 @@ export class Failover {
   #cancelScan: () => void = () => {};
   /** Where the next scan begins. Undefined: at the session that is unchanged for longest. */
   #after: RunnablePosition | undefined;
+  readonly #stalled = new StalledSessions();
 
   constructor(options: FailoverOptions) {
     this.#options = options;
@@ -75,8 +78,9 @@ export class Failover {
     let next = now + (sweep === undefined ? SCAN_INTERVAL_MS : this.#pickSweepInterval());
     try {
       const due = await this.#scheduleRunnable(now);
-      if (sweep === undefined) next = Math.min(next, due);
-      else if (this.#after !== undefined) {
+      next = Math.min(next, due);
+      // A sweep that reached its limit, and has nothing left to take over.
+      if (sweep !== undefined && due === Infinity && this.#after !== undefined) {
         this.#schedulePage(sweep.mayContinue);
         next = Infinity;
       }
@@ -118,9 +122,17 @@ export class Failover {
     this.#cancelScan();
   }
 
-  /** Returns when the next timer is due, at the earliest. */
+  /** Without a dispatcher, a session of this process is driven, and each other one taken. */
+  #decide(row: SessionRow, now: number): SweepAction {
+    const { owner, sweep, activeSessions } = this.#options;
+    if (sweep === undefined) return row.owner === owner ? 'ask' : 'take';
+    // A request claims nothing, so all servers may ask for the same sessions.
+    return activeSessions.get(row.key) === undefined ? this.#stalled.decide(row, now) : 'ask';
+  }
+
+  /** Returns when to scan again: for sessions left to take over, or, without a dispatcher, when a timer is due. */
   async #scheduleRunnable(now: number): Promise<number> {
-    const { store, owner, appName, activeSessions, schedule } = this.#options;
+    const { store, owner, appName, activeSessions, schedule, sweep } = this.#options;
     const {
       scanLimit = DEFAULT_SCAN_LIMIT,
       takeoverBatch = DEFAULT_TAKEOVER_BATCH,
@@ -148,14 +160,16 @@ export class Failover {
         this.#after = toRunnablePosition(row);
         activeSessions.evictStale(row);
         if (activeSessions.canSkip(row)) continue;
-        // A request claims nothing, so all servers may ask for the same sessions.
-        const isScheduled = row.owner === owner || this.#options.sweep !== undefined;
-        if (isScheduled) schedule(row.key);
-        else ownerless.push(row);
-        if (isScheduled && ++scheduled === scanLimit) break;
+        const action = this.#decide(row, now);
+        if (action === 'take') ownerless.push(row);
+        if (action !== 'ask') continue;
+        schedule(row.key);
+        if (++scheduled === scanLimit) break;
       }
       const batch = pickRandom(ownerless, takeoverBatch - activeSessions.claimCount, random);
-      for (const { key } of batch) schedule(key);
+      for (const row of batch)
+        if (sweep === undefined) schedule(row.key);
+        else activeSessions.takeOver(row);
       scheduled += batch.length;
       if (batch.length < ownerless.length) {
         // The next scan reads this page again, without what others have taken.
@@ -166,11 +180,11 @@ export class Failover {
       if (scheduled < scanLimit && page.sessions.length < limit) {
         this.#after = undefined;
         // The sessions before the one where this scan began.
-        this.#scanAgain ||= isContinued && this.#options.sweep === undefined;
+        this.#scanAgain ||= isContinued && sweep === undefined;
       }
     } while (scheduled < scanLimit && this.#after !== undefined);
     activeSessions.evictIdle(now);
-    if (nextDueAt === undefined) return Infinity;
+    if (nextDueAt === undefined || sweep !== undefined) return Infinity;
     return scheduled === 0 ? nextDueAt : Math.max(nextDueAt, now + BUSY_PAUSE_MS);
   }
 

@@ -36,7 +36,8 @@ export interface DispatchTarget {
 
 /**
  * Decides which process drives a session that has work. Without one, the processes that share a store look for such
- * sessions themselves. A dispatcher sends each session to one process at a time; what it loses is found in the store.
+ * sessions themselves. A dispatcher sends each session to one process at a time; what it loses or cannot move is found in
+ * the store.
  */
 export interface SessionDispatcher {
   /** Called once, when the runtime is open. From then on, requests may come back to `target`. */
