@@ -42,6 +42,7 @@ test('every command has a help page, with help and with --help', async () => {
     'quotas',
     'sizes',
     'retain',
+    'archived',
     'graph',
     'prove',
   ]) {
@@ -80,6 +81,7 @@ test('the JSON help has one object per command', async () => {
     'quotas',
     'sizes',
     'retain',
+    'archived',
     'graph',
     'prove',
     'help',

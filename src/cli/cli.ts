@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { adkCommand } from './commands/adk-command.ts';
+import { archivedCommand } from './commands/archived-command.ts';
 import { backupCommand, restoreCommand } from './commands/backup-command.ts';
 import { chatCommand } from './commands/chat-command.ts';
 import type { CliContext } from './command/cli-context.ts';
@@ -52,6 +53,7 @@ const commands: readonly Command[] = [
   quotasCommand,
   sizesCommand,
   retainCommand,
+  archivedCommand,
   graphCommand,
   proveCommand,
 ];

@@ -79,6 +79,18 @@ export {
   type ImportedSession,
   type ImportSessionOptions,
 } from './copies/import-session.ts';
+export { exportSessionItems } from './copies/export-session-items.ts';
+export {
+  ArchiveUnavailableError,
+  DamagedArchiveError,
+  SessionNotArchivedError,
+} from './copies/archive-errors.ts';
+export {
+  SessionArchive,
+  type ArchivedCopy,
+  type ArchivedState,
+  type ArchiveSelection,
+} from './copies/session-archive.ts';
 export { measureSessions, type SessionSize } from './copies/session-sizes.ts';
 export { DamagedCopyError } from './copies/damaged-copy-error.ts';
 export {

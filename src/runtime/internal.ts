@@ -11,14 +11,14 @@ export {
 } from './journal/accepted-inputs.ts';
 export { describeNet } from './inspection/describe-net.ts';
 export { exportArtifacts } from './copies/artifact-item.ts';
-export { writeCopyFile } from './copies/copy-file.ts';
-export { readCopyLines, toCopyLines } from './copies/copy-lines.ts';
+export { toFileSource, writeCopyFile } from './copies/copy-file.ts';
+export { toCopyLines } from './copies/copy-lines.ts';
 export {
-  importSessionFile,
+  importSessionCopy,
   JOURNAL_FILE_VERSION,
   type SessionFile,
 } from './copies/import-session.ts';
-export { RETENTION_POLICY_SCHEMA } from './retention/retention-policy.ts';
+export { assertArchive, RETENTION_POLICY_SCHEMA } from './retention/retention-policy.ts';
 export { hydrate } from './journal/hydrate.ts';
 export { findCurrentWait } from './log/find-current-wait.ts';
 export { findReportedCalls } from './log/find-reported-call.ts';

@@ -185,20 +185,25 @@ export async function createServer(serverOptions: ServerOptions): Promise<Server
 function createRetention(
   {
     retention,
+    archive,
     readOnly,
     onError,
-  }: Pick<ServerOptions, 'retention' | 'readOnly'> & {
+  }: Pick<ServerOptions, 'retention' | 'archive' | 'readOnly'> & {
     readonly onError: (error: unknown) => void;
   },
   context: ServerContext,
 ): RetentionSweep | undefined {
-  if (retention === undefined) return undefined;
+  if (retention === undefined) {
+    if (archive !== undefined)
+      throw new InvalidInputError('archive', 'needs retention: the policy that archives sessions.');
+    return undefined;
+  }
   if (readOnly === true)
     throw new InvalidInputError(
       'retention',
       'cannot be used with readOnly, because it deletes sessions. Leave one of them out.',
     );
-  return new RetentionSweep(context, retention, { onError });
+  return new RetentionSweep(context, retention, { archive, onError });
 }
 
 async function openLive(

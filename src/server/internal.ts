@@ -1,6 +1,7 @@
 /** Exports of `server/` for other folders of `src/`. */
 
-export { AGENT_INDEX, SESSION_INDEX, WorkspaceIndex } from './auth/workspace-index.ts';
+export { createExporter } from './create-exporter.ts';
+export { SESSION_INDEX, WorkspaceIndex } from './auth/workspace-index.ts';
 export { removeUnchangedSession } from './retention/remove-session.ts';
 export { agentCreate } from './wire/agent-schemas.ts';
 export { parseTrustedProxies } from './http/trusted-proxies.ts';

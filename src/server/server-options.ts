@@ -3,7 +3,7 @@ import type { OptionNames, OptionTable, SessionKey } from '../core/index.ts';
 import type { LiveHub } from '../live/index.ts';
 import type { ManagedRuntime } from '../managed/index.ts';
 import type { Clock } from '../net/index.ts';
-import type { RetentionPolicy, Runtime } from '../runtime/index.ts';
+import type { RetentionPolicy, Runtime, SessionArchive } from '../runtime/index.ts';
 import type { Store } from '../store/index.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { ProtocolName } from './protocol-list.ts';
@@ -111,10 +111,12 @@ export interface ServerOptions {
    */
   readonly imports?: boolean;
   /**
-   * How long sessions are kept. Sessions that the policy no longer keeps are deleted when the server starts and every hour.
-   * Several servers can do this on one store. Default: they are kept.
+   * How long sessions are kept. Sessions that the policy no longer keeps are archived or deleted when the server starts and
+   * every hour. Several servers can do this on one store. Default: they are kept.
    */
   readonly retention?: RetentionPolicy;
+  /** Where `retention` archives sessions, with the artifacts of the runtime. Needed by a policy with `archiveAfterDays`. */
+  readonly archive?: SessionArchive;
   /**
    * Serves the developer console below `/console/`. It calls this server as any other client does: with a key, where
    * one is required. `files` is the folder of the built console; default: the one of this package. Default: false.
@@ -188,6 +190,7 @@ export const SERVER_OPTIONS: OptionTable = optionTable<ServerOptions>('createSer
   readOnly: true,
   imports: true,
   retention: true,
+  archive: true,
   console: true,
   adkWeb: true,
   proofs: PROOF_OPTION_NAMES,

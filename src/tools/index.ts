@@ -13,6 +13,8 @@ export {
 } from './tool/ai-sdk-tools.ts';
 export { checkArtifactName } from './artifacts/check-artifact-name.ts';
 export { FileArtifactService } from './artifacts/file-artifact-service.ts';
+export { FileObjectStore } from './artifacts/file-object-store.ts';
+export type { ObjectStore, StoredObject } from './artifacts/object-store.ts';
 export { InMemoryCredentialStore, type CredentialStore } from './auth/credential-store.ts';
 export type { ClientTool } from './tool/client-tool.ts';
 export { callFingerprint } from './tool/call-fingerprint.ts';

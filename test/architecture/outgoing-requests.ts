@@ -28,7 +28,7 @@ export const OUTGOING: Readonly<Record<string, string>> = {
   'src/tools/built-in/web/brave-search.ts': 'the program: one fixed origin, no redirect',
   'src/tools/openapi/rest-caller.ts': 'a model, at listed origins; through src/egress/',
   'src/tools/artifacts/gcs/gcs-artifact-service.ts': 'the program: its bucket',
-  'src/tools/artifacts/s3/s3-artifact-service.ts': 'the program: its bucket',
+  'src/tools/artifacts/s3/s3-object-store.ts': 'the program: its bucket',
   'src/adk/vertex-ai/agent-engine.ts': 'the program: its Agent Engine',
   'src/interop/restate/restate-ingress.ts': 'the program: its Restate server, no redirect',
   'src/interop/restate/restate-endpoint.ts': 'nobody: it listens',

@@ -3,9 +3,12 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { SimulatedClock } from '../../src/net/index.ts';
 import { openManagedRuntime } from '../../src/managed/index.ts';
+import { SessionArchive } from '../../src/runtime/index.ts';
 import { createServer } from '../../src/server/index.ts';
 import { MemoryStore } from '../../src/store/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
+import { FileObjectStore } from '../../src/tools/index.ts';
+import { CommandFolder } from '../cli/command-folder.ts';
 import { userMessage } from '../managed/managed-fixture.ts';
 
 const DAY = 86_400_000;
@@ -50,6 +53,44 @@ test('a server deletes the sessions that its policy no longer keeps, at its star
   await gone(second);
   assert.equal((await server.fetch(request(second))).status, 404);
   await server.close();
+});
+
+test('a server archives sessions with their record and definition, and an import brings them back', async () => {
+  const clock = new SimulatedClock(1_700_000_000_000);
+  const store = new MemoryStore();
+  const folder = new CommandFolder();
+  await using runtime = await openManagedRuntime({
+    store,
+    clock,
+    resolver: async () => new ScriptedModel(() => ({ text: 'Yes.' })),
+  });
+  const { id: agentId } = await runtime.create({ name: 'old', model: 'gemini-2.5-flash' });
+  const { id } = await runtime.startSession(agentId, { userId: 'default' });
+  await runtime.sendEvent(id, userMessage('Hi'));
+  for await (const { type } of runtime.streamLog(id, 0)) if (type === 'turn.ended') break;
+  clock.advance(40 * DAY);
+  const archive = new SessionArchive(new FileObjectStore(folder.path), { clock });
+  const retention = { rules: [{ archiveAfterDays: 30 }] };
+  const server = await createServer({ runtime, store, clock, keys: 'off', retention, archive });
+  while ((await runtime.listSessions()).data.length > 0) await setImmediate();
+  await server.close();
+  const key = { appName: 'managed', userId: 'default', sessionId: id };
+  const empty = new MemoryStore();
+  await archive.restore(key, empty, { clock });
+  await using other = await openManagedRuntime({
+    store: empty,
+    clock,
+    resolver: async () => new ScriptedModel(() => ({ text: 'Yes, again.' })),
+  });
+  assert.equal((await other.getAgent(agentId)).id, agentId);
+  await other.sendEvent(id, userMessage('Again'));
+  let turns = 0;
+  for await (const { type } of other.streamLog(id, 0))
+    if (type === 'turn.ended' && ++turns === 2) break;
+
+  const failure = { runtime, store, keys: 'off' } as const;
+  await assert.rejects(createServer({ ...failure, retention }), /archive: is missing/);
+  await assert.rejects(createServer({ ...failure, archive }), /archive: needs retention/);
 });
 
 test('a read-only server takes no retention policy, and an invalid one is refused', async () => {

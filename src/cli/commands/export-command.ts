@@ -1,16 +1,7 @@
 import { resolve } from 'node:path';
-import { listAgentDocuments, listSessionDocuments } from '../../managed/internal.ts';
-import type { ManagedRuntime, ManagedSession } from '../../managed/index.ts';
-import {
-  exportArtifacts,
-  readCopyLines,
-  toCopyLines,
-  writeCopyFile,
-} from '../../runtime/internal.ts';
-import { createServer } from '../../server/index.ts';
-import { AGENT_INDEX, SESSION_INDEX } from '../../server/internal.ts';
+import { toCopyLines, writeCopyFile } from '../../runtime/internal.ts';
+import { createExporter } from '../../server/internal.ts';
 import { readOnlyStore } from '../../store/internal.ts';
-import type { Store } from '../../store/index.ts';
 import { FileArtifactService } from '../../tools/index.ts';
 import { defineCommand, type Command } from '../command/command.ts';
 import { EXIT_OK } from '../command/exit-code.ts';
@@ -61,31 +52,16 @@ export const exportCommand: Command = defineCommand({
       // The runtime closes its store.
       const store = { ...readOnlyStore(opened, url), close: async () => {} };
       await using runtime = await openReadingRuntime({ app: key.appName, store, served, clock });
-      const session = await runtime.getSession({ id: sessionId, userId: key.userId });
-      const server = await createServer({
-        runtime,
-        store,
-        keys: 'required',
-        readOnly: true,
-        clock,
+      const counts = { records: 0, events: 0 };
+      const lines = createExporter({ runtime, store, clock })(key, {
+        artifacts: toArtifacts(values, cwd),
+        isRedacted: values.redact,
+        counts,
       });
-      try {
-        // A key of the user, in memory: the route shows the sessions of its workspace.
-        const { token } = await server.keys.create(key.userId, 'export');
-        const response = await server.fetch(
-          new Request(
-            `http://127.0.0.1/v1/sessions/${encodeURIComponent(sessionId)}/journal?redact=${values.redact ? 1 : 0}`,
-            { headers: { 'x-api-key': token } },
-          ),
-        );
-        if (!response.ok || response.body === null) throw new Error(await response.text());
-        const more = values.redact
-          ? []
-          : listMore(opened, runtime, session, toArtifacts(values, cwd));
-        await writeCopyFile(resolve(cwd, name), appendLines(response.body, name, more));
-      } finally {
-        await server.close();
-      }
+      await writeCopyFile(
+        resolve(cwd, name),
+        toCopyLines(lines, () => counts),
+      );
     });
     const facts = { session: sessionId, file: name };
     stdout.write(
@@ -103,55 +79,4 @@ function toArtifacts(
 ): FileArtifactService | undefined {
   if (artifacts === undefined) return undefined;
   return new FileArtifactService({ rootDir: resolve(cwd, artifacts) });
-}
-
-/** Writes more lines before the end of a journal file. */
-async function* appendLines(
-  chunks: AsyncIterable<Uint8Array>,
-  file: string,
-  more: AsyncIterable<object> | Iterable<object>,
-): AsyncGenerator<string, void, undefined> {
-  const counts = { records: 0, events: 0 };
-  async function* values(): AsyncGenerator<object, void, undefined> {
-    let sessions = 0;
-    for await (const { value } of readCopyLines(chunks, file)) {
-      if (value['type'] === 'session') sessions++;
-      if (value['type'] === 'event') counts.events++;
-      const { records } = value;
-      if (sessions <= 1 && Array.isArray(records)) counts.records += records.length;
-      yield value;
-    }
-    yield* more;
-  }
-  yield* toCopyLines(values(), () => counts);
-}
-
-/**
- * What belongs to a session and is not in its journal: the definitions of its agent and of those that it calls, its record,
- * and its artifacts.
- */
-async function* listMore(
-  store: Store,
-  runtime: ManagedRuntime,
-  session: ManagedSession,
-  artifacts: FileArtifactService | undefined,
-): AsyncGenerator<object, void, undefined> {
-  const { id: sessionId, agentId, agentVersion, owner } = session;
-  const definitions = await listAgentDocuments(runtime, agentId, agentVersion);
-  const agents = definitions.map((one) => one.agentId);
-  const documents = [
-    ...listSessionDocuments(session),
-    { kind: SESSION_INDEX, id: `${owner.userId}/${sessionId}` },
-    ...definitions,
-    ...agents.map((id) => ({ kind: AGENT_INDEX, id: `${owner.userId}/${id}` })),
-  ];
-  const written = new Set<string>();
-  for (const { kind, id } of documents) {
-    const name = `${kind} ${id}`;
-    if (written.has(name)) continue;
-    written.add(name);
-    const document = await store.document(kind, id);
-    if (document !== undefined) yield { type: 'document', ...document };
-  }
-  if (artifacts !== undefined) yield* exportArtifacts(artifacts, [{ ...owner, sessionId }]);
 }

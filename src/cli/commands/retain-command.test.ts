@@ -28,7 +28,7 @@ test('sessions that a policy no longer keeps are listed, and then deleted', asyn
   assert.match(listed.stdout.text, /^kept: session "waits" [^\n]*: status$/m);
   assert.match(
     listed.stdout.text,
-    /^2 would be deleted, 1 kept because of their state, 0 changed/m,
+    /^2 would be archived or deleted, 1 kept because of their state, 0 changed/m,
   );
 
   const done = await folder.run(['retain', policy, '--store', store, '--json']);
@@ -43,7 +43,7 @@ test('sessions that a policy no longer keeps are listed, and then deleted', asyn
   const left = await folder.run(['sessions', '--store', store, '--json']);
   assert.equal(left.stdout.json.length, 1);
   const again = await folder.run(['retain', policy, '--store', store, '--app', 'other']);
-  assert.match(again.stdout.text, /^0 deleted, 0 kept/);
+  assert.match(again.stdout.text, /^0 archived, 0 deleted, 0 kept/);
 });
 
 test('a policy that cannot be read or is invalid is refused, and nothing is deleted', async () => {

@@ -4,6 +4,7 @@ import type { CommandCall } from '../command/command.ts';
 import type { Switch, ListOption, Options, TextOption } from '../command/options.ts';
 import { DEFAULT_PROTOCOLS, PROTOCOL_NAMES } from '../../server/protocol-list.ts';
 import { storeOption } from '../command/shared-options.ts';
+import { archiveOption } from '../loading/open-archive.ts';
 
 export const DEFAULT_PORT = 8787;
 export const DEFAULT_HOST = '127.0.0.1';
@@ -47,6 +48,7 @@ export interface ServeOptions extends ServedOptions {
   readonly 'dispatch-key': ListOption;
   readonly 'dispatch-timeout': TextOption;
   readonly retention: TextOption;
+  readonly archive: TextOption;
   readonly imports: Switch;
   readonly 'max-import': TextOption;
   readonly workers: TextOption;
@@ -240,6 +242,7 @@ export const serveOptions: ServeOptions = {
     summary:
       'A JSON file that says how long sessions are kept: see petrichor retain. Default: they are kept',
   },
+  archive: archiveOption,
   workers: {
     type: 'string',
     value: 'N',

@@ -10,11 +10,12 @@ import {
   type Server,
   type ServerOptions,
 } from '../../server/index.ts';
-import type { Quotas, RetentionPolicy, SessionDispatcher } from '../../runtime/index.ts';
+import type { Quotas, SessionDispatcher } from '../../runtime/index.ts';
 import { listenWithRouting } from '../../server/internal.ts';
 import { openStore, type Store } from '../../store/index.ts';
 import type { Signal } from '../command/cli-context.ts';
 import { EXIT_OK, type ExitCode } from '../command/exit-code.ts';
+import { UsageError } from '../command/usage-error.ts';
 import { DEFAULT_HOST, toStoreOptions, type ServeCall } from './serve-options.ts';
 import { assertKnownModels } from './check-served-agents.ts';
 import { readQuotas } from '../loading/read-quotas.ts';
@@ -25,7 +26,7 @@ import { loadServedAgents, NO_AGENTS } from './served-agents.ts';
 import type { ServedAgents, ServedCode } from './served-agents.ts';
 import { secretKeySource } from './secret-key-source.ts';
 import { DEFAULT_STORE } from '../command/shared-options.ts';
-import { readRetentionPolicy } from '../loading/retention-file.ts';
+import { readRetention } from '../loading/retention-file.ts';
 import {
   checkTrustedProxies,
   parseAgentsFile,
@@ -72,9 +73,7 @@ async function serveIn(
   const address = { port: parsePort(call.values.port), hostname: call.values.host ?? DEFAULT_HOST };
   const limits = parseLimits(call);
   const drainMs = parseDrainTimeout(call);
-  const { retention: policyFile } = call.values;
-  const retention =
-    policyFile === undefined ? undefined : readRetentionPolicy(policyFile, cwd, 'serve');
+  const retention = parseRetention(call);
   const { quotas: quotasFile } = call.values;
   const quotas = quotasFile === undefined ? undefined : readQuotas(quotasFile, cwd, 'serve');
   const workers = parseWorkers(call);
@@ -112,6 +111,14 @@ async function serveIn(
   }
 }
 
+/** @throws UsageError */
+function parseRetention(call: ServeCall): ServePlan['retention'] {
+  const { retention: file, archive } = call.values;
+  if (file !== undefined) return readRetention(file, call, 'serve');
+  if (archive === undefined) return {};
+  throw new UsageError('--archive needs --retention, which says what is archived.', 'serve');
+}
+
 interface ServePlan {
   readonly call: ServeCall;
   /** Undefined: this process serves alone. */
@@ -124,7 +131,7 @@ interface ServePlan {
   readonly limits: NonNullable<Parameters<typeof createServer>[0]['limits']>;
   readonly quotas: Quotas | undefined;
   readonly drainMs: number;
-  readonly retention: RetentionPolicy | undefined;
+  readonly retention: Pick<ServerOptions, 'retention' | 'archive'>;
   readonly dispatcher: SessionDispatcher | undefined;
   readonly hooks: ServeHooks;
 }
@@ -165,6 +172,7 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
       proofs: hooks.loadAgents === undefined ? toProofOptions(call, file) : undefined,
     }),
     ...parseRetryWindow(call),
+    ...retention,
     metrics,
     clock,
     allowOrigins: values['allow-origin'],
@@ -173,7 +181,6 @@ async function serveFrom(store: Store, plan: ServePlan): Promise<ExitCode> {
     webhooks: { allowHosts: values['webhook-host'] },
     ...omitUndefined({
       secretKey,
-      retention,
       live,
       publicUrl: values['public-url'],
       adkWeb: hooks.adkWeb,

@@ -5,7 +5,7 @@ import type { Clock } from '../../net/index.ts';
 import type { Store, StoreItem } from '../../store/index.ts';
 import type { ArtifactService } from '../../tools/index.ts';
 import { exportArtifacts, importArtifact, type ArtifactItem } from './artifact-item.ts';
-import { writeCopyFile } from './copy-file.ts';
+import { toFileSource, writeCopyFile } from './copy-file.ts';
 import { toCopyLines } from './copy-lines.ts';
 import { checkItems, readCopy, type CopyForm } from './read-copy.ts';
 
@@ -96,12 +96,13 @@ export async function restoreBackup(
       );
     // An empty import checks that the store is empty.
     await store.importItems(fromArray([]), { isWholeStore: true });
-    for await (const item of readCopy(file, BACKUP))
+    for await (const item of readCopy(toFileSource(file), BACKUP))
       if (item.type === 'artifact') await importArtifact(artifacts, item);
   }
   const items: AsyncIterable<StoreItem> = {
     async *[Symbol.asyncIterator]() {
-      for await (const item of readCopy(file, BACKUP)) if (item.type !== 'artifact') yield item;
+      for await (const item of readCopy(toFileSource(file), BACKUP))
+        if (item.type !== 'artifact') yield item;
     },
   };
   await store.importItems(items, { isWholeStore: true });
@@ -114,7 +115,7 @@ export async function restoreBackup(
  */
 export async function checkBackup(file: string): Promise<BackupCounts> {
   const counts = new ItemCounter();
-  for await (const item of checkItems(readCopy(file, BACKUP), file)) counts.add(item);
+  for await (const item of checkItems(readCopy(toFileSource(file), BACKUP), file)) counts.add(item);
   return counts.counts;
 }
 

@@ -10,6 +10,13 @@ import { getErrorCode } from '../../core/internal.ts';
 
 const GZIP_MAGIC = [0x1f, 0x8b];
 
+/** A copy that can be read several times. */
+export interface CopySource {
+  /** Names the copy in errors. */
+  readonly name: string;
+  readonly read: () => AsyncIterable<Uint8Array>;
+}
+
 /** How the first line of a copy begins. */
 const COPY_START = /^\{"type":"(?:backup|journal)"/;
 
@@ -35,19 +42,45 @@ export async function writeCopyFile(file: string, lines: AsyncIterable<string>):
   }
 }
 
-/** Reads a file of lines, decompressed if its content is compressed with gzip. */
-export async function* readCopyFile(file: string): AsyncGenerator<Uint8Array, void, undefined> {
+/** The copy in a file, decompressed if its content is compressed with gzip. */
+export function toFileSource(file: string): CopySource {
+  return { name: file, read: () => readCopyFile(file) };
+}
+
+/** A copy in memory, compressed with gzip. */
+export function toGzipSource(name: string, bytes: Uint8Array): CopySource {
+  return { name, read: () => decompress(Readable.from([bytes])) };
+}
+
+async function* readCopyFile(file: string): AsyncGenerator<Uint8Array, void, undefined> {
   const isCompressed = await isGzip(file);
   const source = createReadStream(file);
   if (!isCompressed) {
     yield* source as AsyncIterable<Uint8Array>;
     return;
   }
+  yield* decompress(source);
+}
+
+async function* decompress(source: Readable): AsyncGenerator<Uint8Array, void, undefined> {
   const decompressed = createGunzip();
   // An error of the source ends the decompression with it.
   const piped = pipeline(source, decompressed).catch(() => undefined);
   yield* decompressed as AsyncIterable<Uint8Array>;
   await piped;
+}
+
+/** Compresses lines with gzip, in memory. */
+export async function compressLines(lines: AsyncIterable<string>): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  await pipeline(
+    Readable.from(lines, { objectMode: true }),
+    createGzip(),
+    async (compressed: AsyncIterable<Buffer>) => {
+      for await (const chunk of compressed) chunks.push(chunk);
+    },
+  );
+  return Buffer.concat(chunks);
 }
 
 /** @throws InvalidInputError */

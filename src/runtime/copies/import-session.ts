@@ -1,11 +1,15 @@
 import { checkOptions, formatSessionKey, optionTable, rootSessionId } from '../../core/index.ts';
 import type { Json, OptionTable, SessionKey } from '../../core/index.ts';
 import { omitUndefined } from '../../core/internal.ts';
+import { systemClock } from '../../net/index.ts';
+import type { Clock } from '../../net/index.ts';
 import { SessionExistsError } from '../../store/internal.ts';
-import type { DocumentItem, Store, StoreItem } from '../../store/index.ts';
+import type { DocumentItem, SessionRow, Store, StoreItem } from '../../store/index.ts';
 import type { ArtifactService } from '../../tools/index.ts';
 import { importArtifact, type ArtifactItem } from './artifact-item.ts';
+import { toFileSource, type CopySource } from './copy-file.ts';
 import { DamagedCopyError } from './damaged-copy-error.ts';
+import { planImportTime } from './import-time.ts';
 import { checkItems, readCopy, type CopyForm } from './read-copy.ts';
 
 /** The version of the format of journal files. */
@@ -35,12 +39,14 @@ const SESSION_DOCUMENTS: ReadonlySet<string> = new Set([
 export interface ImportSessionOptions {
   /** Where the artifacts of the file are saved. Default: they are left out. */
   readonly artifacts?: ArtifactService;
+  /** Supplies the time of the import, from which retention counts. Default: the system clock. */
+  readonly clock?: Clock;
 }
 
 /** The options of `importSession`. */
 export const IMPORT_SESSION_OPTIONS: OptionTable = optionTable<ImportSessionOptions>(
   'importSession',
-  { artifacts: true },
+  { artifacts: true, clock: true },
 );
 
 /** What was imported. */
@@ -69,13 +75,15 @@ export async function importSession(
   options: ImportSessionOptions = {},
 ): Promise<ImportedSession> {
   checkOptions(IMPORT_SESSION_OPTIONS, options);
-  return importSessionFile(file, store, options);
+  return importSessionCopy(toFileSource(file), store, options);
 }
 
 /** A journal file that was checked. */
 export interface SessionFile extends ImportedSession {
-  /** Its session, and those of the agents that this one called, each with its agent. */
-  readonly sessions: readonly { readonly key: SessionKey; readonly agent: string }[];
+  /** Its session, and those of the agents that this one called, each with its agent and its last step. */
+  readonly sessions: readonly (Pick<SessionRow, 'key' | 'uid' | 'head'> & {
+    readonly agent: string;
+  })[];
   /** The record of its session, or what it is called without a record, if the file has it. */
   readonly record?: Json;
 }
@@ -90,17 +98,18 @@ export interface SessionFileOptions extends ImportSessionOptions {
 }
 
 /** Does what `importSession` does, and lets a caller refuse a file. */
-export async function importSessionFile(
-  file: string,
+export async function importSessionCopy(
+  file: CopySource,
   store: Store,
-  { artifacts, approve }: SessionFileOptions,
+  { artifacts, clock = systemClock, approve }: SessionFileOptions,
 ): Promise<ImportedSession> {
-  const { sessions, record, ...found } = await checkSessionFile(file);
+  const { sessions, record, ...found } = await checkSessionCopy(file);
   const documents = await approve?.({ ...found, sessions, ...omitUndefined({ record }) });
   if ((await store.find(found.key)) !== undefined) throw new SessionExistsError(found.key);
   if (artifacts !== undefined)
     for await (const item of readSessionItems(file))
       if (item.type === 'artifact') await importArtifact(artifacts, item);
+  const importTime = await planImportTime(store, found.key, clock.now());
   const items: AsyncIterable<StoreItem> = {
     async *[Symbol.asyncIterator]() {
       for await (const item of readSessionItems(file)) {
@@ -111,6 +120,7 @@ export async function importSessionFile(
         if (!isLeftOut) yield item;
       }
       yield* documents ?? [];
+      yield* importTime;
     },
   };
   await store.importItems(items);
@@ -119,14 +129,14 @@ export async function importSessionFile(
 
 /** Reads the items of a journal file, and refuses what does not belong to its session. @throws DamagedCopyError */
 async function* readSessionItems(
-  file: string,
+  file: CopySource,
 ): AsyncGenerator<StoreItem | ArtifactItem, void, undefined> {
   let root: SessionKey | undefined;
   for await (const item of readCopy(file, JOURNAL_FILE)) {
     if (item.type === 'session') root ??= item.key;
     const problem = root === undefined ? 'a line before its session' : findForeign(item, root);
     if (problem !== undefined)
-      throw new DamagedCopyError(file, `has ${problem}, which no journal file has`);
+      throw new DamagedCopyError(file.name, `has ${problem}, which no journal file has`);
     yield item;
   }
 }
@@ -155,14 +165,16 @@ function findForeign(item: StoreItem | ArtifactItem, root: SessionKey): string |
   return undefined;
 }
 
-/** Reads a whole journal file as a runtime would. @throws DamagedCopyError */
-async function checkSessionFile(file: string): Promise<SessionFile> {
+/** Reads a whole journal file as a runtime would, and writes nothing. @throws DamagedCopyError */
+export async function checkSessionCopy(file: CopySource): Promise<SessionFile> {
   const sessions: SessionFile['sessions'][number][] = [];
   let record: Json | undefined;
   const counts = { records: 0, events: 0, artifacts: 0 };
-  for await (const item of checkItems(readSessionItems(file), file)) {
-    if (item.type === 'session') sessions.push({ key: item.key, agent: item.agent });
-    else if (item.type === 'document' && SESSION_RECORDS.has(item.kind)) record ??= item.value;
+  for await (const item of checkItems(readSessionItems(file), file.name)) {
+    if (item.type === 'session') {
+      const { key, agent, uid, head } = item;
+      sessions.push({ key, agent, uid, head });
+    } else if (item.type === 'document' && SESSION_RECORDS.has(item.kind)) record ??= item.value;
     else if (item.type === 'artifact') counts.artifacts++;
     else if (item.type === 'step') {
       counts.records += item.records.length;
@@ -170,6 +182,7 @@ async function checkSessionFile(file: string): Promise<SessionFile> {
     }
   }
   const [root] = sessions;
-  if (root === undefined) throw new DamagedCopyError(file, 'has no session');
-  return { ...root, ...counts, sessions, ...omitUndefined({ record }) };
+  if (root === undefined) throw new DamagedCopyError(file.name, 'has no session');
+  const { key, agent } = root;
+  return { key, agent, ...counts, sessions, ...omitUndefined({ record }) };
 }

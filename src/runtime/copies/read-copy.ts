@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/index.ts';
 import type { StoreItem } from '../../store/index.ts';
 import { parseArtifact, type ArtifactItem } from './artifact-item.ts';
-import { readCopyFile } from './copy-file.ts';
+import type { CopySource } from './copy-file.ts';
 import { readCopyLines, type CopyLine } from './copy-lines.ts';
 import { DamagedCopyError } from './damaged-copy-error.ts';
 import { isItemType, parseItem } from './parse-item.ts';
@@ -17,13 +17,13 @@ export interface CopyForm {
   readonly skips?: readonly string[];
 }
 
-/** Reads the items of a file. @throws DamagedCopyError */
+/** Reads the items of a copy. @throws DamagedCopyError */
 export async function* readCopy(
-  file: string,
+  { name: file, read }: CopySource,
   form: CopyForm,
 ): AsyncGenerator<StoreItem | ArtifactItem, void, undefined> {
   let isHead = true;
-  for await (const line of readCopyLines(readCopyFile(file), file)) {
+  for await (const line of readCopyLines(read(), file)) {
     if (isHead) checkHead(line.value, file, form);
     else if (!isSkipped(line.value, form)) yield parseLine(line, file);
     isHead = false;

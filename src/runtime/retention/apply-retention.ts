@@ -9,8 +9,17 @@ import { omitUndefined } from '../../core/internal.ts';
 import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { CreationPosition, DeleteCondition, SessionRow, Store } from '../../store/index.ts';
+import { exportSessionItems } from '../copies/export-session-items.ts';
+import { findImportTime } from '../copies/import-time.ts';
+import type { ArchivedCopy, SessionArchive } from '../copies/session-archive.ts';
 import { listScheduledSessions } from '../schedules/scheduled-sessions.ts';
-import { findObstacle, findRule, parseRetentionPolicy, toCutoff } from './retention-policy.ts';
+import {
+  assertArchive,
+  findObstacle,
+  findRule,
+  parseRetentionPolicy,
+  toCutoff,
+} from './retention-policy.ts';
 import type { RetentionObstacle, RetentionPolicy } from './retention-policy.ts';
 
 const PAGE = 100;
@@ -27,6 +36,13 @@ export interface RetentionOptions {
    * of a managed runtime if it has records of the sessions.
    */
   readonly remove?: (key: SessionKey, condition: DeleteCondition) => Promise<boolean>;
+  /** Where sessions are archived. Needed by a policy with `archiveAfterDays`. */
+  readonly archive?: SessionArchive;
+  /**
+   * Reads what is archived of a session: the lines of a journal file. Default: its journal, log and inputs, and those of the
+   * agents that it called.
+   */
+  readonly exportSession?: (key: SessionKey) => AsyncIterable<object>;
 }
 
 /** The options of `applyRetention`. */
@@ -35,10 +51,13 @@ export const RETENTION_OPTIONS: OptionTable = optionTable<RetentionOptions>('app
   dryRun: true,
   clock: true,
   remove: true,
+  archive: true,
+  exportSession: true,
 });
 
 /**
- * What was done with a session that is old enough. `planned`: a dry run would delete it. `kept`: its state does not allow
+ * What was done with a session that is old enough. `archived`: it is in the archive, and deleted from the store. `planned`:
+ * a dry run would archive or delete it. `kept`: its state does not allow
  * it. `changed`: it got a message, or was deleted, in the meantime. `failed`: see `error`; the next call tries again.
  */
 export interface RetentionResult {
@@ -47,7 +66,9 @@ export interface RetentionResult {
   readonly agent: string;
   /** When it got its last record, in epoch ms. */
   readonly lastRecordAt: number;
-  readonly outcome: 'deleted' | 'planned' | 'kept' | 'changed' | 'failed';
+  readonly outcome: 'deleted' | 'archived' | 'planned' | 'kept' | 'changed' | 'failed';
+  /** Only if it was archived: where its copy is. */
+  readonly copy?: ArchivedCopy;
   /** Only if it was kept. */
   readonly obstacle?: RetentionObstacle;
   /** Only if it failed. */
@@ -55,11 +76,12 @@ export interface RetentionResult {
 }
 
 /**
- * Deletes the sessions that a policy no longer keeps, the first created first, and yields what was done with each that is
+ * Archives or deletes the sessions that a policy no longer keeps, the first created first, and yields what was done with each that is
  * old enough. A deletion is conditional: a session that gets a message in the meantime stays. So several processes can do
- * this at once, and a process that is killed leaves each session whole or deleted. Sessions that a schedule sends messages
- * to are kept.
- * @throws InvalidInputError for an invalid policy; StoreUnavailableError if sessions cannot be listed
+ * this at once, and a process that is killed leaves each session whole or deleted. A session is archived before it is
+ * deleted, and its copy is read back and replayed in between. Sessions that a schedule sends messages to are kept. The age of
+ * a session that was imported counts from its import.
+ * @throws InvalidInputError for an invalid policy, or one that needs an archive if there is none; StoreUnavailableError if sessions cannot be listed
  */
 export async function* applyRetention(
   store: Store,
@@ -71,6 +93,7 @@ export async function* applyRetention(
   if (typeof dryRun !== 'boolean')
     throw new InvalidInputError('dryRun', 'must be true or false. Pass one of them, or omit it.');
   const checked = parseRetentionPolicy(policy);
+  if (!dryRun) assertArchive(checked, options.archive);
   const now = clock.now();
   const cutoffs = checked.rules.map((rule) => toCutoff(rule, now) ?? -Infinity);
   const youngest = Math.max(...cutoffs);
@@ -102,6 +125,8 @@ class Pass {
   readonly #now: number;
   readonly #isDryRun: boolean;
   readonly #remove: NonNullable<RetentionOptions['remove']>;
+  readonly #archive: SessionArchive | undefined;
+  readonly #export: NonNullable<RetentionOptions['exportSession']>;
   /** The sessions that schedules send messages to, by app and user. */
   readonly #scheduled = new Map<string, Promise<ReadonlySet<string>>>();
 
@@ -115,6 +140,8 @@ class Pass {
     this.#now = options.now;
     this.#isDryRun = options.dryRun;
     this.#remove = options.remove ?? (async (key, condition) => store.delete(key, condition));
+    this.#archive = options.archive;
+    this.#export = options.exportSession ?? ((key) => exportSessionItems(store, key));
   }
 
   /** Undefined for a session that is not old enough. */
@@ -128,15 +155,23 @@ class Pass {
       const children = await this.#store.list({ appName, userId, parent: sessionId });
       const rows = [root, ...children];
       const lastRecordAt = Math.max(...rows.map(({ updatedAt }) => updatedAt));
-      if (lastRecordAt > cutoff) return undefined;
+      const imported = await findImportTime(this.#store, key);
+      if (Math.max(lastRecordAt, imported?.at ?? 0) > cutoff) return undefined;
       const found = { key, agent, lastRecordAt };
       const isScheduled = (await this.#listScheduled(key)).has(sessionId);
       const obstacle = findObstacle(rule, root, children) ?? (isScheduled ? 'schedule' : undefined);
       if (obstacle !== undefined) return { ...found, outcome: 'kept', obstacle };
       if (this.#isDryRun) return { ...found, outcome: 'planned' };
       const sessions = rows.map(({ uid, head }) => ({ uid, head }));
-      const isDeleted = await this.#remove(key, { sessions });
-      return { ...found, outcome: isDeleted ? 'deleted' : 'changed' };
+      const documents = imported === undefined ? [] : [imported.removal];
+      if (rule.archiveAfterDays === undefined) {
+        const isDeleted = await this.#remove(key, { sessions, documents });
+        return { ...found, outcome: isDeleted ? 'deleted' : 'changed' };
+      }
+      const copy = await this.#archive?.put({ key, sessions }, this.#export(key));
+      if (copy === undefined || !(await this.#remove(key, { sessions, documents })))
+        return { ...found, outcome: 'changed' };
+      return { ...found, outcome: 'archived', copy };
     } catch (error) {
       return { key, agent, lastRecordAt: root.updatedAt, outcome: 'failed', error };
     }

@@ -15,12 +15,17 @@ export interface RetentionRule {
   /** The name of the agent, or the id of a managed agent. Default: any. */
   readonly agent?: string;
   /**
-   * The statuses in which a session is deleted. With `waiting`, also sessions with calls or timers that wait. Default:
+   * The statuses in which a session is archived or deleted. With `waiting`, also sessions with calls or timers that wait. Default:
    * `idle`, `completed` and `archived`.
    */
   readonly statuses?: readonly RetainableStatus[];
   /** Days since the last record after which a session is deleted: a number above 0. Default: it is kept. */
   readonly deleteAfterDays?: number;
+  /**
+   * Days since the last record after which a session is written to the archive, and then deleted: a number above 0. Not
+   * together with `deleteAfterDays`. Default: it is kept.
+   */
+  readonly archiveAfterDays?: number;
 }
 
 /** How long the sessions of a store are kept. */
@@ -56,12 +61,18 @@ const rule = v.strictObject({
   statuses: v.pipe(
     v.exactOptional(v.pipe(v.array(v.picklist(STATUSES)), v.minLength(1, 'must not be empty'))),
     v.description(
-      'The statuses in which a session is deleted; with waiting, also with waiting calls or timers. Default: idle, completed, archived',
+      'The statuses in which a session is archived or deleted; with waiting, also with waiting calls or timers. Default: idle, completed, archived',
     ),
   ),
   deleteAfterDays: v.pipe(
     v.exactOptional(days),
     v.description('Days since the last record after which a session is deleted. Default: never'),
+  ),
+  archiveAfterDays: v.pipe(
+    v.exactOptional(days),
+    v.description(
+      'Days since the last record after which a session is written to the archive, and then deleted. Default: never',
+    ),
   ),
 });
 
@@ -80,12 +91,31 @@ export const RETENTION_POLICY_SCHEMA: v.GenericSchema<unknown, RetentionPolicy> 
  */
 export function parseRetentionPolicy(value: unknown): RetentionPolicy {
   const policy = parseJsonWithSchema(RETENTION_POLICY_SCHEMA, value, 'retention');
-  if (policy.rules.every(({ deleteAfterDays }) => deleteAfterDays === undefined))
+  for (const [index, one] of policy.rules.entries())
+    if (one.archiveAfterDays !== undefined && one.deleteAfterDays !== undefined)
+      throw new InvalidInputError(
+        `retention.rules[${index}]`,
+        'has archiveAfterDays and deleteAfterDays. Set one of them: an archived session is deleted from the store.',
+      );
+  if (policy.rules.every((one) => getDays(one) === undefined))
     throw new InvalidInputError(
       'retention.rules',
-      'has no rule with deleteAfterDays, so it keeps every session. Set it in a rule.',
+      'has no rule with deleteAfterDays or archiveAfterDays, so it keeps every session. Set one of them in a rule.',
     );
   return policy;
+}
+
+/** @throws InvalidInputError if a rule archives sessions and there is no archive */
+export function assertArchive({ rules }: RetentionPolicy, archive: object | undefined): void {
+  if (archive !== undefined || rules.every((one) => one.archiveAfterDays === undefined)) return;
+  throw new InvalidInputError(
+    'archive',
+    'is missing, and the policy has a rule with archiveAfterDays. Name where sessions are archived.',
+  );
+}
+
+function getDays({ deleteAfterDays, archiveAfterDays }: RetentionRule): number | undefined {
+  return archiveAfterDays ?? deleteAfterDays;
 }
 
 /** Why a session is kept that is old enough. */
@@ -120,8 +150,9 @@ function isAgent(stored: string, wanted: string): boolean {
 }
 
 /** The time before which a session must have got its last record, in epoch ms. Undefined: it is kept. */
-export function toCutoff({ deleteAfterDays }: RetentionRule, now: number): number | undefined {
-  return deleteAfterDays === undefined ? undefined : now - deleteAfterDays * DAY_MS;
+export function toCutoff(found: RetentionRule, now: number): number | undefined {
+  const afterDays = getDays(found);
+  return afterDays === undefined ? undefined : now - afterDays * DAY_MS;
 }
 
 /** What keeps a session: its own state, or that of a session of an agent that it called. */

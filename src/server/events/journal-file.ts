@@ -2,6 +2,7 @@ import { isPetrichorError } from '../../core/internal.ts';
 import type { Json, JsonObject } from '../../core/index.ts';
 import type { ManagedSession } from '../../managed/index.ts';
 import type { SessionInspection } from '../../runtime/index.ts';
+import type { ArtifactService } from '../../tools/index.ts';
 import { exportArtifacts, JOURNAL_FILE_VERSION, toCopyLines } from '../../runtime/internal.ts';
 import { HttpError } from '../http/http-error.ts';
 import type { ServerContext } from '../routing/server-context.ts';
@@ -20,9 +21,10 @@ export interface JournalFileSource {
   /** The session as the API shows it. */
   readonly wireSession: Wire<'Session'>;
   readonly inspection: SessionInspection;
-  readonly destroyConnection: () => void;
   /** True: values and undeclared keys are replaced by their types and hashes. */
   readonly isRedacted: boolean;
+  /** Undefined: no artifacts are written. */
+  readonly artifacts: ArtifactService | undefined;
 }
 
 /**
@@ -30,7 +32,10 @@ export interface JournalFileSource {
  * one counts the others, so that a reader notices a file that was cut off.
  * @throws HttpError 429 while four files are being sent
  */
-export function journalFileResponse(source: JournalFileSource): Response {
+export function journalFileResponse(
+  source: JournalFileSource,
+  destroyConnection: () => void,
+): Response {
   const { id } = source.session;
   const { journalFiles, clock, readerTimeoutMs, onError } = source.context;
   if (journalFiles.size >= MAX_JOURNAL_FILES)
@@ -38,7 +43,7 @@ export function journalFileResponse(source: JournalFileSource): Response {
       retryAfterSeconds: 5,
     });
   const counts = { records: 0, events: 0 };
-  const lines = toCopyLines(toValues(source, counts), () => counts);
+  const lines = toCopyLines(journalValues(source, counts), () => counts);
   const encoder = new TextEncoder();
   // A reader that reads nothing more leaves its place to others.
   let cancelIdle = (): void => {};
@@ -48,7 +53,7 @@ export function journalFileResponse(source: JournalFileSource): Response {
       controller.error(
         new HttpError(408, `The journal file was not read for ${readerTimeoutMs} ms.`),
       );
-      source.destroyConnection();
+      destroyConnection();
       void lines.return().catch(onError);
     });
   };
@@ -99,8 +104,9 @@ interface Counts {
   events: number;
 }
 
-async function* toValues(
-  { context, session, wireSession, inspection, isRedacted }: JournalFileSource,
+/** The lines of a journal file without the last one, which has `counts`. */
+export async function* journalValues(
+  { context, session, wireSession, inspection, isRedacted, artifacts }: JournalFileSource,
   counts: Counts,
 ): AsyncGenerator<object, void, undefined> {
   const net = await readNet(inspection);
@@ -126,7 +132,6 @@ async function* toValues(
         events: [],
       };
   }
-  const { artifacts } = context.runtime.runtime;
   if (redactor === undefined && artifacts !== undefined)
     yield* exportArtifacts(artifacts, [toSessionKey(session)]);
   for await (const point of inspection.forkPoints())

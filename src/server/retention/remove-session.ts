@@ -1,4 +1,3 @@
-import { omitUndefined } from '../../core/internal.ts';
 import type { SessionKey } from '../../core/index.ts';
 import type { ManagedRuntime } from '../../managed/index.ts';
 import type { DeleteCondition } from '../../store/index.ts';
@@ -16,6 +15,9 @@ export async function removeUnchangedSession(
   const entry = await sessions.removal(userId, id);
   return runtime.deleteSession(
     { id, userId },
-    { unchanged: condition.sessions, ...omitUndefined({ documents: entry && [entry] }) },
+    {
+      unchanged: condition.sessions,
+      documents: [...(condition.documents ?? []), ...(entry === undefined ? [] : [entry])],
+    },
   );
 }

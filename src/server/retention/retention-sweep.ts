@@ -1,29 +1,37 @@
-import { isPetrichorError } from '../../core/internal.ts';
+import { isPetrichorError, omitUndefined } from '../../core/internal.ts';
 import { applyRetention, parseRetentionPolicy } from '../../runtime/index.ts';
-import type { RetentionPolicy } from '../../runtime/index.ts';
+import type { RetentionPolicy, SessionArchive } from '../../runtime/index.ts';
+import { assertArchive } from '../../runtime/internal.ts';
 import type { ServerContext } from '../routing/server-context.ts';
+import { exportSession } from './export-session.ts';
 import { removeUnchangedSession } from './remove-session.ts';
 
 /** Interval between the ends of a pass and the next one. */
 const INTERVAL_MS = 60 * 60_000;
 
-/** Deletes the sessions that a policy no longer keeps, now and every hour. */
+/** Archives or deletes the sessions that a policy no longer keeps, now and every hour. */
 export class RetentionSweep {
   readonly #context: ServerContext;
   readonly #policy: RetentionPolicy;
+  readonly #archive: SessionArchive | undefined;
   readonly #onError: (error: unknown) => void;
   #cancel: () => void = () => {};
   #pass: Promise<void> = Promise.resolve();
 
-  /** @throws InvalidInputError for an invalid policy */
+  /** @throws InvalidInputError for an invalid policy, or one that needs an archive if there is none */
   constructor(
     context: ServerContext,
     policy: RetentionPolicy,
-    { onError }: { readonly onError: (error: unknown) => void },
+    options: {
+      readonly archive: SessionArchive | undefined;
+      readonly onError: (error: unknown) => void;
+    },
   ) {
     this.#context = context;
     this.#policy = parseRetentionPolicy(policy);
-    this.#onError = onError;
+    this.#archive = options.archive;
+    this.#onError = options.onError;
+    assertArchive(this.#policy, this.#archive);
   }
 
   /** Begins the first pass. */
@@ -37,7 +45,7 @@ export class RetentionSweep {
       });
   }
 
-  /** Resolves when the session that is being deleted is deleted. The server is closing or draining then. */
+  /** Resolves when the session that is being archived or deleted is done. The server is closing or draining then. */
   async close(): Promise<void> {
     this.#cancel();
     await this.#pass;
@@ -48,11 +56,14 @@ export class RetentionSweep {
     const results = applyRetention(store, this.#policy, {
       app: runtime.runtime.app,
       clock,
+      ...omitUndefined({ archive: this.#archive }),
+      exportSession: (key) =>
+        exportSession(this.#context, key, { artifacts: runtime.runtime.artifacts }),
       remove: async (key, condition) => removeUnchangedSession(this.#context, key, condition),
     });
     for await (const { key, outcome, error } of results) {
       if (outcome === 'failed' && !isGone(error)) this.#onError(error);
-      if (outcome === 'deleted')
+      if (outcome === 'deleted' || outcome === 'archived')
         await webhookOutbox.publish(key.userId, key.sessionId, 'session.deleted');
       if (this.#isStopping()) return;
     }

@@ -4,7 +4,7 @@ import { InvalidInputError, QuotaExceededError } from '../../core/index.ts';
 import type { Json } from '../../core/index.ts';
 import { LABELS, parseAgentName, toLabelsId } from '../../managed/internal.ts';
 import { DamagedCopyError } from '../../runtime/index.ts';
-import { importSessionFile } from '../../runtime/internal.ts';
+import { importSessionCopy, toFileSource } from '../../runtime/internal.ts';
 import type { SessionFile } from '../../runtime/internal.ts';
 import { checkSessionId } from '../../store/internal.ts';
 import type { DocumentItem } from '../../store/index.ts';
@@ -49,7 +49,8 @@ export function importRoutes(context: ServerContext): readonly HttpRoute[] {
           const limits = { maxBytes: imports.maxBytes, idleMs: readerTimeoutMs, clock };
           await using file = await receiveFile(request, FILE_NAME, limits);
           const { artifacts } = runtime.runtime;
-          const { key } = await importSessionFile(file.path, store, {
+          const { key } = await importSessionCopy(toFileSource(file.path), store, {
+            clock,
             ...omitUndefined({ artifacts }),
             approve: async (found) => approve(context, workspace, found),
           }).catch((error: unknown) => {

@@ -108,14 +108,17 @@ export function inspectionRoutes(context: ServerContext): readonly HttpRoute[] {
       query: v.object({ redact: v.optional(v.picklist(['0', '1'], 'must be 0 or 1')) }),
       run: async (call) => {
         const session = await getWorkspaceSession(context, call);
-        return journalFileResponse({
-          context,
-          session,
-          wireSession: await toWireSession(context, session),
-          inspection: await context.runtime.inspect(toSessionRef(session)),
-          destroyConnection: call.destroyConnection,
-          isRedacted: call.query.redact === '1',
-        });
+        return journalFileResponse(
+          {
+            context,
+            session,
+            wireSession: await toWireSession(context, session),
+            inspection: await context.runtime.inspect(toSessionRef(session)),
+            isRedacted: call.query.redact === '1',
+            artifacts: context.runtime.runtime.artifacts,
+          },
+          call.destroyConnection,
+        );
       },
     }),
     defineRoute(

@@ -81,6 +81,22 @@ export const itemCases: readonly StoreContractCase[] = [
     },
   }),
 
+  storeContractCase('a session that was deleted can be imported again', async (harness) => {
+    const store = await harness.open();
+    await fill(store);
+    const items = await collect(store.exportItems({ session: toKey('s') }));
+    const { cursor } = await store.changes({ appName: 'app', limit: 100 });
+    assert.equal(await store.delete(toKey('s')), true);
+    assert.deepEqual(await store.importItems(toIterable(items)), [toKey('s'), toKey(CHILD)]);
+    assert.deepEqual(await collect(store.exportItems({ session: toKey('s') })), items);
+    const all = await collect(store.exportItems());
+    const buried = all.flatMap((item) => (item.type === 'tombstone' ? [item.key.sessionId] : []));
+    assert.deepEqual(buried, ['gone']);
+    const { changes } = await store.changes({ appName: 'app', after: cursor, limit: 100 });
+    const types = changes.map(({ type, key }) => [type, key.sessionId].join(' ')).toSorted();
+    assert.deepEqual(types, [`created ${CHILD}`, 'created s'].toSorted());
+  }),
+
   betweenStores('an import that fails writes nothing', {
     check: async (store, other) => {
       await fill(store);

@@ -1,4 +1,4 @@
-import { omitUndefined } from '../../core/internal.ts';
+import { encodePathSegment, isHashedSegment, omitUndefined } from '../../core/internal.ts';
 import { deepFreeze, sha256Hex } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
 import { systemClock } from '../../net/index.ts';
@@ -17,9 +17,6 @@ interface About {
   /** The part without its bytes. */
   readonly part: ArtifactPart;
 }
-
-const MAX_PART_LENGTH = 120;
-const HASHED = '~';
 
 /**
  * Stores artifacts as objects. The paths are `app/user/sessions/id/files/name/version` and
@@ -118,7 +115,7 @@ export class ObjectArtifactService implements ArtifactService {
     const parts = await this.#objects.list(folder);
     const names = await Promise.all(
       parts.map(async (part) => {
-        if (!part.startsWith(HASHED)) return [`${key.name}${decodeURIComponent(part)}`];
+        if (!isHashedSegment(part)) return [`${key.name}${decodeURIComponent(part)}`];
         // The name was too long for a path and was hashed. The metadata of each version holds it.
         const [version] = await this.#objects.list(`${folder}/${part}`);
         const about = await this.#objects.about(`${folder}/${part}/${version ?? 0}`);
@@ -180,18 +177,4 @@ function ownerFolder({ session, name }: ArtifactKey): string {
   return name.startsWith('user:')
     ? `${user}/own`
     : `${user}/sessions/${encodePathSegment(sessionId)}`;
-}
-
-/**
- * Encodes a name as one path segment: it contains no separator, cannot leave its folder and is not
- * too long for a file name.
- */
-function encodePathSegment(name: string): string {
-  const encoded = encodeURIComponent(name).replaceAll(
-    /[.!~*'()]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  // A single dot inside a name is safe and keeps file names readable.
-  const readable = encoded.replaceAll(/(?<=[^.])%2E(?=[^%.]|$)/g, '.');
-  return readable.length <= MAX_PART_LENGTH ? readable : `${HASHED}${sha256Hex(name)}`;
 }

@@ -1,29 +1,54 @@
-import { undefinedIfMissing } from '../undefined-if-missing.ts';
+import { importOptional } from '../../../core/internal.ts';
 import type * as s3 from '@aws-sdk/client-s3';
+import { MissingArtifactPackageError } from '../missing-artifact-package-error.ts';
 import type { ObjectStore, StoredObject } from '../object-store.ts';
+import { undefinedIfMissing } from '../undefined-if-missing.ts';
 
-type Sdk = typeof s3;
+/** Options of `S3ObjectStore`: the bucket, the names of its objects, and the connection. */
+export interface S3ObjectStoreOptions {
+  readonly bucketName: string;
+  /** Prefix of every object name, such as `adk/`. Default: no prefix. */
+  readonly prefix?: string;
+  /** Options of the SDK's client: region, credentials, the endpoint of another provider. */
+  readonly config?: s3.S3ClientConfig;
+  /** An existing client. `config` is then ignored. */
+  readonly client?: s3.S3Client;
+}
 
-export interface S3Location {
-  readonly sdk: Sdk;
+interface S3Location {
+  readonly sdk: typeof s3;
   readonly client: s3.S3Client;
   readonly bucket: string;
-  /** Prefix of every path: empty, or ending in `/`. */
   readonly prefix: string;
 }
 
 const ABOUT = 'petrichor';
 
-/** Stores objects in a bucket of S3, or of a compatible provider that supports `If-None-Match`. */
+/**
+ * Stores objects in a bucket of Amazon S3, or of a compatible provider that supports `If-None-Match: *` on PUT. The SDK,
+ * `@aws-sdk/client-s3`, is an optional peer dependency and is loaded by the first call. Methods reject with the SDK's
+ * errors, and with `MissingArtifactPackageError` if the SDK is not installed.
+ */
 export class S3ObjectStore implements ObjectStore {
   readonly #open: () => Promise<S3Location>;
+  readonly #location: string;
 
-  constructor(open: () => Promise<S3Location>, uri: (path: string) => string) {
-    this.#open = open;
-    this.getUri = uri;
+  constructor({ bucketName: bucket, prefix = '', config, client }: S3ObjectStoreOptions) {
+    let opened: Promise<S3Location> | undefined;
+    const open = async (): Promise<S3Location> => {
+      const sdk = await importOptional(
+        import('@aws-sdk/client-s3'),
+        (cause) => new MissingArtifactPackageError('@aws-sdk/client-s3', { cause }),
+      );
+      return { sdk, client: client ?? new sdk.S3Client(config ?? {}), bucket, prefix };
+    };
+    this.#open = async () => (opened ??= open());
+    this.#location = `s3://${bucket}/${prefix}`;
   }
 
-  readonly getUri: (path: string) => string;
+  getUri(path: string): string {
+    return `${this.#location}${path}`;
+  }
 
   async create(path: string, { bytes, contentType, about }: StoredObject): Promise<boolean> {
     const { sdk, client, bucket, prefix } = await this.#open();
