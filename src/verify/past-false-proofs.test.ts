@@ -38,6 +38,7 @@ import {
   atMost,
   deadlockFree,
   eventuallyAnswered,
+  joinedOrDeadLettered,
   neverFiresAfter,
   placeBound,
   precedes,
@@ -764,4 +765,24 @@ test('a retry takes no token, so it does not renew a count', async () => {
     [true, true],
     [false, false],
   ]);
+});
+
+test('a token that a firing takes from a place that it also resets is one token, not two', async () => {
+  const joined = place('joined');
+  const property = joinedOrDeadLettered({ from: 'a', joined: 'joined' });
+  const initial = [initialToken(a, null)];
+  const from = { take: { a }, reset: [a] };
+  const once = pure('once', { ...from, give: allOf({ joined }), run: () => ({ joined: null }) });
+  const twice = pure('twice', {
+    ...from,
+    give: allOf({ joined, again: joined }),
+    run: () => ({ joined: null, again: null }),
+  });
+  for (const [join, verdict] of [
+    [once, 'proved'],
+    [twice, 'refuted'],
+  ] as const) {
+    const of = compile(net('reset', { initial, transitions: [join] }));
+    assert.equal((await decide(of, property)).verdict, verdict);
+  }
 });

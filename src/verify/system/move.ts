@@ -28,7 +28,7 @@ export interface Move {
   readonly kind: MoveKind;
   /** The index of the transition; -1 for a step without one. */
   readonly t: number;
-  /** The positions of all removed tokens, including resets, in any order. */
+  /** The positions of all removed tokens, including resets: each once, in any order. */
   readonly removed: readonly number[];
   readonly added: readonly number[];
   readonly variant: Variant | undefined;

@@ -345,10 +345,11 @@ export class TransitionSystem {
       this.#addFault(facts, state, moves, 0);
       return;
     }
+    // A transition may also reset a place that it takes from. Monitors count each removed token once.
     const removed =
       t.resets.length === 0
         ? taken
-        : [...taken, ...t.resets.flatMap((place) => view.at[place] ?? [])];
+        : [...new Set([...taken, ...t.resets.flatMap((place) => view.at[place] ?? [])])];
     const counts = takes.map((tokens) => tokens.length);
     const colors =
       this.net.tracked.labels.length === 0
