@@ -10,6 +10,7 @@ export { QUOTA_LABELS } from './errors/quota-exceeded-error.ts';
 export { nearestName } from './errors/unknown-field-error.ts';
 export { encodePathSegment, isHashedSegment } from './identity/encode-path-segment.ts';
 export { SCHEDULES_SESSION } from './identity/schedules-session.ts';
+export { checkLogEvent } from './events/check-log-event.ts';
 export { INTERRUPTED_METADATA, AUDIBLE_METADATA } from './events/live-metadata.ts';
 export { compactList } from './json/compact-list.ts';
 export { frozenJson } from './json/frozen-json.ts';

@@ -7,6 +7,7 @@ import { AnswerAuthors } from './auth/answer-authors.ts';
 import { ApiKeys, ENVIRONMENT_INDEX } from './auth/api-keys.ts';
 import { AGENT_INDEX, SESSION_INDEX, WorkspaceIndex } from './auth/workspace-index.ts';
 import { DEFAULT_RETRY_WINDOW_MS, IdempotentRequests } from './idempotency/idempotent-requests.ts';
+import { ImportPlaces } from './http/import-places.ts';
 import { ProofJobs } from './proofs/proof-jobs.ts';
 import { parseProofOptions } from './proofs/proof-options.ts';
 import type { Protocol } from './protocols/protocol.ts';
@@ -107,7 +108,7 @@ export function createContext(
     journalFiles: new Set(),
     imports:
       options.imports === true
-        ? { maxBytes: options.limits?.importBytes ?? DEFAULT_IMPORT_BYTES, isRunning: false }
+        ? new ImportPlaces(options.limits?.importBytes ?? DEFAULT_IMPORT_BYTES)
         : undefined,
     keepAliveMs: options.keepAliveMs ?? 15_000,
     readerTimeoutMs: options.readerTimeoutMs ?? 30_000,

@@ -8,7 +8,8 @@ import { readCopyLines, toCopyLines } from '../../src/runtime/copies/copy-lines.
 import { createServer } from '../../src/server/index.ts';
 import type { Server, ServerOptions } from '../../src/server/index.ts';
 import { MemoryStore } from '../../src/store/index.ts';
-import type { Store } from '../../src/store/index.ts';
+import type { Store, StoreItem } from '../../src/store/index.ts';
+import { InMemoryArtifactService } from '../../src/tools/index.ts';
 import { CommandFolder } from '../cli/command-folder.ts';
 import { noteAgent, openNoter } from './loaded-store.ts';
 
@@ -231,35 +232,177 @@ test('a workspace without room for another session cannot import one', async () 
   }
 });
 
-test('one file is imported at a time, and one that stops coming is given up', async () => {
-  const file = await toFile(await exportWaiting());
-  const clock = new SimulatedClock(1_700_000_000_000);
-  const store = new MemoryStore();
-  await using on = await openServer(store, { clock });
-  const started = Promise.withResolvers<void>();
-  const slow = new ReadableStream<Uint8Array>(
+/** A body whose parts come one by one, each when it is asked for. What follows the last one never comes. */
+function slowBody(parts: Iterable<string>): {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly started: Promise<void>;
+} {
+  const { promise: started, resolve } = Promise.withResolvers<void>();
+  const rest = parts[Symbol.iterator]();
+  const body = new ReadableStream<Uint8Array>(
     {
-      pull: (controller) => {
-        controller.enqueue(Buffer.from(file.slice(0, 50)));
-        started.resolve();
-        // The rest never comes.
-        return new Promise<void>(() => {});
+      pull: async (controller) => {
+        resolve();
+        await new Promise(setImmediate);
+        const { value, done } = rest.next();
+        if (done === true) return new Promise<void>(() => {});
+        return controller.enqueue(Buffer.from(value));
       },
     },
     { highWaterMark: 0 },
   );
+  return { body, started };
+}
+
+/** Lets time pass until the request is answered. */
+async function answerLater(
+  clock: SimulatedClock,
+  stepMs: number,
+  sent: Promise<Response>,
+): Promise<Response> {
   const answers: number[] = [];
-  const stalled = send(on.server, slow, on).finally(() => answers.push(1));
-  await started.promise;
-  assert.match(await readError(await send(on.server, file, on)), /^429 /);
+  const answered = sent.finally(() => answers.push(1));
   while (answers.length === 0) {
-    clock.advance(30_000);
+    clock.advance(stepMs);
     await new Promise((resolve) => {
       setImmediate(resolve);
     });
   }
-  assert.match(await readError(await stalled), /^408 /);
+  return answered;
+}
+
+test('a file that stops coming is given up, and delays only its workspace', async () => {
+  const file = await toFile(await exportWaiting());
+  const clock = new SimulatedClock(1_700_000_000_000);
+  const store = new MemoryStore();
+  await using on = await openServer(store, { clock });
+  const { body, started } = slowBody([file.slice(0, 50)]);
+  const stalled = send(on.server, body, on);
+  await started;
+  const refused = await send(on.server, file, on);
+  assert.equal(refused.headers.get('retry-after'), '5');
+  assert.match(await readError(refused), /^429 .*this workspace/);
+  // Another workspace has a place of its own.
+  const other = await on.server.keys.create('eve', 'importer', { scope: { type: 'import' } });
+  assert.match(await readError(await send(on.server, file, other)), /^400 session\.key\.userId/);
+  const places = ['w1', 'w2', 'w3'].map(async (workspace) => {
+    const { token } = await on.server.keys.create(workspace, 'i', { scope: { type: 'import' } });
+    const slow = slowBody([]);
+    const sent = send(on.server, slow.body, { token });
+    await slow.started;
+    return { sent };
+  });
+  const taken = await Promise.all(places);
+  assert.match(await readError(await send(on.server, file, other)), /^429 4 journal files/);
+  assert.match(await readError(await answerLater(clock, 30_000, stalled)), /^408 No byte/);
+  for (const { sent } of taken)
+    assert.match(await readError(await answerLater(clock, 30_000, sent)), /^408 No byte/);
   assert.equal((await send(on.server, file, on)).status, 200);
+});
+
+test('a file that comes byte by byte is given up', async () => {
+  const file = await toFile(await exportWaiting());
+  const clock = new SimulatedClock(1_700_000_000_000);
+  await using on = await openServer(new MemoryStore(), { clock });
+  const { body } = slowBody(file);
+  const answer = await answerLater(clock, 1000, send(on.server, body, on));
+  assert.match(await readError(answer), /^408 The body came too slowly: \d+ bytes in 3\d{4} ms/);
+  assert.equal((await send(on.server, file, on)).status, 200);
+});
+
+test('a file with an event that has not the members of its type is refused by field, line and value', async () => {
+  const lines = await exportWaiting();
+  const store = new MemoryStore();
+  await using on = await openServer(store);
+  const before = await listItems(store);
+  const forge = (type: string, fields: object): readonly Line[] =>
+    lines.map((line) =>
+      Array.isArray(line['events'])
+        ? {
+            ...line,
+            events: line['events'].map((event: Line) =>
+              event.type === type ? { ...event, ...fields } : event,
+            ),
+          }
+        : line,
+    );
+  const cases: (readonly [string, object, RegExp])[] = [
+    ['user.message', { content: null }, /events\[0\]\.content/],
+    ['user.message', { content: { role: 'user', parts: [{ text: 5 }] } }, /content\.parts\[0\]/],
+    ['agent.message', { content: { role: 'model' } }, /content\.parts: is missing/],
+    ['agent.message', { usage: { inputTokens: 'many' } }, /usage\.inputTokens.*"many"/],
+    ['tool.call', { args: [] }, /args: must be an object/],
+    ['tool.call', { origin: null }, /origin/],
+    ['turn.waiting', { callIds: 5 }, /callIds.*5/],
+    ['turn.ended', { stopReason: 'x' }, /stopReason.*"x"/],
+  ];
+  for (const [type, fields, message] of cases) {
+    const text = await readError(await send(on.server, await toFile(forge(type, fields)), on));
+    assert.match(text, /^400 The journal file is damaged: line \d+: step\.events/);
+    assert.match(text, message);
+  }
+  const at = { records: 1e300 };
+  const late = lines.map((line) =>
+    Array.isArray(line['records'])
+      ? { ...line, records: line['records'].map((one: object) => ({ ...one, at: at.records })) }
+      : line,
+  );
+  assert.match(
+    await readError(await send(on.server, await toFile(late), on)),
+    /^400 .*step\.records\[0\]\.at: must be a time in ms; it is 1e\+300/,
+  );
+  assert.deepEqual(await listItems(store), before);
+});
+
+test('an event that the store has in a form that cannot be read is shown as such', async () => {
+  const lines = await exportWaiting();
+  const store = new MemoryStore();
+  const items = lines.flatMap((line) =>
+    ['session', 'input', 'step', 'snapshot'].includes(line.type) ? [structuredClone(line)] : [],
+  );
+  for (const { events } of items as {
+    events?: { type: string; at: number; content?: unknown }[];
+  }[])
+    for (const event of events ?? []) {
+      if (event.type === 'agent.message') event.content = null;
+      event.at = 1e300;
+    }
+  // What an earlier release has imported.
+  async function* stored(): AsyncGenerator<StoreItem> {
+    yield* items as unknown as StoreItem[];
+  }
+  await store.importItems(stored());
+  await using on = await openServer(store);
+  const { token } = await on.server.keys.create('ada', 'user');
+  for (const path of ['events', 'events?order=desc', 'events?include=net']) {
+    const response = await on.server.fetch(
+      new Request(`http://127.0.0.1/v1/sessions/trip/${path}`, { headers: { 'x-api-key': token } }),
+    );
+    assert.equal(response.status, 200);
+    assert.match(await response.text(), /of a form that this release cannot read/);
+  }
+});
+
+test('a file with the uid of another session is refused, and its artifacts are not saved', async () => {
+  const lines = await exportWaiting();
+  const artifacts = new InMemoryArtifactService();
+  await using runtime = await openRuntime({ agents: [noteAgent([])], artifacts });
+  const server = await createServer({ runtime, keys: 'required', imports: true });
+  const { token } = await server.keys.create('ada', 'importer', { scope: { type: 'import' } });
+  const victim = await runtime.session('secret', { user: 'eve' });
+  const { uid } = await victim.status();
+  const key = { appName: 'petrichor', userId: 'ada', sessionId: 'trip' };
+  const part = { inlineData: { mimeType: 'text/plain', data: btoa('forged') } };
+  const artifact = { type: 'artifact', session: key, name: 'a', version: 0, part };
+  const forged = [
+    ...lines.map((line) => (line.type === 'session' ? { ...line, uid } : line)),
+    { ...artifact, customMetadata: {} },
+  ];
+  const text = await readError(await send(server, await toFile(forged), { token }));
+  assert.match(text, /^400 items: must not have the uid of another session/);
+  assert.deepEqual(await artifacts.list(key), []);
+  assert.deepEqual(await runtime.sessions({ user: 'ada' }), []);
+  await server.close();
 });
 
 async function listItems(store: Store): Promise<readonly unknown[]> {

@@ -88,6 +88,12 @@ export function parseContent(value: unknown, options: ParseContentOptions = {}):
   return { role, parts: parts.map((part, i) => parsePart(part, `content.parts[${i}]`, keep)) };
 }
 
+/** True for a part that can be in a log. A part of an unknown kind can: `parseContent` keeps those of models. */
+export function isPart(value: unknown): value is Part {
+  if (!isJsonObject(value)) return false;
+  return partKinds.every((kind) => !(kind in value) || v.is(partSchemas[kind], value));
+}
+
 function parsePart(value: unknown, path: string, keepUnknown: boolean): Part {
   const json = frozenJson(value, path);
   const kinds = isJsonObject(json) ? partKinds.filter((kind) => kind in json) : [];

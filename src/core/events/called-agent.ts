@@ -26,13 +26,37 @@ export function calledAgentRequest(waits: readonly CalledAgentWait[]): JsonObjec
   return { [MEMBER]: { waits: waits.map((wait) => ({ ...wait })) } };
 }
 
-/** Reads the pending calls of a called agent from the `request` of its call. Undefined for any other call. */
+/**
+ * Reads the pending calls of a called agent from the `request` of its call. Undefined for any other call, also for one whose
+ * request only looks alike.
+ */
 export function calledAgentWaits(
   request: Json | undefined,
 ): readonly CalledAgentWait[] | undefined {
+  const waits: readonly unknown[] | undefined = readWaits(request);
+  return waits?.every(isWait) === true ? waits : undefined;
+}
+
+/** True for a request that names calls of a called agent in another form than `calledAgentWaits` reads. */
+export function hasInvalidWaits(request: Json | undefined): boolean {
+  return readWaits(request)?.every(isWait) === false;
+}
+
+function readWaits(request: Json | undefined): readonly Json[] | undefined {
   const called = isJsonObject(request) ? request[MEMBER] : undefined;
   const waits = isJsonObject(called) ? called['waits'] : undefined;
   return Array.isArray(waits) ? waits : undefined;
+}
+
+function isWait(wait: unknown): wait is CalledAgentWait {
+  if (!isJsonObject(wait)) return false;
+  const { callId, name, needs, fingerprint, session, path } = wait;
+  return (
+    [callId, name, fingerprint, session].every((value) => typeof value === 'string') &&
+    (needs === 'approval' || needs === 'result') &&
+    Array.isArray(path) &&
+    path.every((value) => typeof value === 'string')
+  );
 }
 
 /** Returns the resume data of a pending agent call: the firing that began the call and determines the child session. */

@@ -106,25 +106,38 @@ export async function importSessionCopy(
   const { sessions, record, ...found } = await checkSessionCopy(file);
   const documents = await approve?.({ ...found, sessions, ...omitUndefined({ record }) });
   if ((await store.find(found.key)) !== undefined) throw new SessionExistsError(found.key);
-  if (artifacts !== undefined)
+  const importTime = await planImportTime(store, found.key, clock.now());
+  const items = async function* (): AsyncGenerator<StoreItem, void, undefined> {
+    for await (const item of readSessionItems(file)) {
+      if (item.type === 'artifact') continue;
+      const isLeftOut =
+        item.type === 'document' &&
+        (documents !== undefined || (await store.document(item.kind, item.id)) !== undefined);
+      if (!isLeftOut) yield item;
+    }
+    yield* documents ?? [];
+    yield* importTime;
+  };
+  if (artifacts !== undefined && found.artifacts > 0) {
+    // Artifacts cannot be taken back, so the store says first whether it takes the session.
+    await rehearse(store, items());
     for await (const item of readSessionItems(file))
       if (item.type === 'artifact') await importArtifact(artifacts, item);
-  const importTime = await planImportTime(store, found.key, clock.now());
-  const items: AsyncIterable<StoreItem> = {
-    async *[Symbol.asyncIterator]() {
-      for await (const item of readSessionItems(file)) {
-        if (item.type === 'artifact') continue;
-        const isLeftOut =
-          item.type === 'document' &&
-          (documents !== undefined || (await store.document(item.kind, item.id)) !== undefined);
-        if (!isLeftOut) yield item;
-      }
-      yield* documents ?? [];
-      yield* importTime;
-    },
-  };
-  await store.importItems(items);
+  }
+  await store.importItems(items());
   return found;
+}
+
+/** Imports items in a transaction that is rolled back. @throws what the import would throw */
+async function rehearse(store: Store, items: AsyncIterable<StoreItem>): Promise<void> {
+  const end = new Error('The rehearsal of an import has ended.');
+  const endless = async function* (): AsyncGenerator<StoreItem, void, undefined> {
+    yield* items;
+    throw end;
+  };
+  await store.importItems(endless()).catch((error: unknown) => {
+    if (error !== end) throw error;
+  });
 }
 
 /** Reads the items of a journal file, and refuses what does not belong to its session. @throws DamagedCopyError */

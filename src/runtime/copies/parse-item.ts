@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { parseJsonWithSchema } from '../../core/index.ts';
-import { isSessionStatus } from '../../core/internal.ts';
+import { checkLogEvent, isSessionStatus } from '../../core/internal.ts';
 import type { Json, JsonObject, SessionStatus } from '../../core/index.ts';
 import { parseRecords } from '../../net/journal/index.ts';
 import type { StoreItem } from '../../store/index.ts';
@@ -8,17 +8,25 @@ import type { StoreItem } from '../../store/index.ts';
 /** The last time that a date can be, in epoch ms. */
 const LAST_TIME = 8.64e15;
 
+function timeWithin(last: number): v.GenericSchema<unknown, number> {
+  return v.pipe(
+    v.number(),
+    v.check(
+      (at) => Math.abs(at) <= last,
+      ({ received }) => `must be a time in ms; it is ${received}`,
+    ),
+  );
+}
+
 const text = v.string();
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const positive = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 /** Epoch ms of a date. Lists of sessions show it as one. */
-const time = v.pipe(
-  v.number(),
-  v.minValue(-LAST_TIME, 'must be a time in ms'),
-  v.maxValue(LAST_TIME, 'must be a time in ms'),
-);
+const time = timeWithin(LAST_TIME);
 /** A timer can be due after the last date. */
-const dueTime = v.pipe(v.number(), v.finite());
+const dueTime = timeWithin(Number.MAX_SAFE_INTEGER);
+/** What this program makes itself: every database stores it, and no name that is made of it becomes too long. */
+const identifier = v.pipe(text, v.regex(/^[!-~]{1,200}$/, 'must be an id'));
 const json = v.custom<Json>((value) => value !== undefined, 'must be a JSON value');
 const key = v.strictObject({ appName: text, userId: text, sessionId: text });
 
@@ -43,9 +51,9 @@ const pendingCall = v.strictObject({
 const session = v.strictObject({
   type: v.literal('session'),
   key,
-  uid: text,
+  uid: identifier,
   agent: text,
-  netHash: text,
+  netHash: v.pipe(text, v.regex(/^[!-~]{0,200}$/, 'must be a hash')),
   head: count,
   lastSeq: count,
   status: v.custom<SessionStatus>(isSessionStatus, 'must be a status of sessions'),
@@ -71,7 +79,7 @@ const step = v.strictObject({
   type: v.literal('step'),
   step: positive,
   at: time,
-  records: v.array(json),
+  records: v.array(v.looseObject({ at: time })),
   events: v.array(v.looseObject({ seq: positive, at: time, type: text })),
 });
 
@@ -124,9 +132,13 @@ export function isItemType(type: unknown): type is StoreItem['type'] {
 /** @throws InvalidInputError with the path of the first wrong value */
 export function parseItem(type: StoreItem['type'], value: JsonObject): StoreItem {
   const item = parseJsonWithSchema(SCHEMAS[type], value, type);
-  if (type === 'step' && 'records' in item)
+  if (type === 'step' && 'records' in item && 'events' in item) {
+    const { events } = item;
+    for (const [index, event] of Array.isArray(events) ? events.entries() : [])
+      checkLogEvent(event, `step.events[${index}]`);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked by the schema
     return { ...item, records: parseRecords(item.records) } as unknown as StoreItem;
+  }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked by the schema
   return item as unknown as StoreItem;
 }

@@ -1,3 +1,4 @@
+import { formatSessionKey } from '../../core/index.ts';
 import type { LogEvent, Seq } from '../../core/index.ts';
 import type { ManagedSession } from '../../managed/index.ts';
 import type { CommittedStep, InboxRow } from '../../store/index.ts';
@@ -17,7 +18,8 @@ export function openProjection(
 ): SessionProjection {
   const key = toSessionKey(session);
   const { uid } = session;
-  const projection = projections.get(uid, () => {
+  // The key too: a uid can be forged in a file that an earlier release imported.
+  const projection = projections.get(`${formatSessionKey(key)} ${uid}`, () => {
     const read = (from: number): AsyncIterable<LogEvent> => store.read(key, from);
     return new EventProjection({ sessionId: session.id, sessionUid: uid, read });
   });

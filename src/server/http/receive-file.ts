@@ -7,10 +7,13 @@ import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../../net/index.ts';
 import { HttpError } from './http-error.ts';
 
+/** The least average speed of a body, in bytes per millisecond: 16 KB/s. */
+const MIN_BYTES_PER_MS = 16;
+
 /** How much a request may send, and how slowly. */
 export interface ReceiveLimits {
   readonly maxBytes: number;
-  /** The longest time without a byte. */
+  /** The longest time without a byte, and by how much a body may be later than one that comes at 16 KB/s. */
   readonly idleMs: number;
   readonly clock: Clock;
 }
@@ -23,7 +26,8 @@ export interface ReceivedFile extends AsyncDisposable {
 /**
  * Writes the body of a request to a file that only this user can read.
  * @param name the name of the file, for error messages
- * @throws HttpError 413 above `maxBytes`; 408 when nothing comes for `idleMs`; 400 when the connection ends early
+ * @throws HttpError 413 above `maxBytes`; 408 when nothing comes for `idleMs`, or the body is too slow; 400 when the
+ * connection ends early
  */
 export async function receiveFile(
   request: Request,
@@ -52,14 +56,19 @@ async function* readWithin(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   if (body === null) return;
   const reader = body.getReader();
+  const startedAt = clock.now();
   let size = 0;
   try {
     for (;;) {
       const { promise: idle, reject: stop } = Promise.withResolvers<never>();
-      const cancel = clock.at(clock.now() + idleMs, () =>
-        stop(
-          new HttpError(408, `No byte of the body came for ${idleMs} ms. Send the request again.`),
-        ),
+      const slowAt = startedAt + idleMs + size / MIN_BYTES_PER_MS;
+      const idleAt = clock.now() + idleMs;
+      const problem =
+        slowAt < idleAt
+          ? `The body came too slowly: ${size} bytes in ${Math.round(slowAt - startedAt)} ms`
+          : `No byte of the body came for ${idleMs} ms`;
+      const cancel = clock.at(Math.min(slowAt, idleAt), () =>
+        stop(new HttpError(408, `${problem}. Send the request again.`)),
       );
       const { done, value } = await Promise.race([reader.read(), idle]).finally(cancel);
       if (done) return;

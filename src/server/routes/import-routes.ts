@@ -40,28 +40,24 @@ export function importRoutes(context: ServerContext): readonly HttpRoute[] {
             501,
             'This server imports no journal files. Start it with the option imports, or use petrichor import.',
           );
-        if (imports.isRunning)
-          throw new HttpError(429, 'Another journal file is being imported: try again later.', {
-            retryAfterSeconds: 5,
-          });
-        imports.isRunning = true;
-        try {
-          const limits = { maxBytes: imports.maxBytes, idleMs: readerTimeoutMs, clock };
-          await using file = await receiveFile(request, FILE_NAME, limits);
-          const { artifacts } = runtime.runtime;
-          const { key } = await importSessionCopy(toFileSource(file.path), store, {
-            clock,
-            ...omitUndefined({ artifacts }),
-            approve: async (found) => approve(context, workspace, found),
-          }).catch((error: unknown) => {
+        using _place = imports.take(workspace);
+        const limits = { maxBytes: imports.maxBytes, idleMs: readerTimeoutMs, clock };
+        await using file = await receiveFile(request, FILE_NAME, limits);
+        const { artifacts } = runtime.runtime;
+        const { key } = await imports
+          .runAlone(async () =>
+            importSessionCopy(toFileSource(file.path), store, {
+              clock,
+              ...omitUndefined({ artifacts }),
+              approve: async (found) => approve(context, workspace, found),
+            }),
+          )
+          .catch((error: unknown) => {
             throw withoutFolder(error, file.path);
           });
-          await webhookOutbox.publish(workspace, key.sessionId, 'session.created');
-          const session = await runtime.getSession({ id: key.sessionId, userId: workspace });
-          return await toWireSession(context, session);
-        } finally {
-          imports.isRunning = false;
-        }
+        await webhookOutbox.publish(workspace, key.sessionId, 'session.created');
+        const session = await runtime.getSession({ id: key.sessionId, userId: workspace });
+        return toWireSession(context, session);
       },
     }),
   ];

@@ -4,18 +4,13 @@ import type { Store } from '../../store/index.ts';
 import type { AnswerAuthors } from '../auth/answer-authors.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
 import type { WorkspaceIndex } from '../auth/workspace-index.ts';
+import type { ImportPlaces } from '../http/import-places.ts';
 import type { IdempotentRequests } from '../idempotency/idempotent-requests.ts';
 import type { ProofJobs } from '../proofs/proof-jobs.ts';
 import type { WebhookOutbox } from '../webhooks/webhook-outbox.ts';
 import type { WebhookRegistry } from '../webhooks/webhook-registry.ts';
 import type { EventProjectionCache } from '../wire/event-projection-cache.ts';
 import type { WorkQueue } from '../workers/work-queue.ts';
-
-/** The imports of journal files: one at a time, because each locks the store while it is written. */
-export interface JournalImports {
-  readonly maxBytes: number;
-  isRunning: boolean;
-}
 
 /** Services that the routes use. */
 export interface ServerContext {
@@ -52,7 +47,7 @@ export interface ServerContext {
   /** Journal files that are being sent. Each holds a connection of the store. */
   readonly journalFiles: Set<object>;
   /** Undefined: no journal files are imported. */
-  readonly imports: JournalImports | undefined;
+  readonly imports: ImportPlaces | undefined;
   readonly keepAliveMs: number;
   readonly readerTimeoutMs: number;
 }

@@ -9,6 +9,7 @@ const MAX_IDS = 200_000;
  * more than 1,000.
  */
 export class EventProjectionCache {
+  /** By the uid and the key of their session. */
   readonly #projections = new Map<string, EventProjection>();
   readonly #maxIds: number;
 
@@ -16,23 +17,23 @@ export class EventProjectionCache {
     this.#maxIds = maxIds;
   }
 
-  get(sessionUid: string, create: () => EventProjection): EventProjection {
-    const projection = this.#projections.get(sessionUid) ?? create();
+  get(session: string, create: () => EventProjection): EventProjection {
+    const projection = this.#projections.get(session) ?? create();
     // Moves the projection to the end of the map: the first entry is the least recently read.
-    this.#projections.delete(sessionUid);
-    this.#projections.set(sessionUid, projection);
-    this.#evict(sessionUid);
+    this.#projections.delete(session);
+    this.#projections.set(session, projection);
+    this.#evict(session);
     return projection;
   }
 
   #evict(kept: string): void {
     let size = 0;
     for (const projection of this.#projections.values()) size += projection.size;
-    for (const [uid, projection] of this.#projections) {
+    for (const [session, projection] of this.#projections) {
       if (size <= this.#maxIds && this.#projections.size <= MAX_PROJECTIONS) return;
-      if (uid === kept) continue;
+      if (session === kept) continue;
       size -= projection.size;
-      this.#projections.delete(uid);
+      this.#projections.delete(session);
     }
   }
 }

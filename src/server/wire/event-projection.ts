@@ -200,7 +200,7 @@ export class EventProjection {
   }
 
   #projectWithIds(event: LogEvent): readonly IdentifiedEvent[] {
-    return projectEvent(event, this.#logIndex).map((projected, index) => {
+    return this.#projectReadable(event).map((projected, index) => {
       const ownKey = `seq:${event.seq}${index === 0 ? '' : `.${index}`}`;
       return {
         ...projected,
@@ -208,6 +208,27 @@ export class EventProjection {
         legacyId: projected.type === 'user.interrupt' ? this.#eventId(ownKey) : undefined,
       };
     });
+  }
+
+  /** An entry that does not have the members of its type is shown as one that cannot be read. */
+  #projectReadable(event: LogEvent): readonly ProjectedEvent[] {
+    try {
+      return projectEvent(event, this.#logIndex);
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      return [
+        {
+          type: 'session.error',
+          fields: {
+            error: {
+              type: 'unknown_error',
+              message: `Entry ${event.seq} of the log is of a form that this release cannot read.`,
+              retry_status: { type: 'terminal' },
+            },
+          },
+        },
+      ];
+    }
   }
 
   #eventId(key: string): string {

@@ -125,9 +125,12 @@ export const pagination: {
   readonly page: v.OptionalSchema<v.GenericSchema<unknown, string | undefined>, undefined>;
 } = { limit: v.optional(integerParameter(1, 1000)), page: v.optional(pageCursor) };
 
-/** Converts epoch milliseconds to an RFC 3339 time. */
+/** The last time that a date can be, in epoch milliseconds. */
+const LAST_TIME = 8.64e15;
+
+/** Converts epoch milliseconds to an RFC 3339 time. A time that no date has is shown as the first or the last one. */
 export function toWireTime(at: number): string {
-  return new Date(at).toISOString();
+  return new Date(Math.max(-LAST_TIME, Math.min(LAST_TIME, at))).toISOString();
 }
 
 /** Applies changes to key-value pairs; null removes a pair. */

@@ -59,6 +59,25 @@ export const itemCases: readonly StoreContractCase[] = [
     },
   }),
 
+  betweenStores('a session is not imported with the uid of another, deleted or not', {
+    check: async (store, other) => {
+      await fill(store);
+      const items = await collect(store.exportItems({ session: toKey('s') }));
+      await other.join('one');
+      const { uid } = await createSession(other, 'one', 'here');
+      const forged = items.map((item) => (item.type === 'session' ? { ...item, uid } : item));
+      const refusal = { name: 'InvalidInputError', message: /uid of another session/ };
+      await assert.rejects(other.importItems(toIterable(forged)), refusal);
+      await other.delete(sessionKey('here'));
+      await assert.rejects(other.importItems(toIterable(forged)), refusal);
+      await assert.rejects(getExisting(other, toKey('s')));
+      await other.importItems(toIterable(items));
+      // A session that was deleted comes back with its own uid.
+      await other.delete(toKey('s'));
+      await other.importItems(toIterable(items));
+    },
+  }),
+
   betweenStores('an export of a session has the sessions of its called agents, and no other', {
     check: async (store, other) => {
       await fill(store);

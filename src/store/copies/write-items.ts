@@ -28,6 +28,8 @@ export interface ItemWriter {
   isEmpty(): Promise<boolean>;
   /** Creates the session with `IMPORT_OWNER` and epoch 1. False: it exists. */
   createSession(item: SessionItem): Promise<boolean>;
+  /** True if a session of another key, deleted or not, has this uid. */
+  isUidOfOther(item: Pick<SessionItem, 'key' | 'uid'>): Promise<boolean>;
   /** Appends an input to the session that was created last. */
   addInput(session: SessionItem, item: InputItem): Promise<void>;
   commit(steps: readonly SettledStep[]): Promise<readonly CommitResult[]>;
@@ -62,6 +64,12 @@ export async function writeItems(
     session = undefined;
     if (item.type === 'session') {
       session = await SessionImport.begin(writer, item);
+      // Names of effects and of readers' positions are made of the uid. A forged one would reach those of another session.
+      if (!isWholeStore && (await writer.isUidOfOther(item)))
+        throw new InvalidInputError(
+          'items',
+          `must not have the uid of another session: session "${formatSessionKey(item.key)}" has "${item.uid}".`,
+        );
       keys.push(item.key);
     } else if (item.type === 'document') await writer.addDocument(item);
     else if (item.type === 'shared') await writer.addShared(item);

@@ -79,6 +79,12 @@ export class MemoryImport {
         this.sessions.push(sessions.create(Object.freeze({ ...key }), init));
         return true;
       },
+      isUidOfOther: async ({ key, uid }) => {
+        const name = toMapKey(key);
+        return [...sessions.all(), ...this.sessions, ...sessions.tombstones].some(
+          (one) => one.uid === uid && toMapKey(one.key) !== name,
+        );
+      },
       addInput: async (item, { dedupeKey, input }) => {
         get(item).appendInput(input ?? { place: '', value: null }, dedupeKey);
       },

@@ -42,6 +42,15 @@ export function itemStatements(t: TableNames): ItemStatements<Reads, Transaction
       );
       return rows.map((row) => ({ key: toSessionKey(row), uid: row.uid }));
     },
+    isUidOfOther: async (queries, { key, uid }) => {
+      const others = (['sessions', 'tombstones'] as const).map(
+        (table) =>
+          `(SELECT 1 FROM ${t(table)} WHERE uid = ? AND NOT (app = ? AND user_id = ? AND name = ?) LIMIT 1)`,
+      );
+      const values = [uid, ...toKeyParameters(key)];
+      const found = await queries.rows(others.join(' UNION ALL '), [...values, ...values]);
+      return found.length > 0;
+    },
     listUsageApps: async (queries) => {
       const rows = await queries.rows<{ app: string }>(
         `SELECT DISTINCT app FROM ${t('usage')} ORDER BY app`,

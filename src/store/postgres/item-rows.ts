@@ -37,6 +37,17 @@ export function itemStatements(s: string): ItemStatements<Queries, Queries> {
       );
       return rows.map((row) => ({ key: toSessionKey(row), uid: row.uid }));
     },
+    isUidOfOther: async (queries, { key, uid }) => {
+      const others = ['sessions', 'tombstones'].map(
+        (table) =>
+          `SELECT 1 FROM ${s}.${table} WHERE uid = $4 AND (app, user_id, name) <> ($1, $2, $3)`,
+      );
+      const found = await queries.rows(`${others.join(' UNION ALL ')} LIMIT 1`, [
+        ...toKeyParameters(key),
+        uid,
+      ]);
+      return found.length > 0;
+    },
     listUsageApps: async (queries) => {
       const rows = await queries.rows<{ app: string }>(
         `SELECT DISTINCT app FROM ${s}.usage ORDER BY app`,

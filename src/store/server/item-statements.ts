@@ -20,6 +20,8 @@ export interface ItemStatements<R, W extends R> {
   listTombstones(
     queries: R,
   ): Promise<readonly { readonly key: SessionKey; readonly uid: string }[]>;
+  /** True if a session or a tombstone of another key has this uid. Reads all rows. */
+  isUidOfOther(queries: R, session: Pick<TombstoneItem, 'key' | 'uid'>): Promise<boolean>;
   /** The apps with usage. */
   listUsageApps(queries: R): Promise<readonly string[]>;
   /** Inserts a document with its version. */

@@ -37,6 +37,7 @@ export function createItemWriter<R, W extends R>(
       ids.set(toMapKey(key), row.id);
       return true;
     },
+    isUidOfOther: async (item) => tables.isUidOfOther(queries, item),
     addInput: async ({ key }, { inputSeq, dedupeKey, input }) =>
       tables.insertInput(queries, await findId(key), {
         inputSeq,

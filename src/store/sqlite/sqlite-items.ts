@@ -183,6 +183,7 @@ export class SqliteItems {
         sessions.insert(key, { uid, agent, netHash, at, owner: IMPORT_OWNER });
         return true;
       },
+      isUidOfOther: async (item) => this.#items.isUidOfOther(item),
       addInput: async ({ key }, { dedupeKey, input }) => {
         const blobs: Blobs = new Map();
         const value = pack(input?.value ?? null, blobs);

@@ -38,6 +38,7 @@ export class ItemTable {
   readonly #kinds: Statement<{ kind: string }>;
   readonly #shared: Statement<SharedRow>;
   readonly #tombstones: Statement<Omit<NamedRow, 'id'> & { readonly uid: string }>;
+  readonly #others: Statement<object>;
   readonly #apps: Statement<{ app: string }>;
   readonly #insertDocument: Statement<never>;
   readonly #insertShared: Statement<never>;
@@ -60,6 +61,10 @@ export class ItemTable {
     );
     this.#tombstones = connection.prepare(
       'SELECT app, user, name, uid FROM tombstones ORDER BY app, user, name',
+    );
+    const other = 'WHERE uid = ?1 AND NOT (app = ?2 AND user = ?3 AND name = ?4)';
+    this.#others = connection.prepare(
+      `SELECT 1 FROM sessions ${other} UNION ALL SELECT 1 FROM tombstones ${other} LIMIT 1`,
     );
     this.#apps = connection.prepare('SELECT DISTINCT app FROM usage ORDER BY app');
     this.#insertDocument = connection.prepare(
@@ -127,6 +132,11 @@ export class ItemTable {
   }
 
   /** Inserts a tombstone that is no change. */
+  /** True if a session or a tombstone of another key has this uid. Reads all rows. */
+  isUidOfOther({ key, uid }: Pick<TombstoneItem, 'key' | 'uid'>): boolean {
+    return this.#others.get(uid, key.appName, key.userId, key.sessionId) !== undefined;
+  }
+
   insertTombstone({ key, uid }: TombstoneItem): void {
     this.#insertTombstone.run(key.appName, key.userId, key.sessionId, uid);
   }
