@@ -12,6 +12,7 @@ import {
 } from './postgres-errors.ts';
 import type { SessionKey } from '../../core/index.ts';
 import type { ChangedSession } from '../server/change-notices.ts';
+import { PipelinedTransaction } from './pipelined-transaction.ts';
 import { FairSemaphore } from '../server/fair-semaphore.ts';
 import { retryStatement, type RetryPolicy } from '../server/retry-statement.ts';
 import { describeStoreUrl } from '../rules/describe-store-url.ts';
@@ -24,6 +25,15 @@ export interface Queries {
   rows<T>(text: string, values?: readonly unknown[]): Promise<readonly T[]>;
   /** Runs one or several statements without parameters. */
   exec(text: string): Promise<void>;
+}
+
+/** Runs the statements of an open transaction. */
+export interface Transaction extends Queries {
+  /**
+   * Sends a statement without waiting for its result, in one packet with the statements that follow at once. If it fails,
+   * the next `rows` rejects with its error, or the transaction does.
+   */
+  add(text: string, values?: readonly unknown[]): void;
 }
 
 export interface DatabaseOptions extends RetryPolicy {
@@ -66,7 +76,7 @@ const INT8 = 20;
 const QUERY_TIMEOUT_MS = 60_000;
 
 /** The connections of a store: runs statements and transactions, and retries them. */
-export class Database implements ServerDatabase<Queries, Queries> {
+export class Database implements ServerDatabase<Queries, Transaction> {
   /** The URL with host and database only, without user, password and options. */
   readonly location: string;
   readonly #pg: typeof pg;
@@ -100,6 +110,8 @@ export class Database implements ServerDatabase<Queries, Queries> {
         lock_timeout: LOCK_TIMEOUT_MS,
       }),
       query_timeout: QUERY_TIMEOUT_MS,
+      // A transaction sends statements before it has the results of earlier ones.
+      pipeline: true,
       // An idle connection does not keep the process alive.
       allowExitOnIdle: true,
     });
@@ -148,7 +160,7 @@ export class Database implements ServerDatabase<Queries, Queries> {
   }
 
   async insertSession(
-    tables: ServerTables<Queries, Queries>,
+    tables: Pick<ServerTables<Queries, Queries>, 'insertSession'>,
     key: SessionKey,
     init: NewSession,
   ): Promise<FullRow | undefined> {
@@ -178,7 +190,7 @@ export class Database implements ServerDatabase<Queries, Queries> {
   }
 
   async write<T>(
-    body: (queries: Queries) => Promise<T>,
+    body: (queries: Transaction) => Promise<T>,
     options: WriteOptions<T> = {},
   ): Promise<T> {
     return this.#track(async () =>
@@ -298,20 +310,21 @@ export class Database implements ServerDatabase<Queries, Queries> {
   }
 
   async #tryWrite<T>(
-    body: (queries: Queries) => Promise<T>,
+    body: (queries: Transaction) => Promise<T>,
     { changed = () => [], onInDoubt }: WriteOptions<T>,
   ): Promise<T> {
     const { client, release } = await this.#connect();
     let broken: Error | undefined;
     try {
-      await client.query(this.#options.listenUrl === undefined ? 'BEGIN' : BEGIN_WITH_SETTINGS);
-      const rows: Queries['rows'] = async (text, values = []) => this.#query(client, text, values);
-      const exec = async (text: string): Promise<void> => void (await client.query(text));
-      const result = await body({ rows, exec });
+      const transaction = new PipelinedTransaction(client, async (text, values) =>
+        this.#query(client, text, values),
+      );
+      transaction.begin(this.#options.listenUrl === undefined ? 'BEGIN' : BEGIN_WITH_SETTINGS);
+      const result = await body(transaction);
       const sessions = changed(result);
       const [text, values] =
         sessions.length > 0 ? this.#options.toNotification(sessions) : READ_XID;
-      const [closing] = await rows<{ xid: string | null }>(text, values);
+      const [closing] = await transaction.rows<{ xid: string | null }>(text, values);
       this.#options.failpoints.beforeCommit?.();
       try {
         await client.query('COMMIT');

@@ -1,17 +1,17 @@
 import type { FullRow } from '../server/session-row.ts';
-import type { Queries } from './database.ts';
+import type { Transaction } from './database.ts';
 
-/** Deletes locked sessions, in the open transaction, and leaves tombstones. */
-export async function deleteSessions(
-  queries: Queries,
+/** Sends the deletion of locked sessions, and leaves tombstones. */
+export function deleteSessions(
+  queries: Transaction,
   schema: string,
   rows: readonly FullRow[],
-): Promise<void> {
+): void {
   const ids = rows.map(({ id }) => id);
   for (const table of ['steps', 'inbox', 'input_keys', 'snapshots', 'blobs', 'pending_calls'])
-    await queries.rows(`DELETE FROM ${schema}.${table} WHERE session = ANY($1::bigint[])`, [ids]);
-  await queries.rows(`DELETE FROM ${schema}.sessions WHERE id = ANY($1::bigint[])`, [ids]);
-  await queries.rows(
+    queries.add(`DELETE FROM ${schema}.${table} WHERE session = ANY($1::bigint[])`, [ids]);
+  queries.add(`DELETE FROM ${schema}.sessions WHERE id = ANY($1::bigint[])`, [ids]);
+  queries.add(
     `INSERT INTO ${schema}.tombstones (app, user_id, name, uid, session, changed)
            SELECT u.*, pg_current_xact_id() FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[]) AS u
            ON CONFLICT (app, user_id, name) DO UPDATE

@@ -5,7 +5,7 @@ import type {
   StoredDocument,
 } from '../documents.ts';
 import { normalizeQuery } from '../rules/document-rules.ts';
-import type { Queries } from './database.ts';
+import type { Queries, Transaction } from './database.ts';
 import { parseStoredJson } from '../server/parse-stored-json.ts';
 
 export async function readDocumentRow(
@@ -44,12 +44,12 @@ export async function listDocumentRows(
 
 /** Applies all changes, which have been checked, or none, in the open transaction. */
 export async function writeDocumentRows(
-  queries: Queries,
+  queries: Transaction,
   schema: string,
   changes: readonly DocumentChange[],
 ): Promise<DocumentResult> {
   // A missing document has no row to lock, so writers lock the hashes of the names, in a fixed order.
-  await queries.rows(
+  queries.add(
     `SELECT pg_advisory_xact_lock(hashtext($1), one) FROM (
        SELECT DISTINCT hashtext(name) AS one FROM unnest($2::text[]) AS name ORDER BY one) AS names`,
     [`${schema}.documents`, changes.map(({ kind, id }) => JSON.stringify([kind, id]))],
@@ -65,9 +65,9 @@ export async function writeDocumentRows(
   }
   for (const { kind, id, version, value } of changes) {
     if (value === undefined)
-      await queries.rows(`DELETE FROM ${schema}.documents WHERE kind = $1 AND id = $2`, [kind, id]);
+      queries.add(`DELETE FROM ${schema}.documents WHERE kind = $1 AND id = $2`, [kind, id]);
     else
-      await queries.rows(
+      queries.add(
         `INSERT INTO ${schema}.documents (kind, id, version, value) VALUES ($1, $2, $3, $4)
          ON CONFLICT (kind, id) DO UPDATE SET version = excluded.version, value = excluded.value`,
         [kind, id, version + 1, JSON.stringify(value)],

@@ -1,16 +1,16 @@
 import type { InputSeq } from '../store.ts';
-import type { Queries } from './database.ts';
+import type { Queries, Transaction } from './database.ts';
 import type { InboxColumns, AppendedInput } from '../server/inbox-row.ts';
 import type { FullRow } from '../server/session-row.ts';
 
 /** Appends an input to the inbox of a session whose row is locked, in the open transaction. */
-export async function insertInput(
-  queries: Queries,
+export function insertInput(
+  queries: Transaction,
   schema: string,
   session: FullRow['id'],
   input: AppendedInput,
-): Promise<void> {
-  await queries.rows(
+): void {
+  queries.add(
     `WITH counted AS (UPDATE ${schema}.sessions SET last_input = $2 WHERE id = $1),
        keyed AS (INSERT INTO ${schema}.input_keys (session, key, input) VALUES ($1, $3, $2))
      INSERT INTO ${schema}.inbox (session, input, key, place, value) VALUES ($1, $2, $3, $4, $5)`,

@@ -2,12 +2,12 @@ import type { ItemStatements } from '../server/item-statements.ts';
 import { toKeyParameters, toSessionKey, type FullRow } from '../server/session-row.ts';
 import type { SharedRow } from '../server/shared-values.ts';
 import type { InputSeq } from '../store.ts';
-import type { Queries } from './database.ts';
+import type { Queries, Transaction } from './database.ts';
 import { FULL_ROW } from './session-rows.ts';
 import { addUsage } from './usage-rows.ts';
 
 /** The statements of exports and imports in a schema, whose name is quoted. */
-export function itemStatements(s: string): ItemStatements<Queries, Queries> {
+export function itemStatements(s: string): ItemStatements<Queries, Transaction> {
   return {
     listSessionPage: async (queries, after, limit) =>
       queries.rows<FullRow>(
@@ -55,17 +55,19 @@ export function itemStatements(s: string): ItemStatements<Queries, Queries> {
       return rows.map(({ app }) => app);
     },
     insertDocument: async (queries, { kind, id, version, value }) => {
-      await queries.rows(
-        `INSERT INTO ${s}.documents (kind, id, version, value) VALUES ($1, $2, $3, $4)`,
-        [kind, id, version, JSON.stringify(value)],
-      );
+      queries.add(`INSERT INTO ${s}.documents (kind, id, version, value) VALUES ($1, $2, $3, $4)`, [
+        kind,
+        id,
+        version,
+        JSON.stringify(value),
+      ]);
     },
     addUsage: async (queries, groups) => addUsage(queries, s, groups),
     insertTombstone: async (queries, { key, uid }) => {
-      await queries.rows(
-        `INSERT INTO ${s}.tombstones (app, user_id, name, uid) VALUES ($1, $2, $3, $4)`,
-        [...toKeyParameters(key), uid],
-      );
+      queries.add(`INSERT INTO ${s}.tombstones (app, user_id, name, uid) VALUES ($1, $2, $3, $4)`, [
+        ...toKeyParameters(key),
+        uid,
+      ]);
     },
   };
 }

@@ -5,21 +5,19 @@ import { formatPendingPosition, parsePendingPosition } from '../rules/pending-po
 import type { PendingCallEntry } from '../server/step-writes.ts';
 import { parsePendingCalls } from '../server/session-row.ts';
 import type { PendingCallQuery, SessionPendingCall } from '../store.ts';
-import type { Queries } from './database.ts';
+import type { Queries, Transaction } from './database.ts';
 
 /** Replaces the index entries of these sessions, in the open transaction. */
-export async function replacePendingCalls(
-  queries: Queries,
+export function replacePendingCalls(
+  queries: Transaction,
   schema: string,
   sessions: readonly number[],
   entries: readonly PendingCallEntry[],
-): Promise<void> {
+): void {
   if (sessions.length === 0) return;
-  await queries.rows(`DELETE FROM ${schema}.pending_calls WHERE session = ANY($1::bigint[])`, [
-    sessions,
-  ]);
+  queries.add(`DELETE FROM ${schema}.pending_calls WHERE session = ANY($1::bigint[])`, [sessions]);
   if (entries.length === 0) return;
-  await queries.rows(
+  queries.add(
     `INSERT INTO ${schema}.pending_calls (session, call, app, since, user_id, agent, tool, needs)
      SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[],
        $8::text[])

@@ -1,6 +1,6 @@
 import type { ServerTables } from '../server/server-tables.ts';
 import { readChanges } from './change-rows.ts';
-import type { Queries } from './database.ts';
+import type { Queries, Transaction } from './database.ts';
 import { deleteSessions } from './delete-sessions.ts';
 import { listDocumentRows, readDocumentRow, writeDocumentRows } from './document-rows.ts';
 import { findInput, insertInput, readInbox } from './inbox-rows.ts';
@@ -14,7 +14,7 @@ import { writeSteps } from './step-rows.ts';
 import { readUsage } from './usage-rows.ts';
 
 /** The tables of a PostgreSQL schema, whose name is quoted. */
-export function postgresTables(s: string): ServerTables<Queries, Queries> {
+export function postgresTables(s: string): ServerTables<Queries, Transaction> {
   const sessions = new SessionRows(s);
   return {
     ...itemStatements(s),
@@ -29,15 +29,15 @@ export function postgresTables(s: string): ServerTables<Queries, Queries> {
     deleteSessions: async (queries, rows) => deleteSessions(queries, s, rows),
     setOwner: async (queries, id, owner) => {
       const set = `UPDATE ${s}.sessions SET owner = $1, epoch = epoch + 1 WHERE id = $2`;
-      await queries.rows(set, [owner, id]);
+      queries.add(set, [owner, id]);
     },
     setFailures: async (queries, id, failures) => {
       const set = `UPDATE ${s}.sessions SET failures = $1, changed = pg_current_xact_id() WHERE id = $2`;
-      await queries.rows(set, [failures, id]);
+      queries.add(set, [failures, id]);
     },
     touchSession: async (queries, id) => {
       const set = `UPDATE ${s}.sessions SET changed = pg_current_xact_id() WHERE id = $1`;
-      await queries.rows(set, [id]);
+      queries.add(set, [id]);
     },
     writeSteps: async (queries, writes) => writeSteps(queries, s, writes),
     findInput: async (queries, id, dedupeKey) => findInput(queries, s, id, dedupeKey),

@@ -1,6 +1,6 @@
 import { toSharedState, type SharedColumns, type SharedRow } from '../server/shared-values.ts';
 import type { SharedState } from '../store.ts';
-import type { Queries } from './database.ts';
+import type { Queries, Transaction } from './database.ts';
 
 /** Reads the state of a user and of the app. */
 export async function readSharedState(
@@ -16,12 +16,8 @@ export async function readSharedState(
 }
 
 /** Locks scopes until the transaction ends, in the same order in every transaction. */
-export async function lockScopes(
-  queries: Queries,
-  schema: string,
-  scopes: readonly string[],
-): Promise<void> {
-  await queries.rows(
+export function lockScopes(queries: Transaction, schema: string, scopes: readonly string[]): void {
+  queries.add(
     `SELECT pg_advisory_xact_lock(hashtext($1), scope) FROM (
        SELECT DISTINCT hashtext(name) AS scope FROM unnest($2::text[]) AS name ORDER BY scope) AS scopes`,
     [schema, scopes],
@@ -40,12 +36,12 @@ export async function readSharedRows(
   );
 }
 
-export async function writeSharedRows(
-  queries: Queries,
+export function writeSharedRows(
+  queries: Transaction,
   schema: string,
   rows: readonly SharedRow[],
-): Promise<void> {
-  await queries.rows(
+): void {
+  queries.add(
     `INSERT INTO ${schema}.shared_state (app, user_id, name, value, version)
      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
      ON CONFLICT (app, user_id, name) DO UPDATE SET value = excluded.value, version = excluded.version`,

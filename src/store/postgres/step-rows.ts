@@ -1,16 +1,16 @@
 import type { AcceptedStep, SessionColumns, StepWrites } from '../server/step-writes.ts';
-import type { Queries } from './database.ts';
+import type { Transaction } from './database.ts';
 import { replacePendingCalls } from './pending-call-rows.ts';
 import { addUsage } from './usage-rows.ts';
 
-/** Writes the accepted steps of a commit, in the open transaction. */
-export async function writeSteps(
-  queries: Queries,
+/** Sends the writes of the accepted steps of a commit. */
+export function writeSteps(
+  queries: Transaction,
   schema: string,
   { steps, sessions, blobs, changedPending, pending, usage, consumed, snapshots }: StepWrites,
-): Promise<void> {
+): void {
   const column = <T>(value: (one: AcceptedStep) => T): readonly T[] => steps.map(value);
-  await queries.rows(
+  queries.add(
     `INSERT INTO ${schema}.steps (session, step, at, last_record, last_event, lists, records, events)
      SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::boolean[],
        $7::text[], $8::text[])`,
@@ -27,23 +27,23 @@ export async function writeSteps(
   );
   for (const { id, hash, text } of blobs) {
     // One by one, because together they might exceed the size limit of a message.
-    await queries.rows(
+    queries.add(
       `INSERT INTO ${schema}.blobs (session, hash, bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
       [id, hash, Buffer.from(text, 'utf8')],
     );
   }
-  await updateSessionRows(queries, schema, sessions);
-  await replacePendingCalls(queries, schema, changedPending, pending);
-  await addUsage(queries, schema, usage);
+  updateSessionRows(queries, schema, sessions);
+  replacePendingCalls(queries, schema, changedPending, pending);
+  addUsage(queries, schema, usage);
   if (consumed.length > 0) {
-    await queries.rows(
+    queries.add(
       `DELETE FROM ${schema}.inbox AS i USING unnest($1::bigint[], $2::bigint[]) AS u (session, up_to)
        WHERE i.session = u.session AND i.input <= u.up_to`,
       [consumed.map(({ id }) => id), consumed.map(({ upTo }) => upTo)],
     );
   }
   if (snapshots.length > 0) {
-    await queries.rows(
+    queries.add(
       `INSERT INTO ${schema}.snapshots (session, step, marking)
        SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[])
        ON CONFLICT (session) DO UPDATE SET step = excluded.step, marking = excluded.marking`,
@@ -56,14 +56,14 @@ export async function writeSteps(
   }
 }
 
-async function updateSessionRows(
-  queries: Queries,
+function updateSessionRows(
+  queries: Transaction,
   schema: string,
   sessions: readonly SessionColumns[],
-): Promise<void> {
+): void {
   const column = <K extends keyof SessionColumns>(name: K): readonly SessionColumns[K][] =>
     sessions.map((one) => one[name]);
-  await queries.rows(
+  queries.add(
     `UPDATE ${schema}.sessions AS s SET head = u.head, last_seq = u.last_seq, last_record = u.last_record,
        inbox_up_to = u.inbox_up_to, status = u.status, phase = u.phase, in_flight = u.in_flight,
        next_due_at = u.next_due_at, net_hash = u.net_hash, pending = u.pending, updated_at = u.updated_at,

@@ -6,18 +6,18 @@ import {
 } from '../rules/usage-rules.ts';
 import { COUNT_COLUMNS, USAGE_PARTS, type SessionUsage } from '../server/usage-groups.ts';
 import type { UsageQuery, UsageTotal } from '../store.ts';
-import type { Queries } from './database.ts';
+import type { Queries, Transaction } from './database.ts';
 
 /** Adds the usage of groups, in the open transaction. */
-export async function addUsage(
-  queries: Queries,
+export function addUsage(
+  queries: Transaction,
   schema: string,
   rows: readonly SessionUsage[],
-): Promise<void> {
+): void {
   if (rows.length === 0) return;
   const sum = (name: string): string =>
     `${name} = CASE WHEN excluded.${name} IS NULL THEN u.${name} ELSE coalesce(u.${name}, 0) + excluded.${name} END`;
-  await queries.rows(
+  queries.add(
     `INSERT INTO ${schema}.usage AS u (app, day, user_id, agent, model, part, calls, ${COUNT_COLUMNS.join(', ')})
      SELECT app, day, user_id, agent, model, pg_backend_pid() % ${USAGE_PARTS}, calls, ${COUNT_COLUMNS.join(', ')}
      FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[],

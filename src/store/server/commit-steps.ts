@@ -115,7 +115,11 @@ function toStepWrites(
         (step.usage ?? []).map((usage) => ({ key: step.key, agent: agentByKey(step.key), usage })),
       ),
     ),
-    consumed: sessions.flatMap(({ id, inbox_up_to: upTo }) => (upTo === 0 ? [] : [{ id, upTo }])),
+    consumed: last.flatMap(({ id, packed: { step } }) => {
+      const head = heads.get(toMapKey(step.key));
+      if (head === undefined || head.inboxUpTo === head.row.inbox_up_to) return [];
+      return [{ id, upTo: head.inboxUpTo }];
+    }),
     snapshots: [...snapshots.values()],
   };
 }
