@@ -63,10 +63,14 @@ export interface CodeAgent extends AgentVersion {
 }
 
 /**
- * A session: its id, or its id and its user. A session that a program created with `Runtime.session` is found only with
- * its user, because such an id is unique per user.
+ * A session: its id, its id and its user, or a session that was read. A session that a program created with
+ * `Runtime.session` is found only with its user, because such an id is unique per user. `usage` and `streamLog` do not
+ * look up a session again that this runtime has read.
  */
-export type SessionRef = string | { readonly id: string; readonly userId: string };
+export type SessionRef =
+  | string
+  | { readonly id: string; readonly userId: string }
+  | Pick<ManagedSession, 'id' | 'owner'>;
 
 /** The owner of a session. Session ids are generated, so they are unique across owners. */
 export interface SessionOwner {
@@ -403,7 +407,7 @@ export interface ManagedRuntime extends AsyncDisposable {
    * @throws InvalidInputError if `by`, `from` or `to` is invalid
    */
   usageTotals(options?: UsageOptions): Promise<readonly UsageTotal[]>;
-  /** Tokens of all turns of a session so far. */
+  /** Tokens of all turns of a session so far; of a session that was read, up to its `lastSeq`. */
   usage(session: SessionRef): Promise<Usage>;
 
   status(session: SessionRef): Promise<ManagedStatus>;

@@ -3,7 +3,7 @@ import { SessionNotFoundError } from '../../store/index.ts';
 import type { SessionRow } from '../../store/index.ts';
 import type { SessionRecord } from '../catalogs/session-catalog.ts';
 import type { SessionRef } from '../interface/managed-runtime.ts';
-import type { SessionLookup } from './session-lookup.ts';
+import { getSessionId, getUserId, type SessionLookup } from './session-lookup.ts';
 
 /** A session of a batch, and its row as the batch found it. */
 export interface BatchSession {
@@ -45,5 +45,6 @@ export class BatchSessions {
 }
 
 function toRefKey(ref: SessionRef): string {
-  return typeof ref === 'string' ? ref : `${ref.userId}\0${ref.id}`;
+  const userId = getUserId(ref);
+  return userId === undefined ? getSessionId(ref) : `${userId}\0${getSessionId(ref)}`;
 }

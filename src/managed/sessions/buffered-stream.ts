@@ -4,6 +4,8 @@ import { SubscriberTooSlowError } from '../interface/managed-errors.ts';
 export interface BufferedStreamOptions {
   readonly sessionId: string;
   readonly from: Seq;
+  /** The last number of the log, if it was just read. */
+  readonly last?: Seq;
   /** Reads the log after a number, and then new events, until the signal aborts. */
   readonly read: (from: Seq, signal: AbortSignal) => AsyncIterable<LogEvent | PartialEvent>;
   /** The current last number of the log. */
@@ -30,7 +32,7 @@ export async function* bufferedStream(
   const source = read(options.from, ended.signal)[Symbol.asyncIterator]();
   let cursor = options.from;
   try {
-    let last = await lastSeq();
+    let last = options.last ?? (await lastSeq());
     while (cursor < last) {
       const { done, value } = await source.next();
       if (done === true) return;

@@ -59,6 +59,7 @@ import { resolveCall } from './resolve-call.ts';
 import { sendInput } from './send-input.ts';
 import { SessionDeletion } from './session-deletion.ts';
 import { SessionLookup } from './session-lookup.ts';
+import type { FoundSession } from './session-lookup.ts';
 
 export interface ManagedSessionsOptions {
   readonly runtime: Runtime;
@@ -79,6 +80,11 @@ export class ManagedSessions {
   readonly #deletion: SessionDeletion;
   readonly #usage: UsageTotals;
   readonly #listings: SessionListings;
+  /** What was found for a session that a caller has. */
+  readonly #read = new WeakMap<
+    object,
+    { readonly found: FoundSession; readonly row: SessionRow }
+  >();
 
   constructor(options: ManagedSessionsOptions) {
     const { runtime, records, names, newId, maxBuffered, onDelete } = options;
@@ -94,7 +100,10 @@ export class ManagedSessions {
 
   async getSession(ref: SessionRef): Promise<ManagedSession> {
     const found = await this.#lookup.find(ref);
-    return this.#toManagedSession(found.record, await this.#lookup.getRow(found));
+    const row = await this.#lookup.getRow(found);
+    const session = this.#toManagedSession(found.record, row);
+    this.#read.set(session, { found, row });
+    return session;
   }
 
   async threads(ref: SessionRef): Promise<readonly ManagedSession[]> {
@@ -189,7 +198,8 @@ export class ManagedSessions {
   }
 
   async usage(ref: SessionRef): Promise<Usage> {
-    return this.#usage.get(await this.#lookup.getRow(await this.#lookup.find(ref)));
+    const row = typeof ref === 'string' ? undefined : this.#read.get(ref)?.row;
+    return this.#usage.get(row ?? (await this.#lookup.getRow(await this.#lookup.find(ref))));
   }
 
   async sendEvent(
@@ -242,9 +252,10 @@ export class ManagedSessions {
     fromSeq?: Seq,
     { signal, partials = false, follow = true }: StreamOptions = {},
   ): AsyncGenerator<StreamedLogEvent, void, undefined> {
-    const found = await this.#lookup.find(ref);
-    const session = await this.#lookup.open(found);
-    const row = await this.#lookup.getRow(found);
+    const known = typeof ref === 'string' ? undefined : this.#read.get(ref)?.found;
+    const { session, row } = await this.#lookup.openWithRow(
+      known ?? (await this.#lookup.find(ref)),
+    );
     const { key } = row;
     const from = fromSeq ?? row.lastSeq;
     if (!Number.isSafeInteger(from) || from < 0)
@@ -256,6 +267,7 @@ export class ManagedSessions {
       const events = bufferedStream({
         sessionId: key.sessionId,
         from,
+        last: row.lastSeq,
         limit: this.#maxBuffered,
         signal,
         read: (after, ended) => session.events(after, { follow: waits, signal: ended }),

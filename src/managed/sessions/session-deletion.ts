@@ -6,7 +6,7 @@ import type { DeletionWithoutRecord } from '../catalogs/deletions-without-record
 import type { SessionCatalog, SessionRecord } from '../catalogs/session-catalog.ts';
 import { ignoreMissingSession } from '../interface/managed-errors.ts';
 import type { SessionRef } from '../interface/managed-runtime.ts';
-import { getSessionId } from './session-lookup.ts';
+import { getSessionId, getUserId } from './session-lookup.ts';
 import type { FoundSession, SessionLookup } from './session-lookup.ts';
 
 export interface SessionDeletionOptions {
@@ -36,9 +36,10 @@ export class SessionDeletion {
     const found = await lookup.findRoot(ref).catch(ignoreMissingSession);
     if (found?.isRecorded === false) return this.#deleteWithoutRecord(found.record);
     const sessionId = getSessionId(ref);
-    if (found === undefined && typeof ref !== 'string') {
+    const user = getUserId(ref);
+    if (found === undefined && user !== undefined) {
       const begun = await records.findAny(sessionId);
-      if (begun?.userId !== ref.userId) return this.#continueIfBegun(ref);
+      if (begun?.userId !== user) return this.#continueIfBegun({ id: sessionId, userId: user });
     }
     // The session is hidden until its deletion ends.
     const begun = await records.beginDelete(sessionId, async (record) => this.#listThreads(record));

@@ -1,5 +1,6 @@
 import { rootSessionId } from '../../core/index.ts';
 import type { Runtime, Session } from '../../runtime/index.ts';
+import { SessionNotFoundError } from '../../store/index.ts';
 import type { SessionRow } from '../../store/index.ts';
 import type { AgentNames } from '../catalogs/agent-names.ts';
 import type { SessionCatalog, SessionRecord } from '../catalogs/session-catalog.ts';
@@ -40,7 +41,7 @@ export class SessionLookup {
   async find(ref: SessionRef): Promise<FoundSession> {
     const id = getSessionId(ref);
     const rootId = rootSessionId(id);
-    const root = await this.#findRoot(rootId, typeof ref === 'string' ? undefined : ref.userId);
+    const root = await this.#findRoot(rootId, getUserId(ref));
     if (rootId === id) return root;
     const row = await this.findRow({ ...root.record, id });
     if (row === undefined) throw new ManagedSessionNotFoundError(id);
@@ -79,6 +80,25 @@ export class SessionLookup {
     // Deleted while it was being opened: remove what the opening created.
     await this.#runtime.delete(id, { user: userId });
     throw new ManagedSessionNotFoundError(id);
+  }
+
+  /** Opens a session as `open` does, and reads its row. */
+  async openWithRow(
+    found: FoundSession,
+  ): Promise<{ readonly session: Session; readonly row: SessionRow }> {
+    const { record, isRecorded } = found;
+    if (isRecorded) {
+      const { id, userId, agentName } = record;
+      // A batch opens a session without creating it, so a deleted one needs no second look at its record.
+      const session = await this.#runtime.batch().session(id, { user: userId, agent: agentName });
+      try {
+        return { session, row: await session.status() };
+      } catch (error) {
+        if (!(error instanceof SessionNotFoundError)) throw error;
+      }
+    }
+    const session = await this.open(found);
+    return { session, row: await this.getRow(found) };
   }
 
   async findRow({
@@ -124,6 +144,12 @@ export class SessionLookup {
     const { sessionId: id, userId } = key;
     return { id, userId, agentId, agentVersion, agentName: agent, createdAt };
   }
+}
+
+/** The user of a session. Undefined for an id alone. */
+export function getUserId(ref: SessionRef): string | undefined {
+  if (typeof ref === 'string') return undefined;
+  return 'owner' in ref ? ref.owner.userId : ref.userId;
 }
 
 /** The id of a session. */

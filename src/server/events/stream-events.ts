@@ -6,7 +6,7 @@ import type { RouteCall } from '../routing/route.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 import { eventIdParameter, includeParameter, findPositionAfter } from './event-cursor.ts';
 import { eventStream } from './event-stream.ts';
-import { openProjection, openNetEvents, toSessionRef } from './session-log.ts';
+import { openProjection, openNetEvents } from './session-log.ts';
 
 interface StreamQuery {
   readonly event_deltas?: readonly string[] | undefined;
@@ -58,7 +58,7 @@ export async function streamEvents(
   return eventStream({
     log: (from, signal) =>
       withDeletedEvent(
-        runtime.streamLog(toSessionRef(session), from, {
+        runtime.streamLog(session, from, {
           signal,
           partials: event_deltas.length > 0,
         }),

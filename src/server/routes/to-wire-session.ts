@@ -1,6 +1,5 @@
 import type { Usage } from '../../core/index.ts';
 import type { ManagedSession, ManagedStatus } from '../../managed/index.ts';
-import { toSessionRef } from '../events/session-log.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 import type { Wire } from '../wire/component.ts';
 import { toWireTime } from '../wire/wire-schemas.ts';
@@ -20,7 +19,7 @@ export async function toWireSession(
   const { id, owner, status, title, metadata } = session;
   const [agent, usage, indexEntry] = await Promise.all([
     readSessionAgent(context, session),
-    runtime.usage(toSessionRef(session)),
+    runtime.usage(session),
     sessions.get(owner.userId, id),
   ]);
   const { environmentId, forkedFrom } = parseSessionIndexEntry(indexEntry);

@@ -118,6 +118,10 @@ export class MysqlDatabase implements ServerDatabase<Reads, Transaction> {
     };
   }
 
+  get readsByKey(): Reads {
+    return this.queries;
+  }
+
   get queries(): Reads {
     return {
       rows: async <T>(text: string, values: SqlStatement[1]) =>

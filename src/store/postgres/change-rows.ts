@@ -1,7 +1,7 @@
 import { InvalidInputError } from '../../core/index.ts';
 import { checkChangeLimit } from '../rules/change-cursor.ts';
 import type { SessionChangePage, SessionChangeQuery, SessionRowChange } from '../store.ts';
-import type { Queries } from './database.ts';
+import type { Queries } from './queries.ts';
 import { toSessionKey, toSessionRow, type FullRow } from '../server/session-row.ts';
 import { FULL_ROW } from './session-rows.ts';
 

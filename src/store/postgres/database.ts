@@ -12,6 +12,8 @@ import {
 } from './postgres-errors.ts';
 import type { SessionKey } from '../../core/index.ts';
 import type { ChangedSession } from '../server/change-notices.ts';
+import { GroupedReads } from './grouped-reads.ts';
+import type { Queries, WriteQueries } from './queries.ts';
 import { PipelinedTransaction } from './pipelined-transaction.ts';
 import { FairSemaphore } from '../server/fair-semaphore.ts';
 import { retryStatement, type RetryPolicy } from '../server/retry-statement.ts';
@@ -19,22 +21,6 @@ import { describeStoreUrl } from '../rules/describe-store-url.ts';
 import type { ReadTransaction, ServerDatabase, WriteOptions } from '../server/server-database.ts';
 import type { ServerTables } from '../server/server-tables.ts';
 import type { FullRow, NewSession } from '../server/session-row.ts';
-
-/** Runs statements: in a transaction, or on any free connection. */
-export interface Queries {
-  rows<T>(text: string, values?: readonly unknown[]): Promise<readonly T[]>;
-  /** Runs one or several statements without parameters. */
-  exec(text: string): Promise<void>;
-}
-
-/** Runs the statements of an open transaction. */
-export interface Transaction extends Queries {
-  /**
-   * Sends a statement without waiting for its result, in one packet with the statements that follow at once. If it fails,
-   * the next `rows` rejects with its error, or the transaction does.
-   */
-  add(text: string, values?: readonly unknown[]): void;
-}
 
 export interface DatabaseOptions extends RetryPolicy {
   readonly url: string;
@@ -76,7 +62,7 @@ const INT8 = 20;
 const QUERY_TIMEOUT_MS = 60_000;
 
 /** The connections of a store: runs statements and transactions, and retries them. */
-export class Database implements ServerDatabase<Queries, Transaction> {
+export class Database implements ServerDatabase<Queries, WriteQueries> {
   /** The URL with host and database only, without user, password and options. */
   readonly location: string;
   readonly #pg: typeof pg;
@@ -84,6 +70,7 @@ export class Database implements ServerDatabase<Queries, Transaction> {
   readonly #pool: pg.Pool;
   /** Queues calls before the pool, because the pool rejects calls that wait long even while others make progress. */
   readonly #connectionSemaphore: FairSemaphore;
+  readonly #groupedReads: GroupedReads;
   readonly #names = new Map<string, string>();
   readonly #open = new Set<Promise<unknown>>();
   #closing = false;
@@ -120,6 +107,7 @@ export class Database implements ServerDatabase<Queries, Transaction> {
       options.connectTimeoutMs,
       () => new StoreUnavailableError('busy', this.location),
     );
+    this.#groupedReads = new GroupedReads(async (action) => this.#withClient(action));
     // The pool replaces an idle connection that breaks.
     this.#pool.on('error', () => undefined);
     // The pool listens for errors only while a connection is idle. When one breaks in a transaction, the next statement
@@ -159,6 +147,18 @@ export class Database implements ServerDatabase<Queries, Transaction> {
     return this;
   }
 
+  get readsByKey(): Queries {
+    return {
+      rows: async <T>(text: string, values: readonly unknown[] = []) =>
+        this.#track(async () =>
+          this.#retry(async () =>
+            this.#groupedReads.read(async (client) => this.#query<T>(client, text, values)),
+          ),
+        ),
+      exec: async (text) => this.exec(text),
+    };
+  }
+
   async insertSession(
     tables: Pick<ServerTables<Queries, Queries>, 'insertSession'>,
     key: SessionKey,
@@ -190,7 +190,7 @@ export class Database implements ServerDatabase<Queries, Transaction> {
   }
 
   async write<T>(
-    body: (queries: Transaction) => Promise<T>,
+    body: (queries: WriteQueries) => Promise<T>,
     options: WriteOptions<T> = {},
   ): Promise<T> {
     return this.#track(async () =>
@@ -310,7 +310,7 @@ export class Database implements ServerDatabase<Queries, Transaction> {
   }
 
   async #tryWrite<T>(
-    body: (queries: Transaction) => Promise<T>,
+    body: (queries: WriteQueries) => Promise<T>,
     { changed = () => [], onInDoubt }: WriteOptions<T>,
   ): Promise<T> {
     const { client, release } = await this.#connect();

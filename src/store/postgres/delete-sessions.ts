@@ -1,9 +1,9 @@
 import type { FullRow } from '../server/session-row.ts';
-import type { Transaction } from './database.ts';
+import type { WriteQueries } from './queries.ts';
 
 /** Sends the deletion of locked sessions, and leaves tombstones. */
 export function deleteSessions(
-  queries: Transaction,
+  queries: WriteQueries,
   schema: string,
   rows: readonly FullRow[],
 ): void {

@@ -5,7 +5,7 @@ import type {
   StoredDocument,
 } from '../documents.ts';
 import { normalizeQuery } from '../rules/document-rules.ts';
-import type { Queries, Transaction } from './database.ts';
+import type { Queries, WriteQueries } from './queries.ts';
 import { parseStoredJson } from '../server/parse-stored-json.ts';
 
 export async function readDocumentRow(
@@ -44,7 +44,7 @@ export async function listDocumentRows(
 
 /** Applies all changes, which have been checked, or none, in the open transaction. */
 export async function writeDocumentRows(
-  queries: Transaction,
+  queries: WriteQueries,
   schema: string,
   changes: readonly DocumentChange[],
 ): Promise<DocumentResult> {

@@ -1,11 +1,11 @@
 import type { InputSeq } from '../store.ts';
-import type { Queries, Transaction } from './database.ts';
+import type { Queries, WriteQueries } from './queries.ts';
 import type { InboxColumns, AppendedInput } from '../server/inbox-row.ts';
 import type { FullRow } from '../server/session-row.ts';
 
 /** Appends an input to the inbox of a session whose row is locked, in the open transaction. */
 export function insertInput(
-  queries: Transaction,
+  queries: WriteQueries,
   schema: string,
   session: FullRow['id'],
   input: AppendedInput,

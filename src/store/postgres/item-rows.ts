@@ -2,12 +2,12 @@ import type { ItemStatements } from '../server/item-statements.ts';
 import { toKeyParameters, toSessionKey, type FullRow } from '../server/session-row.ts';
 import type { SharedRow } from '../server/shared-values.ts';
 import type { InputSeq } from '../store.ts';
-import type { Queries, Transaction } from './database.ts';
+import type { Queries, WriteQueries } from './queries.ts';
 import { FULL_ROW } from './session-rows.ts';
 import { addUsage } from './usage-rows.ts';
 
 /** The statements of exports and imports in a schema, whose name is quoted. */
-export function itemStatements(s: string): ItemStatements<Queries, Transaction> {
+export function itemStatements(s: string): ItemStatements<Queries, WriteQueries> {
   return {
     listSessionPage: async (queries, after, limit) =>
       queries.rows<FullRow>(

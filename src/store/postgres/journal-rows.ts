@@ -3,7 +3,7 @@ import { STEPS_PER_PAGE } from '../encoding/numbered-items.ts';
 import type { JournalPageRow, JournalRange } from '../server/journal-reader.ts';
 import { toKeyParameters } from '../server/session-row.ts';
 import type { StepNumber } from '../store.ts';
-import type { Queries } from './database.ts';
+import type { Queries } from './queries.ts';
 
 const CONDITIONS: Readonly<Record<JournalRange['select'], string>> = {
   steps: 'step > $4',

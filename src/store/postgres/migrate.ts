@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { ForeignDatabaseError, StoreVersionError } from '../store-errors.ts';
-import type { Database, Queries } from './database.ts';
+import type { Database } from './database.ts';
+import type { Queries } from './queries.ts';
 import { toStoreError } from './postgres-errors.ts';
 import { listMigrations, listOnlineIndexes, quotedSchema, SCHEMA_VERSION } from './schema.ts';
 

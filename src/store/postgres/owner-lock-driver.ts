@@ -3,7 +3,8 @@ import { parseNoticePayload, type ChangeNotice } from '../server/change-notices.
 import type { OwnerRow } from '../server/owner-failure-detector.ts';
 import type { OwnerLockDriver, OwnerLockRequest } from '../server/server-owner-registry.ts';
 import type { OwnerId } from '../store.ts';
-import type { Database, Queries } from './database.ts';
+import type { Database } from './database.ts';
+import type { Queries } from './queries.ts';
 import { lockKey, ownersSql } from './owners-sql.ts';
 import { toStoreError } from './postgres-errors.ts';
 

@@ -5,11 +5,11 @@ import { formatPendingPosition, parsePendingPosition } from '../rules/pending-po
 import type { PendingCallEntry } from '../server/step-writes.ts';
 import { parsePendingCalls } from '../server/session-row.ts';
 import type { PendingCallQuery, SessionPendingCall } from '../store.ts';
-import type { Queries, Transaction } from './database.ts';
+import type { Queries, WriteQueries } from './queries.ts';
 
 /** Replaces the index entries of these sessions, in the open transaction. */
 export function replacePendingCalls(
-  queries: Transaction,
+  queries: WriteQueries,
   schema: string,
   sessions: readonly number[],
   entries: readonly PendingCallEntry[],

@@ -1,6 +1,6 @@
-import { Writable } from 'node:stream';
 import type pg from 'pg';
-import type { Transaction } from './database.ts';
+import { cork } from './cork.ts';
+import type { WriteQueries } from './queries.ts';
 
 type Query = (text: string, values: readonly unknown[]) => Promise<readonly unknown[]>;
 
@@ -8,7 +8,7 @@ type Query = (text: string, values: readonly unknown[]) => Promise<readonly unkn
  * The statements of one transaction. Those that need no result from an earlier one are sent in one packet: a round trip
  * costs more than most of the statements. After a statement that fails, the server refuses the later ones.
  */
-export class PipelinedTransaction implements Transaction {
+export class PipelinedTransaction implements WriteQueries {
   readonly #client: pg.PoolClient;
   readonly #query: Query;
   /** Sent, without a result yet. */
@@ -58,11 +58,8 @@ export class PipelinedTransaction implements Transaction {
     return last?.status === 'fulfilled' ? last.value : undefined;
   }
 
-  /** Collects what is written to the socket until the current callbacks and promises have run. */
+  /** Collects what the callbacks and promises of this turn of the event loop send. */
   #collect(): void {
-    const stream: unknown = Object(Object(this.#client).connection).stream;
-    if (!(stream instanceof Writable)) return;
-    stream.cork();
-    process.nextTick(() => stream.uncork());
+    setImmediate(cork(this.#client));
   }
 }

@@ -1,6 +1,7 @@
 import { ServerOwnerRegistry, toOwnerTimes } from '../server/server-owner-registry.ts';
 import { ServerStore } from '../server/server-store.ts';
-import type { Database, Queries, Transaction } from './database.ts';
+import type { Database } from './database.ts';
+import type { Queries, WriteQueries } from './queries.ts';
 import { PostgresOwnerLockDriver } from './owner-lock-driver.ts';
 import type { PostgresStoreOptions } from './postgres-store-options.ts';
 import { postgresTables } from './postgres-tables.ts';
@@ -16,7 +17,7 @@ export interface PostgresNames {
 }
 
 /** A store in a PostgreSQL database. Open it with `openStore`. */
-export class PostgresStore extends ServerStore<Queries, Transaction> {
+export class PostgresStore extends ServerStore<Queries, WriteQueries> {
   constructor(database: Database, names: PostgresNames, options: PostgresStoreOptions) {
     const schema = quotedSchema(names.schema);
     super({

@@ -1,6 +1,6 @@
 import type { ServerTables } from '../server/server-tables.ts';
 import { readChanges } from './change-rows.ts';
-import type { Queries, Transaction } from './database.ts';
+import type { Queries, WriteQueries } from './queries.ts';
 import { deleteSessions } from './delete-sessions.ts';
 import { listDocumentRows, readDocumentRow, writeDocumentRows } from './document-rows.ts';
 import { findInput, insertInput, readInbox } from './inbox-rows.ts';
@@ -14,7 +14,7 @@ import { writeSteps } from './step-rows.ts';
 import { readUsage } from './usage-rows.ts';
 
 /** The tables of a PostgreSQL schema, whose name is quoted. */
-export function postgresTables(s: string): ServerTables<Queries, Transaction> {
+export function postgresTables(s: string): ServerTables<Queries, WriteQueries> {
   const sessions = new SessionRows(s);
   return {
     ...itemStatements(s),

@@ -1,7 +1,7 @@
 import { parsePosition } from '../rules/parse-position.ts';
 import { LOOK_AHEAD_MS } from '../rules/runnable-position.ts';
 import type { RunnableQuery } from '../store.ts';
-import type { Queries } from './database.ts';
+import type { Queries } from './queries.ts';
 import type { OwnerRow } from '../server/owner-failure-detector.ts';
 import type { RunnableRows } from '../server/server-tables.ts';
 import { toKeyParameters } from '../server/session-row.ts';

@@ -11,7 +11,7 @@ import {
   type NewSession,
 } from '../server/session-row.ts';
 import type { SessionCountFilter, SessionFilter } from '../store.ts';
-import type { Queries } from './database.ts';
+import type { Queries } from './queries.ts';
 import { IS_ROOT } from './schema.ts';
 
 /**

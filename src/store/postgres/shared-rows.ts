@@ -1,6 +1,6 @@
 import { toSharedState, type SharedColumns, type SharedRow } from '../server/shared-values.ts';
 import type { SharedState } from '../store.ts';
-import type { Queries, Transaction } from './database.ts';
+import type { Queries, WriteQueries } from './queries.ts';
 
 /** Reads the state of a user and of the app. */
 export async function readSharedState(
@@ -16,7 +16,7 @@ export async function readSharedState(
 }
 
 /** Locks scopes until the transaction ends, in the same order in every transaction. */
-export function lockScopes(queries: Transaction, schema: string, scopes: readonly string[]): void {
+export function lockScopes(queries: WriteQueries, schema: string, scopes: readonly string[]): void {
   queries.add(
     `SELECT pg_advisory_xact_lock(hashtext($1), scope) FROM (
        SELECT DISTINCT hashtext(name) AS scope FROM unnest($2::text[]) AS name ORDER BY scope) AS scopes`,
@@ -37,7 +37,7 @@ export async function readSharedRows(
 }
 
 export function writeSharedRows(
-  queries: Transaction,
+  queries: WriteQueries,
   schema: string,
   rows: readonly SharedRow[],
 ): void {

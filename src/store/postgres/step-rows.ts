@@ -1,11 +1,11 @@
 import type { AcceptedStep, SessionColumns, StepWrites } from '../server/step-writes.ts';
-import type { Transaction } from './database.ts';
+import type { WriteQueries } from './queries.ts';
 import { replacePendingCalls } from './pending-call-rows.ts';
 import { addUsage } from './usage-rows.ts';
 
 /** Sends the writes of the accepted steps of a commit. */
 export function writeSteps(
-  queries: Transaction,
+  queries: WriteQueries,
   schema: string,
   { steps, sessions, blobs, changedPending, pending, usage, consumed, snapshots }: StepWrites,
 ): void {
@@ -57,7 +57,7 @@ export function writeSteps(
 }
 
 function updateSessionRows(
-  queries: Transaction,
+  queries: WriteQueries,
   schema: string,
   sessions: readonly SessionColumns[],
 ): void {

@@ -6,11 +6,11 @@ import {
 } from '../rules/usage-rules.ts';
 import { COUNT_COLUMNS, USAGE_PARTS, type SessionUsage } from '../server/usage-groups.ts';
 import type { UsageQuery, UsageTotal } from '../store.ts';
-import type { Queries, Transaction } from './database.ts';
+import type { Queries, WriteQueries } from './queries.ts';
 
 /** Adds the usage of groups, in the open transaction. */
 export function addUsage(
-  queries: Transaction,
+  queries: WriteQueries,
   schema: string,
   rows: readonly SessionUsage[],
 ): void {

@@ -30,6 +30,9 @@ export interface ServerDatabase<R, W extends R> {
   /** Runs each statement on any free connection. A statement must be idempotent, because it may be repeated. */
   readonly queries: R;
 
+  /** The same for quick reads by key, of which several may share a connection. */
+  readonly readsByKey: R;
+
   /**
    * Runs `body` in a transaction and resolves with its result when the transaction is durable. Rolls back when `body`
    * throws. `body` may run several times: it is repeated after a serialization failure, or when the connection broke

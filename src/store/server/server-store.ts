@@ -146,7 +146,7 @@ export class ServerStore<R, W extends R> implements Store {
     parseIdentity(init.agent, 'agent');
     let uid: string | undefined;
     for (;;) {
-      const present = await this.#tables.findSession(this.#database.queries, parsed);
+      const present = await this.#tables.findSession(this.#database.readsByKey, parsed);
       // The row has this uid when an earlier insert succeeded but its connection broke before the answer.
       if (present !== undefined)
         return { row: toSessionRow(present), created: present.uid === uid };
@@ -162,7 +162,7 @@ export class ServerStore<R, W extends R> implements Store {
   }
 
   async find(key: SessionKey): Promise<SessionRow | undefined> {
-    const row = await this.#tables.findSession(this.#database.queries, key);
+    const row = await this.#tables.findSession(this.#database.readsByKey, key);
     return row === undefined ? undefined : toSessionRow(row);
   }
 
@@ -185,7 +185,7 @@ export class ServerStore<R, W extends R> implements Store {
   ): Promise<ClaimResult> {
     this.#assertJoined(owner);
     this.#owners.assertVisible(owner);
-    const present = await getSession(this.#tables, this.#database.queries, key);
+    const present = await getSession(this.#tables, this.#database.readsByKey, key);
     if (isAtOtherStep(present, expected)) return { ok: false, changed: toSessionRow(present) };
     // The common case needs no write.
     if (present.owner === owner) return { ok: true, row: toSessionRow(present), recovered: false };
@@ -299,28 +299,28 @@ export class ServerStore<R, W extends R> implements Store {
 
   async findInput(key: SessionKey, dedupeKey: string): Promise<InputSeq | undefined> {
     parseIdentity(dedupeKey, 'dedupeKey');
-    const { id } = await getSession(this.#tables, this.#database.queries, key);
-    return this.#tables.findInput(this.#database.queries, id, dedupeKey);
+    const { id } = await getSession(this.#tables, this.#database.readsByKey, key);
+    return this.#tables.findInput(this.#database.readsByKey, id, dedupeKey);
   }
 
   async inbox(key: SessionKey, after: InputSeq): Promise<readonly InboxRow[]> {
     parsePosition(after, 'after');
-    const { id } = await getSession(this.#tables, this.#database.queries, key);
-    const rows = await this.#tables.readInbox(this.#database.queries, id, after);
+    const { id } = await getSession(this.#tables, this.#database.readsByKey, key);
+    const rows = await this.#tables.readInbox(this.#database.readsByKey, id, after);
     return rows.map(toInboxRow);
   }
 
   async snapshot(
     key: SessionKey,
   ): Promise<{ readonly step: StepNumber; readonly marking: Json } | undefined> {
-    const { id } = await getSession(this.#tables, this.#database.queries, key);
-    return this.#journal.snapshot(this.#database.queries, key, id);
+    const { id } = await getSession(this.#tables, this.#database.readsByKey, key);
+    return this.#journal.snapshot(this.#database.readsByKey, key, id);
   }
 
   async *steps(key: SessionKey, after: StepNumber): AsyncGenerator<CommittedStep, void, undefined> {
     const from = parsePosition(after, 'after');
     yield* this.#pages(key, async (last) =>
-      this.#journal.steps(this.#database.queries, key, last?.step ?? from),
+      this.#journal.steps(this.#database.readsByKey, key, last?.step ?? from),
     );
   }
 
@@ -330,14 +330,14 @@ export class ServerStore<R, W extends R> implements Store {
   ): AsyncGenerator<CommittedStep, void, undefined> {
     const from = parsePosition(fromRecord, 'fromRecord');
     yield* this.#pages(key, async (last) =>
-      this.#journal.listSteps(this.#database.queries, key, last?.step ?? 0, from),
+      this.#journal.listSteps(this.#database.readsByKey, key, last?.step ?? 0, from),
     );
   }
 
   async *read(key: SessionKey, from: Seq = 0): AsyncGenerator<LogEvent, void, undefined> {
     const after = parsePosition(from, 'from');
     yield* this.#pages(key, async (last) =>
-      this.#journal.events(this.#database.queries, key, last?.seq ?? after),
+      this.#journal.events(this.#database.readsByKey, key, last?.seq ?? after),
     );
   }
 
@@ -349,7 +349,7 @@ export class ServerStore<R, W extends R> implements Store {
   }
 
   async recordHydration(key: SessionKey, ok: boolean): Promise<{ readonly quarantined: boolean }> {
-    const { failures } = await getSession(this.#tables, this.#database.queries, key);
+    const { failures } = await getSession(this.#tables, this.#database.readsByKey, key);
     // The common case needs no write.
     if (ok && failures === 0) return { quarantined: false };
     return this.#database.write(async (queries) => {
@@ -387,7 +387,7 @@ export class ServerStore<R, W extends R> implements Store {
   }
 
   async shared(scope: { readonly appName: string; readonly userId: string }): Promise<SharedState> {
-    return this.#tables.readSharedState(this.#database.queries, scope);
+    return this.#tables.readSharedState(this.#database.readsByKey, scope);
   }
 
   async delete(key: SessionKey, condition?: DeleteCondition): Promise<boolean> {
@@ -438,7 +438,7 @@ export class ServerStore<R, W extends R> implements Store {
   }
 
   async document(kind: string, id: string): Promise<StoredDocument | undefined> {
-    return this.#tables.readDocument(this.#database.queries, kind, id);
+    return this.#tables.readDocument(this.#database.readsByKey, kind, id);
   }
 
   async documents(query: DocumentQuery): Promise<readonly StoredDocument[]> {
