@@ -21,6 +21,7 @@ import {
   costAtMost,
   eventually,
   isolated,
+  neverFiresAfter,
   neverStale,
   noStaleCommits,
   precedes,
@@ -111,6 +112,24 @@ test('costAtMost: the sum of the costs is bounded per token of a place', async (
     (await decide([think, look], costAtMost({ think: 5, look: 2 }, 6))).verdict,
     'refuted',
   );
+});
+
+test('per and until name several places: each of them counts', async () => {
+  const think = pure('think', { take: { request }, give: allOf({ asked }), run: unused });
+  const again = pure('look', {
+    take: { asked },
+    give: oneOf({ more: asked, end: done }),
+    run: unused,
+  });
+  const cost = (per: readonly string[]) => costAtMost({ think: 5, look: 2 }, 5, { per });
+  assert.equal((await decide([think, again], cost(['request', 'asked']))).verdict, 'proved');
+  assert.equal((await decide([think, again], cost(['request']))).verdict, 'refuted');
+
+  const never = (until: readonly string[]) => neverFiresAfter('look', 'request', { until });
+  assert.equal((await decide([think, again], never(['think', 'done']))).verdict, 'proved');
+  assert.equal((await decide([think, again], never(['done', 'asked']))).verdict, 'proved');
+  assert.equal((await decide([think, again], never(['done']))).verdict, 'refuted');
+  assert.throws(() => never([]), InvalidPropertyError);
 });
 
 test('bounded: a place that grows is found, whichever it is', async () => {

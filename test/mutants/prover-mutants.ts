@@ -845,12 +845,23 @@ export const proverMutants: readonly Mutant[] = [
       {
         file: 'src/verify/contracts/view-monitors.ts',
         find: `    next: (memory, { watched }, removed) => {
-      const isNew = watched.includes(RENEWS) || (renewal >= 0 && removed(renewal));`,
+      const isNew = watched.includes(RENEWS) || renewals.some(removed);`,
         replace: `    next: (memory, { watched }, removed) => {
-      const isNew = watched.includes(RENEWS) && renewal >= 0 && removed(renewal);`,
+      const isNew = watched.includes(RENEWS) && renewals.some(removed);`,
       },
     ],
     tests: [steps],
+  },
+  {
+    name: 'only the first of several places starts a count again',
+    edits: [
+      {
+        file: 'src/verify/search/property-monitor.ts',
+        find: `new Set(listNames(per).map(names.place))`,
+        replace: `new Set(listNames(per).slice(0, 1).map(names.place))`,
+      },
+    ],
+    tests: ['src/verify/properties.test.ts'],
   },
   {
     name: 'work that is left after a renewal is new',

@@ -753,6 +753,11 @@ function events(happened: Happened, name: string): number {
   return (findBegun([name], happened) === undefined ? 0 : 1) + times(happened.given, name);
 }
 
+/** True if a step takes a token from a place, or from one of several. */
+function renews(per: string | readonly string[] | undefined, { taken }: Happened): boolean {
+  return [per ?? []].flat().some((place) => taken.includes(place));
+}
+
 /** Returns the memory of a property after a step. Undefined if the step violates it. */
 function remember(
   property: Property,
@@ -762,21 +767,21 @@ function remember(
 ): number | undefined {
   switch (property.kind) {
     case 'atMost': {
-      const since = happened.taken.includes(property.per ?? '') ? 0 : before;
+      const since = renews(property.per, happened) ? 0 : before;
       const begun = findBegun(property.transitions, happened);
       if (begun === undefined) return since;
       const cost = property.costs?.[begun] ?? 1;
       return cost > 0 && since + cost > property.max ? undefined : since + cost;
     }
     case 'givesAtMost': {
-      const since = happened.taken.includes(property.per ?? '') ? 0 : before;
+      const since = renews(property.per, happened) ? 0 : before;
       const after = since + times(happened.given, property.place);
       return after > property.max ? undefined : after;
     }
     case 'neverFiresAfter': {
       if (before === 1 && findBegun(property.transitions, happened) !== undefined) return undefined;
       if (events(happened, property.place) > 0) return 1;
-      return property.until !== undefined && events(happened, property.until) > 0 ? 0 : before;
+      return [property.until ?? []].flat().some((name) => events(happened, name) > 0) ? 0 : before;
     }
     case 'joinedOrDeadLettered': {
       let after = before + times(happened.taken, property.from);
@@ -790,7 +795,7 @@ function remember(
       return Math.max(0, after);
     }
     case 'precedes': {
-      const since = happened.taken.includes(property.per ?? '') ? 0 : before;
+      const since = renews(property.per, happened) ? 0 : before;
       const follows = findBegun(property.transitions, happened) !== undefined;
       if (follows && since === 0) return undefined;
       const seen = since + events(happened, property.first);

@@ -24,6 +24,7 @@ import { naiveVerdict } from './naive-search.ts';
 import { Random } from './random.ts';
 import { randomNet } from './random-net.ts';
 import type { Size } from './random-net.ts';
+import { widenNames } from './widen-names.ts';
 
 export interface ContractTally {
   /** Nets whose contracts were all proved. */
@@ -183,7 +184,7 @@ export function randomProperties(random: Random, net: CompiledNet): readonly Sea
   const transitions = net.transitions.map(({ name }) => name);
   const some = <T>(from: readonly T[], least: number): T[] =>
     random.some(from, least + random.below(2));
-  return [
+  const properties: readonly SearchedProperty[] = [
     deadlockFree(random.some(places, random.below(places.length + 1))),
     deadlockFree([
       { marked: some(places, 1), allowed: some(places, 2) },
@@ -220,6 +221,7 @@ export function randomProperties(random: Random, net: CompiledNet): readonly Sea
       work: some(places, 1),
     },
   ];
+  return properties.map((one) => widenNames(one, places, [...places, ...transitions]));
 }
 
 function listReturned(net: CompiledNet, inside: readonly string[]): readonly string[] {

@@ -39,6 +39,7 @@ import {
 import type { SearchedProperty as Property } from '../../src/verify/properties/property.ts';
 import type { NaiveBounds } from './naive-search.ts';
 import { Random } from './random.ts';
+import { widenNames } from './widen-names.ts';
 
 export interface RandomNet {
   readonly net: CompiledNet;
@@ -168,7 +169,10 @@ class Making {
         faults,
         shutdowns,
       },
-      property: this.#property(compiled),
+      property: widenNames(
+        this.#property(compiled),
+        [...this.#live].map(({ name }) => name),
+      ),
       features: this.#features,
     };
   }

@@ -183,6 +183,7 @@ const inOrder = precedes('a/finish', ['b/work'], per);
 const begun = precedes('b/begin', ['b/work'], per);
 const each = precedes('a/begin', ['b/begin'], { each: true });
 const never = neverFiresAfter(['a/work'], 'b/begin', { until: 'clerk.begin' });
+const until = neverFiresAfter(['b/work'], 'a/begin', { until: ['clerk.begin', 'b/begin'] });
 const costs = costAtMost({ 'a/work': 2, 'b/work': 1 }, 9, per);
 const together = atMost(['a/work', 'b/work'], 6, per);
 const once = atMost(['a/begin'], 1, per);
@@ -193,7 +194,7 @@ const stale: SearchedProperty = {
   renewals: ['clerk.begin'],
   work: ['b.answer'],
 };
-const all = [inOrder, begun, each, never, costs, together, once, stale];
+const all = [inOrder, begun, each, never, until, costs, together, once, stale];
 
 const follows = [true, true];
 const refuted = [false, false];
@@ -233,7 +234,7 @@ describe('properties of the steps of several components', () => {
     'b starts first': [inOrder, each, never],
     'a is asked again': [costs, together, once],
     'a works again without a budget': [costs, together],
-    'b works before it begins': [begun],
+    'b works before it begins': [begun, until],
   };
   for (const [defect, properties] of Object.entries(broken) as [Defect, SearchedProperty[]][])
     it(`stay open if ${defect}`, async () => {

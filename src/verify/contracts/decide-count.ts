@@ -1,3 +1,4 @@
+import { listNames } from '../properties/name-list.ts';
 import type { AtMost } from '../properties/property.ts';
 import { findPlace, findTransition } from '../system/find-by-name.ts';
 import { leaveOpen, toDecision } from './decision.ts';
@@ -6,7 +7,7 @@ import { decideCosts } from './decide-steps.ts';
 import type { PartViews } from './part-views.ts';
 import { isBudget } from './view.ts';
 import type { ViewStep } from './view.ts';
-import { listPlace as list, takesFrom } from './view-events.ts';
+import { takesFrom } from './view-events.ts';
 import { RENEWS } from './view-monitors.ts';
 import type { ViewMonitor } from './view-search.ts';
 
@@ -20,31 +21,31 @@ export function decideAtMost(views: PartViews, property: AtMost): Decision {
 function decideCount(views: PartViews, { transitions, max, per }: AtMost): Decision {
   const { net } = views;
   const counted = new Set(transitions.map((name) => findTransition(net, name)));
-  const renewal = per === undefined ? undefined : findPlace(net, per);
+  const renewals = listNames(per).map((name) => findPlace(net, name));
   const candidates = views.parts.filter(
     (part) => part.own === undefined || [...counted].some((t) => part.transitions.has(t)),
   );
   const watch = (step: ViewStep): readonly string[] => [
     ...(step.begins && counted.has(step.t) ? ['counted'] : []),
-    ...(takesFrom(net, step, renewal) ? [RENEWS] : []),
+    ...(renewals.some((place) => takesFrom(net, step, place)) ? [RENEWS] : []),
   ];
   const budgets = findBudgets(views, counted);
   let reason = '';
   for (const part of budgets.length > 0 ? [views.core, ...candidates] : candidates) {
     // First a view of the budget alone.
     const isFirst = reason === '' && budgets.length > 0;
-    const kept = [...budgets, ...list(renewal)];
+    const kept = [...budgets, ...renewals];
     const view = isFirst
       ? views.viewPlaces(kept, budgets, watch)
-      : views.view(part, { watch, apart: list(renewal) });
-    const restarts = isFirst
-      ? kept.indexOf(renewal ?? -1)
-      : views.position(part, list(renewal), renewal);
+      : views.view(part, { watch, apart: renewals });
+    const restarts = renewals
+      .map((place) => (isFirst ? kept.indexOf(place) : views.position(part, renewals, place)))
+      .filter((position) => position >= 0);
     const { outcome, component } = views.search(
       part,
       view,
       JSON.stringify(['atMost', restarts, max]),
-      { asked: restarts >= 0 ? [restarts] : [], monitor: createCountMonitor(max, restarts) },
+      { asked: restarts, monitor: createCountMonitor(max, restarts) },
     );
     if (outcome.problem === undefined) return toDecision(outcome, component === part.name);
     reason = outcome.problem;
@@ -52,12 +53,12 @@ function decideCount(views: PartViews, { transitions, max, per }: AtMost): Decis
   return leaveOpen(reason);
 }
 
-function createCountMonitor(max: number, restarts: number): ViewMonitor {
+function createCountMonitor(max: number, restarts: readonly number[]): ViewMonitor {
   return {
     initial: 0,
     next: (memory, { watched }, removed) => {
       // Tokens that leave a place outside the view by a reset are not seen: the count then goes on.
-      const isNew = watched.includes(RENEWS) || (restarts >= 0 && removed(restarts));
+      const isNew = watched.includes(RENEWS) || restarts.some(removed);
       const before = isNew ? 0 : memory;
       if (!watched.includes('counted')) return before;
       return before >= max ? -1 : before + 1;

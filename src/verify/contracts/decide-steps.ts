@@ -1,3 +1,5 @@
+import { listNames } from '../properties/name-list.ts';
+import type { NameOrNames } from '../properties/name-list.ts';
 import type { AtMost, NeverFiresAfter, NeverStale, Precedes } from '../properties/property.ts';
 import { findEvent, findPlace, findTransition } from '../system/find-by-name.ts';
 import { decideAll, leaveOpen } from './decision.ts';
@@ -46,14 +48,15 @@ function decideNeverStarts(
   views: PartViews,
   counted: ReadonlySet<number>,
   place: string,
-  until: string | undefined,
+  until: NameOrNames | undefined,
 ): Decision {
   const { net } = views;
-  if ([place, until].some((name) => isUncounted(net, name))) return leaveOpen(NO_OUTLETS);
+  if ([place, ...listNames(until)].some((name) => isUncounted(net, name)))
+    return leaveOpen(NO_OUTLETS);
   const begin = findEvent(net, place);
   // A retry puts the token of a running place there again, and views do not count attempts.
   if (isRunningPlace(net, begin.place)) return leaveOpen(NO_ATTEMPTS);
-  const end = until === undefined ? undefined : findEvent(net, until);
+  const ends = listNames(until).map((name) => findEvent(net, name));
   const isInitial = net.net.initial.some((one) => one.place.name === place);
   const initially = begin.place !== undefined && isInitial ? 1 : 0;
   return decideSteps(views, {
@@ -62,9 +65,9 @@ function decideNeverStarts(
     watch: (_part, step) => [
       ...(step.begins && counted.has(step.t) ? ['forbidden'] : []),
       ...(countEvents(begin, step) > 0 ? ['begins'] : []),
-      ...(end !== undefined && countEvents(end, step) > 0 ? ['ends'] : []),
+      ...(ends.some((end) => countEvents(end, step) > 0) ? ['ends'] : []),
     ],
-    tracked: [begin, end].flatMap((event) => event?.place ?? []),
+    tracked: [begin, ...ends].flatMap((event) => event.place ?? []),
     apart: [],
     answers: () => createIntervalMonitor(initially),
     below: () => noMonitor,
@@ -77,11 +80,12 @@ export function decidePrecedes(
   { first, transitions, each, per }: Precedes,
 ): Decision {
   const { net } = views;
-  if (isUncounted(net, first) || isUncounted(net, per)) return leaveOpen(NO_OUTLETS);
+  if ([first, ...listNames(per)].some((name) => isUncounted(net, name)))
+    return leaveOpen(NO_OUTLETS);
   const then = new Set(transitions.map((name) => findTransition(net, name)));
   const event = findEvent(net, first);
   if (isRunningPlace(net, event.place)) return leaveOpen(NO_ATTEMPTS);
-  const renewal = per === undefined ? undefined : findPlace(net, per);
+  const renewals = listNames(per).map((name) => findPlace(net, name));
   return decideSteps(views, {
     about: ['precedes', each],
     counted: then,
@@ -89,18 +93,31 @@ export function decidePrecedes(
     watch: (part, step) => {
       const count = countEvents(event, step);
       // A renewal that does not happen only makes the property harder to prove.
-      const mayRenew = renewal !== undefined && !views.kept(part).includes(renewal);
+      const kept = views.kept(part);
+      const mayRenew = renewals.some(
+        (place) => !kept.includes(place) && mayRemove(net, step.t, place),
+      );
       return [
         ...(step.begins && then.has(step.t) ? ['then'] : []),
         ...(count > 0 ? [nameEvents(count)] : []),
-        ...(mayRenew && mayRemove(net, step.t, renewal) ? [RENEWS] : []),
+        ...(mayRenew ? [RENEWS] : []),
       ];
     },
     tracked: list(event.place),
-    apart: list(renewal),
-    answers: (part) => createOrderMonitor(each, views.position(part, list(renewal), renewal)),
+    apart: renewals,
+    answers: (part) => createOrderMonitor(each, findPositions(views, part, renewals)),
     below: () => noMonitor,
   });
+}
+
+/** The positions of places that a question keeps apart, in the view of a part that has them. */
+function findPositions(
+  views: PartViews,
+  part: NetPart,
+  places: readonly number[],
+): readonly number[] {
+  const positions = places.map((place) => views.position(part, places, place));
+  return positions.filter((position) => position >= 0);
 }
 
 /** Decides whether no commit is older than a renewal: in a view that has all places of its work. */
@@ -139,13 +156,14 @@ export function decideCosts(views: PartViews, { transitions, max, per, costs }: 
     transitions.map((name) => [findTransition(net, name), costs?.[name] ?? 1]),
   );
   const counted = new Set(byTransition.keys());
-  if (isUncounted(net, per)) return leaveOpen('contracts do not see lists and maps');
-  const renewal = per === undefined ? undefined : findPlace(net, per);
+  if (listNames(per).some((name) => isUncounted(net, name)))
+    return leaveOpen('contracts do not see lists and maps');
+  const renewals = listNames(per).map((name) => findPlace(net, name));
   const question = (restarts: 'renewal' | 'activation') => (part: NetPart, view: View) =>
     createCostMonitor(view, {
       max,
       restarts,
-      renewal: views.position(part, list(renewal), renewal),
+      renewals: findPositions(views, part, renewals),
     });
   return decideSteps(views, {
     about: ['costs', max],
@@ -154,9 +172,9 @@ export function decideCosts(views: PartViews, { transitions, max, per, costs }: 
       ...(step.begins && part.transitions.has(step.t) && counted.has(step.t)
         ? [nameCost(byTransition.get(step.t) ?? 1)]
         : []),
-      ...(takesFrom(net, step, renewal) ? [RENEWS] : []),
+      ...(renewals.some((place) => takesFrom(net, step, place)) ? [RENEWS] : []),
     ],
-    apart: list(renewal),
+    apart: renewals,
     answers: question('renewal'),
     below: question('activation'),
   });

@@ -2,7 +2,7 @@ import { listActivations, listQuietStates } from './child-activity.ts';
 import type { View } from './view.ts';
 import type { ViewMonitor, ViewStepFacts } from './view-search.ts';
 
-/** A token leaves the place that a property names with `per`. */
+/** A token leaves a place that a property names with `per`. */
 export const RENEWS = 'renews';
 const COST = 'cost ';
 const GAIN = 'first ';
@@ -30,8 +30,8 @@ function sumNamed(watched: readonly string[], prefix: string): number {
 export interface CostQuestion {
   readonly max: number;
   readonly restarts: 'renewal' | 'activation';
-  /** The position of the place whose tokens renew the count; -1 if the view leaves it out. */
-  readonly renewal: number;
+  /** The positions of the places whose tokens renew the count, if the view has them. */
+  readonly renewals: readonly number[];
 }
 
 /**
@@ -40,7 +40,7 @@ export interface CostQuestion {
  */
 export function createCostMonitor(
   { contracts }: View,
-  { max, restarts, renewal }: CostQuestion,
+  { max, restarts, renewals }: CostQuestion,
 ): ViewMonitor {
   const children = contracts.flatMap(({ contract, activity }, index) =>
     activity === undefined
@@ -65,7 +65,7 @@ export function createCostMonitor(
     next: (memory, move, removed, { stateBefore, stateAfter }) => {
       const isNew =
         restarts === 'renewal'
-          ? move.watched.includes(RENEWS) || (renewal >= 0 && removed(renewal))
+          ? move.watched.includes(RENEWS) || renewals.some(removed)
           : move.events[own]?.some((event) => ownActivations.includes(event)) === true;
       let total = isNew ? 0 : memory;
       for (const { index, cost, activations, quiet } of children) {
@@ -82,11 +82,11 @@ export function createCostMonitor(
 const none = { initial: '', events: [], steps: {} };
 
 /** Counts the events that must come first. A count that is too low only makes the property harder to prove. */
-export function createOrderMonitor(each: boolean, renewal: number): ViewMonitor {
+export function createOrderMonitor(each: boolean, renewals: readonly number[]): ViewMonitor {
   return {
     initial: 0,
     next: (memory, { watched }, removed) => {
-      const isNew = watched.includes(RENEWS) || (renewal >= 0 && removed(renewal));
+      const isNew = watched.includes(RENEWS) || renewals.some(removed);
       const before = isNew ? 0 : memory;
       const follows = watched.includes('then');
       if (follows && before === 0) return -1;

@@ -1,4 +1,6 @@
 import { omitUndefined } from '../../core/internal.ts';
+import { listNames } from './name-list.ts';
+import type { NameOrNames } from './name-list.ts';
 import { InvalidPropertyError } from './verify-errors.ts';
 import type {
   AtMost,
@@ -91,14 +93,17 @@ export function unreachable(
  * The transition fires at most once. With `per`, the count restarts at each token taken from that place. An effect
  * fires when it starts.
  */
-export function atMostOnce(transition: string, options: { readonly per?: string } = {}): AtMost {
+export function atMostOnce(
+  transition: string,
+  options: { readonly per?: NameOrNames } = {},
+): AtMost {
   return atMost([transition], 1, options);
 }
 
 /** At most one of several transitions fires. With `per`, the count restarts at each token taken from that place. */
 export function atMostOneCommits(
   commits: readonly string[],
-  options: { readonly per?: string } = {},
+  options: { readonly per?: NameOrNames } = {},
 ): AtMost {
   return atMost(commits, 1, options);
 }
@@ -111,16 +116,16 @@ export function atMostOneCommits(
 export function atMost(
   transitions: readonly string[],
   max: number,
-  { per }: { readonly per?: string } = {},
+  { per }: { readonly per?: NameOrNames } = {},
 ): AtMost {
   const list = toNonEmptyList('transitions', transitions);
-  const each = per === undefined ? '' : ` per token of ${per}`;
+  const each = showRenewal(per);
   return {
     kind: 'atMost',
     name: `${list.join(' or ')} at most ${times(natural('max', max))}${each}`,
     transitions: list,
     max,
-    per,
+    per: toOneOrMore('per', per),
   };
 }
 
@@ -131,7 +136,7 @@ export function atMost(
 export function reaskBudgetIsBounded(options: {
   readonly ask: string;
   readonly budget: number;
-  readonly per: string;
+  readonly per: NameOrNames;
 }): AtMost {
   const bounded = atMost([options.ask], natural('budget', options.budget) + 1, {
     per: options.per,
@@ -147,15 +152,15 @@ export function reaskBudgetIsBounded(options: {
 export function eventOutBounded(
   place: string,
   max: number,
-  { per }: { readonly per?: string } = {},
+  { per }: { readonly per?: NameOrNames } = {},
 ): GivesAtMost {
-  const each = per === undefined ? '' : ` per token of ${per}`;
+  const each = showRenewal(per);
   return {
     kind: 'givesAtMost',
     name: `at most ${natural('max', max)} into ${place}${each}`,
     place,
     max,
-    per,
+    per: toOneOrMore('per', per),
   };
 }
 
@@ -167,15 +172,16 @@ export function eventOutBounded(
 export function neverFiresAfter(
   transitions: string | readonly string[],
   place: string,
-  { until }: { readonly until?: string } = {},
+  { until }: { readonly until?: NameOrNames } = {},
 ): NeverFiresAfter {
   const list = toNonEmptyList('transitions', transitions);
+  const end = listNames(until).join(' or ');
   return {
     kind: 'neverFiresAfter',
-    name: `${list.join(', ')} never after ${place}${until === undefined ? '' : ` until ${until}`}`,
+    name: `${list.join(', ')} never after ${place}${end === '' ? '' : ` until ${end}`}`,
     transitions: list,
     place,
-    until,
+    until: toOneOrMore('until', until),
   };
 }
 
@@ -186,7 +192,7 @@ export function neverFiresAfter(
 export function noFireAfterEndInvocation(
   effects: readonly string[],
   place: string,
-  options: { readonly until?: string } = {},
+  options: { readonly until?: NameOrNames } = {},
 ): NeverFiresAfter {
   return neverFiresAfter(effects, place, options);
 }
@@ -199,7 +205,7 @@ export function noFireAfterEndInvocation(
 export function noToolAfterInterrupt(
   tools: string | readonly string[],
   interrupt: string,
-  options: { readonly until?: string } = {},
+  options: { readonly until?: NameOrNames } = {},
 ): NeverFiresAfter {
   return neverFiresAfter(tools, interrupt, options);
 }
@@ -254,17 +260,17 @@ export function eventuallyAnswered(
 export function precedes(
   first: string,
   transitions: string | readonly string[],
-  { each = false, per }: { readonly each?: boolean; readonly per?: string } = {},
+  { each = false, per }: { readonly each?: boolean; readonly per?: NameOrNames } = {},
 ): Precedes {
   const list = toNonEmptyList('transitions', transitions);
-  const every = per === undefined ? '' : ` per token of ${per}`;
+  const every = showRenewal(per);
   return {
     kind: 'precedes',
     name: `${list.join(', ')} never before ${each ? 'its ' : ''}${first}${every}`,
     first,
     transitions: list,
     each,
-    per,
+    per: toOneOrMore('per', per),
   };
 }
 
@@ -276,10 +282,10 @@ export function precedes(
 export function costAtMost(
   costs: Readonly<Record<string, number>>,
   max: number,
-  { per }: { readonly per?: string } = {},
+  { per }: { readonly per?: NameOrNames } = {},
 ): AtMost {
   const transitions = toNonEmptyList('costs', Object.keys(costs));
-  const each = per === undefined ? '' : ` per token of ${per}`;
+  const each = showRenewal(per);
   const sum = Object.entries(costs).map(
     ([t, cost]) => `${natural(`costs["${t}"]`, cost)} for each ${t}`,
   );
@@ -288,7 +294,7 @@ export function costAtMost(
     name: `cost at most ${natural('max', max)}${each}: ${sum.join(', ')}`,
     transitions,
     max,
-    per,
+    per: toOneOrMore('per', per),
     costs,
   };
 }
@@ -433,6 +439,18 @@ function toNonEmptyList(field: string, names: string | readonly string[]): reado
   const list = typeof names === 'string' ? [names] : names;
   if (list.length === 0) throw new InvalidPropertyError(field, 'must not be empty');
   return list;
+}
+
+/** One name is no list, so a property with one name is the same however it is written. */
+function toOneOrMore(field: string, names: NameOrNames | undefined): NameOrNames | undefined {
+  if (names === undefined) return undefined;
+  const list = [...new Set(toNonEmptyList(field, names))];
+  return list.length === 1 ? list[0] : list;
+}
+
+function showRenewal(per: NameOrNames | undefined): string {
+  const places = listNames(per);
+  return places.length === 0 ? '' : ` per token of ${places.join(' or ')}`;
 }
 
 function natural(field: string, value: number): number {

@@ -75,10 +75,10 @@ const max = one('max', 'MAX');
 const per = option('per', 'PLACE');
 const resting = option('resting', '[MARKING, …]');
 
-const readPer = (args: PropertyArguments): { readonly per?: string } =>
-  omitUndefined({ per: args.optional('per', args.name) });
-const readUntil = (args: PropertyArguments): { readonly until?: string } =>
-  omitUndefined({ until: args.optional('until', args.name) });
+const readPer = (args: PropertyArguments): { readonly per?: readonly string[] } =>
+  omitUndefined({ per: args.optional('per', args.names) });
+const readUntil = (args: PropertyArguments): { readonly until?: readonly string[] } =>
+  omitUndefined({ until: args.optional('until', args.names) });
 /** Markings of an option: several names together are one marking that requires no token. */
 const readResting = (args: PropertyArguments): { readonly resting?: readonly QuiescentMarking[] } =>
   omitUndefined({
@@ -155,7 +155,7 @@ export const propertyForms: readonly PropertyForm[] = [
       reaskBudgetIsBounded({
         ask: args.name('ask'),
         budget: args.count('budget'),
-        per: args.name('per'),
+        per: args.names('per'),
       }),
   },
   {

@@ -64,6 +64,16 @@ const samples: readonly (readonly [property: Property, text: string, json: unkno
     { property: 'atMost', transitions: ['model.call'], max: 3, per: 'user.in' },
   ],
   [
+    atMost(['model.call'], 3, { per: ['user.in', 'outcome.round'] }),
+    'atMost(model.call, 3, per: [user.in, outcome.round])',
+    {
+      property: 'atMost',
+      transitions: ['model.call'],
+      max: 3,
+      per: ['user.in', 'outcome.round'],
+    },
+  ],
+  [
     costAtMost({ 'model.call': 5, 'tool.run': 1 }, 20),
     'costAtMost({model.call: 5, tool.run: 1}, 20)',
     { property: 'costAtMost', costs: { 'model.call': 5, 'tool.run': 1 }, max: 20 },
@@ -88,6 +98,11 @@ const samples: readonly (readonly [property: Property, text: string, json: unkno
     neverFiresAfter(['a', 'b'], 'c', { until: 'd' }),
     'neverFiresAfter(a, b, c, until: d)',
     { property: 'neverFiresAfter', transitions: ['a', 'b'], place: 'c', until: 'd' },
+  ],
+  [
+    neverFiresAfter('a', 'c', { until: ['d', 'e'] }),
+    'neverFiresAfter(a, c, until: [d, e])',
+    { property: 'neverFiresAfter', transitions: ['a'], place: 'c', until: ['d', 'e'] },
   ],
   [settles(), 'settles()', { property: 'settles' }],
   [noStaleCommits(), 'noStaleCommits()', { property: 'noStaleCommits' }],
@@ -176,6 +191,9 @@ const synonyms: readonly (readonly [text: string, same: string])[] = [
   ['deadlockFree(a, b)', 'deadlockFree({marked: [], allowed: [a, b]})'],
   ['bounded()', 'bounded(10)'],
   ['atMost(per: b, a, 1)', 'atMost(a, 1, per: b)'],
+  ['atMost(a, 1, per: [b])', 'atMost(a, 1, per: b)'],
+  ['atMost(a, 1, per: [b, c, b])', 'atMost(a, 1, per: [b, c])'],
+  ['neverFiresAfter(a, b, until: [c])', 'neverFiresAfter(a, b, until: c)'],
   ['eventually(a, resting: [b])', 'eventually(a, resting: [{marked: [], allowed: [b]}])'],
 ];
 
@@ -199,7 +217,7 @@ const mistakes: readonly (readonly [text: string, at: string, message: RegExp])[
   ['placeBound()', 'character 13', /places is missing\. Write placeBound\(PLACE, …, MAX/],
   ['atMostOnce(a, b)', 'character 15', /too many arguments\. Write atMostOnce\(TRANSITION/],
   ['atMost(a, 1, pro: b)', 'character 14', /atMost has no argument "pro"\. Write atMost\(/],
-  ['atMost(a, 1, per: [b])', 'character 14', /per must be a name; it is \["b"\]/],
+  ['atMost(a, 1, per: 2)', 'character 14', /per must be names; it is 2/],
   ['atMost(3, 1)', 'character 8', /transitions must be names; it is \[3\]/],
   ['precedes(a, b, each: 1)', 'character 16', /each must be true or false; it is 1/],
   ['unreachable({a: b})', 'character 13', /marked must be numbers by name/],

@@ -1,3 +1,5 @@
+import type { NameOrNames } from './name-list.ts';
+
 /**
  * A marking in which a net may rest. Every place of `marked` has a token. Places of `allowed` may have tokens. No other
  * place has one.
@@ -67,36 +69,36 @@ export interface Unreachable {
 
 /**
  * These transitions together fire at most `max` times. With `per`, the count restarts at each token taken from that
- * place. With `costs`, each firing counts as much as its transition costs; a transition without a cost counts once.
+ * place, or from one of several. With `costs`, each firing counts as much as its transition costs; a transition without a cost counts once.
  */
 export interface AtMost {
   readonly kind: 'atMost';
   readonly name: string;
   readonly transitions: readonly string[];
   readonly max: number;
-  readonly per: string | undefined;
+  readonly per: NameOrNames | undefined;
   readonly costs?: Readonly<Record<string, number>>;
 }
 
 /**
  * At most `max` tokens are added to this place, or leave through this outlet. With `per`, the count restarts at each
- * token taken from that place.
+ * token taken from that place, or from one of several.
  */
 export interface GivesAtMost {
   readonly kind: 'givesAtMost';
   readonly name: string;
   readonly place: string;
   readonly max: number;
-  readonly per: string | undefined;
+  readonly per: NameOrNames | undefined;
 }
 
-/** After the event `place`, none of these transitions fires until the event `until`. */
+/** After the event `place`, none of these transitions fires until the event `until`, or one of several. */
 export interface NeverFiresAfter {
   readonly kind: 'neverFiresAfter';
   readonly name: string;
   readonly transitions: readonly string[];
   readonly place: string;
-  readonly until: string | undefined;
+  readonly until: NameOrNames | undefined;
 }
 
 /** For each token that leaves `from`, exactly one token arrives at `joined` or at a dead letter, and none is left between. */
@@ -121,7 +123,7 @@ export interface EventuallyAnswered {
 
 /**
  * None of these transitions fires before the event `first`. With `each`, every firing needs an event of its own.
- * With `per`, everything starts again at each token taken from that place.
+ * With `per`, everything starts again at each token taken from that place, or from one of several.
  */
 export interface Precedes {
   readonly kind: 'precedes';
@@ -129,7 +131,7 @@ export interface Precedes {
   readonly first: string;
   readonly transitions: readonly string[];
   readonly each: boolean;
-  readonly per: string | undefined;
+  readonly per: NameOrNames | undefined;
 }
 
 /**

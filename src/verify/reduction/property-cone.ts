@@ -1,3 +1,4 @@
+import { listNames } from '../properties/name-list.ts';
 import type { SearchedProperty } from '../properties/property.ts';
 import type { ExpandedNet } from '../system/expand.ts';
 import type { Kept } from './slice-net.ts';
@@ -14,11 +15,11 @@ export function propertyCone(net: ExpandedNet, property: SearchedProperty): Kept
     case 'unreachable':
       return toCone(net, [...Object.keys(property.marked), ...property.empty]);
     case 'atMost':
-      return toCone(net, [...property.transitions, ...list(property.per)]);
+      return toCone(net, [...property.transitions, ...listNames(property.per)]);
     case 'givesAtMost':
-      return toCone(net, [property.place, ...list(property.per)]);
+      return toCone(net, [property.place, ...listNames(property.per)]);
     case 'neverFiresAfter':
-      return toCone(net, [...property.transitions, property.place, ...list(property.until)]);
+      return toCone(net, [...property.transitions, property.place, ...listNames(property.until)]);
     case 'precedes':
       // A slice does not see every token that leaves a place with many, and here a renewal may break the property.
       return property.per === undefined
@@ -45,8 +46,4 @@ function toCone(net: ExpandedNet, names: readonly string[]): Kept {
     transitions: new Set(names.flatMap((name) => net.net.byName.get(name)?.index ?? [])),
     outlets: new Set(names.filter((name) => net.net.places.get(name)?.kind === 'outlet')),
   };
-}
-
-function list(name: string | undefined): readonly string[] {
-  return name === undefined ? [] : [name];
 }

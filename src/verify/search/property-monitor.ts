@@ -1,6 +1,8 @@
 import type { TokenClasses } from '../system/token-classes.ts';
 import type { ExpandedNet } from '../system/expand.ts';
 import type { Move } from '../system/move.ts';
+import { listNames } from '../properties/name-list.ts';
+import type { NameOrNames } from '../properties/name-list.ts';
 import type { QuiescentMarking, SearchedProperty } from '../properties/property.ts';
 import type { State, StateView } from '../system/state.ts';
 import { begins, listTaken, PropertyNames } from './property-names.ts';
@@ -132,16 +134,16 @@ export function createMonitor(
       const begun = names.firings(property.transitions, tokenClasses);
       const { until, place } = property;
       const happens = names.event(place, tokenClasses);
-      const ends = until === undefined ? () => 0 : names.event(until, tokenClasses);
+      const ends = listNames(until).map((name) => names.event(name, tokenClasses));
       const initially = !names.isTransition(place) && names.isInitial(place);
       return {
         ...plain,
-        outlets: new Set(until === undefined ? [] : [until]),
+        outlets: new Set(listNames(until)),
         initial: initially ? 1 : 0,
         next: (memory, state, move) => {
           if (memory === 1 && begun(move, state) >= 0) return VIOLATED;
           if (happens(move, state) > 0) return 1;
-          return ends(move, state) > 0 ? 0 : memory;
+          return ends.some((one) => one(move, state) > 0) ? 0 : memory;
         },
         isViolated: never,
       };
@@ -274,14 +276,14 @@ export function createMonitor(
 }
 
 function toRenewal(
-  per: string | undefined,
+  per: NameOrNames | undefined,
   names: PropertyNames,
   tokenClasses: TokenClasses,
 ): (state: State, move: Move) => boolean {
   if (per === undefined) return never;
-  const place = names.place(per);
+  const places = new Set(listNames(per).map(names.place));
   return ({ tokens }, move) =>
-    listTaken(move).some((position) => tokenClasses.get(tokens[position] ?? 0).place === place);
+    listTaken(move).some((position) => places.has(tokenClasses.get(tokens[position] ?? 0).place));
 }
 
 function toMarkingCheck(

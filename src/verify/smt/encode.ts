@@ -1,4 +1,6 @@
 import type { ExpandedNet } from '../system/expand.ts';
+import { listNames } from '../properties/name-list.ts';
+import type { NameOrNames } from '../properties/name-list.ts';
 import type { QuiescentMarking, SearchedProperty } from '../properties/property.ts';
 import { invariants, toLiteral } from './invariants.ts';
 import { enabled, limitsFaults, toRules } from './rules.ts';
@@ -190,12 +192,9 @@ function propertyMemory(net: ExpandedNet, property: SearchedProperty): PropertyM
     return ({ begins }) => indexes.has(begins);
   };
   /** The memory before a step: 0 if the step takes from `per`. */
-  const before = (per: string | undefined): ((rule: Rule) => Term) => {
-    const index = per === undefined ? undefined : place(per);
-    return ({ taken }) => {
-      const tokens = index === undefined ? undefined : taken.get(index);
-      return tokens === undefined ? 'm' : `(ite (> ${tokens} 0) 0 m)`;
-    };
+  const before = (per: NameOrNames | undefined): ((rule: Rule) => Term) => {
+    const indexes = listNames(per).map(place);
+    return ({ taken }) => zeroIf(indexes.flatMap((index) => taken.get(index) ?? []));
   };
   switch (property.kind) {
     case 'atMost': {
@@ -237,8 +236,7 @@ function propertyMemory(net: ExpandedNet, property: SearchedProperty): PropertyM
       return {
         initial: initially ? 1 : 0,
         after: (rule) => {
-          const ended = until === undefined ? undefined : eventIn(net, rule, until);
-          const rest = ended === undefined ? 'm' : `(ite (> ${ended} 0) 0 m)`;
+          const rest = zeroIf(listNames(until).flatMap((name) => eventIn(net, rule, name) ?? []));
           const begun = eventIn(net, rule, property.place);
           return begun === undefined ? rest : `(ite (> ${begun} 0) 1 ${rest})`;
         },
@@ -284,6 +282,11 @@ function eventIn(net: ExpandedNet, rule: Rule, name: string): Term | undefined {
   const t = net.net.byName.get(name);
   if (t === undefined) return rule.given.get(name);
   return rule.begins === t.index ? '1' : undefined;
+}
+
+/** The memory, or 0 if one of these counts is positive. */
+function zeroIf(counts: readonly Term[]): Term {
+  return counts.reduce((memory, count) => `(ite (> ${count} 0) 0 ${memory})`, 'm');
 }
 
 function sum(terms: readonly Term[]): Term {
