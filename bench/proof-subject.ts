@@ -101,7 +101,8 @@ const subjects: Readonly<Record<string, () => Agent>> = {
     }),
   'workflow of ten nodes': () => graph(10),
   'workflow of fifty nodes': () => graph(50),
-  'session with control inputs': () => speaker('assistant', { outcomes: {} }),
+  'session with control inputs': () => speaker('assistant'),
+  'session with control and outcomes': () => speaker('assistant', { outcomes: {} }),
 };
 
 export const subject: Agent | undefined = subjects[process.env['SUBJECT'] ?? '']?.();

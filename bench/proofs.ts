@@ -51,11 +51,13 @@ const LIMITS: Readonly<Record<string, number>> = {
   'workflow of ten nodes': 2,
   'workflow of fifty nodes': 30,
   'session with control inputs': 5,
+  'session with control and outcomes': 5,
 };
 
 /** By agent: options of the command beside its defaults. */
 const OPTIONS: Readonly<Record<string, readonly string[]>> = {
   'session with control inputs': ['--control'],
+  'session with control and outcomes': ['--control'],
 };
 
 /** By fault of `test/proofs/planted`: how the line of its refutation begins. */

@@ -22,6 +22,7 @@ import type { ComponentTree } from '../../src/verify/contracts/contract.ts';
 import { Derivations } from '../../src/verify/derivations.ts';
 import { expand } from '../../src/verify/system/expand.ts';
 import {
+  losing,
   withoutInput,
   withoutOutput,
   withoutReset,
@@ -113,6 +114,72 @@ describe('a session that is controlled', () => {
     const net = withoutInput(assistant.net, 'session.retry', 'permit');
     assert.deepEqual(listOpenOf(net, oneTurn), [oneTurn.name]);
   });
+});
+
+describe('a session that is controlled and whose outcomes are judged', () => {
+  const assistant = agent({
+    name: 'assistant',
+    model: new ScriptedModel([]),
+    tools: [look],
+    outcomes: {},
+  });
+  const { properties, bounds, components } = agentProof(assistant, {
+    control: true,
+    atOnce: 1,
+  });
+  const { net } = assistant;
+
+  it('is proved through contracts, with an outcome and every input of its control', () => {
+    const { environment = {} } = bounds;
+    for (const [input, tokens] of Object.entries(environment)) assert.equal(tokens, 1, input);
+    assert.ok('outcome.in' in environment);
+    assert.deepEqual(listOpen(net, components, bounds, Object.values(properties)), []);
+  });
+
+  const mutants: readonly (readonly [that: string, net: Net, property: string])[] = [
+    ['judges a turn and loses it', losing(net, 'outcome.evaluate', 'grade'), 'deadlockFree'],
+    [
+      'defines an outcome and keeps the permit',
+      withoutOutput(net, 'outcome.define-next', 'permit'),
+      'deadlockFree',
+    ],
+    [
+      'judges a turn that an interrupt has ended',
+      withoutReset(net, 'turn.interrupt', 'outcome.verdict'),
+      'deadlockFree',
+    ],
+    [
+      'judges a turn that has failed',
+      withoutReset(net, 'turn.abandon', 'outcome.grading'),
+      'oneTurn',
+    ],
+    ['ends a turn and judges it', withoutInput(net, 'outcome.evaluate', 'ending'), 'oneTurn'],
+    [
+      'begins a revision with the calls that the round before left',
+      withoutReset(net, 'outcome.apply-verdict', 'turn.budget'),
+      'reaskBudgetIsBounded',
+    ],
+    [
+      'is stopped and keeps the call that it was to make',
+      withoutReset(net, 'turn.stop', 'model.request'),
+      'noFireAfterEndInvocation',
+    ],
+  ];
+  const environment = {
+    ...Object.fromEntries(Object.keys(bounds.environment ?? {}).map((input) => [input, 0])),
+    'user.in': 1,
+    'outcome.in': 1,
+    'interrupt.in': 1,
+  };
+  for (const [that, mutant, name] of mutants)
+    it(`keeps ${name} open if it ${that}`, () => {
+      const property = properties[name];
+      assert.ok(property !== undefined);
+      const listOpenOf = (of: Net): readonly string[] =>
+        listOpen(of, components, { ...bounds, environment }, [property]);
+      assert.deepEqual(listOpenOf(mutant), [property.name]);
+      assert.deepEqual(listOpenOf(net), []);
+    });
 });
 
 describe('a tree of agents', () => {

@@ -7,6 +7,8 @@ import { faultPlace } from '../../net/index.ts';
 export interface AgentPorts {
   readonly starts: readonly string[];
   readonly dones: readonly string[];
+  /** Whether the turn that was stopped may be judged, and the agent starts again in it. Default: false. */
+  readonly isJudged?: boolean;
 }
 
 /**
@@ -16,7 +18,7 @@ export interface AgentPorts {
  * waits, that it takes that back before it goes on. A transition that empties its start place stops it, and nothing starts
  * again in that turn. After a fault everything may happen until the turn is abandoned.
  */
-export function agentContract({ starts, dones }: AgentPorts): Contract {
+export function agentContract({ starts, dones, isJudged = false }: AgentPorts): Contract {
   const stopped = { stop: 'stopped', abandon: 'off', fail: 'failed' };
   const failed = Object.fromEntries(
     [
@@ -77,7 +79,7 @@ export function agentContract({ starts, dones }: AgentPorts): Contract {
       },
       continuing: { begin: 'working', 'request-stop': 'continuing', ...stopped },
       waiting: { 'request-stop': 'waiting', resume: 'working', wait: 'waiting', ...stopped },
-      stopped: { end: 'off', ...stopped },
+      stopped: { end: 'off', ...stopped, ...(isJudged && { start: 'starting' }) },
       failed: { abandon: 'off', ...failed },
     },
   };

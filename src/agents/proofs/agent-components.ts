@@ -7,15 +7,32 @@ import type { Agent } from '../agent/agent.ts';
 import { agentContract } from '../agent/agent-contract.ts';
 import type { AgentPorts } from '../agent/agent-contract.ts';
 import type { AgentSlot } from '../agent/agent-subnet.ts';
+import { outcomeContract } from '../outcomes/outcome-contract.ts';
+import {
+  outcomeActive,
+  outcomeGrading,
+  outcomeIn,
+  outcomeNext,
+  outcomeRound,
+  outcomeVerdict,
+  outcomeWaiting,
+} from '../outcomes/outcome-places.ts';
 import { agentReturning, returnPlaces } from '../transfer/agent-returns.ts';
 import { transferBudget } from '../transfer/transfer.ts';
 import { scopedPlace } from '../turn/scoped-place.ts';
 import { stopRequested, turnStopping } from '../vocabulary/control.ts';
 import { agentEnded, agentStarting, targetPlace } from '../vocabulary/handover.ts';
+import { userIn } from '../vocabulary/messages.ts';
 import { modelRequest } from '../vocabulary/model-call.ts';
-import { sessionPaused } from '../vocabulary/session.ts';
+import {
+  sessionArchived,
+  sessionClosing,
+  sessionCompleted,
+  sessionPaused,
+} from '../vocabulary/session.ts';
 import { sessionWrite } from '../vocabulary/state.ts';
 import { turnCurrent, turnEnding, turnPermit, turnWaiting } from '../vocabulary/turn.ts';
+import { findConsumers } from './net-queries.ts';
 
 type Inherited = Pick<AgentSlot, 'multiAgent' | 'done'>;
 type AgentPart = Pick<Agent, 'name' | 'role'>;
@@ -31,15 +48,30 @@ const signals = [
   faultPlace,
 ];
 
+/** What the outcome rounds and the session tell each other beside `signals`: whether a turn may start. */
+const outcomeSignals = [turnPermit, sessionArchived, sessionCompleted];
+
+/** True for a session of one agent, which has no place that gives it the turn. */
+export function isSingleAgent(agent: Agent): boolean {
+  return !agent.compiled.places.has(targetPlace(agent.name).name);
+}
+
 /**
  * The agents of a session as components with contracts: each keeps the places of its own subnet. Agents that transfer
  * the turn to each other are one component that contains them.
+ * @param judges true if the outcome rounds of a session of one agent are a component, too
  */
-export function agentComponents(agent: Agent): ComponentTree {
+export function agentComponents(agent: Agent, judges: boolean = false): ComponentTree {
   const { places } = agent.compiled;
-  const shared = signals.map(({ name }) => name).filter((name) => places.has(name));
-  if (!places.has(targetPlace(agent.name).name))
-    return { shared, ...singleAgent(agent.name, agent.compiled, shared) };
+  const shared = [...signals, ...(judges ? outcomeSignals : [])]
+    .map(({ name }) => name)
+    .filter((name) => places.has(name));
+  if (isSingleAgent(agent)) {
+    const { port, child } = singleAgent(agent.name, agent.compiled, shared, judges);
+    if (!judges) return { shared, ports: [port], children: [child] };
+    const ports = [port, ...outcomePorts.map(({ name }) => name)];
+    return { shared, ports, children: [child, outcomeComponent(agent.compiled, port)] };
+  }
   const root = new ComponentBuilder(agent.compiled).build(agent, {
     multiAgent: {},
     done: turnEnding,
@@ -163,7 +195,8 @@ function singleAgent(
   name: string,
   net: CompiledNet,
   shared: readonly string[],
-): Pick<ComponentTree, 'ports' | 'children'> {
+  isJudged: boolean,
+): { readonly port: string; readonly child: NetComponent } {
   const start = (net.places.has(agentStarting.name) ? agentStarting : modelRequest).name;
   const isOfSession = ({ takes, alternatives }: CompiledTransition): boolean =>
     takes.some(({ place }) => place === turnPermit.name || place === sessionWrite.name) ||
@@ -194,15 +227,50 @@ function singleAgent(
   const isOwn = (place: string): boolean =>
     !needed.has(place) && !shared.includes(place) && net.places.get(place)?.environment !== true;
   return {
-    ports: [start],
-    children: [
-      {
-        name,
-        places: [...new Set([...places.filter(isOwn), start])],
-        transitions: own.map((t) => t.name),
-        contract: agentContract({ starts: [start], dones: [turnEnding.name] }),
-        children: [],
-      },
+    port: start,
+    child: {
+      name,
+      places: [...new Set([...places.filter(isOwn), start])],
+      transitions: own.map((t) => t.name),
+      contract: agentContract({ starts: [start], dones: [turnEnding.name], isJudged }),
+      children: [],
+    },
+  };
+}
+
+/** Places that the outcome rounds and the core both look at. */
+const outcomePorts = [turnEnding, sessionClosing];
+const outcomePlaces = [
+  outcomeIn,
+  outcomeWaiting,
+  outcomeNext,
+  outcomeActive,
+  outcomeRound,
+  outcomeGrading,
+  outcomeVerdict,
+];
+
+/**
+ * The outcome rounds of a session of one agent. They also have the messages from outside, which an outcome waits for:
+ * the core does not need to count them.
+ */
+function outcomeComponent(net: CompiledNet, revision: string): NetComponent {
+  const judging = findConsumers(net, outcomeVerdict.name).map(({ name }) => name);
+  const cluster = net.clusters.find(({ transitions }) =>
+    judging.some((name) => transitions.includes(name)),
+  );
+  const own = net.transitions.filter(({ name }) => cluster?.transitions.includes(name) === true);
+  const effects = own.filter(({ spec }) => spec.kind === 'effect');
+  return {
+    name: 'outcome rounds',
+    places: [
+      ...outcomePlaces.map(({ name }) => name),
+      ...effects.map(({ running }) => running),
+      userIn.name,
+      ...outcomePorts.map(({ name }) => name),
     ],
+    transitions: own.map(({ name }) => name),
+    contract: outcomeContract(revision),
+    children: [],
   };
 }

@@ -13,12 +13,12 @@ import {
 import { isInAnyScope } from '../../net/internal.ts';
 import type { Bounds, ComponentTree, Property } from '../../verify/index.ts';
 import { listRunnableTools } from '../tool-calls/call-labels.ts';
-import { agentComponents } from './agent-components.ts';
+import { agentComponents, isSingleAgent } from './agent-components.ts';
 import type { Agent } from '../agent/agent.ts';
 import { listRestingMarkings } from './resting-markings.ts';
 import { customBudget } from '../custom/custom-places.ts';
 import { loopBudget } from '../kinds/loop.ts';
-import { outcomeIn } from '../outcomes/outcome-places.ts';
+import { outcomeGrading, outcomeIn, outcomeRound } from '../outcomes/outcome-places.ts';
 import { eventIn } from '../vocabulary/appended-event.ts';
 import { userIn } from '../vocabulary/messages.ts';
 import { turnBudget, turnCurrent, turnPermit } from '../vocabulary/turn.ts';
@@ -47,7 +47,7 @@ export interface AgentProofLimits {
   readonly states?: number;
   /**
    * Whether the session is also paused, resumed, completed and archived, and an event is appended, once each. Meant for
-   * a session of one agent. Default: false.
+   * a session of one agent. There, an outcome is also defined, if the agent has the option `outcomes`. Default: false.
    */
   readonly control?: boolean;
   /** Places that may hold tokens in a quiescent state, in addition to those of the agent. */
@@ -83,8 +83,8 @@ const DEFAULT_STATES = 1_000_000;
 const SEARCH_TIMEOUT_MS = 600_000;
 
 /**
- * The properties that every agent promises. The subnets that define outcomes and repeat a model call are proved by
- * themselves: here no outcome is defined, and no model call is repeated. The agent is quiescent only between turns, while
+ * The properties that every agent promises. The subnet that repeats a model call is proved by itself: here no model call
+ * is repeated. An outcome is defined only with `control`. The agent is quiescent only between turns, while
  * calls wait for an answer, while it is paused, or after its session was closed; one turn runs at a time, no agent calls
  * its model more often than its budget allows, and no effect begins once a turn must stop.
  */
@@ -94,6 +94,10 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
   const has = (...of: readonly { readonly name: string }[]): boolean =>
     of.every(({ name }) => places.has(name));
   const { control = false } = limits;
+  const judges = control && has(outcomeIn) && isSingleAgent(agent);
+  // A turn that was to end may be judged, and then begins again.
+  const renewals = [turnPermit.name, ...(judges ? [outcomeRound.name] : [])];
+  const restarts = [turnPermit.name, ...(judges ? [outcomeGrading.name] : [])];
   const effects = agent.compiled.transitions
     .filter(({ spec }) => spec.kind === 'effect')
     .map(({ name }) => name);
@@ -107,7 +111,7 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
           ? placeBound([turnPermit.name, turnCurrent.name], 1)
           : undefined,
       }),
-      ...Object.fromEntries(reaskBudgets(agent, atOnce)),
+      ...Object.fromEntries(reaskBudgets(agent, atOnce, renewals)),
       ...Object.fromEntries(roundBudgets(agent, atOnce)),
       ...Object.fromEntries(joins(agent, atOnce)),
       ...Object.fromEntries(nodes(agent)),
@@ -124,12 +128,12 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
           : undefined,
         noFireAfterEndInvocation: has(turnStopping, turnPermit)
           ? noFireAfterEndInvocation(effects, turnStopping.name, {
-              until: turnPermit.name,
+              until: restarts,
             })
           : undefined,
         noToolAfterInterrupt:
           tools.length > 0 && interrupts && has(turnPermit)
-            ? noToolAfterInterrupt(tools, INTERRUPT, { until: turnPermit.name })
+            ? noToolAfterInterrupt(tools, INTERRUPT, { until: restarts })
             : undefined,
       }),
       ...Object.fromEntries(approvals(agent)),
@@ -140,7 +144,7 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
         ...Object.fromEntries(
           sessionInputs
             .filter((place) => has(place))
-            .map(({ name }) => [name, control && name !== outcomeIn.name ? 1 : 0]),
+            .map(({ name }) => [name, control && (name !== outcomeIn.name || judges) ? 1 : 0]),
         ),
       },
       empty: [...agent.compiled.places.keys()].filter((name) =>
@@ -152,16 +156,20 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
       states: limits.states ?? DEFAULT_STATES,
       searchTimeoutMs: SEARCH_TIMEOUT_MS,
     },
-    components: agentComponents(agent),
+    components: agentComponents(agent, judges),
   };
 }
 
 /** For each agent with a model: at most its budget plus one model calls each time it has the turn. */
-function reaskBudgets(agent: Agent, atOnce: number): readonly (readonly [string, Property])[] {
+function reaskBudgets(
+  agent: Agent,
+  atOnce: number,
+  renewals: readonly string[],
+): readonly (readonly [string, Property])[] {
   return transitionsNamed(agent, MODEL_CALL).flatMap((ask) => {
     const owner = ask.slice(0, -MODEL_CALL.length);
-    const per = owner === '' ? turnPermit.name : targetPlace(owner.slice(0, -1)).name;
-    const places = [`${owner}${turnBudget.name}`, per];
+    const per = owner === '' ? renewals : [targetPlace(owner.slice(0, -1)).name];
+    const places = [`${owner}${turnBudget.name}`, ...per];
     if (places.some((name) => !agent.compiled.places.has(name))) return [];
     const budget = Math.min(atOnce, maxOutputCount(agent, places[0] ?? ''));
     const name = `reaskBudgetIsBounded${owner === '' ? '' : `/${owner.slice(0, -1)}`}`;

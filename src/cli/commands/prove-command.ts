@@ -85,7 +85,7 @@ export const proveCommand: Command = defineCommand({
     control: {
       type: 'boolean',
       summary:
-        'Also pause, resume, complete and archive the session, and append an event, once each. For a session of one agent',
+        'Also pause, resume, complete and archive the session, append an event, and define an outcome, once each. For a session of one agent',
     },
     shutdowns: { type: 'boolean', summary: 'Also let the owner shut down at any time' },
     states: {
