@@ -43,6 +43,7 @@ test('every command has a help page, with help and with --help', async () => {
     'sizes',
     'retain',
     'archived',
+    'vacuum',
     'graph',
     'prove',
   ]) {
@@ -82,6 +83,7 @@ test('the JSON help has one object per command', async () => {
     'sizes',
     'retain',
     'archived',
+    'vacuum',
     'graph',
     'prove',
     'help',

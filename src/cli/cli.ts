@@ -28,6 +28,7 @@ import { serveCommand } from './commands/serve-command.ts';
 import { sessionsCommand } from './commands/sessions-command.ts';
 import { quotasCommand } from './commands/quotas-command.ts';
 import { sizesCommand } from './commands/sizes-command.ts';
+import { vacuumCommand } from './commands/vacuum-command.ts';
 import { unquarantineCommand } from './commands/unquarantine-command.ts';
 import { UsageError } from './command/usage-error.ts';
 
@@ -54,6 +55,7 @@ const commands: readonly Command[] = [
   sizesCommand,
   retainCommand,
   archivedCommand,
+  vacuumCommand,
   graphCommand,
   proveCommand,
 ];

@@ -94,6 +94,11 @@ export {
 export { measureSessions, type SessionSize } from './copies/session-sizes.ts';
 export { DamagedCopyError } from './copies/damaged-copy-error.ts';
 export {
+  removeOrphans,
+  type OrphanOptions,
+  type RemovedOrphans,
+} from './retention/remove-orphans.ts';
+export {
   applyRetention,
   type RetentionOptions,
   type RetentionResult,

@@ -27,6 +27,7 @@ export {
   StoreClosedError,
   StoreCorruptError,
   StoreFailedError,
+  StoreInUseError,
   StoreNotEmptyError,
   StoreUnavailableError,
   StoreVersionError,
@@ -78,6 +79,8 @@ export type {
   UsageDimension,
   UsageQuery,
   UsageTotal,
+  VacuumOptions,
+  VacuumResult,
 } from './store.ts';
 export type {
   DocumentItem,

@@ -75,6 +75,23 @@ export class StoreFailedError extends PetrichorError {
 }
 
 /**
+ * Other processes use the store, and the operation would stop them. Nothing was changed.
+ * @remedy Stop the servers and programs that use the store, or leave out the option `full`.
+ */
+export class StoreInUseError extends PetrichorError {
+  override readonly code = 'store_in_use' as const;
+  /** The path of the file, or the address of the server, as the store was opened. */
+  readonly location: string;
+
+  constructor(location: string, owners: number) {
+    super(
+      `The store ${location} is in use by ${owners} other ${owners === 1 ? 'runtime' : 'runtimes'}, which could not write for as long as this takes. Stop them, or leave out the option full.`,
+    );
+    this.location = location;
+  }
+}
+
+/**
  * A database is damaged, lacks its last writes, or is not a database. It was not changed.
  * @remedy Restore it from a backup, or move it away to start with an empty store.
  */

@@ -346,6 +346,18 @@ export type ChangeOrigin = 'here' | 'elsewhere' | 'input';
 /** Called with the sessions that changed, or `any` when another process changed unknown ones. */
 export type StoreListener = (changed: 'any' | readonly SessionKey[], origin: ChangeOrigin) => void;
 
+/** The options of `vacuum`. */
+export interface VacuumOptions {
+  /** Writes the tables or the file anew, without the space of what was deleted. Default: false. */
+  readonly full?: boolean;
+}
+
+/** What a store takes on its disk, with indexes. A store in memory takes nothing. */
+export interface VacuumResult {
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+}
+
 /**
  * Stores sessions, documents and shared state. Each method is atomic: it takes effect with the promised `durability`,
  * or throws and changes nothing. Every method may throw `StoreUnavailableError` (try again later), `StoreFailedError`
@@ -522,6 +534,14 @@ export interface Store extends DocumentStore {
     items: AsyncIterable<StoreItem>,
     options?: ItemImportOptions,
   ): Promise<readonly SessionKey[]>;
+
+  /**
+   * Gives the space of what was deleted back, as far as the database can while others use the store. Nothing that can be
+   * read changes. With `full`, it writes the tables or the file anew, which stops the writers for as long as it takes: then
+   * it is refused while another process has an owner that is alive. A process that opens the store meanwhile waits.
+   * @throws StoreInUseError with `full`
+   */
+  vacuum(options?: VacuumOptions): Promise<VacuumResult>;
 
   /**
    * Calls the listener after every commit, injection and deletion, in this process or another, and after every creation in

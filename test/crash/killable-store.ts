@@ -144,6 +144,10 @@ export class KillableStore implements Store {
     return this.#write(async () => this.#store.recordHydration(...args));
   }
 
+  async vacuum(...args: Parameters<Store['vacuum']>): ReturnType<Store['vacuum']> {
+    return this.#write(async () => this.#store.vacuum(...args));
+  }
+
   async delete(...args: Parameters<Store['delete']>): Promise<boolean> {
     return this.#write(async () => this.#store.delete(...args));
   }

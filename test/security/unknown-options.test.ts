@@ -103,6 +103,7 @@ import { SESSION_CHANGES_OPTIONS } from '../../src/runtime/listing/session-chang
 import { WATCH_PENDING_OPTIONS } from '../../src/runtime/listing/watch-pending-calls.ts';
 import { BACKUP_OPTIONS, writeBackup } from '../../src/runtime/copies/backup.ts';
 import { applyRetention, RETENTION_OPTIONS } from '../../src/runtime/retention/apply-retention.ts';
+import { ORPHAN_OPTIONS, removeOrphans } from '../../src/runtime/retention/remove-orphans.ts';
 import { SCHEDULE_OPTIONS } from '../../src/runtime/schedules/schedule-definition.ts';
 import {
   SCHEDULE_HISTORY_OPTIONS,
@@ -274,6 +275,10 @@ const subjects: Readonly<Record<string, Subject>> = {
       const policy = { rules: [{ deleteAfterDays: 1 }] };
       for await (const _ of applyRetention((await plain).store, policy, options));
     },
+  },
+  ORPHAN_OPTIONS: {
+    table: ORPHAN_OPTIONS,
+    call: async (options) => removeOrphans((await plain).store, options),
   },
   DRAIN_OPTIONS: {
     table: DRAIN_OPTIONS,

@@ -13,6 +13,7 @@ import { sessionCases } from './session-cases.ts';
 import { sharedStateCases } from './shared-state-cases.ts';
 import { submissionCases } from './submission-cases.ts';
 import { usageCases } from './usage-cases.ts';
+import { vacuumCases } from './vacuum-cases.ts';
 
 /**
  * The requirements of every store, one case each. Run all of them for a new store:
@@ -33,4 +34,5 @@ export const storeContract: readonly StoreContractCase[] = [
   ...changeCases,
   ...usageCases,
   ...itemCases,
+  ...vacuumCases,
 ];

@@ -71,6 +71,7 @@ import type {
   SubmitResult,
   UsageQuery,
   UsageTotal,
+  VacuumResult,
 } from '../store.ts';
 
 /** The options of {@link MemoryStore}. */
@@ -477,6 +478,11 @@ export class MemoryStore implements Store {
           usage.read({ appName, by: USAGE_DIMENSIONS }).map((total) => toUsageItem(appName, total)),
         ),
     ];
+  }
+
+  async vacuum(): Promise<VacuumResult> {
+    this.#assertOpen();
+    return { bytesBefore: 0, bytesAfter: 0 };
   }
 
   subscribe(listener: StoreListener): () => void {

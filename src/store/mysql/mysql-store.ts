@@ -1,6 +1,7 @@
 import { ServerOwnerRegistry, toOwnerTimes } from '../server/server-owner-registry.ts';
 import { ServerStore } from '../server/server-store.ts';
 import type { MysqlDatabase } from './database.ts';
+import { mysqlSpace } from './disk-space.ts';
 import type { MysqlStoreOptions } from './mysql-store-options.ts';
 import { mysqlTables } from './mysql-tables.ts';
 import { createLockNumber, MysqlOwnerLockDriver } from './owner-lock-driver.ts';
@@ -25,6 +26,7 @@ export class MysqlStore extends ServerStore<Reads, Transaction> {
     super({
       database,
       tables: mysqlTables(tables, locks),
+      space: mysqlSpace(database, tables),
       name: names.writer,
       newUid: options.newUid,
       createOwners: (onNotice) =>

@@ -49,6 +49,7 @@ export function readOnlyStore(store: Store, url: string): Store {
     replace: refuse,
     exportItems: store.exportItems.bind(store),
     importItems: refuse,
+    vacuum: refuse,
     subscribe: store.subscribe.bind(store),
     close: store.close.bind(store),
     document: async (kind, id) =>

@@ -2,6 +2,7 @@ import { ServerOwnerRegistry, toOwnerTimes } from '../server/server-owner-regist
 import { ServerStore } from '../server/server-store.ts';
 import type { Database } from './database.ts';
 import type { Queries, WriteQueries } from './queries.ts';
+import { postgresSpace } from './disk-space.ts';
 import { PostgresOwnerLockDriver } from './owner-lock-driver.ts';
 import type { PostgresStoreOptions } from './postgres-store-options.ts';
 import { postgresTables } from './postgres-tables.ts';
@@ -23,6 +24,7 @@ export class PostgresStore extends ServerStore<Queries, WriteQueries> {
     super({
       database,
       tables: postgresTables(schema),
+      space: postgresSpace(database, schema),
       name: names.writer,
       newUid: options.newUid,
       createOwners: (onNotice) =>

@@ -84,6 +84,8 @@ export interface OwnerRegistry<R> {
   listen(): Promise<void>;
   /** Returns the live owners: those that joined here, and those that are not known to be dead. */
   findAlive(queries: R): Promise<ReadonlySet<OwnerId>>;
+  /** The number of owners that joined elsewhere, and whose process has its connection now. */
+  countConnectedElsewhere(queries: R): Promise<number>;
   /** Records which owners a statement has seen in the table, and which of them have their lock. */
   observe(rows: readonly OwnerRow[]): void;
   /** Releases every lock. */

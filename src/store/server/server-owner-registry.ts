@@ -150,6 +150,11 @@ export class ServerOwnerRegistry<C, R> implements OwnerRegistry<R> {
     return new Set([...this.#owners, ...others]);
   }
 
+  async countConnectedElsewhere(queries: R): Promise<number> {
+    const rows = await this.#driver.readOwners(queries);
+    return rows.filter(({ name, held }) => held && !this.#owners.has(name)).length;
+  }
+
   observe(rows: readonly OwnerRow[]): void {
     this.#dead = this.#failureDetector.findDead(rows);
   }

@@ -44,7 +44,7 @@ import { areUnchanged, checkDeleteCondition } from '../rules/delete-rules.ts';
 import { checkReplacement, isExpected } from '../rules/replace-rules.ts';
 import { checkStep, isAtOtherStep } from '../rules/step-rules.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
-import { SessionNotFoundError, StoreClosedError } from '../store-errors.ts';
+import { SessionNotFoundError, StoreClosedError, StoreInUseError } from '../store-errors.ts';
 import type {
   ClaimResult,
   CommitResult,
@@ -75,16 +75,30 @@ import type {
   SubmitResult,
   UsageQuery,
   UsageTotal,
+  VacuumOptions,
+  VacuumResult,
 } from '../store.ts';
 import type { ExportSelection, ItemImportOptions, StoreItem } from '../store-item.ts';
 import { writeItems } from '../copies/write-items.ts';
 import { exportItems } from './export-items.ts';
 import { createItemWriter } from './item-writer.ts';
 
+/** The space that the tables of a store take on the disk of its server. */
+export interface DiskSpace {
+  /** Bytes, with indexes. */
+  readonly measure: () => Promise<number>;
+  /**
+   * Makes the space of deleted rows usable again.
+   * @param isFull writes the tables anew, which locks them
+   */
+  readonly vacuum: (isFull: boolean) => Promise<void>;
+}
+
 /** What a store on a database server is made of. */
 export interface ServerStoreParts<R, W extends R> {
   readonly database: ServerDatabase<R, W>;
   readonly tables: ServerTables<R, W>;
+  readonly space: DiskSpace;
   /** @param onNotice gets what other processes changed; undefined when some of it may have been missed */
   readonly createOwners: (onNotice: (notice: ChangeNotice | undefined) => void) => OwnerRegistry<R>;
   /** The `writer` in the notices of this store object. */
@@ -99,6 +113,7 @@ export class ServerStore<R, W extends R> implements Store {
 
   readonly #database: ServerDatabase<R, W>;
   readonly #tables: ServerTables<R, W>;
+  readonly #space: DiskSpace;
   readonly #owners: OwnerRegistry<R>;
   readonly #newUid: () => string;
   /** Distinguishes the notices of this store object from those of others. */
@@ -108,9 +123,10 @@ export class ServerStore<R, W extends R> implements Store {
   readonly #inDoubt: InDoubtCommits;
   #closing: Promise<void> | undefined;
 
-  constructor({ database, tables, createOwners, name, newUid }: ServerStoreParts<R, W>) {
+  constructor({ database, tables, space, createOwners, name, newUid }: ServerStoreParts<R, W>) {
     this.#database = database;
     this.#tables = tables;
+    this.#space = space;
     this.#newUid = newUid ?? newSessionUid;
     this.#name = name;
     this.#owners = createOwners((notice) => this.#onNotice(notice));
@@ -479,6 +495,17 @@ export class ServerStore<R, W extends R> implements Store {
     );
     this.#feed.publish(keys);
     return keys;
+  }
+
+  async vacuum({ full = false }: VacuumOptions = {}): Promise<VacuumResult> {
+    this.#assertOpen();
+    if (full) {
+      const others = await this.#owners.countConnectedElsewhere(this.#database.queries);
+      if (others > 0) throw new StoreInUseError(this.#database.location, others);
+    }
+    const bytesBefore = await this.#space.measure();
+    await this.#space.vacuum(full);
+    return { bytesBefore, bytesAfter: await this.#space.measure() };
   }
 
   subscribe(listener: StoreListener): () => void {

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import {
   encodeJson,
@@ -49,7 +50,7 @@ import { areUnchanged, checkDeleteCondition } from '../rules/delete-rules.ts';
 import { checkReplacement, isExpected } from '../rules/replace-rules.ts';
 import { checkStep, isAtOtherStep } from '../rules/step-rules.ts';
 import { listChangedSessions, checkInputs } from '../rules/submission-rules.ts';
-import { SessionNotFoundError, StoreClosedError } from '../store-errors.ts';
+import { SessionNotFoundError, StoreClosedError, StoreInUseError } from '../store-errors.ts';
 import type {
   ClaimResult,
   CommitResult,
@@ -80,6 +81,8 @@ import type {
   SubmitResult,
   UsageQuery,
   UsageTotal,
+  VacuumOptions,
+  VacuumResult,
 } from '../store.ts';
 
 /** A store in a SQLite file. Open it with `openSqliteStore`. */
@@ -476,6 +479,23 @@ export class SqliteStore implements Store {
     }
   }
 
+  async vacuum({ full = false }: VacuumOptions = {}): Promise<VacuumResult> {
+    const { file } = this.#connection;
+    const bytesBefore = measureFile(file);
+    // An empty owner is nobody's.
+    const others = full ? await this.#findOtherLiveOwners('') : [];
+    const elsewhere = others.filter((owner) => !this.#owners.hasJoined(owner));
+    if (elsewhere.length > 0) throw new StoreInUseError(file, elsewhere.length);
+    await this.#removeGarbage();
+    try {
+      if (full) await retryBusy(this.#policy, () => this.#connection.vacuum());
+      await retryBusy(this.#policy, () => this.#connection.checkpoint());
+    } catch (error) {
+      throw this.#connection.toStoreError(error);
+    }
+    return { bytesBefore, bytesAfter: measureFile(file) };
+  }
+
   subscribe(listener: StoreListener): () => void {
     this.#assertOpen();
     const unsubscribe = this.#feed.add(listener);
@@ -556,4 +576,12 @@ export class SqliteStore implements Store {
       // The data is unreachable already, and the next `join` or `delete` continues.
     }
   }
+}
+
+/** Bytes of a database with its log. */
+function measureFile(file: string): number {
+  return [file, `${file}-wal`].reduce(
+    (sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
 }

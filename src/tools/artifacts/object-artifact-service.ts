@@ -100,6 +100,23 @@ export class ObjectArtifactService implements ArtifactService {
     await this.#objects.remove(artifactFolder(key, 'saves'));
   };
 
+  /**
+   * Lists the sessions that have or had artifacts, without those of users. A session whose app, user or id is too long for
+   * a path is left out.
+   */
+  async *listSessions(): AsyncGenerator<SessionKey, void, undefined> {
+    for (const app of await this.#objects.list(''))
+      for (const user of await this.#objects.list(app))
+        for (const session of await this.#objects.list(`${app}/${user}/sessions`)) {
+          const parts = [app, user, session];
+          if (parts.some(isHashedSegment)) continue;
+          const [appName = '', userId = '', sessionId = ''] = parts.map((part) =>
+            decodeURIComponent(part),
+          );
+          yield { appName, userId, sessionId };
+        }
+  }
+
   /** The version that an earlier attempt of the same save created, if it did. */
   async #findVersion(key: ArtifactKey, saveId: string): Promise<number | undefined> {
     const versions = await this.versions(key);

@@ -19,7 +19,7 @@ export interface ObjectStore {
   read(path: string): Promise<StoredObject | undefined>;
   /** The metadata of the object at a path. */
   about(path: string): Promise<string | undefined>;
-  /** The names directly below a folder, in any order. */
+  /** The names directly below a folder, in any order. An empty path is the root. */
   list(folder: string): Promise<readonly string[]>;
   /** Removes every object below a folder. */
   remove(folder: string): Promise<void>;

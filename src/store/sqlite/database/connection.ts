@@ -63,6 +63,18 @@ export class Connection {
     this.#commit.run();
   }
 
+  /**
+   * Writes the file anew, without free pages. Not within a transaction. Other connections can read meanwhile, and not write.
+   */
+  vacuum(): void {
+    this.#database.exec('VACUUM');
+  }
+
+  /** Writes the log to the file, and empties it, as far as no other connection needs it. Not within a transaction. */
+  checkpoint(): void {
+    this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  }
+
   close(): void {
     this.#database.close();
   }

@@ -59,7 +59,7 @@ export class GcsObjectStore implements ObjectStore {
 
   async list(folder: string): Promise<readonly string[]> {
     const bucket = await this.#open();
-    const under = `${this.#prefix}${folder}/`;
+    const under = folder === '' ? this.#prefix : `${this.#prefix}${folder}/`;
     const names: string[] = [];
     for (let pageToken: string | undefined; ;) {
       const query: GetFilesOptions = { prefix: under, delimiter: '/', autoPaginate: false };

@@ -99,7 +99,7 @@ export class S3ObjectStore implements ObjectStore {
 
   async list(folder: string): Promise<readonly string[]> {
     const { sdk, client, bucket, prefix } = await this.#open();
-    const under = `${prefix}${folder}/`;
+    const under = folder === '' ? prefix : `${prefix}${folder}/`;
     const names: string[] = [];
     const pages = sdk.paginateListObjectsV2(
       { client },
