@@ -90,6 +90,7 @@ import {
   type PendingCallChange,
   type WatchPendingOptions,
 } from './listing/watch-pending-calls.ts';
+import { withStorageQuota } from './quotas/quota-artifacts.ts';
 import { QuotaLedger } from './quotas/quota-ledger.ts';
 import { parseQuotas } from './quotas/quotas.ts';
 import { DRAIN_OPTIONS, QUOTA_OPTIONS, SESSION_LIST_OPTIONS, USAGE_OPTIONS } from './runtime.ts';
@@ -188,9 +189,10 @@ export class LocalRuntime implements Runtime {
     this.#openSources = sources;
     this.#ownsStore = ownsStore;
     this.#toolsets = options.toolsets ?? [];
-    this.#tools = toToolServices(options);
-    this.artifacts = this.#tools.artifacts;
     this.#clock = options.clock ?? systemClock;
+    this.#quotas = this.#createQuotas(options);
+    this.#tools = this.#createToolServices(options);
+    this.artifacts = this.#tools.artifacts;
     this.#sessionDispatcher = options.dispatcher;
     const driveRequests = this.#createDriveRequests(options);
     this.#maxInputBytes = parseMaxInputBytes(options);
@@ -204,7 +206,6 @@ export class LocalRuntime implements Runtime {
     });
     const onUnavailable = (error: StoreUnavailableError): void => this.#onError(error);
     this.#committer = createCommitter({ store, onUnavailable, onCommit: () => this.#beginWrite() });
-    this.#quotas = this.#createQuotas(options);
     this.#calledAgents = new CalledAgents({
       store,
       inject: async (key, input, dedupeKey) => {
@@ -272,11 +273,22 @@ export class LocalRuntime implements Runtime {
     options.live?.onOpened?.({ isBusyElsewhere: async (key) => this.#isBusyElsewhere(key) });
   }
 
-  #createQuotas({ quotas }: RuntimeOptions): QuotaLedger | undefined {
+  #createToolServices(options: RuntimeOptions): ToolServices {
+    const { artifacts, ...services } = toToolServices(options);
+    const quotas = this.#quotas;
+    if (artifacts === undefined || quotas?.limitsStorage !== true)
+      return { ...services, ...omitUndefined({ artifacts }) };
+    const check = async (user: string, bytes: number): Promise<void> =>
+      quotas.checkStorage(user, bytes);
+    return { ...services, artifacts: withStorageQuota(artifacts, check) };
+  }
+
+  #createQuotas({ quotas, artifacts }: RuntimeOptions): QuotaLedger | undefined {
     if (quotas === undefined) return undefined;
     return new QuotaLedger({
       app: this.app,
       store: this.store,
+      artifacts,
       quotas: parseQuotas(quotas),
       now: () => this.#clock.now(),
       isOpen: () => this.#state === 'open',

@@ -399,6 +399,12 @@ export interface Store extends DocumentStore {
   countSessions(filter: SessionCountFilter): Promise<SessionCounts>;
 
   /**
+   * The bytes of the records and events of the sessions that match, as JSON in UTF-8, without their numbers. A step that a
+   * release without this method has written does not count.
+   */
+  countBytes(filter: SessionCountFilter): Promise<number>;
+
+  /**
    * Makes `owner`, who must have joined, the session's owner and increases the epoch. Refused (`owned`) while the
    * current owner is alive and has effects in flight, because effects are recovered only when their owner is dead.
    * Claiming a session that `owner` already has keeps the epoch. With `expected`, refused (`changed`) if the session has

@@ -1,5 +1,6 @@
 export {
   type ArtifactKey,
+  type ArtifactOwner,
   type ArtifactPart,
   type ArtifactService,
   type ArtifactVersion,

@@ -75,7 +75,10 @@ function list(objects: FakeObjects, query: URLSearchParams): FakeAnswer {
   );
   return json(200, {
     kind: 'storage#objects',
-    items: names.map((name) => ({ name })),
+    items: names.flatMap((name) => {
+      const object = objects.get(name);
+      return object === undefined ? [] : [described(name, object)];
+    }),
     prefixes,
     ...(next !== undefined && { nextPageToken: Buffer.from(next).toString('base64url') }),
   });

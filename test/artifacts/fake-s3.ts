@@ -59,7 +59,10 @@ function list(objects: FakeObjects, query: URLSearchParams): FakeAnswer {
     query.get('delimiter') ?? '',
     Buffer.from(token, 'base64url').toString(),
   );
-  const contents = names.map((name) => `<Contents><Key>${escaped(name)}</Key></Contents>`);
+  const contents = names.map(
+    (name) =>
+      `<Contents><Key>${escaped(name)}</Key><Size>${objects.get(name)?.bytes.length ?? 0}</Size></Contents>`,
+  );
   const common = prefixes.map(
     (one) => `<CommonPrefixes><Prefix>${escaped(one)}</Prefix></CommonPrefixes>`,
   );

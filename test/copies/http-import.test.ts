@@ -221,6 +221,7 @@ test('a workspace without room for another session cannot import one', async () 
   for (const [quotas, reason] of [
     [{ user: { sessions: 1 } }, /^403 .*1 of 1 open sessions/],
     [{ app: { sessions: 1 } }, /^403 The quota of all users together is used up: open sessions/],
+    [{ user: { storageBytes: 10_000 } }, /^403 .* of 10,000 bytes of storage/],
   ] as const) {
     await using runtime = await openRuntime({ agents: [noteAgent([])], quotas });
     await runtime.session('first', { user: 'ada' });

@@ -160,6 +160,10 @@ export class KillableStore implements Store {
     return this.#read(async () => this.#store.find(...args));
   }
 
+  async countBytes(...args: Parameters<Store['countBytes']>): ReturnType<Store['countBytes']> {
+    return this.#read(async () => this.#store.countBytes(...args));
+  }
+
   async countSessions(
     ...args: Parameters<Store['countSessions']>
   ): ReturnType<Store['countSessions']> {

@@ -7,7 +7,8 @@ export type QuotaName =
   | 'usdPerDay'
   | 'usdPerMonth'
   | 'sessions'
-  | 'schedules';
+  | 'schedules'
+  | 'storageBytes';
 
 /** All quotas, with the words for them in messages. */
 export const QUOTA_LABELS: Readonly<Record<QuotaName, string>> = {
@@ -17,6 +18,14 @@ export const QUOTA_LABELS: Readonly<Record<QuotaName, string>> = {
   usdPerMonth: 'USD per month',
   sessions: 'open sessions',
   schedules: 'schedules',
+  storageBytes: 'bytes of storage',
+};
+
+/** What makes room below a quota that does not renew. */
+const ROOM: Partial<Record<QuotaName, string>> = {
+  sessions: 'Archive or delete sessions',
+  schedules: 'Delete schedules',
+  storageBytes: 'Delete sessions or artifacts',
 };
 
 /** Which sessions share a quota: those of one user, or all of the app. */
@@ -30,14 +39,14 @@ export interface QuotaStatus {
   readonly user?: string;
   readonly limit: number;
   readonly used: number;
-  /** When the used amount returns to 0, in epoch milliseconds. Missing for `sessions` and `schedules`. */
+  /** When the used amount returns to 0, in epoch milliseconds. Missing for `sessions`, `schedules` and `storageBytes`. */
   readonly renewsAt?: number;
 }
 
 /**
- * A quota of the user or of the app is used up. Nothing was started: no model was called, and no session or schedule was
- * created. A turn that a quota stops ends with `budget_reached`; `resume` continues it when the quota has room again.
- * @remedy Wait until the time in the message, archive or delete sessions, delete schedules, or raise the quota in the option
+ * A quota of the user or of the app is used up. Nothing was started: no model was called, and no session, schedule or artifact
+ * was created. A turn that a quota stops ends with `budget_reached`; `resume` continues it when the quota has room again.
+ * @remedy Wait until the time in the message, archive or delete sessions, delete schedules or artifacts, or raise the quota in the option
  * `quotas`.
  */
 export class QuotaExceededError extends PetrichorError {
@@ -59,7 +68,7 @@ function describeExceeded({ quota, scope, limit, used, renewsAt }: QuotaStatus):
       : `The quota is used up: ${format(used)} of ${format(limit)} ${label}.`;
   const next =
     renewsAt === undefined
-      ? `${quota === 'sessions' ? 'Archive or delete sessions' : 'Delete schedules'}, or ask the operator to raise it.`
+      ? `${ROOM[quota]}, or ask the operator to raise it.`
       : `It renews at ${new Date(renewsAt).toISOString()}. Wait until then, or ask the operator to raise it.`;
   return `${what} ${next}`;
 }

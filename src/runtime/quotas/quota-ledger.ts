@@ -7,11 +7,13 @@ import {
 import { QuotaExceededError } from '../../core/index.ts';
 import type { QuotaName, QuotaStatus } from '../../core/index.ts';
 import type { Store, UsageTotal } from '../../store/index.ts';
+import type { ArtifactService } from '../../tools/index.ts';
 import { repeatWhileUnavailable } from '../scheduling/repeat-while-unavailable.ts';
 import { assertPriced, sumCost } from './model-cost.ts';
 import { NextRead } from './next-read.ts';
 import { findPeriod } from './quota-period.ts';
 import { findUserLimits, listLimits, type Quotas, type SetLimit } from './quotas.ts';
+import { StorageMeter } from './storage-meter.ts';
 
 /** How long the usage of earlier days is kept. An answer of yesterday may be committed late. */
 const EARLIER_DAYS_MS = 60_000;
@@ -20,6 +22,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export interface QuotaLedgerOptions {
   readonly app: string;
   readonly store: Store;
+  /** Counted by quotas of storage. */
+  readonly artifacts?: ArtifactService | undefined;
   readonly quotas: Quotas;
   readonly now: () => number;
   /** False when reading an unavailable store is not worth another attempt. */
@@ -30,6 +34,8 @@ export interface QuotaLedgerOptions {
 interface Account {
   readonly user: string | undefined;
   readonly limits: readonly SetLimit[];
+  /** True: what is used is shown, and not compared. */
+  readonly isReport?: boolean;
 }
 
 /**
@@ -38,6 +44,7 @@ interface Account {
  */
 export class QuotaLedger {
   readonly #options: QuotaLedgerOptions;
+  readonly #storage: StorageMeter;
   readonly #reads = new Map<string, NextRead<readonly UsageTotal[]>>();
   /** What all users used on the days of this month before `today`, as it was at a time. */
   #earlierDays:
@@ -46,49 +53,85 @@ export class QuotaLedger {
 
   constructor(options: QuotaLedgerOptions) {
     this.#options = options;
+    this.#storage = new StorageMeter({ artifacts: undefined, ...options });
   }
 
   /**
-   * Checks the budgets of a user and of the app before a model call.
+   * Checks the budgets and the storage of a user and of the app before a model call.
    * @throws QuotaExceededError, ModelPriceMissingError
    */
   async checkModelCall(user: string, model: string): Promise<void> {
-    const accounts = this.#listAccounts(user, isBudget);
+    const accounts = this.#listAccounts(
+      user,
+      (quota) => isBudget(quota) || quota === 'storageBytes',
+    );
     if (accounts.some(({ limits }) => limits.some(([quota]) => isMoney(quota))))
       assertPriced(this.#options.quotas.usdPerMillionTokens, model);
     await this.#check(accounts);
   }
 
   /**
-   * Checks the quotas of sessions. `planned` has the user of each session that is about to be created with this one.
+   * Checks the quotas of sessions and storage. `planned` has the user of each session that is about to be created with this one.
    * @throws QuotaExceededError
    */
   async checkNewSession(user: string, planned: readonly string[] = []): Promise<void> {
     await this.#check(
-      this.#listAccounts(user, (quota) => quota === 'sessions'),
+      this.#listAccounts(user, (quota) => quota === 'sessions' || quota === 'storageBytes'),
       planned,
     );
   }
 
   /** @throws QuotaExceededError */
   async checkNewSchedule(user: string): Promise<void> {
-    await this.#check(this.#listAccounts(user, (quota) => quota === 'schedules'));
+    await this.#check(
+      this.#listAccounts(user, (quota) => quota === 'schedules' || quota === 'storageBytes'),
+    );
+  }
+
+  /** True if someone has a quota of storage. */
+  get limitsStorage(): boolean {
+    const { app, user, users = {} } = this.#options.quotas;
+    return [app, user, ...Object.values(users)].some((limits) =>
+      listLimits(limits).some(([quota]) => quota === 'storageBytes'),
+    );
+  }
+
+  /**
+   * Checks that there is room for so many bytes.
+   * @throws QuotaExceededError
+   */
+  async checkStorage(user: string, bytes: number): Promise<void> {
+    const accounts = this.#listAccounts(user, (quota) => quota === 'storageBytes');
+    const statuses = await Promise.all(accounts.map(async (one) => this.#readStatuses(one)));
+    // What fits exactly fits.
+    const exceeded = statuses.flat().find(({ used, limit }) => used + bytes > limit);
+    if (exceeded !== undefined) throw new QuotaExceededError(exceeded);
+    this.#storage.addArtifact(user, bytes);
   }
 
   /** The quotas of a user or, without one, those of the app and of every user that has used or is given something. */
   async report(user?: string): Promise<readonly QuotaStatus[]> {
     const { quotas } = this.#options;
     if (user !== undefined)
-      return this.#readStatuses({ user, limits: listLimits(findUserLimits(quotas, user)) });
+      return this.#readStatuses({
+        user,
+        limits: listLimits(findUserLimits(quotas, user)),
+        isReport: true,
+      });
     // One read for all, because users are many.
     const spent = Map.groupBy(await this.#readUsageOfUsers(), (row) => row.user ?? '');
     const users = [...new Set([...Object.keys(quotas.users ?? {}), ...spent.keys()])].toSorted();
     const statuses = [
-      ...(await this.#readStatuses({ user: undefined, limits: listLimits(quotas.app) })),
+      ...(await this.#readStatuses({
+        user: undefined,
+        limits: listLimits(quotas.app),
+        isReport: true,
+      })),
     ];
     // One after the other, so that a report of many users leaves the store to others.
     for (const name of users) {
-      const account = { user: name, limits: listLimits(findUserLimits(quotas, name)) };
+      const limits = listLimits(findUserLimits(quotas, name));
+      const account = { user: name, limits, isReport: true };
       statuses.push(...(await this.#readStatuses(account, spent.get(name) ?? [])));
     }
     return statuses;
@@ -112,7 +155,9 @@ export class QuotaLedger {
       accounts.map(async (one) => {
         const more = planned.filter((user) => one.user === undefined || one.user === user).length;
         const read = await this.#readStatuses(one);
-        return read.map((status) => ({ ...status, used: status.used + more }));
+        return read.map((status) =>
+          status.quota === 'sessions' ? { ...status, used: status.used + more } : status,
+        );
       }),
     );
     const exceeded = statuses.flat().filter(({ used, limit }) => used >= limit);
@@ -124,7 +169,7 @@ export class QuotaLedger {
   }
 
   async #readStatuses(
-    { user, limits }: Account,
+    { user, limits, isReport = false }: Account,
     known?: readonly UsageTotal[],
   ): Promise<readonly QuotaStatus[]> {
     const now = this.#options.now();
@@ -132,13 +177,14 @@ export class QuotaLedger {
     const rows = needsUsage ? (known ?? (await this.#readSpent(user))) : [];
     const statuses = limits.map(async ([quota, limit]): Promise<QuotaStatus> => {
       const period = findPeriod(quota, now);
-      const used =
-        period === undefined
-          ? await this.#count(quota, user)
-          : this.#sum(
-              quota,
-              rows.filter(({ day = '' }) => day >= period.from),
-            );
+      const used = isBudget(quota)
+        ? this.#sum(
+            quota,
+            rows.filter(({ day = '' }) => day >= (period?.from ?? '')),
+          )
+        : quota === 'storageBytes'
+          ? await this.#measure(user, limit, isReport)
+          : await this.#count(quota, user);
       return {
         quota,
         scope: user === undefined ? 'app' : 'user',
@@ -194,6 +240,10 @@ export class QuotaLedger {
     );
   }
 
+  async #measure(user: string | undefined, limit: number, isReport: boolean): Promise<number> {
+    return isReport ? this.#storage.measureNow(user) : this.#storage.measure(user, limit);
+  }
+
   async #count(quota: QuotaName, user: string | undefined): Promise<number> {
     const { app: appName, store } = this.#options;
     const counts = await store.countSessions({
@@ -223,8 +273,9 @@ function isClosed(status: string): boolean {
   return isSessionStatus(status) && isClosedStatus(status);
 }
 
+/** True for a quota that renews. */
 function isBudget(quota: QuotaName): boolean {
-  return quota !== 'sessions' && quota !== 'schedules';
+  return findPeriod(quota, 0) !== undefined;
 }
 
 function isMoney(quota: QuotaName): boolean {

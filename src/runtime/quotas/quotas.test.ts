@@ -7,7 +7,7 @@ import { ScriptedModel } from '../../models/index.ts';
 import type { ScriptedTurn } from '../../models/index.ts';
 import { SimulatedClock } from '../../net/index.ts';
 import { openStore } from '../../store/index.ts';
-import { tool } from '../../tools/index.ts';
+import { InMemoryArtifactService, tool } from '../../tools/index.ts';
 import { openRuntime } from '../open-runtime.ts';
 import type { Session } from '../session/session.ts';
 import { sumCost } from './model-cost.ts';
@@ -372,4 +372,108 @@ test('the budget of all users reads earlier days once a minute, and today before
     ['tokensPerDay', 300],
     ['tokensPerMonth', 400],
   ]);
+});
+
+test('a turn that would exceed the storage ends with budget_reached, and goes on when there is room', async () => {
+  const clock = new SimulatedClock(NOON);
+  const store = await openStore('memory:');
+  const agents = [agent({ name: 'one', model: answering('small') })];
+  await using runtime = await openRuntime({
+    agents,
+    clock,
+    store,
+    quotas: { user: { storageBytes: 8000 }, app: { storageBytes: 1_000_000 } },
+  });
+  const first = await runtime.session('a', { user: 'ada' });
+  assert.deepEqual(ending(await say(first, 'x'.repeat(9000))), ['end_turn', undefined]);
+  // A measurement that showed room is used for ten seconds.
+  clock.advance(10_000);
+  const stopped = await say(first);
+  assert.deepEqual(ending(stopped), ['budget_reached', 'quota_exceeded']);
+  const error = stopped.find(({ type }) => type === 'error');
+  assert.match(
+    error?.type === 'error' ? error.message : '',
+    /^The quota is used up: [\d,]+ of 8,000 bytes of storage\. Delete sessions or artifacts, or ask/,
+  );
+  const isExceeded = (thrown: unknown): boolean =>
+    thrown instanceof QuotaExceededError && thrown.status.quota === 'storageBytes';
+  await assert.rejects(runtime.session('b', { user: 'ada' }), isExceeded);
+  await assert.rejects(
+    runtime.schedules.create({ id: 's', message: 'Hi', everyMs: 60_000 }, { user: 'ada' }),
+    isExceeded,
+  );
+  const other = await runtime.session('c', { user: 'bob' });
+  assert.deepEqual(ending(await say(other)), ['end_turn', undefined]);
+  const used = (await runtime.quotas({ user: 'ada' })).map(({ used: bytes }) => bytes);
+  assert.deepEqual(used, [await store.countBytes({ appName: runtime.app, userId: 'ada' })]);
+  // Nobody waits for a measurement after a deletion.
+  await runtime.delete('a', { user: 'ada' });
+  const again = await runtime.session('d', { user: 'ada' });
+  assert.deepEqual(ending(await say(again)), ['end_turn', undefined]);
+});
+
+test('an artifact that would exceed the storage is not saved, and artifacts count', async () => {
+  const clock = new SimulatedClock(NOON);
+  const artifacts = new InMemoryArtifactService({ clock });
+  const model = answering(
+    'small',
+    { toolCalls: [{ name: 'save', args: { bytes: 600 } }] },
+    { text: 'Saved.' },
+    { toolCalls: [{ name: 'save', args: { bytes: 500_000 } }] },
+    { text: 'Not saved.' },
+  );
+  const save = tool({
+    name: 'save',
+    description: 'Saves.',
+    parameters: { type: 'object', properties: { bytes: { type: 'number' } } },
+    execute: async (args: unknown, context) => {
+      const { bytes } = args as { readonly bytes: number };
+      return context.artifacts.save('notes.txt', { text: 'x'.repeat(bytes) });
+    },
+  });
+  await using runtime = await openRuntime({
+    agents: [agent({ name: 'one', model, tools: [save] })],
+    clock,
+    artifacts,
+    quotas: { user: { storageBytes: 100_000 } },
+  });
+  const session = await runtime.session('a', { user: 'ada' });
+  const results = async (): Promise<unknown[]> =>
+    (await say(session)).flatMap((event) =>
+      event.type === 'tool.result' ? [[event.outcome, JSON.stringify(event.response)]] : [],
+    );
+  assert.deepEqual(
+    (await results()).map((one) => (one as string[])[0]),
+    ['ok'],
+  );
+  const [[outcome, response] = []] = (await results()) as string[][];
+  assert.equal(outcome, 'error');
+  assert.match(response ?? '', /quota_exceeded.*bytes of storage/);
+  assert.equal(await artifacts.countBytes({ appName: runtime.app, userId: 'ada' }), 600);
+  const [status] = await runtime.quotas({ user: 'ada' });
+  const stored = await runtime.store.countBytes({ appName: runtime.app, userId: 'ada' });
+  assert.equal(status?.used, stored + 600);
+});
+
+test('the storage of a user and of the app is measured once in ten seconds, while there is room', async () => {
+  const clock = new SimulatedClock(NOON);
+  const store = await openStore('memory:');
+  const measured: (string | undefined)[] = [];
+  const countBytes = store.countBytes.bind(store);
+  store.countBytes = async (filter) => {
+    measured.push(filter.userId);
+    return countBytes(filter);
+  };
+  await using runtime = await openRuntime({
+    agents: [agent({ name: 'one', model: answering('small') })],
+    clock,
+    store,
+    quotas: { user: { storageBytes: 1e9 }, app: { storageBytes: 1e9 } },
+  });
+  const session = await runtime.session('a', { user: 'ada' });
+  for (let turn = 0; turn < 5; turn++) await say(session);
+  assert.deepEqual(measured, ['ada', undefined]);
+  clock.advance(10_000);
+  await say(session);
+  assert.deepEqual(measured, ['ada', undefined, 'ada', undefined]);
 });

@@ -16,6 +16,8 @@ export interface QuotaLimits {
   /** Sessions that are neither archived nor completed, without those of called agents. */
   readonly sessions?: number | null;
   readonly schedules?: number | null;
+  /** Bytes of the records and events of all sessions, as JSON, and of their artifacts. */
+  readonly storageBytes?: number | null;
 }
 
 /** The price of a model, in USD per million tokens. */
@@ -65,6 +67,7 @@ const limits = v.strictObject({
   usdPerMonth: v.exactOptional(v.nullable(usd)),
   sessions: count,
   schedules: count,
+  storageBytes: count,
 } satisfies Record<QuotaName, unknown>);
 
 const price = v.strictObject({

@@ -8,6 +8,7 @@ export const WIRE_QUOTA_NAMES: {
   readonly usdPerMonth: 'usd_per_month';
   readonly sessions: 'sessions';
   readonly schedules: 'schedules';
+  readonly storageBytes: 'storage_bytes';
 } = {
   tokensPerDay: 'tokens_per_day',
   tokensPerMonth: 'tokens_per_month',
@@ -15,6 +16,7 @@ export const WIRE_QUOTA_NAMES: {
   usdPerMonth: 'usd_per_month',
   sessions: 'sessions',
   schedules: 'schedules',
+  storageBytes: 'storage_bytes',
 };
 
 /** A quota in the HTTP API. */

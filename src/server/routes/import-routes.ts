@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import * as v from 'valibot';
 import { omitUndefined } from '../../core/internal.ts';
 import { InvalidInputError, QuotaExceededError } from '../../core/index.ts';
@@ -49,7 +50,7 @@ export function importRoutes(context: ServerContext): readonly HttpRoute[] {
             importSessionCopy(toFileSource(file.path), store, {
               clock,
               ...omitUndefined({ artifacts }),
-              approve: async (found) => approve(context, workspace, found),
+              approve: async (found) => approve(context, { workspace, path: file.path }, found),
             }),
           )
           .catch((error: unknown) => {
@@ -72,7 +73,7 @@ const FILE_NAME = 'journal.jsonl';
  */
 async function approve(
   context: ServerContext,
-  workspace: string,
+  { workspace, path }: { readonly workspace: string; readonly path: string },
   { key, sessions, record }: SessionFile,
 ): Promise<readonly DocumentItem[]> {
   const { runtime } = context.runtime;
@@ -89,7 +90,7 @@ async function approve(
   checkSessionId(key.sessionId, 'session.key.sessionId');
   for (const agent of new Set(sessions.map((one) => one.agent)))
     await assertAgent(context, workspace, agent);
-  await assertRoom(context, workspace);
+  await assertRoom(context, workspace, (await stat(path)).size);
   const { title, metadata: pairs } = parseLabels(record);
   if (title === undefined && pairs === undefined) return [];
   const id = toLabelsId(key, key.sessionId);
@@ -98,12 +99,19 @@ async function approve(
   return [{ type: 'document', kind: LABELS, id, version: 1, value }];
 }
 
-/** @throws QuotaExceededError if the workspace or the application has no room for a session */
-async function assertRoom({ runtime }: ServerContext, workspace: string): Promise<void> {
+/** @throws QuotaExceededError if the workspace or the application has no room for a session with so many bytes */
+async function assertRoom(
+  { runtime }: ServerContext,
+  workspace: string,
+  bytes: number,
+): Promise<void> {
   const ofUser = await runtime.runtime.quotas({ user: workspace });
   const all = await runtime.runtime.quotas();
   for (const status of [...ofUser, ...all.filter(({ scope }) => scope === 'app')])
-    if (status.quota === 'sessions' && status.used >= status.limit)
+    if (
+      (status.quota === 'sessions' && status.used >= status.limit) ||
+      (status.quota === 'storageBytes' && status.used + bytes > status.limit)
+    )
       throw new QuotaExceededError(status);
 }
 

@@ -11,11 +11,13 @@ import {
   commitSampleSteps,
   readContent,
   createSession,
+  fired,
   getExisting,
   NET_HASH,
   nextStep,
   sessionKey,
   summary,
+  turnStarted,
 } from './sample-steps.ts';
 
 export const sessionCases: readonly StoreContractCase[] = [
@@ -50,6 +52,52 @@ export const sessionCases: readonly StoreContractCase[] = [
     assert.equal(await store.find(sessionKey('s', 'bob')), undefined);
     assert.equal(await store.find(sessionKey('s', 'ada', 'other')), undefined);
   }),
+
+  storeContractCase(
+    'the bytes of sessions are those of their records and events, until they are deleted',
+    async (harness) => {
+      const store = await harness.open();
+      await store.join('one');
+      const long = 'ä'.repeat(10_000);
+      const measure = (items: readonly object[]): number =>
+        Buffer.byteLength(
+          JSON.stringify(items, (name, value: unknown) =>
+            name === 'seq' || name === 'at' ? undefined : value,
+          ),
+        );
+      const row = await createSession(store, 'one');
+      const at = row.updatedAt + 1;
+      const step = nextStep(row, undefined, {
+        records: [fired(1, at)],
+        events: [turnStarted(1, at, long)],
+      });
+      const second = nextStep(
+        { ...row, head: 1 },
+        { records: 1, events: 1 },
+        { at, records: [fired(2, at)], events: [] },
+      );
+      const bytes = [step, second].reduce(
+        (sum, { records, events }) => sum + measure(records) + measure(events),
+        0,
+      );
+      assert.equal(await store.countBytes({ appName: 'app' }), 0);
+      await commitOk(store, [step, second]);
+      assert.ok(bytes > 20_000);
+      assert.equal(await store.countBytes({ appName: 'app' }), bytes);
+      const other = await createSession(store, 'one', 't', { userId: 'bob' });
+      await commitOk(store, [{ ...nextStep(other), at: row.updatedAt + 1 }]);
+      const ofOther = await store.countBytes({ appName: 'app', userId: 'bob' });
+      assert.ok(ofOther > 0);
+      assert.equal(await store.countBytes({ appName: 'app', userId: 'ada' }), bytes);
+      assert.equal(await store.countBytes({ appName: 'app' }), bytes + ofOther);
+      assert.equal(await store.countBytes({ appName: 'other' }), 0);
+      // A refused step adds nothing.
+      await store.commit([step]);
+      assert.equal(await store.countBytes({ userId: 'ada' }), bytes);
+      await store.delete(row.key);
+      assert.equal(await store.countBytes({ appName: 'app' }), ofOther);
+    },
+  ),
 
   storeContractCase('the row has the status and the activity of the last step', async (harness) => {
     const store = await harness.open();

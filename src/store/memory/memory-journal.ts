@@ -1,5 +1,6 @@
 import type { LogEvent, Seq } from '../../core/index.ts';
 import type { RecordSeq } from '../../net/index.ts';
+import { withoutNumbers } from '../encoding/numbered-items.ts';
 import type { CommittedStep, StepNumber } from '../store.ts';
 
 /** The newest steps of a session that are not packed. A reader that follows a turn finds its steps among them. */
@@ -15,6 +16,8 @@ export class MemoryJournal {
   #recordEnds: RecordSeq[] = [];
   #eventEnds: Seq[] = [];
   #packed = 0;
+  /** The bytes of the first steps, those that were measured. */
+  #measured = { steps: 0, bytes: 0 };
 
   get head(): StepNumber {
     return this.#steps.length;
@@ -42,6 +45,19 @@ export class MemoryJournal {
     this.#steps = this.#steps.slice();
     this.#recordEnds = this.#recordEnds.slice();
     this.#eventEnds = this.#eventEnds.slice();
+  }
+
+  /** Measures records and events as JSON, each step once. A step is not measured when it is committed: few stores are asked. */
+  measure(): number {
+    let { steps, bytes } = this.#measured;
+    for (; steps < this.#steps.length; steps++) {
+      const step = this.step(steps);
+      if (step === undefined) break;
+      for (const items of [step.records, step.events])
+        bytes += Buffer.byteLength(JSON.stringify(withoutNumbers(items, step.at)));
+    }
+    this.#measured = { steps, bytes };
+    return bytes;
   }
 
   /** Reads a step by its number less one. Undefined after the last one. */

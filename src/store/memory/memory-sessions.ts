@@ -131,6 +131,11 @@ export class MemorySessions {
     return toSessionCounts([...counts].map(([status, count]) => ({ status, count })));
   }
 
+  countBytes(filter: SessionCountFilter): number {
+    checkSessionFilter(filter);
+    return this.#select(filter).reduce((sum, { journal }) => sum + journal.measure(), 0);
+  }
+
   #select(filter: SessionCountFilter): readonly MemorySession[] {
     const { appName, userId, agent, parent, status, activity } = filter;
     return [...this.#byKey.values()].filter(

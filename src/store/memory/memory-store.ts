@@ -157,6 +157,11 @@ export class MemoryStore implements Store {
     return this.#sessions.count(filter);
   }
 
+  async countBytes(filter: SessionCountFilter): Promise<number> {
+    this.#assertOpen();
+    return this.#sessions.countBytes(filter);
+  }
+
   async claim(
     key: SessionKey,
     owner: OwnerId,

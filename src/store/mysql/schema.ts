@@ -2,7 +2,7 @@ import { InvalidInputError } from '../../core/index.ts';
 import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
 
 /** The schema version that this code uses. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** The number of rows whose locks stand for scopes of shared state, and for documents. */
 export const LOCK_ROWS = 256;
@@ -27,7 +27,19 @@ export function tableNames(prefix: string): TableNames {
  * after each of them.
  */
 export function listMigrations(t: TableNames): readonly (readonly string[])[] {
-  return [versionOne(t)];
+  return [versionOne(t), versionTwo(t)];
+}
+
+/** Changes of tables end the transaction, so a migration can stop after one, and has to find the column then. */
+function versionTwo(t: TableNames): readonly string[] {
+  const table = t('sessions').replaceAll('`', '');
+  return [
+    // The bytes of records and events. Steps before this version are not counted.
+    `SET @change = IF((SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = DATABASE()
+       AND table_name = '${table}' AND column_name = 'bytes') = 0,
+       'ALTER TABLE ${t('sessions')} ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0', 'DO 0');
+     PREPARE change_sessions FROM @change; EXECUTE change_sessions; DEALLOCATE PREPARE change_sessions`,
+  ];
 }
 
 /** Ids are bytes: they are compared byte by byte, and a space at the end counts. */

@@ -153,6 +153,20 @@ export async function countSessions(
   );
 }
 
+export async function countBytes(
+  queries: Reads,
+  t: TableNames,
+  filter: SessionCountFilter,
+): Promise<number> {
+  const conditions = listConditions(filter);
+  const [row] = await queries.rows<{ bytes: number | string }>(
+    `SELECT COALESCE(SUM(s.bytes), 0) AS bytes FROM ${t('sessions')} AS s
+     WHERE ${conditions.map(([sql]) => sql).join(' AND ') || 'TRUE'}`,
+    conditions.flatMap(([, ...values]) => values),
+  );
+  return Number(row?.bytes);
+}
+
 function listConditions({
   appName,
   userId,

@@ -30,12 +30,12 @@ export function writeSteps(
       ],
     );
   for (const blob of blobs) addBlob(queries, t, blob);
-  for (const { id, ...columns } of sessions)
+  for (const { id, addedBytes, ...columns } of sessions)
     queries.add(
       `UPDATE ${t('sessions')} SET ${Object.keys(columns)
         .map((name) => `${name} = ?`)
-        .join(', ')} WHERE id = ?`,
-      [...Object.values(columns), id],
+        .join(', ')}, bytes = bytes + ? WHERE id = ?`,
+      [...Object.values(columns), addedBytes, id],
     );
   markChanged(
     queries,

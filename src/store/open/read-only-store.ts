@@ -27,6 +27,7 @@ export function readOnlyStore(store: Store, url: string): Store {
     find: store.find.bind(store),
     list: store.list.bind(store),
     countSessions: store.countSessions.bind(store),
+    countBytes: store.countBytes.bind(store),
     claim: async () => ({ ok: false, owned: location }),
     evict: refuse,
     commit: refuse,

@@ -3,7 +3,7 @@ import { CHILD_REGEX } from '../encoding/child-session-pattern.ts';
 import { MAX_HYDRATION_FAILURES } from '../rules/quarantine.ts';
 
 /** The schema version that this code uses. */
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 /** True for a session that no agent called. */
 export const IS_ROOT: string = `name !~ '${CHILD_REGEX}'`;
@@ -19,7 +19,7 @@ export function quotedSchema(name: string): string {
 
 /** SQL scripts: the one at index `n` migrates schema version `n` to `n + 1`. */
 export function listMigrations(s: string): readonly string[] {
-  return [versionOne(s), versionTwo(s), versionThree(s), versionFour(s)];
+  return [versionOne(s), versionTwo(s), versionThree(s), versionFour(s), versionFive(s)];
 }
 
 /** An index that `migrate` builds without blocking writers before it runs the script of its version. */
@@ -231,4 +231,13 @@ function versionFour(s: string): string {
   return listOnlineIndexes(s)
     .map(({ name, definition }) => `CREATE INDEX IF NOT EXISTS ${name} ON ${definition};`)
     .join('\n');
+}
+
+/** Processes of the release before may start again: they need none of it, and their steps are not counted. */
+function versionFive(s: string): string {
+  return `
+    -- The bytes of records and events. Steps before this version are not counted.
+    ALTER TABLE ${s}.sessions ADD COLUMN bytes bigint NOT NULL DEFAULT 0;
+    ALTER TABLE ${s}.petrichor_schema ADD COLUMN compatible_from integer;
+    UPDATE ${s}.petrichor_schema SET compatible_from = 4;`;
 }

@@ -153,6 +153,17 @@ export class SessionRows {
       values,
     );
   }
+
+  async countBytes(queries: Queries, filter: SessionCountFilter): Promise<number> {
+    const values: unknown[] = [];
+    const where = listConditions(filter, (value) => `$${values.push(value)}`);
+    const [row] = await queries.rows<{ bytes: number }>(
+      `SELECT coalesce(sum(s.bytes), 0)::float8 AS bytes FROM ${this.#schema}.sessions AS s
+       WHERE ${where.join(' AND ') || 'true'}`,
+      values,
+    );
+    return row?.bytes ?? 0;
+  }
 }
 
 /** Conditions of the given filters only, so that an index can serve an app and a user. */

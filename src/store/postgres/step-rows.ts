@@ -67,11 +67,11 @@ function updateSessionRows(
     `UPDATE ${schema}.sessions AS s SET head = u.head, last_seq = u.last_seq, last_record = u.last_record,
        inbox_up_to = u.inbox_up_to, status = u.status, phase = u.phase, in_flight = u.in_flight,
        next_due_at = u.next_due_at, net_hash = u.net_hash, pending = u.pending, updated_at = u.updated_at,
-       changed = pg_current_xact_id()
+       bytes = s.bytes + u.bytes, changed = pg_current_xact_id()
      FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[],
-       $8::integer[], $9::bigint[], $10::text[], $11::text[], $12::bigint[])
+       $8::integer[], $9::bigint[], $10::text[], $11::text[], $12::bigint[], $13::bigint[])
        AS u (id, head, last_seq, last_record, inbox_up_to, status, phase, in_flight, next_due_at, net_hash, pending,
-         updated_at)
+         updated_at, bytes)
      WHERE s.id = u.id`,
     [
       column('id'),
@@ -86,6 +86,7 @@ function updateSessionRows(
       column('net_hash'),
       column('pending'),
       column('updated_at'),
+      column('addedBytes'),
     ],
   );
 }

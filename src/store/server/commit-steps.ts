@@ -86,7 +86,12 @@ function toStepWrites(
   const agentByKey = (key: SessionKey): string => heads.get(toMapKey(key))?.row.agent ?? '';
   // The last of several steps of a session has its final state.
   const last = [...new Map(accepted.map((one) => [one.id, one])).values()];
-  const sessions = last.map((one) => toSessionColumns(one, heads));
+  const added = new Map<FullRow['id'], number>();
+  for (const { id, packed } of accepted) added.set(id, (added.get(id) ?? 0) + packed.bytes);
+  const sessions = last.map((one) => ({
+    ...toSessionColumns(one, heads),
+    addedBytes: added.get(one.id) ?? 0,
+  }));
   const changed = last.filter(
     ({ packed: { step, pending } }) => heads.get(toMapKey(step.key))?.row.pending !== pending,
   );
@@ -127,7 +132,7 @@ function toStepWrites(
 function toSessionColumns(
   { id, lastRecord, lastSeq, packed: { step, pending } }: AcceptedStep,
   heads: ReadonlyMap<string, Head>,
-): SessionColumns {
+): Omit<SessionColumns, 'addedBytes'> {
   const { summary } = step;
   return {
     id,

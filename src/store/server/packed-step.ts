@@ -18,15 +18,21 @@ export interface PackedStep {
   readonly pending: string | null;
   /** The long strings of all columns. */
   readonly blobs: Blobs;
+  /** The bytes of records and events as JSON, with their long strings. */
+  readonly bytes: number;
 }
 
 export function packStep(step: SettledStep): PackedStep {
   const blobs: Blobs = new Map();
   const { pending } = step.summary;
+  const records = withoutNumbers(step.records, step.at);
+  const events = withoutNumbers(step.events, step.at);
+  const [recordText, eventText] = [JSON.stringify(records), JSON.stringify(events)];
   return {
     step,
-    records: packText(withoutNumbers(step.records, step.at), blobs),
-    events: packText(withoutNumbers(step.events, step.at), blobs),
+    records: splitText(recordText, records, blobs),
+    events: splitText(eventText, events, blobs),
+    bytes: Buffer.byteLength(recordText) + Buffer.byteLength(eventText),
     lists: changesList(step.records),
     snapshot: step.snapshot === undefined ? undefined : packText(step.snapshot, blobs),
     pending: pending.length === 0 ? null : JSON.stringify(pending),
@@ -39,7 +45,10 @@ export function packStep(step: SettledStep): PackedStep {
  * with `&`.
  */
 export function packText(value: unknown, blobs: Blobs): string {
-  const text = JSON.stringify(value);
+  return splitText(JSON.stringify(value), value, blobs);
+}
+
+function splitText(text: string, value: unknown, blobs: Blobs): string {
   const isSplit = text.length > MAX_INLINE_JSON_LENGTH && holdsLongString(value);
   return isSplit ? `&${JSON.stringify(splitBlobs(value, blobs))}` : text;
 }

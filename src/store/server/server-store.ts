@@ -194,6 +194,11 @@ export class ServerStore<R, W extends R> implements Store {
     return toSessionCounts(await this.#tables.countSessions(this.#database.queries, filter));
   }
 
+  async countBytes(filter: SessionCountFilter): Promise<number> {
+    checkSessionFilter(filter);
+    return this.#tables.countBytes(this.#database.queries, filter);
+  }
+
   async claim(
     key: SessionKey,
     owner: OwnerId,

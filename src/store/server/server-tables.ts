@@ -66,6 +66,7 @@ export interface ServerTables<R, W extends R>
   ): Promise<readonly FullRow[]>;
 
   countSessions(queries: R, filter: SessionCountFilter): Promise<readonly StatusCount[]>;
+  countBytes(queries: R, filter: SessionCountFilter): Promise<number>;
 
   /**
    * Reads and locks the existing rows of these sessions until the transaction ends. Never waits: a row that another

@@ -45,7 +45,10 @@ export type SessionColumns = Pick<
   | 'net_hash'
   | 'pending'
   | 'updated_at'
->;
+> & {
+  /** The bytes that the steps of this commit add. */
+  readonly addedBytes: number;
+};
 
 export interface BlobRow {
   readonly id: FullRow['id'];

@@ -21,6 +21,6 @@ export function commitStep(
   inbox.consume(head, step.inboxUpTo);
   pendingCalls.replace(key, head, packed.pending, step.summary.pending);
   if (step.usage !== undefined) usage.add(key, head.agent, step.usage);
-  sessions.advance(head, step, packed.pending);
+  sessions.advance(head, step, packed);
   return { ok: true };
 }

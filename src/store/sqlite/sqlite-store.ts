@@ -200,6 +200,10 @@ export class SqliteStore implements Store {
     return this.#read(() => this.#sessions.count(filter));
   }
 
+  async countBytes(filter: SessionCountFilter): Promise<number> {
+    return this.#read(() => this.#sessions.countBytes(filter));
+  }
+
   async claim(
     key: SessionKey,
     owner: OwnerId,

@@ -27,6 +27,12 @@ export interface ArtifactVersion {
   readonly customMetadata: Readonly<Record<string, string>>;
 }
 
+/** Whose artifacts are counted: those of an app, or of one of its users. */
+export interface ArtifactOwner {
+  readonly appName: string;
+  readonly userId?: string;
+}
+
 /** Makes a save idempotent and adds metadata to its version. */
 export interface SaveArtifactOptions {
   /** The same for every attempt of one save. No other save of this artifact may use it. */
@@ -64,10 +70,21 @@ export interface ArtifactService {
   readonly describe: (key: ArtifactKey, version?: number) => Promise<ArtifactVersion | undefined>;
   /** Removes an artifact with all its versions. Does nothing if it does not exist. */
   readonly delete: (key: ArtifactKey) => Promise<void>;
+  /**
+   * The bytes of all versions of the artifacts of an app or of one of its users. Without it, a quota of storage does not
+   * count artifacts.
+   */
+  readonly countBytes?: (owner: ArtifactOwner) => Promise<number>;
 }
 
 /** The MIME type of a part; `undefined` for a reference. */
 export function getMimeType(part: ArtifactPart): string | undefined {
   if ('inlineData' in part) return part.inlineData.mimeType;
   return 'text' in part ? 'text/plain' : undefined;
+}
+
+/** The bytes of a part; 0 for a reference, whose bytes are elsewhere. */
+export function countPartBytes(part: ArtifactPart): number {
+  if ('inlineData' in part) return Buffer.byteLength(part.inlineData.data, 'base64');
+  return 'text' in part ? Buffer.byteLength(part.text) : 0;
 }

@@ -1,6 +1,6 @@
 import { getErrorCode } from '../../core/internal.ts';
 import { undefinedIfMissing } from './undefined-if-missing.ts';
-import { mkdir, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ObjectStore, StoredObject } from './object-store.ts';
@@ -61,6 +61,21 @@ export class FileObjectStore implements ObjectStore {
     // An unfinished `create` leaves an empty folder.
     const contents = await Promise.all(names.map(async (name) => this.#in(join(folder, name))));
     return names.filter((_, index) => contents[index]?.length !== 0);
+  }
+
+  async countBytes(folder: string): Promise<number> {
+    const entries = await undefinedIfMissing(
+      () => readdir(join(this.#root, folder), { recursive: true, withFileTypes: true }),
+      isMissing,
+    );
+    let bytes = 0;
+    for (const entry of entries ?? []) {
+      if (!entry.isFile() || entry.name !== CONTENT) continue;
+      // A file can be removed meanwhile.
+      const path = join(entry.parentPath, entry.name);
+      bytes += (await undefinedIfMissing(() => stat(path), isMissing))?.size ?? 0;
+    }
+    return bytes;
   }
 
   async remove(folder: string): Promise<void> {

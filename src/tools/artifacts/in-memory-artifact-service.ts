@@ -3,6 +3,7 @@ import { deepFreeze, formatSessionKey, type SessionKey } from '../../core/index.
 import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
 import {
+  countPartBytes,
   getMimeType,
   type ArtifactKey,
   type ArtifactPart,
@@ -21,6 +22,8 @@ interface Version {
 export class InMemoryArtifactService implements ArtifactService {
   /** By owner (a session or a user), then by name. */
   readonly #artifacts = new Map<string, Map<string, Version[]>>();
+  /** App and user of each owner. */
+  readonly #owners = new Map<string, readonly [appName: string, userId: string]>();
   readonly #clock: Clock;
 
   constructor(options: { readonly clock?: Clock } = {}) {
@@ -41,6 +44,7 @@ export class InMemoryArtifactService implements ArtifactService {
       customMetadata: { ...customMetadata },
     });
     this.#artifacts.set(ownerKey(key), owned.set(key.name, versions));
+    this.#owners.set(ownerKey(key), [key.session.appName, key.session.userId]);
     return versions.length - 1;
   };
 
@@ -76,6 +80,18 @@ export class InMemoryArtifactService implements ArtifactService {
 
   readonly delete: ArtifactService['delete'] = async (key) => {
     this.#artifacts.get(ownerKey(key))?.delete(key.name);
+  };
+
+  readonly countBytes: NonNullable<ArtifactService['countBytes']> = async (owner) => {
+    let bytes = 0;
+    for (const [name, owned] of this.#artifacts) {
+      const [appName, userId] = this.#owners.get(name) ?? [];
+      if (appName !== owner.appName) continue;
+      if (owner.userId !== undefined && userId !== owner.userId) continue;
+      for (const versions of owned.values())
+        for (const { part } of versions) bytes += countPartBytes(part);
+    }
+    return bytes;
   };
 
   #getVersions(key: ArtifactKey): readonly Version[] {

@@ -117,6 +117,14 @@ export class ObjectArtifactService implements ArtifactService {
         }
   }
 
+  readonly countBytes: NonNullable<ArtifactService['countBytes']> = async ({ appName, userId }) =>
+    this.#objects.countBytes(
+      [appName, userId]
+        .filter((name) => name !== undefined)
+        .map(encodePathSegment)
+        .join('/'),
+    );
+
   /** The version that an earlier attempt of the same save created, if it did. */
   async #findVersion(key: ArtifactKey, saveId: string): Promise<number | undefined> {
     const versions = await this.versions(key);

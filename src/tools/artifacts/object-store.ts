@@ -21,6 +21,8 @@ export interface ObjectStore {
   about(path: string): Promise<string | undefined>;
   /** The names directly below a folder, in any order. An empty path is the root. */
   list(folder: string): Promise<readonly string[]>;
+  /** The bytes of every object below a folder, with or without those of the metadata. */
+  countBytes(folder: string): Promise<number>;
   /** Removes every object below a folder. */
   remove(folder: string): Promise<void>;
   getUri(path: string): string;

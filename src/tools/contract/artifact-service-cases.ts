@@ -31,6 +31,30 @@ export const artifactServiceContract: readonly ArtifactServiceCase[] = [
     },
   },
   {
+    name: 'the bytes of all versions are counted, by user and by app, until they are deleted',
+    check: async (service) => {
+      const count = async (userId?: string): Promise<number | undefined> =>
+        service.countBytes?.({ appName: 'a', ...(userId !== undefined && { userId }) });
+      if (service.countBytes === undefined) return;
+      assert.equal(await count(), 0);
+      await service.save(file('a.txt'), { text: 'four' }, { saveId: '1' });
+      await service.save(file('a.txt'), { text: 'sixsix' }, { saveId: '2' });
+      const data = Buffer.from([1, 2, 3]).toString('base64');
+      const image = { inlineData: { mimeType: 'image/png', data } };
+      await service.save(file('user:b.png'), image, { saveId: '1' });
+      const ofUser = await count('u');
+      assert.ok(ofUser !== undefined && ofUser >= 13, `${ofUser}`);
+      await service.save(file('c', stranger), { text: 'seven' }, { saveId: '1' });
+      assert.equal(await count('u'), ofUser);
+      const all = await count();
+      assert.ok(all !== undefined && all >= ofUser + 5, `${all}`);
+      await service.delete(file('a.txt'));
+      await service.delete(file('user:b.png'));
+      assert.equal(await count('u'), 0);
+      assert.equal(await service.countBytes({ appName: 'b' }), 0);
+    },
+  },
+  {
     name: 'versions are sorted as numbers, and the next one follows',
     check: async (service) => {
       const key = file('a');

@@ -31,7 +31,11 @@ const LARGEST_CHUNK = 16_384;
 
 /** Packs a JSON value. Adds strings that are too long for a row to `blobs`. */
 export function pack<T>(value: T, blobs: Blobs): Packed<T> {
-  const text = JSON.stringify(value);
+  return packText(JSON.stringify(value), value, blobs);
+}
+
+/** Packs a JSON value whose text is known. */
+export function packText<T>(text: string, value: T, blobs: Blobs): Packed<T> {
   const isSplit = text.length > MAX_INLINE_JSON_LENGTH && holdsLongString(value);
   return deflateIfLong(isSplit ? `&${JSON.stringify(splitBlobs(value, blobs))}` : text);
 }

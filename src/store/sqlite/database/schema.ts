@@ -188,10 +188,16 @@ const VERSION_5 = `
     coalesce((SELECT max(changed) FROM sessions), 0), coalesce((SELECT max(changed) FROM tombstones), 0));
 `;
 
+const VERSION_6 = `
+  -- The bytes of records and events. Steps before this version are not counted.
+  ALTER TABLE sessions ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+`;
+
 export const MIGRATIONS: Migrations = [
   VERSION_1,
   VERSION_2,
   { sql: VERSION_3, convert: indexPendingCalls },
   VERSION_4,
   VERSION_5,
+  VERSION_6,
 ];

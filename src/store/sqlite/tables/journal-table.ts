@@ -13,7 +13,7 @@ import type { Blobs } from '../../encoding/blob-references.ts';
 import type { BlobTable } from './blob-table.ts';
 import type { Connection, Statement } from '../database/connection.ts';
 import { STEPS_PER_PAGE, withNumbers, withoutNumbers } from '../../encoding/numbered-items.ts';
-import { pack, type Packed } from '../database/packed-json.ts';
+import { pack, packText, type Packed } from '../database/packed-json.ts';
 import { ITEM_BITS } from '../database/schema.ts';
 import type { SessionHead } from './session-table.ts';
 
@@ -24,6 +24,8 @@ export interface PackedSqliteStep {
   readonly lists: boolean;
   readonly snapshot: Packed<Json> | null;
   readonly pending: Packed<readonly StoredPendingCall[]> | null;
+  /** The bytes of records and events as JSON, with their long strings. */
+  readonly bytes: number;
   /** The long strings of all columns. */
   readonly blobs: Blobs;
 }
@@ -210,9 +212,13 @@ export class JournalTable {
 export function packStep(step: SettledStep): PackedSqliteStep {
   const blobs: Blobs = new Map();
   const { pending } = step.summary;
+  const items = withoutNumbers(step.records, step.at);
+  const entries = withoutNumbers(step.events, step.at);
+  const [recordText, eventText] = [JSON.stringify(items), JSON.stringify(entries)];
   return {
-    records: pack(withoutNumbers(step.records, step.at), blobs),
-    events: pack(withoutNumbers(step.events, step.at), blobs),
+    records: packText(recordText, items, blobs),
+    events: packText(eventText, entries, blobs),
+    bytes: Buffer.byteLength(recordText) + Buffer.byteLength(eventText),
     lists: changesList(step.records),
     snapshot: step.snapshot === undefined ? null : pack(step.snapshot, blobs),
     pending: pending.length === 0 ? null : pack(pending, blobs),

@@ -217,7 +217,7 @@ export class SessionTable {
     // Two statements, because setting work_at writes a page of its index even if the value is the same.
     const advance = `
       UPDATE sessions SET head = ?, last_seq = ?, last_record = ?, inbox_up_to = ?, status = ?, phase = ?, in_flight = ?,
-        next_due_at = ?, net_hash = ?, pending = ?, updated_at = ?`;
+        next_due_at = ?, net_hash = ?, pending = ?, updated_at = ?, bytes = bytes + ?`;
     this.#advance = connection.prepare(`${advance} WHERE id = ?`);
     this.#advanceWithWork = connection.prepare(`${advance}, work_at = ? WHERE id = ?`);
     // Setting the number writes a page of its index. A session that nobody has read since its last change keeps it.
@@ -288,6 +288,18 @@ export class SessionTable {
     );
   }
 
+  countBytes(filter: SessionCountFilter): number {
+    checkSessionFilter(filter);
+    const where = listConditions(filter);
+    const sql = `
+      SELECT coalesce(sum(s.bytes), 0) AS bytes FROM sessions AS s
+      WHERE ${where.map((one) => one.sql).join(' AND ') || 'true'}`;
+    const row = this.#connection
+      .prepare<{ bytes: number }>(sql)
+      .get(...where.flatMap(({ values }) => values));
+    return row?.bytes ?? 0;
+  }
+
   /** Lists the sessions of agents that this session called. */
   children({ appName, userId, sessionId }: SessionKey): readonly SessionKey[] {
     return this.#children
@@ -320,7 +332,13 @@ export class SessionTable {
   advance(
     head: SessionHead,
     step: SettledStep,
-    pending: Packed<readonly StoredPendingCall[]> | null,
+    {
+      pending,
+      bytes,
+    }: {
+      readonly pending: Packed<readonly StoredPendingCall[]> | null;
+      readonly bytes: number;
+    },
   ): void {
     const { summary } = step;
     const workAt = summary.inFlight > 0 ? IN_FLIGHT : summary.nextDueAt;
@@ -336,6 +354,7 @@ export class SessionTable {
       summary.netHash,
       pending,
       step.at,
+      bytes,
     ];
     if (workAt === head.workAt) this.#advance.run(...values, head.id);
     else this.#advanceWithWork.run(...values, workAt, head.id);

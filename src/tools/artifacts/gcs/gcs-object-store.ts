@@ -74,6 +74,12 @@ export class GcsObjectStore implements ObjectStore {
     return names.filter((name) => name !== '');
   }
 
+  async countBytes(folder: string): Promise<number> {
+    const bucket = await this.#open();
+    const [files] = await bucket.getFiles({ prefix: `${this.#prefix}${folder}/` });
+    return files.reduce((sum, { metadata }) => sum + Number(metadata.size ?? 0), 0);
+  }
+
   async remove(folder: string): Promise<void> {
     const bucket = await this.#open();
     const [files] = await bucket.getFiles({ prefix: `${this.#prefix}${folder}/` });

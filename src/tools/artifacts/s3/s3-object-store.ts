@@ -112,6 +112,17 @@ export class S3ObjectStore implements ObjectStore {
     return names.filter((name) => name !== '');
   }
 
+  async countBytes(folder: string): Promise<number> {
+    const { sdk, client, bucket, prefix } = await this.#open();
+    const pages = sdk.paginateListObjectsV2(
+      { client },
+      { Bucket: bucket, Prefix: `${prefix}${folder}/` },
+    );
+    let bytes = 0;
+    for await (const { Contents = [] } of pages) for (const { Size = 0 } of Contents) bytes += Size;
+    return bytes;
+  }
+
   async remove(folder: string): Promise<void> {
     const { sdk, client, bucket, prefix } = await this.#open();
     const pages = sdk.paginateListObjectsV2(
