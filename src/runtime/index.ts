@@ -91,7 +91,7 @@ export {
   type ArchivedState,
   type ArchiveSelection,
 } from './copies/session-archive.ts';
-export { measureSessions, type SessionSize } from './copies/session-sizes.ts';
+export { measureSessions, type SessionSize, type SizeOptions } from './copies/session-sizes.ts';
 export { DamagedCopyError } from './copies/damaged-copy-error.ts';
 export {
   removeOrphans,

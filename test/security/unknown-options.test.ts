@@ -103,6 +103,7 @@ import { SESSION_CHANGES_OPTIONS } from '../../src/runtime/listing/session-chang
 import { WATCH_PENDING_OPTIONS } from '../../src/runtime/listing/watch-pending-calls.ts';
 import { BACKUP_OPTIONS, writeBackup } from '../../src/runtime/copies/backup.ts';
 import { applyRetention, RETENTION_OPTIONS } from '../../src/runtime/retention/apply-retention.ts';
+import { measureSessions, SIZE_OPTIONS } from '../../src/runtime/copies/session-sizes.ts';
 import { ORPHAN_OPTIONS, removeOrphans } from '../../src/runtime/retention/remove-orphans.ts';
 import { SCHEDULE_OPTIONS } from '../../src/runtime/schedules/schedule-definition.ts';
 import {
@@ -279,6 +280,10 @@ const subjects: Readonly<Record<string, Subject>> = {
   ORPHAN_OPTIONS: {
     table: ORPHAN_OPTIONS,
     call: async (options) => removeOrphans((await plain).store, options),
+  },
+  SIZE_OPTIONS: {
+    table: SIZE_OPTIONS,
+    call: async (options) => measureSessions((await plain).store, options),
   },
   DRAIN_OPTIONS: {
     table: DRAIN_OPTIONS,

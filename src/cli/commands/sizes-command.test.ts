@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { FileArtifactService } from '../../tools/index.ts';
 import { openNoter } from '../../../test/copies/loaded-store.ts';
 import { CommandFolder } from '../../../test/cli/command-folder.ts';
 
@@ -25,6 +26,16 @@ test('sessions are listed by their bytes, the largest first', async () => {
       Number(one?.['journalBytes']) + Number(one?.['logBytes']) + Number(one?.['otherBytes']),
       one?.['bytes'],
     );
+  const saved = new FileArtifactService({ rootDir: join(folder.path, 'artifacts') });
+  const session = { appName: 'petrichor', userId: 'default', sessionId: 'small' };
+  const data = Buffer.alloc(300_000).toString('base64');
+  const part = { inlineData: { mimeType: 'image/png', data } };
+  for (const saveId of ['1', '2']) await saved.save({ session, name: 'a' }, part, { saveId });
+  await saved.save({ session, name: 'user:b' }, { text: 'mine' }, { saveId: '3' });
+  const measured = ['--artifacts', join(folder.path, 'artifacts'), '--json'];
+  const [first, second] = (await folder.run(['sizes', '--store', store, ...measured])).stdout.json;
+  assert.deepEqual([first?.['artifactBytes'], second?.['artifactBytes']], [600_000, 0]);
+  assert.equal(first?.['bytes'], 600_000 + Number(small?.['bytes']));
   const table = await folder.run(['sizes', '--store', store, '--limit', '1']);
   assert.match(
     table.stdout.text,

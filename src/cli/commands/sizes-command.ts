@@ -1,5 +1,7 @@
+import { resolve } from 'node:path';
 import { measureSessions } from '../../runtime/index.ts';
 import type { SessionSize } from '../../runtime/index.ts';
+import { FileArtifactService } from '../../tools/index.ts';
 import { defineCommand, type Command } from '../command/command.ts';
 import { EXIT_OK } from '../command/exit-code.ts';
 import { DEFAULT_STORE, storeOption } from '../command/shared-options.ts';
@@ -21,21 +23,33 @@ export const sizesCommand: Command = defineCommand({
   ].join('\n'),
   options: {
     store: storeOption,
+    artifacts: {
+      type: 'string',
+      value: 'DIR',
+      summary: 'The folder of a FileArtifactService, whose artifacts are measured too',
+    },
     limit: {
       type: 'string',
       value: 'N',
       summary: `The most sessions to list. Default: ${DEFAULT_LIMIT}`,
     },
   },
-  run: async ({ values, cwd, stdout }) => {
+  run: async ({ values, cwd, stdout, clock }) => {
     const limit = parseLimit(values.limit);
     const url = values.store ?? DEFAULT_STORE;
-    const sizes = await withExistingStore(url, cwd, measureSessions);
+    const options = {
+      ...(values.artifacts !== undefined && {
+        artifacts: new FileArtifactService({ rootDir: resolve(cwd, values.artifacts), clock }),
+      }),
+    };
+    const sizes = await withExistingStore(url, cwd, async (store) =>
+      measureSessions(store, options),
+    );
     const listed = sizes.slice(0, limit);
     if (values.json) for (const size of listed) stdout.write(`${JSON.stringify(size)}\n`);
     else if (sizes.length === 0) stdout.write('There are no sessions here yet.\n');
     else {
-      const head = ['SESSION', 'AGENT', 'STEPS', 'JOURNAL', 'LOG', 'OTHER', 'BYTES'];
+      const head = ['SESSION', 'AGENT', 'STEPS', 'JOURNAL', 'LOG', 'ARTIFACTS', 'OTHER', 'BYTES'];
       const total = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
       stdout.write(`${formatTable([head, ...listed.map(toCells)]).join('\n')}\n`);
       stdout.write(`${format(sizes.length)} sessions with ${format(total)} bytes.\n`);
@@ -45,11 +59,11 @@ export const sizesCommand: Command = defineCommand({
 });
 
 function toCells(size: SessionSize): readonly string[] {
-  const { key, agent, steps, journalBytes, logBytes, otherBytes, bytes } = size;
+  const { key, agent, steps, journalBytes, logBytes, artifactBytes, otherBytes, bytes } = size;
   return [
     printable(key.sessionId),
     printable(agent),
-    ...[steps, journalBytes, logBytes, otherBytes, bytes].map(format),
+    ...[steps, journalBytes, logBytes, artifactBytes, otherBytes, bytes].map(format),
   ];
 }
 
