@@ -92,6 +92,7 @@ export {
   type ArchiveSelection,
 } from './copies/session-archive.ts';
 export { measureSessions, type SessionSize, type SizeOptions } from './copies/session-sizes.ts';
+export { SessionDeletingError } from './copies/session-deleting-error.ts';
 export { DamagedCopyError } from './copies/damaged-copy-error.ts';
 export {
   removeOrphans,

@@ -85,6 +85,7 @@ class Host {
 test('a process that is killed while it archives a session loses nothing, and the next one ends it', async () => {
   const folder = new CommandFolder();
   let cuts = 0;
+  let ending = 0;
   for (const point of ['before-write', 'after-write'] as const satisfies CrashPoint['point'][]) {
     for (let nth = 1; ; nth++) {
       const store = new MemoryStore();
@@ -107,6 +108,12 @@ test('a process that is killed while it archives a session loses nothing, and th
       for (const { owner } of await store.list({})) if (owner !== null) await store.leave(owner);
 
       const next = new Host(store, root);
+      const isGone = (await store.find(key)) === undefined;
+      if (isGone && (await store.documents({ kind: 'session-deletion' })).length > 0) {
+        // The next runtime would delete what was imported.
+        await assert.rejects(next.archive.restore(key, store), { code: 'session_deleting' });
+        ending++;
+      }
       await using second = await next.open();
       if ((await store.find(key)) === undefined) assert.deepEqual(await next.apply(second), []);
       else {
@@ -128,7 +135,7 @@ test('a process that is killed while it archives a session loses nothing, and th
       cuts++;
     }
   }
-  assert.ok(cuts >= 7, `${cuts} cuts`);
+  assert.ok(cuts >= 7 && ending >= 1, `${cuts} cuts, ${ending} in a deletion`);
 });
 
 async function readEvents(

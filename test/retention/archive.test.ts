@@ -51,14 +51,7 @@ test('an archived session is fetched back and continues, and its finished tools 
   const runs: string[] = [];
   await operator.converse(runs);
   const options = ['--store', at('old.db'), '--artifacts', at('artifacts')];
-  const planned = await operator.run([
-    'retain',
-    policy,
-    ...options,
-    '--archive',
-    at('far'),
-    '--dry-run',
-  ]);
+  const planned = await operator.run(['retain', policy, ...options, '--dry-run']);
   assert.match(planned.stdout.text, /^1 would be archived or deleted, 0 kept/m);
   const retained = await operator.run(['retain', policy, ...options, '--archive', at('far')]);
   assert.equal(retained.code, 0, retained.stderr.text);
@@ -287,6 +280,41 @@ test('a session that changes while it is archived stays, and its next copy is th
   const { events } = await archive.restore(KEY, store);
   assert.equal(await countEvents(store), events);
   assert.equal(await (await runtime.session('trip')).ask('on'), 'Noted.');
+});
+
+test('several processes that archive at once write each session once, and none of them fails', async () => {
+  const { store, clock, runtime, apply } = await openOld();
+  await using _ = runtime;
+  for (const id of ['two', 'three']) await (await runtime.session(id)).ask('first');
+  clock.advance(31 * DAY);
+  const folder = new CommandFolder();
+  const passes = await Promise.all(
+    ['one', 'two', 'three'].map(async () =>
+      apply({ archive: new SessionArchive(new FileObjectStore(folder.path), { clock }) }),
+    ),
+  );
+  const results = passes.flat();
+  const archived = results.filter(({ outcome }) => outcome === 'archived');
+  assert.deepEqual(archived.map(({ key }) => key.sessionId).toSorted(), ['three', 'trip', 'two']);
+  assert.ok(results.every(({ outcome }) => outcome === 'archived' || outcome === 'changed'));
+  const archive = new SessionArchive(new FileObjectStore(folder.path));
+  for (const { key } of archived) {
+    assert.equal((await archive.copies(key)).length, 1);
+    await archive.restore(key, store);
+  }
+  // Another process was faster, between the decision and the export.
+  clock.advance(31 * DAY);
+  const late = await apply({
+    archive,
+    exportSession: async function* (key) {
+      await store.delete(key);
+      yield* store.exportItems({ session: key });
+    },
+  });
+  assert.deepEqual(
+    late.map(({ outcome }) => outcome),
+    ['changed', 'changed', 'changed'],
+  );
 });
 
 test('a copy of another session at the place of a session is refused', async () => {

@@ -63,7 +63,7 @@ export const retainCommand: Command = defineCommand({
     const { values, operands, cwd, clock } = call;
     const [file = ''] = operands;
     const isDryRun = values['dry-run'];
-    const { retention, archive } = readRetention(file, call, 'retain');
+    const { retention, archive } = readRetention(file, call, 'retain', isDryRun);
     const url = values.store ?? DEFAULT_STORE;
     const counts = await withExistingStore(url, cwd, async (store) => {
       await using applications = new Applications(store, { url, clock });

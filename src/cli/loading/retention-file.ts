@@ -29,12 +29,17 @@ export type ArchiveCall = Pick<CliContext, 'cwd' | 'env' | 'clock'> & {
  * Reads the policy of a command line, and opens its archive.
  * @throws UsageError if the file cannot be read or is invalid, or if a rule needs an archive and there is none
  */
-export function readRetention(file: string, call: ArchiveCall, command: string): Retention {
+export function readRetention(
+  file: string,
+  call: ArchiveCall,
+  command: string,
+  isDryRun = false,
+): Retention {
   const { archive: place } = call.values;
   const archive = place === undefined ? undefined : openArchive(place, call, command);
   const retention = readRetentionPolicy(file, call.cwd, command);
   try {
-    assertArchive(retention, archive);
+    if (!isDryRun) assertArchive(retention, archive);
   } catch (error) {
     throw new UsageError(error instanceof Error ? `--${error.message}` : '', command);
   }

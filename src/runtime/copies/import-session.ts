@@ -9,6 +9,7 @@ import type { ArtifactService } from '../../tools/index.ts';
 import { importArtifact, type ArtifactItem } from './artifact-item.ts';
 import { toFileSource, type CopySource } from './copy-file.ts';
 import { DamagedCopyError } from './damaged-copy-error.ts';
+import { assertNoDeletion } from './session-deleting-error.ts';
 import { planImportTime } from './import-time.ts';
 import { checkItems, readCopy, type CopyForm } from './read-copy.ts';
 
@@ -68,6 +69,7 @@ export interface ImportedSession {
  * have are added. Shared state is not in a journal file.
  * @throws DamagedCopyError if the file is damaged, was cut off, has no values, or is no journal file
  * @throws SessionExistsError if the store has the session
+ * @throws SessionDeletingError if the deletion of the session has not ended
  */
 export async function importSession(
   file: string,
@@ -106,6 +108,7 @@ export async function importSessionCopy(
   const { sessions, record, ...found } = await checkSessionCopy(file);
   const documents = await approve?.({ ...found, sessions, ...omitUndefined({ record }) });
   if ((await store.find(found.key)) !== undefined) throw new SessionExistsError(found.key);
+  await assertNoDeletion(store, found.key);
   const importTime = await planImportTime(store, found.key, clock.now());
   const items = async function* (): AsyncGenerator<StoreItem, void, undefined> {
     for await (const item of readSessionItems(file)) {

@@ -2,6 +2,7 @@ import {
   checkOptions,
   formatSessionKey,
   InvalidInputError,
+  isPetrichorError,
   optionTable,
 } from '../../core/index.ts';
 import type { OptionTable, SessionKey } from '../../core/index.ts';
@@ -173,7 +174,11 @@ class Pass {
         return { ...found, outcome: 'changed' };
       return { ...found, outcome: 'archived', copy };
     } catch (error) {
-      return { key, agent, lastRecordAt: root.updatedAt, outcome: 'failed', error };
+      const found = { key, agent, lastRecordAt: root.updatedAt };
+      // Another process has deleted the session.
+      if (isPetrichorError(error) && error.code === 'session_not_found')
+        return { ...found, outcome: 'changed' };
+      return { ...found, outcome: 'failed', error };
     }
   }
 

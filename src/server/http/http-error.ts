@@ -112,6 +112,7 @@ const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   version_conflict: 409,
   schedule_exists: 409,
   session_exists: 409,
+  session_deleting: 409,
   illegal_transition: 409,
   unknown_agent: 409,
   net_changed: 409,

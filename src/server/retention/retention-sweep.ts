@@ -1,4 +1,4 @@
-import { isPetrichorError, omitUndefined } from '../../core/internal.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { applyRetention, parseRetentionPolicy } from '../../runtime/index.ts';
 import type { RetentionPolicy, SessionArchive } from '../../runtime/index.ts';
 import { assertArchive } from '../../runtime/internal.ts';
@@ -62,7 +62,7 @@ export class RetentionSweep {
       remove: async (key, condition) => removeUnchangedSession(this.#context, key, condition),
     });
     for await (const { key, outcome, error } of results) {
-      if (outcome === 'failed' && !isGone(error)) this.#onError(error);
+      if (outcome === 'failed') this.#onError(error);
       if (outcome === 'deleted' || outcome === 'archived')
         await webhookOutbox.publish(key.userId, key.sessionId, 'session.deleted');
       if (this.#isStopping()) return;
@@ -73,9 +73,4 @@ export class RetentionSweep {
     const { closing, draining } = this.#context;
     return closing.aborted || draining.aborted;
   }
-}
-
-/** Another process has deleted the session. */
-function isGone(error: unknown): boolean {
-  return isPetrichorError(error) && error.code === 'session_not_found';
 }
