@@ -574,7 +574,7 @@ export class LocalRuntime implements Runtime {
   #onStoreChange(...[changed, origin]: Parameters<StoreListener>): void {
     this.#changeReader.notify();
     if (changed === 'any') {
-      this.#broadcast.publishAll(['changed']);
+      void this.#activeSessions.publishForeignChanges();
       void this.#failover.scan();
       return;
     }

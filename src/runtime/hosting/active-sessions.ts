@@ -217,6 +217,32 @@ export class ActiveSessions {
     if (hosted.uid !== uid || owner !== this.#options.owner) this.evict(key);
   }
 
+  /**
+   * Tells readers that another process may have changed any session. Of a session that is hosted here, they have every
+   * event unless another process took it, which its row shows: that is cheaper than to read its log for each reader.
+   */
+  async publishForeignChanges(): Promise<void> {
+    const { broadcast, onError } = this.#options;
+    await Promise.all(
+      broadcast.sessions.map(async (name) => {
+        const host = this.#hosts.get(name)?.host;
+        try {
+          if (host === undefined || (await this.#wasTaken(host)))
+            broadcast.publish(name, ['changed']);
+        } catch (error) {
+          // The readers get the error of the store, if it lasts.
+          broadcast.publish(name, ['changed']);
+          onError(error, host?.key);
+        }
+      }),
+    );
+  }
+
+  async #wasTaken({ key, uid, head }: HostedSession): Promise<boolean> {
+    const row = await this.#options.store.find(key);
+    return row?.uid !== uid || row.owner !== this.#options.owner || row.head !== head;
+  }
+
   /** Aborts the session's effects, commits their steps, and drops the session. */
   async close(key: SessionKey): Promise<void> {
     const name = formatSessionKey(key);

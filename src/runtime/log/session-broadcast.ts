@@ -21,6 +21,11 @@ export class SessionBroadcast {
     };
   }
 
+  /** The sessions that have subscribers. */
+  get sessions(): readonly string[] {
+    return [...this.#subscribers.keys()];
+  }
+
   publish(session: string, live: readonly BroadcastEvent[]): void {
     if (live.length === 0) return;
     for (const subscriber of this.#subscribers.get(session) ?? []) subscriber(live);
