@@ -297,7 +297,7 @@ test('several processes that archive at once write each session once, and none o
   const archived = results.filter(({ outcome }) => outcome === 'archived');
   assert.deepEqual(archived.map(({ key }) => key.sessionId).toSorted(), ['three', 'trip', 'two']);
   assert.ok(results.every(({ outcome }) => outcome === 'archived' || outcome === 'changed'));
-  const archive = new SessionArchive(new FileObjectStore(folder.path));
+  const archive = new SessionArchive(new FileObjectStore(folder.path), { clock });
   for (const { key } of archived) {
     assert.equal((await archive.copies(key)).length, 1);
     await archive.restore(key, store);
