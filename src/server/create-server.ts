@@ -187,8 +187,9 @@ function createRetention(
     retention,
     archive,
     readOnly,
+    metrics,
     onError,
-  }: Pick<ServerOptions, 'retention' | 'archive' | 'readOnly'> & {
+  }: Pick<ServerOptions, 'retention' | 'archive' | 'readOnly' | 'metrics'> & {
     readonly onError: (error: unknown) => void;
   },
   context: ServerContext,
@@ -203,7 +204,7 @@ function createRetention(
       'retention',
       'cannot be used with readOnly, because it deletes sessions. Leave one of them out.',
     );
-  return new RetentionSweep(context, retention, { archive, onError });
+  return new RetentionSweep(context, retention, { archive, metrics, onError });
 }
 
 async function openLive(

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { SimulatedClock } from '../../src/net/index.ts';
 import { openManagedRuntime } from '../../src/managed/index.ts';
 import { SessionArchive } from '../../src/runtime/index.ts';
-import { createServer } from '../../src/server/index.ts';
+import { createServer, Metrics } from '../../src/server/index.ts';
 import { MemoryStore } from '../../src/store/index.ts';
 import { ScriptedModel } from '../../src/testing/index.ts';
 import { FileObjectStore } from '../../src/tools/index.ts';
@@ -109,3 +109,53 @@ test('a read-only server takes no retention policy, and an invalid one is refuse
 function request(id: string): Request {
   return new Request(`http://127.0.0.1/v1/sessions/${id}`);
 }
+
+test('a pass that fails for a session is not up to date, until one that does not', async () => {
+  const clock = new SimulatedClock(1_700_000_000_000);
+  const store = new MemoryStore();
+  const metrics = new Metrics(clock);
+  await using runtime = await openManagedRuntime({
+    store,
+    clock,
+    resolver: async () => new ScriptedModel(() => ({ text: 'Yes.' })),
+  });
+  const { id: agentId } = await runtime.create({ name: 'old', model: 'gemini-2.5-flash' });
+  const { id } = await runtime.startSession(agentId, { userId: 'default' });
+  await runtime.sendEvent(id, userMessage('Hi'));
+  for await (const { type } of runtime.streamLog(id, 0)) if (type === 'turn.ended') break;
+  clock.advance(40 * DAY);
+  const startedAt = clock.now() / 1000;
+  const remove = store.delete.bind(store);
+  store.delete = async () => {
+    throw new Error('The disk is full.');
+  };
+  const read = async (name: string): Promise<number> => {
+    const lines = (await metrics.text(store)).split('\n');
+    return Number(
+      lines
+        .find((line) => line.startsWith(`${name} `))
+        ?.split(' ')
+        .at(-1),
+    );
+  };
+  const errors: unknown[] = [];
+  const server = await createServer({
+    runtime,
+    store,
+    clock,
+    metrics,
+    keys: 'off',
+    retention: { rules: [{ deleteAfterDays: 30 }] },
+    onError: (error) => void errors.push(error),
+  });
+  while (errors.length === 0) await setImmediate();
+  store.delete = remove;
+  assert.equal(await read('petrichor_retention_sessions_total{outcome="failed"}'), 1);
+  assert.equal(await read('petrichor_retention_timestamp_seconds'), startedAt);
+  while ((await read('petrichor_retention_timestamp_seconds')) === startedAt) {
+    await setImmediate();
+    clock.advance(60_000);
+  }
+  assert.equal(await read('petrichor_retention_sessions_total{outcome="deleted"}'), 1);
+  await server.close();
+});

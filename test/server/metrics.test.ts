@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClient } from '../../src/client/index.ts';
 import type { Client } from '../../src/client/index.ts';
-import { systemClock } from '../../src/net/index.ts';
+import type { QuotaStatus } from '../../src/core/index.ts';
+import { SimulatedClock, systemClock } from '../../src/net/index.ts';
 import { Metrics } from '../../src/server/index.ts';
+import { MemoryStore } from '../../src/store/index.ts';
 import { countingTool, openServerFixture } from './server-fixture.ts';
 import { scriptedChat } from './scripted-chat.ts';
 
@@ -64,6 +66,51 @@ test('the metrics count turns, tool calls, sessions, commits, requests and strea
   reading.abort();
   await stream.text().catch(() => {});
   await waitForReaders(on.url, 0);
+});
+
+test('the metrics have the highest used part of each quota, read again after ten seconds', async () => {
+  const clock = new SimulatedClock(1_700_000_000_000);
+  const metrics = new Metrics(clock);
+  const store = new MemoryStore();
+  const status = (scope: 'app' | 'user', used: number, limit: number): QuotaStatus => ({
+    quota: 'storageBytes',
+    scope,
+    limit,
+    used,
+  });
+  let reads = 0;
+  const read = async (): Promise<string> =>
+    (
+      await metrics.text(store, async () => {
+        reads++;
+        return [
+          status('user', 3, 10),
+          status('user', 9, 10),
+          status('user', 1, 0),
+          status('app', 1, 4),
+        ];
+      })
+    )
+      .split('\n')
+      .filter((line) => line.startsWith('petrichor_quota') || line.startsWith('petrichor_ret'))
+      .join('\n');
+  const quotas = [
+    'petrichor_quota_used_ratio{quota="storage_bytes",scope="workspace"} 0.9',
+    'petrichor_quota_used_ratio{quota="storage_bytes",scope="all_workspaces"} 0.25',
+  ].join('\n');
+  const none = ['petrichor_retention_sessions_total 0', 'petrichor_retention_timestamp_seconds 0'];
+  assert.equal(await read(), [...none, quotas].join('\n'));
+  await read();
+  assert.equal(reads, 1);
+  clock.advance(10_000);
+  metrics.noteRetention();
+  metrics.countRetained('failed');
+  const retained = [
+    'petrichor_retention_sessions_total{outcome="failed"} 1',
+    'petrichor_retention_timestamp_seconds 1700000010',
+  ];
+  assert.equal(await read(), [...retained, quotas].join('\n'));
+  assert.equal(reads, 2);
 });
 
 async function waitForReaders(url: string, count: number): Promise<void> {

@@ -27,12 +27,12 @@ class WorkerMetrics extends Metrics {
     this.#merge = merge;
   }
 
-  override async text(store: Store): Promise<string> {
-    return this.#merge(await this.ownText(store));
+  override async text(...sources: Parameters<Metrics['text']>): Promise<string> {
+    return this.#merge(await this.ownText(...sources));
   }
 
-  async ownText(store: Store): Promise<string> {
-    return super.text(store);
+  async ownText(...sources: Parameters<Metrics['text']>): Promise<string> {
+    return super.text(...sources);
   }
 }
 

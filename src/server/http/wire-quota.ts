@@ -1,4 +1,4 @@
-import type { QuotaName, QuotaStatus } from '../../core/index.ts';
+import type { QuotaName, QuotaScope, QuotaStatus } from '../../core/index.ts';
 
 /** The names of quotas in the HTTP API. */
 export const WIRE_QUOTA_NAMES: {
@@ -17,6 +17,12 @@ export const WIRE_QUOTA_NAMES: {
   sessions: 'sessions',
   schedules: 'schedules',
   storageBytes: 'storage_bytes',
+};
+
+/** The names of scopes in the HTTP API. */
+export const WIRE_QUOTA_SCOPES: Readonly<Record<QuotaScope, WireQuota['scope']>> = {
+  user: 'workspace',
+  app: 'all_workspaces',
 };
 
 /** A quota in the HTTP API. */
@@ -38,7 +44,7 @@ export function toWireQuota({
 }: QuotaStatus): WireQuota & { readonly [name: string]: string | number | null } {
   return {
     quota: WIRE_QUOTA_NAMES[quota],
-    scope: scope === 'user' ? 'workspace' : 'all_workspaces',
+    scope: WIRE_QUOTA_SCOPES[scope],
     limit,
     used,
     renews_at: renewsAt === undefined ? null : new Date(renewsAt).toISOString(),

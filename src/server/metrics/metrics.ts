@@ -1,6 +1,8 @@
+import type { QuotaStatus } from '../../core/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { CommittedRecords, Observer } from '../../runtime/index.ts';
 import type { Store } from '../../store/index.ts';
+import { WIRE_QUOTA_NAMES, WIRE_QUOTA_SCOPES } from '../http/wire-quota.ts';
 import { Counter, Histogram } from './metric.ts';
 
 /** Minimum time between two counts of the sessions. */
@@ -36,7 +38,22 @@ export class Metrics {
     'petrichor_http_requests_total',
     'HTTP requests, by method and status.',
   );
+  readonly #retained = new Counter(
+    'petrichor_retention_sessions_total',
+    'Sessions that the retention policy archived or deleted, or failed to, by outcome.',
+  );
+  readonly #retentionTime = new Counter(
+    'petrichor_retention_timestamp_seconds',
+    'When retention was last up to date: the last pass without a failure, or the start. 0 without a policy.',
+    'gauge',
+  );
+  readonly #quotaRatio = new Counter(
+    'petrichor_quota_used_ratio',
+    'What is used of a quota, by quota and scope: of all workspaces, or of the workspace that has used most.',
+    'gauge',
+  );
   #countAgainAt = Number.NEGATIVE_INFINITY;
+  #readQuotasAgainAt = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -72,9 +89,26 @@ export class Metrics {
     };
   }
 
-  /** All metrics, in the text format of Prometheus. */
-  async text(store: Store): Promise<string> {
+  /** Counts a session that the retention policy archived or deleted, or failed to. */
+  countRetained(outcome: 'archived' | 'deleted' | 'failed'): void {
+    this.#retained.add({ outcome });
+  }
+
+  /** Notes that retention is up to date. */
+  noteRetention(): void {
+    this.#retentionTime.replace([[{}, this.#clock.now() / 1000]]);
+  }
+
+  /**
+   * All metrics, in the text format of Prometheus.
+   * @param readQuotas reads the quotas of the app and of all users
+   */
+  async text(
+    store: Store,
+    readQuotas: () => Promise<readonly QuotaStatus[]> = async () => [],
+  ): Promise<string> {
     await this.#countSessions(store);
+    await this.#compareQuotas(readQuotas);
     return [
       this.#sessions,
       this.#turns,
@@ -84,9 +118,30 @@ export class Metrics {
       this.#readers,
       this.#toolCalls,
       this.#requests,
+      this.#retained,
+      this.#retentionTime,
+      this.#quotaRatio,
     ]
       .map((metric) => metric.text())
       .join('');
+  }
+
+  /** It reads the usage of all users, so it waits like the count of sessions. */
+  async #compareQuotas(readQuotas: () => Promise<readonly QuotaStatus[]>): Promise<void> {
+    const begin = this.#clock.now();
+    if (begin < this.#readQuotasAgainAt) return;
+    this.#readQuotasAgainAt = begin + RECOUNT_MS;
+    const highest = new Map<string, readonly [Readonly<Record<string, string>>, number]>();
+    for (const { quota, scope, limit, used } of await readQuotas()) {
+      // A limit of 0 allows nothing: nobody comes near it.
+      const ratio = limit === 0 ? 0 : used / limit;
+      const labels = { quota: WIRE_QUOTA_NAMES[quota], scope: WIRE_QUOTA_SCOPES[scope] };
+      const key = JSON.stringify(labels);
+      if (ratio >= (highest.get(key)?.[1] ?? 0)) highest.set(key, [labels, ratio]);
+    }
+    const end = this.#clock.now();
+    this.#readQuotasAgainAt = end + Math.max(RECOUNT_MS, (end - begin) * RECOUNT_INTERVAL_FACTOR);
+    this.#quotaRatio.replace([...highest.values()]);
   }
 
   /** It looks at each session, so it waits longer the longer the last count took. */

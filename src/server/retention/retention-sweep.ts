@@ -2,6 +2,7 @@ import { omitUndefined } from '../../core/internal.ts';
 import { applyRetention, parseRetentionPolicy } from '../../runtime/index.ts';
 import type { RetentionPolicy, SessionArchive } from '../../runtime/index.ts';
 import { assertArchive } from '../../runtime/internal.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { ServerContext } from '../routing/server-context.ts';
 import { exportSession } from './export-session.ts';
 import { removeUnchangedSession } from './remove-session.ts';
@@ -14,6 +15,7 @@ export class RetentionSweep {
   readonly #context: ServerContext;
   readonly #policy: RetentionPolicy;
   readonly #archive: SessionArchive | undefined;
+  readonly #metrics: Metrics | undefined;
   readonly #onError: (error: unknown) => void;
   #cancel: () => void = () => {};
   #pass: Promise<void> = Promise.resolve();
@@ -24,14 +26,18 @@ export class RetentionSweep {
     policy: RetentionPolicy,
     options: {
       readonly archive: SessionArchive | undefined;
+      readonly metrics: Metrics | undefined;
       readonly onError: (error: unknown) => void;
     },
   ) {
     this.#context = context;
     this.#policy = parseRetentionPolicy(policy);
     this.#archive = options.archive;
+    this.#metrics = options.metrics;
     this.#onError = options.onError;
     assertArchive(this.#policy, this.#archive);
+    // A first pass that never ends is late one day, too.
+    this.#metrics?.noteRetention();
   }
 
   /** Begins the first pass. */
@@ -61,12 +67,20 @@ export class RetentionSweep {
         exportSession(this.#context, key, { artifacts: runtime.runtime.artifacts }),
       remove: async (key, condition) => removeUnchangedSession(this.#context, key, condition),
     });
+    let failures = 0;
     for await (const { key, outcome, error } of results) {
-      if (outcome === 'failed') this.#onError(error);
-      if (outcome === 'deleted' || outcome === 'archived')
+      if (outcome === 'failed') {
+        failures++;
+        this.#metrics?.countRetained('failed');
+        this.#onError(error);
+      }
+      if (outcome === 'deleted' || outcome === 'archived') {
+        this.#metrics?.countRetained(outcome);
         await webhookOutbox.publish(key.userId, key.sessionId, 'session.deleted');
+      }
       if (this.#isStopping()) return;
     }
+    if (failures === 0) this.#metrics?.noteRetention();
   }
 
   #isStopping(): boolean {

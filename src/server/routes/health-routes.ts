@@ -14,7 +14,7 @@ import {
 
 /** Routes for operators of the server: health, metrics, and the OpenAPI document. */
 export function healthRoutes(
-  { store, draining }: Pick<ServerContext, 'store' | 'draining'>,
+  { store, draining, runtime }: Pick<ServerContext, 'store' | 'draining' | 'runtime'>,
   routes: readonly HttpRoute[],
   metrics: Metrics | undefined,
 ): readonly HttpRoute[] {
@@ -53,7 +53,7 @@ export function healthRoutes(
             response: v.string(),
             scopes: ['metrics'],
             run: async () =>
-              new Response(await metrics.text(store), {
+              new Response(await metrics.text(store, async () => runtime.runtime.quotas()), {
                 headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
               }),
           }),
