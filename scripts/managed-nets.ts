@@ -66,7 +66,7 @@ export const managedPictures: readonly ManagedPicture[] = [
   {
     name: 'managed-again',
     transitions: ['turn.continue', 'turn.conclude', 'turn.end', 'state.persist'],
-    without: ['event.out', 'turn.stopping'],
+    without: ['event.out', 'turn.stopping', 'outcome.interrupted'],
   },
   {
     name: 'managed-stop',
@@ -80,6 +80,7 @@ export const managedPictures: readonly ManagedPicture[] = [
       'session.failed',
       'outcome.grading',
       'outcome.verdict',
+      'outcome.interrupted',
       'running(outcome.grade)',
     ],
   },
@@ -98,6 +99,7 @@ export const managedPictures: readonly ManagedPicture[] = [
       'model.failed',
       'model.response',
       'turn.stopping',
+      'outcome.interrupted',
     ],
   },
   {
@@ -143,11 +145,12 @@ export const managedPictures: readonly ManagedPicture[] = [
       'turn.budget',
       'session.closing',
       'session.paused',
+      'outcome.interrupted',
     ],
   },
   {
     name: 'managed-outcome-ends',
-    transitions: ['outcome.evaluate', 'outcome.stop'],
+    transitions: ['outcome.evaluate', 'outcome.interrupt', 'outcome.stop'],
     without: ['event.out'],
   },
 ];

@@ -23,6 +23,7 @@ import { Derivations } from '../../src/verify/derivations.ts';
 import { expand } from '../../src/verify/system/expand.ts';
 import {
   losing,
+  withoutInhibitor,
   withoutInput,
   withoutOutput,
   withoutReset,
@@ -158,6 +159,11 @@ describe('a session that is controlled and whose outcomes are judged', () => {
       'begins a revision with the calls that the round before left',
       withoutReset(net, 'outcome.apply-verdict', 'turn.budget'),
       'reaskBudgetIsBounded',
+    ],
+    [
+      'judges a turn that was interrupted',
+      withoutInhibitor(net, 'outcome.evaluate', 'outcome.interrupted'),
+      'noToolAfterInterrupt',
     ],
     [
       'is stopped and keeps the call that it was to make',

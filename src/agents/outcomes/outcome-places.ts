@@ -82,6 +82,9 @@ export const outcomeGrading: TokenPlace<Grading> = place(
   { version: 1 },
 );
 
+/** From an interrupt of a turn to its end: the turn is not judged. */
+export const outcomeInterrupted: TokenPlace<null> = place('outcome.interrupted');
+
 export interface OutcomeVerdict {
   readonly invocationId: string;
   readonly result: 'satisfied' | 'needs_revision' | 'failed';

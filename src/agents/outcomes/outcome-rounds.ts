@@ -28,6 +28,7 @@ import {
   outcomeActive,
   outcomeGrading,
   outcomeIn,
+  outcomeInterrupted,
   outcomeRound,
   outcomeVerdict,
 } from './outcome-places.ts';
@@ -108,7 +109,7 @@ export function outcomeRounds({ agentName, grader, revision }: OutcomeRoundsOpti
   const judge = pure('outcome.evaluate', {
     formerNames: ['outcome.judge'],
     take: ended,
-    unless: [sessionClosing],
+    unless: [sessionClosing, outcomeInterrupted],
     priority: JUDGE_PRIORITY,
     give: oneOf({
       grade: allOf({ grading: outcomeGrading, turn: turnCurrent, active: outcomeActive }),
@@ -128,6 +129,15 @@ export function outcomeRounds({ agentName, grader, revision }: OutcomeRoundsOpti
     formerNames: ['outcome.drop'],
     take: ended,
     read: { closing: sessionClosing },
+    priority: JUDGE_PRIORITY,
+    give: allOf(stopped),
+    run: ({ ending, turn, active }) => stopOutcome(ending, turn, active),
+  });
+
+  const interrupt = pure('outcome.interrupt', {
+    take: ended,
+    read: { interrupted: outcomeInterrupted },
+    unless: [sessionClosing],
     priority: JUDGE_PRIORITY,
     give: allOf(stopped),
     run: ({ ending, turn, active }) => stopOutcome(ending, turn, active),
@@ -191,6 +201,7 @@ export function outcomeRounds({ agentName, grader, revision }: OutcomeRoundsOpti
       conversation,
       ...(hasBudget && { turnBudget }),
       outcomeRound,
+      outcomeInterrupted,
       userIn,
       sessionClosing,
       sessionPaused,
@@ -216,11 +227,16 @@ export function outcomeRounds({ agentName, grader, revision }: OutcomeRoundsOpti
       grade,
       judge,
       drop,
+      interrupt,
       hasBudget ? settle : { ...omitOutputs(settle, 'budget'), reset: [] },
       conclude,
     ],
   });
-  return { net: rounds, discardable: [outcomeGrading, running(grade), outcomeVerdict] };
+  return {
+    net: rounds,
+    discardable: [outcomeGrading, running(grade), outcomeVerdict],
+    interrupted: outcomeInterrupted,
+  };
 }
 
 function stopOutcome<Turn>(

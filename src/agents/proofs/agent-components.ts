@@ -12,6 +12,7 @@ import {
   outcomeActive,
   outcomeGrading,
   outcomeIn,
+  outcomeInterrupted,
   outcomeNext,
   outcomeRound,
   outcomeVerdict,
@@ -239,7 +240,7 @@ function singleAgent(
 }
 
 /** Places that the outcome rounds and the core both look at. */
-const outcomePorts = [turnEnding, sessionClosing];
+const outcomePorts = [turnEnding, sessionClosing, outcomeInterrupted];
 const outcomePlaces = [
   outcomeIn,
   outcomeWaiting,

@@ -95,7 +95,7 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
     of.every(({ name }) => places.has(name));
   const { control = false } = limits;
   const judges = control && has(outcomeIn) && isSingleAgent(agent);
-  // A turn that was to end may be judged, and then begins again.
+  // A turn that was to end may be judged, and then begins again. One that was interrupted is not judged.
   const renewals = [turnPermit.name, ...(judges ? [outcomeRound.name] : [])];
   const restarts = [turnPermit.name, ...(judges ? [outcomeGrading.name] : [])];
   const effects = agent.compiled.transitions
@@ -133,7 +133,7 @@ export function agentProof(agent: Agent, limits: AgentProofLimits = {}): AgentPr
           : undefined,
         noToolAfterInterrupt:
           tools.length > 0 && interrupts && has(turnPermit)
-            ? noToolAfterInterrupt(tools, INTERRUPT, { until: restarts })
+            ? noToolAfterInterrupt(tools, INTERRUPT, { until: turnPermit.name })
             : undefined,
       }),
       ...Object.fromEntries(approvals(agent)),

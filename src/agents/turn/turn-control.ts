@@ -60,6 +60,7 @@ export function turnControl({
   continues = false,
 }: TurnControlOptions): Net {
   const extensionPlaces = extensions.flatMap(({ discardable }) => discardable);
+  const interrupted = extensions.flatMap((one) => one.interrupted ?? []);
   const held = { ...allHeldInputs(resources), endings: all(turnEnding, { min: 0 }) } as const;
   const budgets = resources.flatMap((part) => part.budgets);
   const work = [...resources.flatMap(({ discardable }) => discardable), ...budgets];
@@ -79,10 +80,12 @@ export function turnControl({
       ending: turnEnding,
       said: append(conversation),
       events: upTo(100_000, eventOut),
+      ...Object.fromEntries(interrupted.map((one) => [one.name, one])),
     }),
     run: ({ turn, interrupt: _interrupt, endings: _endings, ...rest }) => ({
       turn,
-      ending: { stopReason: 'interrupted' },
+      ending: { stopReason: 'interrupted' as const },
+      ...Object.fromEntries(interrupted.map(({ name }) => [name, null])),
       ...closeOpenCalls(resources, rest, 'The call was stopped by an interrupt.'),
     }),
   });
@@ -147,7 +150,7 @@ export function turnControl({
       ...held,
     },
     read: { state },
-    reset: [...discarded, turnStopping],
+    reset: [...discarded, ...interrupted, turnStopping],
     priority: STOP_PRIORITY + 1,
     give: allOf({
       permit: turnPermit,
@@ -192,7 +195,7 @@ export function turnControl({
     read: { state },
     // The turn's pending writes are applied before it ends.
     unless: [sessionWrite],
-    reset: [...budgets, sessionQueued, sessionFailed],
+    reset: [...budgets, ...interrupted, sessionQueued, sessionFailed],
     give: allOf({
       permit: turnPermit,
       failed: optional(sessionFailed),
@@ -236,7 +239,7 @@ export function turnControl({
 
   return net('turn-control', {
     in: {
-      ...toPorts(resources, extensionPlaces),
+      ...toPorts(resources, [...extensionPlaces, ...interrupted]),
       interruptIn,
       rewindIn,
       turnWaiting,
@@ -261,6 +264,7 @@ export function turnControl({
       conversation,
       state,
       eventOut,
+      ...Object.fromEntries(interrupted.map((one) => [one.name, one])),
     },
     transitions: [interrupt, late, halt, stop, abandon, end, rewind],
   });
