@@ -20,6 +20,6 @@ test('the examples of the documentation are properties', () => {
     const end = rows.findIndex((cells, index) => index > start && cells.length < 2);
     return rows.slice(start + 2, end).map(([cell]) => cell?.replaceAll(/^\| `|`$/g, '') ?? '');
   });
-  assert.equal(texts.length, 10);
+  assert.equal(texts.length, 11);
   for (const text of texts) assert.equal(formatProperty(parseProperty(text)), text);
 });
