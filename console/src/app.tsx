@@ -24,6 +24,7 @@ const SchedulesScreen = lazy(
   async () => (await import('./schedules/schedules-screen.tsx')).SchedulesScreen,
 );
 const UsageScreen = lazy(async () => (await import('./usage/usage-screen.tsx')).UsageScreen);
+const QuotasScreen = lazy(async () => (await import('./quotas/quotas-screen.tsx')).QuotasScreen);
 const SettingsScreen = lazy(
   async () => (await import('./screens/settings-screen.tsx')).SettingsScreen,
 );
@@ -83,6 +84,8 @@ function Screen(): JSX.Element {
       return <TracesScreen />;
     case 'usage':
       return <UsageScreen />;
+    case 'quotas':
+      return <QuotasScreen />;
     case 'settings':
       return <SettingsScreen />;
     default:

@@ -13,6 +13,7 @@ const SCREENS: readonly { readonly name: string; readonly icon: IconName }[] = [
   { name: 'proofs', icon: 'proofs' },
   { name: 'traces', icon: 'traces' },
   { name: 'usage', icon: 'usage' },
+  { name: 'quotas', icon: 'quotas' },
   { name: 'settings', icon: 'settings' },
 ];
 

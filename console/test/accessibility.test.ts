@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { travel } from './agents.ts';
 import { noBrowser, openBrowser, openContext } from './browser.ts';
 import { openConsoleServer } from './console-server.ts';
+import { demoQuotas } from './quotas.ts';
 import { openScreen, prepareScreens, SCREENS } from './screens.ts';
 
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -31,7 +32,7 @@ test(
   'axe finds no violation on any screen, in either theme and on a phone',
   { skip: noBrowser },
   async () => {
-    await using server = await openConsoleServer({ agents: [travel] });
+    await using server = await openConsoleServer({ agents: [travel], quotas: demoQuotas });
     const toPath = await prepareScreens(server, 'demo');
     const browser = await openBrowser();
     try {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { openRuntime } from '../../src/runtime/index.ts';
-import type { Runtime } from '../../src/runtime/index.ts';
+import type { Quotas, Runtime } from '../../src/runtime/index.ts';
 import { createServer, listen } from '../../src/server/index.ts';
 import type { ServerOptions } from '../../src/server/index.ts';
 import { MemoryStore, openStore } from '../../src/store/index.ts';
@@ -18,6 +18,7 @@ export interface ConsoleServerOptions {
   readonly store?: string;
   readonly port?: number;
   readonly server?: Partial<ServerOptions>;
+  readonly quotas?: Quotas;
 }
 
 export async function openConsoleServer({
@@ -25,9 +26,15 @@ export async function openConsoleServer({
   store: url,
   port = 0,
   server: more,
+  quotas,
 }: ConsoleServerOptions): Promise<ConsoleServer> {
   const store = url === undefined ? new MemoryStore() : await openStore(url);
-  const runtime = await openRuntime({ agents, store, app: 'managed' });
+  const runtime = await openRuntime({
+    agents,
+    store,
+    app: 'managed',
+    ...(quotas !== undefined && { quotas }),
+  });
   const server = await createServer({
     runtime,
     store,

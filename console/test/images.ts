@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { travel } from './agents.ts';
 import { openBrowser } from './browser.ts';
 import { openConsoleServer } from './console-server.ts';
+import { demoQuotas } from './quotas.ts';
 import { drawSheet } from './contact-sheet.ts';
 import { openScreen, prepareScreens, SCREENS } from './screens.ts';
 
@@ -19,7 +20,7 @@ const SIZES = [
 const SHOWN = new Set(['session', 'session-in-the-past', 'compare', 'traces', 'proof']);
 
 await mkdir(folder, { recursive: true });
-await using server = await openConsoleServer({ agents: [travel] });
+await using server = await openConsoleServer({ agents: [travel], quotas: demoQuotas });
 const toPath = await prepareScreens(server, 'trip-to-berlin');
 const browser = await openBrowser();
 try {

@@ -18,6 +18,7 @@ export const SCREENS: readonly (readonly [name: string, path: string])[] = [
   ['compare', 'compare/SESSION/FORK?row=2'],
   ['proof', 'proofs/PROOF?result=never+1+in+turn.waiting&step=6'],
   ['usage', 'usage'],
+  ['quotas', 'quotas?of=all'],
   ['file', 'file'],
   ['settings', 'settings'],
 ];

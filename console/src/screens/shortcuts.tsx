@@ -14,6 +14,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['g p', 'Proofs'],
   ['g t', 'Traces'],
   ['g u', 'Usage'],
+  ['g q', 'Quotas'],
   ['/', 'Search'],
   ['c', 'Write a message'],
   ['← →', 'Timeline: one record back or forward'],
@@ -33,6 +34,7 @@ const SCREENS: Readonly<Record<string, string>> = {
   p: 'proofs',
   t: 'traces',
   u: 'usage',
+  q: 'quotas',
 };
 
 /** Keys that work on every screen, and the list of all keys. */
