@@ -8,8 +8,9 @@ import { CommandFolder } from '../../../test/cli/command-folder.ts';
 test('quotas shows what is used of the quotas of a file, as a table and as JSON', async () => {
   const folder = new CommandFolder();
   const store = join(folder.path, 'quotas.db');
+  const artifacts = join(folder.path, 'artifacts');
   {
-    await using runtime = await openNoter(store, []);
+    await using runtime = await openNoter(store, [], artifacts);
     await (await runtime.session('a')).ask('one');
     await runtime.session('b', { user: 'ada' });
   }
@@ -39,6 +40,13 @@ test('quotas shows what is used of the quotas of a file, as a table and as JSON'
     table.stdout.text,
     /^WHO +QUOTA +USED +LIMIT +RENEWS\nada +open sessions +1 +2 +never\n$/,
   );
+  writeFileSync(file, JSON.stringify({ user: { storageBytes: 1e9 } }));
+  const measure = async (...options: string[]): Promise<number> => {
+    const found = await folder.run([...run, '--user', 'default', '--json', ...options]);
+    return Number(found.stdout.json[0]?.['used']);
+  };
+  // The agent has saved the message as an artifact.
+  assert.equal(await measure('--artifacts', artifacts), (await measure()) + 'one'.length);
 });
 
 test('quotas and serve refuse a file with an unknown or invalid quota, by its name', async () => {

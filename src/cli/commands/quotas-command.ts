@@ -1,6 +1,8 @@
+import { resolve } from 'node:path';
 import { QUOTA_LABELS } from '../../core/internal.ts';
 import type { QuotaStatus } from '../../core/index.ts';
 import { QuotaLedger } from '../../runtime/internal.ts';
+import { FileArtifactService } from '../../tools/index.ts';
 import { defineCommand, type Command } from '../command/command.ts';
 import { EXIT_OK } from '../command/exit-code.ts';
 import { DEFAULT_STORE, storeOption } from '../command/shared-options.ts';
@@ -29,6 +31,11 @@ export const quotasCommand: Command = defineCommand({
       value: 'FILE',
       summary: 'The JSON file with the quotas. Required',
     },
+    artifacts: {
+      type: 'string',
+      value: 'DIR',
+      summary: 'The folder of a FileArtifactService, whose artifacts count as storage',
+    },
     app: {
       type: 'string',
       value: 'NAME',
@@ -48,7 +55,11 @@ export const quotasCommand: Command = defineCommand({
     const statuses = await withExistingStore(url, cwd, async (store) => {
       const now = (): number => clock.now();
       const app = values.app ?? SERVED_APP;
-      const ledger = new QuotaLedger({ app, store, quotas, now, isOpen: () => false });
+      const artifacts =
+        values.artifacts === undefined
+          ? undefined
+          : new FileArtifactService({ rootDir: resolve(cwd, values.artifacts), clock });
+      const ledger = new QuotaLedger({ app, store, artifacts, quotas, now, isOpen: () => false });
       return ledger.report(values.user);
     });
     if (values.json) for (const status of statuses) stdout.write(`${JSON.stringify(status)}\n`);
