@@ -26,6 +26,7 @@ import {
   type StoreUnavailableError,
 } from '../store/internal.ts';
 import type {
+  SessionInit,
   SessionRow,
   Store,
   StoreListener,
@@ -376,12 +377,7 @@ export class LocalRuntime implements Runtime {
       throw new AgentMismatchError(id, found.agent, name);
     if (found === undefined) {
       await this.#checkNewSession(key);
-      const init = {
-        agent: name,
-        owner: this.#owner,
-        at: this.#clock.now(),
-        netHash: agent.compiled.hash,
-      };
+      const init = this.#toSessionInit(name, agent);
       ({ row } = await this.#ignoringOwnChanges(async () => this.store.create(key, init)));
       if (row.agent !== name) throw new AgentMismatchError(id, row.agent, name);
     }
@@ -392,6 +388,18 @@ export class LocalRuntime implements Runtime {
     this.#activeSessions.assertRunnable(key);
     if (found !== undefined) await this.#recheckCalledAgents(found, agent, isHosted);
     return this.#createHandle(key, agent);
+  }
+
+  /** A session that starts itself is due at once: if this process ends before its first step, another one finds it. */
+  #toSessionInit(name: string, agent: Agent): SessionInit {
+    const at = this.#clock.now();
+    return {
+      agent: name,
+      owner: this.#owner,
+      at,
+      netHash: agent.compiled.hash,
+      ...(this.#activeSessions.startsByItself(agent) && { nextDueAt: at }),
+    };
   }
 
   async find(id: string, options: { readonly user?: string } = {}): Promise<Session | undefined> {
@@ -665,12 +673,7 @@ export class LocalRuntime implements Runtime {
       },
     });
     if (found !== undefined) return { session };
-    const init = {
-      agent: agent.name,
-      owner: this.#owner,
-      at: this.#clock.now(),
-      netHash: agent.compiled.hash,
-    };
+    const init = this.#toSessionInit(agent.name, agent);
     return { session, created: { key, init } };
   }
 

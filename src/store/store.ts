@@ -68,6 +68,11 @@ export interface SessionInit {
   /** Epoch milliseconds. */
   readonly at: number;
   readonly netHash: string;
+  /**
+   * When the session has work although it has no step and no input (epoch ms): `findRunnable` finds it from then on.
+   * Default: never.
+   */
+  readonly nextDueAt?: number;
 }
 
 /** Writes of one transaction: all of them take effect, or none. */

@@ -147,6 +147,39 @@ export const dispatcherCases: readonly DispatcherCase[] = [
       await closeAll(runtimes);
     },
   },
+  {
+    title: 'a fork and a rewind through any process continue where they say',
+    run: async (harness) => {
+      const runs: string[] = [];
+      const runtimes = await openThree(harness, () => [worker(runs)]);
+      const [first, ...others] = await Promise.all(
+        runtimes.map(async (runtime) => runtime.session('s')),
+      );
+      assert.ok(first);
+      const both = readTurns(first.events(), 2);
+      await first.send('work 1').accepted;
+      await readTurns(first.events(), 1);
+      await first.send('work 2').accepted;
+      const log = await both;
+      const end = log.find(({ type }) => type === 'turn.ended');
+      assert.ok(end);
+      const copy = await others.at(-1)?.fork({ id: 'copy', upTo: end.seq });
+      assert.ok(copy);
+      const copied = readTurns(copy.events(), 2);
+      await copy.send('work copy').accepted;
+      await copied;
+      const turns = log.flatMap((event) =>
+        event.type === 'turn.started' ? event.invocationId : [],
+      );
+      await others[0]?.rewind({ beforeInvocationId: turns[1] ?? assert.fail() });
+      const third = readTurns(first.events(), 3);
+      await first.send('work 3').accepted;
+      const types = (await third).map(({ type }) => type);
+      assert.ok(types.indexOf('session.rewound') < types.lastIndexOf('turn.started'));
+      assert.deepEqual(runs, ['1', '2', 'copy', '3']);
+      await closeAll(runtimes);
+    },
+  },
 ];
 
 async function openThree(

@@ -16,6 +16,19 @@ const harnesses: Readonly<Record<string, () => DispatcherHarness>> = {
       open: async (agents) => openRuntime({ agents, store, dispatcher: queue.create() }),
     };
   },
+  'a queue that one of the processes does not use': () => {
+    const store = new MemoryStore();
+    const queue = new QueueDispatchers();
+    let opened = 0;
+    return {
+      open: async (agents) =>
+        openRuntime({
+          agents,
+          store,
+          ...(opened++ !== 1 && { dispatcher: queue.create() }),
+        }),
+    };
+  },
 };
 
 for (const [name, create] of Object.entries(harnesses))

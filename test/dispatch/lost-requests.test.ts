@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { test } from 'node:test';
-import { agent } from '../../src/agents/index.ts';
+import { agent, eventOut } from '../../src/agents/index.ts';
+import type { SessionKey } from '../../src/core/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
-import { SimulatedClock } from '../../src/net/index.ts';
+import {
+  allOf,
+  initialToken,
+  net,
+  place,
+  pure,
+  SimulatedClock,
+  upTo,
+} from '../../src/net/index.ts';
+import type { Net, TokenPlace } from '../../src/net/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import { MemoryStore } from '../../src/store/index.ts';
 import { QueueDispatchers } from './queue-dispatchers.ts';
@@ -72,6 +82,79 @@ test('more lost requests than a look at the store finds are found within a few s
   // Pages with a pause between them, and not as many looks at the store.
   assert.ok(clock.now() - startedAt < 9_000);
 });
+
+const toKey = (sessionId: string): SessionKey => ({
+  appName: 'petrichor',
+  userId: 'default',
+  sessionId,
+});
+
+const alarm: TokenPlace<null> = place('alarm');
+
+/** Appends a log event when the session was created, or so long after it. */
+const reminder = (afterMs: number): Net =>
+  net('reminder', {
+    out: { eventOut },
+    transitions: [
+      pure('remind', {
+        take: { alarm },
+        ...(afterMs > 0 && { after: afterMs }),
+        give: allOf({ events: upTo(1, eventOut) }),
+        run: () => ({ events: [{ type: 'error', code: 'reminder', message: 'It is time.' }] }),
+      }),
+    ],
+    initial: [initialToken(alarm, null)],
+  });
+
+for (const [title, afterMs] of [
+  ['starts itself', 0],
+  ['has a timer from its creation on', 60_000],
+] as const)
+  test(`a session that ${title} is found when its request was lost with the process that created it`, async () => {
+    const store = new MemoryStore();
+    const clock = new SimulatedClock(1_000_000);
+    const queue = new QueueDispatchers();
+    const model = new ScriptedModel([]);
+    const timed = agent({ name: 'timed', model, extensions: [reminder(afterMs)] });
+    const onError = (): void => {};
+    queue.losesRequests = true;
+    const first = await openRuntime({
+      agents: [timed],
+      store,
+      clock,
+      onError,
+      dispatcher: queue.create(),
+    });
+    await first.session('opened');
+    const batch = first.batch();
+    await batch.session('batched');
+    await batch.submit();
+    while (queue.lost < 2) await setImmediate();
+    await first.close();
+    queue.losesRequests = false;
+    queue.losesTimers = true;
+    await using _second = await openRuntime({
+      agents: [timed],
+      store,
+      clock,
+      onError,
+      dispatcher: queue.create(),
+    });
+    for (const id of ['opened', 'batched']) {
+      // Nobody opens the session: a look into the store finds it.
+      while ((await store.find(toKey(id)))?.head === 0) {
+        clock.advance(1000);
+        for (let n = 0; n < 20; n++) await setImmediate();
+      }
+    }
+    // The requests for the timers are lost, too.
+    clock.advance(afterMs);
+    for (const id of ['opened', 'batched'])
+      while ((await store.find(toKey(id)))?.lastSeq === 0) {
+        clock.advance(1000);
+        for (let n = 0; n < 20; n++) await setImmediate();
+      }
+  });
 
 test('without a request, no process takes a session', async () => {
   const store = new MemoryStore();

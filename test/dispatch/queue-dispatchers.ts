@@ -14,6 +14,8 @@ export class QueueDispatchers {
   readonly requests: string[] = [];
   /** Requests that are lost instead of kept. */
   losesRequests = false;
+  /** Requests for timers are kept for ever. */
+  losesTimers = false;
   /** Number of requests that were lost. */
   lost = 0;
   readonly #targets: DispatchTarget[] = [];
@@ -40,6 +42,7 @@ export class QueueDispatchers {
       throw new Error('The queue is away.');
     }
     this.requests.push(request.id);
+    if (this.losesTimers && request.at !== undefined) return;
     const delayMs = Math.max(0, (request.at ?? 0) - Date.now());
     setTimeout(() => this.#enqueue(request), delayMs).unref();
   }

@@ -233,6 +233,18 @@ export async function runFleet(plan: FleetPlan): Promise<FleetReport> {
     });
   }
 
+  /** Starts a process for a node like a supervisor: again, while the database cannot be reached. */
+  async function restart(node: Node): Promise<ServeProcess> {
+    for (;;) {
+      try {
+        return await start(nodes.indexOf(node));
+      } catch (error) {
+        if (!String(error).includes('"store_unavailable"')) throw error;
+        await sleep(500);
+      }
+    }
+  }
+
   async function hitNode(node: Node, fault: 'kill' | 'drain' | 'pause' | 'lose'): Promise<void> {
     const { process: hit } = node;
     if (fault === 'lose' && hit !== undefined) {
@@ -242,7 +254,7 @@ export async function runFleet(plan: FleetPlan): Promise<FleetReport> {
       database.refusing = true;
       database.cutAll();
       node.process = undefined;
-      node.process = await start(nodes.indexOf(node));
+      node.process = await restart(node);
       return;
     }
     if (fault === 'pause') {
@@ -256,7 +268,7 @@ export async function runFleet(plan: FleetPlan): Promise<FleetReport> {
     if (!node.isEarlier) assert.equal(end, fault === 'kill' ? 'SIGKILL' : 0, hit?.stderr);
     node.process = undefined;
     node.isEarlier = false;
-    node.process = await start(nodes.indexOf(node));
+    node.process = await restart(node);
   }
 }
 

@@ -1,85 +1,9 @@
-import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { randomFrom } from '../crash/random-kills.ts';
 import { openEarlierRelease } from '../fleet/earlier-release.ts';
-import { runFleet, type FleetFault, type FleetReport } from '../fleet/run-fleet.ts';
-import { startPostgresServer } from '../postgres/postgres-server.ts';
-import { sampleSeed } from '../sample-seed.ts';
-
-/** How long faults happen, in seconds. */
-const SECONDS = Number(process.env['PETRICHOR_FLEET_SECONDS'] ?? 600);
-const SESSIONS = Number(process.env['PETRICHOR_FLEET_SESSIONS'] ?? 200);
-
-const MIX: readonly FleetFault[] = [
-  'kill',
-  'kill',
-  'kill',
-  'kill',
-  'pause',
-  'pause',
-  'cut',
-  'drain',
-];
-
-/** A fault every few seconds, and two restarts of the database. */
-function* faultsUntilTheEnd(random: () => number): Generator<FleetFault, void, undefined> {
-  const startedAt = performance.now();
-  let restarts = 0;
-  for (;;) {
-    const passed = (performance.now() - startedAt) / (SECONDS * 1000);
-    if (passed >= 1) return;
-    if (passed > (restarts + 1) / 3) {
-      restarts++;
-      yield 'restart';
-    } else yield MIX[Math.floor(random() * MIX.length)] ?? 'kill';
-  }
-}
-
-async function runLong(
-  log: (line: string) => void,
-  earlier?: Parameters<typeof runFleet>[0]['earlier'],
-): Promise<FleetReport | undefined> {
-  const server = await startPostgresServer({ restartable: true });
-  if (server === undefined) return undefined;
-  const random = randomFrom(sampleSeed);
-  const startedAt = Date.now();
-  try {
-    return await runFleet({
-      server,
-      nodes: 4,
-      sessions: SESSIONS,
-      faults: faultsUntilTheEnd(random),
-      untilNextFault: async (countRuns) => {
-        const before = countRuns();
-        await sleep(1000 + random() * 4000);
-        // On a busy machine, so that the fleet works between two faults.
-        for (let waits = 0; waits < 20 && countRuns() < before + 20; waits++) await sleep(500);
-      },
-      random,
-      pauseMs: () => 200 + random() * 10_000,
-      thinkMs: 8000,
-      abandonedShare: 0.05,
-      clientTimeoutMs: 5000,
-      earlier,
-      onProgress: (line) => log(`${Math.round((Date.now() - startedAt) / 1000)} s: ${line}`),
-    });
-  } catch (error) {
-    log(String(error));
-    throw error;
-  } finally {
-    await server.stop();
-  }
-}
-
-function assertHard({ faults, movedStreams, answers }: FleetReport): void {
-  assert.equal(faults['restart'], 2);
-  assert.ok((faults['kill'] ?? 0) > 0 && answers > 0);
-  assert.equal(movedStreams, SESSIONS, 'every stream resumed on another node');
-}
+import { assertHard, runLongFleet } from '../fleet/run-long-fleet.ts';
 
 test('four servers on one database lose and repeat nothing under faults of nodes, connections and database', async (t) => {
-  const report = await runLong((line) => console.error(line));
+  const report = await runLongFleet((line) => console.error(line));
   if (report === undefined) return t.skip('no PostgreSQL for this platform');
   t.diagnostic(JSON.stringify(report));
   assertHard(report);
@@ -91,7 +15,7 @@ test('servers of an earlier release and of this one share a database under the s
   await using disposed = new AsyncDisposableStack();
   disposed.defer(() => earlier.remove());
   t.diagnostic(`The earlier release is ${earlier.commit}.`);
-  const report = await runLong((line) => console.error(line), earlier);
+  const report = await runLongFleet((line) => console.error(line), { earlier });
   if (report === undefined) return t.skip('no PostgreSQL for this platform');
   t.diagnostic(JSON.stringify(report));
   assertHard(report);

@@ -329,7 +329,7 @@ export class ActiveSessions {
   }
 
   #isNeeded(row: SessionRow, agent: Agent, now: number): boolean {
-    return needsOwner(row, agent, now) || (row.head === 0 && this.#startsByItself(agent));
+    return needsOwner(row, agent, now) || (row.head === 0 && this.startsByItself(agent));
   }
 
   async #claim(key: SessionKey, name: string, found?: SessionRow): Promise<void> {
@@ -449,7 +449,7 @@ export class ActiveSessions {
   }
 
   /** True when a new session of this agent fires a transition or has a timer before its first input. */
-  #startsByItself(agent: Agent): boolean {
+  startsByItself(agent: Agent): boolean {
     const known = this.#starts.get(agent);
     if (known !== undefined) return known;
     const executor = new Executor(agent.compiled, emptyMarking(), { toFiringId: String });

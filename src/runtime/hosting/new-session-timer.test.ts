@@ -31,7 +31,7 @@ test('a timer of a new session starts at its creation, before any message', asyn
   const clock = new SimulatedClock();
   await using runtime = await openRuntime({ agents: [timed()], clock });
   const session = await runtime.session('s');
-  while ((await session.status()).nextDueAt === null) await new Promise(setImmediate);
+  while ((await session.status()).head === 0) await new Promise(setImmediate);
   const { nextDueAt, createdAt } = await session.status();
   assert.equal(nextDueAt, createdAt + 3_600_000);
   clock.advance(3_600_000);
@@ -48,7 +48,7 @@ test('it also starts in a session that a batch creates without a message', async
   const batch = runtime.batch();
   const session = await batch.session('s');
   await batch.submit();
-  while ((await session.status()).nextDueAt === null) await new Promise(setImmediate);
+  while ((await session.status()).head === 0) await new Promise(setImmediate);
 });
 
 test('it falls due in another process, when the creating process is gone', async () => {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { SessionNotFoundError } from '../store-errors.ts';
 import { toRunnablePosition } from '../rules/runnable-position.ts';
-import type { RunnablePage, RunnablePosition, SessionRow, SessionSelection } from '../store.ts';
+import type {
+  RunnablePage,
+  RunnablePosition,
+  SessionRow,
+  SessionSelection,
+  Store,
+} from '../store.ts';
 import { storeContractCase, type StoreContractCase } from './contract-case.ts';
 import {
   AT,
@@ -10,6 +16,7 @@ import {
   readContent,
   createSession,
   getExisting,
+  NET_HASH,
   nextStep,
   sessionKey,
   summary,
@@ -336,6 +343,31 @@ export const ownershipCases: readonly StoreContractCase[] = [
       'unowned unread',
     ]);
   }),
+
+  storeContractCase(
+    'a session that was created with work is found before its first step, and its step decides what comes next',
+    async (harness) => {
+      const [one, two] = [await harness.open(), await harness.open()];
+      await one.join('one');
+      await two.join('two');
+      const init = { agent: 'assistant', owner: 'one', at: AT, netHash: NET_HASH };
+      const { row } = await one.create(sessionKey('created'), { ...init, nextDueAt: AT + 5 });
+      assert.equal(row.nextDueAt, AT + 5);
+      const key = sessionKey('submitted');
+      await one.submit({ sessions: [{ key, init: { ...init, nextDueAt: AT } }] });
+      const find = async (store: Store, owner: string, now: number): Promise<readonly string[]> =>
+        (await store.findRunnable({ owner, now, limit: 10 })).sessions.map(
+          (found) => found.key.sessionId,
+        );
+      assert.deepEqual(await find(one, 'one', AT), ['submitted']);
+      assert.deepEqual(await find(one, 'one', AT + 5), ['submitted', 'created']);
+      assert.deepEqual(await find(two, 'two', AT + 5), []);
+      await commitOk(one, [nextStep(row)]);
+      assert.deepEqual(await find(one, 'one', AT + 5), ['submitted']);
+      await one.leave('one');
+      assert.deepEqual(await find(two, 'two', AT + 5), ['submitted']);
+    },
+  ),
 
   storeContractCase(
     'among running sessions, those that are unchanged for longest come first',

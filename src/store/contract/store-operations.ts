@@ -26,7 +26,12 @@ const SHARED_KEYS = ['user:n', 'app:n', 'app:list'];
 type Deviation = 'none' | 'epoch' | 'step' | 'uid' | 'owner' | 'numbers';
 
 export type Operation =
-  | { readonly do: 'create'; readonly session: number; readonly owner: number }
+  | {
+      readonly do: 'create';
+      readonly session: number;
+      readonly owner: number;
+      readonly isDue: boolean;
+    }
   | {
       readonly do: 'claim';
       readonly session: number;
@@ -98,7 +103,15 @@ const stepPlan: fc.Arbitrary<StepPlan> = fc.record({
 });
 
 export const operation: fc.Arbitrary<Operation> = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('create' as const), session, owner }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('create' as const),
+      session,
+      owner,
+      isDue: fc.boolean(),
+    }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -165,6 +178,7 @@ export async function runOperation(store: Store, one: Operation, index: number):
       owner: ownerAt(one.owner),
       at,
       netHash: NET_HASH,
+      ...(one.isDue && { nextDueAt: at }),
     });
   }
   return store.inject(key, { place: 'p', value: one.value }, DEDUPE_KEYS[one.key] ?? assert.fail());

@@ -44,6 +44,7 @@ export class MemorySession {
       readonly owner: OwnerId;
       readonly at: number;
       readonly netHash: string;
+      readonly nextDueAt?: number;
       readonly order: number;
     },
   ) {
@@ -58,7 +59,7 @@ export class MemorySession {
       status: 'queued',
       activity: 'idle',
       inFlight: 0,
-      nextDueAt: null,
+      nextDueAt: init.nextDueAt ?? null,
       pending: [],
       netHash: init.netHash,
     };

@@ -85,6 +85,7 @@ export class MemorySessions {
   add(session: MemorySession): void {
     this.#byKey.set(toMapKey(session.key), session);
     this.#tombstones.delete(toMapKey(session.key));
+    this.updateBusy(session);
     if (!isChildSessionId(session.key.sessionId)) return;
     const root = toRootMapKey(session.key);
     const children = this.#childrenByRoot.get(root) ?? new Set<MemorySession>();

@@ -59,6 +59,7 @@ import type {
   SessionCountFilter,
   SessionCounts,
   SessionFilter,
+  SessionInit,
   SessionPendingCall,
   SessionReplacement,
   SessionRow,
@@ -121,12 +122,7 @@ export class MemoryStore implements Store {
 
   async create(
     key: SessionKey,
-    init: {
-      readonly agent: string;
-      readonly owner: OwnerId;
-      readonly at: number;
-      readonly netHash: string;
-    },
+    init: SessionInit,
   ): Promise<{ readonly row: SessionRow; readonly created: boolean }> {
     const parsed = Object.freeze(parseSessionKey(key));
     parseIdentity(init.agent, 'agent');

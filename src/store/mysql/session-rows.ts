@@ -73,13 +73,23 @@ export async function insertSession(
   queries: Transaction,
   t: TableNames,
   key: SessionKey,
-  { uid, agent, owner, netHash, at }: NewSession,
+  { uid, agent, owner, netHash, at, nextDueAt }: NewSession,
 ): Promise<FullRow | undefined> {
   queries.add(
     `INSERT INTO ${t('sessions')} (app, user_id, name, uid, agent, owner, epoch, head, last_seq, last_record,
-       last_input, inbox_up_to, status, in_flight, failures, net_hash, created_at, updated_at, is_root)
-     VALUES (?, ?, ?, ?, ?, ?, 1, 0, 0, 0, 0, 0, 'idle', 0, 0, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE id = id`,
-    [...toKeyParameters(key), uid, agent, owner, netHash, at, at, !isChildSessionId(key.sessionId)],
+       last_input, inbox_up_to, status, in_flight, failures, net_hash, created_at, updated_at, next_due_at, is_root)
+     VALUES (?, ?, ?, ?, ?, ?, 1, 0, 0, 0, 0, 0, 'idle', 0, 0, ?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE id = id`,
+    [
+      ...toKeyParameters(key),
+      uid,
+      agent,
+      owner,
+      netHash,
+      at,
+      at,
+      nextDueAt ?? null,
+      !isChildSessionId(key.sessionId),
+    ],
   );
   const row = await findSession(queries, t, key);
   if (row?.uid !== uid) return undefined;

@@ -100,11 +100,19 @@ export class SessionRows {
       `WITH unburied AS (
          DELETE FROM ${this.#schema}.tombstones WHERE app = $1 AND user_id = $2 AND name = $3)
        INSERT INTO ${this.#schema}.sessions AS s (app, user_id, name, uid, agent, owner, epoch, head, last_seq, last_record,
-         last_input, inbox_up_to, status, in_flight, failures, net_hash, created_at, updated_at, changed, created)
-       VALUES ($1, $2, $3, $4, $5, $6, 1, 0, 0, 0, 0, 0, 'idle', 0, 0, $7, $8, $8, pg_current_xact_id(),
+         last_input, inbox_up_to, status, in_flight, failures, net_hash, created_at, updated_at, next_due_at, changed, created)
+       VALUES ($1, $2, $3, $4, $5, $6, 1, 0, 0, 0, 0, 0, 'idle', 0, 0, $7, $8, $8, $9, pg_current_xact_id(),
          pg_current_xact_id())
        ON CONFLICT (app, user_id, name) DO NOTHING RETURNING ${FULL_ROW}`,
-      [...toKeyParameters(key), init.uid, init.agent, init.owner, init.netHash, init.at],
+      [
+        ...toKeyParameters(key),
+        init.uid,
+        init.agent,
+        init.owner,
+        init.netHash,
+        init.at,
+        init.nextDueAt ?? null,
+      ],
     );
     return row;
   }

@@ -63,6 +63,7 @@ import type {
   SessionCountFilter,
   SessionCounts,
   SessionFilter,
+  SessionInit,
   SessionPendingCall,
   SessionReplacement,
   SessionRow,
@@ -151,12 +152,7 @@ export class ServerStore<R, W extends R> implements Store {
 
   async create(
     key: SessionKey,
-    init: {
-      readonly agent: string;
-      readonly owner: OwnerId;
-      readonly at: number;
-      readonly netHash: string;
-    },
+    init: SessionInit,
   ): Promise<{ readonly row: SessionRow; readonly created: boolean }> {
     const parsed = parseSessionKey(key);
     parseIdentity(init.agent, 'agent');

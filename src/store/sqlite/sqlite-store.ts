@@ -69,6 +69,7 @@ import type {
   SessionCountFilter,
   SessionCounts,
   SessionFilter,
+  SessionInit,
   SessionPendingCall,
   SessionReplacement,
   SessionRow,
@@ -169,12 +170,7 @@ export class SqliteStore implements Store {
 
   async create(
     key: SessionKey,
-    init: {
-      readonly agent: string;
-      readonly owner: OwnerId;
-      readonly at: number;
-      readonly netHash: string;
-    },
+    init: SessionInit,
   ): Promise<{ readonly row: SessionRow; readonly created: boolean }> {
     const parsed = parseSessionKey(key);
     parseIdentity(init.agent, 'agent');

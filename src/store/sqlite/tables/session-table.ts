@@ -209,8 +209,8 @@ export class SessionTable {
     this.#position = connection.prepare(`SELECT id, updated_at FROM sessions WHERE ${byKey}`);
     this.#insert = connection.prepare(`
       INSERT INTO sessions (app, user, name, uid, agent, owner, epoch, head, last_seq, last_record, inbox_up_to, status,
-        in_flight, failures, net_hash, created_at, updated_at, changed, created)
-      SELECT ?, ?, ?, ?, ?, ?, 1, 0, 0, 0, 0, 'idle', 0, 0, ?, ?, ?, change, change FROM (SELECT ${NEXT_CHANGE} AS change)`);
+        in_flight, failures, net_hash, created_at, updated_at, next_due_at, work_at, changed, created)
+      SELECT ?, ?, ?, ?, ?, ?, 1, 0, 0, 0, 0, 'idle', 0, 0, ?, ?, ?, ?, ?, change, change FROM (SELECT ${NEXT_CHANGE} AS change)`);
     this.#setOwner = connection.prepare(
       'UPDATE sessions SET owner = ?, epoch = epoch + 1 WHERE id = ?',
     );
@@ -315,11 +315,13 @@ export class SessionTable {
       readonly owner: OwnerId;
       readonly at: number;
       readonly netHash: string;
+      readonly nextDueAt?: number;
     },
   ): void {
+    const { at, nextDueAt: due = null } = init;
     const names = [key.appName, key.userId, key.sessionId];
     // The tombstone may have the newest change, so it is removed last.
-    this.#insert.run(...names, init.uid, init.agent, init.owner, init.netHash, init.at, init.at);
+    this.#insert.run(...names, init.uid, init.agent, init.owner, init.netHash, at, at, due, due);
     this.#unbury.run(...names);
   }
 
