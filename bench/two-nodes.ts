@@ -21,6 +21,7 @@ export interface TwoNodes {
   readonly busy: { readonly one: number; readonly two: number };
 }
 
+const WARM_UP_ROUNDS = 3;
 const ROUNDS = 5;
 const SESSIONS = 12;
 const TURNS = 8;
@@ -97,7 +98,7 @@ export async function measureTwoNodes({
     };
   };
   // The first rounds also compile the code.
-  await run(2);
+  for (let round = 0; round < WARM_UP_ROUNDS; round++) await run(2);
   const rounds: { one: Round; two: Round }[] = [];
   for (let round = 0; round < ROUNDS; round++)
     rounds.push({ one: await run(1), two: await run(2) });
