@@ -8,7 +8,6 @@ export { OutcomeUnknownError } from './errors/outcome-unknown-error.ts';
 export { PetrichorError, isPetrichorError } from './errors/petrichor-error.ts';
 export { QUOTA_LABELS } from './errors/quota-exceeded-error.ts';
 export { nearestName } from './errors/unknown-field-error.ts';
-export { encodePathSegment, isHashedSegment } from './identity/encode-path-segment.ts';
 export { SCHEDULES_SESSION } from './identity/schedules-session.ts';
 export { checkLogEvent } from './events/check-log-event.ts';
 export { INTERRUPTED_METADATA, AUDIBLE_METADATA } from './events/live-metadata.ts';

@@ -1,16 +1,12 @@
 import { createHash } from 'node:crypto';
 import { InvalidInputError, isPetrichorError } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
-import {
-  encodePathSegment,
-  getErrorCode,
-  isHashedSegment,
-  isJsonObject,
-} from '../../core/internal.ts';
+import { getErrorCode, isJsonObject } from '../../core/internal.ts';
 import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
 import type { ObjectStore } from '../../tools/index.ts';
+import { encodePathSegment, isHashedSegment } from '../../tools/internal.ts';
 import {
   ArchiveUnavailableError,
   DamagedArchiveError,

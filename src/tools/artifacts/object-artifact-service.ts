@@ -1,9 +1,10 @@
-import { encodePathSegment, isHashedSegment, omitUndefined } from '../../core/internal.ts';
+import { omitUndefined } from '../../core/internal.ts';
 import { deepFreeze, sha256Hex } from '../../core/index.ts';
 import type { SessionKey } from '../../core/index.ts';
 import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
 import { getMimeType } from './artifact-service.ts';
+import { encodePathSegment, isHashedSegment } from './encode-path-segment.ts';
 import { checkArtifactName, checkCustomMetadata } from './check-artifact-name.ts';
 import type { ArtifactKey, ArtifactPart, ArtifactService } from './artifact-service.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';

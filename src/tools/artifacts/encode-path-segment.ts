@@ -1,4 +1,4 @@
-import { sha256Hex } from './ids.ts';
+import { sha256Hex } from '../../core/index.ts';
 
 const MAX_PART_LENGTH = 120;
 const HASHED = '~';
