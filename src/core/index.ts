@@ -1,7 +1,6 @@
+export { decodeInlineData, toInlineData } from './content/encode-inline-data.ts';
 export {
-  decodeInlineData,
   decodedSize,
-  toInlineData,
   InlineDataTooLargeError,
   MAX_INLINE_DATA_SIZE,
   validateBase64,

@@ -1,5 +1,5 @@
 import type { Content, Part, Role } from './content.ts';
-import { toInlineData } from './inline-data.ts';
+import { toInlineData } from './encode-inline-data.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import { encodeJson } from '../json/encode-json.ts';
 import type { JsonObject } from '../json/json.ts';

@@ -5,12 +5,8 @@ import { content } from './content-builder.ts';
 import { parseContent } from './parse-content.ts';
 import { contentText, contentThinking, userContent, type Content, type Part } from './content.ts';
 import { getFunctionCalls, getFunctionResponses } from './function-calls.ts';
-import {
-  decodeInlineData,
-  decodedSize,
-  InlineDataTooLargeError,
-  MAX_INLINE_DATA_SIZE,
-} from './inline-data.ts';
+import { decodeInlineData } from './encode-inline-data.ts';
+import { decodedSize, InlineDataTooLargeError, MAX_INLINE_DATA_SIZE } from './inline-data.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 import type { Json } from '../json/json.ts';
 

@@ -1,4 +1,3 @@
-import type { InlineData } from './content.ts';
 import { PetrichorError } from '../errors/petrichor-error.ts';
 import { InvalidInputError } from '../errors/invalid-input-error.ts';
 
@@ -40,30 +39,10 @@ export function validateBase64(data: string, field: string): void {
   if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) {
     throw new InvalidInputError(field, 'must be padded base64 of the standard alphabet.');
   }
-  checkSize(decodedSize(data), field);
+  checkInlineSize(decodedSize(data), field);
 }
 
-/**
- * Encodes bytes as inline data.
- * @throws InlineDataTooLargeError above `MAX_INLINE_DATA_SIZE` bytes.
- * @throws InvalidInputError if `mimeType` is empty.
- */
-export function toInlineData(
-  mimeType: string,
-  bytes: Uint8Array,
-  displayName?: string,
-): InlineData {
-  if (mimeType === '') throw new InvalidInputError('inlineData.mimeType', 'must not be empty.');
-  checkSize(bytes.byteLength, 'inlineData.data');
-  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-  return displayName === undefined ? { mimeType, data } : { mimeType, data, displayName };
-}
-
-/** Returns the bytes of inline data. */
-export function decodeInlineData(inlineData: InlineData): Uint8Array {
-  return new Uint8Array(Buffer.from(inlineData.data, 'base64'));
-}
-
-function checkSize(sizeBytes: number, field: string): void {
+/** @throws InlineDataTooLargeError above `MAX_INLINE_DATA_SIZE` bytes. */
+export function checkInlineSize(sizeBytes: number, field: string): void {
   if (sizeBytes > MAX_INLINE_DATA_SIZE) throw new InlineDataTooLargeError(field, sizeBytes);
 }
