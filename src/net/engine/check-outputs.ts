@@ -78,7 +78,15 @@ export function checkOutputs(
     } else if (arc === 'put') {
       if (value !== undefined) (checked.maps ??= []).push(toMapChange(place, value));
     } else {
-      for (const token of listTokens(t, output, value, context)) {
+      const tokens = listTokens(t, output, value, context);
+      // Equal tokens, such as those of a budget, are one deposit.
+      if (
+        tokens.length > 1 &&
+        output.labels === undefined &&
+        addNulls(net, checked, place, tokens, context.at)
+      )
+        continue;
+      for (const token of tokens) {
         const parsed = parseTokenValue(place, token);
         if (output.labels !== undefined) checkLabel(net, t, output, parsed, context);
         addDeposit(net, checked, place, parsed, context.at);
@@ -124,12 +132,27 @@ interface MutableOutputs {
 
 const none: readonly never[] = [];
 
+/** Adds tokens of null as one deposit. @returns false, and adds nothing, for other tokens */
+function addNulls(
+  net: CompiledNet,
+  checked: MutableOutputs,
+  place: AnyPlace,
+  tokens: readonly unknown[],
+  at: number,
+): boolean {
+  if (place.kind === 'outlet' || place.schema !== undefined || place.kind === 'map') return false;
+  if (!tokens.every((token) => token === null)) return false;
+  addDeposit(net, checked, place, null, at, tokens.length);
+  return true;
+}
+
 function addDeposit(
   net: CompiledNet,
   checked: MutableOutputs,
   place: AnyPlace,
   value: Json,
   at: number,
+  times = 1,
 ): void {
   if (place.kind === 'outlet') {
     checked.outlets = [...checked.outlets, { place: place.name, value }];
@@ -138,10 +161,15 @@ function addDeposit(
   const give = (checked.give ??= []);
   const last = value === null ? give.at(-1) : undefined;
   if (last !== undefined && last[0] === place.name && last[1] === null) {
-    give[give.length - 1] = [place.name, null, { ...last[2], times: (last[2]?.times ?? 1) + 1 }];
+    give[give.length - 1] = [
+      place.name,
+      null,
+      { ...last[2], times: (last[2]?.times ?? 1) + times },
+    ];
     return;
   }
-  give.push(toDeposit(net, place, value, at));
+  const deposit = toDeposit(net, place, value, at);
+  give.push(times === 1 ? deposit : [deposit[0], deposit[1], { ...deposit[2], times }]);
 }
 
 /** Returns a validated value as a deposit, with the clocks that it starts. */

@@ -38,9 +38,14 @@ export class MemorySessions {
   readonly #packer = new IdlePacker<MemorySession>();
   readonly #tombstones = new Map<string, Tombstone>();
   #created = 0;
+  /** The work of a turn finds one session many times in sequence. */
+  #lastFound: MemorySession | undefined;
 
   find(key: SessionKey): MemorySession | undefined {
-    return this.#byKey.get(toMapKey(key));
+    const last = this.#lastFound;
+    if (last?.deleted === false && isSameKey(last.key, key)) return last;
+    this.#lastFound = this.#byKey.get(toMapKey(key));
+    return this.#lastFound;
   }
 
   /** @throws SessionNotFoundError */
@@ -83,6 +88,7 @@ export class MemorySessions {
   }
 
   add(session: MemorySession): void {
+    this.#lastFound = session;
     this.#byKey.set(toMapKey(session.key), session);
     this.#tombstones.delete(toMapKey(session.key));
     this.updateBusy(session);
@@ -197,6 +203,10 @@ export class MemorySessions {
           !liveOwners.has(session.owner)),
     );
   }
+}
+
+function isSameKey(a: SessionKey, b: SessionKey): boolean {
+  return a.sessionId === b.sessionId && a.userId === b.userId && a.appName === b.appName;
 }
 
 function toRootMapKey(key: SessionKey): string {
