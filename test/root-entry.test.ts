@@ -24,7 +24,7 @@ it('importing the root entry loads no prover, provider or SQL module', () => {
   assert.ok(loaded.includes('src/runtime/open-runtime.ts'));
   assert.deepEqual(
     loaded.filter((path) =>
-      /^src\/(?:verify|cli|server|client|testing)\/|^src\/store\/sqlite|^src\/tools\/(?:artifacts\/(?!artifact-service|check-artifact-name)|memory\/(?:sqlite|vector))/.test(
+      /^src\/(?:verify|cli|server|client|testing)\/|^src\/store\/sqlite|^src\/tools\/(?:artifacts\/(?!artifact-service|check-artifact-name|encode-path-segment)|memory\/(?:sqlite|vector))/.test(
         path,
       ),
     ),

@@ -9,7 +9,6 @@ export { PetrichorError, isPetrichorError } from './errors/petrichor-error.ts';
 export { QUOTA_LABELS } from './errors/quota-exceeded-error.ts';
 export { nearestName } from './errors/unknown-field-error.ts';
 export { SCHEDULES_SESSION } from './identity/schedules-session.ts';
-export { checkLogEvent } from './events/check-log-event.ts';
 export { INTERRUPTED_METADATA, AUDIBLE_METADATA } from './events/live-metadata.ts';
 export { compactList } from './json/compact-list.ts';
 export { frozenJson } from './json/frozen-json.ts';

@@ -6,6 +6,8 @@ import type { Rule } from './rules.ts';
  * each with the reason why its names are in neither.
  */
 export const ROOM_DOORS: Readonly<Record<string, string>> = {
+  'src/core/events/check-log-event.ts':
+    'for runtime/; needs valibot, which the client must not load from internal.ts',
   'src/core/validation/parse-with-schema.ts':
     'for net/; needs valibot, which the client must not load from internal.ts',
   'src/models/contract/index.ts': 'for testing/; needs node:assert',

@@ -270,6 +270,8 @@ describe('a PostgreSQL store with faults', () => {
       });
       await admin.query(`DROP SCHEMA ${schema} CASCADE`);
       await open();
+      // Earlier releases wrote no such column.
+      await admin.query(`ALTER TABLE ${schema}.petrichor_schema DROP COLUMN compatible_from`);
       await admin.query(`UPDATE ${schema}.petrichor_schema SET version = 99`);
       await assert.rejects(open(), StoreVersionError);
       await admin.query(

@@ -62,7 +62,7 @@ export class ItemTable {
     this.#tombstones = connection.prepare(
       'SELECT app, user, name, uid FROM tombstones ORDER BY app, user, name',
     );
-    const other = 'WHERE uid = ?1 AND NOT (app = ?2 AND user = ?3 AND name = ?4)';
+    const other = 'WHERE uid = ? AND NOT (app = ? AND user = ? AND name = ?)';
     this.#others = connection.prepare(
       `SELECT 1 FROM sessions ${other} UNION ALL SELECT 1 FROM tombstones ${other} LIMIT 1`,
     );
@@ -134,7 +134,8 @@ export class ItemTable {
   /** Inserts a tombstone that is no change. */
   /** True if a session or a tombstone of another key has this uid. Reads all rows. */
   isUidOfOther({ key, uid }: Pick<TombstoneItem, 'key' | 'uid'>): boolean {
-    return this.#others.get(uid, key.appName, key.userId, key.sessionId) !== undefined;
+    const values = [uid, key.appName, key.userId, key.sessionId] as const;
+    return this.#others.get(...values, ...values) !== undefined;
   }
 
   insertTombstone({ key, uid }: TombstoneItem): void {
