@@ -26,6 +26,7 @@ import {
   place,
   pure,
   running,
+  upTo,
   type CompiledNet,
   type FiringToken,
   type TokenPlace,
@@ -37,8 +38,11 @@ import type { Bounds } from './properties/bounds.ts';
 import {
   atMost,
   deadlockFree,
+  eventOutBounded,
+  eventually,
   eventuallyAnswered,
   joinedOrDeadLettered,
+  mutualExclusion,
   neverFiresAfter,
   placeBound,
   precedes,
@@ -784,5 +788,96 @@ test('a token that a firing takes from a place that it also resets is one token,
   ] as const) {
     const of = compile(net('reset', { initial, transitions: [join] }));
     assert.equal((await decide(of, property)).verdict, verdict);
+  }
+});
+
+test('a name that a property repeats counts no token again', async () => {
+  const joined = place('joined');
+  const merge = pure('merge', {
+    take: { pair: many(2, a) },
+    give: allOf({ joined }),
+    run: () => ({ joined: null }),
+  });
+  const of = compile(net('merging', { initial: [initialToken(a, null, 2)], transitions: [merge] }));
+  for (const deadLetters of [[], ['joined'], ['joined', 'joined'], ['net.fault', 'joined']]) {
+    const property = joinedOrDeadLettered({ from: 'a', joined: 'joined', deadLetters });
+    assert.equal((await decide(of, property)).verdict, 'refuted');
+  }
+  assert.equal((await decide(of, placeBound(['a', 'a', 'joined'], 2))).verdict, 'proved');
+  assert.throws(() => mutualExclusion('a', 'a'), /two different places/);
+});
+
+test('a repeated answer answers one question', async () => {
+  const [question, answer] = [place('question'), place('answer')];
+  const ask = pure('ask', {
+    take: { a },
+    give: allOf({ one: question, other: question }),
+    run: () => ({ one: null, other: null }),
+  });
+  const reply = pure('reply', {
+    take: { both: many(2, question) },
+    give: allOf({ answer }),
+    run: () => ({ answer: null }),
+  });
+  const of = compile(
+    net('asking', { initial: [initialToken(a, null)], transitions: [ask, reply] }),
+  );
+  for (const answered of [['answer'], ['answer', 'answer'], ['reply'], ['reply', 'reply']])
+    assert.equal((await decide(of, eventuallyAnswered('question', answered))).verdict, 'refuted');
+});
+
+test('a name with a label stands for firings that take such a token, and not for those that reset it', async () => {
+  const call = place('call', z.object({ tool: z.string() }), { label: ({ tool }) => tool });
+  const [more, next, ended] = [place('more'), place('next'), place('ended')];
+  const first = pure('first', {
+    take: { call },
+    reset: [call],
+    give: allOf({ next }),
+    run: () => ({ next: null }),
+  });
+  const last = pure('last', {
+    take: { next },
+    give: allOf({ ended }),
+    run: () => ({ ended: null }),
+  });
+  const add = pure('add', {
+    take: { more },
+    give: allOf({ call }),
+    labels: [{ output: 'call', only: ['charge', 'refund'] }],
+    run: () => ({ call: { tool: 'charge' } }),
+  });
+  const of = compile(
+    net('resets', {
+      initial: [initialToken(call, { tool: 'refund' }), initialToken(call, { tool: 'charge' })],
+      transitions: [first, last, add],
+    }),
+  );
+  // The executor takes the older call, of `refund`, and drops that of `charge`.
+  for (const [property, verdict] of [
+    [precedes('first(charge)', 'last'), 'refuted'],
+    [precedes('first(refund)', 'last'), 'proved'],
+    [eventually('first(charge)'), 'refuted'],
+    [eventually('first(refund)'), 'proved'],
+    [atMost(['first(charge)'], 0), 'proved'],
+    [atMost(['first(refund)'], 0), 'refuted'],
+  ] as const)
+    assert.equal((await decide(of, property)).verdict, verdict, property.name);
+});
+
+test('a counterexample shows the tokens of an outlet that break its property', async () => {
+  const out = outlet('out', z.unknown());
+  const emit = pure('emit', {
+    take: { a },
+    give: allOf({ some: upTo(2, out) }),
+    run: () => ({ some: [] }),
+  });
+  const of = compile(
+    net('emitting', { out: { out }, initial: [initialToken(a, null)], transitions: [emit] }),
+  );
+  const cache = new Map();
+  for (let run = 0; run < 2; run++) {
+    const properties = [eventOutBounded('out', 1)];
+    const { results } = await prove(of, { properties, bounds: { faults: 0 }, cache });
+    assert.deepEqual(results[0]?.trace?.steps[0]?.gives, { out: 2 });
   }
 });

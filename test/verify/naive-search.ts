@@ -44,7 +44,7 @@ interface NaiveState {
 /** The facts about a step that a property observes. */
 interface Happened {
   readonly begun?: string;
-  /** The labels of the tokens that left the inputs of the firing that began. */
+  /** The labels of the tokens that the firing that began took. */
   readonly labels?: readonly (string | undefined)[];
   readonly taken: readonly string[];
   readonly given: readonly string[];
@@ -437,9 +437,7 @@ class World {
     const took = Object.fromEntries(
       t.takes.map((input, index) => [input.key, takes[index]?.length ?? 0]),
     );
-    const labels = state.tokens.flatMap((token, index) =>
-      gone(index, token) && t.takes.some(({ place }) => place === token.in) ? [token.label] : [],
-    );
+    const labels = taken.map((index) => state.tokens[index]?.label);
     const byInput = Object.fromEntries(
       t.takes.map(({ key, mode }, index) => {
         const [first] = takes[index] ?? [];

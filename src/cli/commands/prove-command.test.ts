@@ -146,7 +146,10 @@ const misuses: readonly (readonly [property: string, says: RegExp])[] = [
     'placeBound(turn.permit)',
     /At character 24: places is missing\. Write placeBound\(PLACE, …, MAX/,
   ],
-  ['mutualExclusion(turn.permit)', /mutualExclusion\(turn\.permit\)': places must be at least two/],
+  [
+    'mutualExclusion(turn.permit)',
+    /mutualExclusion\(turn\.permit\)': places must be at least two different places/,
+  ],
   [
     'atMostOnce(a, b)',
     /At character 15: there are too many arguments\. Write atMostOnce\(TRANSITION/,

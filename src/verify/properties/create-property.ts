@@ -61,10 +61,11 @@ export function placeBound(
 
 /**
  * No two of these places hold tokens at the same time.
- * @throws InvalidPropertyError if there are fewer than two places.
+ * @throws InvalidPropertyError if there are fewer than two different places.
  */
 export function mutualExclusion(...places: readonly string[]): MutualExclusion {
-  if (places.length < 2) throw new InvalidPropertyError('places', 'must be at least two');
+  if (new Set(places).size < 2)
+    throw new InvalidPropertyError('places', 'must be at least two different places');
   return { kind: 'mutualExclusion', name: `only one of ${places.join(', ')} is marked`, places };
 }
 

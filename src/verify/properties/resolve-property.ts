@@ -55,7 +55,22 @@ export function resolveProperty(net: CompiledNet, property: Property): ResolvedP
       };
     }
     default:
-      return { properties: [property] };
+      return { properties: [omitRepeats(property)] };
+  }
+}
+
+/** The property without repeated names, which would count the same tokens again. */
+function omitRepeats(property: SearchedProperty): SearchedProperty {
+  switch (property.kind) {
+    case 'placeBound':
+    case 'mutualExclusion':
+      return { ...property, places: [...new Set(property.places)] };
+    case 'joinedOrDeadLettered': {
+      const [, ...deadLetters] = new Set([property.joined, ...property.deadLetters]);
+      return { ...property, deadLetters };
+    }
+    default:
+      return property;
   }
 }
 

@@ -1,6 +1,7 @@
 import { canonicalize } from '../system/canonicalize.ts';
 import type { Path } from './search.ts';
 import { SETTLING } from '../system/state.ts';
+import type { Move } from '../system/move.ts';
 import type { State } from '../system/state.ts';
 import type { TransitionSystem } from '../system/transition-system.ts';
 import { SearchLimitError } from '../properties/verify-errors.ts';
@@ -18,6 +19,7 @@ export function findOrderedPath(
   path: Path,
 ): Path | undefined {
   const targets = path.states.map((state) => encodeState(state));
+  const wanted = path.moves.map((move, level) => encodeMove(unordered, path.states[level], move));
   const seen = new Set<string>();
   const states: State[] = [];
   const moves: Path['moves'][number][] = [];
@@ -27,11 +29,9 @@ export function findOrderedPath(
     if (seen.has(key) || seen.size > MAX_STATES) return false;
     seen.add(key);
     states.push(state);
-    const wanted = path.moves[level];
-    if (wanted === undefined) return true;
+    if (level === wanted.length) return true;
     for (const move of ordered.successors(state).moves) {
-      if (move.kind !== wanted.kind || move.t !== wanted.t) continue;
-      if (move.variant?.alternative !== wanted.variant?.alternative) continue;
+      if (encodeMove(ordered, state, move) !== wanted[level]) continue;
       moves.push(move);
       if (reach(ordered.apply(state, move), level + 1)) return true;
       moves.pop();
@@ -45,6 +45,17 @@ export function findOrderedPath(
     if (error instanceof SearchLimitError) return undefined;
     throw error;
   }
+}
+
+/** Encodes what a property may observe of a step, and what the states before and after it do not show. */
+function encodeMove(
+  { tokenClasses }: TransitionSystem,
+  state: State | undefined,
+  { kind, t, variant, taken }: Move,
+): string {
+  const colors = taken.map((position) => tokenClasses.get(state?.tokens[position] ?? 0).color);
+  const outlets = variant?.outlets.map(([name, tokens]) => `${name}:${tokens}`) ?? [];
+  return [kind, t, variant?.alternative, outlets, colors.toSorted((a, b) => a - b)].join('|');
 }
 
 /** Encodes a state without its SETTLING flag, which the steps determine. */

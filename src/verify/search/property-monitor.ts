@@ -225,16 +225,13 @@ export function createMonitor(
     }
     case 'eventuallyAnswered': {
       const asks = names.event(property.asked, tokenClasses);
-      const answers = property.answered.map((name) => names.event(name, tokenClasses));
+      const answers = names.events(property.answered, tokenClasses);
       const allowed = property.resting.map((one) => toMarkingCheck(one, names));
       return {
         ...plain,
         outlets: new Set([property.asked, ...property.answered]),
-        next: (memory, state, move) => {
-          let after = memory + asks(move, state);
-          for (const answered of answers) after -= answered(move, state);
-          return Math.max(0, after);
-        },
+        next: (memory, state, move) =>
+          Math.max(0, memory + asks(move, state) - answers(move, state)),
         isViolated: (view, memory, isStuck) =>
           isStuck && memory > 0 && !allowed.some((matches) => matches(view)),
         isPending: (memory) => memory > 0,

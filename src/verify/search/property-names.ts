@@ -52,20 +52,16 @@ export class PropertyNames {
   ): (move: Move, state: State) => number {
     const wanted = names.map((full) => {
       const { name, color } = this.#split(full);
-      const t = this.transition(name);
-      const { takes = [] } = this.#net.transitions[t] ?? {};
-      const places = new Set(takes.map(({ place }) => place));
-      return { t, color, places };
+      return { t: this.transition(name), color };
     });
     return (move, { tokens }) => {
       if (!begins(move)) return -1;
-      return wanted.findIndex(({ t, color, places }) => {
+      return wanted.findIndex(({ t, color }) => {
         if (t !== move.t) return false;
         if (color === undefined) return true;
-        return move.removed.some((position) => {
-          const token = tokenClasses.get(tokens[position] ?? 0);
-          return token.color === color && places.has(token.place);
-        });
+        return move.taken.some(
+          (position) => tokenClasses.get(tokens[position] ?? 0).color === color,
+        );
       });
     };
   }
@@ -116,6 +112,24 @@ export class PropertyNames {
     }
     const begun = this.firings([full], tokenClasses);
     return (move, state) => (begun(move, state) < 0 ? 0 : 1);
+  }
+
+  /**
+   * Returns a function that counts how often one of several events happens in a step. A firing with several of these
+   * names is one event, and so is a token.
+   */
+  events(names: readonly string[], tokenClasses: TokenClasses): CountInStep {
+    const isTransition = (name: string): boolean => this.isTransition(name);
+    const begun = this.firings(names.filter(isTransition), tokenClasses);
+    const places = new Set(names.filter((name) => !isTransition(name)));
+    const gains = [...places]
+      .filter((full) => full === this.#split(full).name || !places.has(this.#split(full).name))
+      .map((full) => this.event(full, tokenClasses));
+    return (move, state) => {
+      let count = begun(move, state) < 0 ? 0 : 1;
+      for (const gained of gains) count += gained(move, state);
+      return count;
+    };
   }
 }
 

@@ -30,6 +30,8 @@ export interface Move {
   readonly t: number;
   /** The positions of all removed tokens, including resets: each once, in any order. */
   readonly removed: readonly number[];
+  /** The positions of the tokens that the inputs take: `removed` without what only a reset removes. */
+  readonly taken: readonly number[];
   readonly added: readonly number[];
   readonly variant: Variant | undefined;
   /** The phase after the step. */
@@ -55,6 +57,7 @@ export function createMove(kind: MoveKind, facts: Partial<Move>): Move {
     kind,
     t: facts.t ?? -1,
     removed: facts.removed ?? NOTHING,
+    taken: facts.taken ?? facts.removed ?? NOTHING,
     added: facts.added ?? NOTHING,
     variant: facts.variant,
     phase: facts.phase ?? 0,

@@ -340,7 +340,7 @@ export class TransitionSystem {
     const taken = takes.length === 1 ? (takes[0] ?? NOTHING) : takes.flat();
     const phase = (state.phase & DRAINING) | SETTLING;
     const about = t.timed === 'no' ? NOTHING : (takes[0] ?? NOTHING);
-    const facts = { t: t.index, removed: taken, phase, about, choice } as const;
+    const facts = { t: t.index, removed: taken, taken, phase, about, choice } as const;
     if (broken) {
       this.#addFault(facts, state, moves, 0);
       return;
