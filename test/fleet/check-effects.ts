@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { isJsonObject, type LogEvent } from '../../src/core/index.ts';
+import type { JournalRecord } from '../../src/net/index.ts';
 import { openStore } from '../../src/store/index.ts';
 
 /** A line that a tool of `fleet-agents.ts` wrote. */
@@ -19,6 +20,8 @@ export interface EffectsReport {
   readonly runsAgain: number;
   /** Results of calls that were interrupted and may not run again. */
   readonly unknownOutcomes: number;
+  /** Messages that were given up because their owner died three times during one call of the model. */
+  readonly givenUp: number;
 }
 
 /** Reads what the tools wrote. A killed process may have left a line without an end. */
@@ -36,17 +39,37 @@ export function readEffects(file: string): readonly Effect[] {
 }
 
 /**
+ * Finds the recoveries under an epoch that was not new. The calls that they decided had not been interrupted: the process
+ * that ran them was alive.
+ */
+export function findFalseRecoveries(records: readonly JournalRecord[]): readonly JournalRecord[] {
+  let last = 0;
+  return records.filter((record) => {
+    if (record.kind !== 'owned') return false;
+    const isFalse = record.epoch <= last;
+    last = record.epoch;
+    return isFalse;
+  });
+}
+
+/**
  * Compares what the tools wrote with the journals: each call has one result; a result `ok` means that the tool ran to its
- * end; what may not run twice ran once; no call began after its result was stored.
+ * end; what may not run twice ran once; no call began after its result was stored. No call was decided under an owner who
+ * was alive.
  */
 export async function checkEffects(store: string, file: string): Promise<EffectsReport> {
   const runs = Map.groupBy(readEffects(file), ({ call }) => call);
   const results = new Map<string, Extract<LogEvent, { readonly type: 'tool.result' }>>();
   const opened = await openStore(store);
+  let givenUp = 0;
   try {
     for (const { key } of await opened.list({})) {
+      const records: JournalRecord[] = [];
+      for await (const step of opened.steps(key, 0)) records.push(...step.records);
+      assert.deepEqual(findFalseRecoveries(records), [], key.sessionId);
       const calls = new Map<string, string>();
       for await (const event of opened.read(key)) {
+        if (event.type === 'error' && event.code === 'message_poisoned') givenUp++;
         if (event.type === 'tool.call') {
           const text = isJsonObject(event.args) ? String(event.args['text']) : '';
           calls.set(event.callId, `${event.name} ${text}`);
@@ -82,5 +105,6 @@ export async function checkEffects(store: string, file: string): Promise<Effects
     toolRuns,
     runsAgain: toolRuns - runs.size,
     unknownOutcomes: [...results.values()].filter(({ outcome }) => outcome === 'unknown').length,
+    givenUp,
   };
 }

@@ -55,8 +55,8 @@ export const resolver = async (): Promise<Model> =>
     const user = contents.findLastIndex(
       ({ role, parts }) => role === 'user' && !parts.some(isFunctionResponsePart),
     );
-    const message =
-      contents[user]?.parts.map((part) => (isTextPart(part) ? part.text : '')).join('') ?? '';
+    // A message that was given up has no answer, and is in the same content as the one after it.
+    const message = contents[user]?.parts.findLast(isTextPart)?.text ?? '';
     const [task = '', text = ''] = message.split(' ');
     const rounds = contents
       .slice(user)

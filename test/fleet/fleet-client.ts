@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ApiError, type Client } from '../../src/client/index.ts';
+import { ApiError, type Client, type ContentBlock } from '../../src/client/index.ts';
+import type { SessionEvent } from '../../src/client/session-event.ts';
 import type { Answer, Decision, LoggedEvent, Send, View } from './history.ts';
 
 export interface FleetClientOptions {
@@ -26,6 +27,8 @@ export class FleetClient {
   readonly #options: FleetClientOptions;
   readonly #events: { id: string; receivedAt: number }[] = [];
   readonly #done = new Set<string>();
+  /** The messages in the log without an answer, in their order. */
+  readonly #unanswered: string[] = [];
   readonly #accepted = new Set<string>();
   readonly #asked = new Set<string>();
   readonly #answering: Promise<void>[] = [];
@@ -114,21 +117,30 @@ export class FleetClient {
     })) {
       if (!('seq' in event)) continue;
       this.#events.push({ id: event.id, receivedAt: performance.now() });
-      if (event.type === 'agent.message') {
-        for (const block of event.content)
-          if (block.type === 'text')
-            this.#done.add(/^Done: (.*)\.$/.exec(block.text)?.[1] ?? block.text);
+      if (event.type === 'user.message') {
+        const [, name = ''] = readText(event.content).split(' ');
+        this.#unanswered.push(name);
+      } else if (event.type === 'agent.message') {
+        const answered = /^Done: (.*)\.$/.exec(readText(event.content))?.[1];
+        if (answered !== undefined) this.#end(answered);
       } else if (
         event.type === 'session.status_idle' &&
         event.stop_reason.type === 'requires_action'
       ) {
         for (const callId of event.stop_reason.event_ids)
           if (!this.#asked.has(callId)) this.#answer(callId);
-      } else if (event.type === 'session.error')
+      } else if (isGivenUp(event)) this.#end(this.#unanswered[0] ?? '');
+      else if (event.type === 'session.error')
         throw new Error(`${this.session}: ${JSON.stringify(event)}`);
       this.#progress.resolve();
       this.#progress = Promise.withResolvers();
     }
+  }
+
+  #end(name: string): void {
+    this.#done.add(name);
+    const position = this.#unanswered.indexOf(name);
+    if (position !== -1) this.#unanswered.splice(position, 1);
   }
 
   /** Two people answer at the same time. */
@@ -171,6 +183,15 @@ export class FleetClient {
   }
 }
 
+function readText(content: readonly ContentBlock[]): string {
+  return content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+}
+
+/** True if a message was given up, because the owners of its session died three times during one call of the model. */
+function isGivenUp(event: SessionEvent): boolean {
+  return event.type === 'session.error' && event.error.message.includes('the process died 3 times');
+}
+
 /** Reads the log of a session as it is now. */
 export async function readFinalLog(
   client: Client,
@@ -180,8 +201,7 @@ export async function readFinalLog(
   for await (const event of client.sessions.listEvents(session, { limit: 1000 })) {
     const { id, type } = event;
     if (type === 'user.message') {
-      const text = event.content.map((one) => (one.type === 'text' ? one.text : '')).join('');
-      log.push({ id, text });
+      log.push({ id, text: readText(event.content) });
     } else if (type === 'user.tool_confirmation')
       log.push({ id, answer: { callId: event.tool_use_id, decision: event.result } });
     else log.push({ id });

@@ -208,13 +208,12 @@ export class ActiveSessions {
 
   /**
    * Drops the hosted session when the row shows that it is stale: a new session has its id, or another owner had it
-   * meanwhile and is gone.
+   * meanwhile and is gone. A row that was read before this process claimed the session shows nothing.
    */
-  evictStale(row: Pick<SessionRow, 'key' | 'uid' | 'owner'>): void {
-    const { key, uid, owner } = row;
+  evictStale({ key, uid, epoch }: Pick<SessionRow, 'key' | 'uid' | 'epoch'>): void {
     const hosted = this.get(key);
     if (hosted === undefined) return;
-    if (hosted.uid !== uid || owner !== this.#options.owner) this.evict(key);
+    if (hosted.uid !== uid || epoch > hosted.epoch) this.evict(key);
   }
 
   /**

@@ -177,6 +177,11 @@ export class HostedSession {
     return this.#options.row.uid;
   }
 
+  /** Counts the owners of the session, up to this one. */
+  get epoch(): number {
+    return this.#options.row.epoch;
+  }
+
   /** The last event this host has committed. */
   get lastSeq(): Seq {
     return this.#lastSeq;
