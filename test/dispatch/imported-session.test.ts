@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { agent } from '../../src/agents/index.ts';
 import { isFunctionResponsePart } from '../../src/core/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
+import { SimulatedClock } from '../../src/net/index.ts';
 import { importSession, openRuntime } from '../../src/runtime/index.ts';
 import { MemoryStore } from '../../src/store/index.ts';
 import { tool } from '../../src/tools/index.ts';
 import { CommandFolder } from '../cli/command-folder.ts';
 import { QueueDispatchers } from './queue-dispatchers.ts';
+import { reminder } from './reminder.ts';
 
 test('an imported session with a call that was running continues behind a dispatcher, without running it again', async () => {
   const folder = new CommandFolder();
@@ -75,4 +78,45 @@ test('an imported session with a call that was running continues behind a dispat
   assert.deepEqual([results, runs], [['unknown'], ['source']]);
   assert.equal(await (await second.session('s')).send('Pay again.').text(), 'Done.');
   assert.equal(runs.length, 2);
+});
+
+test('an imported session that starts itself, and had not begun, begins without being opened', async () => {
+  const folder = new CommandFolder();
+  const file = join(folder.path, 's.gz');
+  const createStarting = (): ReturnType<typeof agent> =>
+    agent({ name: 'timed', model: new ScriptedModel([]), extensions: [reminder(0)] });
+  const source = new QueueDispatchers();
+  source.losesRequests = true;
+  const before = await openRuntime({
+    agents: [createStarting()],
+    store: join(folder.path, 'source.db'),
+    dispatcher: source.create(),
+    onError: () => {},
+  });
+  await before.session('s');
+  await before.close();
+  const exported = await folder.run([
+    'export',
+    's',
+    '--store',
+    join(folder.path, 'source.db'),
+    '--output',
+    file,
+  ]);
+  assert.equal(exported.code, 0, exported.stderr.text);
+  const store = new MemoryStore();
+  const clock = new SimulatedClock(Date.now());
+  await using _after = await openRuntime({
+    agents: [createStarting()],
+    store,
+    clock,
+    dispatcher: new QueueDispatchers().create(),
+  });
+  const { key } = await importSession(file, store);
+  for (let seconds = 0; seconds < 30; seconds++) {
+    clock.advance(1000);
+    for (let n = 0; n < 20; n++) await setImmediate();
+  }
+  const row = await store.find(key);
+  assert.ok(row !== undefined && row.head > 0);
 });

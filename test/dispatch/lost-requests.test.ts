@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { test } from 'node:test';
-import { agent, eventOut } from '../../src/agents/index.ts';
+import { agent } from '../../src/agents/index.ts';
 import type { SessionKey } from '../../src/core/index.ts';
 import { ScriptedModel } from '../../src/models/index.ts';
-import {
-  allOf,
-  initialToken,
-  net,
-  place,
-  pure,
-  SimulatedClock,
-  upTo,
-} from '../../src/net/index.ts';
-import type { Net, TokenPlace } from '../../src/net/index.ts';
+import { SimulatedClock } from '../../src/net/index.ts';
 import { openRuntime } from '../../src/runtime/index.ts';
 import { MemoryStore } from '../../src/store/index.ts';
 import { QueueDispatchers } from './queue-dispatchers.ts';
+import { reminder } from './reminder.ts';
 
 const assistant = (): ReturnType<typeof agent> =>
   agent({ name: 'assistant', model: new ScriptedModel(() => ({ text: 'Yes.' })) });
@@ -88,23 +80,6 @@ const toKey = (sessionId: string): SessionKey => ({
   userId: 'default',
   sessionId,
 });
-
-const alarm: TokenPlace<null> = place('alarm');
-
-/** Appends a log event when the session was created, or so long after it. */
-const reminder = (afterMs: number): Net =>
-  net('reminder', {
-    out: { eventOut },
-    transitions: [
-      pure('remind', {
-        take: { alarm },
-        ...(afterMs > 0 && { after: afterMs }),
-        give: allOf({ events: upTo(1, eventOut) }),
-        run: () => ({ events: [{ type: 'error', code: 'reminder', message: 'It is time.' }] }),
-      }),
-    ],
-    initial: [initialToken(alarm, null)],
-  });
 
 for (const [title, afterMs] of [
   ['starts itself', 0],

@@ -44,6 +44,12 @@ export const itemCases: readonly StoreContractCase[] = [
       );
       const usage = { appName: 'app', by: ['user', 'model'] } as const;
       assert.deepEqual(await other.usage(usage), await store.usage(usage));
+      const runnable = { owner: 'two', limit: 10 };
+      const isDueFound = async (now: number): Promise<boolean> =>
+        (await other.findRunnable({ ...runnable, now })).sessions.some(
+          ({ key }) => key.sessionId === 'due',
+        );
+      assert.deepEqual([await isDueFound(AT + 6), await isDueFound(AT + 7)], [false, true]);
       // What was imported continues: no input counts twice, and a step follows the last one.
       await other.join('two');
       const again = await other.inject(toKey('s'), { place: 'in', value: 1 }, 'read');
@@ -217,6 +223,7 @@ async function fill(store: Store): Promise<readonly SessionKey[]> {
   for (let failed = 0; failed < 3; failed++) await store.recordHydration(old.key, false);
   const empty = await createSession(store, 'one', 'empty');
   await store.inject(empty.key, { place: 'in', value: null }, 'first');
+  const due = await createSession(store, 'one', 'due', { nextDueAt: AT + 7 });
   const gone = await createSession(store, 'one', 'gone');
   await store.delete(gone.key);
   await store.writeDocuments([
@@ -224,7 +231,7 @@ async function fill(store: Store): Promise<readonly SessionKey[]> {
     { kind: 'a', id: '2', version: 0, value: 2 },
   ]);
   await store.writeDocuments([{ kind: 'a', id: '2', version: 1, value: 3 }]);
-  return [row, child, old, empty].map(({ key }) => key);
+  return [row, child, old, empty, due].map(({ key }) => key);
 }
 
 function toKey(sessionId: string): SessionKey {

@@ -4,6 +4,7 @@ import type {
   CommitResult,
   CommittedStep,
   OwnerId,
+  SessionInit,
   SessionRow,
   SessionSummary,
   SettledStep,
@@ -40,11 +41,13 @@ export async function createSession(
   store: Store,
   owner: OwnerId,
   sessionId: string = 's',
-  more: { readonly agent?: string; readonly at?: number; readonly userId?: string } = {},
+  more: Partial<Pick<SessionInit, 'agent' | 'at' | 'nextDueAt'>> & {
+    readonly userId?: string;
+  } = {},
 ): Promise<SessionRow> {
-  const { agent = 'assistant', at = AT, userId = 'ada' } = more;
+  const { agent = 'assistant', at = AT, userId = 'ada', ...init } = more;
   const key = sessionKey(sessionId, userId);
-  const { row } = await store.create(key, { agent, owner, at, netHash: NET_HASH });
+  const { row } = await store.create(key, { agent, owner, at, netHash: NET_HASH, ...init });
   return row;
 }
 

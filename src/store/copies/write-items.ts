@@ -2,7 +2,7 @@ import { formatSessionKey, InvalidInputError, parseSessionKey } from '../../core
 import type { SessionKey } from '../../core/index.ts';
 import { omitUndefined } from '../../core/internal.ts';
 import { StoreNotEmptyError, SessionExistsError } from '../store-errors.ts';
-import type { CommitResult, SettledStep } from '../store.ts';
+import type { CommitResult, SessionInit, SettledStep } from '../store.ts';
 import type {
   DocumentItem,
   ItemImportOptions,
@@ -17,7 +17,7 @@ import type {
 } from '../store-item.ts';
 
 /** The owner of a session while it is imported. Nobody joins with this id. */
-export const IMPORT_OWNER = 'import';
+const IMPORT_OWNER = 'import';
 /** The epoch of a session while it is imported. */
 const IMPORT_EPOCH = 1;
 const STEPS_PER_COMMIT = 64;
@@ -39,6 +39,18 @@ export interface ItemWriter {
   addShared(item: SharedItem): Promise<void>;
   addTombstone(item: TombstoneItem): Promise<void>;
   addUsage(item: UsageItem): Promise<void>;
+}
+
+/** With what the session of an item is created. Its steps set when it is due next; one without steps may start itself. */
+export function toImportedInit({
+  uid,
+  agent,
+  netHash,
+  createdAt: at,
+  nextDueAt,
+}: SessionItem): SessionInit & { readonly uid: string } {
+  const init = { uid, agent, netHash, at, owner: IMPORT_OWNER };
+  return nextDueAt === null ? init : { ...init, nextDueAt };
 }
 
 /**

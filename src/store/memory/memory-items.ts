@@ -1,5 +1,5 @@
 import { toMapKey } from '../encoding/map-key.ts';
-import { IMPORT_OWNER, type ItemWriter } from '../copies/write-items.ts';
+import { toImportedInit, type ItemWriter } from '../copies/write-items.ts';
 import { checkConsumed, checkNumbering } from '../rules/step-rules.ts';
 import type { SessionItem, StoreItem } from '../store-item.ts';
 import type { MemoryDocuments } from './memory-documents.ts';
@@ -73,10 +73,10 @@ export class MemoryImport {
       location: 'memory:',
       isEmpty: async () =>
         sessions.isEmpty() && documents.isEmpty() && shared.isEmpty() && usage.isEmpty(),
-      createSession: async ({ key, uid, agent, netHash, createdAt: at }) => {
+      createSession: async (item) => {
+        const { key } = item;
         if (sessions.find(key) !== undefined || find(toMapKey(key)) !== undefined) return false;
-        const init = { uid, agent, netHash, at, owner: IMPORT_OWNER };
-        this.sessions.push(sessions.create(Object.freeze({ ...key }), init));
+        this.sessions.push(sessions.create(Object.freeze({ ...key }), toImportedInit(item)));
         return true;
       },
       isUidOfOther: async ({ key, uid }) => {

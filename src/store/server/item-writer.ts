@@ -1,5 +1,5 @@
 import type { SessionKey } from '../../core/index.ts';
-import { IMPORT_OWNER, type ItemWriter } from '../copies/write-items.ts';
+import { toImportedInit, type ItemWriter } from '../copies/write-items.ts';
 import { toMapKey } from '../encoding/map-key.ts';
 import { commitSteps } from './commit-steps.ts';
 import { packStep } from './packed-step.ts';
@@ -27,10 +27,10 @@ export function createItemWriter<R, W extends R>(
       ];
       return found.every((rows) => rows.length === 0);
     },
-    createSession: async ({ key, uid, agent, netHash, createdAt: at }) => {
+    createSession: async (item) => {
+      const { key } = item;
       if ((await tables.findSession(queries, key)) !== undefined) return false;
-      const init = { uid, agent, netHash, at, owner: IMPORT_OWNER };
-      const row = await tables.insertSession(queries, key, init);
+      const row = await tables.insertSession(queries, key, toImportedInit(item));
       if (row === undefined) return false;
       // One session is written after the other.
       ids.clear();

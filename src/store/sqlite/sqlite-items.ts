@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { omitUndefined } from '../../core/internal.ts';
 import type { SessionKey } from '../../core/index.ts';
-import { IMPORT_OWNER, writeItems, type ItemWriter } from '../copies/write-items.ts';
+import { toImportedInit, writeItems, type ItemWriter } from '../copies/write-items.ts';
 import { toUsageItem } from '../copies/usage-item.ts';
 import type { Blobs } from '../encoding/blob-references.ts';
 import type { Failpoints } from '../failpoints.ts';
@@ -178,9 +178,9 @@ export class SqliteItems {
         this.#items.shared().length === 0 &&
         this.#items.tombstones().length === 0 &&
         this.#items.usageApps().length === 0,
-      createSession: async ({ key, uid, agent, netHash, createdAt: at }) => {
-        if (sessions.head(key) !== undefined) return false;
-        sessions.insert(key, { uid, agent, netHash, at, owner: IMPORT_OWNER });
+      createSession: async (item) => {
+        if (sessions.head(item.key) !== undefined) return false;
+        sessions.insert(item.key, toImportedInit(item));
         return true;
       },
       isUidOfOther: async (item) => this.#items.isUidOfOther(item),
