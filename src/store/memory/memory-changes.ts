@@ -1,15 +1,32 @@
-import { InvalidInputError, newSessionUid, type SessionKey } from '../../core/index.ts';
+import {
+  InvalidInputError,
+  newSessionUid,
+  type SessionKey,
+  type SessionUid,
+} from '../../core/index.ts';
 import { toMapKey } from '../encoding/map-key.ts';
 import { checkChangeLimit } from '../rules/change-cursor.ts';
 import type { SessionChangePage, SessionChangeQuery, SessionRowChange } from '../store.ts';
 import type { MemorySession } from './memory-session.ts';
 
-interface Entry {
-  readonly number: number;
-  readonly session: MemorySession;
+/** What is kept of a session for its changes. */
+export interface ChangedSession {
+  readonly key: SessionKey;
+  readonly uid: SessionUid;
+  /** Undefined for a deleted session: its journal must not stay in memory. */
+  session: MemorySession | undefined;
+  /** The number of its first change, which is its creation. */
+  readonly created: number;
+  /** The number of its last change. Undefined when another session was created with the same key. */
+  last: number | undefined;
 }
 
-/** The entries that are not the last of their key are dropped when there are this many more entries than keys. */
+interface Entry {
+  readonly number: number;
+  readonly changed: ChangedSession;
+}
+
+/** The entries that are not the last of their key are dropped when there are this many more, and a quarter of the keys. */
 const MAX_STALE = 1000;
 
 /** The changes of sessions, in order. Only the last change of each session is kept. */
@@ -17,19 +34,23 @@ export class MemoryChanges {
   /** Distinguishes the cursors of this store from those of an earlier process. */
   readonly #name: string = newSessionUid();
   #entries: Entry[] = [];
-  /** The number of the last change, by key. */
-  readonly #lastByKey = new Map<string, number>();
-  /** The number of the creation, by session. */
-  readonly #created = new WeakMap<MemorySession, number>();
+  /** The deleted sessions, by key. */
+  readonly #deleted = new Map<string, ChangedSession>();
+  /** Number of keys of sessions that exist or were deleted. */
+  #keys = 0;
   #last = 0;
 
   add(session: MemorySession): void {
     const number = ++this.#last;
-    if (!this.#created.has(session)) this.#created.set(session, number);
-    this.#entries.push({ number, session });
-    this.#lastByKey.set(toMapKey(session.key), number);
-    if (this.#entries.length > 2 * this.#lastByKey.size + MAX_STALE)
-      this.#entries = this.#entries.filter((entry) => this.#isLast(entry));
+    const changed = (session.changed ??= this.#create(session, number));
+    changed.last = number;
+    if (session.deleted) {
+      changed.session = undefined;
+      this.#deleted.set(toMapKey(changed.key), changed);
+    }
+    this.#entries.push({ number, changed });
+    if (this.#entries.length > 1.25 * this.#keys + MAX_STALE)
+      this.#entries = this.#entries.filter(isLast);
   }
 
   read({ appName, after, limit }: SessionChangeQuery): SessionChangePage {
@@ -40,26 +61,31 @@ export class MemoryChanges {
     const changes: SessionRowChange[] = [];
     for (let index = this.#findIndexAfter(from); index < this.#entries.length; index++) {
       const entry = this.#entries[index];
-      if (entry === undefined || !this.#isLast(entry)) continue;
-      const { session, number } = entry;
-      const { key } = session;
-      if (key.appName !== appName) continue;
-      changes.push(this.#toChange(key, entry, from));
+      if (entry === undefined || !isLast(entry)) continue;
+      if (entry.changed.key.appName !== appName) continue;
+      changes.push(this.#toChange(entry, from));
       if (changes.length === limit)
-        return { changes, cursor: this.#toCursor(number), isLast: false };
+        return { changes, cursor: this.#toCursor(entry.number), isLast: false };
     }
     return { changes, cursor: this.#toCursor(this.#last), isLast: true };
   }
 
-  #toChange(key: SessionKey, { session, number }: Entry, from: number): SessionRowChange {
-    const cursor = this.#toCursor(number);
-    if (session.deleted) return { type: 'deleted', key, uid: session.uid, cursor };
-    const isNew = (this.#created.get(session) ?? 0) > from;
-    return { type: isNew ? 'created' : 'changed', key, row: session.toRow(), cursor };
+  #create(session: MemorySession, number: number): ChangedSession {
+    const { key, uid } = session;
+    const earlier = this.#deleted.size === 0 ? undefined : this.#deleted.get(toMapKey(key));
+    if (earlier === undefined) this.#keys++;
+    else {
+      earlier.last = undefined;
+      this.#deleted.delete(toMapKey(key));
+    }
+    return { key, uid, session, created: number, last: number };
   }
 
-  #isLast({ number, session }: Entry): boolean {
-    return this.#lastByKey.get(toMapKey(session.key)) === number;
+  #toChange({ number, changed }: Entry, from: number): SessionRowChange {
+    const { key, uid, session, created } = changed;
+    const cursor = this.#toCursor(number);
+    if (session === undefined) return { type: 'deleted', key, uid, cursor };
+    return { type: created > from ? 'created' : 'changed', key, row: session.toRow(), cursor };
   }
 
   /** Finds the index of the first entry after a number. */
@@ -84,4 +110,8 @@ export class MemoryChanges {
       return Number(number);
     throw new InvalidInputError('after', `"${text}" is not a position of this store.`);
   }
+}
+
+function isLast({ number, changed }: Entry): boolean {
+  return changed.last === number;
 }

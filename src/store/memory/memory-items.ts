@@ -32,7 +32,8 @@ export function toSessionItems(session: MemorySession): readonly StoreItem[] {
     createdAt,
     inboxUpTo: (session.inbox[0]?.inputSeq ?? session.lastInput + 1) - 1,
   };
-  const inputs = [...session.inputsByKey].map(([dedupeKey, inputSeq]): StoreItem => {
+  const inputs = session.inputKeys.all.map((dedupeKey, index): StoreItem => {
+    const inputSeq = index + 1;
     const input = unread.get(inputSeq);
     const read = { type: 'input', inputSeq, dedupeKey } as const;
     return input === undefined ? read : { ...read, input };

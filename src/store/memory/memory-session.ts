@@ -12,7 +12,12 @@ import type {
   SettledStep,
   StepNumber,
 } from '../store.ts';
+import { InputKeys } from './input-keys.ts';
+import type { ChangedSession } from './memory-changes.ts';
 import { MemoryJournal } from './memory-journal.ts';
+
+/** The lists of sessions that have nothing in them are one. */
+const EMPTY: readonly never[] = Object.freeze([]);
 
 /** One session of a `MemoryStore`. */
 export class MemorySession {
@@ -31,9 +36,10 @@ export class MemorySession {
   deleted = false;
 
   readonly journal: MemoryJournal = new MemoryJournal();
-  inbox: readonly InboxRow[] = [];
-  lastInput: InputSeq = 0;
-  readonly inputsByKey: Map<string, InputSeq> = new Map();
+  readonly inputKeys: InputKeys = new InputKeys();
+  inbox: readonly InboxRow[] = EMPTY;
+  /** What `MemoryChanges` keeps of the session. */
+  changed: ChangedSession | undefined;
   #snapshot: { readonly step: StepNumber; readonly marking: Json | Packed } | undefined;
 
   constructor(
@@ -75,6 +81,10 @@ export class MemorySession {
 
   get lastRecord(): RecordSeq {
     return this.journal.lastRecord;
+  }
+
+  get lastInput(): InputSeq {
+    return this.inputKeys.last;
   }
 
   get snapshot(): { readonly step: StepNumber; readonly marking: Json } | undefined {
@@ -128,27 +138,35 @@ export class MemorySession {
     this.journal.append({ step, at, records, events });
     this.summary = summary;
     this.updatedAt = at;
-    if (this.inbox.length > 0)
-      this.inbox = this.inbox.filter(({ inputSeq }) => inputSeq > inboxUpTo);
+    if (this.inbox.length > 0) {
+      const unread = this.inbox.filter(({ inputSeq }) => inputSeq > inboxUpTo);
+      this.inbox = unread.length === 0 ? EMPTY : unread;
+    }
     if (snapshot !== undefined) this.#snapshot = { step, marking: snapshot };
   }
 
   /** Appends an input. Its dedupe key must be new. */
   appendInput(input: InboxRow['input'], key: string): InputSeq {
-    const inputSeq = this.lastInput + 1;
+    const inputSeq = this.inputKeys.add(key);
     this.inbox = [...this.inbox, { inputSeq, input, key }];
-    this.lastInput = inputSeq;
-    this.inputsByKey.set(key, inputSeq);
     return inputSeq;
   }
 
   /** Packs what is not needed until its next turn, of a session that has rested for a while. */
   pack(): void {
     this.journal.pack();
+    this.inputKeys.pack();
+    for (const text of [this.uid, ...Object.values(this.key)]) flatten(text);
+    if (this.summary.pending.length === 0) this.summary = { ...this.summary, pending: EMPTY };
     const stored = this.#snapshot;
     if (stored !== undefined && !(stored.marking instanceof Packed))
       this.#snapshot = { step: stored.step, marking: new Packed(stored.marking) };
   }
+}
+
+/** Makes the engine store a text in one piece. A random UUID consists of twenty until something looks into it. */
+function flatten(text: string): boolean {
+  return /^$/.test(text);
 }
 
 /** A JSON value as its text. */

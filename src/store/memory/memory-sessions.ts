@@ -101,6 +101,7 @@ export class MemorySessions {
   remove(session: MemorySession): void {
     const name = toMapKey(session.key);
     session.deleted = true;
+    if (this.#lastFound === session) this.#lastFound = undefined;
     this.#byKey.delete(name);
     this.#childrenByRoot.get(toRootMapKey(session.key))?.delete(session);
     this.#busy.delete(session);

@@ -204,7 +204,7 @@ export class MemoryStore implements Store {
     parseIdentity(dedupeKey, 'dedupeKey');
     const value = frozenJson(input.value, 'input.value');
     const session = this.#get(key);
-    const earlier = session.inputsByKey.get(dedupeKey);
+    const earlier = session.inputKeys.find(dedupeKey);
     if (earlier !== undefined) return duplicateReceipt(dedupeKey, earlier);
     const inputSeq = this.#write(() =>
       session.appendInput({ place: input.place, value }, dedupeKey),
@@ -234,7 +234,7 @@ export class MemoryStore implements Store {
       return { session, dedupeKey, input: { place: input.place, value } };
     });
     for (const { session, dedupeKey } of targets) {
-      const earlier = session.inputsByKey.get(dedupeKey);
+      const earlier = session.inputKeys.find(dedupeKey);
       if (earlier !== undefined) duplicateReceipt(dedupeKey, earlier);
     }
     const receipts = this.#write(() => {
@@ -244,7 +244,7 @@ export class MemoryStore implements Store {
         this.#changes.add(session);
       }
       return targets.map(({ session, input, dedupeKey }): InjectReceipt => {
-        const earlier = session.inputsByKey.get(dedupeKey);
+        const earlier = session.inputKeys.find(dedupeKey);
         if (earlier !== undefined) return { inputSeq: earlier, duplicate: true };
         return { inputSeq: session.appendInput(input, dedupeKey), duplicate: false };
       });
@@ -256,7 +256,7 @@ export class MemoryStore implements Store {
 
   async findInput(key: SessionKey, dedupeKey: string): Promise<InputSeq | undefined> {
     parseIdentity(dedupeKey, 'dedupeKey');
-    return this.#get(key).inputsByKey.get(dedupeKey);
+    return this.#get(key).inputKeys.find(dedupeKey);
   }
 
   async inbox(key: SessionKey, after: InputSeq): Promise<readonly InboxRow[]> {
