@@ -149,6 +149,19 @@ describe('PostgreSQL rows that another client has locked', () => {
     },
   );
 
+  let unlock: () => Promise<unknown> = async () => undefined;
+  testWithRows(
+    'reads of a locked table that share a connection all wait for it',
+    async ({ store, other, schema }) => {
+      await other.query(`BEGIN; LOCK TABLE ${schema}.documents`);
+      unlock = async () => other.query('ROLLBACK');
+      // None is prepared on the connection yet, and the server cannot prepare the first one.
+      const reads = ['a', 'b', 'c'].map(async (id) => store.document('kind', id));
+      assert.deepEqual(await Promise.all(reads), [undefined, undefined, undefined]);
+    },
+    { maxConnections: 1, sleep: async () => void (await unlock()) },
+  );
+
   testWithRows(
     'a canceled statement is reported as canceled',
     async ({ store, other, schema, rows }) => {

@@ -152,7 +152,7 @@ export class Database implements ServerDatabase<Queries, WriteQueries> {
       rows: async <T>(text: string, values: readonly unknown[] = []) =>
         this.#track(async () =>
           this.#retry(async () =>
-            this.#groupedReads.read(async (client) => this.#query<T>(client, text, values)),
+            this.#groupedReads.read(text, async (client) => this.#query<T>(client, text, values)),
           ),
         ),
       exec: async (text) => this.exec(text),

@@ -1,8 +1,9 @@
 import type pg from 'pg';
 import { cork } from './cork.ts';
-import { isConnectionLost } from './postgres-errors.ts';
+import { isConnectionLost, isNotPrepared } from './postgres-errors.ts';
 
 interface WaitingRead {
+  readonly text: string;
   readonly run: (client: pg.PoolClient) => Promise<unknown>;
   readonly resolve: (rows: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -24,10 +25,11 @@ export class GroupedReads {
     this.#withClient = withClient;
   }
 
-  async read<T>(run: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  /** @param text the statement that `run` sends */
+  async read<T>(text: string, run: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `run` of this read returns it
-      this.#waiting.push({ run, resolve: (rows) => resolve(rows as T), reject });
+      this.#waiting.push({ text, run, resolve: (rows) => resolve(rows as T), reject });
       if (this.#waiting.length === 1) setImmediate(() => this.#sendAll());
     });
   }
@@ -47,13 +49,17 @@ export class GroupedReads {
 /** @throws the error of the connection, if it broke */
 async function sendGroup(client: pg.PoolClient, group: readonly WaitingRead[]): Promise<void> {
   const lost: unknown[] = [];
+  const errors = new Map<string, unknown>();
   const send = cork(client);
-  const settled = group.map(async ({ run, resolve, reject }) => {
+  const settled = group.map(async ({ text, run, resolve, reject }) => {
     try {
       resolve(await run(client));
     } catch (error) {
       if (isConnectionLost(error)) lost.push(error);
-      reject(error);
+      // The first read of a group prepares its statement for the others, which fail with it.
+      const cause = isNotPrepared(error) ? (errors.get(text) ?? error) : error;
+      errors.set(text, cause);
+      reject(cause);
     }
   });
   send();

@@ -32,19 +32,22 @@ test('reads of one turn of the event loop share a connection, and each has its o
     await action(client);
   });
   const [one, two, three] = await Promise.allSettled([
-    reads.read(async () => 1),
-    reads.read(async () => Promise.reject(new Error('no such table'))),
-    reads.read(async () => 3),
+    reads.read('', async () => 1),
+    reads.read('', async () => Promise.reject(new Error('no such table'))),
+    reads.read('', async () => 3),
   ]);
   assert.deepEqual([one.status, two.status, three.status], ['fulfilled', 'rejected', 'fulfilled']);
   assert.equal(connections, 1);
-  assert.equal(await reads.read(async () => 4), 4);
+  assert.equal(await reads.read('', async () => 4), 4);
   assert.equal(connections, 2);
 });
 
 test('reads without a connection fail with its error', async () => {
   const reads = new GroupedReads(async () => Promise.reject(new Error('refused')));
-  const results = await Promise.allSettled([reads.read(async () => 1), reads.read(async () => 2)]);
+  const results = await Promise.allSettled([
+    reads.read('', async () => 1),
+    reads.read('', async () => 2),
+  ]);
   assert.deepEqual(
     results.map(({ status }) => status),
     ['rejected', 'rejected'],

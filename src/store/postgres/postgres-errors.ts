@@ -91,6 +91,11 @@ export function isSerializationFailure(error: unknown): boolean {
   return code === '40P01' || code === '40001';
 }
 
+/** True when the connection has no such prepared statement, because an earlier one could not prepare it. */
+export function isNotPrepared(error: unknown): boolean {
+  return getSqlState(error) === '26000';
+}
+
 /** True when the connection broke, so the outcome of the statement is unknown. */
 export function isConnectionLost(error: unknown): boolean {
   return getUnavailableReason(error) === 'io';
