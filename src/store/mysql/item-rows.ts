@@ -72,5 +72,6 @@ export function itemStatements(t: TableNames): ItemStatements<Reads, Transaction
         [...toKeyParameters(key), uid],
       );
     },
+    limitPending: async (queries) => queries.limitPending(),
   };
 }

@@ -3,6 +3,9 @@ import type { SqlValue, SqlStatement, Transaction } from './statement.ts';
 /** The longest message of several statements, in characters. The limit of a server is 16 MB or more. */
 const MAX_MESSAGE_LENGTH = 1_000_000;
 
+/** The most queued statements before a loop sends them. */
+const MAX_PENDING = 64;
+
 interface QueuedStatement {
   readonly text: string;
   /** The text with its values. */
@@ -51,6 +54,10 @@ export class StatementBatch implements Transaction {
   add(text: string, values?: readonly SqlValue[]): number {
     if (/^(?:INSERT|UPDATE|DELETE|REPLACE)/.test(text.trimStart())) this.hasWritten = true;
     return this.#queue(text, values);
+  }
+
+  async limitPending(): Promise<void> {
+    if (this.#queued.length >= MAX_PENDING) await this.flush();
   }
 
   addNumbered(text: string, values?: readonly SqlValue[]): void {

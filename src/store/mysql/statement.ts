@@ -15,6 +15,8 @@ export interface Reads {
 export interface Transaction extends Reads {
   /** Queues a write. It is sent with the next statement that returns something, or with the commit. */
   add(text: string, values?: readonly SqlValue[]): void;
+  /** Sends the queued writes if they are many. A loop over any number of items must call it: they are in memory. */
+  limitPending(): Promise<void>;
   /** Queues a write that is sent with the commit. In it, `CHANGE_NUMBER` is the number of this transaction. */
   addNumbered(text: string, values?: readonly SqlValue[]): void;
 }

@@ -69,5 +69,6 @@ export function itemStatements(s: string): ItemStatements<Queries, WriteQueries>
         uid,
       ]);
     },
+    limitPending: async (queries) => queries.limitPending(),
   };
 }

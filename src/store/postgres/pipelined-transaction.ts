@@ -2,6 +2,9 @@ import type pg from 'pg';
 import { cork } from './cork.ts';
 import type { WriteQueries } from './queries.ts';
 
+/** The most statements without a result before a loop waits. */
+const MAX_PENDING = 64;
+
 type Query = (text: string, values: readonly unknown[]) => Promise<readonly unknown[]>;
 
 /**
@@ -38,6 +41,10 @@ export class PipelinedTransaction implements WriteQueries {
   async exec(text: string): Promise<void> {
     this.#send(this.#client.query(text));
     await this.#results();
+  }
+
+  async limitPending(): Promise<void> {
+    if (this.#sent.length >= MAX_PENDING) await this.#results();
   }
 
   #send(query: Promise<unknown>): void {

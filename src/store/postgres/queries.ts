@@ -12,4 +12,9 @@ export interface WriteQueries extends Queries {
    * the next `rows` rejects with its error, or the transaction does.
    */
   add(text: string, values?: readonly unknown[]): void;
+  /**
+   * Waits for results if many are missing. A loop over any number of items must call it: its statements and the packets
+   * that are not sent yet are in memory, and a connection with many statements is slow. Rejects like `rows`.
+   */
+  limitPending(): Promise<void>;
 }

@@ -30,4 +30,6 @@ export interface ItemStatements<R, W extends R> {
   addUsage(queries: W, groups: readonly SessionUsage[]): Promise<void>;
   /** Inserts a tombstone that is no change. */
   insertTombstone(queries: W, tombstone: TombstoneItem): Promise<void>;
+  /** Waits if the database has too many writes of this transaction before it. @throws the error of one of them */
+  limitPending(queries: W): Promise<void>;
 }

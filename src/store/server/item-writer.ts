@@ -38,34 +38,38 @@ export function createItemWriter<R, W extends R>(
       return true;
     },
     isUidOfOther: async (item) => tables.isUidOfOther(queries, item),
-    addInput: async ({ key }, { inputSeq, dedupeKey, input }) =>
-      tables.insertInput(queries, await findId(key), {
+    addInput: async ({ key }, { inputSeq, dedupeKey, input }) => {
+      await tables.insertInput(queries, await findId(key), {
         inputSeq,
         dedupeKey,
         place: input?.place ?? '',
         value: JSON.stringify(input?.value ?? null),
-      }),
+      });
+      await tables.limitPending(queries);
+    },
     commit: async (steps) => commitSteps(queries, tables, steps.map(packStep)),
     releaseSession: async ({ key, failures }) => {
       const id = await findId(key);
       await tables.setOwner(queries, id, null);
       if (failures > 0) await tables.setFailures(queries, id, failures);
     },
-    addDocument: async (document) => tables.insertDocument(queries, document),
-    addShared: async ({ appName: app, userId, name, version, value }) =>
-      tables.writeShared(queries, [
-        {
-          app,
-          user_id: userId,
-          name,
-          version,
-          value: value === undefined ? null : JSON.stringify(value),
-        },
-      ]),
-    addTombstone: async (tombstone) => tables.insertTombstone(queries, tombstone),
+    addDocument: async (document) => {
+      await tables.insertDocument(queries, document);
+      await tables.limitPending(queries);
+    },
+    addShared: async ({ appName: app, userId, name, version, value }) => {
+      const text = value === undefined ? null : JSON.stringify(value);
+      await tables.writeShared(queries, [{ app, user_id: userId, name, version, value: text }]);
+      await tables.limitPending(queries);
+    },
+    addTombstone: async (tombstone) => {
+      await tables.insertTombstone(queries, tombstone);
+      await tables.limitPending(queries);
+    },
     addUsage: async ({ type: _type, appName, userId, agent, ...usage }) => {
       const key = { appName, userId, sessionId: '' };
       await tables.addUsage(queries, [{ key, agent, usage }]);
+      await tables.limitPending(queries);
     },
   };
 }
