@@ -36,6 +36,8 @@ interface Account {
   readonly limits: readonly SetLimit[];
   /** True: what is used is shown, and not compared. */
   readonly isReport?: boolean;
+  /** Bytes that are about to be stored. Default: 0. */
+  readonly addedBytes?: number;
 }
 
 /**
@@ -102,7 +104,9 @@ export class QuotaLedger {
    */
   async checkStorage(user: string, bytes: number): Promise<void> {
     const accounts = this.#listAccounts(user, (quota) => quota === 'storageBytes');
-    const statuses = await Promise.all(accounts.map(async (one) => this.#readStatuses(one)));
+    const statuses = await Promise.all(
+      accounts.map(async (one) => this.#readStatuses({ ...one, addedBytes: bytes })),
+    );
     // What fits exactly fits.
     const exceeded = statuses.flat().find(({ used, limit }) => used + bytes > limit);
     if (exceeded !== undefined) throw new QuotaExceededError(exceeded);
@@ -169,7 +173,7 @@ export class QuotaLedger {
   }
 
   async #readStatuses(
-    { user, limits, isReport = false }: Account,
+    { user, limits, isReport = false, addedBytes = 0 }: Account,
     known?: readonly UsageTotal[],
   ): Promise<readonly QuotaStatus[]> {
     const now = this.#options.now();
@@ -183,7 +187,7 @@ export class QuotaLedger {
             rows.filter(({ day = '' }) => day >= (period?.from ?? '')),
           )
         : quota === 'storageBytes'
-          ? await this.#measure(user, limit, isReport)
+          ? await this.#measure(user, limit - addedBytes, isReport)
           : await this.#count(quota, user);
       return {
         quota,

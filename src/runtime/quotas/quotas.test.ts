@@ -455,6 +455,27 @@ test('an artifact that would exceed the storage is not saved, and artifacts coun
   assert.equal(status?.used, stored + 600);
 });
 
+test('a deleted artifact makes room for the next one at once', async () => {
+  const artifacts = new InMemoryArtifactService();
+  await using runtime = await openRuntime({
+    agents: [agent({ name: 'one', model: answering('small') })],
+    artifacts,
+    quotas: { user: { storageBytes: 1000 } },
+  });
+  const session = { appName: runtime.app, userId: 'ada', sessionId: 'a' };
+  const part = { text: 'x'.repeat(600) };
+  const { artifacts: limited } = runtime;
+  await limited?.save({ session, name: 'first' }, part, { saveId: 'one' });
+  await assert.rejects(
+    async () => limited?.save({ session, name: 'second' }, part, { saveId: 'two' }),
+    {
+      code: 'quota_exceeded',
+    },
+  );
+  await limited?.delete({ session, name: 'first' });
+  assert.equal(await limited?.save({ session, name: 'second' }, part, { saveId: 'two' }), 0);
+});
+
 test('the storage of a user and of the app is measured once in ten seconds, while there is room', async () => {
   const clock = new SimulatedClock(NOON);
   const store = await openStore('memory:');

@@ -52,7 +52,7 @@ export class StorageMeter {
     this.#options = options;
   }
 
-  /** The bytes of a user or, without one, of the app. A number that is below `limit` may be some seconds old. */
+  /** The bytes of a user or, without one, of the app. A number that is below `limit` may be old: up to a minute. */
   async measure(user: string | undefined, limit: number): Promise<number> {
     const bytes = await this.#sum(user, STORED_MS, ARTIFACTS_MS);
     return bytes < limit ? bytes : this.#sum(user, 0, 0);
