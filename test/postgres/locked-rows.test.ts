@@ -149,6 +149,33 @@ describe('PostgreSQL rows that another client has locked', () => {
     },
   );
 
+  testWithRows(
+    'an input finds a session that is replaced while its row is being locked',
+    async ({ store, other, schema, rows: [a] }) => {
+      // Readers of the table wait for a lock between their snapshot and their rows.
+      await other.query(`
+        ALTER TABLE ${schema}.sessions RENAME TO real_sessions;
+        CREATE FUNCTION ${schema}.wait() RETURNS boolean LANGUAGE plpgsql AS
+          $$ BEGIN PERFORM pg_advisory_xact_lock_shared(42); RETURN true; END $$;
+        CREATE VIEW ${schema}.sessions AS SELECT * FROM ${schema}.real_sessions WHERE ${schema}.wait();
+        CREATE TABLE ${schema}.replacement AS SELECT * FROM ${schema}.real_sessions WHERE name = 'a';
+        UPDATE ${schema}.replacement SET id = id + 1000, uid = 'new';
+        SELECT pg_advisory_lock(42)`);
+      const injected = store.inject(a.key, { place: 'p', value: 1 }, 'k');
+      const waiting = `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 42 AND NOT granted`;
+      while ((await other.query(waiting)).rowCount === 0);
+      await other.query(`
+        BEGIN;
+        DELETE FROM ${schema}.real_sessions WHERE name = 'a';
+        INSERT INTO ${schema}.real_sessions OVERRIDING SYSTEM VALUE SELECT * FROM ${schema}.replacement;
+        COMMIT;
+        SELECT pg_advisory_unlock(42)`);
+      assert.deepEqual(await injected, { inputSeq: 1, duplicate: false });
+      assert.equal((await getExisting(store, a.key)).uid, 'new');
+      assert.equal(await store.delete(a.key), true);
+    },
+  );
+
   let unlock: () => Promise<unknown> = async () => undefined;
   testWithRows(
     'reads of a locked table that share a connection all wait for it',

@@ -1,5 +1,6 @@
 import type { SessionKey } from '../../core/index.ts';
 import { CHILD_REGEX } from '../encoding/child-session-pattern.ts';
+import { toMapKey } from '../encoding/map-key.ts';
 import { parsePosition } from '../rules/parse-position.ts';
 import { hasActivitySql, ROW_STATUS_SQL, type StatusCount } from '../rules/row-status.ts';
 import type { ListPosition } from '../server/server-tables.ts';
@@ -45,6 +46,15 @@ export class SessionRows {
     keys: readonly SessionKey[],
     ifLocked: 'fail' | 'skip',
   ): Promise<readonly FullRow[]> {
+    const lock = async (): Promise<readonly FullRow[]> => this.#lockAll(queries, keys, ifLocked);
+    return ifLocked === 'skip' ? lock() : this.#lockUntilFound(queries, keys, lock);
+  }
+
+  async #lockAll(
+    queries: Queries,
+    keys: readonly SessionKey[],
+    ifLocked: 'fail' | 'skip',
+  ): Promise<readonly FullRow[]> {
     return queries.rows<FullRow>(
       `SELECT ${FULL_ROW} FROM ${this.#schema}.sessions AS s
        WHERE (s.app, s.user_id, s.name) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::text[]))
@@ -59,6 +69,28 @@ export class SessionRows {
 
   /** Reads and locks a session and the sessions of agents that it called, in the order of their ids. Never waits. */
   async lockFamily(queries: Queries, key: SessionKey): Promise<readonly FullRow[]> {
+    return this.#lockUntilFound(queries, [key], async () => this.#lockFamily(queries, key));
+  }
+
+  /**
+   * Repeats a statement that locks rows while it leaves out a session that exists. A session that was replaced has a new
+   * row, which a statement that began before does not see, and the old row is gone when it wants to lock it.
+   */
+  async #lockUntilFound(
+    queries: Queries,
+    keys: readonly SessionKey[],
+    lock: () => Promise<readonly FullRow[]>,
+  ): Promise<readonly FullRow[]> {
+    for (;;) {
+      const rows = await lock();
+      const found = new Set(rows.map((row) => toMapKey(toSessionKey(row))));
+      const missing = keys.filter((key) => !found.has(toMapKey(key)));
+      if (missing.length === 0 || (await this.listExisting(queries, missing)).length === 0)
+        return rows;
+    }
+  }
+
+  async #lockFamily(queries: Queries, key: SessionKey): Promise<readonly FullRow[]> {
     return queries.rows<FullRow>(
       `SELECT ${FULL_ROW} FROM ${this.#schema}.sessions AS s
        WHERE s.app = $1 AND s.user_id = $2 AND (s.name = $3 OR ${isChildSql('$3', '$4')})
