@@ -881,3 +881,23 @@ test('a counterexample shows the tokens of an outlet that break its property', a
     assert.deepEqual(results[0]?.trace?.steps[0]?.gives, { out: 2 });
   }
 });
+
+test('an end with a label is not reached by tokens with another label', async () => {
+  const call = place('call', z.object({ tool: z.string() }), { label: ({ tool }) => tool });
+  const ask = pure('ask', {
+    take: { a },
+    give: allOf({ call }),
+    labels: [{ output: 'call', only: ['refund'], known: ['charge'] }],
+    run: () => ({ call: { tool: 'refund' } }),
+  });
+  const of = compile(net('asks', { initial: [initialToken(a, null)], transitions: [ask] }));
+  for (const [joined, deadLetters, verdict] of [
+    ['call(charge)', [], 'refuted'],
+    ['call(refund)', [], 'proved'],
+    ['call(charge)', ['call(refund)'], 'proved'],
+    ['call(refund)', ['call'], 'proved'],
+  ] as const) {
+    const property = joinedOrDeadLettered({ from: 'a', joined, deadLetters });
+    assert.equal((await decide(of, property)).verdict, verdict, property.name);
+  }
+});

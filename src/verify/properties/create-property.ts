@@ -176,7 +176,7 @@ export function neverFiresAfter(
   { until }: { readonly until?: NameOrNames } = {},
 ): NeverFiresAfter {
   const list = toNonEmptyList('transitions', transitions);
-  const end = listNames(until).join(' or ');
+  const end = [...new Set(listNames(until))].join(' or ');
   return {
     kind: 'neverFiresAfter',
     name: `${list.join(', ')} never after ${place}${end === '' ? '' : ` until ${end}`}`,
@@ -450,7 +450,7 @@ function toOneOrMore(field: string, names: NameOrNames | undefined): NameOrNames
 }
 
 function showRenewal(per: NameOrNames | undefined): string {
-  const places = listNames(per);
+  const places = [...new Set(listNames(per))];
   return places.length === 0 ? '' : ` per token of ${places.join(' or ')}`;
 }
 

@@ -24,6 +24,8 @@ function listEvents(property: SearchedProperty): readonly string[] {
       return [...property.events, ...listNames(property.after)];
     case 'eventuallyAnswered':
       return [property.asked, ...property.answered];
+    case 'joinedOrDeadLettered':
+      return [property.joined, ...property.deadLetters];
     default:
       return [];
   }

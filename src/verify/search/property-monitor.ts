@@ -204,19 +204,17 @@ export function createMonitor(
     }
     case 'joinedOrDeadLettered': {
       const from = names.place(property.from);
-      const ends = [property.joined, ...property.deadLetters].map((name) =>
-        names.tokensGained(name, tokenClasses),
-      );
+      const ends = [property.joined, ...property.deadLetters];
+      const arrived = names.tokensGainedByAny(ends, tokenClasses);
       const through = property.through.map(names.place);
       return {
         ...plain,
         initial: BALANCE_OFFSET,
-        outlets: new Set([property.joined, ...property.deadLetters]),
+        outlets: new Set(ends),
         next: (memory, state, move) => {
-          let after = memory;
+          let after = memory - arrived(move);
           for (const position of listTaken(move))
             if (tokenClasses.get(state.tokens[position] ?? 0).place === from) after++;
-          for (const gained of ends) after -= gained(move);
           return after < BALANCE_OFFSET ? VIOLATED : after;
         },
         isViolated: (view, memory, isStuck) =>

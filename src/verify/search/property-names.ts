@@ -42,6 +42,12 @@ export class PropertyNames {
           }, 0);
   }
 
+  /** Returns a function that counts the tokens that a step adds to several places and outlets, each token once. */
+  tokensGainedByAny(names: readonly string[], tokenClasses: TokenClasses): (move: Move) => number {
+    const gains = this.#omitRepeats(names).map((full) => this.tokensGained(full, tokenClasses));
+    return (move) => gains.reduce((sum, gained) => sum + gained(move), 0);
+  }
+
   /**
    * Returns a function that finds which of these transitions begins in a step: its position, or -1. A name with a label
    * stands for the firings that take a token with it.
@@ -121,15 +127,20 @@ export class PropertyNames {
   events(names: readonly string[], tokenClasses: TokenClasses): CountInStep {
     const isTransition = (name: string): boolean => this.isTransition(name);
     const begun = this.firings(names.filter(isTransition), tokenClasses);
-    const places = new Set(names.filter((name) => !isTransition(name)));
-    const gains = [...places]
-      .filter((full) => full === this.#split(full).name || !places.has(this.#split(full).name))
-      .map((full) => this.event(full, tokenClasses));
-    return (move, state) => {
-      let count = begun(move, state) < 0 ? 0 : 1;
-      for (const gained of gains) count += gained(move, state);
-      return count;
-    };
+    const gains = this.#omitRepeats(names.filter((name) => !isTransition(name))).map((full) =>
+      this.event(full, tokenClasses),
+    );
+    return (move, state) =>
+      gains.reduce((sum, gained) => sum + gained(move, state), begun(move, state) < 0 ? 0 : 1);
+  }
+
+  /** Omits repeated names, and a place with a label if the place is named without one, too. */
+  #omitRepeats(names: readonly string[]): readonly string[] {
+    const all = new Set(names);
+    return [...all].filter((full) => {
+      const { name } = this.#split(full);
+      return name === full || !all.has(name);
+    });
   }
 }
 
