@@ -46,7 +46,8 @@ export interface ServerOptions {
   readonly store?: Store;
   /**
    * `required`: every request needs a key from this store. `off`: no request needs one; requests without a key use the
-   * workspace `default`. `when-created`: as `off` until the store has its first key, then as `required`.
+   * workspace `default`. `when-created`: as `off` until the store has its first key, then as `required`. The
+   * first key counts at once in the process that created it, and within a second in others.
    */
   readonly keys: 'required' | 'when-created' | 'off';
   readonly limits?: ServerLimits;

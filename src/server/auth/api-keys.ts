@@ -15,6 +15,9 @@ export const ENVIRONMENT_INDEX = 'workspace-environment';
 /** The workspace of callers without a key, if the server requires none. */
 export const DEFAULT_WORKSPACE = 'default';
 
+/** A key that another process creates is seen within this time, in milliseconds. */
+const LOOKUP_MS = 1000;
+
 /** Who sent a request. Resources are looked up in the caller's workspace only. */
 export interface Caller {
   readonly workspace: string;
@@ -48,6 +51,10 @@ export interface ApiKeyOptions {
 export class ApiKeys {
   readonly #documents: DocumentStore;
   readonly #clock: Clock;
+  /** A key was seen or created. It stays true when the last one is revoked. */
+  #hasKey = false;
+  /** The last look for a key. */
+  #lookup: { readonly at: number; readonly result: Promise<boolean> } | undefined;
 
   constructor(documents: DocumentStore, clock: Clock) {
     this.#documents = documents;
@@ -85,6 +92,7 @@ export class ApiKeys {
     };
     const value: Json = { ...toStoredKey(key), hash: sha256Hex(secret) };
     await this.#documents.writeDocuments([{ kind: KIND, id, version: 0, value }]);
+    this.#hasKey ||= scope.type !== 'session';
     return { key, token: `ptk_${id}_${secret}` };
   }
 
@@ -122,6 +130,26 @@ export class ApiKeys {
   /** True if a key was ever created, even if it is revoked or expired. Keys of workers do not count. */
   async hasAnyKey(): Promise<boolean> {
     return (await this.list()).some(({ scope }) => scope.type !== 'session');
+  }
+
+  /**
+   * True once a key exists, for a server that requires keys from then on. A key that another process created is seen
+   * within a second, so that not every request lists the keys.
+   */
+  async hasSeenKey(): Promise<boolean> {
+    if (this.#hasKey) return true;
+    const now = this.#clock.now();
+    const { at = -Infinity } = this.#lookup ?? {};
+    if (now < at || now >= at + LOOKUP_MS) this.#lookup = { at: now, result: this.hasAnyKey() };
+    const lookup = this.#lookup;
+    try {
+      if ((await lookup?.result) === true) this.#hasKey = true;
+    } catch (error) {
+      // The next request looks again.
+      if (this.#lookup === lookup) this.#lookup = undefined;
+      throw error;
+    }
+    return this.#hasKey;
   }
 
   /** True if at least one key is valid now. Keys of workers do not count. */

@@ -25,7 +25,6 @@ export class Authenticator {
   readonly #createLimiter: RateLimiter;
   readonly #requestLimiter: RateLimiter;
   readonly #failedKeyLimiter: FailedKeyLimiter;
-  #hasAnyKey = false;
 
   constructor(options: AuthenticatorOptions) {
     this.#keys = options.keys;
@@ -37,8 +36,7 @@ export class Authenticator {
 
   /** True if requests need a key. With `when-created` that stays true after the last key was revoked. */
   async requiresKey(): Promise<boolean> {
-    if (this.#mode === 'when-created') this.#hasAnyKey ||= await this.#keys.hasAnyKey();
-    return this.#mode === 'required' || this.#hasAnyKey;
+    return this.#mode === 'when-created' ? this.#keys.hasSeenKey() : this.#mode === 'required';
   }
 
   /**
