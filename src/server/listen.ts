@@ -114,7 +114,10 @@ export async function listenWithRouting(
   const servers = [httpServer];
   if (routing !== undefined) {
     const localServer = createHttp({ findAddress: routing.findAddress });
-    await untilListening(localServer, () => localServer.listen(routing.socketPath));
+    // Exclusive: otherwise the first process of a cluster would accept each connection, and pass it on.
+    await untilListening(localServer, () =>
+      localServer.listen({ path: routing.socketPath, exclusive: true }),
+    );
     servers.push(localServer);
   }
   await untilListening(httpServer, () => httpServer.listen(port, hostname)).catch(

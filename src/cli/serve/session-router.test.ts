@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, request, type IncomingMessage, type Server } from 'node:http';
+import { createServer, request } from 'node:http';
+import type { ClientRequest, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { tmpdir } from 'node:os';
@@ -114,4 +115,56 @@ test('a request of a session is answered by its worker, with the address of the 
   await second[Symbol.asyncDispose]();
   assert.equal((await first.send(OF_WORKER_2)).body, `1 POST ${OF_WORKER_2} client body`);
   assert.equal(await first.upgrade(OF_WORKER_2), '1 client');
+});
+
+test('what breaks off on one side of a passed request breaks off on the other', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'petrichor-router-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const [first, second] = [1, 2].map(
+    (worker) => new SessionRouter({ petrichor: 'start', worker, workers: 2, folder }),
+  );
+  assert.ok(first !== undefined && second !== undefined);
+  const port = createServer((incoming, outgoing) => first.handle(incoming, outgoing, '', () => {}));
+  const home = createServer();
+  t.after(() => {
+    for (const server of [port, home]) server.close().closeAllConnections();
+  });
+  port.listen(0, '127.0.0.1');
+  home.listen(second.socketPath);
+  await Promise.all([once(port, 'listening'), once(home, 'listening')]);
+  const address = { port: (port.address() as AddressInfo).port, path: OF_WORKER_2, agent: false };
+  const begin = async (
+    method: string,
+  ): Promise<{ sent: ClientRequest; incoming: IncomingMessage; outgoing: ServerResponse }> => {
+    const sent = request({ ...address, method }).on('error', () => {});
+    if (method === 'GET') sent.end();
+    else sent.write('the first half');
+    const [incoming, outgoing]: [IncomingMessage, ServerResponse] = (await once(
+      home,
+      'request',
+    )) as never;
+    return { sent, incoming, outgoing };
+  };
+
+  // The worker of the session ends in the middle of its response, whose headers came before the first event.
+  const broken = await begin('GET');
+  broken.outgoing.flushHeaders();
+  const [response]: IncomingMessage[] = await once(broken.sent, 'response');
+  broken.outgoing.write('an event');
+  assert.equal(String((await once(response ?? broken.sent, 'data'))[0]), 'an event');
+  broken.outgoing.destroy();
+  await assert.rejects(text(response ?? ''), { code: 'ECONNRESET' });
+
+  // The client leaves a stream.
+  const left = await begin('GET');
+  left.outgoing.flushHeaders();
+  await once(left.sent, 'response');
+  left.sent.destroy();
+  await once(left.outgoing, 'close');
+  assert.equal(left.outgoing.writableFinished, false);
+
+  // The client leaves before the end of its body.
+  const half = await begin('POST');
+  half.sent.destroy();
+  await assert.rejects(text(half.incoming), { code: 'ECONNRESET' });
 });

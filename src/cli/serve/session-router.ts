@@ -3,7 +3,7 @@ import { Agent, request, type IncomingMessage, type ServerResponse } from 'node:
 import { connect } from 'node:net';
 import { platform } from 'node:os';
 import { basename, join } from 'node:path';
-import { pipeline, type Duplex } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import type { RequestRouting } from '../../server/internal.ts';
 import type { WorkerStart } from './worker-message.ts';
 
@@ -83,18 +83,22 @@ export class SessionRouter implements RequestRouting {
     let isSent = false;
     const send = (): void => {
       isSent = true;
-      // A request whose body breaks off breaks off there, too.
-      pipeline(incoming, passed, () => {});
+      if (hasBody(incoming)) incoming.pipe(passed);
+      else passed.end();
     };
     passed.once('socket', (socket) => {
       if (socket.connecting) socket.once('connect', send);
       else send();
     });
     passed.once('response', (response) => {
-      const { statusCode = 500, rawHeaders } = response;
+      const { statusCode = 500, rawHeaders, headers } = response;
       outgoing.writeHead(statusCode, toHeaders(rawHeaders, undefined, NOT_IN_A_RESPONSE));
-      outgoing.flushHeaders();
-      pipeline(response, outgoing, () => {});
+      // The first event of a stream may come later.
+      if (headers['content-length'] === undefined) outgoing.flushHeaders();
+      // A response that breaks off breaks off here, too.
+      response.on('error', () => outgoing.destroy());
+      // Not `pipeline`, which makes an error with its stack for each stream that a client leaves.
+      response.pipe(outgoing);
     });
     passed.on('error', () => {
       // Nothing has been sent: the other worker has ended. Afterwards, the client sees what it sees of a server that ends.
@@ -103,6 +107,10 @@ export class SessionRouter implements RequestRouting {
     });
     outgoing.once('close', () => passed.destroy());
   }
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
 const NOT_IN_A_RESPONSE: ReadonlySet<string> = new Set([...OF_THE_CONNECTION, 'transfer-encoding']);

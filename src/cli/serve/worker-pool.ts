@@ -71,6 +71,8 @@ class WorkerPool {
       (signal) => [signal, () => this.#stop(signal, EXIT_OK)],
     );
     for (const [signal, onSignal] of stops) signals.on(signal, onSignal);
+    // Each worker accepts connections itself. Otherwise this process would pass each one on, with two messages.
+    cluster.schedulingPolicy = cluster.SCHED_NONE;
     // The first worker creates the tables and registers the agents. Then the others find them.
     const first = this.#start(1);
     const opened = Promise.withResolvers<void>();

@@ -16,7 +16,12 @@ class CountingStore extends MemoryStore {
   }
 }
 
-function openKeys(): { clock: SimulatedClock; store: CountingStore; here: ApiKeys; there: ApiKeys } {
+function openKeys(): {
+  clock: SimulatedClock;
+  store: CountingStore;
+  here: ApiKeys;
+  there: ApiKeys;
+} {
   const clock = new SimulatedClock(1_000_000);
   const store = new CountingStore();
   return { clock, store, here: new ApiKeys(store, clock), there: new ApiKeys(store, clock) };
