@@ -583,7 +583,7 @@ export class LocalRuntime implements Runtime {
     this.#changeReader.notify();
     if (changed === 'any') {
       void this.#activeSessions.publishForeignChanges();
-      void this.#failover.scan();
+      if (origin === 'input') void this.#failover.scan();
       return;
     }
     if (origin !== 'here') {

@@ -344,7 +344,7 @@ export interface SessionSelection {
 
 /**
  * Who changed sessions: a call on this store object, or another process. `input`: another process wrote inputs to
- * sessions whose owner joined here, or that have no owner.
+ * sessions whose owner joined here, or that have no owner; with `any`, it may have.
  */
 export type ChangeOrigin = 'here' | 'elsewhere' | 'input';
 

@@ -71,8 +71,7 @@ export class WebhookOutbox {
   /** Resumes what an earlier process left undone. */
   async start(): Promise<void> {
     this.#unsubscribe = this.#store.subscribe((changed, origin) => {
-      if (changed === 'any') this.#reader.rescan();
-      else if (origin !== 'here') this.#rescanSoon();
+      if (changed === 'any' || origin !== 'here') this.#rescanSoon();
       else for (const key of changed) this.#reader.scheduleRead(key);
     });
     await this.#registry.reencryptSecrets();

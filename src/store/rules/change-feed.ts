@@ -24,7 +24,7 @@ export class ChangeFeed {
 
   publish(
     changed: 'any' | readonly SessionKey[],
-    origin: ChangeOrigin = changed === 'any' ? 'elsewhere' : 'here',
+    origin: ChangeOrigin = changed === 'any' ? 'input' : 'here',
   ): void {
     if (changed.length === 0) return;
     for (const listener of this.#listeners) {

@@ -108,6 +108,8 @@ export class SqliteStore implements Store {
   readonly #pendingCalls: PendingCallTable;
   readonly #changes: ChangeTable;
   readonly #joining = new Map<OwnerId, Promise<void>>();
+  /** The owners at the last change of another process. */
+  #seenOwners = '';
   #closing: Promise<void> | undefined;
 
   constructor(connection: Connection, policy: BusyPolicy, options: SqliteStoreOptions) {
@@ -115,7 +117,7 @@ export class SqliteStore implements Store {
     this.#policy = policy;
     this.#newUid = options.newUid ?? newSessionUid;
     this.#externalChanges = new ExternalChangeWatcher(connection, options.pollMs ?? 20, () =>
-      this.#feed.publish('any'),
+      this.#feed.publish('any', this.#mayHaveWork() ? 'input' : 'elsewhere'),
     );
     const publish = (changed: readonly SessionKey[]): void => this.#feed.publish(changed);
     this.#walLossDetector = new WalLossDetector(connection);
@@ -528,6 +530,24 @@ export class SqliteStore implements Store {
   #assertJoined(owner: OwnerId): void {
     if (this.#owners.hasJoined(owner)) return;
     throw new InvalidInputError('owner', 'must join the store before it owns sessions.');
+  }
+
+  /**
+   * True when another process may have left work for a runtime here. It asks no owner whether it lives: the work of one
+   * that was killed is found by the next scan of a runtime.
+   */
+  #mayHaveWork(): boolean {
+    try {
+      return this.#connection.read(() => {
+        const owners = JSON.stringify(this.#owners.listOwners());
+        const haveOwnersChanged = owners !== this.#seenOwners;
+        this.#seenOwners = owners;
+        return haveOwnersChanged || this.#sessions.hasWorkFor(this.#owners.localOwners);
+      });
+    } catch {
+      // Another process has the lock, or the file cannot be read. A scan reports what lasts.
+      return true;
+    }
   }
 
   async #findOtherLiveOwners(owner: OwnerId): Promise<readonly OwnerId[]> {

@@ -3,9 +3,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { migrate } from '../database/migrations.ts';
 import { MIGRATIONS } from '../database/schema.ts';
-import { FIND_RUNNABLE, listSessionsSql, NEXT_DUE_AT } from './session-table.ts';
+import { FIND_RUNNABLE, HAS_WORK, listSessionsSql, NEXT_DUE_AT } from './session-table.ts';
 
-for (const [name, sql] of Object.entries({ NEEDING_WORK: FIND_RUNNABLE, NEXT_DUE_AT })) {
+for (const [name, sql] of Object.entries({ NEEDING_WORK: FIND_RUNNABLE, HAS_WORK, NEXT_DUE_AT })) {
   test(`${name} scans no idle session, however many there are`, () => {
     const plan = explainQuery(sql);
     assert.ok(

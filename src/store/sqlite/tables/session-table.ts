@@ -83,18 +83,30 @@ function childParameters(parent: SessionId): readonly string[] {
 /** The time since which a session has work, as `toRunnablePosition` computes it. */
 const SINCE = 'CASE WHEN r.in_flight > 0 OR r.unread THEN r.updated_at ELSE r.next_due_at END';
 
+/** The sessions with unread input, by a skip scan of the inbox. */
+const UNREAD = `unread (session) AS (
+      SELECT (SELECT id >> ${ITEM_BITS} FROM inbox ORDER BY id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT id >> ${ITEM_BITS} FROM inbox WHERE id >= (session + 1) << ${ITEM_BITS} ORDER BY id LIMIT 1)
+      FROM unread WHERE session IS NOT NULL
+    )`;
+
+/** Whether a session has unread input and one of these owners or none, or effects in flight and no owner. */
+export const HAS_WORK: string = `
+  WITH RECURSIVE ${UNREAD}
+  SELECT 1 AS found WHERE EXISTS (
+    SELECT 1 FROM unread JOIN sessions AS s ON s.id = unread.session
+    WHERE s.owner IS NULL OR s.owner IN (SELECT value FROM json_each(?)))
+  OR EXISTS (
+    SELECT 1 FROM sessions INDEXED BY sessions_with_work WHERE work_at = ${IN_FLIGHT} AND owner IS NULL)`;
+
 /**
  * Finds sessions due by a time, by the index of sessions with work, and sessions with unread input, by a skip scan of
  * the inbox.
  */
 export const FIND_RUNNABLE: string = `
   WITH RECURSIVE
-    unread (session) AS (
-      SELECT (SELECT id >> ${ITEM_BITS} FROM inbox ORDER BY id LIMIT 1)
-      UNION ALL
-      SELECT (SELECT id >> ${ITEM_BITS} FROM inbox WHERE id >= (session + 1) << ${ITEM_BITS} ORDER BY id LIMIT 1)
-      FROM unread WHERE session IS NOT NULL
-    ),
+    ${UNREAD},
     candidates (id) AS (
       SELECT id FROM sessions INDEXED BY sessions_with_work WHERE work_at <= ?
       UNION
@@ -196,6 +208,7 @@ export class SessionTable {
   readonly #buried: Statement<object>;
   readonly #children: Statement<{ name: string }>;
   readonly #findRunnable: Statement<FullRow>;
+  readonly #hasWork: Statement<object>;
   readonly #nextDueAt: Statement<{ due: number | null }>;
 
   constructor(connection: Connection, blobs: BlobTable) {
@@ -236,6 +249,7 @@ export class SessionTable {
       `SELECT s.name FROM sessions AS s WHERE app = ? AND user = ? AND ${IS_CHILD}`,
     );
     this.#findRunnable = connection.prepare(FIND_RUNNABLE);
+    this.#hasWork = connection.prepare(HAS_WORK);
     this.#nextDueAt = connection.prepare(NEXT_DUE_AT);
   }
 
@@ -384,6 +398,11 @@ export class SessionTable {
   release(id: number, failures: number): void {
     this.#setOwner.run(null, id);
     if (failures > 0) this.setFailures(id, failures);
+  }
+
+  /** True if a session of one of these owners, or of none, has unread input or was given away in the middle of its work. */
+  hasWorkFor(owners: readonly OwnerId[]): boolean {
+    return this.#hasWork.get(JSON.stringify(owners)) !== undefined;
   }
 
   findRunnable(
