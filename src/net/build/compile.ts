@@ -186,7 +186,7 @@ function compileTransition(spec: Transition, index: number): CompiledTransition 
     takes,
     reads: listInputs(spec.read).map(compileInput),
     unless: spec.unless,
-    reset: spec.reset,
+    reset: [...new Map(spec.reset.map((place) => [place.name, place])).values()],
     keyed: takes.some((input) => input.getKey !== undefined),
     cancels:
       takes.some((input) => input.effect !== undefined) ||

@@ -9,7 +9,7 @@ import { UnknownPlaceError, TokenSchemaError } from '../language/net-errors.ts';
 import { initialToken, net } from '../language/net.ts';
 import type { Net } from '../language/net.ts';
 import { place } from '../language/place.ts';
-import { pure } from '../language/transition.ts';
+import { effect, pure, running } from '../language/transition.ts';
 import type { Transition } from '../language/transition.ts';
 
 const of = (...transitions: readonly Transition[]): Net => net('test', { transitions });
@@ -170,6 +170,36 @@ test('a reset empties its places in the same firing, before the outputs', () => 
     ['said', '1.0', '1.1', '1.2'],
     ['word', '1.3'],
   ]);
+});
+
+test('a place and a firing that a transition resets twice are emptied once', () => {
+  const clear = place('clear', { environment: true });
+  const send = effect('send', {
+    take: { word },
+    give: allOf({}),
+    failed: () => ({}),
+    run: async () => ({}),
+  });
+  const restart = pure('restart', {
+    take: { clear },
+    reset: [said, running(send), said, running(send)],
+    give: allOf({}),
+    run: () => ({}),
+  });
+  const harness = new ExecutorHarness(
+    net('reset', {
+      transitions: [send, restart],
+      initial: [initialToken(said, 'old', 2), initialToken(word, 'w')],
+    }),
+  );
+  harness.settle();
+  harness.inject(clear);
+  harness.settle();
+  assert.deepEqual(harness.values(said), []);
+  assert.equal(harness.marking.firings.size, 0);
+  const [fired] = harness.records.slice(-1);
+  assert.ok(fired?.kind === 'fired');
+  assert.deepEqual(fired.reset, [['said', '1.0', '1.1']]);
 });
 
 test('a reset that empties a place enables the transitions that the place inhibited', () => {
