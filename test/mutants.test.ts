@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { isCaught, MutantRunner } from './mutants/mutant-runner.ts';
@@ -35,6 +36,14 @@ test('a mutant of a test file is detected by it, and the file passes without the
       assert.ok(isCaught(outcome), outcome.output);
     });
   }
+});
+
+test('every mutant replaces a text that its file holds once', async () => {
+  for (const { name, edits } of [...mutants, ...proverMutants])
+    for (const { file, find } of edits) {
+      const text = await readFile(join(import.meta.dirname, '..', file), 'utf8');
+      assert.equal(text.split(find).length - 1, 1, `${name}: ${file}`);
+    }
 });
 
 test('a mutant whose text does not occur is an error', async () => {

@@ -34,11 +34,10 @@ export const mutants: readonly Mutant[] = [
       {
         file: 'src/net/engine/agenda.ts',
         find: `    for (const t of this.#touched) this.#evaluate(t, now);
-    this.#touched.clear();`,
-        replace: `    if (this.#ready.size === 0) {
-      for (const t of this.#touched) this.#evaluate(t, now);
-      this.#touched.clear();
-    }`,
+`,
+        replace: `    if (this.#ready.size > 0) return;
+    for (const t of this.#touched) this.#evaluate(t, now);
+`,
       },
     ],
     tests: ['src/net/engine/firing.test.ts', 'test/nets/speculative-race.test.ts'],

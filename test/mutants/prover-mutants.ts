@@ -874,4 +874,55 @@ export const proverMutants: readonly Mutant[] = [
     ],
     tests: [steps],
   },
+  {
+    name: 'a firing with a label may only reset a token with it',
+    edits: [
+      {
+        file: 'src/verify/search/property-names.ts',
+        find: `return move.taken.some(`,
+        replace: `return move.removed.some(`,
+      },
+    ],
+    tests: [past],
+  },
+  {
+    name: 'a name that a property repeats counts tokens again',
+    edits: [
+      {
+        file: 'src/verify/search/property-names.ts',
+        find: `    const all = new Set(names);
+    return [...all].filter(`,
+        replace: `    const all = new Set<string>();
+    return names.filter(`,
+      },
+      {
+        file: 'src/verify/properties/resolve-property.ts',
+        find: `[omitRepeats(property)]`,
+        replace: `[property]`,
+      },
+    ],
+    tests: [past],
+  },
+  {
+    name: 'a firing in the order of ages may give other numbers of tokens to outlets',
+    edits: [
+      {
+        file: 'src/verify/search/ordered-path.ts',
+        find: `[kind, t, variant?.alternative, outlets, colors`,
+        replace: `[kind, t, variant?.alternative, colors`,
+      },
+    ],
+    tests: [past],
+  },
+  {
+    name: 'a firing in the order of ages may take a token with another label',
+    edits: [
+      {
+        file: 'src/verify/search/ordered-path.ts',
+        find: `outlets, colors.toSorted((a, b) => a - b)]`,
+        replace: `outlets, colors.length]`,
+      },
+    ],
+    tests: [past],
+  },
 ];
