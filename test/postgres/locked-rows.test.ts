@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Client } from 'pg';
 import { createCommitter } from '../../src/runtime/scheduling/committer.ts';
@@ -76,6 +79,24 @@ describe('PostgreSQL rows that another client has locked', () => {
       await other.query('ROLLBACK');
       await touched;
       await closed;
+    },
+  );
+
+  testWithRows(
+    'a process that waits for a locked row goes on',
+    async ({ other, schema, rows: [a] }) => {
+      await other.query(`BEGIN; SELECT 1 FROM ${schema}.sessions WHERE name = 'a' FOR UPDATE`);
+      const program = join(import.meta.dirname, 'locked-call.ts');
+      const args = [program, server?.url ?? '', schema, a.key.sessionId];
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+      const closed = once(child, 'close');
+      let statements = 0;
+      for await (const chunk of child.stdout) {
+        statements += String(chunk).split('\n').length - 1;
+        // It has tried again.
+        if (statements >= 3) await other.query('ROLLBACK');
+      }
+      assert.deepEqual(await closed, [0, null]);
     },
   );
 

@@ -1,5 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
 import { newSessionUid } from '../../core/index.ts';
-import { unrefDelay } from '../server/unref-delay.ts';
 import { MysqlDatabase } from './database.ts';
 import { migrate } from './migrate.ts';
 import type { MysqlStoreOptions } from './mysql-store-options.ts';
@@ -30,7 +30,7 @@ export async function openMysqlStore(
     connectionMaxAgeMs: options.connectionMaxAgeMs ?? 0,
     tls: options.tls,
     busyMs: options.busyMs ?? 5000,
-    sleep: options.sleep ?? unrefDelay,
+    sleep: options.sleep ?? (async (ms) => setTimeout(ms)),
     now: options.now ?? (() => performance.now()),
     failpoints: options.failpoints ?? {},
     onStatement: options.onStatement,

@@ -1,6 +1,6 @@
+import { setTimeout } from 'node:timers/promises';
 import { newSessionUid } from '../../core/index.ts';
 import { toNoticePayloads } from '../server/change-notices.ts';
-import { unrefDelay } from '../server/unref-delay.ts';
 import { assertSameDatabase } from './assert-same-database.ts';
 import { Database } from './database.ts';
 import { migrate } from './migrate.ts';
@@ -32,7 +32,7 @@ export async function openPostgresStore(
     connectionMaxAgeMs: options.connectionMaxAgeMs ?? 0,
     tls: options.tls,
     busyMs: options.busyMs ?? 5000,
-    sleep: options.sleep ?? unrefDelay,
+    sleep: options.sleep ?? (async (ms) => setTimeout(ms)),
     now: options.now ?? (() => performance.now()),
     failpoints: options.failpoints ?? {},
     onStatement: options.onStatement,

@@ -35,7 +35,7 @@ export interface ServerStoreOptions {
   readonly onStatement?: (text: string) => void;
   /** Creates the uid of a new session. Default: random. */
   readonly newUid?: () => string;
-  /** Waits between two attempts. Default: a timer that does not keep the process alive. */
+  /** Waits between two attempts. Default: a timer, which keeps the process alive as a statement does. */
   readonly sleep?: (ms: number) => Promise<void>;
   /** Makes the store fail, in tests. */
   readonly failpoints?: Failpoints;

@@ -520,7 +520,7 @@ export class ServerStore<R, W extends R> implements Store {
   }
 
   async #close(): Promise<void> {
-    // The timers of retries do not keep the process alive, so this one must, until the pending calls have ended.
+    // Idle connections do not keep the process alive, so this timer must, until the store is closed.
     const hold = setInterval(() => {}, 1000);
     await this.#database.close();
     // A failure here is harmless: when the connection is closed, the other processes see these owners as dead.
