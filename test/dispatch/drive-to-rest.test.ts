@@ -70,6 +70,21 @@ test('a timer that was set after a clock that was ahead is due where the clock o
   for (const { runtime } of [ahead, second, third]) await runtime.close();
 });
 
+test('a session that rests several times before a timer asks for one drive at that time', async () => {
+  const only = await openProcess(new MemoryStore(), 1_000_000);
+  const session = await only.runtime.session('s');
+  const ids = new Set<string | undefined>();
+  for (const text of ['First.', 'Second.', 'Third.', 'Fourth.']) {
+    await session.send(text).accepted;
+    const { state, ...result } = await only.drive(session.key);
+    assert.equal(state, 'rests');
+    if ('next' in result && result.next !== undefined) ids.add(result.next.id);
+    only.clock.advance(1000);
+  }
+  assert.equal(ids.size, 1);
+  await only.runtime.close();
+});
+
 test('a session that fails after each step is left for a later drive, and not loaded again at once', async () => {
   const store = new MemoryStore();
   const only = await openProcess(store, 1_000_000);

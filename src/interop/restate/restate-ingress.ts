@@ -5,6 +5,8 @@ import type { RestateSettings } from './restate-options.ts';
 
 /** How long a request to the ingress may take, in milliseconds. */
 const TIMEOUT_MS = 5_000;
+/** Restate refuses delays of some 100,000 years. A drive that begins too early asks for the next one. */
+const MAX_DELAY_MS = 10 * 365 * 24 * 3_600_000;
 
 /** Sends drives to Restate, which keeps each until a node has done it. */
 export class RestateIngress {
@@ -24,7 +26,7 @@ export class RestateIngress {
   async send(request: DriveRequest, delayMs: number): Promise<void> {
     const { ingress, token } = this.#settings;
     const object = encodeURIComponent(formatSessionKey(request.key));
-    const delay = delayMs > 0 ? `?delay=${Math.ceil(delayMs)}ms` : '';
+    const delay = delayMs > 0 ? `?delay=${Math.ceil(Math.min(delayMs, MAX_DELAY_MS))}ms` : '';
     const post = async (): Promise<Response> =>
       fetch(`${ingress}/${this.#service}/${object}/drive/send${delay}`, {
         method: 'POST',

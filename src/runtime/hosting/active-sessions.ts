@@ -515,11 +515,11 @@ function needsOwner(row: SessionRow, agent: Agent, now: number): boolean {
   return hasWork(row, now) || isNetChanged(row, agent);
 }
 
-/** The next timer of a session without other work. */
-function toNextDrive({ key, uid, head, nextDueAt: at }: SessionRow): {
+/** The next timer of a session without other work. Each step before it asks for the same drive. */
+function toNextDrive({ key, uid, nextDueAt: at }: SessionRow): {
   readonly next?: DispatchRequest;
 } {
-  return at === null ? {} : { next: { key, id: `${uid}/${head}/${at}`, at } };
+  return at === null ? {} : { next: { key, id: `${uid}/timer/${at}`, at } };
 }
 
 /** True for unread inputs, firings in flight, or a due timer. */

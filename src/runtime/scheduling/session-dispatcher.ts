@@ -4,7 +4,7 @@ import type { SessionKey } from '../../core/index.ts';
 export interface DispatchRequest {
   readonly key: SessionKey;
   /**
-   * Names the work: the session, its last step, and its last input or the time of its next timer. Requests for the same
+   * Names the work: the session, and its last step and last input or the time of its next timer. Requests for the same
    * work have the same id. A dispatcher may leave out a request while it has one with this id.
    */
   readonly id: string;
