@@ -437,13 +437,19 @@ export class ActiveSessions {
     name: string,
     loaded: LoadedSession | undefined,
   ): Promise<void> {
+    const { clock, schedule, onError } = this.#options;
+    let host: HostedSession | undefined;
     try {
-      const host = await this.#host(row, agent, name, loaded);
-      this.#hosts.set(name, { host, usedAt: this.#options.clock.now() });
+      host = await this.#host(row, agent, name, loaded);
+      this.#hosts.set(name, { host, usedAt: clock.now() });
       this.#unrunnable.delete(row.key);
       await host.pull();
     } catch (error) {
-      await this.#onFailed(row, name, error);
+      if (host !== undefined && error instanceof StoreUnavailableError) {
+        // The session runs already. To load it again would decide its running calls as after a crash.
+        onError(error, row.key);
+        schedule(row.key, clock.now() + RETRY_MS);
+      } else await this.#onFailed(row, name, error);
     }
   }
 

@@ -7,6 +7,7 @@ import { clockAhead, Driver, Executor, mapIn } from '../../net/index.ts';
 import type { Clock, Marking, RecordSeq, Step, StepOutcome } from '../../net/index.ts';
 import type { StoredPendingCall, SessionRow, SettledStep, Store } from '../../store/index.ts';
 import type { Committer } from '../scheduling/committer.ts';
+import { repeatWhileUnavailable } from '../scheduling/repeat-while-unavailable.ts';
 import type { ToolServices } from '../../tools/index.ts';
 import { rootSessionArtifacts } from '../called-agents/root-session-artifacts.ts';
 import type { CalledAgents } from '../called-agents/called-agents.ts';
@@ -82,6 +83,7 @@ export class HostedSession {
   #movedInputs: LoadedSession['movedInputs'] = new Map();
   #pending: readonly StoredPendingCall[];
   #pulling = 0;
+  #isClosing = false;
   #pulled: Promise<void> = Promise.resolve();
   #failures: number;
   #status:
@@ -112,7 +114,12 @@ export class HostedSession {
     for (const input of agent.listOwnerInputs?.(marking, row.epoch) ?? [])
       host.#driver.inject(input);
     // Inputs in the inbox come before timers that fell due while the session had no owner.
-    await host.pull();
+    try {
+      await host.pull();
+    } catch (error) {
+      host.stop();
+      throw error;
+    }
     host.#driver.release();
     return host;
   }
@@ -141,15 +148,16 @@ export class HostedSession {
       clock,
       executor: (onAbort) => this.#createExecutor(marking, onAbort),
       reload: async (onAbort) => {
-        const fresh = this.#createExecutor(
-          await hydrateFor(options.store, row.key, agent.compiled),
-          onAbort,
+        // To give the session up would decide its running calls as after a crash.
+        const [fresh, shared] = await repeatWhileUnavailable(
+          async () => [
+            this.#createExecutor(await hydrateFor(options.store, row.key, agent.compiled), onAbort),
+            await options.store.shared(row.key),
+          ],
+          { isOpen: () => !this.#isClosing },
         );
         this.#versions = fresh.marking.shared;
-        fresh.appendSystemRecord(
-          { kind: 'loaded', place: state.name, ...(await options.store.shared(row.key)) },
-          clock.now(),
-        );
+        fresh.appendSystemRecord({ kind: 'loaded', place: state.name, ...shared }, clock.now());
         return fresh;
       },
       commit: async (step) => this.#commit(step),
@@ -256,6 +264,7 @@ export class HostedSession {
 
   /** Aborts running effects and commits their steps: see `Driver.close`. */
   async close(graceMs?: number): Promise<void> {
+    this.#isClosing = true;
     await this.#driver.close(graceMs);
     this.#attachment?.detach();
   }
@@ -272,6 +281,7 @@ export class HostedSession {
 
   /** Stops at once and writes nothing more. */
   stop(): void {
+    this.#isClosing = true;
     this.#driver.stop();
     this.#attachment?.detach();
   }

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { agent, agentTool } from '../../agents/index.ts';
+import type { Agent } from '../../agents/index.ts';
 import type { LogEvent } from '../../core/index.ts';
 import { ScriptedModel } from '../../models/index.ts';
 import { MemoryStore, type Store } from '../../store/index.ts';
 import { StoreUnavailableError } from '../../store/internal.ts';
 import { tool } from '../../tools/index.ts';
 import { openRuntime } from '../open-runtime.ts';
+import type { Session } from '../session/session.ts';
 
 /** A store of which the next reads fail, as while a database restarts. Writes succeed. */
 function createFailingStore(
@@ -110,4 +112,88 @@ test('a call of an agent that begins while the store is unavailable waits for th
     if (event.type === 'turn.ended') break;
   }
   assert.deepEqual(outcomes, ['ok']);
+});
+
+/** A tool that runs once, until the store has failed. */
+function createWorker(runs: string[]): { readonly worker: Agent; readonly endTool: () => void } {
+  const end = Promise.withResolvers<void>();
+  const work = tool({
+    name: 'work',
+    description: 'Works.',
+    execute: async () => {
+      runs.push('began');
+      await end.promise;
+      return 'ok';
+    },
+  });
+  const model = new ScriptedModel(({ contents }) =>
+    contents.at(-1)?.role === 'tool' ? { text: 'Done.' } : { toolCalls: [{ name: 'work' }] },
+  );
+  return { worker: agent({ name: 'worker', model, tools: [work] }), endTool: end.resolve };
+}
+
+async function readOutcomes(session: Session): Promise<readonly string[]> {
+  const outcomes: string[] = [];
+  for await (const event of session.events()) {
+    if (event.type === 'tool.result') outcomes.push(event.outcome);
+    if (event.type === 'turn.ended') break;
+  }
+  return outcomes;
+}
+
+test('a session that runs goes on when its inbox cannot be read', async () => {
+  const store = new MemoryStore();
+  const runs: string[] = [];
+  const { worker, endTool } = createWorker(runs);
+  const inbox = store.inbox.bind(store);
+  let reads = 0;
+  const failed = Promise.withResolvers<void>();
+  store.inbox = async (...args) => {
+    // The second read is for inputs that came while the session was loaded.
+    if (++reads !== 2) return inbox(...args);
+    while (runs.length === 0) await setImmediate();
+    failed.resolve();
+    throw new StoreUnavailableError('io', 'memory');
+  };
+  const errors: unknown[] = [];
+  await using runtime = await openRuntime({
+    agents: [worker],
+    store,
+    onError: (error) => void errors.push(error),
+  });
+  const session = await runtime.session('x');
+  await session.send('Work.').accepted;
+  await failed.promise;
+  for (let n = 0; n < 20; n++) await setImmediate();
+  endTool();
+  assert.deepEqual([await readOutcomes(session), runs, errors.length], [['ok'], ['began'], 1]);
+});
+
+test('a session that runs goes on when it cannot be read after a conflict of shared state', async () => {
+  const store = new MemoryStore();
+  const runs: string[] = [];
+  const { worker, endTool } = createWorker(runs);
+  const [commit, steps] = [store.commit.bind(store), store.steps.bind(store)];
+  let conflicts = 0;
+  const failed = Promise.withResolvers<void>();
+  await using runtime = await openRuntime({ agents: [worker], store });
+  const session = await runtime.session('x');
+  await session.send('Work.').accepted;
+  while (runs.length === 0) await setImmediate();
+  store.commit = async (batch) => {
+    if (conflicts++ > 0) return commit(batch);
+    store.steps = (...args) => {
+      store.steps = steps;
+      failed.resolve();
+      if (conflicts === 1) throw new StoreUnavailableError('io', 'memory');
+      return steps(...args);
+    };
+    return batch.map(() => ({ ok: false, refused: 'conflict', keys: ['user:x'] }));
+  };
+  await session.send('Work more.').accepted;
+  await failed.promise;
+  for (let n = 0; n < 20; n++) await setImmediate();
+  endTool();
+  assert.deepEqual(await readOutcomes(session), ['ok']);
+  assert.equal(runs[0], 'began');
 });
