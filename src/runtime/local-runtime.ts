@@ -490,7 +490,13 @@ export class LocalRuntime implements Runtime {
   async quotas(options: QuotaOptions = {}): Promise<readonly QuotaStatus[]> {
     checkOptions(QUOTA_OPTIONS, options);
     this.#assertOpen();
-    return this.#quotas?.report(options.user) ?? [];
+    const { user, scope } = options;
+    if (scope !== undefined && (scope !== 'app' || user !== undefined))
+      throw new InvalidInputError(
+        'scope',
+        'must be "app", without a user. Pass one of them, or omit both for all quotas.',
+      );
+    return (scope === 'app' ? this.#quotas?.reportApp() : this.#quotas?.report(user)) ?? [];
   }
 
   async delete(id: string, options: { readonly user?: string } = {}): Promise<boolean> {

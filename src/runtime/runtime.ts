@@ -69,12 +69,14 @@ export const USAGE_OPTIONS: OptionTable = optionTable<UsageOptions>(
 /** Selects quotas. */
 export interface QuotaOptions {
   readonly user?: string;
+  /** Only those of the app, without a read for each user. Not together with `user`. */
+  readonly scope?: 'app';
 }
 
 /** The options of `runtime.quotas`. */
 export const QUOTA_OPTIONS: OptionTable = optionTable<QuotaOptions>(
   'quotas',
-  { user: true },
+  { user: true, scope: true },
   { userId: 'user' },
 );
 
@@ -162,6 +164,7 @@ export interface Runtime extends AsyncDisposable {
   /**
    * Lists the quotas with what is used of each. Without a user: those of the app, of every user that the option `quotas`
    * names, and of every user of this month.
+   * @throws InvalidInputError when `scope` is invalid
    */
   quotas(options?: QuotaOptions): Promise<readonly QuotaStatus[]>;
   /**

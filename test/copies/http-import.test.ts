@@ -233,6 +233,26 @@ test('a workspace without room for another session cannot import one', async () 
   }
 });
 
+test('an import reads the quotas of its workspace and of all together, and of no other workspace', async () => {
+  const file = await toFile(await exportWaiting());
+  const users = { bob: { sessions: 5 }, eve: { sessions: 5 } };
+  const quotas = { app: { sessions: 10 }, user: { sessions: 2 }, users };
+  await using runtime = await openRuntime({ agents: [noteAgent([])], quotas });
+  const counted: (string | undefined)[] = [];
+  const { store } = runtime;
+  const countSessions = store.countSessions.bind(store);
+  store.countSessions = async (filter) => {
+    counted.push(filter.userId);
+    return countSessions(filter);
+  };
+  const server = await createServer({ runtime, keys: 'required', imports: true });
+  const { token } = await server.keys.create('ada', 'importer', { scope: { type: 'import' } });
+  const response = await send(server, file, { token });
+  assert.equal(response.status, 200, await response.text());
+  assert.deepEqual(new Set(counted), new Set(['ada', undefined]));
+  await server.close();
+});
+
 /** A body whose parts come one by one, each when it is asked for. What follows the last one never comes. */
 function slowBody(parts: Iterable<string>): {
   readonly body: ReadableStream<Uint8Array>;

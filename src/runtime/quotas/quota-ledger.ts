@@ -113,6 +113,12 @@ export class QuotaLedger {
     this.#storage.addArtifact(user, bytes);
   }
 
+  /** The quotas of the app. */
+  async reportApp(): Promise<readonly QuotaStatus[]> {
+    const limits = listLimits(this.#options.quotas.app);
+    return this.#readStatuses({ user: undefined, limits, isReport: true });
+  }
+
   /** The quotas of a user or, without one, those of the app and of every user that has used or is given something. */
   async report(user?: string): Promise<readonly QuotaStatus[]> {
     const { quotas } = this.#options;
@@ -125,13 +131,7 @@ export class QuotaLedger {
     // One read for all, because users are many.
     const spent = Map.groupBy(await this.#readUsageOfUsers(), (row) => row.user ?? '');
     const users = [...new Set([...Object.keys(quotas.users ?? {}), ...spent.keys()])].toSorted();
-    const statuses = [
-      ...(await this.#readStatuses({
-        user: undefined,
-        limits: listLimits(quotas.app),
-        isReport: true,
-      })),
-    ];
+    const statuses = [...(await this.reportApp())];
     // One after the other, so that a report of many users leaves the store to others.
     for (const name of users) {
       const limits = listLimits(findUserLimits(quotas, name));

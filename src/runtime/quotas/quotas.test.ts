@@ -338,6 +338,8 @@ test('a report of all users reads their usage once, however many they are', asyn
   };
   assert.deepEqual(await runtime.quotas(), expected);
   assert.equal(reads, 1);
+  assert.deepEqual(await runtime.quotas({ scope: 'app' }), []);
+  await assert.rejects(runtime.quotas({ scope: 'app', user: 'ada' }), InvalidInputError);
 });
 
 test('the budget of all users reads earlier days once a minute, and today before each call', async () => {

@@ -106,8 +106,8 @@ async function assertRoom(
   bytes: number,
 ): Promise<void> {
   const ofUser = await runtime.runtime.quotas({ user: workspace });
-  const all = await runtime.runtime.quotas();
-  for (const status of [...ofUser, ...all.filter(({ scope }) => scope === 'app')])
+  const ofApp = await runtime.runtime.quotas({ scope: 'app' });
+  for (const status of [...ofUser, ...ofApp])
     if (
       (status.quota === 'sessions' && status.used >= status.limit) ||
       (status.quota === 'storageBytes' && status.used + bytes > status.limit)
