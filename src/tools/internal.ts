@@ -1,7 +1,11 @@
 /** Exports of `tools/` for other folders of `src/`, without the toolsets and services. */
 
 export { countPartBytes } from './artifacts/artifact-service.ts';
-export { encodePathSegment, isHashedSegment } from './artifacts/encode-path-segment.ts';
+export {
+  decodePathSegment,
+  encodePathSegment,
+  isHashedSegment,
+} from './artifacts/encode-path-segment.ts';
 export { createJsonSchemaParser } from './schema/json-schema-parser.ts';
 export { createOutputSchema } from './schema/output-schema.ts';
 export { LOAD_ARTIFACTS } from './session-tools/load-artifacts-tool.ts';

@@ -350,6 +350,11 @@ test('names of any length and with any characters come back from an archive', as
   const archive = new SessionArchive(new FileObjectStore(folder.path), { clock });
   for await (const { outcome } of applyRetention(store, POLICY, { archive, clock }))
     assert.equal(outcome, 'archived');
+  // Another program may have folders beside those of the archive.
+  for (const name of ['100%', 'Lost Found'])
+    mkdirSync(join(folder.path, 'sessions', 'petrichor', name, 'trip', 'copy', 'x'), {
+      recursive: true,
+    });
   const found: string[] = [];
   for await (const key of archive.list({ app: 'petrichor', session: 'trip' })) {
     found.push(key.userId);

@@ -88,6 +88,9 @@ test('orphans of a bucket are removed, and what is young or in use stays', async
         await artifacts.save({ session, name: 'note' }, part, { saveId: sessionId });
       };
       for (const id of ['old', 'kept']) await save(id);
+      // Another program may have objects in the bucket.
+      const other = { bytes: Buffer.from('x'), contentType: 'text/plain', metadata: {} };
+      bucket.objects.put(`${prefix}100%/ada/sessions/old/note`, other);
       clock.advance(3 * DAY);
       await save('young');
       for (const sessionId of ['old', 'young'])

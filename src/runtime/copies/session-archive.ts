@@ -6,7 +6,7 @@ import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
 import type { SessionRow, Store } from '../../store/index.ts';
 import type { ObjectStore } from '../../tools/index.ts';
-import { encodePathSegment, isHashedSegment } from '../../tools/internal.ts';
+import { decodePathSegment, encodePathSegment, isHashedSegment } from '../../tools/internal.ts';
 import {
   ArchiveUnavailableError,
   DamagedArchiveError,
@@ -205,8 +205,10 @@ export class SessionArchive {
   }
 }
 
-function toKey(parts: readonly string[]): SessionKey {
-  const [appName = '', userId = '', sessionId = ''] = parts.map((part) => decodeURIComponent(part));
+/** Undefined for folders of another program. */
+function toKey(parts: readonly string[]): SessionKey | undefined {
+  const [appName, userId, sessionId] = parts.map(decodePathSegment);
+  if (appName === undefined || userId === undefined || sessionId === undefined) return undefined;
   return { appName, userId, sessionId };
 }
 
@@ -234,7 +236,7 @@ function parseArchivedAt(about: string): number | undefined {
   try {
     const value: unknown = JSON.parse(about);
     const at = isJsonObject(value) ? value['archivedAt'] : undefined;
-    return typeof at === 'number' ? at : undefined;
+    return typeof at === 'number' && !Number.isNaN(new Date(at).getTime()) ? at : undefined;
   } catch {
     return undefined;
   }

@@ -17,7 +17,17 @@ export function encodePathSegment(name: string): string {
   return readable.length <= MAX_PART_LENGTH ? readable : `${HASHED}${sha256Hex(name)}`;
 }
 
-/** True: the name was too long for a path, and the segment has its hash. Others are decoded with `decodeURIComponent`. */
+/** The name of a segment. Undefined for one that `encodePathSegment` does not make, such as that of another program, or a hash. */
+export function decodePathSegment(segment: string): string | undefined {
+  try {
+    const name = decodeURIComponent(segment);
+    return encodePathSegment(name) === segment ? name : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** True: the name was too long for a path, and the segment has its hash. */
 export function isHashedSegment(segment: string): boolean {
   return segment.startsWith(HASHED);
 }

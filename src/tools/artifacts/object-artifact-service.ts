@@ -4,7 +4,7 @@ import type { SessionKey } from '../../core/index.ts';
 import { systemClock } from '../../net/index.ts';
 import type { Clock } from '../../net/index.ts';
 import { getMimeType } from './artifact-service.ts';
-import { encodePathSegment, isHashedSegment } from './encode-path-segment.ts';
+import { decodePathSegment, encodePathSegment, isHashedSegment } from './encode-path-segment.ts';
 import { checkArtifactName, checkCustomMetadata } from './check-artifact-name.ts';
 import type { ArtifactKey, ArtifactPart, ArtifactService } from './artifact-service.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
@@ -109,11 +109,8 @@ export class ObjectArtifactService implements ArtifactService {
     for (const app of await this.#objects.list(''))
       for (const user of await this.#objects.list(app))
         for (const session of await this.#objects.list(`${app}/${user}/sessions`)) {
-          const parts = [app, user, session];
-          if (parts.some(isHashedSegment)) continue;
-          const [appName = '', userId = '', sessionId = ''] = parts.map((part) =>
-            decodeURIComponent(part),
-          );
+          const [appName, userId, sessionId] = [app, user, session].map(decodePathSegment);
+          if (appName === undefined || userId === undefined || sessionId === undefined) continue;
           yield { appName, userId, sessionId };
         }
   }
@@ -141,7 +138,10 @@ export class ObjectArtifactService implements ArtifactService {
     const parts = await this.#objects.list(folder);
     const names = await Promise.all(
       parts.map(async (part) => {
-        if (!isHashedSegment(part)) return [`${key.name}${decodeURIComponent(part)}`];
+        if (!isHashedSegment(part)) {
+          const name = decodePathSegment(part);
+          return name === undefined ? [] : [`${key.name}${name}`];
+        }
         // The name was too long for a path and was hashed. The metadata of each version holds it.
         const [version] = await this.#objects.list(`${folder}/${part}`);
         const about = await this.#objects.about(`${folder}/${part}/${version ?? 0}`);
