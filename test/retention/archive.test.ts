@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { openRuntime, type Runtime } from '../../src/index.ts';
 import { SimulatedClock } from '../../src/net/index.ts';
-import { applyRetention, DamagedCopyError, SessionArchive } from '../../src/runtime/index.ts';
+import { exportArtifacts } from '../../src/runtime/copies/artifact-item.ts';
+import { exportSessionItems } from '../../src/runtime/copies/export-session-items.ts';
+import {
+  applyRetention,
+  DamagedCopyError,
+  removeOrphans,
+  SessionArchive,
+} from '../../src/runtime/index.ts';
 import type { RetentionOptions, RetentionResult } from '../../src/runtime/index.ts';
 import { MemoryStore } from '../../src/store/index.ts';
 import { FileArtifactService, FileObjectStore } from '../../src/tools/index.ts';
@@ -337,6 +344,41 @@ test('a copy of another session at the place of a session is refused', async () 
   writeFileSync(join(folder.path, 'sessions/petrichor/default/trip/notes/a'), '');
   await archive.restore(KEY, store);
   assert.ok(await store.find(KEY));
+});
+
+test('a session that is fetched back has its artifacts once, also if they are still there or go meanwhile', async () => {
+  const clock = new SimulatedClock(1_700_000_000_000);
+  const store = new MemoryStore();
+  await using runtime = await openRuntime({ agents: [noteAgent([])], store, clock });
+  await (await runtime.session('trip')).ask('first');
+  const folder = new CommandFolder();
+  const archive = new SessionArchive(new FileObjectStore(folder.path), { clock });
+  const artifacts = new FileArtifactService({ rootDir: join(folder.path, 'artifacts'), clock });
+  const artifact = { session: KEY, name: 'note' };
+  for (const text of ['one', 'two']) await artifacts.save(artifact, { text }, { saveId: text });
+  const exportSession = async function* (): AsyncGenerator<object> {
+    yield* exportSessionItems(store, KEY);
+    yield* exportArtifacts(artifacts, [KEY]);
+  };
+  const importItems = store.importItems.bind(store);
+  for (const isVacuumed of [false, true]) {
+    clock.advance(40 * DAY);
+    const options = { archive, clock, exportSession };
+    for await (const { outcome } of applyRetention(store, POLICY, options))
+      assert.equal(outcome, 'archived');
+    let removed = 0;
+    let imports = 0;
+    store.importItems = async (...args) => {
+      // The first one is a rehearsal, before artifacts are saved.
+      if (++imports === 2 && isVacuumed)
+        removed += (await removeOrphans(store, { artifacts, clock })).artifacts;
+      return importItems(...args);
+    };
+    await archive.restore(KEY, store, { artifacts });
+    assert.equal(removed, isVacuumed ? 1 : 0);
+    assert.deepEqual(await artifacts.versions(artifact), [0, 1]);
+    assert.deepEqual(await artifacts.load(artifact), { text: 'two' });
+  }
 });
 
 test('names of any length and with any characters come back from an archive', async () => {

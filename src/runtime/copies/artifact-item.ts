@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { isChildSessionId, parseJsonWithSchema, sha256Hex } from '../../core/index.ts';
 import type { JsonObject, SessionKey } from '../../core/index.ts';
@@ -67,13 +68,25 @@ export async function* exportArtifacts(
   }
 }
 
-/** Saves an artifact, once also when it is repeated. */
+/** Saves an artifact, once also when it is repeated, and not if it is there: those of a deleted session may still be. */
 export async function importArtifact(
   artifacts: ArtifactService,
-  { session, name, version, part, customMetadata }: ArtifactItem,
+  item: ArtifactItem,
 ): Promise<void> {
+  if (await isThere(artifacts, item)) return;
+  const { session, name, version, part, customMetadata } = item;
   // An artifact of a user can come in the files of several sessions, with different versions.
   const content = sha256Hex(JSON.stringify([part, customMetadata]));
   const saveId = `import-${version}-${content}`;
   await artifacts.save({ session, name }, part, { saveId, customMetadata });
+}
+
+async function isThere(
+  artifacts: ArtifactService,
+  { session, name, version, part, customMetadata }: ArtifactItem,
+): Promise<boolean> {
+  const about = await artifacts.describe({ session, name }, version);
+  if (about === undefined || !isDeepStrictEqual({ ...about.customMetadata }, customMetadata))
+    return false;
+  return isDeepStrictEqual(await artifacts.load({ session, name }, version), part);
 }

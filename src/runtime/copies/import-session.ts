@@ -121,14 +121,27 @@ export async function importSessionCopy(
     yield* documents ?? [];
     yield* importTime;
   };
-  if (artifacts !== undefined && found.artifacts > 0) {
-    // Artifacts cannot be taken back, so the store says first whether it takes the session.
-    await rehearse(store, items());
-    for await (const item of readSessionItems(file))
-      if (item.type === 'artifact') await importArtifact(artifacts, item);
+  if (artifacts === undefined || found.artifacts === 0) {
+    await store.importItems(items());
+    return found;
   }
+  // Artifacts cannot be taken back, so the store says first whether it takes the session.
+  await rehearse(store, items());
+  for await (const item of readSessionItems(file))
+    if (item.type === 'artifact') await importArtifact(artifacts, item);
   await store.importItems(items());
+  // Until then the session counted as deleted, and a vacuum may have removed artifacts that it had before.
+  for await (const item of readSessionItems(file))
+    if (item.type === 'artifact' && !(await hasVersion(artifacts, item)))
+      await importArtifact(artifacts, item);
   return found;
+}
+
+async function hasVersion(
+  artifacts: ArtifactService,
+  { session, name, version }: ArtifactItem,
+): Promise<boolean> {
+  return (await artifacts.describe({ session, name }, version)) !== undefined;
 }
 
 /** Imports items in a transaction that is rolled back. @throws what the import would throw */

@@ -64,6 +64,8 @@ async function removeArtifacts(
     const newest = await Promise.all(keys.map(async (key) => artifacts.describe(key)));
     if (newest.some((version) => version !== undefined && version.createdAt > before)) continue;
     for (const key of keys) {
+      // It can be imported meanwhile.
+      if ((await store.find(session)) !== undefined) break;
       await artifacts.delete(key);
       removed++;
     }
