@@ -186,9 +186,10 @@ export function modelStep(options: ModelStepOptions): {
         },
       );
       const response = checkResponse(answer, model.name);
-      const offered = new Set(options.tools.map(({ name }) => name));
       const submitted =
-        options.identity === undefined ? response : submitModelResponse(response, offered);
+        options.identity === undefined
+          ? response
+          : submitModelResponse(response, new Set(options.tools.map(({ name }) => name)));
       return { response: toModelAnswer(options, request, submitted) };
     },
   });

@@ -69,33 +69,47 @@ export interface TurnOptions {
 }
 
 export function createTurn(options: TurnOptions): Turn {
-  const { sent } = options;
-  let isObserved = false;
-  const accepted = sent.then(({ inputSeq }) => inputSeq);
-  accepted.catch((error: unknown) => {
-    // A caller that neither awaits nor iterates ignores every other error on purpose.
-    if (!isObserved && error instanceof RuntimeClosedError) warnRefused(options.session, error);
-  });
-  return {
-    get invocationId() {
-      return options.invocationId;
-    },
-    get accepted() {
-      isObserved = true;
-      return accepted;
-    },
-    get receipt() {
-      isObserved = true;
-      return sent.then(({ inputSeq, duplicate }) => ({ inputSeq, duplicate }));
-    },
-    [Symbol.asyncIterator]: () => {
-      isObserved = true;
-      return turnEvents(options);
-    },
-    text: async () => {
-      isObserved = true;
-      return readText(options);
-    },
+  return new SentTurn(options);
+}
+
+/** A class, because V8 keeps the accessors of an object literal until the next full garbage collection. */
+class SentTurn implements Turn {
+  readonly #options: TurnOptions;
+  readonly #accepted: Promise<InputSeq>;
+  #isObserved = false;
+
+  constructor(options: TurnOptions) {
+    this.#options = options;
+    this.#accepted = options.sent.then(({ inputSeq }) => inputSeq);
+    this.#accepted.catch((error: unknown) => {
+      // A caller that neither awaits nor iterates ignores every other error on purpose.
+      if (!this.#isObserved && error instanceof RuntimeClosedError)
+        warnRefused(options.session, error);
+    });
+  }
+
+  get invocationId(): string {
+    return this.#options.invocationId;
+  }
+
+  get accepted(): Promise<InputSeq> {
+    this.#isObserved = true;
+    return this.#accepted;
+  }
+
+  get receipt(): Promise<InjectReceipt> {
+    this.#isObserved = true;
+    return this.#options.sent.then(({ inputSeq, duplicate }) => ({ inputSeq, duplicate }));
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<LogEvent | PartialEvent> {
+    this.#isObserved = true;
+    return turnEvents(this.#options);
+  }
+
+  readonly text = async (): Promise<string> => {
+    this.#isObserved = true;
+    return readText(this.#options);
   };
 }
 

@@ -49,33 +49,49 @@ export function createActions(
   act: (actions: ToolActions) => void,
   rejected: Partial<Readonly<Record<keyof Actions, string>>> = {},
 ): Actions {
-  const request = (name: keyof Actions, actions: ToolActions): void => {
+  return new RequestedActions((name, actions) => {
     const advice = rejected[name];
     if (advice !== undefined) throw new InvalidInputError(`actions.${name}`, advice);
     act(actions);
-  };
-  const transferToAgent = (name: string) => request('transferToAgent', { transferToAgent: name });
-  const escalate = () => request('escalate', { escalate: true });
-  const skipSummarization = () => request('skipSummarization', { skipSummarization: true });
-  return {
-    get transferToAgent(): Actions['transferToAgent'] {
-      return transferToAgent;
-    },
-    set transferToAgent(name: string | undefined) {
-      if (name !== undefined) transferToAgent(name);
-    },
-    get escalate(): Actions['escalate'] {
-      return escalate;
-    },
-    set escalate(value: boolean | undefined) {
-      if (value === true) escalate();
-    },
-    get skipSummarization(): Actions['skipSummarization'] {
-      return skipSummarization;
-    },
-    set skipSummarization(value: boolean | undefined) {
-      if (value === true) skipSummarization();
-    },
-    endInvocation: () => request('endInvocation', { endInvocation: true }),
-  };
+  });
+}
+
+/**
+ * A class, because accessors of an object literal are costly: V8 keeps them and what they refer to, here everything of a
+ * call, until the next full garbage collection.
+ */
+class RequestedActions implements Actions {
+  readonly #request: (name: keyof Actions, actions: ToolActions) => void;
+
+  constructor(request: (name: keyof Actions, actions: ToolActions) => void) {
+    this.#request = request;
+  }
+
+  get transferToAgent(): Actions['transferToAgent'] {
+    return (name: string) => this.#request('transferToAgent', { transferToAgent: name });
+  }
+
+  set transferToAgent(name: string | undefined) {
+    if (name !== undefined) this.transferToAgent(name);
+  }
+
+  get escalate(): Actions['escalate'] {
+    return () => this.#request('escalate', { escalate: true });
+  }
+
+  set escalate(value: boolean | undefined) {
+    if (value === true) this.escalate();
+  }
+
+  get skipSummarization(): Actions['skipSummarization'] {
+    return () => this.#request('skipSummarization', { skipSummarization: true });
+  }
+
+  set skipSummarization(value: boolean | undefined) {
+    if (value === true) this.skipSummarization();
+  }
+
+  get endInvocation(): Actions['endInvocation'] {
+    return () => this.#request('endInvocation', { endInvocation: true });
+  }
 }
