@@ -64,8 +64,10 @@ export class Agenda {
   readonly #state: NetState;
   /** The transitions to evaluate, once each. */
   readonly #touched: CompiledTransition[] = [];
-  /** By index of a transition: 1 if it is in `#touched`. A set costs more than evaluating most of its members. */
-  readonly #isTouched: Uint8Array;
+  /**
+   * By index of a transition: twice the number of its evaluations, and one more if it is in `#touched`. A set of the
+   * touched transitions costs more than evaluating most of its members.
+   */
   readonly #stamps: number[];
   readonly #ready = new Heap<Entry>(firstByPriority);
   readonly #due = new Heap<Entry>(firstByTime);
@@ -75,8 +77,7 @@ export class Agenda {
 
   constructor(state: NetState) {
     this.#state = state;
-    this.#stamps = state.net.transitions.map(() => 0);
-    this.#isTouched = new Uint8Array(state.net.transitions.length);
+    this.#stamps = Array<number>(state.net.transitions.length).fill(0);
     this.reload();
   }
 
@@ -122,8 +123,9 @@ export class Agenda {
   }
 
   #touchTransition(t: CompiledTransition): void {
-    if (this.#isTouched[t.index] === 1) return;
-    this.#isTouched[t.index] = 1;
+    const stamp = this.#stamps[t.index] ?? 0;
+    if (stamp % 2 === 1) return;
+    this.#stamps[t.index] = stamp + 1;
     this.#touched.push(t);
   }
 
@@ -186,7 +188,6 @@ export class Agenda {
 
   #evaluateTouched(now: number): void {
     for (const t of this.#touched) this.#evaluate(t, now);
-    for (const t of this.#touched) this.#isTouched[t.index] = 0;
     this.#touched.length = 0;
   }
 

@@ -39,8 +39,11 @@ export interface Binding {
  * whose clock has expired at `now`.
  */
 export function bind(t: CompiledTransition, state: NetState, now: number): Binding | undefined {
-  // Fast path: most transitions lack a token. Not for keyed ones, whose key function may throw even if tokens are missing.
-  if (!t.keyed) for (const input of t.takes) if (isShort(input, state)) return undefined;
+  // Fast path: most transitions lack a token. A keyed one needs a key: its key function may throw even if tokens are
+  // missing for another input.
+  if (t.keyed) {
+    if (!hasKey(t, state)) return undefined;
+  } else for (const input of t.takes) if (isShort(input, state)) return undefined;
   for (const place of t.unless) {
     if (place.kind === 'running') {
       if (firingsIn(state, place.name) > 0) return undefined;
@@ -193,6 +196,13 @@ function toBinding(t: CompiledTransition, takes: readonly (readonly Candidate[])
 function listCandidates(input: CompiledInput, state: NetState): readonly Candidate[] {
   if (input.effect === undefined) return tokensIn(state.marking, input.place);
   return [...(state.firings.get(input.place)?.values() ?? [])];
+}
+
+/** True if some input by key has a token. */
+function hasKey(t: CompiledTransition, state: NetState): boolean {
+  for (const input of t.takes)
+    if (input.getKey !== undefined && countIn(input, state) > 0) return true;
+  return false;
 }
 
 function isShort({ effect, place, count }: CompiledInput, state: NetState): boolean {

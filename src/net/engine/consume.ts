@@ -1,5 +1,5 @@
 import { compactList, omitUndefined } from '../../core/internal.ts';
-import type { Binding, NetState } from './binding.ts';
+import type { Binding, Candidate, NetState } from './binding.ts';
 import type { CompiledInput, CompiledTransition } from '../build/compile.ts';
 import { listIn, tokensIn } from '../journal/marking.ts';
 import type { Marking } from '../journal/marking.ts';
@@ -69,10 +69,17 @@ function listRemovals(binding: Binding): readonly TokenRemoval[] {
     const input = binding.t.takes[index];
     const taken = binding.takes[index];
     if (input === undefined || input.effect !== undefined || taken === undefined) continue;
-    const ids = taken.flatMap((candidate) => (candidate.kind === 'token' ? candidate.id : []));
+    const ids = listTokenIds(taken);
     if (ids.length > 0) removals.push(toRemoval(input.place, ids));
   }
   return compactList(removals);
+}
+
+// A loop, because `flatMap` takes several times as long, and this runs for every input of a firing.
+function listTokenIds(taken: readonly Candidate[]): readonly TokenId[] {
+  const ids: TokenId[] = [];
+  for (const candidate of taken) if (candidate.kind === 'token') ids.push(candidate.id);
+  return ids;
 }
 
 /** Lists the tokens of the reset places that the firing does not take. */
@@ -81,15 +88,15 @@ function listResets(
   take: readonly TokenRemoval[],
   { marking }: NetState,
 ): readonly TokenRemoval[] {
-  // Most places that are reset are empty.
-  const marked = resets.filter(({ name }) => marking.tokens.has(name));
-  if (marked.length === 0) return [];
-  const taken = new Set(take.flatMap(([, ...ids]) => ids));
-  const reset = marked.flatMap(({ name }): readonly TokenRemoval[] => {
-    const ids = tokensIn(marking, name).map((token) => token.id);
-    const left = ids.filter((id) => !taken.has(id));
-    return left.length > 0 ? [toRemoval(name, left)] : [];
-  });
+  const reset: TokenRemoval[] = [];
+  for (const { name } of resets) {
+    // Most places that are reset are empty.
+    const tokens = marking.tokens.get(name);
+    if (tokens === undefined) continue;
+    const taken = new Set(take.flatMap(([place, ...ids]) => (place === name ? ids : [])));
+    const left = listTokenIds(tokens).filter((id) => !taken.has(id));
+    if (left.length > 0) reset.push(toRemoval(name, left));
+  }
   return compactList(reset);
 }
 

@@ -1,4 +1,3 @@
-import { omitUndefined } from '../../core/internal.ts';
 import { Agenda } from './agenda.ts';
 import { readTokens } from './binding.ts';
 import type { Binding, NetState } from './binding.ts';
@@ -67,7 +66,7 @@ export class Executor {
       return times === 1 ? deposit : [deposit[0], deposit[1], { ...deposit[2], times }];
     });
     const net = { hash: this.net.hash, versions: this.net.versions };
-    this.#step.append({ kind: 'injected', give, net }, now);
+    this.#step.append({ seq: this.#step.nextSeq, at, kind: 'injected', give, net });
   }
 
   /**
@@ -77,8 +76,10 @@ export class Executor {
    */
   inject(place: string, value: unknown, now: number, key?: string): void {
     const target = environmentPlace(this.net, place);
-    const deposit = toDeposit(this.net, target, parseTokenValue(target, value), this.#step.at(now));
-    this.#step.append({ kind: 'injected', give: [deposit], ...omitUndefined({ key }) }, now);
+    const at = this.#step.at(now);
+    const give = [toDeposit(this.net, target, parseTokenValue(target, value), at)];
+    const record = { seq: this.#step.nextSeq, at, kind: 'injected', give } as const;
+    this.#step.append(key === undefined ? record : { ...record, key });
   }
 
   /** Appends a record that is not a firing: ownership, loaded shared state, or an upgrade. */
@@ -86,7 +87,7 @@ export class Executor {
     record: NewRecord<Extract<JournalRecord, { kind: 'owned' | 'loaded' | 'upgraded' }>>,
     now: number,
   ): void {
-    this.#step.append(record, now);
+    this.#step.append({ seq: this.#step.nextSeq, at: this.#step.at(now), ...record });
   }
 
   /** Records the result of an attempt. If its firing or attempt has ended already, the result is journaled as discarded. */
@@ -198,7 +199,7 @@ export class Executor {
     const { t } = binding;
     const at = this.#step.at(now);
     const outputs = this.#guard(binding, now, () => {
-      const firingId = this.#options.toFiringId(this.marking.seq + 1);
+      const firingId = this.#options.toFiringId(this.#step.nextSeq);
       const firing = { firingId, at, host: this.#options.host };
       const returned = t.spec.run(readTokens(binding, this.#state), firing);
       const taken = (input: string): number => countTaken(binding, input);
@@ -209,10 +210,10 @@ export class Executor {
       return checkOutputs(this.net, t, returned, { taken, marking, at, tokens });
     });
     if (outputs === undefined) return;
-    const record: Writable<NewRecord<Fired>> = { kind: 'fired', t: t.name };
+    const record: Writable<Fired> = { seq: this.#step.nextSeq, at, kind: 'fired', t: t.name };
     consume(record, binding, this.#state);
     writeOutputs(record, outputs);
-    this.#step.append(record, now);
+    this.#step.append(record);
     this.#step.emitOutlets(outputs.outlets);
   }
 
@@ -222,12 +223,18 @@ export class Executor {
       resolveTimeoutMs(t, () => readTokens(binding, this.#state)),
     );
     if (timeoutMs === undefined) return;
-    const timeoutAt = this.#step.at(now) + timeoutMs;
-    const record: Writable<NewRecord<Started>> = { kind: 'started', t: t.name, timeoutAt };
+    const at = this.#step.at(now);
+    const record: Writable<Started> = {
+      seq: this.#step.nextSeq,
+      at,
+      kind: 'started',
+      t: t.name,
+      timeoutAt: at + timeoutMs,
+    };
     consume(record, binding, this.#state);
     const pin = createPin(t, this.marking);
     if (pin !== undefined) record.pin = pin;
-    this.#step.append(record, now);
+    this.#step.append(record);
     this.#attempts.add(this.marking.seq, t);
   }
 
@@ -237,14 +244,15 @@ export class Executor {
 
   /** Records a failed firing as a fault. The fault holds what the firing would have taken, including firings in flight. */
   #faultBinding(binding: Binding, error: unknown, now: number): void {
-    const t = binding.t.name;
-    const record: Writable<NewRecord<Faulted>> = {
+    const record: Writable<Faulted> = {
+      seq: this.#step.nextSeq,
+      at: this.#step.at(now),
       kind: 'faulted',
-      t,
+      t: binding.t.name,
       error: toLoggedError(error),
     };
     consumeTaken(record, binding);
-    this.#step.append(record, now);
+    this.#step.append(record);
   }
 }
 

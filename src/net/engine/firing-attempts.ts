@@ -14,7 +14,7 @@ import { NetBuildError } from '../language/net-errors.ts';
 import { retryDelay } from '../language/retry.ts';
 import type { CrashPolicy, EffectFailure } from '../language/transition.ts';
 import type { EffectResult } from './settled.ts';
-import { writeOutputs, type NewRecord, type StepRecorder, type Writable } from './step-recorder.ts';
+import { writeOutputs, type StepRecorder, type Writable } from './step-recorder.ts';
 
 /** The `reason` of a `retrying` record whose attempt was ended by a shutdown of the runtime. */
 export const SHUTDOWN = 'shutdown';
@@ -35,7 +35,8 @@ export class FiringAttempts {
   finish(firing: RecordSeq, attempt: number, result: EffectResult, now: number, t: string): void {
     const found = this.#step.marking.firings.get(firing);
     if (found === undefined || found.attempt !== attempt || found.retryAt !== undefined) {
-      this.#step.append({ kind: 'discarded', t, firing }, now);
+      const seq = this.#step.nextSeq;
+      this.#step.append({ seq, at: this.#step.at(now), kind: 'discarded', t, firing });
       return;
     }
     if (result.ok) {
@@ -134,12 +135,17 @@ export class FiringAttempts {
       resolveTimeoutMs(t, () => readFiringTokens(t, firing)),
     );
     if (timeoutMs === undefined) return;
-    const timeoutAt = this.#step.at(now) + timeoutMs;
-    const attempt = firing.attempt + 1;
-    this.#step.append(
-      { kind: 'restarted', t: t.name, firing: firing.id, attempt, cause, timeoutAt },
-      now,
-    );
+    const at = this.#step.at(now);
+    this.#step.append({
+      seq: this.#step.nextSeq,
+      at,
+      kind: 'restarted',
+      t: t.name,
+      firing: firing.id,
+      attempt: firing.attempt + 1,
+      cause,
+      timeoutAt: at + timeoutMs,
+    });
     this.add(firing.id, t);
   }
 
@@ -194,8 +200,10 @@ export class FiringAttempts {
   }
 
   #scheduleRetry(firing: Firing, delay: number, reason: string, now: number): void {
-    const dueAt = this.#step.at(now) + delay;
-    this.#step.append({ kind: 'retrying', t: firing.t, firing: firing.id, dueAt, reason }, now);
+    const { t, id } = firing;
+    const at = this.#step.at(now);
+    const seq = this.#step.nextSeq;
+    this.#step.append({ seq, at, kind: 'retrying', t, firing: id, dueAt: at + delay, reason });
     this.#step.removeAttempt(firing.id);
   }
 
@@ -214,12 +222,8 @@ export class FiringAttempts {
     const t = this.#transition(firing.t);
     const taken = (key: string): number =>
       firing.inputs.get(t.takes.find((input) => input.key === key)?.place ?? '')?.length ?? 0;
-    const context = {
-      taken,
-      marking: this.#step.marking,
-      at: this.#step.at(now),
-      read: firing.reads.lists,
-    };
+    const at = this.#step.at(now);
+    const context = { taken, marking: this.#step.marking, at, read: firing.reads.lists };
     const checked = (): CheckedOutputs =>
       checkOutputs(
         this.#net,
@@ -235,7 +239,9 @@ export class FiringAttempts {
       else this.#faultFiring(firing, error, now);
     });
     if (outputs === undefined) return;
-    const record: Writable<NewRecord<Ended>> = {
+    const record: Writable<Ended> = {
+      seq: this.#step.nextSeq,
+      at,
       kind: 'ended',
       t: t.name,
       firing: firing.id,
@@ -243,12 +249,14 @@ export class FiringAttempts {
     };
     writeOutputs(record, outputs);
     if (reason !== undefined) record.reason = reason;
-    this.#step.append(record, now);
+    this.#step.append(record);
     this.#step.emitOutlets(outputs.outlets);
   }
 
   #faultFiring({ t, id: firing }: Firing, error: unknown, now: number): void {
-    this.#step.append({ kind: 'faulted', t, firing, error: toLoggedError(error) }, now);
+    const at = this.#step.at(now);
+    const seq = this.#step.nextSeq;
+    this.#step.append({ seq, at, kind: 'faulted', t, firing, error: toLoggedError(error) });
   }
 
   #crashPolicy(firing: Firing, now: number): CrashPolicy | undefined {

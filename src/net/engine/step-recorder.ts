@@ -8,7 +8,7 @@ import type { Marking } from '../journal/marking.ts';
 import type { JournalRecord, RecordOutputs, RecordSeq } from '../journal/record.ts';
 import type { Attempt, Settled, SettledOutlet } from './settled.ts';
 
-/** A record without its number and time, which `StepRecorder` adds. */
+/** A record without its number and time. */
 export type NewRecord<R extends JournalRecord = JournalRecord> = R extends JournalRecord
   ? Omit<R, 'seq' | 'at'>
   : never;
@@ -53,6 +53,11 @@ export class StepRecorder {
     return this.#records.some((record) => record.kind !== 'discarded');
   }
 
+  /** The number of the next record. */
+  get nextSeq(): RecordSeq {
+    return this.marking.seq + 1;
+  }
+
   /** Returns the time for a record. It never goes back, even if the clock does. */
   at(now: number): number {
     this.#latest = Math.max(now, this.#latest, this.marking.at);
@@ -86,11 +91,10 @@ export class StepRecorder {
     return settled;
   }
 
-  /** Applies a record to the marking and journals it. */
-  append(record: NewRecord, now: number): void {
-    const full: JournalRecord = { seq: this.marking.seq + 1, at: this.at(now), ...record };
-    const change = applyRecord(this.marking, full);
-    this.#records.push(full);
+  /** Applies a record to the marking and journals it. Its number is `nextSeq`. */
+  append(record: JournalRecord): void {
+    const change = applyRecord(this.marking, record);
+    this.#records.push(record);
     if (change.isUpgrade) {
       this.#firings.reload(this.marking.firings.values());
       this.#agenda.reload();
