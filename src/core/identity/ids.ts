@@ -16,17 +16,17 @@ export type FiringId = string;
 
 /** Returns a new random session id. */
 export function newSessionId(): SessionId {
-  return globalThis.crypto.randomUUID();
+  return newUuid();
 }
 
 /** Returns a new random id for one incarnation of a session. */
 export function newSessionUid(): SessionUid {
-  return globalThis.crypto.randomUUID();
+  return newUuid();
 }
 
 /** Returns a new random message id. */
 export function newMessageId(): MessageId {
-  return globalThis.crypto.randomUUID();
+  return newUuid();
 }
 
 /** Derives the id of the invocation that a message starts, so that a message delivered twice cannot start two. */
@@ -45,7 +45,8 @@ export function deriveEventId(sessionUid: SessionUid, seq: number): string {
  * `[a-z0-9_]`, which every provider accepts.
  */
 export function deriveCallId(invocationId: InvocationId, round: number, index: number): CallId {
-  return `call_${sha256Hex(`call:${invocationId}`).slice(0, 16)}_${round}_${index}`;
+  // Joined, like every id that a session keeps: a template is kept with its parts.
+  return ['call', sha256Hex(`call:${invocationId}`).slice(0, 16), round, index].join('_');
 }
 
 /** Derives the session id of a schedule. Lists leave it out, like that of a called agent. */
@@ -56,6 +57,11 @@ export function deriveScheduleSessionId(scheduleId: string): SessionId {
 /** Returns the SHA-256 of the UTF-8 text, in hexadecimal. */
 export function sha256Hex(text: string): string {
   return hash('sha256', text, 'hex');
+}
+
+// Node builds a UUID from 20 strings, which V8 keeps with it: ten times the memory of the joined text.
+function newUuid(): string {
+  return globalThis.crypto.randomUUID().split('-').join('-');
 }
 
 // A UUID of version 8 (RFC 9562), the version for application-specific ids, here derived from a hash.

@@ -15,6 +15,8 @@ type Input =
 /** How long `close` waits for aborted attempts to end. */
 const CLOSE_GRACE_MS = 5_000;
 
+const noTimer = (): void => {};
+
 /**
  * Runs one net. It collects inputs and results, settles the net, and commits the step. Only after the commit it
  * publishes the step and begins its effects. While a step is being committed, inputs wait.
@@ -30,7 +32,7 @@ export class Driver {
     { readonly attempt: number; readonly controller: AbortController; readonly done: Promise<void> }
   >();
   readonly #life = new DriverLifecycle();
-  #cancelTimer: () => void = () => {};
+  #cancelTimer: () => void = noTimer;
   #closed: Promise<void> | undefined;
   /** Firings whose start was committed while this driver was already closing. Their attempts did not begin. */
   readonly #unbegun = new Set<RecordSeq>();
@@ -318,13 +320,13 @@ export class Driver {
     if (this.#running.size === 0) return false;
     const now = this.#options.clock.now();
     const { firings } = this.#executor.marking;
-    const overdue = [...this.#running].filter(
-      ([firing, { attempt, controller }]) =>
-        !controller.signal.aborted &&
-        firings.get(firing)?.attempt === attempt &&
-        (firings.get(firing)?.timeoutAt ?? Infinity) <= now,
-    );
-    for (const [firing] of overdue)
+    const overdue: RecordSeq[] = [];
+    for (const [firing, { attempt, controller }] of this.#running) {
+      const { timeoutAt = Infinity, attempt: current } = firings.get(firing) ?? {};
+      if (timeoutAt <= now && attempt === current && !controller.signal.aborted)
+        overdue.push(firing);
+    }
+    for (const firing of overdue)
       this.#abortAttempt(firing, new TimedOutError('The attempt timed out.'));
     return overdue.length > 0;
   }
@@ -341,6 +343,8 @@ export class Driver {
 
   #armTimer(): void {
     this.#cancelTimer();
+    // A cancelled timer is not kept while the session rests.
+    this.#cancelTimer = noTimer;
     const { nextDueAt } = this.#executor;
     const { clock } = this.#options;
     if (nextDueAt === undefined) return;

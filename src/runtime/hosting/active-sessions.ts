@@ -54,7 +54,8 @@ const DEFAULT_MAX_UNRUNNABLE = 4096;
  */
 export class ActiveSessions {
   readonly #options: ActiveSessionsOptions;
-  readonly #hosts = new Map<string, { readonly host: HostedSession; usedAt: number }>();
+  /** In the order of their last use. */
+  readonly #hosts = new Map<string, { readonly host: HostedSession; readonly usedAt: number }>();
   readonly #unrunnable: UnrunnableSessions;
   readonly #claiming = new Map<
     string,
@@ -141,7 +142,7 @@ export class ActiveSessions {
     await claiming?.catch(() => {});
     const hosted = this.#hosts.get(name);
     if (hosted !== undefined) {
-      hosted.usedAt = this.#options.clock.now();
+      this.#addHost(name, hosted.host);
       if (found?.inboxPending !== false)
         await hosted.host.pull().catch((error: unknown) => {
           // The session was deleted elsewhere.
@@ -288,20 +289,26 @@ export class ActiveSessions {
 
   evictIdle(now: number): void {
     // A session with a long journal is claimed again at its next work, and begins anew.
-    for (const [name, { host }] of this.#hosts) {
-      if (!host.isQuiescent || !isLong(host.head, host.agent)) continue;
-      host.stop();
-      this.#hosts.delete(name);
-    }
-    const quiescent = [...this.#hosts]
-      .filter(([, { host }]) => host.isQuiescent)
-      .toSorted(([, a], [, b]) => a.usedAt - b.usedAt);
+    for (const [name, { host }] of this.#hosts)
+      if (isLong(host.head, host.agent) && host.isQuiescent) this.#drop(name, host);
     let over = this.#hosts.size - MAX_ACTIVE;
-    for (const [name, { host, usedAt }] of quiescent) {
-      if (over-- <= 0 && now - usedAt < IDLE_MS) return;
-      host.stop();
-      this.#hosts.delete(name);
+    for (const [name, { host, usedAt }] of this.#hosts) {
+      if (over <= 0 && now - usedAt < IDLE_MS) return;
+      if (!host.isQuiescent) continue;
+      over--;
+      this.#drop(name, host);
     }
+  }
+
+  /** Adds a hosted session, or moves it to the end of the order of use. */
+  #addHost(name: string, host: HostedSession): void {
+    this.#hosts.delete(name);
+    this.#hosts.set(name, { host, usedAt: this.#options.clock.now() });
+  }
+
+  #drop(name: string, host: HostedSession): void {
+    host.stop();
+    this.#hosts.delete(name);
   }
 
   async #claimOnce(key: SessionKey, name: string, found?: SessionRow): Promise<void> {
@@ -441,7 +448,7 @@ export class ActiveSessions {
     let host: HostedSession | undefined;
     try {
       host = await this.#host(row, agent, name, loaded);
-      this.#hosts.set(name, { host, usedAt: clock.now() });
+      this.#addHost(name, host);
       this.#unrunnable.delete(row.key);
       await host.pull();
     } catch (error) {
@@ -473,7 +480,7 @@ export class ActiveSessions {
     loaded: LoadedSession | undefined,
   ): Promise<HostedSession> {
     const host: HostedSession = await HostedSession.open({
-      ...this.#options,
+      runtime: this.#options,
       agent,
       loaded,
       interceptor: await this.#options.findInterceptor(row),

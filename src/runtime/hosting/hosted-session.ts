@@ -16,7 +16,7 @@ import type { SessionBroadcast } from '../log/session-broadcast.ts';
 import type { ChildCall } from '../called-agents/run-in-child-session.ts';
 import type { ComposedInterceptor, ObservedSession } from '../interceptors/interceptor.ts';
 import type { ModelCallCounts } from '../called-agents/model-call-counts.ts';
-import { findInputPlace, loadSession } from './load-session.ts';
+import { findInputPlace, loadSession, noMoves } from './load-session.ts';
 import type { SessionAttachment, SessionAttachments } from './session-attachment.ts';
 import type { LoadedSession } from './load-session.ts';
 import { PendingWrites } from './pending-writes.ts';
@@ -48,7 +48,9 @@ export interface HostedSessionServices {
   readonly attachments?: SessionAttachments | undefined;
 }
 
-export interface HostedSessionOptions extends HostedSessionServices {
+export interface HostedSessionOptions {
+  /** The same for all sessions of the runtime. */
+  readonly runtime: HostedSessionServices;
   readonly agent: Agent;
   readonly interceptor: Pick<ComposedInterceptor, 'observe' | 'interceptCall'>;
   readonly row: SessionRow;
@@ -80,7 +82,7 @@ export class HostedSession {
   #versions: Readonly<Record<string, number>>;
   #events: readonly LogEvent[] = [];
   readonly #usage = new StepUsageCounter();
-  #movedInputs: LoadedSession['movedInputs'] = new Map();
+  #movedInputs: LoadedSession['movedInputs'] = noMoves;
   #pending: readonly StoredPendingCall[];
   #pulling = 0;
   #isClosing = false;
@@ -95,8 +97,9 @@ export class HostedSession {
    * @throws NetChangedError when the session's tokens do not fit the agent
    */
   static async open(options: HostedSessionOptions): Promise<HostedSession> {
-    const { store, row, agent, loaded } = options;
-    const { marking, upgrade, movedInputs } = loaded ?? (await loadSession(store, row, agent));
+    const { runtime, row, agent, loaded } = options;
+    const { marking, upgrade, movedInputs } =
+      loaded ?? (await loadSession(runtime.store, row, agent));
     const host = new HostedSession(options, marking);
     host.#movedInputs = movedInputs;
     host.#driver.hold();
@@ -105,8 +108,8 @@ export class HostedSession {
     if ([...marking.firings.values()].some(isRunning)) {
       host.#driver.appendSystemRecord({
         kind: 'owned',
-        owner: options.owner,
-        epoch: options.row.epoch,
+        owner: runtime.owner,
+        epoch: row.epoch,
       });
       host.#driver.recover();
     }
@@ -125,10 +128,10 @@ export class HostedSession {
   }
 
   private constructor(options: HostedSessionOptions, marking: Marking) {
-    const { row, agent } = options;
+    const { runtime, row, agent } = options;
     this.#options = options;
-    this.#clockSkewMs = Math.max(0, marking.at - options.clock.now());
-    const clock = clockAhead(options.clock, () => this.#clockSkewMs);
+    this.#clockSkewMs = Math.max(0, marking.at - runtime.clock.now());
+    const clock = clockAhead(runtime.clock, () => this.#clockSkewMs);
     this.#clock = clock;
     this.key = row.key;
     this.agent = agent;
@@ -138,7 +141,7 @@ export class HostedSession {
     this.#failures = row.failures;
     this.#pending = row.pending;
     this.#versions = marking.shared;
-    this.#attachment = options.attachments?.attach({
+    this.#attachment = runtime.attachments?.attach({
       key: row.key,
       agent: agent.name,
       clock,
@@ -151,8 +154,8 @@ export class HostedSession {
         // To give the session up would decide its running calls as after a crash.
         const [fresh, shared] = await repeatWhileUnavailable(
           async () => [
-            this.#createExecutor(await hydrateFor(options.store, row.key, agent.compiled), onAbort),
-            await options.store.shared(row.key),
+            this.#createExecutor(await hydrateFor(runtime.store, row.key, agent.compiled), onAbort),
+            await runtime.store.shared(row.key),
           ],
           { isOpen: () => !this.#isClosing },
         );
@@ -162,7 +165,7 @@ export class HostedSession {
       },
       commit: async (step) => this.#commit(step),
       onCommitted: (step) => this.#onCommitted(step),
-      onProgress: (progress) => options.broadcast.publish(this.#name, toPartialEvents(progress)),
+      onProgress: (progress) => runtime.broadcast.publish(this.#name, toPartialEvents(progress)),
       onRefused: () => {
         this.#attachment?.detach();
         options.onStopped();
@@ -287,7 +290,7 @@ export class HostedSession {
   }
 
   async #takeInbox(): Promise<void> {
-    const { store } = this.#options;
+    const { store } = this.#options.runtime;
     for (const { inputSeq, input, key } of await store.inbox(this.key, this.#lastInput)) {
       const place = this.#movedInputs.get(input.place) ?? findInputPlace(this.agent, input.place);
       if (place === userIn.name) await this.#loadShared();
@@ -299,13 +302,14 @@ export class HostedSession {
 
   /** Loads shared state before a message, because an invocation sees shared state as it is when it begins. */
   async #loadShared(): Promise<void> {
-    const shared = await this.#options.store.shared(this.key);
+    const shared = await this.#options.runtime.store.shared(this.key);
     if (!sameVersions(shared.versions, this.marking.shared))
       this.#driver.appendSystemRecord({ kind: 'loaded', place: state.name, ...shared });
   }
 
   #createExecutor(marking: Marking, onAbort: (firing: RecordSeq) => void): Executor {
-    const { row, agent, interceptor, resolveModel, checkQuota } = this.#options;
+    const { row, agent, interceptor, runtime } = this.#options;
+    const { resolveModel, checkQuota } = runtime;
     const currentMarking = (): Marking => executor.marking;
     const host: AgentHost = {
       sessionKey: row.key,
@@ -315,15 +319,15 @@ export class HostedSession {
       ),
       ...omitUndefined({ resolveModel, interceptCall: interceptor.interceptCall }),
       onCall: this.#usage.onCall,
-      services: scopeServices(row.key, this.#options.services),
+      services: scopeServices(row.key, runtime.services),
       readMetadata: (invocationId) => readMetadata(currentMarking(), invocationId),
       readPromptFormat: () => readPromptFormat(currentMarking()),
       runChildAgent: async (request) => {
         const metadata = readMetadata(currentMarking(), request.invocationId);
-        return this.#options.runChild(row.key, { ...request, metadata });
+        return runtime.runChild(row.key, { ...request, metadata });
       },
       attachment: this.#attachment,
-      countModelCall: async (invocation) => this.#options.modelCalls.next(row.key, invocation),
+      countModelCall: async (invocation) => runtime.modelCalls.next(row.key, invocation),
       ...(checkQuota !== undefined && {
         checkQuota: async (model: string) => checkQuota(row.key.userId, model),
       }),
@@ -338,7 +342,8 @@ export class HostedSession {
   }
 
   async #commit(step: Step): Promise<StepOutcome> {
-    const { agent, committer, owner, row } = this.#options;
+    const { agent, row, runtime } = this.#options;
+    const { committer, owner } = runtime;
     const { executor } = this.#driver;
     const { marking } = executor;
     const number = this.#head + 1;
@@ -382,8 +387,7 @@ export class HostedSession {
     this.#usage.onCommitted(events);
     this.#notifyCalledAgents(events, settled.summary.pending);
     for (const event of events)
-      if (event.type === 'turn.started')
-        this.#options.modelCalls.begin(row.key, event.invocationId);
+      if (event.type === 'turn.started') runtime.modelCalls.begin(row.key, event.invocationId);
     return 'committed';
   }
 
@@ -394,15 +398,17 @@ export class HostedSession {
 
   /** Notifies the agents that this session called, and the session that called it, of a committed step. */
   #notifyCalledAgents(events: readonly LogEvent[], pending: readonly StoredPendingCall[]): void {
-    const { calledAgents } = this.#options;
+    const { calledAgents } = this.#options.runtime;
     const previous = this.#pending;
     this.#pending = pending;
     if (calledAgents === undefined) return;
     const { key } = this;
+    const isCalled = isChildSessionId(key.sessionId);
+    // Most sessions neither call agents nor are called.
+    if (!isCalled && previous.length === 0 && pending.length === 0) return;
     const ended = events.some(({ type }) => type === 'turn.ended');
     const moved = events.findLast(({ type }) => type === 'turn.ended' || type === 'turn.resumed');
-    if (moved !== undefined && isChildSessionId(key.sessionId))
-      void calledAgents.resumeCaller(key, moved.seq);
+    if (moved !== undefined && isCalled) void calledAgents.resumeCaller(key, moved.seq);
     if (ended) void calledAgents.interruptCalled({ key, pending: previous });
     if (events.some(({ type }) => type === 'tool.pending'))
       void calledAgents.resumeSettledCalls({ key, pending });
@@ -416,14 +422,17 @@ export class HostedSession {
   }
 
   #onCommitted(step: Step): void {
-    const { broadcast, interceptor } = this.#options;
+    const { interceptor, runtime } = this.#options;
     const resets = toPartialResets(this.#options.row.uid, step.records, this.#events);
     // A committed step proves that the session runs. Only failures before the first one count toward quarantine.
     if (this.#failures > 0) {
       this.#failures = 0;
-      void this.#options.store.recordHydration(this.key, true).catch(() => {});
+      void this.#options.runtime.store.recordHydration(this.key, true).catch(() => {});
     }
-    broadcast.publish(this.#name, [...this.#events, ...resets]);
+    runtime.broadcast.publish(
+      this.#name,
+      resets.length === 0 ? this.#events : [...this.#events, ...resets],
+    );
     this.#attachment?.onCommitted(step);
     interceptor.observe?.(
       { key: this.key, step: this.#head, records: step.records, events: this.#events },
@@ -431,7 +440,7 @@ export class HostedSession {
         agent: this.agent,
         invocationId: this.invocationId,
         ...this.#readMessageMetadata(),
-        log: (from = 0) => this.#options.store.read(this.key, from),
+        log: (from = 0) => this.#options.runtime.store.read(this.key, from),
       },
     );
   }

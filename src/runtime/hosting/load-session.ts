@@ -15,6 +15,9 @@ export interface LoadedSession {
   readonly movedInputs: ReadonlyMap<string, string>;
 }
 
+/** Of a session that is under the agent's net. */
+export const noMoves: LoadedSession['movedInputs'] = new Map();
+
 /** True when the last step of the session was committed under another net. */
 export function isNetChanged(row: SessionRow, agent: Agent): boolean {
   return row.head > 0 && row.netHash !== agent.compiled.hash;
@@ -56,9 +59,9 @@ export async function loadSession(
   const isUnderOtherNet = marking.seq > 0 ? upgrade !== undefined : netHash !== compiled.hash;
   const movedInputs = isUnderOtherNet
     ? moveInputs(await store.inbox(key, 0), marking, agent)
-    : new Map<string, string>();
-  // The host reads current names before the upgrade is committed.
-  renameMarking(marking, compiled);
+    : noMoves;
+  // The host reads current names before the upgrade is committed. A new session has none.
+  if (marking.seq > 0) renameMarking(marking, compiled);
   return { marking, upgrade, movedInputs };
 }
 

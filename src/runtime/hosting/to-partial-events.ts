@@ -25,12 +25,13 @@ export function toPartialResets(
   events: readonly LogEvent[],
 ): readonly PartialEvent[] {
   const isRescheduled = events.some(({ type }) => type === 'turn.rescheduled');
-  return records.flatMap((record): readonly PartialEvent[] => {
-    if (record.kind === 'restarted') return [toReset(uid, record.firing, record.attempt)];
-    return isRescheduled && record.kind === 'ended' && record.outcome !== 'ok'
-      ? [toReset(uid, record.firing, 1)]
-      : [];
-  });
+  const resets: PartialEvent[] = [];
+  for (const record of records) {
+    if (record.kind === 'restarted') resets.push(toReset(uid, record.firing, record.attempt));
+    else if (isRescheduled && record.kind === 'ended' && record.outcome !== 'ok')
+      resets.push(toReset(uid, record.firing, 1));
+  }
+  return resets;
 }
 
 function toReset(uid: string, firing: number, attempt: number): PartialEvent {

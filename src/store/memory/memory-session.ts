@@ -116,9 +116,14 @@ export class MemorySession {
   }
 
   toRow(): SessionRow {
+    const { status, activity, inFlight, nextDueAt, pending, netHash } = this.summary;
     return {
-      ...this.summary,
-      status: this.quarantined ? 'quarantined' : this.summary.status,
+      status: this.quarantined ? 'quarantined' : status,
+      activity,
+      inFlight,
+      nextDueAt,
+      pending,
+      netHash,
       key: this.key,
       uid: this.uid,
       agent: this.agent,
