@@ -161,20 +161,20 @@ export const figureMappers: FigureMappers = {
           speed('processors in use, two servers', '%', nodes.busy.two * 100),
         ],
   workers: (costs) =>
-    costs.flatMap(({ store, turnsPerSecond, ratio, byBusiestCore, cpuMs }) => [
-      speed(`serve --workers 1, ${store}`, 'turns/s', turnsPerSecond.one),
-      speed(`serve --workers 2, ${store}`, 'turns/s', turnsPerSecond.two),
-      speed('two workers by one', 'times', ratio),
+    costs.flatMap(({ store, turnsPerSecond, byBusiestCore, cpuMs }) => [
+      speed(`serve, ${store}`, 'turns/s', turnsPerSecond.one),
+      speed('serve --workers 2', 'turns/s', turnsPerSecond.workers),
+      speed('two separate servers', 'turns/s', turnsPerSecond.separate),
       speed(
-        'two workers by one, turns for each CPU second of the busiest process',
+        'two workers by one process, turns for each CPU second of the busiest process',
         'times',
-        byBusiestCore,
-        {
-          atLeast: 1.7,
-        },
+        byBusiestCore.workers,
+        { atLeast: 1.7 },
       ),
-      speed('CPU of a turn with one worker', 'ms', cpuMs.one),
-      speed('CPU of a turn with two workers', 'ms', cpuMs.two),
+      speed('the same of two separate servers', 'times', byBusiestCore.separate),
+      speed('CPU of a turn with one process', 'ms', cpuMs.one),
+      speed('CPU of a turn with two workers', 'ms', cpuMs.workers),
+      speed('CPU of a turn with two separate servers', 'ms', cpuMs.separate),
     ]),
   deltas: ({ deltasPerSecond }) => [
     speed('deltas to the consumer', 'deltas/s', deltasPerSecond, { atLeast: 60_000 }),

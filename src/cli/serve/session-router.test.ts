@@ -61,9 +61,10 @@ class TestWorker implements AsyncDisposable {
   async send(
     path: string,
     headers: Record<string, string> = {},
+    method = 'POST',
   ): Promise<IncomingMessage & { body: string }> {
-    const sent = request({ port: this.port, path, method: 'POST', headers, agent: false });
-    sent.end('body');
+    const sent = request({ port: this.port, path, method, headers, agent: false });
+    sent.end(method === 'POST' ? 'body' : undefined);
     const [response]: IncomingMessage[] = await once(sent, 'response');
     assert.ok(response !== undefined, `worker ${this.#worker} answers`);
     return Object.assign(response, { body: await text(response) });
@@ -107,6 +108,16 @@ test('a request of a session is answered by its worker, with the address of the 
   assert.equal((await first.send(OF_WORKER_1)).body, `1 POST ${OF_WORKER_1} client body`);
   assert.equal((await second.send(OF_WORKER_1)).body, `1 POST ${OF_WORKER_1} client body`);
   assert.equal((await first.send('/v1/agents')).body, '1 POST /v1/agents client body');
+
+  // Whoever has the connection reads the state of a session. Its log is read where the session is.
+  for (const [path, worker] of [
+    ['/v1/sessions/a', 1],
+    ['/v1/sessions/a?beta=true', 1],
+    ['/v1/sessions/a/events', 2],
+    ['/apps/app/users/ada/sessions/a', 2],
+  ] as const)
+    assert.equal((await first.send(path, {}, 'GET')).body, `${worker} GET ${path} client `);
+  assert.equal((await first.send('/v1/sessions/a')).body, '2 POST /v1/sessions/a client body');
 
   assert.equal(await first.upgrade(OF_WORKER_2), '2 client');
   assert.equal(await second.upgrade(OF_WORKER_2), '2 client');

@@ -12,11 +12,13 @@ const ADDRESS_HEADER = 'x-petrichor-client-address';
 /** Headers of one connection, which are not passed on. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set(['connection', 'keep-alive']);
 const SESSION_IN_PATH = /\/sessions\/([^/?]+)/;
+/** The state of a session is read from the store, in whichever worker. */
+const STATE_OF_SESSION = /\/v1\/sessions\/[^/?]+(?:\?|$)/;
 
 /**
- * Passes each request that names a session in its path to the same worker, over a local socket. So a session is loaded
- * in one worker, and its streams read what that worker has in memory. Any worker could answer: one that cannot be
- * reached is left out.
+ * Passes each request that names a session in its path to the same worker, over a local socket, except one that only
+ * reads the state of the session. So a session is loaded in one worker, and its streams read what that worker has in
+ * memory. Any worker could answer: one that cannot be reached is left out.
  */
 export class SessionRouter implements RequestRouting {
   readonly socketPath: string;
@@ -51,11 +53,11 @@ export class SessionRouter implements RequestRouting {
     else passUpgrade({ incoming, socket, head, address, socketPath, answerHere });
   };
 
-  /** The socket of the worker of a session. Undefined: it is this one, or the path names no session. */
-  #findOther({ url = '' }: IncomingMessage): string | undefined {
+  /** The socket of the worker of a session. Undefined: this one answers. */
+  #findOther({ method, url = '' }: IncomingMessage): string | undefined {
     const [, session] = SESSION_IN_PATH.exec(url) ?? [];
-    if (session === undefined) return undefined;
-    const home = (hash(session) % this.#start.workers) + 1;
+    if (session === undefined || (method === 'GET' && STATE_OF_SESSION.test(url))) return undefined;
+    const home = pickWorker(session, this.#start.workers);
     return home === this.#start.worker ? undefined : toSocketPath(this.#start, home);
   }
 
@@ -170,9 +172,9 @@ function toSocketPath({ folder }: WorkerStart, worker: number): string {
     : join(folder, `${worker}.sock`);
 }
 
-/** Spreads ids evenly. */
-function hash(text: string): number {
-  let value = 0;
-  for (const character of text) value = (value * 31 + (character.codePointAt(0) ?? 0)) >>> 0;
-  return value;
+/** The number of the worker of a session, from 1. Spreads sessions evenly. */
+export function pickWorker(sessionId: string, workers: number): number {
+  let hash = 0;
+  for (const character of sessionId) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) >>> 0;
+  return (hash % workers) + 1;
 }
