@@ -54,8 +54,8 @@ class Dispatcher implements RestateDispatcher {
       sdk,
       settings: this.#settings,
       service,
-      drive: async (objectKey, value) =>
-        driveOnce(parseDriveRequest(value, objectKey, target.app), target, ingress),
+      parse: (value, objectKey) => parseDriveRequest(value, objectKey, target.app),
+      drive: async (request) => driveOnce(request, target, ingress),
       onError: (error) => target.onError(error),
     });
   }

@@ -4,8 +4,15 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import * as sdk from '@restatedev/restate-sdk/node';
 import { InvalidInputError } from '../../core/index.ts';
+import { parseDriveRequest } from './drive-request.ts';
 import { RestateEndpoint } from './restate-endpoint.ts';
 import { parseRestateOptions } from './restate-options.ts';
+
+const REQUEST = {
+  key: { appName: 'app', userId: 'default', sessionId: 's' },
+  id: 'uid/0/1',
+  attempt: 0,
+};
 
 type Handler = (context: { readonly key: string }, request: unknown) => Promise<void>;
 
@@ -25,6 +32,7 @@ async function openFailing(
     },
     settings: parseRestateOptions({ ingress: 'http://127.0.0.1:1', port: 0 }),
     service: 'petrichor.app',
+    parse: (value, objectKey) => parseDriveRequest(value, objectKey, 'app'),
     drive: async () => {
       throw thrown;
     },
@@ -37,7 +45,7 @@ async function openFailing(
 test('Restate gets neither the message nor the stack of an error; this process reports it', async () => {
   const thrown = new Error('connect postgres://user:secret@db');
   const { endpoint, drive, reported } = await openFailing(thrown);
-  await assert.rejects(drive({ key: 'app/default/s' }, {}), (error: Error) => {
+  await assert.rejects(drive({ key: 'app/default/s' }, REQUEST), (error: Error) => {
     assert.ok(!(error instanceof sdk.TerminalError));
     assert.equal(
       error.message,
@@ -51,11 +59,21 @@ test('Restate gets neither the message nor the stack of an error; this process r
 });
 
 test('a request that can never be done is not repeated', async () => {
-  const { endpoint, drive, reported } = await openFailing(
-    new InvalidInputError('request', 'is bad.'),
-  );
-  await assert.rejects(drive({ key: 'app/default/s' }, {}), sdk.TerminalError);
+  const { endpoint, drive, reported } = await openFailing(new Error('Not called.'));
+  await assert.rejects(drive({ key: 'app/default/t' }, REQUEST), sdk.TerminalError);
   assert.deepEqual(reported, []);
+  await endpoint.close();
+});
+
+test('an agent whose definition is invalid is reported here, and its session is tried again', async () => {
+  const thrown = new InvalidInputError('model', 'is not "secret".');
+  const { endpoint, drive, reported } = await openFailing(thrown);
+  await assert.rejects(drive({ key: 'app/default/s' }, REQUEST), (error: Error) => {
+    assert.ok(!(error instanceof sdk.TerminalError));
+    assert.doesNotMatch(error.message, /secret/);
+    return true;
+  });
+  assert.deepEqual(reported, [thrown]);
   await endpoint.close();
 });
 

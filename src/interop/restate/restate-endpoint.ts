@@ -3,14 +3,17 @@ import { setTimeout } from 'node:timers/promises';
 import type * as restate from '@restatedev/restate-sdk/node';
 import { getErrorCode, toListenError } from '../../core/internal.ts';
 import { InvalidInputError } from '../../core/index.ts';
+import type { DriveRequest } from './drive-request.ts';
 import type { RestateSettings } from './restate-options.ts';
 
 export interface RestateEndpointOptions {
   readonly sdk: typeof restate;
   readonly settings: RestateSettings;
   readonly service: string;
-  /** @throws InvalidInputError for a request that can never be done; another error for one that is done later */
-  readonly drive: (objectKey: string, request: unknown) => Promise<void>;
+  /** @throws InvalidInputError for a request that can never be done */
+  readonly parse: (request: unknown, objectKey: string) => DriveRequest;
+  /** When it throws, Restate repeats the request. */
+  readonly drive: (request: DriveRequest) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -41,8 +44,8 @@ export class RestateEndpoint {
   readonly #drives = new Set<Promise<void>>();
 
   private constructor(options: RestateEndpointOptions) {
-    const drive: RestateEndpointOptions['drive'] = async (...request) => {
-      const driven = options.drive(...request);
+    const drive: RestateEndpointOptions['drive'] = async (request) => {
+      const driven = options.drive(request);
       const ended = driven.catch(() => {});
       this.#drives.add(ended);
       void ended.then(() => this.#drives.delete(ended));
@@ -101,6 +104,7 @@ function createHandler({
   sdk,
   settings: { identityKeys, maxDriveMs },
   service,
+  parse,
   drive,
   onError,
 }: RestateEndpointOptions): ReturnType<typeof restate.createEndpointHandler> {
@@ -108,11 +112,11 @@ function createHandler({
     name: service,
     description: 'Sessions of Petrichor. The journal is in their store.',
     handlers: {
-      drive: async (context: restate.ObjectContext, request: unknown): Promise<void> => {
+      drive: async (context: restate.ObjectContext, value: unknown): Promise<void> => {
+        const request = parseOrRefuse(() => parse(value, context.key), sdk);
         try {
-          await drive(context.key, request);
+          await drive(request);
         } catch (error) {
-          if (error instanceof InvalidInputError) throw new sdk.TerminalError(error.message);
           onError(error);
           throw toDriveFailure(error);
         }
@@ -135,6 +139,18 @@ function createHandler({
       if (isErrorLevel(level) && message !== undefined) onError(new Error(`Restate: ${message}`));
     },
   });
+}
+
+/** @throws TerminalError for an invalid request: Restate does not repeat it */
+function parseOrRefuse(
+  parse: () => DriveRequest,
+  { TerminalError }: Pick<typeof restate, 'TerminalError'>,
+): DriveRequest {
+  try {
+    return parse();
+  } catch (error) {
+    throw error instanceof InvalidInputError ? new TerminalError(error.message) : error;
+  }
 }
 
 /** The package declares the enum of its levels, but does not export it: its members are read as text. */

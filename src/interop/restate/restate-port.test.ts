@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as sdk from '@restatedev/restate-sdk/node';
+import { parseDriveRequest } from './drive-request.ts';
 import { RestateEndpoint } from './restate-endpoint.ts';
 import { parseRestateOptions } from './restate-options.ts';
 
@@ -10,6 +11,7 @@ test('Restate discovers the endpoint, and an error of its package is reported', 
     sdk,
     settings: parseRestateOptions({ ingress: 'http://127.0.0.1:1', port: 0 }),
     service: 'petrichor.app',
+    parse: (value, objectKey) => parseDriveRequest(value, objectKey, 'app'),
     drive: async () => undefined,
     onError: (error) => void reported.push(error),
   });
