@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ArtifactService } from '../../src/tools/index.ts';
 import { GcsArtifactService } from '../../src/tools/artifacts/gcs/index.ts';
-import { S3ArtifactService } from '../../src/tools/artifacts/s3/index.ts';
 import { artifactServiceContract } from '../../src/tools/contract/artifact-service-cases.ts';
 import { fakeGcs } from './fake-gcs.ts';
+import { S3ArtifactService, S3ObjectStore } from '../../src/tools/artifacts/s3/index.ts';
 import type { FakeObjects } from './fake-objects.ts';
 import { fakeS3 } from './fake-s3.ts';
 import { fakeServer } from './fake-server.ts';
@@ -71,3 +71,33 @@ for (const { name: service, fake, open, uri } of providers) {
       }));
   });
 }
+
+it('an object that another writer creates meanwhile is tried again, and a conflict that does not end is an error', async () => {
+  let conflicts = 0;
+  const { objects, answer } = fakeS3(bucketName);
+  const server = await fakeServer(async (request) =>
+    conflicts-- > 0
+      ? { status: 409, body: '<Error><Code>ConditionalRequestConflict</Code></Error>' }
+      : answer(request),
+  );
+  try {
+    const store = new S3ObjectStore({
+      bucketName,
+      config: {
+        endpoint: server.url,
+        region: 'eu-central-1',
+        forcePathStyle: true,
+        credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
+      },
+    });
+    const object = { bytes: Buffer.from('x'), contentType: 'text/plain', about: '{}' };
+    conflicts = 3;
+    assert.equal(await store.create('one', object), true);
+    assert.equal(await store.create('one', object), false);
+    conflicts = 100;
+    await assert.rejects(store.create('two', object), { name: 'ConditionalRequestConflict' });
+    assert.deepEqual(objects.names(), ['one']);
+  } finally {
+    await server.stop();
+  }
+});

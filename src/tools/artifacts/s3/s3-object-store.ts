@@ -23,6 +23,8 @@ interface S3Location {
 }
 
 const ABOUT = 'petrichor';
+/** The most requests to create an object that another writer creates. */
+const MAX_CREATES = 10;
 
 /**
  * Stores objects in a bucket of Amazon S3, or of a compatible provider that supports `If-None-Match: *` on PUT. The SDK,
@@ -50,7 +52,19 @@ export class S3ObjectStore implements ObjectStore {
     return `${this.#location}${path}`;
   }
 
-  async create(path: string, { bytes, contentType, about }: StoredObject): Promise<boolean> {
+  async create(path: string, object: StoredObject): Promise<boolean> {
+    for (let creates = 1; ; creates++) {
+      try {
+        return await this.#tryCreate(path, object);
+      } catch (error) {
+        // A concurrent writer is creating the same object. The next attempt shows whether it
+        // succeeded. A bucket can have other conflicts, which do not end.
+        if (getStatus(error) !== 409 || creates === MAX_CREATES) throw error;
+      }
+    }
+  }
+
+  async #tryCreate(path: string, { bytes, contentType, about }: StoredObject): Promise<boolean> {
     const { sdk, client, bucket, prefix } = await this.#open();
     try {
       await client.send(
@@ -66,9 +80,6 @@ export class S3ObjectStore implements ObjectStore {
       return true;
     } catch (error) {
       if (getStatus(error) === 412) return false;
-      // A concurrent writer is creating the same object. The next attempt shows whether it
-      // succeeded.
-      if (getStatus(error) === 409) return this.create(path, { bytes, contentType, about });
       throw error;
     }
   }
