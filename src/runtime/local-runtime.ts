@@ -499,12 +499,18 @@ export class LocalRuntime implements Runtime {
     return (scope === 'app' ? this.#quotas?.reportApp() : this.#quotas?.report(user)) ?? [];
   }
 
-  async delete(id: string, options: { readonly user?: string } = {}): Promise<boolean> {
-    const key = this.#key(id, options.user);
+  async delete(
+    id: string,
+    { user, uid }: { readonly user?: string; readonly uid?: string } = {},
+  ): Promise<boolean> {
+    const key = this.#key(id, user);
     const children = await this.store.list({ ...key, parent: key.sessionId });
-    const deleted = await this.store.delete(key);
+    const isIt = uid === undefined || (await this.store.find(key))?.uid === uid;
+    const deleted = isIt && (await this.store.delete(key));
     for (const deletedKey of [key, ...children.map((child) => child.key)]) {
-      this.#activeSessions.evict(deletedKey);
+      // Another session with the id may run here by now.
+      if (uid === undefined || deletedKey !== key || this.#activeSessions.get(key)?.uid === uid)
+        this.#activeSessions.evict(deletedKey);
       this.#broadcast.publish(formatSessionKey(deletedKey), ['changed']);
     }
     return deleted;

@@ -169,9 +169,9 @@ export interface Runtime extends AsyncDisposable {
   quotas(options?: QuotaOptions): Promise<readonly QuotaStatus[]>;
   /**
    * Deletes a session, its data, and the sessions of the agents it called. Stops their running effects. Returns false
-   * when there was no such session.
+   * when there was no such session. With a `uid`, a session of that id with another uid stays: it was made since.
    */
-  delete(id: string, options?: { readonly user?: string }): Promise<boolean>;
+  delete(id: string, options?: { readonly user?: string; readonly uid?: string }): Promise<boolean>;
   /**
    * Prepares to close while other processes share the store. Takes no more sessions and starts no more effects. Waits
    * until the running effects end, for 30 s at most, then aborts them as `close` does. Each session is given away as

@@ -171,3 +171,43 @@ test('a session that is made again after a crash during a deletion has no labels
   }
   assert.ok(interruptions >= 2, `${interruptions} interruptions`);
 });
+
+test('a session that is made again at any moment of a conditional deletion is not deleted', async () => {
+  for (let nth = 1, wasMade = true; wasMade; nth++) {
+    const { store, folders, open } = createScene();
+    const managed = await open(new SimulatedProcess());
+    await makeSession(managed, folders);
+    const unchanged = (await store.list({})).map(({ uid, head }) => ({ uid, head }));
+    const remaining = { calls: Infinity };
+    const make = async (): Promise<void> => {
+      remaining.calls = Infinity;
+      const session = await managed.runtime.session('s', { user: 'ana', agent: 'lead' });
+      for await (const _ of session.send('Ask again'));
+    };
+    const [find, writeDocuments, remove] = [
+      store.find.bind(store),
+      store.writeDocuments.bind(store),
+      store.delete.bind(store),
+    ];
+    store.find = async (key) => {
+      if (--remaining.calls === 0) await make();
+      return find(key);
+    };
+    store.writeDocuments = async (changes) => {
+      if (--remaining.calls === 0) await make();
+      return writeDocuments(changes);
+    };
+    store.delete = async (key, condition) => {
+      if (--remaining.calls === 0) await make();
+      const isDeleted = await remove(key, condition);
+      if (condition !== undefined) remaining.calls = nth;
+      return isDeleted;
+    };
+    assert.equal(await managed.deleteSession(ref, { unchanged }), true);
+    wasMade = remaining.calls === Infinity;
+    const row = await find({ appName: managed.runtime.app, userId: 'ana', sessionId: 's' });
+    assert.equal(row !== undefined, wasMade, `call ${nth} after the deletion`);
+    assert.deepEqual(await store.documents({ kind: 'session-deletion-without-record' }), []);
+    await managed.runtime.close();
+  }
+});

@@ -62,24 +62,29 @@ export class SessionDeletion {
     if (planned === undefined) return false;
     const key = { appName: runtime.app, userId, sessionId: id };
     // In one transaction with the session: a deletion that has begun always ends.
-    const documents = [...planned, ...more];
+    const documents = [...planned.documents, ...more];
     if (!(await runtime.store.delete(key, { sessions, documents }))) return false;
-    await this.delete({ id, userId });
+    // A program may have made another session with this id since.
+    if (planned.withoutRecord !== undefined) await this.#continue(planned.withoutRecord);
+    else await this.delete({ id, userId });
     return true;
   }
 
-  async #planDeletion({
-    record,
-    isRecorded,
-  }: FoundSession): Promise<readonly DocumentChange[] | undefined> {
+  async #planDeletion({ record, isRecorded }: FoundSession): Promise<
+    | {
+        readonly documents: readonly DocumentChange[];
+        readonly withoutRecord?: DeletionWithoutRecord;
+      }
+    | undefined
+  > {
     const { records, lookup } = this.#options;
     const { id, userId } = record;
-    if (isRecorded)
-      return (await records.planDelete(id, async () => this.#listThreads(record)))?.documents;
+    if (isRecorded) return records.planDelete(id, async () => this.#listThreads(record));
     const row = await lookup.findRow(record);
     if (row === undefined) return undefined;
     const threads = await this.#listThreads(record);
-    return [(await this.#withoutRecord.plan({ id, userId, uid: row.uid, threads })).document];
+    const planned = await this.#withoutRecord.plan({ id, userId, uid: row.uid, threads });
+    return { documents: [planned.document], withoutRecord: planned.begun };
   }
 
   /** Continues the deletions that were interrupted. */
@@ -111,7 +116,8 @@ export class SessionDeletion {
     if (!isOther) {
       // First: a session that is made again with this id must not find them.
       await records.removeLabels(deletion);
-      await runtime.delete(id, { user: userId });
+      // One that is gone already can be made again at any moment.
+      await runtime.delete(id, row === undefined ? { user: userId, uid } : { user: userId });
     }
     // The ids of threads contain the uid of their session, so the other session has none of them.
     await this.#notify(userId, isOther ? threads : [...threads, id]);
