@@ -901,3 +901,33 @@ test('an end with a label is not reached by tokens with another label', async ()
     assert.equal((await decide(of, property)).verdict, verdict, property.name);
   }
 });
+
+test('a place may have the name of a member of every object', async () => {
+  for (const name of ['constructor', 'toString', '__proto__']) {
+    const from = place(name, { environment: true });
+    const move = pure('move', {
+      take: { from },
+      give: allOf({ moved: upTo(2, b) }),
+      run: () => ({ moved: [null] }),
+    });
+    const of = compile(net('members', { transitions: [move] }));
+    const result = await decide(of, unreachable({ b: 1 }));
+    assert.deepEqual(result.trace?.markings, [{}, Object.fromEntries([[name, 1]]), { b: 1 }]);
+    const { excluded } = await prove(of, { properties: [unreachable('b')], route: 'solver' });
+    assert.deepEqual(excluded, []);
+  }
+});
+
+test('a place whose name looks like a name with a label is this place', async () => {
+  const call = place('call', z.object({ tool: z.string() }), { label: ({ tool }) => tool });
+  const other = place('call(pay)');
+  const ask = pure('ask', {
+    take: { a },
+    give: allOf({ call, other }),
+    labels: [{ output: 'call', only: ['look'], known: ['pay'] }],
+    run: () => ({ call: { tool: 'look' }, other: null }),
+  });
+  const of = compile(net('alike', { initial: [initialToken(a, null)], transitions: [ask] }));
+  assert.equal((await decide(of, eventOutBounded('call(pay)', 0))).verdict, 'refuted');
+  assert.equal((await decide(of, eventOutBounded('call(look)', 0))).verdict, 'refuted');
+});

@@ -30,7 +30,7 @@ export interface ProofCache {
  * The version of the prover, as part of each cache key. Raise it with every change after which a proof may have another
  * verdict or another counterexample: otherwise a stored cache returns the results of the faulty prover.
  */
-const PROVER_VERSION = 20;
+const PROVER_VERSION = 21;
 
 /** What decides a verdict besides the net and the property. */
 export interface CachedOptions {

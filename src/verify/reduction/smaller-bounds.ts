@@ -1,3 +1,4 @@
+import { readOwn } from '../../core/internal.ts';
 import type { Bounds } from '../properties/bounds.ts';
 import { expand } from '../system/expand.ts';
 import type { ExpandedNet } from '../system/expand.ts';
@@ -35,7 +36,7 @@ export function listQuietNets(net: ExpandedNet, bounds: Bounds): readonly Expand
 function limitBounds({ net }: ExpandedNet, bounds: Bounds, most: number): Bounds {
   const { upTo = {} } = bounds;
   const limit = (place: string): number =>
-    Math.min(most, typeof upTo === 'number' ? upTo : (upTo[place] ?? most));
+    Math.min(most, typeof upTo === 'number' ? upTo : (readOwn(upTo, place) ?? most));
   return {
     ...bounds,
     upTo: Object.fromEntries([...net.places.keys()].map((place) => [place, limit(place)])),

@@ -1,3 +1,4 @@
+import { readOwn } from '../../core/internal.ts';
 import { runningPlaceName } from '../../net/internal.ts';
 import {
   Executor,
@@ -16,7 +17,7 @@ import type { SkeletonScript } from './skeleton.ts';
 import type { MoveKind } from '../system/move.ts';
 import { SETTLING } from '../system/state.ts';
 import type { TransitionSystem } from '../system/transition-system.ts';
-import { countByPlace } from '../trace/trace.ts';
+import { countByPlace, countNames } from '../trace/trace.ts';
 import { ReplayError } from '../properties/verify-errors.ts';
 
 /** The records and the marking of the executor after a replay. */
@@ -40,13 +41,10 @@ export function replay(system: TransitionSystem, path: Path): ReplayResult {
 
 /** Returns the numbers of tokens by place, and of firings in flight by `running(t)`. */
 export function countTokens(marking: Marking): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const [place, tokens] of marking.tokens) counts[place] = tokens.length;
-  for (const { t } of marking.firings.values()) {
-    const place = runningPlaceName(t);
-    counts[place] = (counts[place] ?? 0) + 1;
-  }
-  return counts;
+  return countNames([
+    ...[...marking.tokens].flatMap(([place, tokens]) => tokens.map(() => place)),
+    ...[...marking.firings.values()].map(({ t }) => runningPlaceName(t)),
+  ]);
 }
 
 class Replay {
@@ -278,5 +276,5 @@ function areEqual(
   b: Readonly<Record<string, number>>,
 ): boolean {
   const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
-  return [...keys].every((key) => (a[key] ?? 0) === (b[key] ?? 0));
+  return [...keys].every((key) => (readOwn(a, key) ?? 0) === (readOwn(b, key) ?? 0));
 }

@@ -2,7 +2,7 @@ import { faultPlace, unhandledFaultPlace, type CompiledNet } from '../../net/ind
 import type { CompiledInput, CompiledTransition } from '../../net/internal.ts';
 import { DEFAULT_ATTEMPTS, DEFAULT_UP_TO, UNLIMITED } from '../properties/bounds.ts';
 import type { Bounds } from '../properties/bounds.ts';
-import { omitUndefined } from '../../core/internal.ts';
+import { omitUndefined, readOwn } from '../../core/internal.ts';
 import { TrackedLabels } from './labels.ts';
 import type { OutputColors } from './labels.ts';
 import { keySlots } from './key-slots.ts';
@@ -328,7 +328,7 @@ function upToLimit(net: CompiledNet, { upTo = {} }: Bounds): (place: string) => 
     if (!net.places.has(name))
       throw new UnknownNameError(net.name, `place "${name}" (bounds.upTo)`, [...net.places.keys()]);
   }
-  return (place) => upTo[place] ?? defaultUpTo(net, place);
+  return (place) => readOwn(upTo, place) ?? defaultUpTo(net, place);
 }
 
 function listEnvironment(
@@ -351,7 +351,7 @@ function listEnvironment(
     .filter((place) => place.kind === 'tokens')
     .map((place) => ({
       place: indexIn(places, place.name),
-      tokens: environment[place.name] ?? (place.environment ? 1 : 0),
+      tokens: readOwn(environment, place.name) ?? (place.environment ? 1 : 0),
     }))
     .filter(({ tokens }) => tokens > 0);
 }

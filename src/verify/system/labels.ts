@@ -119,6 +119,8 @@ export interface LabeledName {
 
 /** Splits a name with a label. Undefined for a name of the net. */
 export function parseLabeledName(net: CompiledNet, full: string): LabeledName | undefined {
+  // A name of the net may look like a name with a label.
+  if (net.byName.has(full) || net.places.has(full)) return undefined;
   const [, name = '', label = ''] = /^([^()]+)\(([^()]+)\)$/.exec(full) ?? [];
   return net.byName.has(name) || net.places.has(name) ? { name, label } : undefined;
 }

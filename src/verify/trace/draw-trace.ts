@@ -1,3 +1,4 @@
+import { readOwn } from '../../core/internal.ts';
 import type { Trace } from './trace.ts';
 
 /** Options of `drawTrace`. */
@@ -50,7 +51,7 @@ export function toTraceRows({ markings }: Trace): readonly TraceRow[] {
   const places = new Set(markings.flatMap((marking) => Object.keys(marking)));
   return [...places].map((place) => ({
     place,
-    tokens: markings.map((marking) => marking[place] ?? 0),
+    tokens: markings.map((marking) => readOwn(marking, place) ?? 0),
   }));
 }
 

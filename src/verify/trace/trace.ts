@@ -44,21 +44,18 @@ export function countByPlace(
   { net, tokenClasses }: Pick<TransitionSystem, 'net' | 'tokenClasses'>,
   { tokens }: State,
 ): Readonly<Record<string, number>> {
-  const marking: Record<string, number> = {};
-  for (const code of tokens) {
-    const name = net.places[tokenClasses.get(code).place]?.name ?? '';
-    marking[name] = (marking[name] ?? 0) + 1;
-  }
-  return marking;
+  return countNames(tokens.map((code) => net.places[tokenClasses.get(code).place]?.name ?? ''));
 }
 
 function toTraceStep({ net, tokenClasses }: TransitionSystem, move: Move): TraceStep {
-  const gives: Record<string, number> = {};
-  for (const code of move.added) {
+  const added = move.added.flatMap((code) => {
     const place = net.places[tokenClasses.get(code).place];
-    if (place !== undefined && place.effect < 0) gives[place.name] = (gives[place.name] ?? 0) + 1;
-  }
-  for (const [name, tokens] of move.variant?.outlets ?? []) if (tokens > 0) gives[name] = tokens;
+    return place !== undefined && place.effect < 0 ? [place.name] : [];
+  });
+  const left = (move.variant?.outlets ?? []).flatMap(([name, tokens]) =>
+    Array.from({ length: tokens }, () => name),
+  );
+  const gives = countNames([...added, ...left]);
   const transition = net.transitions[move.t]?.name;
   const alternative = move.variant?.alternative ?? '';
   return {
@@ -89,4 +86,11 @@ export function formatStep({ kind, transition, alternative, gives }: TraceStep):
   if (kind === 'owned') return 'the next owner continues';
   const by = alternative === undefined ? '' : ` (${alternative})`;
   return `${kind} ${transition ?? ''}${by}${to}`;
+}
+
+/** Counts how often each name occurs. A name may be that of a member of every object, such as `constructor`. */
+export function countNames(names: readonly string[]): Readonly<Record<string, number>> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return Object.fromEntries(counts);
 }
