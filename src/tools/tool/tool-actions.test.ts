@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { measureOldSpaceGrowth } from '../../../test/old-space-growth.ts';
 import { createActions } from './tool-actions.ts';
 import type { ToolActions } from './tool-actions.ts';
 
@@ -38,4 +39,8 @@ it('an action that has no effect here is refused, called or set', () => {
   const { actions } = record({ escalate: 'is not honored here.' });
   assert.throws(() => actions.escalate(), { code: 'invalid_input' });
   assert.throws(() => (actions.escalate = true), { code: 'invalid_input' });
+});
+
+it('actions that nobody keeps leave nothing in the old space of V8', () => {
+  assert.ok(measureOldSpaceGrowth(() => createActions(() => {})) < 20);
 });
